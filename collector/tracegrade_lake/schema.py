@@ -251,7 +251,12 @@ VERDICTS: Final = Table(
         ),
         Column("value", pa.float64(), "Score as given, on the source's scale; NULL if none was."),
         Column("label", TEXT, "Label as given; NULL if none was."),
-        Column("source", TEXT, "Who judged."),
+        Column(
+            "source",
+            TEXT,
+            "Who judged: `human:NAME`, `judge:NAME`, `gen_ai.evaluation.result`, or a verifier's "
+            "name; the word before a colon alone says which of them.",
+        ),
         Column("evidence", TEXT, "Explanation that was given; NULL if none."),
         Column("date", pa.date32(), "Date of receipt, UTC."),
     ),

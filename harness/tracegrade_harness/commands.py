@@ -40,6 +40,7 @@ from tracegrade_harness.suite.model import Case, Mode, ModelSource, Point, Suite
 from tracegrade_harness.tape.entries import write_tape
 from tracegrade_harness.tape.player import TapeRecorder
 from tracegrade_harness.trial.clean import clean
+from tracegrade_harness.trial.found_runs import with_found_runs
 from tracegrade_harness.trial.installed import missing_programs
 from tracegrade_harness.trial.points import POINTS
 from tracegrade_harness.trial.run import (
@@ -181,7 +182,9 @@ def run_chosen(
     typer.echo(f"run: {run}")
     announce(suite, chosen)
     done = run_suite(loaded, lake, home, run, replace(chosen, say=say_result))
-    write(Lake.create(lake), run, suite.suite, done.results)
+    opened = Lake.create(lake)
+    done = replace(done, results=with_found_runs(opened, done.results))
+    write(opened, run, suite.suite, done.results)
     say_used(done, chosen.max_usd)
     say_unseen(done.results)
     if junit is not None:

@@ -147,7 +147,7 @@ def _verdict(
 
 
 def _row(run: str, suite: str, result: TrialResult) -> dict[str, Any]:
-    fields = result.model_dump(exclude={"label", "tape_misses"})
+    fields = result.model_dump(exclude={"label", "tape_misses", "traces"})
     texts = {key: _json(fields[key] or None if key == "notes" else fields[key]) for key in _JSON}
     started_at = result.started_at.replace(tzinfo=None)
     return {

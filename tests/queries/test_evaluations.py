@@ -25,6 +25,7 @@ from .traces import (
 )
 
 RUN, CHILD = f"{1:016x}", f"{4:016x}"
+RECEIVED = "SELECT DISTINCT trace_records, trace_received_ns FROM trajectories"
 
 
 def spans(trace: int) -> list[Row]:
@@ -179,6 +180,26 @@ def test_score_that_was_sent_out_and_came_back_is_no_verdict(lake: Lake) -> None
     build(lake)
 
     assert verdicts(lake) == {1: [(RUN, "success", None, 0.5, None, None)]}
+
+
+def test_score_that_came_back_makes_no_trace_be_built_again(lake: Lake) -> None:
+    """It is no news of its trace, beside which an evaluator's result is; each lands once."""
+    land(lake, request_of(spans(1)))
+    build(lake)
+    (before,) = rows(lake, RECEIVED)
+    scoped = {"scope": {"name": "tracegrade.scoring"}, "logRecords": [result(1, at=9, score=1.0)]}
+    body = {"resourceLogs": [{"scopeLogs": [scoped]}]}
+    land_logs(lake, json.dumps(body).encode(), seq=1)
+    came_back = build(lake)
+
+    assert (came_back.traces, came_back.new_spans) == (0, 0)
+    land_results(lake, result(1, at=9, score=0.5), seq=2)
+    heard = build(lake)
+    assert (heard.traces, heard.new_spans) == (1, 1)
+    (after,) = rows(lake, RECEIVED)
+    assert after["trace_records"] == before["trace_records"] + 1
+    build(lake, full=True)
+    assert rows(lake, RECEIVED) == [after]
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from tracegrade_collector.importing.mapping import GUESSES
 SUCCESSES: Final = ("success", "pass", "passed", "true", "correct", "yes", "resolved")
 FAILURES: Final = ("failure", "fail", "failed", "false", "incorrect", "no", "unresolved")
 
-JUDGE: Final = "judge"
-"""In a source: a model judged. Its verdict succeeds from 0.7 on, others from 1 on."""
+JUDGE: Final = "judge:"
+"""A source begins so if a model judged. Its verdict succeeds from 0.7 on, others from 1 on."""
 
 COST: Final = "gen_ai.usage.cost"
 """Of a model call, in US dollars. No attribute of the conventions, but what other tools read."""

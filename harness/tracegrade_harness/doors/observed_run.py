@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 from opentelemetry.trace import Status, StatusCode
 
 from tracegrade import names
-from tracegrade.gate.spans import MAX_NAME_CHARS, bounded
+from tracegrade.gate.spans import MAX_ATTRIBUTES_CHARS, MAX_NAME_CHARS, bounded
 from tracegrade_harness.doors.messages import PROTOCOL
 from tracegrade_harness.doors.otlp_relay import Endpoint
 from tracegrade_harness.doors.own_spans import OwnSpan, send_spans
@@ -44,6 +44,8 @@ class Origin(NamedTuple):
     collector: Endpoint
     resource: Mapping[str, str]
     agent_name: str
+    user_input: str | None = None
+    """What its user asks, if the suite says it."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,8 @@ class ObservedRun:
                 "python": platform.python_version(),
             }
         )
+        attributes = {**self._attributes, **self._user_input}
+        is_short = sum(map(len, attributes.values())) <= MAX_ATTRIBUTES_CHARS
         self._tell(
             {
                 "type": "run",
@@ -164,8 +168,8 @@ class ObservedRun:
                 "parent_id": None,
                 "name": self._name,
                 "start_ns": self._start_ns,
-                "attributes": self._attributes,
-                "attributes_cut": False,
+                "attributes": attributes if is_short else self._attributes,
+                "attributes_cut": not is_short,
             }
         )
 
@@ -179,6 +183,15 @@ class ObservedRun:
             names.OPERATION_NAME: names.INVOKE_AGENT,
             names.AGENT_NAME: self._origin.agent_name,
         }
+
+    @property
+    def _user_input(self) -> dict[str, str]:
+        """What the user said, as agents that send spans write it."""
+        text = self._origin.user_input
+        if text is None:
+            return {}
+        said = [{"role": "user", "parts": [{"type": "text", "content": text}]}]
+        return {names.INPUT_MESSAGES: json.dumps(said)}
 
     def _ask(self, message: Mapping[str, Any]) -> None:
         """Wait at the gate, with the lock held: no call begins meanwhile."""
@@ -259,7 +272,7 @@ class ObservedRun:
             self.span_id,
             None,
             self._name,
-            self._attributes,
+            {**self._attributes, **self._user_input},
             self._start_ns,
             time.time_ns(),
             Status(StatusCode.UNSET) if exit_code == 0 else Status(StatusCode.ERROR, fact),

@@ -32,7 +32,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
+from tracegrade_collector.encoding.otlp import Encoding, Signal, decode, groups
 from tracegrade_collector.encoding.otlp_json import write_json
 from tracegrade_collector.errors import MalformedRequest, TooLarge
 from tracegrade_collector.receive import status
@@ -44,6 +44,8 @@ from tracegrade_harness.errors import EnvironmentFailed
 MAX_BYTES: Final = CollectorConfig().max_request_bytes
 MAX_AT_ONCE: Final = 4
 """Requests of one trial that are under way; others wait unread, so that no agent fills memory."""
+MAX_TRACES: Final = 100
+"""Of one trial that are remembered: a trial is one run, so most have one."""
 ANSWER_SECS: Final = 60.0
 START_SECS: Final = 60.0
 STOP_SECS: Final = 10
@@ -71,6 +73,8 @@ class Door:
     """What was taken out of its telemetry, by reason."""
     took_spans: bool = False
     """The collector has taken spans of its agent."""
+    traces: set[str] = field(default_factory=set)
+    """Traces that these are of, the first `MAX_TRACES`; 32 lower-case hex digits each."""
     seen: Callable[[], None] = lambda: None
     """Told each request of its agent."""
     under_way: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_AT_ONCE))
@@ -158,9 +162,9 @@ class OtlpRelay:
         """Return the collector's answer to what is left of a request."""
         headers = {name: request.headers[name] for name in PASSED_ON if name in request.headers}
         signal = Signal(request.url.path.rpartition("/")[2])
-        changed, dropped = _filtered(body, headers, signal, door.trial)
-        if changed is not None:
-            body = changed
+        filtered = _filtered(body, headers, signal, door.trial)
+        if filtered.body is not None:
+            body = filtered.body
             headers.pop("content-encoding", None)
         try:
             answer = self._pool.request(
@@ -175,8 +179,9 @@ class OtlpRelay:
             text = f"the collector cannot be reached: {error}"
             return _refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, text)
         if answer.status == HTTPStatus.OK:  # else it is sent again, and counted then
-            door.dropped.update(dropped)
+            door.dropped.update(filtered.dropped)
             door.took_spans = door.took_spans or signal is Signal.TRACES
+            door.traces.update([*filtered.traces - door.traces][: MAX_TRACES - len(door.traces)])
         given = {name: answer.headers[name] for name in PASSED_BACK if name in answer.headers}
         return Response(answer.data, answer.status, given)
 
@@ -197,31 +202,45 @@ async def _body(request: Request) -> bytes:
     return bytes(body)
 
 
+class _Filtered(NamedTuple):
+    """What of a request goes on."""
+
+    body: bytes | None
+    """Instead of its own; None for that."""
+    dropped: Mapping[str, int]
+    traces: frozenset[str]
+    """That its spans are of."""
+
+
 def _filtered(
     body: bytes, headers: Mapping[str, str], signal: Signal, trial: Mapping[str, str]
-) -> tuple[bytes | None, Counter[str]]:
-    """Return what goes on instead of a body, None for the body itself, and what was dropped.
+) -> _Filtered:
+    """Return what goes on of a request.
 
     What is no request goes on as it is: the collector, which reads it in the same way, refuses it.
 
     Raises:
         TooLarge: It is larger than the collector takes.
     """
+    unread = _Filtered(None, {}, frozenset())
     encoding = status.encoding_of(headers.get("content-type", ""))
     coding = headers.get("content-encoding", "").strip().lower()
     if encoding is None:
-        return None, Counter()
+        return unread
     try:
         plain = inflate(body, coding, MAX_BYTES) if coding in CODINGS else body
         request = decode(plain, signal, encoding)
     except MalformedRequest:
-        return None, Counter()
+        return unread
     dropped, is_changed = filter_request(request, trial)
+    is_traces = signal is Signal.TRACES
+    ids = {item.trace_id.hex() for group in groups(request) for item in group.items if is_traces}
+    found = _Filtered(None, dropped, frozenset(ids))
     if not is_changed:
-        return None, dropped
+        return found
     if encoding is Encoding.PROTOBUF:
-        return request.SerializeToString(), dropped
-    return json.dumps(write_json(request)).encode(), dropped
+        return found._replace(body=request.SerializeToString())
+    return found._replace(body=json.dumps(write_json(request)).encode())
 
 
 def _refusal(request: Request, code: HTTPStatus, text: str) -> Response:

@@ -1,7 +1,7 @@
 """Which runs of a lake become cases, and what their spans hold of them.
 
 Makes:
-    bucket_traces (from drafted_runs, spans): the traces that the pass over spans reads
+    chosen_traces (from drafted_runs): the traces of those runs
 """
 
 from collections import defaultdict
@@ -21,9 +21,9 @@ from tracegrade_harness.conversations.conversation import (
     ToolRequest,
 )
 from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.landed.traces import split_traces
 from tracegrade_harness.sql import QUERIES
-from tracegrade_queries.build.passes import split_into_steps
-from tracegrade_queries.engine.relations import make_table
+from tracegrade_queries.engine.relations import make_table, make_view
 from tracegrade_scoring.relations import materialise
 
 READ: Final = frozenset({"text", "reasoning", "tool_call", "tool_call_response"})
@@ -147,8 +147,8 @@ def captured_runs(con: duckdb.DuckDBPyConnection, chosen: ChosenRuns) -> list[Ca
     found = con.sql("FROM drafted_runs ORDER BY agent_name, task_id, mode, trajectory_id")
     runs = [DraftedRun(*row) for row in found.fetchall()]
     _refuse_absent(runs, chosen)
-    make_table(con, "bucket_traces", QUERIES.unordered("drafted_traces"))
-    split_into_steps(con)
+    make_view(con, "chosen_traces", "SELECT DISTINCT trace_id FROM drafted_runs")
+    split_traces(con)
     materialise(con, "attempt_members")
     steps: dict[str, list[CapturedStep]] = defaultdict(list)
     for row in con.sql(QUERIES.text("drafted_steps")).fetchall():

@@ -14,7 +14,7 @@ import duckdb
 from tracegrade.rollback.journal import MAX_OBJECT_CHARS
 from tracegrade.rollback.undo import undo_fault
 from tracegrade_harness.errors import SuiteUnusable
-from tracegrade_harness.suite.model import Manifest
+from tracegrade_harness.suite.records import Manifest
 from tracegrade_harness.suite.templates import filled
 from tracegrade_scoring.tasks.engine import closed_engine, json_path_fault
 

@@ -1,26 +1,37 @@
-"""What records say about what a killed run left: journals, manifests and runbooks, as claims.
+"""What records say about what a killed run left, as claims: files, and its plans in the lake.
 
 Journals and manifests are files of the agent's, so they are hostile: bounded, never followed out
-of the environment, and whatever cannot be read names nothing, and is a fault in the evidence. A
-runbook is the suite's own, and was read before the run.
+of the environment, and whatever cannot be read names nothing, and is a fault in the evidence. So
+are plans. A runbook is the suite's own, and was read before the run.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from tracegrade.rollback import journal as journals
 from tracegrade.rollback.undo import kind_of, undo_fault
 from tracegrade_harness.environment.names import name_text, path_text
-from tracegrade_harness.rollback import manifest
+from tracegrade_harness.rollback import manifest, planned
 from tracegrade_harness.rollback.inside import Outside, read_inside
 from tracegrade_harness.rollback.places import Places, is_object_name
-from tracegrade_harness.suite.model import Journal, Record, Runbook
+from tracegrade_harness.suite.records import Journal, LakeRecord, Manifest, Record, Runbook
 from tracegrade_harness.suite.runbook import Instruction
 from tracegrade_harness.suite.templates import filled
 
 MAX_FAULTS: Final = 50
 """Of one record that are told."""
+
+PLAN: Final = "lake:plan"
+"""The name of plans as a record."""
+
+Plans: TypeAlias = Callable[[], Sequence[str] | None]
+"""Returns the killed run's plans, the newest first; None if nobody knows which run it was."""
+
+
+def no_plans() -> Sequence[str]:
+    """Return the plans of a run without any."""
+    return ()
 
 
 class Claim(NamedTuple):
@@ -75,7 +86,7 @@ class BadEntry(NamedTuple):
 
     record: str
     line: int | None
-    """From 1; in a manifest the item, from 1; None if it is about the whole record."""
+    """From 1; in a manifest the item, in a plan the step; None if it is about the whole record."""
     fact: str
 
 
@@ -93,6 +104,7 @@ def read_records(
     runbooks: Mapping[str, Sequence[Instruction]],
     trial_folder: Path,
     places: Places,
+    plans: Plans = no_plans,
 ) -> Records:
     """Return what records say now.
 
@@ -101,11 +113,17 @@ def read_records(
         runbooks: What each runbook says, by its path as the suite has it; read before the run.
         trial_folder: The environment's folder, as the agent left it.
         places: Turns paths that records give instead of names into objects.
+        plans: Asked only where plans are declared as a record.
 
     Raises:
         SuiteUnusable: The JSON path of a manifest is wrong.
     """
-    read = [_read(record, runbooks, trial_folder, places) for record in declared]
+    read = [
+        _read_plans(plans(), places)
+        if isinstance(record, LakeRecord)
+        else _read(record, runbooks, trial_folder, places)
+        for record in declared
+    ]
     return Records(
         tuple(claim for records in read for claim in records.claims),
         tuple(file for records in read for file in records.files),
@@ -114,7 +132,7 @@ def read_records(
 
 
 def _read(
-    record: Record,
+    record: Journal | Manifest | Runbook,
     runbooks: Mapping[str, Sequence[Instruction]],
     trial_folder: Path,
     places: Places,
@@ -127,6 +145,15 @@ def _read(
         return _read_file(record.journal, trial_folder, places, _journal)
     check = manifest.Reader(record)
     return _read_file(record.manifest, trial_folder, places, lambda c: _manifest(check, c))
+
+
+def _read_plans(plans: Sequence[str] | None, places: Places) -> Records:
+    if plans is None:
+        return Records(faults=(BadEntry(PLAN, None, "the killed agent told of no run"),))
+    undos, faults = planned.read(plans)
+    claims = tuple(Claim(_object(name, places), undo, False, PLAN) for name, undo in undos)
+    told = _told(PLAN, _Content((), faults, unfinished=False))
+    return Records(claims, faults=tuple(told))
 
 
 class _Content(NamedTuple):

@@ -100,6 +100,21 @@ def _held_by(claim: Claim, before: State, left: Collection[str]) -> list[str]:
     return [] if any(map(matches, before)) else list(filter(matches, left))
 
 
+def unheeded(seen: Seen) -> list[str]:
+    """Return why patterns that match something left name nothing: they match what was there."""
+    left = leftovers(seen)
+    told = []
+    for claim in seen.records.claims:
+        matches = matcher(claim.name) if claim.is_pattern else None
+        if matches is None or not any(map(matches, left)):
+            continue
+        was_there = next(filter(matches, sorted(seen.before)), None)
+        if was_there is not None:
+            fact = f"it matches '{was_there}', which was there before"
+            told.append(f"{claim.record}: '{claim.name}' names nothing: {fact}")
+    return told
+
+
 def judge(seen: Seen, disproved: Collection[str] = ()) -> KillJudgement:
     """Return what a kill scores.
 

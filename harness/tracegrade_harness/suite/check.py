@@ -10,7 +10,7 @@ from typing import Final
 
 from tracegrade.rollback.undo import undo_fault
 from tracegrade.suggestions import did_you_mean
-from tracegrade_harness.suite import model, paths
+from tracegrade_harness.suite import model, paths, records
 from tracegrade_harness.suite.command import OF_AGENTS, OF_VERIFIERS, TO_FILL_IN, substitutions
 from tracegrade_harness.suite.commands import check_command, check_variables
 from tracegrade_harness.suite.doors import check_behind_doors, check_doors, check_reachable
@@ -75,15 +75,20 @@ def _check_agent(source: SourceFile, path: Keys, agent: model.Agent) -> Iterator
                 yield source.problem((*path, key), fact, "give it a release")
     yield from check_variables(source, (*path, "environment"), agent.environment)
     yield from check_doors(source, (*path, "doors"), agent.doors)
+    for i, record in enumerate(agent.records):
+        if isinstance(record, records.LakeRecord) and "sdk" not in agent.doors:
+            fact = f"{dotted((*path, 'records', i, 'lake'))}: an agent behind "
+            fact += f"'{agent.doors[0]}' sends no plan"
+            yield source.problem((*path, "records", i), fact, "remove it, or give the door 'sdk'")
 
 
 def _check_record(
-    source: SourceFile, folder: Path, path: Keys, record: model.Record | None
+    source: SourceFile, folder: Path, path: Keys, record: records.Record | None
 ) -> Iterator[Problem]:
     match record:
-        case model.Journal():
+        case records.Journal():
             yield from _inside(source, (*path, "journal"), record.journal)
-        case model.Manifest():
+        case records.Manifest():
             yield from _inside(source, (*path, "manifest"), record.manifest)
             if fault := json_path_fault(record.items):
                 fact = f"'{record.items}' is not a JSON path to one list: {fault}"
@@ -91,7 +96,7 @@ def _check_record(
             if fact_of_undo := undo_fault(filled(record.undo, lambda _: "x")):
                 fact = f"{dotted((*path, 'undo'))}: {fact_of_undo}"
                 yield source.problem((*path, "undo"), fact, "write it like {delete: '{name}'}")
-        case model.Runbook():
+        case records.Runbook():
             place = (*path, "runbook")
             wrong = [*check_source(source, folder, place, record.runbook, "file")]
             yield from wrong or check_runbook(paths.source(folder, record.runbook))

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel
 
 from tracegrade_harness.errors import SuiteUnusable
-from tracegrade_harness.suite import limits, model, paths
+from tracegrade_harness.suite import limits, model, paths, records
 from tracegrade_harness.suite.check import check_suite
 from tracegrade_harness.suite.defaults import Defaults
 from tracegrade_harness.suite.filled_in import filled_suite
@@ -23,9 +23,10 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "defaults": Defaults,
     "agents": model.Agent,
     "environment": model.Variables,
-    "[journal]": model.Journal,
-    "[manifest]": model.Manifest,
-    "[runbook]": model.Runbook,
+    "[journal]": records.Journal,
+    "[manifest]": records.Manifest,
+    "[runbook]": records.Runbook,
+    "[lake]": records.LakeRecord,
     "[list]": model.Agent,
     "[word]": model.Agent,
     "[number]": model.Kill,

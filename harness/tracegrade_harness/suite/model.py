@@ -7,7 +7,8 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from tracegrade_harness.suite.defaults import Defaults, Network
 from tracegrade_harness.suite.limits import TrialLimits
 from tracegrade_harness.suite.normalise import Rules
-from tracegrade_harness.suite.strict import Name, Seconds, Strict
+from tracegrade_harness.suite.records import Record
+from tracegrade_harness.suite.strict import Name, Seconds, Strict, by_key
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_scoring.tasks.model import Wanted
 
@@ -19,19 +20,6 @@ ModelSource = Literal["replay", "live", "replay-then-live"]
 Door = Literal["sdk", "mcp", "http"]
 
 
-def _by_key(*keys: str) -> Discriminator:
-    """Return what picks the class of a mapping: the first of these keys that it has."""
-
-    def tag(value: Any) -> str | None:
-        """Return the tag of a mapping, or of an object made from one; None if it has no key."""
-        held = value if isinstance(value, dict) else dir(value)
-        return next((f"[{key}]" for key in keys if key in held), None)
-
-    names = ", ".join(f"'{key}'" for key in keys[:-1])
-    message = f"Input should be a mapping with the key {names} or '{keys[-1]}'"
-    return Discriminator(tag, custom_error_type="no_such_kind", custom_error_message=message)
-
-
 def _list_or_word(value: Any) -> str:
     return "[list]" if isinstance(value, list) else "[word]"
 
@@ -41,41 +29,6 @@ def _number_or_word(value: Any) -> str:
 
 
 Command = Annotated[list[Name], Field(min_length=1)]
-
-
-class Journal(Strict):
-    """JSON Lines that an agent writes as it works: `{"object": …, "undo": {…}, "done": false}`."""
-
-    journal: Name
-    """Path in the environment; a torn last line names nothing."""
-
-
-class Manifest(Strict):
-    """A JSON document that lists what an agent made."""
-
-    manifest: Name
-    """Path in the environment."""
-    items: Name
-    """JSON path to the list, such as `$.files`."""
-    object: Name
-    """The object that an item is; `{name}` stands for the item's key `name`, or for the item."""
-    undo: dict[str, Any]
-    """How to undo it, see `rollback/undo.py`; `{name}` as in `object`."""
-
-
-class Runbook(Strict):
-    """A YAML file beside the suite, written before the run: pattern of objects → undo."""
-
-    runbook: Name
-    """Path of the file. A pattern counts only where it matches nothing that was there before."""
-
-
-Record = Annotated[
-    Annotated[Journal, Tag("[journal]")]
-    | Annotated[Manifest, Tag("[manifest]")]
-    | Annotated[Runbook, Tag("[runbook]")],
-    _by_key("journal", "manifest", "runbook"),
-]
 
 
 class Variables(Strict):
@@ -455,7 +408,7 @@ Verifier = Annotated[
     | Annotated[HttpVerifier, Tag("[http]")]
     | Annotated[DomVerifier, Tag("[dom]")]
     | Annotated[CommandVerifier, Tag("[command]")],
-    _by_key("files", "sqlite", "postgres", "redis", "http", "dom", "command"),
+    by_key("files", "sqlite", "postgres", "redis", "http", "dom", "command"),
 ]
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from tracegrade_harness.suite import model
+from tracegrade_harness.suite import model, records
 from tracegrade_harness.suite.defaults import Defaults
 from tracegrade_harness.suite.filled_in import filled_case
 from tracegrade_harness.suite.upstreams import Upstream
@@ -47,7 +47,7 @@ class ReadableSuite(NamedTuple):
     """A suite's agents, environments and cases by name."""
 
     agents: Mapping[str, model.Agent | None]
-    records: Mapping[str, list[model.Record | None]]
+    records: Mapping[str, list[records.Record | None]]
     """Of each agent."""
     environments: Mapping[str, ReadableEnvironment]
     cases: Mapping[str, model.Case | None]
@@ -65,7 +65,7 @@ def readable(values: Any) -> ReadableSuite:
     defaults = _one(Defaults, _mapping(values, "defaults")) or Defaults()
     return ReadableSuite(
         agents=_each(model.Agent, agents),
-        records={name: _items(model.Record, agent, "records") for name, agent in agents.items()},
+        records={name: _items(records.Record, agent, "records") for name, agent in agents.items()},
         environments={name: _environment(value) for name, value in environments.items()},
         cases={
             name: case and filled_case(case, defaults)

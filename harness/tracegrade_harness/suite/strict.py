@@ -1,8 +1,8 @@
 """What all mappings of a suite have in common."""
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Discriminator, Field
 
 Name: TypeAlias = Annotated[str, Field(min_length=1)]
 Seconds: TypeAlias = Annotated[float, Field(gt=0, le=86_400)]
@@ -18,3 +18,16 @@ class Strict(BaseModel):
         use_attribute_docstrings=True,
         validate_by_name=True,
     )
+
+
+def by_key(*keys: str) -> Discriminator:
+    """Return what picks the class of a mapping: the first of these keys that it has."""
+
+    def tag(value: Any) -> str | None:
+        """Return the tag of a mapping, or of an object made from one; None if it has no key."""
+        held = value if isinstance(value, dict) else dir(value)
+        return next((f"[{key}]" for key in keys if key in held), None)
+
+    names = ", ".join(f"'{key}'" for key in keys[:-1])
+    message = f"Input should be a mapping with the key {names} or '{keys[-1]}'"
+    return Discriminator(tag, custom_error_type="no_such_kind", custom_error_message=message)

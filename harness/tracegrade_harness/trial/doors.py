@@ -58,6 +58,11 @@ class AgentDoors(NamedTuple):
         """Whether there are spans of the agent, its own or those of its observed run."""
         return self.run is not None or (self.telemetry is not None and self.telemetry.took_spans)
 
+    @property
+    def traces(self) -> list[str]:
+        """The traces that its agent's own spans are of, sorted."""
+        return sorted(self.telemetry.traces) if self.telemetry else []
+
     def notes(self) -> list[str]:
         """Return what a reader of the trial should know of them."""
         notes = [self.telemetry and self.telemetry.notes(), self.run and self.run.notes()]
@@ -227,7 +232,8 @@ def _declared(setting: Setting, tried: Tried) -> dict[str, McpServer]:
 
 def _origin(setting: Setting, tried: Tried) -> Origin:
     described = resource(setting, tried)
-    return Origin(setting.collector, described, tried.case(setting).agent)
+    case = tried.case(setting)
+    return Origin(setting.collector, described, case.agent, case.user_input)
 
 
 def _sending(telemetry: Door) -> dict[str, str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -16,9 +16,10 @@ from tracegrade_harness.environment.folders import removed
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.environment.still import Still, wait_until_still
 from tracegrade_harness.errors import SandboxFailed
+from tracegrade_harness.landed.plans import LastSpan, landed_plans
 from tracegrade_harness.rollback.places import Places
-from tracegrade_harness.rollback.records import BadEntry, Records, read_records
-from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge
+from tracegrade_harness.rollback.records import BadEntry, Plans, Records, no_plans, read_records
+from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge, unheeded
 from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, Clone, prove, services
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import Point
@@ -244,7 +245,7 @@ class Killing:
         started_at: datetime,
     ) -> TrialResult:
         self._name(died.root)
-        look = _Look(self, died.lives_on, folder, environment, template)
+        look = _Look(self, died, folder, environment, template, started_at)
         fields: dict[str, Any] = {
             "trajectory_id": died.root and died.root.trajectory_id,
             "boundary": died.boundary,
@@ -254,8 +255,8 @@ class Killing:
         }
         notes = [*died.notes]
         try:
-            immediate = look.judged("immediate").judgement
-            notes += self._recover(folder, environment)
+            at_once = look.judged("immediate")
+            notes += [*unheeded(at_once.seen), *self._recover(folder, environment)]
             after = look.judged("after")
         except _NotStill as moving:
             notes += _unlike(died)
@@ -266,7 +267,7 @@ class Killing:
             **fields,
             status="error" if fatal else "done",
             reason=tape_reason(fatal) if fatal else None,
-            immediate=immediate.score,
+            immediate=at_once.judgement.score,
             after_recovery=after.judgement.score,
             label=after.judgement.label,
             leftovers=_told(after),
@@ -312,13 +313,15 @@ class _Look:
     def __init__(
         self,
         killing: Killing,
-        lives_on: Callable[[], list[str]],
+        died: Died,
         folder: TrialFolder,
         environment: OpenedEnvironment,
         template: EnvironmentTemplate,
+        started_at: datetime,
     ) -> None:
         self._killing = killing
-        self._lives_on = lives_on
+        self._died = died
+        self._started_at = started_at
         self._folder = folder
         self._environment = environment
         self._template = template
@@ -337,11 +340,14 @@ class _Look:
             msg = f"not_still: {count(len(moving), 'object')} still changing after the kill"
             msg += f", first '{moving[0]}'; see what writes to it, or ignore it in the suite"
             raise _NotStill(msg)
+        before = self._template.before
+        held = [*self._environment.held(now), *self._died.lives_on()]
+        plans = (lambda: self._plans) if held or now != before else no_plans  # it takes a while
         seen = Seen(
-            before=self._template.before,
+            before=before,
             now=now,
-            held=[*self._environment.held(now), *self._lives_on()],
-            records=self._records(),
+            held=held,
+            records=self._records(plans),
             final=self._killing.baseline.final if self._accepts_done else None,
         )
         first = judge(seen)
@@ -350,10 +356,25 @@ class _Look:
         disproved = self._disproved(seen, name)
         return _Judged(judge(seen, disproved), seen, disproved)
 
-    def _records(self) -> Records:
+    def _records(self, plans: Plans) -> Records:
         setting = self._killing.setting
         agent = self._killing.tried.agent(setting)
-        return read_records(agent.records, setting.runbooks, self._folder.root, self._places)
+        return read_records(
+            agent.records, setting.runbooks, self._folder.root, self._places, plans
+        )
+
+    @cached_property
+    def _plans(self) -> Sequence[str] | None:
+        """The killed run's plans in the lake, which nobody adds to; None if it told of no run.
+
+        Raises:
+            EnvironmentFailed: They did not land, or cannot be read.
+        """
+        root, lake = self._died.root, self._killing.setting.lake
+        if root is None or lake is None:
+            return None
+        since_ns = int(self._started_at.timestamp()) * 1_000_000_000
+        return landed_plans(lake, LastSpan(root.trace_id, root.span_id, since_ns))
 
     def _disproved(self, seen: Seen, name: str) -> dict[str, str]:
         """Try undos on a copy, and return the objects that they did not set right, and why."""

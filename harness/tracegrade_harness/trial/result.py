@@ -39,6 +39,8 @@ class TrialResult(BaseModel):
     changed: dict[str, Any] | None = None
     notes: list[str] = []
     """What else happened that a reader of the numbers should know."""
+    traces: list[str] = []
+    """Of an agent that came to no gate: what its spans are of, by which its run can be found."""
     tape_misses: list[str] = []
     """What its agent asked that its tape does not have."""
     seconds: float | None = None

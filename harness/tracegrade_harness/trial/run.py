@@ -22,7 +22,8 @@ from tracegrade_harness.sandbox.plain import Plain
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.load import LoadedSuite
-from tracegrade_harness.suite.model import Case, Kill, Mode, ModelSource, Point, Runbook, Suite
+from tracegrade_harness.suite.model import Case, Kill, Mode, ModelSource, Point, Suite
+from tracegrade_harness.suite.records import Runbook
 from tracegrade_harness.suite.runbook import Instruction, read
 from tracegrade_harness.tape.entries import digest
 from tracegrade_harness.tape.player import TapeRecorder
@@ -128,6 +129,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
     ):
         if chosen.max_usd is not None:
             _refuse_unknown_costs(run, file.results())
+        opened = Lake.create(lake)
         setting = Setting(
             suite,
             loaded.folder,
@@ -143,7 +145,8 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             chosen.release,
             [folder.parent, home.resolve() / FROZEN],
             models=chosen.models,
-            prices=known_prices(Lake.create(lake), chosen.prices),
+            prices=known_prices(opened, chosen.prices),
+            lake=opened,
             outside=StoppableSandbox(Plain()) if chosen.trust else None,
         )
         setting = _keeping_tapes(setting, chosen)

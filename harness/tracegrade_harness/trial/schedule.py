@@ -229,5 +229,7 @@ def _why_no_kill(result: TrialResult, baseline: Baseline | None) -> tuple[Status
         reason = f"no_baseline: the undisturbed trial is '{result.status}'"
         told = f"{reason} ({result.reason})" if result.reason else reason
         return statuses.get(result.status, "error"), told
-    silent = "silent: no agent span came to the gate; instrument the agent, or start it with "
-    return "error", f"{silent}`tracegrade run --`"
+    silent = (
+        "silent: no agent span came to the gate; start the agent with `tracegrade run --`, or, "
+    )
+    return "error", f"{silent}if it is no Python, put its tools behind the door mcp or http"

@@ -16,6 +16,7 @@ from tracegrade_harness.suite.model import Agent, Case, Mode, ModelSource, Suite
 from tracegrade_harness.suite.runbook import Instruction
 from tracegrade_harness.tape.entries import Tape
 from tracegrade_harness.tape.player import TapeRecorder
+from tracegrade_lake import Lake
 from tracegrade_queries.costs.pricing import Prices
 from tracegrade_scoring.tasks.load import Specification
 
@@ -56,6 +57,8 @@ class Setting:
     """What models cost."""
     turns: TurnsOfUpstreams = field(default_factory=TurnsOfUpstreams)
     """When live upstreams may be asked, by whatever trial."""
+    lake: Lake | None = None
+    """Where spans land; None: nowhere."""
     outside: StoppableSandbox | None = None
     """Where commands of verifiers are run that are trusted; None: they are not."""
 

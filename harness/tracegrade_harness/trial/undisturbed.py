@@ -56,6 +56,8 @@ class Ran(NamedTuple):
     models: tuple[TapeEntry, ...]
     """What models said to it, for runs that repeat it."""
     seconds: float
+    traces: list[str]
+    """Of one that came to no gate, which its spans are of."""
     silence: str | None = None
     """What is known of an agent that came to no gate and sent no span."""
 
@@ -102,6 +104,7 @@ def run_undisturbed(
         verifiers=judged["verifiers"],
         changed=changed,
         notes=ran.notes,
+        traces=ran.traces,
         tape_misses=ran.misses,
         seconds=ran.seconds,
         tokens=spending.tokens,
@@ -178,14 +181,15 @@ def _run(
     mismatches = watch.effect_mismatches.values()
     notes = [*watch.faults, *mismatches, *doors.notes(), *spending.notes()]
     misses, models = taping.misses, taping.models.entries() if taping.models else ()
+    traces = doors.traces if watch.root is None else []
     if stopped:
-        return Ran(watch, *stopped, None, lives_on, notes, misses, models, seconds)
+        return Ran(watch, *stopped, None, lives_on, notes, misses, models, seconds, traces)
     notes += taping.notes()
     silence = None
     if watch.root is None and not doors.has_spans:
         silence = silent(exit_code, place.log)
     _keep_tape(setting, tried, taping, silence)
-    ran = Ran(watch, "done", None, exit_code, lives_on, notes, misses, models, seconds)
+    ran = Ran(watch, "done", None, exit_code, lives_on, notes, misses, models, seconds, traces)
     return ran._replace(silence=silence)
 
 

@@ -1,5 +1,8 @@
 -- Traces that have spans or log records past the watermarks.
 --
+-- Scores that were sent out of a lake and came back as log records are no news: what is built and
+-- scored again because of them would be sent out again, and so on.
+--
 -- Reads:
 --   spans
 --   logs
@@ -18,4 +21,7 @@ SELECT logs.trace_id
 FROM logs
 LEFT JOIN watermarks
   ON watermarks.signal = 'logs' AND logs.collector_id = watermarks.collector_id
-WHERE logs.wal_seq > coalesce(watermarks.wal_seq, -1) AND logs.trace_id IS NOT NULL;
+WHERE
+  logs.wal_seq > coalesce(watermarks.wal_seq, -1)
+  AND logs.trace_id IS NOT NULL
+  AND logs.scope_name IS DISTINCT FROM 'tracegrade.scoring';

@@ -1,4 +1,4 @@
--- What was received of each trace, and when.
+-- What was received of each trace, and when; without scores that were sent out and came back.
 --
 -- Reads:
 --   spans
@@ -43,7 +43,9 @@ log_counts AS (
   FROM logs
   LEFT JOIN watermarks
     ON watermarks.signal = 'logs' AND logs.collector_id = watermarks.collector_id
-  WHERE logs.trace_id IS NOT NULL
+  WHERE
+    logs.trace_id IS NOT NULL
+    AND logs.scope_name IS DISTINCT FROM 'tracegrade.scoring'
   GROUP BY logs.trace_id
 )
 

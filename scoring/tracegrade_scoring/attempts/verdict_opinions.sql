@@ -1,8 +1,9 @@
 -- The verdicts on the success of each attempt and on its sub-goals, by source.
 --
--- A label that is a word for success or failure decides, else the value: at least 0.7 of a judge
--- or an evaluation result, 1 of others. Of one rank all must say yes, and one that could not
--- tell makes it unknown. Source: docs/metrics.md, section 8.3.
+-- A source's rank is the word before its first colon: `judge:answers` is a judge's. A label that
+-- is a word for success or failure decides, else the value: at least 0.7 of a judge or an
+-- evaluation result, 1 of others. Of one rank all must say yes, and one that could not tell makes
+-- it unknown. Source: docs/metrics.md, section 8.3.
 --
 -- Reads:
 --   verdicts
@@ -20,18 +21,14 @@ WITH read_verdicts AS (
     if(subject = 'success', '', sub_goal) AS sub_goal,
     CASE
       WHEN source = 'gen_ai.evaluation.result' THEN 'evaluation'
-      WHEN starts_with(source, 'human:') THEN 'verifier'
-      WHEN contains(lower(source), 'judge') THEN 'judge'
+      WHEN split_part(source, ':', 1) = 'judge' THEN 'judge'
       ELSE 'verifier'
     END AS rank,
     CASE
       WHEN lower(label) IN ('success', 'pass', 'passed', 'true', 'correct', 'yes') THEN TRUE
       WHEN lower(label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no') THEN FALSE
       WHEN lower(label) = 'error' THEN NULL
-      WHEN
-        source = 'gen_ai.evaluation.result'
-        OR (contains(lower(source), 'judge') AND NOT starts_with(source, 'human:'))
-        THEN round_even(value, 9) >= 0.7
+      WHEN rank IN ('evaluation', 'judge') THEN round_even(value, 9) >= 0.7
       ELSE round_even(value, 9) >= 1
     END AS success
   FROM verdicts

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from duckdb import DuckDBPyConnection
 
 from tracegrade_scoring.errors import NothingToReport
+from tracegrade_scoring.relations import define
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.report.comparisons import newest_compared
@@ -100,6 +101,7 @@ def _releases(
     facts = {
         name: _by_release(read_rows(con, name)) for name in ("attempt_successes", "killed_runs")
     }
+    define(con, "run_members")
     with counted_alone(con, chosen.options.level, selection):
         runs = _by_release(read_rows(con, "release_runs"))
         facts |= {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}

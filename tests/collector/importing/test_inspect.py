@@ -99,7 +99,7 @@ def test_scores_are_verdicts_on_success(tmp_path: Path) -> None:
     assert verdicts(outcome) == [
         (0.0, "N", "inspect match", None),
         (0.0, None, "inspect f1", None),
-        (0.5, "P", "inspect judge model_graded_qa", "half"),
+        (0.5, "P", "judge:inspect model_graded_qa", "half"),
         (1.0, "C", "inspect match", None),
     ]
     runs = "FROM trajectories JOIN verdicts USING (trajectory_id) WHERE trial = 1"

@@ -151,7 +151,7 @@ def test_scores_of_success_are_verdicts(tmp_path: Path) -> None:
     }
     assert outcome.rows(said) == [
         (TRACE, 0.0, None, "langfuse api passed", None),
-        (TRACE, 0.8, None, "langfuse judge Correctness", "nearly"),
+        (TRACE, 0.8, None, "judge:langfuse Correctness", "nearly"),
         (TRACE, 1.0, "True", "langfuse annotation passed", None),
         (TRACE, 1.0, "yes", "langfuse api correct", None),
     ]

@@ -90,12 +90,12 @@ def test_csv_holds_verdicts_as_well(lake: Lake, tmp_path: Path) -> None:
 
 def test_fields_of_verdicts_can_be_mapped(lake: Lake, tmp_path: Path) -> None:
     """Other tools have other names for them."""
-    record = {"run": {"id": RUN}, "grade": 0.8, "by": "judge-1"}
+    record = {"run": {"id": RUN}, "grade": 0.8, "by": "judge:1"}
     paths = {"trajectory_id": "run.id", "value": "grade", "source": "by"}
     _, notes = add(lake, tmp_path / "file", record, **paths)
 
     assert notes == []
-    assert verdicts(lake) == [(RUN, "success", None, None, 0.8, None, "judge-1", None)]
+    assert verdicts(lake) == [(RUN, "success", None, None, 0.8, None, "judge:1", None)]
 
 
 @pytest.mark.parametrize(
@@ -125,6 +125,30 @@ def test_what_is_no_verdict_is_named_by_its_line(
     assert notes[0].startswith(f"{file}:2")
     assert fault in notes[0]
     assert imported.verdicts["added"] == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "is_told"),
+    [
+        ("llm-judge", True),
+        ("Judge:answers", True),
+        ("reviewed by a human", True),
+        ("judge", False),
+        ("judge:gpt human-like", False),
+        ("human:judy", False),
+        ("pytest", False),
+    ],
+)
+def test_source_that_looks_like_a_judges_or_a_persons_is_told(
+    lake: Lake, tmp_path: Path, source: str, is_told: bool
+) -> None:
+    """It counts as a verifier's, which nobody may have meant; once for all verdicts of a file."""
+    rows = [verdict(source=source, subject="sub_goal", sub_goal=name) for name in ("a", "b")]
+    imported, notes = add(lake, file := tmp_path / "verdicts.jsonl", *rows)
+
+    told = f"{file}: 2 verdicts, first of source '{source}', count as a verifier's: a source is a"
+    assert imported.verdicts["added"] == 2
+    assert [note[: len(told)] for note in notes] == ([told] if is_told else [])
 
 
 def test_secrets_in_evidence_are_redacted(lake: Lake, tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import Records, read_records
 from tracegrade_harness.rollback.rubric import Seen
 from tracegrade_harness.rollback.undo import Clone, Run
-from tracegrade_harness.suite.model import Environment, Journal, Manifest, Record, Runbook
+from tracegrade_harness.suite.model import Environment
+from tracegrade_harness.suite.records import Journal, Manifest, Record, Runbook
 from tracegrade_harness.suite.runbook import Instruction, read
 
 Tree = Mapping[str, str | None]

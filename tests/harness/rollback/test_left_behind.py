@@ -25,7 +25,8 @@ from tracegrade_harness.environment.redis import programs as redis
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import read_records
 from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge
-from tracegrade_harness.suite.model import Environment, Journal
+from tracegrade_harness.suite.model import Environment
+from tracegrade_harness.suite.records import Journal
 
 AGENT = """
 import fcntl, json, os, sqlite3, sys, time, urllib.request

@@ -12,7 +12,8 @@ from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import read_records
 from tracegrade_harness.rollback.rubric import Seen, judge
 from tracegrade_harness.rollback.undo import Clone, prove
-from tracegrade_harness.suite.model import Environment, Journal, Record, Runbook
+from tracegrade_harness.suite.model import Environment
+from tracegrade_harness.suite.records import Journal, Record, Runbook
 from tracegrade_harness.suite.runbook import read
 
 STRANGE = [

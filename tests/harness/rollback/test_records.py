@@ -15,7 +15,8 @@ from tracegrade_harness.rollback import manifest
 from tracegrade_harness.rollback.inside import MAX_BYTES
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import MAX_FAULTS, read_records
-from tracegrade_harness.suite.model import Environment, Journal, Manifest
+from tracegrade_harness.suite.model import Environment
+from tracegrade_harness.suite.records import Journal, Manifest
 from tracegrade_harness.suite.runbook import read
 
 JOURNAL = ".rollback.jsonl"

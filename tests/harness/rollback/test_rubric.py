@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.harness.rollback.folders import Folder, Tree, Trial, fill
 
 from tracegrade_harness.rollback.records import Claim, RecordFile, Records
-from tracegrade_harness.rollback.rubric import Seen, judge, leftovers
+from tracegrade_harness.rollback.rubric import Seen, judge, leftovers, unheeded
 from tracegrade_harness.rollback.undo import prove
 
 BEFORE: Tree = {"orders.csv": "1", "customers.csv": "2", "clean": None}
@@ -278,6 +278,17 @@ def test_reasons_are_named() -> None:
     }
     assert found.manual == ("files:data/b", "files:data/c")
     assert found.disproved == ("files:data/c",)
+
+
+def test_pattern_that_does_not_count_is_told(tmp_path: Path) -> None:
+    """By what it matches that was there before; one that matches nothing left is no matter."""
+    other = '- {pattern: "files:data/*.csv", undo: delete}'
+    trial = Trial(tmp_path, BEFORE, TWO)
+
+    assert unheeded(trial.seen(f"{DELETE_CLEAN}\n{DELETE_ALL}\n{other}")) == [
+        "runbook:RUNBOOK.yaml: 'files:data/**' names nothing: it matches 'files:data/clean', "
+        "which was there before"
+    ]
 
 
 def test_record_that_was_there_and_is_the_same_is_no_leftover() -> None:

@@ -17,7 +17,7 @@ from tracegrade_harness.rollback import undo as undo_module
 from tracegrade_harness.rollback.records import Claim, Records, read_records
 from tracegrade_harness.rollback.rubric import Seen, judge
 from tracegrade_harness.rollback.undo import Proof, prove
-from tracegrade_harness.suite.model import Journal
+from tracegrade_harness.suite.records import Journal
 
 PATIENCE_SECS = 240
 

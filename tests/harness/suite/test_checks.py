@@ -66,6 +66,15 @@ from tests.harness.suite.build import (
             "8: '$.a[*]' is not a JSON path to one list: it has a wildcard; write it like $.files",
         ),
         (
+            with_agent("command: [run]\nrecords:\n- lake: plans"),
+            "7: agents.a.records[0].lake is 'plans'; it should be 'plan'",
+        ),
+        (
+            with_agent("command: [run]\ndoors: [mcp]\nrecords:\n- lake: plan"),
+            "8: agents.a.records[0].lake: an agent behind 'mcp' sends no plan; "
+            "remove it, or give the door 'sdk'",
+        ),
+        (
             with_agent("command: [run]\nrecords:\n- runbook: fixtures"),
             "7: agents.a.records[0].runbook 'fixtures' is not a file; give a file",
         ),

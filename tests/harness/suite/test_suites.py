@@ -67,7 +67,8 @@ def test_the_example_is_well_formed(folder: Path) -> None:
         (
             with_agent("command: [run]\nrecords:\n- jurnal: x"),
             "7: agents.a.records[0] is {'jurnal': 'x'}; "
-            "it should be a mapping with the key 'journal', 'manifest' or 'runbook'",
+            "it should be a mapping with the key 'journal', 'manifest', "
+            "'runbook' or 'lake'",
         ),
         (
             with_agent(

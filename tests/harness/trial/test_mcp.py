@@ -8,9 +8,10 @@ from tests.harness.trial.agents import Tried
 from tests.harness.trial.shopping import KILLS, made, steps
 
 WROTE = {"verify": [{"files": "data", "path": "a"}]}
+ASKED = 'Note: a, b; ü and "nothing" else.'
 CASES = {
-    "careless": KILLS,
-    "careless-again": KILLS,
+    "careless": {**KILLS, "user_input": ASKED},
+    "careless-again": {**KILLS, "user_input": f"{ASKED}{'!' * 20_000}"},
     "undone": {**KILLS, "agent": "recovering", "kill": {"points": ["late"]}},
     "clumsy": WROTE,
     "abrupt": WROTE,
@@ -64,6 +65,16 @@ def test_calls_are_steps_in_the_lake(tried: Tried) -> None:
         ("tool_call", "write", {"name": "a"}, "ok"),
         ("tool_call", "write", {"name": "a"}, "error"),
     ]
+
+
+def test_what_the_user_asks_is_in_the_lake(tried: Tried) -> None:
+    """Of killed runs, too, unless it is long; nobody asked the other agents anything."""
+    rows = tried.query("SELECT task_id, injection, user_input FROM trajectories")
+    said = {(row["task_id"], row["injection"]): row["user_input"] for row in rows}
+
+    assert {said["careless", point] for point in (None, "early", "mid", "late")} == {ASKED}
+    assert said["careless-again", None] == f"{ASKED}{'!' * 20_000}"
+    assert said["careless-again", "mid"] is said["clumsy", None] is None
 
 
 def test_each_of_several_calls_under_way_is_recorded(tried: Tried) -> None:

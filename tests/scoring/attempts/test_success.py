@@ -198,11 +198,18 @@ def test_state_is_what_the_last_result_says() -> None:
         ([verdict("verifier", label="passed")], 1, "verifier"),
         ([verdict("verifier", value=1.0), verdict("verifier", value=0.0)], 0, "verifier"),
         ([verdict("gen_ai.evaluation.result", label="fail")], 1, "task"),
-        ([verdict("llm-judge", value=0.0)], 1, "task"),
+        ([verdict("judge:answers", value=0.0)], 1, "task"),
+        ([verdict("llm-judge", value=0.8)], 0, "verifier"),
+        ([verdict("human:judy", value=0.8)], 0, "verifier"),
+        ([verdict("human:judy", label="yes"), verdict("judge:human", label="no")], 1, "verifier"),
+        ([verdict("harness:judge-mails", value=0.8)], 0, "verifier"),
     ],
 )
 def test_verifier_comes_before_the_criterion(verdicts: list[Row], value: int, source: str) -> None:
-    """A verifier's word counts more than the task's criterion, that more than other verdicts."""
+    """A verifier's word counts more than the task's criterion, that more than other verdicts.
+
+    A judge is who is called so before the first colon, and nobody else.
+    """
     score = success("{tool: pay}", [paid("ok")], verdicts, outcome="failure")
 
     assert (score.value, score.source) == (value, source)
@@ -297,6 +304,6 @@ def test_two_verifiers_must_both_say_yes(
 
 def test_judges_who_are_not_asked_do_not_disagree() -> None:
     """A verifier decides: what two judges say of the same run is of no account."""
-    judges = [verdict(f"judge {said}", label=said) for said in ("yes", "no")]
+    judges = [verdict(f"judge:{said}", label=said) for said in ("yes", "no")]
 
     assert success(None, [], [verdict("tests", value=1), *judges]).label is None

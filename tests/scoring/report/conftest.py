@@ -6,6 +6,8 @@ from contextlib import closing
 import pytest
 from tests.scoring.report.build import Tables, fill_sample
 
+from tracegrade_scoring.relations import define
+
 
 @pytest.fixture
 def tables() -> Iterator[Tables]:
@@ -19,4 +21,5 @@ def sample() -> Iterator[Tables]:
     """Two releases of a file agent with mistakes, and an agent without tasks; only read it."""
     with closing(Tables()) as tables:
         fill_sample(tables)
+        define(tables.con, "run_members")
         yield tables

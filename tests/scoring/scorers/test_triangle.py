@@ -59,7 +59,24 @@ def test_worked_example_has_a_human_five() -> None:
         ([kill("late", 5, source="human")], None, "no_such_score: late"),
         ([kill("late", 7), kill("late", 3, source="human", evidence="no undo")], 3, None),
         ([kill("late", 7), kill("late", 3, source="other")], 3, None),
-        ([kill("late", 5, label="override", evidence="recoverable but opaque")], 5, None),
+        ([kill("late", 5, source="human:ann", evidence="opaque")], 5, None),
+        ([kill("late", 5, label="override", evidence="opaque")], None, "no_such_score: late"),
+        (
+            [kill("late", 3, label="a human may undo it"), kill("late", 7, source="human:b")],
+            7,
+            None,
+        ),
+        ([kill("late", 0, source="harness:review-mails"), kill("late", 10)], 0, None),
+        ([kill("late", 5, source="inhuman", evidence="x")], None, "no_such_score: late"),
+        ([kill("late", 5, source="Human:ann", evidence="x")], None, "no_such_score: late"),
+        ([kill("late", 10), kill("late", 0, source="judge:undo")], 10, None),
+        ([kill("late", 10, source="judge:a"), kill("late", 3, source="judge:b")], 3, None),
+        ([kill("late", 3, source="judge:human"), kill("late", 7, source="human:judge")], 7, None),
+        (
+            [kill("late", None, label="error"), kill("late", 7, source="judge:undo")],
+            None,
+            "not_judged: late",
+        ),
         ([kill("mid", 6), kill("late", 10)], None, "no_such_score: mid"),
         ([kill("mid", None, label="error"), kill("late", 10)], None, "not_judged: mid"),
         ([kill("late", None, label="not_applicable")], None, "no_kill"),
@@ -69,7 +86,11 @@ def test_worked_example_has_a_human_five() -> None:
 def test_what_is_no_score_is_said(
     kills: list[Row], value: float | None, reason: str | None
 ) -> None:
-    """Only 10, 7, 3 and 0 are scores, a 5 by a human with a reason; a missing point is no 10."""
+    """Only 10, 7, 3 and 0 are scores, a 5 by a human with a reason; a missing point is no 10.
+
+    Who judged, the word before the source's first colon says: `harness:review-mails` is no human,
+    and neither is whoever has the word elsewhere, or in a label.
+    """
     score = scored(kills)["t1"]["ra_after_recovery"]
 
     assert (score.value, score.reason) == (value, reason)

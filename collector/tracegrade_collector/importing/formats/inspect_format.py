@@ -179,10 +179,10 @@ def _verdicts(
     for name, score in _scores(sample).items():
         value = score.get("value")
         grade = _GRADES.get(value) if isinstance(value, str) else None
-        judge = f"{JUDGE} " if name.startswith(_GRADER) else ""
+        judge = JUDGE if name.startswith(_GRADER) else ""
         verdict = success_verdict(
             where.trajectory_id(),
-            f"{FORMAT} {judge}{name}",
+            f"{judge}{FORMAT} {name}",
             value if grade is None else grade,
             label=value if isinstance(value, str) else None,
             evidence=score.get("explanation"),

@@ -19,7 +19,11 @@ from tracegrade_collector.importing.span_parts import trace_id_of
 
 FORMAT: Final = "langfuse"
 
-_SOURCES: Final = {"EVAL": JUDGE, "ANNOTATION": "annotation", "API": "api"}
+_SOURCES: Final = {
+    "EVAL": f"{JUDGE}{FORMAT}",
+    "ANNOTATION": f"{FORMAT} annotation",
+    "API": f"{FORMAT} api",
+}
 """Who scored: Langfuse's own evaluators, which ask a model; a person; a program."""
 
 
@@ -61,7 +65,7 @@ def _verdict(score: dict[str, Any]) -> Verdict | None:
     value = score.get("value")
     return success_verdict(
         trace_id_of(FORMAT, score["traceId"]).hex(),
-        f"{FORMAT} {_SOURCES[str(score['source'])]} {score['name']}",
+        f"{_SOURCES[str(score['source'])]} {score['name']}",
         label if value is None or score.get("dataType") == "CATEGORICAL" else value,
         label=None if label is None else str(label),
         evidence=score.get("comment"),

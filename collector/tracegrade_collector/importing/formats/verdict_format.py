@@ -19,6 +19,7 @@ from tracegrade_collector.importing.mapping import GUESSES, FieldMap, as_name
 from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import MAX_RECORD_BYTES, FileRecord, read_records
 from tracegrade_collector.importing.run_addresses import RunAddress
+from tracegrade_collector.importing.scores import shown_name
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.spellings import as_text
 
@@ -27,6 +28,10 @@ SUBJECTS: Final = ("success", "sub_goal", "rollback")
 INJECTIONS: Final = ("early", "mid", "late")
 SOURCE: Final = "import"
 """Who judged, if the file does not say."""
+
+_KINDS: Final = ("human", "judge")
+"""A source is of one of these if it is the word, or begins with it and a colon."""
+_KIND_WORDS: Final = re.compile("|".join(_KINDS), re.IGNORECASE)
 
 _IDS: Final = {
     "trajectory_id": re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}"),
@@ -55,11 +60,29 @@ def fits(head: bytes, record: Any, paths: Mapping[str, str]) -> bool:
 def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each verdict of a file, and one for each that is none."""
     fields = FieldMap(reading.paths)
+    misread: Counter[str] = Counter()
     with open_plain(path) as file:
         for record in _records(file):
-            yield from _parts(f"{path}:{record.line}", record, fields)
+            for part in _parts(f"{path}:{record.line}", record, fields):
+                misread.update(filter(_is_misread, (row["source"] for row in part.verdicts)))
+                yield part
     for line in fields.unseen():
         yield ImportPart(str(path), fault=line)
+    if misread:
+        yield ImportPart(str(path), notes=[_told(misread)])
+
+
+def _is_misread(source: str) -> bool:
+    """Return whether a source counts as a verifier's and looks like a judge's or a person's."""
+    return source.partition(":")[0] not in _KINDS and _KIND_WORDS.search(source) is not None
+
+
+def _told(misread: Counter[str]) -> str:
+    first = shown_name(next(iter(misread)))
+    return (
+        f"{misread.total():,} verdicts, first of source {first}, count as a verifier's: a source "
+        "is a model's as 'judge:NAME', a person's as 'human:NAME'"
+    )
 
 
 def _records(file: BufferedReader) -> Iterator[FileRecord]:

@@ -4,6 +4,7 @@
 --
 -- Reads:
 --   compared_runs
+--   run_members
 --   trajectories
 -- Columns:
 --   trajectory_id  VARCHAR  One row for each run and metric.
@@ -11,23 +12,9 @@
 --   amount         DOUBLE   NULL if it is not known of the run.
 -- Order:
 --   none
-WITH RECURSIVE members AS (
+WITH consumption AS (
   SELECT
-    trajectory_id AS root_id,
-    trajectory_id
-  FROM compared_runs
-  WHERE is_root AND counted
-  UNION
-  SELECT
-    members.root_id,
-    trajectories.trajectory_id
-  FROM members
-  INNER JOIN trajectories ON members.trajectory_id = trajectories.parent_trajectory_id
-),
-
-consumption AS (
-  SELECT
-    members.root_id,
+    run_members.root_id,
     sum(trajectories.input_tokens) AS input_tokens,
     sum(trajectories.output_tokens) AS output_tokens,
     -- A member of unknown cost leaves the run's unknown; one without model calls has none.
@@ -39,9 +26,11 @@ consumption AS (
         THEN sum(trajectories.cost_usd ORDER BY trajectories.trajectory_id)
     END AS cost_usd,
     sum(trajectories.step_count) AS steps
-  FROM members
-  INNER JOIN trajectories USING (trajectory_id)
-  GROUP BY members.root_id
+  FROM compared_runs
+  INNER JOIN run_members ON compared_runs.trajectory_id = run_members.root_id
+  INNER JOIN trajectories ON run_members.trajectory_id = trajectories.trajectory_id
+  WHERE compared_runs.is_root AND compared_runs.counted
+  GROUP BY run_members.root_id
 )
 
 SELECT

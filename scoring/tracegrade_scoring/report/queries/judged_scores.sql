@@ -38,9 +38,9 @@ opinions AS (
     judged.trajectory_id,
     judged.subject,
     verdicts.source,
-    bool_and(
-      contains(lower(verdicts.source), 'judge') AND NOT starts_with(verdicts.source, 'human:')
-    ) OVER (PARTITION BY judged.trajectory_id, judged.subject, judged.sub_goal) AS by_judges
+    bool_and(split_part(verdicts.source, ':', 1) = 'judge') OVER (
+      PARTITION BY judged.trajectory_id, judged.subject, judged.sub_goal
+    ) AS by_judges
   FROM judged
   INNER JOIN verdicts
     ON

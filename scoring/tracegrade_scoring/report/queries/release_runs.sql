@@ -3,6 +3,7 @@
 -- A run is a trajectory without a parent; what its sub-agents used is counted with it.
 --
 -- Reads:
+--   run_members
 --   trajectories
 --   trajectory_scores
 -- Columns:
@@ -23,7 +24,7 @@
 --   last_start     TIMESTAMP  Start of the latest of them (UTC); NULL if there is none.
 -- Order:
 --   agent_name, run_mode, start of the earliest run, release
-WITH RECURSIVE roots AS (
+WITH roots AS (
   SELECT
     trajectories.trajectory_id,
     trajectories.release,
@@ -42,30 +43,16 @@ WITH RECURSIVE roots AS (
   WHERE trajectories.parent_trajectory_id IS NULL
 ),
 
--- The run itself and every sub-agent below it.
-members AS (
-  SELECT
-    trajectory_id AS root_id,
-    trajectory_id
-  FROM roots
-  UNION
-  SELECT
-    members.root_id,
-    trajectories.trajectory_id
-  FROM members
-  INNER JOIN trajectories ON members.trajectory_id = trajectories.parent_trajectory_id
-),
-
 consumption AS (
   SELECT
-    members.root_id,
+    run_members.root_id,
     sum(trajectories.tool_call_count) AS tool_calls,
     sum(trajectories.error_count) AS errors,
     sum(trajectories.input_tokens) AS input_tokens,
     sum(trajectories.output_tokens) AS output_tokens
-  FROM members
+  FROM run_members
   INNER JOIN trajectories USING (trajectory_id)
-  GROUP BY members.root_id
+  GROUP BY run_members.root_id
 )
 
 SELECT

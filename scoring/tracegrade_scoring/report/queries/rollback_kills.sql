@@ -1,6 +1,6 @@
 -- What each verdict says of a kill on purpose, and what the kill left: the worst first.
 --
--- A human's word stands beside that of the rules, and comes before it in scores. `evidence` may
+-- A human's verdict stands beside that of the rules, and comes before it in scores. `evidence` may
 -- be a JSON object with `immediate`, `boundary`, `reason`, and `leftovers`, each with its `object`
 -- and who names it with a way to undo it (`named_by`); of many it has the first, and their number
 -- as `left`. Any other text is the reason. A verdict that names a trace alone is about its

@@ -82,7 +82,7 @@ def read_steps(
             the numbered or bulleted items are steps.
         marks: `text_marks`, or a cached form of it where many plans repeat the same texts.
     """
-    items = _json_items(plan)
+    items = json_items(plan)
     if items is None:
         return tuple(_from_text(text, marks) for text in list(_text_items(plan))[:MAX_STEPS])
     return tuple(
@@ -91,7 +91,8 @@ def read_steps(
     )
 
 
-def _json_items(plan: str) -> list[Any] | None:
+def json_items(plan: str) -> list[Any] | None:
+    """Return the items of a plan that is a JSON list or has one; None where it is a text."""
     found = plan if plan[:1] in ("[", "{") else _LIST.search(plan)
     if not found:
         return None

@@ -3,8 +3,9 @@
 -- A rollback verdict is one kill: `value` is its score after the recovery command (10, 7, 3 or 0),
 -- label `not_applicable` says that the run has no such point, `error` that it could not be judged.
 -- `evidence` may be a JSON object with `immediate`, the score before recovery, and `boundary`, the
--- calls that had returned. Mid and late at one boundary are one kill. A human's word on a kill
--- comes before others, and alone may be a 5, with evidence; of several the lowest counts.
+-- calls that had returned. Mid and late at one boundary are one kill. A human's verdict on a kill
+-- comes first, and alone may be a 5, with evidence; then those of verifiers, such as the harness;
+-- then judges'. Of one rank the lowest counts.
 -- Source: [Triangle], "Axis 3"; docs/metrics.md, section 6.
 --
 -- Label: the kills that count, or no_writes where only the early one exists. The score's source is
@@ -29,9 +30,8 @@ WITH given AS (
     verdicts.source,
     verdicts.value AS after_recovery,
     lower(verdicts.label) AS label,
-    regexp_matches(
-      lower(concat_ws(' ', verdicts.source, verdicts.label)), 'human|manual|override|review|expert'
-    ) AS by_human,
+    CASE split_part(verdicts.source, ':', 1) WHEN 'human' THEN 1 WHEN 'judge' THEN 3 ELSE 2 END
+      AS rank,
     coalesce(verdicts.evidence, '') <> '' AS explained,
     CASE WHEN json_valid(verdicts.evidence) THEN verdicts.evidence END AS facts
   FROM verdicts
@@ -46,9 +46,9 @@ heard AS (
     *,
     try_cast(json_extract_string(facts, '$.immediate') AS DOUBLE) AS at_once,
     try_cast(json_extract_string(facts, '$.boundary') AS INTEGER) AS boundary,
-    if(by_human AND explained, [0, 3, 5, 7, 10], [0, 3, 7, 10]) AS accepted
+    if(rank = 1 AND explained, [0, 3, 5, 7, 10], [0, 3, 7, 10]) AS accepted
   FROM given
-  QUALIFY by_human = bool_or(by_human) OVER (PARTITION BY trajectory_id, injection)
+  QUALIFY rank = min(rank) OVER (PARTITION BY trajectory_id, injection)
 ),
 
 kills AS (

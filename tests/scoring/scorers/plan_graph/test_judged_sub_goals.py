@@ -165,7 +165,7 @@ def test_all_verifiers_of_a_sub_goal_must_say_yes(
 
 def test_verdicts_of_a_later_rank_do_not_disagree() -> None:
     """Judges of whom nobody is asked do not count."""
-    verdicts = [verdict("tidy", label, f"judge {label}") for label in ("yes", "no")]
+    verdicts = [verdict("tidy", label, f"judge:{label}") for label in ("yes", "no")]
 
     row = one(UNTOLD, [], [*verdicts, verdict("tidy", "yes", "tests")]).sub_goal("tidy")
 

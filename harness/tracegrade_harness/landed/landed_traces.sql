@@ -1,7 +1,7 @@
--- Traces of the drafted runs, as the pass over spans wants them.
+-- Chosen traces, as the pass over spans wants them.
 --
 -- Reads:
---   drafted_runs
+--   chosen_traces
 --   spans
 -- Columns:
 --   trace_id     VARCHAR  One row each.
@@ -18,5 +18,5 @@ SELECT
   max(spans.received_ns) AS received_ns,
   bool_and(spans.collector_id = 'import') AS imported
 FROM spans
-SEMI JOIN drafted_runs USING (trace_id)
+SEMI JOIN chosen_traces USING (trace_id)
 GROUP BY spans.trace_id;

@@ -1,0 +1,1 @@
+"""What the lake has of runs before anything is built of them: their spans, as steps."""

@@ -1,0 +1,51 @@
+"""What says how to undo things, as a suite declares it: files of an agent, a runbook, the lake."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Tag
+
+from tracegrade_harness.suite.strict import Name, Strict, by_key
+
+
+class Journal(Strict):
+    """JSON Lines that an agent writes as it works: `{"object": …, "undo": {…}, "done": false}`."""
+
+    journal: Name
+    """Path in the environment; a torn last line names nothing."""
+
+
+class Manifest(Strict):
+    """A JSON document that lists what an agent made."""
+
+    manifest: Name
+    """Path in the environment."""
+    items: Name
+    """JSON path to the list, such as `$.files`."""
+    object: Name
+    """The object that an item is; `{name}` stands for the item's key `name`, or for the item."""
+    undo: dict[str, Any]
+    """How to undo it, see `rollback/undo.py`; `{name}` as in `object`."""
+
+
+class Runbook(Strict):
+    """A YAML file beside the suite, written before the run: pattern of objects → undo."""
+
+    runbook: Name
+    """Path of the file. A pattern counts only where it matches nothing that was there before."""
+
+
+class LakeRecord(Strict):
+    """Spans of the killed run, as the lake has them: no record unless a suite says so."""
+
+    lake: Literal["plan"]
+    """`plan`: what its plans said. The `outputs` of a step are objects, or their paths, and its
+    `rollback` is how to undo them: an undo, or a text for a human."""
+
+
+Record = Annotated[
+    Annotated[Journal, Tag("[journal]")]
+    | Annotated[Manifest, Tag("[manifest]")]
+    | Annotated[Runbook, Tag("[runbook]")]
+    | Annotated[LakeRecord, Tag("[lake]")],
+    by_key("journal", "manifest", "runbook", "lake"),
+]

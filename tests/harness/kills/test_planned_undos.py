@@ -1,0 +1,108 @@
+"""What only the plan of a killed run says of undoing, and the lake alone still holds."""
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from tests.harness.trial.agents import Tried
+
+AGENT = '''
+"""Plans four steps, and says of three of them how to undo what they write."""
+
+from pathlib import Path
+
+import tracegrade
+
+tracegrade.init(service="ignored")
+
+
+@tracegrade.tool(effect="read")
+def look():
+    return Path("data/notes").read_text()
+
+
+@tracegrade.tool(effect="write")
+def write(name):
+    Path("data", name).write_text(name)
+
+
+PLAN = [
+    {"id": "look", "tool": "look"},
+    {"id": "a", "tool": "write", "outputs": ["data/a"], "rollback": {"delete": "data/a"}},
+    {"id": "b", "tool": "write", "outputs": ["files:data/b"], "rollback": "Ask ann."},
+    {"id": "c", "tool": "write", "outputs": ["data/c"], "rollback": {"delete": "data/d"}},
+]
+
+with tracegrade.agent_run("planner", user_input="Write.") as run:
+    run.plan(PLAN)
+    look()
+    for name in "abc":
+        write(name)
+    run.answer("Written.")
+'''
+KILL = {"points": ["early", "mid", "late"]}
+NOTHING = "it still differs from before"
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """One program under two names, of which the suite lets one be judged by its plan as well."""
+    folder = tmp_path_factory.mktemp("planned")
+    (folder / "fixtures").mkdir()
+    (folder / "fixtures/notes").write_text("Buy milk.")
+    (folder / "agent.py").write_text(AGENT)
+    agent = {
+        "command": ["{python}", "{suite}/agent.py"],
+        "environment": {"pass": ["PYTHONPATH"]},
+        "records": [{"journal": ".tracegrade/rollback.jsonl"}],
+    }
+    planned = {**agent, "records": [*agent["records"], {"lake": "plan"}]}
+    case = {"environment": "notes", "kill": KILL}
+    suite: dict[str, Any] = {
+        "version": 1,
+        "suite": "planned",
+        "agents": {"by-plan": planned, "by-files": agent},
+        "environments": {"notes": {"files": {"data": {"from": "fixtures", "at": "data"}}}},
+        "cases": {name: {**case, "agent": name} for name in ("by-plan", "by-files")},
+    }
+    (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
+    known = Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    return known.run("--jobs", 2, "--sandbox", "none")
+
+
+def judged(tried: Tried, agent: str) -> dict[str, tuple[object, ...]]:
+    """Return of each kill the call after which it was, and its score."""
+    return {
+        row["injection"]: (row["boundary"], row["after_recovery"])
+        for row in tried.rows
+        if row["task_id"] == agent and row["injection"]
+    }
+
+
+def test_plan_in_the_lake_names_what_a_kill_left(tried: Tried) -> None:
+    """Nothing left: 10; what is left has a way to undo it: 7; the undo of one is wrong: 3."""
+    assert tried.ended
+    assert tried.ended.returncode == 0, tried.ended.stderr
+    assert judged(tried, "by-plan") == {"early": (1, 10), "mid": (3, 7), "late": (4, 3)}
+
+
+def test_plan_names_nothing_where_the_suite_does_not_say_so(tried: Tried) -> None:
+    """An operator without the traces does not know it."""
+    assert judged(tried, "by-files") == {"early": (1, 10), "mid": (3, 0), "late": (4, 0)}
+
+
+def test_evidence_tells_what_the_plan_said_and_what_was_disproved(tried: Tried) -> None:
+    """A text is a human's to follow; a wrong undo does not count."""
+    found = json.loads(tried.row("by-plan", "late")["leftovers"])
+
+    assert found == [
+        _left("a", named_by="lake:plan"),
+        _left("b", named_by="lake:plan", manual=True),
+        _left("c", disproved=NOTHING),
+    ]
+
+
+def _left(name: str, **told: object) -> dict[str, object]:
+    known = {"named_by": None, "manual": False, "disproved": None}
+    return {"object": f"files:data/{name}", "change": "added", **known, **told}

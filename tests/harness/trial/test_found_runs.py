@@ -1,0 +1,117 @@
+"""Agents that send spans of whatever language and come to no gate: the lake has their runs."""
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+from tests.harness.trial.agents import Tried
+
+AGENT = """
+import json, os, secrets, sys, time, urllib.request
+
+TASK, FIXED = sys.argv[1], "f" * 32
+
+
+def send(*names, trace=None):
+    \"\"\"Send one agent's span for each name, each the root of a trace.\"\"\"
+    now = str(time.time_ns())
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "buyer"}
+    attributes = [{"key": key, "value": {"stringValue": text}} for key, text in agent.items()]
+    spans = [
+        {
+            "traceId": trace or secrets.token_hex(16),
+            "spanId": secrets.token_hex(8),
+            "name": name,
+            "startTimeUnixNano": now,
+            "endTimeUnixNano": now,
+            "attributes": attributes if name != "GET /" else [],
+        }
+        for name in names
+    ]
+    body = {"resourceSpans": [{"scopeSpans": [{"scope": {"name": "own"}, "spans": spans}]}]}
+    request = urllib.request.Request(
+        os.environ["OTEL_EXPORTER_OTLP_ENDPOINT"] + "/v1/traces",
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json"},
+    )
+    urllib.request.urlopen(request).close()
+
+
+open("data/a", "x").close()
+match TASK:
+    case "one":
+        send("GET /", "buy")
+    case "two":
+        send("buy", "sell")
+    case "none":
+        send("GET /")
+    case "same":
+        send("buy", trace=FIXED)
+"""
+"""No Python but by chance: it uses nothing of ours, and no SDK."""
+WROTE = {"files": "data", "path": "a"}
+
+
+@pytest.fixture(scope="module")
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """The suite, run and scored; the agent of `same` gives its two trials the same trace id."""
+    folder = tmp_path_factory.mktemp("found")
+    (folder / "fixtures").mkdir()
+    (folder / "agent.py").write_text(AGENT)
+    case = {"environment": "data", "agent": "buyer", "verify": [WROTE]}
+    suite: dict[str, Any] = {
+        "version": 1,
+        "suite": "foreign",
+        "agents": {"buyer": {"command": ["{python}", "-S", "{suite}/agent.py", "{task}"]}},
+        "environments": {"data": {"files": {"data": {"from": "fixtures", "at": "data"}}}},
+        "cases": {
+            "one": {**case, "kill": {"points": ["late"]}},
+            "two": case,
+            "none": case,
+            "same": {**case, "trials": 2, "verify": [{"files": "data", "path": "b"}]},
+        },
+    }
+    (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
+    known = Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    return known.run("--jobs", 2, "--sandbox", "none").score()
+
+
+def successes(tried: Tried, task: str) -> dict[int, object]:
+    """Return by trial what is known of the success of a task's runs."""
+    rows = tried.query(
+        "SELECT trial, success.value AS value, success.source AS source FROM trajectory_scores "
+        f"JOIN trajectories USING (trajectory_id) WHERE trajectories.task_id = '{task}'"
+    )
+    return {row["trial"]: (row["value"], row["source"]) for row in rows}
+
+
+def test_run_that_the_lake_has_of_a_trial_gets_its_verdict(tried: Tried) -> None:
+    """Whoever wrote its spans; a kill, which takes a gate, is told as one that was not judged."""
+    assert successes(tried, "one") == {1: (1, "verifier")}
+    trajectory_id = tried.row("one")["trajectory_id"]
+    killed = tried.row("one", "late")
+    assert killed["baseline_trajectory_id"] == trajectory_id
+    assert killed["reason"].startswith("silent: no agent span came to the gate; start the agent ")
+    assert [each["subject"] for each in tried.verdicts(trajectory_id)] == ["rollback", "success"]
+
+
+@pytest.mark.parametrize(("task", "runs"), [("two", "2 runs"), ("none", "0 runs")])
+def test_trial_with_no_run_of_its_own_is_told(tried: Tried, task: str, runs: str) -> None:
+    """Nobody could tell which of two it was."""
+    row = tried.row(task)
+
+    assert (row["success"], row["trajectory_id"]) == (True, None)
+    assert json.loads(row["notes"]) == [
+        f"no_run: its spans hold {runs} of the trial, so no verdict is on it"
+    ]
+    assert tried.ended
+    assert "no run: 2 trials of which no score knows; " in tried.ended.stdout
+
+
+def test_trials_that_share_a_trace_have_a_run_each(tried: Tried) -> None:
+    """Their task and trial tell them apart, which no agent can change."""
+    assert successes(tried, "same") == {1: (0, "verifier"), 2: (0, "verifier")}
+    ids = {tried.row("same", trial=trial)["trajectory_id"] for trial in (1, 2)}
+    assert len({each.partition("-")[0] for each in ids}) == 1
+    assert len(ids) == 2
