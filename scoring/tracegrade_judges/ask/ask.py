@@ -12,6 +12,7 @@ from tracegrade_judges.ask import prompts
 from tracegrade_judges.ask.reading import RunReading
 from tracegrade_judges.ask.vote import Ballot, Voted, vote
 from tracegrade_judges.calls.exchange import Conversation, Exchange
+from tracegrade_judges.calls.formats import FORMATS
 from tracegrade_judges.judge_file.load import ModelEndpoint
 from tracegrade_judges.judge_file.model import TOOLS, Judge
 from tracegrade_judges.questions.asked import JudgeQuestion, lacking
@@ -197,6 +198,7 @@ def _conversation(asking: Asking, question: JudgeQuestion) -> Conversation:
         nonce=new_nonce(),
         prompt_version=prompts.PROMPT_VERSION,
         model=asking.endpoint.model,
+        wire=FORMATS[asking.endpoint.provider],
         max_output_tokens=asking.judge.model.max_output_tokens,
         timeout_secs=asking.judge.model.timeout_secs,
         reasks=asking.judge.limits.reasks,
