@@ -5,9 +5,17 @@ one rule tells how judges of both providers fare.
 """
 
 import json
+from importlib.util import find_spec
 from typing import Any
 
+import pytest
+
 from .model_server import Json, Reply, Rule
+
+needs_client = pytest.mark.skipif(
+    find_spec("anthropic") is None,
+    reason="the client is not installed; pip install 'tracegrade[judge-anthropic]'",
+)
 
 
 def speaking_messages(rule: Rule) -> Rule:

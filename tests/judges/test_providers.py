@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,16 +17,12 @@ from tracegrade_lake import Lake
 from tracegrade_queries.costs.answer_cost import TokenCounts
 
 from .conftest import KEY, judge_file
-from .messages_api import speaking_messages
+from .messages_api import needs_client, speaking_messages
 from .model_server import Json, ModelServer, Reply, honest, model_server
 from .reading import rows, verdicts
 from .test_bad_endpoints import MALFORMED, outcomes_of
 from .test_run import EXPECTED
 
-needs_client = pytest.mark.skipif(
-    find_spec("anthropic") is None,
-    reason="the client is not installed; pip install 'tracegrade[judge-anthropic]'",
-)
 MODEL = {"provider": "anthropic", "name": "claude-haiku-4-5"}
 
 

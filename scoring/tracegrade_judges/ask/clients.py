@@ -3,14 +3,38 @@
 Clients are imported when they are needed: one that no judge asks for need not be installed.
 """
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Final
 
 import httpx2
 from pydantic_ai.models import Model
 
 from tracegrade_judges.judge_file.load import ModelEndpoint
-from tracegrade_judges.judge_file.providers import ProviderName
+from tracegrade_judges.judge_file.providers import PROVIDERS, ProviderName
+
+_HTTP_LOGGERS: Final = ("httpx2", "httpcore2")
+
+
+@contextmanager
+def silenced(provider: ProviderName) -> Iterator[None]:
+    """Keep a provider's client from logging, at whatever level: it logs what it sends.
+
+    It is imported first, since some set their level then, by a variable of the environment.
+    """
+    module = PROVIDERS[provider].module
+    import_module(module)
+    loggers = [logging.getLogger(name) for name in (module, *_HTTP_LOGGERS)]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 def model_of(endpoint: ModelEndpoint, http: httpx2.AsyncClient) -> Model:

@@ -10,6 +10,7 @@ import duckdb
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_judges.ask.ask import Asking
+from tracegrade_judges.ask.clients import silenced
 from tracegrade_judges.calls.cache import CallCache
 from tracegrade_judges.calls.exchange import Exchange
 from tracegrade_judges.calls.pace import Pace
@@ -102,7 +103,8 @@ def asked_judges(
             questions = questions_of(
                 (name, judge), opened.runs, opened.specification, loaded.documents
             )
-            yield AskedJudge(name, opened, asking, questions)
+            with silenced(judge.model.provider):
+                yield AskedJudge(name, opened, asking, questions)
 
 
 def _chosen_judges(loaded: LoadedJudges, only: str | None) -> Mapping[str, Judge]:
