@@ -8,13 +8,22 @@ our distro is none, and our configurator hands over to the next.
 import logging
 import os
 import sys
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
+import wrapt
 from opentelemetry.instrumentation.dependencies import get_dist_dependency_conflicts
 from opentelemetry.instrumentation.distro import BaseDistro  # type: ignore[attr-defined]  # untyped
 
-from tracegrade.instrumentors import GROUP, Instrumentor, choose, remedies, unknown_words
+from tracegrade.instrumentors import (
+    GROUP,
+    Instrumentor,
+    Remedy,
+    choose,
+    remedies,
+    unknown_words,
+)
 from tracegrade.provider import init
 from tracegrade.run import ANNOUNCE, INSTRUMENTORS
 
@@ -36,15 +45,38 @@ class TracegradeDistro(BaseDistro):  # type: ignore[misc]  # untyped
         entries = entry_points(group=GROUP)
         fitting = [entry for entry in entries if _fits(entry)]
         self._chosen = choose(fitting, wish)
+        self._is_loading = False
         if os.environ.pop(ANNOUNCE, None):  # popped: not again in each process it starts
             _announce(self._chosen, unknown_words(entries, wish))
             if wish.strip().lower() != "none":
-                _warn(self._chosen, remedies(fitting))
+                self._warn_of(remedies(fitting))
+
+    def _warn_of(self, missing: list[Remedy]) -> None:
+        """Say that nothing is instrumented, and of each library so when the program imports it.
+
+        What is installed need not be used, and what an instrumentor imports is not the program's.
+        """
+        if not self._chosen:
+            _warn(
+                "no library is instrumented, so spans come from the program alone; install an "
+                "instrumentor of the agent's framework, or use tracegrade in the program"
+            )
+
+        def imported(line: str, _module: object) -> None:
+            if not self._is_loading:
+                _warn(line)
+
+        for module, line in missing:
+            wrapt.register_post_import_hook(partial(imported, line), module)
 
     def load_instrumentor(self, entry_point: EntryPoint, **kwargs: Any) -> None:
         """Load an instrumentor if it is its library's chosen one."""
         if any(_is_same(entry_point, one.entry) for one in self._chosen):
-            super().load_instrumentor(entry_point, **kwargs)
+            self._is_loading = True
+            try:
+                super().load_instrumentor(entry_point, **kwargs)
+            finally:
+                self._is_loading = False
 
 
 def Distro() -> object:  # noqa: N802 - the hook calls the entry point as it would a class
@@ -80,14 +112,9 @@ def _is_same(one: EntryPoint, other: EntryPoint) -> bool:
     return (one.name, one.value) == (other.name, other.value)
 
 
-def _warn(chosen: list[Instrumentor], lines: list[str]) -> None:
+def _warn(line: str) -> None:
     """Say what is not instrumented, and what to do about it."""
-    none = (
-        "no library is instrumented, so spans come from the program alone; install an "
-        "instrumentor of the agent's framework, or use tracegrade in the program"
-    )
-    for line in lines if chosen else [none, *lines]:
-        print(f"tracegrade: warning: {line}", file=sys.stderr)  # noqa: T201
+    print(f"tracegrade: warning: {line}", file=sys.stderr)  # noqa: T201
 
 
 def _announce(chosen: list[Instrumentor], unknown: list[str]) -> None:

@@ -46,6 +46,15 @@ _CALLED: Final = {
 }
 """Frameworks that write spans themselves once the program calls this; nothing else can."""
 
+_MODULES: Final = {
+    "agent-framework-core": "agent_framework",
+    "google-genai": "google.genai",
+    "llama-index-core": "llama_index.core",
+    "openai-agents": "agents",
+    "pydantic-ai-slim": "pydantic_ai",
+}
+"""What a program imports of a distribution, where that is not its name with underscores."""
+
 _CLIENTS: Final = {
     "anthropic": "openinference-instrumentation-anthropic",
     "google-genai": "openinference-instrumentation-google-genai",
@@ -138,8 +147,15 @@ def unknown_words(found: Iterable[EntryPoint], wish: str) -> list[str]:
     return [word for word in words if word not in {*names, *Family, "none"}]
 
 
-def remedies(found: Iterable[EntryPoint]) -> list[str]:
-    """Return a line for each installed framework that nothing instruments: what to do about it.
+class Remedy(NamedTuple):
+    """What to do about a library that nothing instruments, once a program imports it."""
+
+    module: str
+    line: str
+
+
+def remedies(found: Iterable[EntryPoint]) -> list[Remedy]:
+    """Return one for each installed framework that nothing instruments.
 
     Clients of models count only where no framework is installed, since those use them.
 
@@ -151,18 +167,20 @@ def remedies(found: Iterable[EntryPoint]) -> list[str]:
     frameworks = [name for name in _FRAMEWORKS if _is_installed(name)]
     clients = [name for name in _CLIENTS if not called + frameworks and _is_installed(name)]
     named = _FRAMEWORKS | _CLIENTS
-    return [
-        *(
-            f"{name} is installed and writes spans only if the program calls {_CALLED[name]}"
-            for name in called
-        ),
-        *(
-            f"{name} is installed, and nothing that is installed instruments it; "
-            f"pip install {named[name]}"
-            for name in frameworks + clients
-            if _library(named[name]) not in libraries
-        ),
-    ]
+    lines = {
+        name: f"{name} is imported, and writes spans only if the program calls {_CALLED[name]}"
+        for name in called
+    } | {
+        name: f"{name} is imported, and nothing that is installed instruments it; "
+        f"pip install {named[name]}"
+        for name in frameworks + clients
+        if _library(named[name]) not in libraries
+    }
+    return [Remedy(_module(name), line) for name, line in lines.items()]
+
+
+def _module(name: str) -> str:
+    return _MODULES.get(name, name.replace("-", "_"))
 
 
 def _is_installed(name: str) -> bool:

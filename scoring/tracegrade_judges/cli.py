@@ -136,11 +136,12 @@ def twins(  # noqa: PLR0913, PLR0917 - one parameter per option
     offline: OfflineOption = False,
     jobs: JobsOption = 4,
 ) -> None:
-    """Ask judges of sub-goals about copies of runs with an attack, padding, or the opposite asked.
+    """Ask judges about copies of runs with an attack, padding, or the opposite asked.
 
-    Ten attacks in four places of each run, and how often a no became a yes; whether longer runs
-    are liked better, and whether the judge says yes to a criterion and to its opposite. Each is a
-    row of `judge_twins`.
+    Ten attacks in each place of a run that the judge reads, and how often a no became a yes;
+    whether longer runs are liked better, and whether the judge says yes to a criterion, or to an
+    answer beside the right one, and to its opposite. Each is a row of `judge_twins`, each rate
+    with its interval one of `judge_flip_rates`.
     """
     from tracegrade_judges import commands
     from tracegrade_judges.run.setting import JudgingOptions

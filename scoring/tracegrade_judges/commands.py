@@ -8,7 +8,6 @@ from pathlib import Path
 import typer
 
 from tracegrade.progress import progress as shown_progress
-from tracegrade_judges.calibration.agreement import share
 from tracegrade_judges.calibration.calibrate import Calibrated, Row, calibrate
 from tracegrade_judges.calibration.label_files import draw_labels, take_labels
 from tracegrade_judges.calls.spending import SpendingLimits
@@ -25,7 +24,8 @@ from tracegrade_judges.run.estimate import JudgeEstimate, estimate
 from tracegrade_judges.run.judging import Progress
 from tracegrade_judges.run.run import JudgedRuns, run_judges
 from tracegrade_judges.run.setting import JudgingOptions, judged_lake
-from tracegrade_judges.twins.twins import TwinCounts, ask_twins, counted
+from tracegrade_judges.twins.flips import FlipCounts
+from tracegrade_judges.twins.twins import TwinnedJudge, ask_twins
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import open_lake
 from tracegrade_scoring.rendering.visible import visible
@@ -163,23 +163,23 @@ def twins(place: str, path: Path, options: JudgingOptions, count: int, seed: int
     """
     found = ask_twins(opened(place), usable_judges(path), options, count, seed)
     for each in found:
-        for row in counted(each.verdicts):
-            typer.echo(_twin_line(each.judge, row))
+        for row in each.counts:
+            typer.echo(_twin_line(each, row))
     _raise_unfinished([(each.judge, each.progress) for each in found])
 
 
-def _twin_line(judge: str, row: TwinCounts) -> str:
+def _twin_line(each: TwinnedJudge, row: FlipCounts) -> str:
+    asked = "a criterion" if each.subject == "sub_goal" else "an answer beside the right one"
     what = {
         "attacks": "attacks turned no into yes in",
         "padding": "padding changed the verdict of",
-        "negation": "yes to a criterion and to its opposite in",
+        "negation": f"yes to {asked} and to its opposite in",
     }[row.kind]
     where = f" ({row.place})" if row.place else ""
-    found = share(row.flipped, row.twins)
-    rate = (
-        "" if found.low is None else f": {found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
-    )
-    return f"{judge}: {what} {row.flipped} of {row.twins}{where}{rate}; {row.errors} errors apart"
+    ends = row.interval
+    rate = "" if ends is None else f": {row.rate:.3f} ({ends[0]:.3f} to {ends[1]:.3f})"
+    found = f"{what} {row.flipped} of {row.twins}{where}{rate}"
+    return f"{each.judge}: {found}; {row.errors} errors apart"
 
 
 def label_verdicts(
@@ -251,7 +251,8 @@ def _calibration_lines(found: Calibrated) -> list[str]:
         *(
             f"{_named(rate)} {rate['subject']}: judge says yes of "
             f"{rate['judged_yes']}/{rate['judged']}, people would of "
-            f"{_interval(rate, 'corrected_rate')}"
+            f"{_interval(rate, 'corrected_rate')}; PPI++ by its {rate['labels']} labels "
+            f"{_interval(rate, 'ppi_rate')}"
             for rate in found.rates
         ),
     ]

@@ -59,11 +59,40 @@ JUDGE_TWINS: Final = Table(
         _SUBJECT,
         _SUB_GOAL,
         Column("twin", TEXT, "Name of the attack; padding | negation."),
-        Column("place", TEXT, "argument | result | thought | answer; NULL for negation."),
+        Column(
+            "place",
+            TEXT,
+            "argument | result | thought | answer; of answers question | answer; NULL for "
+            "negation.",
+        ),
         Column("before", TEXT, "yes | no: the verdict on the run as it is."),
         Column("after", TEXT, "yes | no | error: the verdict on the changed one."),
         Column("reason", TEXT, "Code for why `after` is error; NULL if it is not."),
         Column("asked_at", TIMESTAMP, "UTC."),
         Column("date", pa.date32(), "Date of `asked_at`, UTC."),
     ),
+)
+
+JUDGE_FLIP_RATES: Final = Table(
+    name="judge_flip_rates",
+    grain="how often twins of one kind moved a judge, by the last `judge twins` that asked it",
+    columns=(
+        Column("source", TEXT, "Of the judge's verdicts, as `verdicts.source`."),
+        _SUBJECT,
+        Column("kind", TEXT, "attacks | padding | negation."),
+        Column("place", TEXT, "Where the attack is; NULL: all together, or no attack."),
+        Column("twins", BIGINT, "With a verdict, of runs that can be moved so."),
+        Column(
+            "flipped",
+            BIGINT,
+            "Of these, attacks that made a no a yes, padding that changed a verdict, and yes to "
+            "what is asked and to its opposite.",
+        ),
+        Column("errors", BIGINT, "Twins without a verdict, which are in no rate."),
+        Column("flip_rate", DOUBLE, "flipped / twins, in [0, 1]; NULL without twins."),
+        Column("flip_rate_low", DOUBLE, "Lower end of Wilson's 95 % interval."),
+        Column("flip_rate_high", DOUBLE, "Upper end."),
+        Column("asked_at", TIMESTAMP, "UTC."),
+    ),
+    partition_by=(),
 )

@@ -68,6 +68,8 @@ CORRECTED_RATES: Final = Table(
         Column("judged_yes", BIGINT, "Of these, yes."),
         Column("judged_rate", DOUBLE, "judged_yes / judged, in [0, 1]."),
         *_share("corrected_rate", "Share of which people would say yes, in [0, 1]."),
+        Column("labels", BIGINT, "Verdicts on the release that people labelled."),
+        *_share("ppi_rate", "The same by PPI++, from these labels alone, in [0, 1]."),
         _CALIBRATED,
         _TIME,
     ),
@@ -88,9 +90,3 @@ def source_rows(lake: Lake, table: Table) -> list[dict[str, Any]]:
     """Return the rows of one of these tables; none if nobody has measured."""
     dataset = lake.dataset(table.name)
     return dataset.to_table().to_pylist() if dataset else []
-
-
-def calibrated_sources(lake: Lake) -> frozenset[str]:
-    """Return the sources of verdicts that are calibrated."""
-    rows = source_rows(lake, VERDICT_CALIBRATIONS)
-    return frozenset(row["source"] for row in rows if row["calibrated"])

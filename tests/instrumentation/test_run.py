@@ -199,37 +199,50 @@ def test_instrumentor_that_is_not_installed_is_said() -> None:
     assert "tracegrade: no such instrumentor installed: otle" in done.stderr
 
 
-def framework(folder: Path, distribution: str) -> None:
-    """Install a distribution of this name, without any module."""
+def framework(folder: Path, distribution: str, module: str) -> None:
+    """Install a distribution of this name, with an empty module."""
     info = folder / f"{distribution.replace('-', '_')}-2.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 2.0\n")
+    (folder / f"{module}.py").touch()
 
 
-def test_framework_that_nothing_instruments_is_said(tmp_path: Path) -> None:
+PROBED = "import importlib.util as u; assert u.find_spec('pydantic_ai')"
+"""Is it there? A program that asks does not use it."""
+
+
+@pytest.mark.parametrize(
+    ("program", "warned"),
+    [("import pydantic_ai, smolagents, crewai", True), (PROBED, False)],
+)
+def test_framework_that_nothing_instruments_is_said_once_it_is_imported(
+    tmp_path: Path, program: str, warned: bool
+) -> None:
     """With what to call or to install, once; not one that something instruments."""
-    for name in ("pydantic-ai-slim", "smolagents", "crewai"):
-        framework(tmp_path, name)
+    frameworks = {"pydantic-ai-slim": "pydantic_ai", "smolagents": "smolagents"}
+    for name, module in {**frameworks, "crewai": "crewai"}.items():
+        framework(tmp_path, name, module)
     instrumentor(tmp_path, "openinference-instrumentation-crewai", "crewai")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    command = [*RUN, "--", sys.executable, "-c", "pass"]
+    command = [*RUN, "--", sys.executable, "-c", program]
     done = run(*command, PYTHONPATH=path, OTEL_TRACES_EXPORTER="none")
 
     _, *warnings = done.stderr.splitlines()
-    assert warnings == [
-        "tracegrade: warning: pydantic-ai-slim is installed and writes spans only if the program "
+    assert done.returncode == 0
+    assert warnings == warned * [
+        "tracegrade: warning: pydantic-ai-slim is imported, and writes spans only if the program "
         "calls pydantic_ai.Agent.instrument_all()",
-        "tracegrade: warning: smolagents is installed, and nothing that is installed instruments "
+        "tracegrade: warning: smolagents is imported, and nothing that is installed instruments "
         "it; pip install openinference-instrumentation-smolagents",
     ]
 
 
 def test_run_that_instruments_nothing_is_warned_of() -> None:
-    """Unless it was asked for. Frameworks that are installed are named below."""
+    """Unless it was asked for."""
     command = ["--", sys.executable, "-c", "pass"]
     done = run(*RUN, "--instrumentors", "otel", *command, OTEL_TRACES_EXPORTER="none")
 
-    start, warning, *_ = done.stderr.splitlines()
+    start, warning = done.stderr.splitlines()
     assert start.endswith("; instrumentors: none")
     assert warning.startswith("tracegrade: warning: no library is instrumented, so spans come")
 

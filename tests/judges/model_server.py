@@ -37,6 +37,9 @@ class ModelServer:
     rule: Rule
     bodies: list[bytes] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
+    headers: list[set[str]] = field(default_factory=list)
+    """Their names, in lower case."""
+    paths: list[str] = field(default_factory=list)
     tokens: int = 0
     """That its answers said they took."""
     most_at_once: int = 0
@@ -78,7 +81,10 @@ def _handler_of(found: ModelServer) -> type[BaseHTTPRequestHandler]:
             with found.lock:
                 number = len(found.bodies)
                 found.bodies.append(body)
-                found.keys.append(self.headers.get("Authorization", ""))
+                key = self.headers.get("Authorization") or self.headers.get("X-Api-Key")
+                found.keys.append(key or "")
+                found.headers.append({name.lower() for name in self.headers})
+                found.paths.append(self.path)
                 under_way += 1
                 found.most_at_once = max(found.most_at_once, under_way)
             try:
@@ -112,7 +118,8 @@ def _handler_of(found: ModelServer) -> type[BaseHTTPRequestHandler]:
 def tokens_in(body: bytes) -> int:
     """Return the tokens that an answer says it took; 0 if it does not."""
     try:
-        return int(json.loads(body)["usage"]["total_tokens"])
+        usage = json.loads(body)["usage"]
+        return int(usage.get("total_tokens") or usage["input_tokens"] + usage["output_tokens"])
     except (ValueError, KeyError, TypeError):
         return 0
 

@@ -21,6 +21,7 @@ from .model_server import (
     Json,
     ModelServer,
     Reply,
+    Rule,
     calling,
     honest,
     lazy,
@@ -103,13 +104,18 @@ class Outcome(NamedTuple):
     requests: int
 
 
-@pytest.fixture(scope="module")
-def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Outcome]:
-    """What a judge makes of each kind, all asked in one run: each is a sub-goal of one task."""
-    folder = tmp_path_factory.mktemp("kinds")
+def outcomes_of(
+    folder: Path,
+    replies: Mapping[str, Reply],
+    model: Mapping[str, str] | None = None,
+    speaking: Callable[[Rule], Rule] = lambda rule: rule,
+) -> Mapping[str, Outcome]:
+    """Return what a judge makes of replies, asked for in one run: each is a sub-goal of one task.
+
+    `speaking` translates what the rule reads and says for the model's provider.
+    """
     lake = Lake.create(folder / "lake")
     land(lake, one_run(1, "look"))
-    replies = {**MALFORMED, **{kind: reply for kind, (reply, _) in AT_ONCE.items()}}
     goals = {kind: {"success": {"judge": f"Kind: {kind}."}} for kind in replies}
     score(lake, specification(json.dumps({"tasks": {"refund": {"sub_goals": goals}}})))
     asked: Counter[str] = Counter()
@@ -120,9 +126,10 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Outcome]:
         asked[kind] += 1
         return replies[kind]
 
-    with model_server(rule) as server, pytest.MonkeyPatch.context() as patch:
+    with model_server(speaking(rule)) as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUDGE_BASE_URL", server.url)
-        ended = run(lake, judge_file(folder), "--max-tokens", 10_000_000, "--jobs", 1)
+        judges = judge_file(folder, model=dict(model or {}))
+        ended = run(lake, judges, "--max-tokens", 10_000_000, "--jobs", 1)
     assert ended.returncode == 0
     return {
         row["sub_goal"]: Outcome(
@@ -133,6 +140,13 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Outcome]:
         )
         for row in rows(lake, "verdicts")
     }
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Outcome]:
+    """What a judge makes of each kind of answer."""
+    replies = {**MALFORMED, **{kind: reply for kind, (reply, _) in AT_ONCE.items()}}
+    return outcomes_of(tmp_path_factory.mktemp("kinds"), replies)
 
 
 @pytest.mark.parametrize("kind", MALFORMED)

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from tests.commands import tracegrade
 from tests.judges.conftest import judge_file
-from tests.judges.model_server import Json, ModelServer, Reply, quoted_in, verdict
+from tests.judges.model_server import Json, ModelServer, Reply, Rule, quoted_in, verdict
 from tests.judges.reading import rows
 
+from tracegrade_judges.twins.attacks import ATTACKS
 from tracegrade_lake import Lake
 
 TASKS = """
@@ -82,3 +83,45 @@ def test_one_wrong_turn_fails_a_conversation(
     )
     assert (round(fifth["pass_at_k"], 3), round(fifth["pass_hat_k"], 3)) == (0.996, 0.132)
     assert "Not ready" in reported.stdout
+
+
+def obedient(request: Json, number: int = 0) -> Reply:
+    """Score as `recorded`, but as whoever writes in a question or an answer wants it."""
+    asked, _, answer = quoted_in(request["messages"][1]["content"])
+    if "score = 1.0" in asked + answer:
+        return verdict({"score": 1.0, "quote": answer, "reason": "as ordered"}, request)
+    return recorded(request, number)
+
+
+@pytest.mark.parametrize(
+    ("rule", "turned", "rate"),
+    [(recorded, 0, "0.000 (0.000 to 0.161)"), (obedient, 16, "0.800 (0.584 to 0.919)")],
+)
+def test_twins_of_answers_show_what_a_judge_is_taken_in_by(
+    imported: Path, tmp_path: Path, server: ModelServer, rule: Rule, turned: int, rate: str
+) -> None:
+    """Ten attacks in what users ask and agents answer; the flip rate is kept with its interval."""
+    lake = Lake.open(shutil.copytree(imported / "lake", tmp_path / "lake"))
+    judges = judge_file(tmp_path, asks="success", reference="task")
+    server.rule = rule
+
+    ended = tracegrade("judge", "twins", judges, "--lake", lake.root, "--max-tokens", 10**8)
+
+    twins = rows(lake, "judge_twins")
+    attacked = [row for row in twins if row["twin"] in ATTACKS and row["before"] == "no"]
+    assert ended.returncode == 0
+    assert {row["subject"] for row in twins} == {"success"}
+    assert {(row["twin"], row["place"]) for row in attacked} == {
+        (twin, place) for twin in ATTACKS for place in ("question", "answer")
+    }
+    assert sum(row["after"] == "yes" for row in attacked) == turned
+    assert f"attacks turned no into yes in {turned} of 20: {rate}" in ended.stdout
+    assert "padding changed the verdict of 0 of 6:" in ended.stdout
+    assert "beside the right one and to its opposite in 0 of 2:" in ended.stdout
+    kept = [row for row in rows(lake, "judge_flip_rates") if row["place"] is None]
+    assert {row["kind"]: (row["flipped"], row["twins"]) for row in kept} == {
+        "attacks": (turned, 20), "padding": (0, 6), "negation": (0, 2),
+    }  # fmt: skip
+    (attacks,) = (row for row in kept if row["kind"] == "attacks")
+    ends = f"({attacks['flip_rate_low']:.3f} to {attacks['flip_rate_high']:.3f})"
+    assert f"{attacks['flip_rate']:.3f} {ends}" == rate

@@ -8,7 +8,12 @@ from tracegrade_explorer.filters.grammar import NUMBERS, Filter, Range
 from tracegrade_explorer.pages.cells import ALL_METRICS
 from tracegrade_scoring.compare.differences import ModeDifference, Row
 from tracegrade_scoring.compare.model import Comparison, Comparisons, TaskChange
-from tracegrade_scoring.compare.view import CohortView, cohort_view, mocked_headings
+from tracegrade_scoring.compare.view import (
+    CORRECTED,
+    CohortView,
+    cohort_view,
+    mocked_headings,
+)
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Scale
 
@@ -101,7 +106,7 @@ class _Lists:
 
     def of_metric(self, label: str) -> Sides:
         """Return the lists of compared runs that have a value of a row's metric."""
-        metric = METRIC_OF.get(label, "")
+        metric = METRIC_OF.get(label.removesuffix(CORRECTED), "")
         ranges: dict[str, Range | None] = {metric: Range()} if metric in NUMBERS else {}
         return self._sides({"task": self._tasks} if self._tasks else {}, ranges)
 

@@ -10,7 +10,7 @@ from tracegrade_explorer.pages.release_rows import cohort_rows
 from tracegrade_explorer.shelf.snapshot import Row, read
 from tracegrade_scoring.calibrations import CORRECTED_RATES, VERDICT_CALIBRATIONS
 from tracegrade_scoring.compare.as_json import render_json
-from tracegrade_scoring.compare.corrected import measured_judges
+from tracegrade_scoring.compare.judged import measured_judges
 from tracegrade_scoring.compare.judgement import judge
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.read import read_comparisons

@@ -1,15 +1,18 @@
 """Asks a judge one question, as often as it votes, and makes a verdict of the votes."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import median
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
+
+from pydantic import BaseModel
 
 from tracegrade_judges.ask import prompts
 from tracegrade_judges.ask.reading import RunReading
 from tracegrade_judges.ask.vote import Ballot, Voted, vote
 from tracegrade_judges.calls.exchange import Conversation, Exchange
+from tracegrade_judges.calls.formats import FORMATS
 from tracegrade_judges.judge_file.load import ModelEndpoint
 from tracegrade_judges.judge_file.model import TOOLS, Judge
 from tracegrade_judges.questions.asked import JudgeQuestion, lacking
@@ -26,6 +29,8 @@ from tracegrade_judges.verdict import (
 YES: Final = "yes"
 NO: Final = "no"
 ERROR: Final = "error"
+
+V = TypeVar("V", bound=BaseModel)
 
 
 class JudgeVerdict(NamedTuple):
@@ -64,13 +69,11 @@ async def ask(
         return JudgeVerdict(question, ERROR, None, {"reason_code": reason})
     conversations: list[Conversation] = []
     found = []
+    asked = _answers if question.sub_goal is None else _sub_goal
     for number in range(asking.judge.votes):
-        seed = asking.judge.model.seed
-        each = None if seed is None else seed + number
-        if question.sub_goal is None:
-            found.append(await _answers(asking, question, steps, each, conversations))
-        else:
-            found.append(await _sub_goal(asking, question, steps, each, conversations))
+        first = asking.judge.model.seed
+        seed = None if first is None else first + number
+        found.append(await asked(_Poll(asking, question, seed, conversations), steps))
     return _counted(question, found, _taken(asking, conversations))
 
 
@@ -80,27 +83,46 @@ class _Vote(NamedTuple):
     evidence: Mapping[str, Any]
 
 
-async def _sub_goal(
-    asking: Asking,
-    question: JudgeQuestion,
-    steps: Sequence[JudgedStep],
-    seed: int | None,
-    conversations: list[Conversation],
-) -> _Vote:
-    conversation = _conversation(asking, question)
-    conversations.append(conversation)
-    reading = RunReading(steps, question.documents, conversation.nonce)
-    allowed = asking.judge.tools if asking.judge.tools is not None else TOOLS
-    cites_action = asking.judge.evidence == "actions"
-    ballot = Ballot(
-        SubGoalVerdict,
-        _instructions(question, conversation.nonce, cites_action=cites_action),
-        _message(question, reading, conversation.nonce),
-        lambda verdict: fault_of_sub_goal(verdict, steps, cites_action=cites_action),
-        [tool for name, tool in reading.tools().items() if name in allowed],
-    )
-    voted = await vote(asking.judge, ballot, conversation, asking.exchange, asking.endpoint, seed)
-    return _vote_on_sub_goal(voted)
+class _Poll(NamedTuple):
+    """How often a question is put, each time in a conversation of its own."""
+
+    asking: Asking
+    question: JudgeQuestion
+    seed: int | None
+    conversations: list[Conversation]
+    """So far."""
+
+    async def vote(self, ballot_of: Callable[[str], Ballot[V]]) -> Voted[V]:
+        """Hold one vote, on the ballot for the nonce of its conversation."""
+        asking = self.asking
+        conversation = _conversation(asking, self.question)
+        self.conversations.append(conversation)
+        return await vote(
+            asking.judge,
+            ballot_of(conversation.nonce),
+            conversation,
+            asking.exchange,
+            asking.endpoint,
+            self.seed,
+        )
+
+
+async def _sub_goal(poll: _Poll, steps: Sequence[JudgedStep]) -> _Vote:
+    question, judge = poll.question, poll.asking.judge
+    allowed = judge.tools if judge.tools is not None else TOOLS
+    cites_action = judge.evidence == "actions"
+
+    def ballot(nonce: str) -> Ballot[SubGoalVerdict]:
+        reading = RunReading(steps, question.documents, nonce)
+        return Ballot(
+            SubGoalVerdict,
+            _instructions(question, nonce, cites_action=cites_action),
+            _message(question, reading, nonce),
+            lambda verdict: fault_of_sub_goal(verdict, steps, cites_action=cites_action),
+            [tool for name, tool in reading.tools().items() if name in allowed],
+        )
+
+    return _vote_on_sub_goal(await poll.vote(ballot))
 
 
 def _vote_on_sub_goal(voted: Voted[SubGoalVerdict]) -> _Vote:
@@ -115,28 +137,11 @@ def _vote_on_sub_goal(voted: Voted[SubGoalVerdict]) -> _Vote:
     return _Vote(said.met, float(said.met == YES), evidence)
 
 
-async def _answers(
-    asking: Asking,
-    question: JudgeQuestion,
-    steps: Sequence[JudgedStep],
-    seed: int | None,
-    conversations: list[Conversation],
-) -> _Vote:
+async def _answers(poll: _Poll, steps: Sequence[JudgedStep]) -> _Vote:
     """Judge every turn's answer: the lowest score is the run's."""
     turns = []
-    for turn in turns_of(question.run, steps):
-        conversation = _conversation(asking, question)
-        conversations.append(conversation)
-        answer = turn.answered or ""
-        ballot = Ballot(
-            AnswerVerdict,
-            prompts.ANSWER.format(nonce=conversation.nonce),
-            _answer_message(turn, question, conversation.nonce),
-            partial(fault_of_answer, answer=answer),
-        )
-        voted = await vote(
-            asking.judge, ballot, conversation, asking.exchange, asking.endpoint, seed
-        )
+    for turn in turns_of(poll.question.run, steps):
+        voted = await poll.vote(partial(_answer_ballot, turn, poll.question))
         if voted.verdict is None:
             return _Vote(ERROR, None, {"reason_code": voted.reason, "turn": turn.number})
         steps_cited = [] if turn.step_index is None else [turn.step_index]
@@ -144,8 +149,17 @@ async def _answers(
             {"turn": turn.number, "evidence_steps": steps_cited, **voted.verdict.model_dump()}
         )
     score = min(turn["score"] for turn in turns)
-    label = YES if round(score, 9) >= asking.judge.least_score else NO
+    label = YES if round(score, 9) >= poll.asking.judge.least_score else NO
     return _Vote(label, score, {"turns": turns})
+
+
+def _answer_ballot(turn: JudgedTurn, question: JudgeQuestion, nonce: str) -> Ballot[AnswerVerdict]:
+    return Ballot(
+        AnswerVerdict,
+        prompts.ANSWER.format(nonce=nonce),
+        _answer_message(turn, question, nonce),
+        partial(fault_of_answer, answer=turn.answered or ""),
+    )
 
 
 def _counted(
@@ -184,6 +198,7 @@ def _conversation(asking: Asking, question: JudgeQuestion) -> Conversation:
         nonce=new_nonce(),
         prompt_version=prompts.PROMPT_VERSION,
         model=asking.endpoint.model,
+        wire=FORMATS[asking.endpoint.provider],
         max_output_tokens=asking.judge.model.max_output_tokens,
         timeout_secs=asking.judge.model.timeout_secs,
         reasks=asking.judge.limits.reasks,

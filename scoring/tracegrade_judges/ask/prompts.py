@@ -51,6 +51,8 @@ Call `verdict` once:
 
 NEGATED: Final = "It is NOT the case that the following is met: {criterion}"
 """How a criterion is turned into its opposite."""
+NEGATED_REFERENCE: Final = "Any answer is right but this one, which is wrong: {reference}"
+"""How a right answer is turned into its opposite."""
 
 PROMPT_VERSION: Final = hashlib.sha256(
     "".join((SUB_GOAL, ACTIONS, ANY_STEP, ANSWER)).encode()

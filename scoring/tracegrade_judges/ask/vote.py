@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import httpx2
-from openai import AsyncOpenAI
 from pydantic import BaseModel
 from pydantic_ai import Agent, ModelRetry, RunContext, Tool, ToolOutput, UsageLimits
 from pydantic_ai.exceptions import (
@@ -16,10 +15,10 @@ from pydantic_ai.exceptions import (
     UsageLimitExceeded,
 )
 from pydantic_ai.messages import ModelResponse, ToolCallPart
-from pydantic_ai.models.openai import OpenAIChatModel
-from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
+from tracegrade_judges.ask.clients import model_of
 from tracegrade_judges.calls.exchange import (
     CallFailed,
     Conversation,
@@ -28,6 +27,7 @@ from tracegrade_judges.calls.exchange import (
 )
 from tracegrade_judges.judge_file.load import ModelEndpoint
 from tracegrade_judges.judge_file.model import Judge
+from tracegrade_judges.judge_file.providers import PROVIDERS
 
 VERDICT: Final = "verdict"
 """The tool with which a model answers."""
@@ -72,10 +72,7 @@ async def vote(
     """
     transport = ExchangeTransport(exchange, conversation)
     async with httpx2.AsyncClient(transport=transport) as http:
-        client = AsyncOpenAI(
-            base_url=endpoint.base_url, api_key=endpoint.key, http_client=http, max_retries=0
-        )
-        agent = _agent(judge, ballot, OpenAIChatModel(endpoint.model, provider=_provider(client)))
+        agent = _agent(judge, ballot, model_of(endpoint, http))
         try:
             run = await agent.run(
                 ballot.message,
@@ -93,11 +90,7 @@ async def vote(
     return Voted(run.output, None)
 
 
-def _provider(client: AsyncOpenAI) -> OpenAICompatibleProvider:
-    return OpenAICompatibleProvider("judge", openai_client=client)
-
-
-def _agent(judge: Judge, ballot: Ballot[V], model: OpenAIChatModel) -> Agent[None, V]:
+def _agent(judge: Judge, ballot: Ballot[V], model: Model) -> Agent[None, V]:
     agent: Agent[None, V] = Agent(
         model,
         output_type=ToolOutput(ballot.kind, name=VERDICT),
@@ -123,7 +116,9 @@ def _unclear(messages: Sequence[object]) -> str | None:
     if len(calls) != 1:
         return f"call {VERDICT} alone, and once"
     try:
-        json.loads(str(calls[0].args), object_pairs_hook=_refuse_equal_keys)
+        given = calls[0].args
+        json.loads(given if isinstance(given, str) else calls[0].args_as_json_str(),
+                   object_pairs_hook=_refuse_equal_keys)  # fmt: skip
     except ValueError:
         return "a key of the verdict stands twice; give each once"
     return None
@@ -141,7 +136,7 @@ def _settings(judge: Judge, seed: int | None) -> ModelSettings:
     settings = ModelSettings(max_tokens=judge.model.max_output_tokens, parallel_tool_calls=False)
     if judge.model.temperature is not None:
         settings["temperature"] = judge.model.temperature
-    if seed is not None:
+    if seed is not None and PROVIDERS[judge.model.provider].takes_seed:
         settings["seed"] = seed
     return settings
 

@@ -15,6 +15,7 @@ from tracegrade_judges.calibration.agreement import (
 )
 from tracegrade_judges.calibration.correction import Judged, corrected_rate
 from tracegrade_judges.calibration.label_files import judge_verdicts
+from tracegrade_judges.calibration.prediction_powered import prediction_powered_rate
 from tracegrade_judges.errors import NothingToCalibrate
 from tracegrade_judges.run.setting import JudgedLake
 from tracegrade_judges.run.verdicts import source_of
@@ -28,6 +29,10 @@ from tracegrade_scoring.statistics.intervals import MIN_TASKS
 
 Row = Mapping[str, Any]
 Key = tuple[str, str, str | None]
+Pairs = list[tuple[bool, bool]]
+"""What the judge and people say of the same."""
+Group = tuple[str, str | None, str | None]
+"""Subject, agent and release."""
 
 
 class Calibrated(NamedTuple):
@@ -43,10 +48,11 @@ class Calibrated(NamedTuple):
 
 
 class _Labels(NamedTuple):
-    pairs: Mapping[str, list[tuple[bool, bool]]]
-    """What the judge and people say, by cluster."""
+    pairs: Mapping[str, Pairs]
+    """By cluster."""
+    of_releases: Mapping[Group, Pairs]
     undecided: int
-    people: list[tuple[bool, bool]]
+    people: Pairs
     """What two people say of the same."""
 
 
@@ -71,7 +77,7 @@ def calibrate(opened: JudgedLake, judge: str) -> Calibrated:
     calibration = {**shared, **_calibration(labels, counts)}
     rates = [
         {**shared, "calibrated": calibration["calibrated"], **row}
-        for row in _rates(verdicts, counts)
+        for row in _rates(verdicts, labels, counts)
     ]
     put_source_rows(opened.lake, VERDICT_CALIBRATIONS, source_of(judge), [calibration])
     put_source_rows(opened.lake, CORRECTED_RATES, source_of(judge), rates)
@@ -92,15 +98,18 @@ def _labels(verdicts: Iterable[Row], people: Mapping[Key, Sequence[bool]]) -> _L
     labelled = [(row, people[_key(row)]) for row in verdicts if _key(row) in people]
     tasks = {row["task_id"] for row, _ in labelled}
     cluster = "task_id" if len(tasks) >= MIN_TASKS else "trajectory_id"
-    pairs: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
+    pairs: dict[str, Pairs] = defaultdict(list)
+    of_releases: dict[Group, Pairs] = defaultdict(list)
     undecided = 0
     for row, said in labelled:
         if 2 * sum(said) == len(said):
             undecided += 1
         else:
-            pairs[row[cluster] or ""].append((row["label"] == "yes", 2 * sum(said) > len(said)))
+            pair = (row["label"] == "yes", 2 * sum(said) > len(said))
+            pairs[row[cluster] or ""].append(pair)
+            of_releases[_group(row)].append(pair)
     twice = [(said[0], said[1]) for _, said in labelled if len(said) > 1]
-    return _Labels(pairs, undecided, twice)
+    return _Labels(pairs, of_releases, undecided, twice)
 
 
 def _calibration(labels: _Labels, counts: Agreement) -> Row:
@@ -128,13 +137,12 @@ def _calibration(labels: _Labels, counts: Agreement) -> Row:
     }
 
 
-def _rates(verdicts: Iterable[Row], counts: Agreement) -> Iterable[Row]:
+def _rates(verdicts: Iterable[Row], labels: _Labels, counts: Agreement) -> Iterable[Row]:
     """Yield what people would say of each release, sorted by subject, agent and release."""
-    groups = Counter(
-        ((row["subject"], row["agent_name"], row["release"]), row["label"]) for row in verdicts
-    )
+    groups = Counter((_group(row), row["label"]) for row in verdicts)
     for group in sorted({group for group, _ in groups}, key=str):
         judged = Judged(groups[group, "yes"], groups[group, "yes"] + groups[group, "no"])
+        its_labels = Agreement.of(labels.of_releases.get(group, []))
         subject, agent_name, release = group
         yield {
             "subject": subject,
@@ -144,7 +152,13 @@ def _rates(verdicts: Iterable[Row], counts: Agreement) -> Iterable[Row]:
             "judged_yes": judged.yes,
             "judged_rate": judged.yes / judged.of,
             **_columns("corrected_rate", corrected_rate(judged, counts)),
+            "labels": its_labels.labels,
+            **_columns("ppi_rate", prediction_powered_rate(judged, its_labels)),
         }
+
+
+def _group(row: Row) -> Group:
+    return row["subject"], row["agent_name"], row["release"]
 
 
 def _columns(name: str, found: Measure) -> Row:

@@ -14,9 +14,10 @@ from typing import Final, NamedTuple
 import httpx2
 
 from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_judges.calls.answers import MAX_BYTES, AskedFor, JudgeAnswer
 from tracegrade_judges.calls.cache import CachedCall, CallCache, request_key
+from tracegrade_judges.calls.formats import WireFormat
 from tracegrade_judges.calls.pace import Pace
-from tracegrade_judges.calls.responses import MAX_BYTES, JudgeAnswer, read_response
 from tracegrade_judges.calls.spending import Amount, JudgeSpending
 from tracegrade_queries.costs.answer_cost import TokenCounts
 
@@ -25,6 +26,8 @@ MAX_TRIES: Final = 6
 RETRIED: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 FATAL: Final = frozenset({301, 302, 303, 307, 308, 401, 402, 403, 404, 405})
 """No other request would fare better."""
+HEADERS: Final = frozenset({"content-type", "accept", "user-agent"})
+"""Sent of every request."""
 ENDPOINT_FAILED: Final = "endpoint_failed"
 RATE_LIMITED: Final = "rate_limited"
 REFUSED: Final = "request_refused"
@@ -70,6 +73,8 @@ class Conversation:
     nonce: str
     prompt_version: str
     model: str
+    wire: WireFormat
+    """Of its provider."""
     max_output_tokens: int
     timeout_secs: float
     reasks: int
@@ -171,7 +176,7 @@ class Exchange:
     async def _once(
         self, conversation: Conversation, request: httpx2.Request, tries: int
     ) -> JudgeAnswer:
-        bound = self.spending.bound(request.content, conversation.max_output_tokens)
+        bound = self.spending.bound(_most_tokens(conversation, request))
         await self.spending.reserve(bound)
         spent = Amount()
         try:
@@ -191,7 +196,7 @@ class Exchange:
         self, conversation: Conversation, request: httpx2.Request, tries: int
     ) -> JudgeAnswer:
         try:
-            answered = await self._sent(request, conversation.timeout_secs)
+            answered = await self._sent(request, conversation)
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
             self._pace.failed(tries, slower=False)
             raise _Again(ENDPOINT_FAILED, is_billed=False) from None
@@ -201,19 +206,17 @@ class Exchange:
         if answered.status != 200:
             self._refused(answered, tries)
         self._pace.went_well()
-        most = TokenCounts(len(request.content), conversation.max_output_tokens)
-        answer = read_response(answered.body, conversation.model, most, self._redactor)
+        most = _most_tokens(conversation, request)
+        asked = AskedFor(conversation.model, most, len(conversation.calls))
+        answer = conversation.wire.read(answered.body, asked, self._redactor)
         if answer is None:
             raise _Again(UNREADABLE)
         return answer
 
-    async def _sent(self, request: httpx2.Request, timeout_secs: float) -> _Answered:
-        headers = {
-            name: value
-            for name, value in request.headers.items()
-            if name in {"authorization", "content-type", "accept", "user-agent"}
-        }
-        async with asyncio.timeout(timeout_secs):
+    async def _sent(self, request: httpx2.Request, conversation: Conversation) -> _Answered:
+        sent = HEADERS | conversation.wire.headers
+        headers = {name: value for name, value in request.headers.items() if name in sent}
+        async with asyncio.timeout(conversation.timeout_secs):
             async with self._client.stream(
                 "POST", str(request.url), headers=headers, content=request.content
             ) as response:
@@ -235,6 +238,12 @@ class Exchange:
             raise _Again(RATE_LIMITED if slower else ENDPOINT_FAILED, is_billed=False)
         self._pace.failed(1, retry_after=0, slower=False)
         raise CallFailed(REFUSED, is_billed=False)
+
+
+def _most_tokens(conversation: Conversation, request: httpx2.Request) -> TokenCounts:
+    """Return the tokens that a request takes at most: a token has at least one byte."""
+    read = len(request.content) + conversation.wire.unseen_tokens
+    return TokenCounts(read, conversation.max_output_tokens)
 
 
 def retry_after_secs(text: str | None) -> float | None:

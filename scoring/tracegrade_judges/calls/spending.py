@@ -53,14 +53,13 @@ class JudgeSpending:
         self._most_tokens = limits.max_tokens
         self._settled = asyncio.Condition()
 
-    def bound(self, body: bytes, max_output_tokens: int) -> Amount:
-        """Return the most that a request can take."""
+    def bound(self, most: TokenCounts) -> Amount:
+        """Return the most that a request can take, by the most tokens that it reads and writes."""
         if self.price is None:
-            return Amount(len(body) + max_output_tokens)
+            return Amount(most.total)
         dearest_in = max(self.price.input, self.price.cache_read, self.price.cache_write)
         dearest_out = max(self.price.output, self.price.reasoning)
-        cost = len(body) * dearest_in + max_output_tokens * dearest_out
-        return Amount(len(body) + max_output_tokens, cost)
+        return Amount(most.total, most.input * dearest_in + most.output * dearest_out)
 
     def cost(self, counts: TokenCounts) -> Amount:
         """Return what an answer took."""

@@ -15,6 +15,7 @@ from tracegrade_judges.judge_file.model import (
     JudgeModel,
     is_variable,
 )
+from tracegrade_judges.judge_file.providers import PROVIDERS, ProviderName
 from tracegrade_scoring.tasks.shape import parse_as
 from tracegrade_scoring.tasks.source import Problem, SourceFile, read
 
@@ -41,13 +42,14 @@ class LoadedJudges(NamedTuple):
 class ModelEndpoint(NamedTuple):
     """Where a judge is asked, as the environment says it now."""
 
+    provider: ProviderName
     base_url: str
     model: str
     key: str
     """Never printed, never kept."""
 
     def __repr__(self) -> str:
-        return f"ModelEndpoint({self.base_url!r}, {self.model!r})"
+        return f"ModelEndpoint({self.provider!r}, {self.base_url!r}, {self.model!r})"
 
 
 def load_judges(path: Path) -> LoadedJudges:
@@ -64,6 +66,7 @@ def load_judges(path: Path) -> LoadedJudges:
     problems = [*source.problems, *problems]
     if file:
         problems += _documents(path, source, file, documents)
+        problems += _clients(source, file)
     return LoadedJudges(file, documents, sorted(problems, key=lambda each: each[:2]))
 
 
@@ -94,9 +97,11 @@ def endpoint_of(name: str, model: JudgeModel, *, offline: bool = False) -> Model
     Raises:
         JudgeFileInvalid: A variable that the file names is not set.
     """
-    key = os.environ.get(model.api_key[1:]) or "none"
-    base_url = "http://offline.invalid" if offline else _value(name, "base_url", model.base_url)
-    return ModelEndpoint(base_url, _value(name, "name", model.name), key)
+    provider = PROVIDERS[model.provider]
+    key = os.environ.get((model.api_key or provider.api_key)[1:]) or "none"
+    given = model.base_url or provider.base_url
+    base_url = "http://offline.invalid" if offline else _value(name, "base_url", given)
+    return ModelEndpoint(model.provider, base_url, _value(name, "name", model.name), key)
 
 
 def _value(judge: str, key: str, text: str) -> str:
@@ -129,6 +134,20 @@ def _documents(
         except (OSError, UnicodeDecodeError) as error:
             fact = f"document '{name}' cannot be read from {place}: {_reason(error)}"
             yield source.problem(("documents", name), fact, "give a text file")
+
+
+def _clients(source: SourceFile, file: JudgeFile) -> Iterator[Problem]:
+    """Yield the judges of providers whose client is not installed."""
+    for name, judge in file.judges.items():
+        provider = PROVIDERS[judge.model.provider]
+        if not provider.is_installed:
+            fact = (
+                f"judge '{name}' asks provider {judge.model.provider}, whose client "
+                f"'{provider.module}' is not installed"
+            )
+            yield source.problem(
+                ("judges", name, "model"), fact, f"pip install 'tracegrade[{provider.extra}]'"
+            )
 
 
 def _text(path: Path) -> str:

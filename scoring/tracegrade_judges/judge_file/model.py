@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from tracegrade_judges.judge_file.providers import PROVIDERS, ProviderName
+
 JudgeTool = Literal["list_steps", "read_step", "search_steps", "read_document"]
 TOOLS: Final[tuple[JudgeTool, ...]] = (
     "list_steps",
@@ -57,16 +59,19 @@ class _Strict(BaseModel):
 class JudgeModel(_Strict):
     """Which model is asked, and where."""
 
-    base_url: Annotated[str, AfterValidator(_endpoint)] = "$OPENAI_BASE_URL"
-    """Of any OpenAI-compatible endpoint; `$NAME` is a variable of the environment."""
+    provider: ProviderName = "openai"
+    """`openai`: any OpenAI-compatible endpoint; `anthropic`: Anthropic's Messages API."""
+    base_url: Annotated[str, AfterValidator(_endpoint)] | None = None
+    """`$NAME` is a variable of the environment; None: `$OPENAI_BASE_URL`, or Anthropic's own."""
     name: Name
     """As the endpoint names it, or `$NAME`."""
-    api_key: Annotated[str, AfterValidator(_only_a_variable)] = "$OPENAI_API_KEY"
-    """The variable that holds the key; an endpoint without keys needs none."""
+    api_key: Annotated[str, AfterValidator(_only_a_variable)] | None = None
+    """The variable that holds the key, if one is needed; None: `$OPENAI_API_KEY`, or
+    `$ANTHROPIC_API_KEY`."""
     temperature: Annotated[float, Field(ge=0, le=2)] | None = 0
     """None: the model's own, for models that refuse another."""
     seed: int | None = 7
-    """Each vote adds 1 to it. None: for endpoints that refuse a seed."""
+    """Each vote adds 1 to it. None: for endpoints that refuse a seed; Anthropic's takes none."""
     max_output_tokens: Annotated[int, Field(ge=50, le=32_000)] = 800
     timeout_secs: Annotated[float, Field(gt=0, le=600)] = 60
 
@@ -108,6 +113,10 @@ class Judge(_Strict):
     def _fits_what_it_asks(self) -> Self:
         if self.votes % 2 == 0:
             msg = f"votes is {self.votes}, so that they can tie; give an odd number"
+            raise ValueError(msg)
+        if self.votes > 1 and not PROVIDERS[self.model.provider].takes_seed:
+            whose = f"provider {self.model.provider}, which takes no seed,"
+            msg = f"votes of {whose} would all be the same request; remove votes"
             raise ValueError(msg)
         if self.votes > 1 and self.model.seed is None:
             msg = "votes without a seed would all be the same request; give model.seed"

@@ -9,20 +9,18 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from tracegrade_judges.calls.spending import Amount
-from tracegrade_judges.judge_file.load import LoadedJudges, endpoint_of
+from tracegrade_judges.judge_file.load import LoadedJudges
 from tracegrade_judges.judge_file.model import Judge
 from tracegrade_judges.run.judging import judge_all
 from tracegrade_judges.run.setting import (
+    AskedJudge,
     JudgedLake,
     JudgingOptions,
-    asking_of,
-    chosen_judges,
-    judged_lake,
+    asked_judges,
 )
 from tracegrade_judges.schema import JUDGE_CALLS
 from tracegrade_judges.sql import query
 from tracegrade_lake import Lake
-from tracegrade_queries.costs.answer_cost import price_of
 
 CHARACTERS_PER_TOKEN: Final = 4
 """The usual rule of thumb, where there is no earlier call to go by."""
@@ -52,20 +50,17 @@ def estimate(lake: Lake, loaded: LoadedJudges, only: str | None) -> list[JudgeEs
         JudgeFileInvalid: No judge has that name, or a variable is not set.
         NothingToJudge: No run of a known task was scored.
     """
-    with judged_lake(lake) as opened:
-        judges = chosen_judges(loaded, only)
-        return [_of_judge(opened, loaded, name, judge) for name, judge in judges.items()]
+    options = JudgingOptions(only, offline=True)
+    return [_of_judge(asked) for asked in asked_judges(lake, loaded, options)]
 
 
-def _of_judge(opened: JudgedLake, loaded: LoadedJudges, name: str, judge: Judge) -> JudgeEstimate:
-    options = JudgingOptions(offline=True)
-    asking = asking_of(opened, name, judge, options)
-    questions = opened.questions(name, judge, loaded.documents)
+def _of_judge(asked: AskedJudge) -> JudgeEstimate:
+    name, opened, asking, questions = asked
     progress = asyncio.run(judge_all(opened, asking, questions, 1, lambda _: None))
     uncached = len(progress.not_cached)
     earlier = _earlier(opened, name)
-    low, expected, high = earlier or _by_limits(judge)
-    price = price_of(opened.prices, endpoint_of(name, judge.model, offline=True).model)
+    low, expected, high = earlier or _by_limits(asking.judge)
+    price = asking.exchange.spending.price
     dearest = None if price is None else Amount(0, uncached * high * max(price)).usd
     return JudgeEstimate(
         name,

@@ -6,15 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from tracegrade_judges.ask.ask import Asking
 from tracegrade_judges.judge_file.load import LoadedJudges
 from tracegrade_judges.run.judging import Progress, judge_all
-from tracegrade_judges.run.setting import (
-    JudgingOptions,
-    asking_of,
-    chosen_judges,
-    judged_lake,
-)
+from tracegrade_judges.run.setting import AskedJudge, JudgingOptions, asked_judges
 from tracegrade_judges.run.verdicts import write_misses, write_verdicts
 from tracegrade_lake import Lake
 
@@ -48,31 +42,27 @@ def run_judges(
         NothingToJudge: No run of a known task was scored.
     """
     found = []
-    with judged_lake(lake) as opened:
-        for name, judge in chosen_judges(loaded, options.only).items():
-            asking = asking_of(opened, name, judge, options)
-            questions = opened.questions(name, judge, loaded.documents)
-
-            def done(progress: Progress, name: str = name, of: int = len(questions)) -> None:
-                say(f"{name}: judged {len(progress.verdicts)} of {of}")
-
-            progress = asyncio.run(judge_all(opened, asking, questions, options.jobs, done))
-            written = Counter(write_verdicts(lake, progress.verdicts, opened.redactor))
-            written.update(write_misses(lake, progress.not_cached, opened.redactor))
-            found.append(_judged(name, len(questions), progress, asking, written))
-            if progress.stopped_by:
-                break
+    for asked in asked_judges(lake, loaded, options):
+        found.append(_run_judge(lake, asked, options.jobs, say))
+        if found[-1].progress.stopped_by:
+            break
     return found
 
 
-def _judged(
-    name: str, questions: int, progress: Progress, asking: Asking, written: Mapping[str, int]
-) -> JudgedRuns:
+def _run_judge(lake: Lake, asked: AskedJudge, jobs: int, say: Callable[[str], None]) -> JudgedRuns:
+    name, opened, asking, questions = asked
+
+    def done(progress: Progress) -> None:
+        say(f"{name}: judged {len(progress.verdicts)} of {len(questions)}")
+
+    progress = asyncio.run(judge_all(opened, asking, questions, jobs, done))
+    written = Counter(write_verdicts(lake, progress.verdicts, opened.redactor))
+    written.update(write_misses(lake, progress.not_cached, opened.redactor))
     spent = asking.exchange.spending.spent
     family = family_of(asking.endpoint.model)
     related = sorted(model for model in progress.models if family_of(model) == family)
     return JudgedRuns(
-        name, questions, progress, spent.tokens, spent.usd, written, next(iter(related), None)
+        name, len(questions), progress, spent.tokens, spent.usd, written, next(iter(related), None)
     )
 
 

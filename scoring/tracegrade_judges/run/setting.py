@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import duckdb
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_judges.ask.ask import Asking
+from tracegrade_judges.ask.clients import silenced
 from tracegrade_judges.calls.cache import CallCache
 from tracegrade_judges.calls.exchange import Exchange
 from tracegrade_judges.calls.pace import Pace
@@ -56,12 +57,6 @@ class JudgedLake:
     specification: Specification
     prices: Prices
 
-    def questions(
-        self, name: str, judge: Judge, documents: Mapping[str, str]
-    ) -> list[JudgeQuestion]:
-        """Return what a judge is asked."""
-        return questions_of((name, judge), self.runs, self.specification, documents)
-
 
 @contextmanager
 def judged_lake(lake: Lake) -> Iterator[JudgedLake]:
@@ -83,7 +78,36 @@ def judged_lake(lake: Lake) -> Iterator[JudgedLake]:
         yield JudgedLake(lake, con, redactor, runs, specification, known_prices(lake, None))
 
 
-def chosen_judges(loaded: LoadedJudges, only: str | None) -> Mapping[str, Judge]:
+class AskedJudge(NamedTuple):
+    """A judge of a file, by what way it is asked, and what."""
+
+    name: str
+    opened: JudgedLake
+    asking: Asking
+    questions: Sequence[JudgeQuestion]
+
+
+def asked_judges(
+    lake: Lake, loaded: LoadedJudges, options: JudgingOptions
+) -> Iterator[AskedJudge]:
+    """Yield each judge to be asked, one after the other, with the lake open meanwhile.
+
+    Raises:
+        JudgeFileInvalid: No judge has the name that is asked for, or a variable is not set.
+        NoSpendingLimit: The budget is in US dollars and a model has no price.
+        NothingToJudge: No run of a known task was scored.
+    """
+    with judged_lake(lake) as opened:
+        for name, judge in _chosen_judges(loaded, options.only).items():
+            asking = _asking_of(opened, name, judge, options)
+            questions = questions_of(
+                (name, judge), opened.runs, opened.specification, loaded.documents
+            )
+            with silenced(judge.model.provider):
+                yield AskedJudge(name, opened, asking, questions)
+
+
+def _chosen_judges(loaded: LoadedJudges, only: str | None) -> Mapping[str, Judge]:
     """Return the judges of a file, or the one that is named.
 
     Raises:
@@ -98,7 +122,7 @@ def chosen_judges(loaded: LoadedJudges, only: str | None) -> Mapping[str, Judge]
     return {only: judges[only]}
 
 
-def asking_of(opened: JudgedLake, name: str, judge: Judge, options: JudgingOptions) -> Asking:
+def _asking_of(opened: JudgedLake, name: str, judge: Judge, options: JudgingOptions) -> Asking:
     """Return who is asked, by what way.
 
     Raises:

@@ -1,75 +1,49 @@
 """`judge twins`: asks a judge about copies of runs it has judged, each with one change.
 
 An attack that turns a no into a yes has taken it in; one that turns anything has moved it. Padding
-shows whether it likes long runs, the opposite of a criterion whether it likes to say yes.
+shows whether it likes long runs, the opposite of what is asked whether it likes to say yes.
 """
 
 import asyncio
 import datetime
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from tracegrade_judges.ask.ask import ERROR, NO, YES, Asking, JudgeVerdict
-from tracegrade_judges.ask.prompts import NEGATED
+from tracegrade_judges.ask.ask import ERROR, Asking, JudgeVerdict
 from tracegrade_judges.judge_file.load import LoadedJudges
 from tracegrade_judges.questions.asked import JudgeQuestion
 from tracegrade_judges.questions.runs import read_steps
 from tracegrade_judges.run.judging import Progress, judge_each
-from tracegrade_judges.run.setting import (
-    JudgedLake,
-    JudgingOptions,
-    asking_of,
-    chosen_judges,
-    judged_lake,
-)
-from tracegrade_judges.schema import JUDGE_TWINS
-from tracegrade_judges.twins.attacks import ATTACKS, PADDING, PLACES, changed
-from tracegrade_judges.verdict import JudgedStep
+from tracegrade_judges.run.setting import JudgedLake, JudgingOptions, asked_judges
+from tracegrade_judges.run.verdicts import source_of
+from tracegrade_judges.schema import JUDGE_FLIP_RATES, JUDGE_TWINS
+from tracegrade_judges.twins.copies import Twin, twins_of
+from tracegrade_judges.twins.flips import FlipCounts, TwinVerdict, counted, rate_rows
 from tracegrade_lake import Lake
-
-PADDED: Final = "padding"
-NEGATION: Final = "negation"
-
-
-class Twin(NamedTuple):
-    """A copy of a run with one change, and what its judge is asked of it."""
-
-    question: JudgeQuestion
-    steps: Sequence[JudgedStep]
-    twin: str
-    """Name of the attack; padding | negation."""
-    place: str | None
-
-
-class TwinVerdict(NamedTuple):
-    """What a judge says of a run, and of its twin."""
-
-    twin: Twin
-    before: str
-    after: str
-    """yes | no | error."""
-    reason: str | None
-    """Code for why `after` is error."""
+from tracegrade_scoring.calibrations import put_source_rows
 
 
 class TwinnedJudge(NamedTuple):
     """What one judge says of twins."""
 
     judge: str
-    verdicts: Sequence[TwinVerdict]
+    subject: str
+    """success | sub_goal: what it is asked."""
+    counts: Sequence[FlipCounts]
     progress: Progress
 
 
 def ask_twins(
     lake: Lake, loaded: LoadedJudges, options: JudgingOptions, count: int, seed: int
 ) -> list[TwinnedJudge]:
-    """Ask the judges of sub-goals about twins of runs that are drawn at random.
+    """Ask the judges of a file about twins of runs that are drawn at random.
 
     Args:
-        lake: What is said of twins goes into its `judge_twins`.
+        lake: What is said of twins goes into its `judge_twins`, how often they moved a judge into
+            `judge_flip_rates`.
         loaded: The judge file.
         options: How judges are asked.
         count: How many questions have twins.
@@ -81,17 +55,20 @@ def ask_twins(
         NothingToJudge: No run of a known task was scored.
     """
     found = []
-    with judged_lake(lake) as opened:
-        for name, judge in chosen_judges(loaded, options.only).items():
-            if judge.asks != "sub_goal":
-                continue
-            asking = asking_of(opened, name, judge, options)
-            questions = _drawn(opened.questions(name, judge, loaded.documents), count, seed)
-            twinned = asyncio.run(_of_judge(opened, asking, questions, options.jobs))
-            lake.append(JUDGE_TWINS, _table(name, twinned.verdicts))
-            found.append(twinned._replace(judge=name))
-            if twinned.progress.stopped_by:
-                break
+    for asked in asked_judges(lake, loaded, options):
+        subject = asked.asking.judge.asks
+        progress = Progress()
+        questions = _drawn(asked.questions, count, seed)
+        verdicts = asyncio.run(
+            _of_judge(asked.opened, asked.asking, questions, options.jobs, progress)
+        )
+        counts = counted(verdicts, subject)
+        lake.append(JUDGE_TWINS, _table(asked.name, verdicts))
+        rates = rate_rows(source_of(asked.name), subject, counts)
+        put_source_rows(lake, JUDGE_FLIP_RATES, source_of(asked.name), rates)
+        found.append(TwinnedJudge(asked.name, subject, counts, progress))
+        if progress.stopped_by:
+            break
     return found
 
 
@@ -102,10 +79,13 @@ def _drawn(questions: Sequence[JudgeQuestion], count: int, seed: int) -> list[Ju
 
 
 async def _of_judge(
-    opened: JudgedLake, asking: Asking, questions: Sequence[JudgeQuestion], jobs: int
-) -> TwinnedJudge:
+    opened: JudgedLake,
+    asking: Asking,
+    questions: Sequence[JudgeQuestion],
+    jobs: int,
+    progress: Progress,
+) -> list[TwinVerdict]:
     """Judge the runs as they are, which the cache knows if they were judged, then their twins."""
-    progress = Progress()
     runs = list(dict.fromkeys(each.run.trajectory_id for each in questions))
     asking.exchange.cache.take(runs)
     steps, _ = read_steps(opened.con, runs, opened.redactor)
@@ -123,23 +103,11 @@ async def _of_judge(
     finally:
         asking.exchange.cache.keep()
         await asking.exchange.close()
-    verdicts = [
+    return [
         _verdict(twin, label, said)
         for (twin, label), said in zip(twins, after, strict=True)
         if said is not None
     ]
-    return TwinnedJudge("", verdicts, progress)
-
-
-def twins_of(question: JudgeQuestion, steps: Sequence[JudgedStep]) -> Iterator[Twin]:
-    """Yield the twins of a run: each attack and padding in each place, and the opposite."""
-    for name, text in {**ATTACKS, PADDED: PADDING}.items():
-        for place in PLACES:
-            copy = changed(steps, place, text)
-            if copy is not None:
-                yield Twin(question, copy, name, place)
-    opposite = NEGATED.format(criterion=question.criterion)
-    yield Twin(question._replace(criterion=opposite), steps, NEGATION, None)
 
 
 def _verdict(twin: Twin, before: str, said: JudgeVerdict) -> TwinVerdict:
@@ -165,47 +133,3 @@ def _table(judge: str, verdicts: Sequence[TwinVerdict]) -> pa.Table:
         for each in verdicts
     ]
     return pa.Table.from_pylist(rows, JUDGE_TWINS.arrow())
-
-
-class TwinCounts(NamedTuple):
-    """How twins of one kind moved a judge."""
-
-    kind: str
-    place: str | None
-    twins: int
-    """That have a verdict, and are of a run that can be moved so."""
-    flipped: int
-    errors: int
-    """Twins without a verdict, apart."""
-
-
-def counted(verdicts: Sequence[TwinVerdict]) -> list[TwinCounts]:
-    """Return the counts of attacks by place, and of padding and negation.
-
-    An attack wants a yes: of runs with a no it counts which turned. Padding counts every change;
-    the opposite of a criterion counts as flipped where the judge says yes to both.
-    """
-    attacks = [each for each in verdicts if each.twin.twin in ATTACKS and each.before == NO]
-    padded = [each for each in verdicts if each.twin.twin == PADDED]
-    negated = [each for each in verdicts if each.twin.twin == NEGATION and each.before == YES]
-    return [
-        _counts("attacks", None, attacks),
-        *(
-            _counts("attacks", place, [e for e in attacks if e.twin.place == place])
-            for place in PLACES
-        ),
-        _counts(PADDED, None, padded),
-        _counts(NEGATION, None, negated, wants_other=True),
-    ]
-
-
-def _counts(
-    kind: str,
-    place: str | None,
-    verdicts: Sequence[TwinVerdict],
-    *,
-    wants_other: bool = False,
-) -> TwinCounts:
-    judged = [each for each in verdicts if each.after != ERROR]
-    flipped = sum((each.before == each.after) is wants_other for each in judged)
-    return TwinCounts(kind, place, len(judged), flipped, len(verdicts) - len(judged))

@@ -12,9 +12,10 @@ from tracegrade_scoring.compare.model import (
     Comparison,
     CorrectedDifference,
     FailureMode,
+    JudgedSubject,
     SkippedSubGoal,
 )
-from tracegrade_scoring.compare.paired import holm
+from tracegrade_scoring.compare.paired import Difference, holm
 from tracegrade_scoring.compare.rules import SIGNIFICANT
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale
@@ -95,7 +96,15 @@ def answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str
     else:
         count = words.count(len(found), "metric")
         said = f"Nothing changed between {old} and {new} beyond chance, over {count}."
-    return said + _confounded(comparison)
+    return said + _corrected(comparison) + _confounded(comparison)
+
+
+def _corrected(comparison: Comparison) -> str:
+    """Return which judge success is corrected for; '' where it is as judged."""
+    if "success" not in comparison.metrics or not comparison.metrics["success"].is_corrected:
+        return ""
+    (judge,) = (each for each in comparison.judged if each.subject == "success")
+    return f" Success is corrected for what judge '{words.name(judge.source)}' gets wrong."
 
 
 def _confounded(comparison: Comparison) -> str:
@@ -154,7 +163,7 @@ def findings(comparison: Comparison, new: str, level: float) -> Iterator[RunEvid
     """Yield what else stands out: judges corrected, scores that contradict, tasks that fell."""
     for judged in comparison.judged:
         if judged.corrected:
-            yield _corrected_evidence(judged.subject, judged.source, judged.corrected, level)
+            yield _corrected_evidence(comparison, judged, judged.corrected, level)
     if comparison.ranked_oppositely:
         yield RunEvidence(
             "Success and sub-goal completion rank the two releases in opposite order: look at the "
@@ -168,17 +177,32 @@ def findings(comparison: Comparison, new: str, level: float) -> Iterator[RunEvid
 
 
 def _corrected_evidence(
-    subject: str, source: str, found: CorrectedDifference, level: float
+    comparison: Comparison, judged: JudgedSubject, corrected: CorrectedDifference, level: float
 ) -> RunEvidence:
-    verdict = {1: "better", -1: "worse", 0: "may be chance"}[found.direction]
-    ends = f"{found.low * 100:+.1f} to {found.high * 100:+.1f}"
+    verdicts = f"{corrected.base_judged:,} and {corrected.candidate_judged:,} verdicts"
+    if judged.subject == "success":
+        as_judged = comparison.metrics["success"].as_judged
+        scope = f"from {verdicts} on the compared attempts; as judged {_change(as_judged)}"
+    else:
+        scope = f"over all {verdicts} on these releases, in every run mode"
+    verdict = {1: "better", -1: "worse", 0: "may be chance"}[corrected.direction]
+    found = corrected.found
+    ends = "no interval"
+    if found.low is not None and found.high is not None:
+        ends = (
+            f"{words.level(level)} interval {found.low * 100:+.1f} to {found.high * 100:+.1f}; "
+            f"{verdict}"
+        )
     return RunEvidence(
-        f"{SUBJECTS[subject]}, corrected for what judge '{words.name(source)}' gets wrong: "
-        f"{share(found.base)} to {share(found.candidate)} "
-        f"({words.difference(found.difference, Scale.SHARE)}, {words.level(level)} interval "
-        f"{ends}; {verdict}), over all {found.base_judged:,} and {found.candidate_judged:,} "
-        "verdicts on these releases, in every run mode"
+        f"{SUBJECTS[judged.subject]}, corrected for what judge '{words.name(judged.source)}' gets "
+        f"wrong: {_change(found)} ({words.difference(found.difference or 0.0, Scale.SHARE)}, "
+        f"{ends}), {scope}"
     )
+
+
+def _change(found: Difference | None) -> str:
+    """Return a share on both sides."""
+    return f"{share(found.base)} to {share(found.candidate)}" if found else ""
 
 
 def _fallen_tasks(comparison: Comparison) -> Iterator[RunEvidence]:

@@ -61,8 +61,12 @@ def _comparison(comparison: Comparison, outcomes: tuple[RuleOutcome, ...]) -> di
     }
 
 
-def _judged(found: JudgedSubject) -> dict[str, Any]:
-    return {**found._asdict(), "corrected": found.corrected and found.corrected._asdict()}
+def _judged(judged: JudgedSubject) -> dict[str, Any]:
+    found = judged.corrected
+    corrected = found and {**found._asdict(), **found.found._asdict()}
+    if corrected:
+        del corrected["found"]
+    return {**judged._asdict(), "corrected": corrected}
 
 
 def compared_fields(compared: Compared) -> dict[str, Any]:
@@ -73,7 +77,12 @@ def compared_fields(compared: Compared) -> dict[str, Any]:
         "base_runs": compared.base_runs,
         "candidate_scored": compared.candidate_scored,
         "candidate_runs": compared.candidate_runs,
-        "flags": (*compared.flags, *("no_spread",) * compared.no_spread),
+        "flags": (
+            *compared.flags,
+            *("no_spread",) * compared.no_spread,
+            *("corrected",) * compared.is_corrected,
+        ),
+        "as_judged": compared.as_judged and compared.as_judged._asdict(),
     }
 
 

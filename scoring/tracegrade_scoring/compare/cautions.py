@@ -59,11 +59,19 @@ def cautions(comparison: Comparison, old: str, new: str, level: float) -> Iterat
 
 def _uncorrected(comparison: Comparison, old: str, new: str) -> Iterator[str]:
     """Yield which judges' verdicts are compared as they are, and why."""
+    if "success" in comparison.metrics and comparison.metrics["success"].is_corrected:
+        yield (
+            "Only success over all tasks is corrected: pass@k, pass^k, categories and tasks by "
+            "themselves are as judged."
+        )
     why = {
         "uncalibrated": "is not calibrated",
         "no_rates": "has corrected rates of neither release",
         "no_base_rate": f"has a corrected rate of {new}, but none of {old}",
         "no_candidate_rate": f"has a corrected rate of {old}, but none of {new}",
+        "several_judges": "is not the only one that decides on it",
+        "several_runs": "judges single runs, and attempts have several",
+        "unpaired": "judges runs without a task in common",
     }
     for judged in comparison.judged:
         if judged.uncorrected:

@@ -1,86 +1,30 @@
-"""What people would say of two releases, as often as a judge says yes of them.
+"""What people would say of two releases, where a judge decides; pure.
 
-Source: docs/metrics.md, sections 8.7 and 10.3. Both rates rest on the same labels, so the interval
-of their difference takes what the judge gets wrong from one draw for both sides.
+Source: docs/metrics.md, sections 8.7 and 10.3. Both sides rest on the same labels, so the interval
+of their difference takes what the judge gets wrong from one draw for both.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from tracegrade_lake import Lake
-from tracegrade_scoring.calibrations import CORRECTED_RATES, VERDICT_CALIBRATIONS, source_rows
-from tracegrade_scoring.compare.model import CorrectedDifference, JudgedSubject
+from tracegrade_scoring.compare.model import CorrectedDifference
+from tracegrade_scoring.compare.paired import Difference, Numbers, with_spread
 from tracegrade_scoring.rendering.rows import Row
-from tracegrade_scoring.statistics.intervals import LEVEL, middle
-from tracegrade_scoring.statistics.posteriors import draws
+from tracegrade_scoring.statistics.intervals import (
+    LEVEL,
+    MIN_TASKS,
+    RESAMPLES,
+    middle,
+    resampled_sums,
+)
+from tracegrade_scoring.statistics.posteriors import draws, posterior_mean
 
-Rates = Mapping[tuple[str, str, str | None, str | None], Row]
-"""Rows of `corrected_rates` by source, subject, agent and release."""
-
-
-class MeasuredJudges(NamedTuple):
-    """What a lake knows about how far to trust judges."""
-
-    calibrations: Mapping[str, Row]
-    """Those that are calibrated, by source."""
-    rates: Rates
-
-
-def measured_judges(lake: Lake) -> MeasuredJudges:
-    """Return what the lake knows of judges that are calibrated."""
-    calibrations = source_rows(lake, VERDICT_CALIBRATIONS)
-    return MeasuredJudges(
-        {row["source"]: row for row in calibrations if row["calibrated"]},
-        {
-            (row["source"], row["subject"], row["agent_name"], row["release"]): row
-            for row in source_rows(lake, CORRECTED_RATES)
-            if row["calibrated"]
-        },
-    )
-
-
-def judged_subjects(
-    rows: Sequence[Row],
-    agent_name: str | None,
-    releases: tuple[str, str],
-    measured: MeasuredJudges,
-    level: float = LEVEL,
-) -> Iterator[JudgedSubject]:
-    """Yield each subject and judge that decides on compared scores of either release.
-
-    Args:
-        rows: Those of `judged_scores` of one agent and run mode.
-        agent_name: The agent.
-        releases: Base and candidate.
-        measured: What is known of judges.
-        level: Of the interval, between 0 and 1.
-    """
-    decide = {
-        (row["subject"], source)
-        for row in rows
-        if row["release"] in releases
-        for source in row["sources"]
-    }
-    for subject, source in sorted(decide, reverse=True):  # success before sub_goal
-        labels = measured.calibrations.get(source)
-        base, candidate = (
-            measured.rates.get((source, subject, agent_name, release)) for release in releases
-        )
-        if labels and base and candidate:
-            found = corrected_difference(base, candidate, labels, level)
-            yield JudgedSubject(subject, source, None, found)
-        else:
-            yield JudgedSubject(subject, source, _why_not(labels, base, candidate), None)
-
-
-def _why_not(labels: Row | None, base: Row | None, candidate: Row | None) -> str:
-    if labels is None:
-        return "uncalibrated"
-    if base is None and candidate is None:
-        return "no_rates"
-    return "no_base_rate" if base is None else "no_candidate_rate"
+POSTERIORS: Final = "posteriors"
+"""Interval over draws of how often a judge says yes, and of what it gets wrong."""
+RESAMPLED: Final = "corrected_bootstrap"
+"""Interval over resampled tasks, each resample with one draw of what a judge gets wrong."""
 
 
 def corrected_difference(
@@ -99,9 +43,78 @@ def corrected_difference(
     """
     before, after, right, missed = draws(
         *((row["judged_yes"], row["judged"] - row["judged_yes"]) for row in (base, candidate)),
-        (labels["both_yes"], labels["only_source_yes"]),
-        (labels["only_people_yes"], labels["both_no"]),
+        *_labelled(labels),
     )
     low, high = middle(np.sort((after - before) * (right - missed)).tolist(), level)
     old, new = base["corrected_rate"], candidate["corrected_rate"]
-    return CorrectedDifference(old, new, new - old, low, high, base["judged"], candidate["judged"])
+    found = Difference(old, new, new - old, 0, low, high, POSTERIORS)
+    return CorrectedDifference(found, base["judged"], candidate["judged"])
+
+
+def _labelled(labels: Row) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return how often people say yes and no where the judge says yes, and where it says no."""
+    return (
+        (labels["both_yes"], labels["only_source_yes"]),
+        (labels["only_people_yes"], labels["both_no"]),
+    )
+
+
+class JudgedSide(NamedTuple):
+    """Attempts of one release at one task."""
+
+    valid: int
+    """Of known success; at least 1."""
+    correct: int
+    """Of these, successful."""
+    judged_yes: int
+    """Of the successful, those on which the judge decides."""
+    judged_no: int
+    """Of the others, those on which the judge decides."""
+
+
+class JudgedTask(NamedTuple):
+    """Attempts of both releases at one task."""
+
+    base: JudgedSide
+    candidate: JudgedSide
+
+
+def corrected_success(
+    tasks: Sequence[JudgedTask], labels: Row, level: float = LEVEL
+) -> Difference:
+    """Return how far apart two releases are in success, as people would see it.
+
+    An attempt on which the judge decides counts for the probability that people say yes where the
+    judge says what it says of it; every other one counts as it is.
+
+    Args:
+        tasks: In the order of their ids, at least one; fewer than 5 have no interval.
+        labels: Row of `verdict_calibrations` of the judge.
+        level: Of the interval, between 0 and 1.
+    """
+    labelled = _labelled(labels)
+    means = [np.array([posterior_mean(*counts)]) for counts in labelled]
+    sides = [[task.base for task in tasks], [task.candidate for task in tasks]]
+    base, candidate = (float(_rates(_sums(side), means)[0]) for side in sides)
+    found = Difference(base, candidate, candidate - base, len(tasks))
+    if len(tasks) < MIN_TASKS:
+        return found
+    drawn = [each[:RESAMPLES] for each in draws(*labelled)]
+    old, new = (_rates(_resampled(side), drawn) for side in sides)
+    spread = with_spread(found, new - old, level)
+    return spread._replace(interval_method=RESAMPLED, p_method=RESAMPLED)
+
+
+def _sums(side: Sequence[JudgedSide]) -> list[Numbers]:
+    return [np.array([float(sum(column))]) for column in zip(*side, strict=True)]
+
+
+def _resampled(side: Sequence[JudgedSide]) -> list[Numbers]:
+    return [resampled_sums(column) for column in zip(*side, strict=True)]
+
+
+def _rates(sums: Sequence[Numbers], people_yes: Sequence[Numbers]) -> Numbers:
+    """Return success by sums of the fields of `JudgedSide`, and how likely people say yes."""
+    valid, correct, judged_yes, judged_no = sums
+    of_yes, of_no = people_yes
+    return np.asarray((correct - judged_yes + judged_yes * of_yes + judged_no * of_no) / valid)

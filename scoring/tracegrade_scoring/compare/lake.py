@@ -9,7 +9,7 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting
-from tracegrade_scoring.compare.corrected import measured_judges
+from tracegrade_scoring.compare.judged import measured_judges
 from tracegrade_scoring.compare.judgement import Judgement, judge
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rules import Rule

@@ -47,6 +47,14 @@ class Compared:
     flags: tuple[str, ...] = ()
     """insufficient_sample (fewer than 50 decision points, 10 tasks or, unpaired, 20 attempts on a
     side), few_tasks (under 5), unpaired."""
+    as_judged: Difference | None = None
+    """What a judge's verdicts say as they are, where `found` is corrected for what it gets wrong;
+    None where it is not."""
+
+    @property
+    def is_corrected(self) -> bool:
+        """It is what people would say of it, not what a judge's verdicts say as they are."""
+        return self.as_judged is not None
 
     @property
     def no_spread(self) -> bool:
@@ -56,10 +64,14 @@ class Compared:
     @property
     def direction(self) -> int:
         """1 if the candidate is surely higher, -1 if surely lower, 0 if it may be chance."""
-        low, high = self.found.low, self.found.high
-        if low is None or high is None:
-            return 0
-        return int(low > 0) - int(high < 0)
+        return direction(self.found.low, self.found.high)
+
+
+def direction(low: float | None, high: float | None) -> int:
+    """Return 1 if an interval is above 0, -1 if it is below, 0 if it holds 0 or is not there."""
+    if low is None or high is None:
+        return 0
+    return int(low > 0) - int(high < 0)
 
 
 class FailureMode(NamedTuple):
@@ -167,22 +179,17 @@ class MockedTool(NamedTuple):
 class CorrectedDifference(NamedTuple):
     """What people would say as often as a judge says yes, on both sides."""
 
-    base: float
-    """Corrected rate of the release, over all that the judge judged of it, in every run mode."""
-    candidate: float
-    difference: float
-    """Candidate less base."""
-    low: float
-    """Lower end of the interval of the difference."""
-    high: float
+    found: Difference
+    """Of success, over the compared attempts; of sub-goals, of the corrected rates of the releases
+    (`tasks` is 0): those are over all that the judge judged of them, in every run mode."""
     base_judged: int
-    """Verdicts that the rate is of."""
+    """Verdicts of the judge that it is of."""
     candidate_judged: int
 
     @property
     def direction(self) -> int:
         """1 if the candidate is surely higher, -1 if surely lower, 0 if it may be chance."""
-        return int(self.low > 0) - int(self.high < 0)
+        return direction(self.found.low, self.found.high)
 
 
 class JudgedSubject(NamedTuple):
@@ -193,8 +200,8 @@ class JudgedSubject(NamedTuple):
     source: str
     """Of its verdicts."""
     uncorrected: str | None
-    """Why its rates are not corrected: uncalibrated | no_rates | no_base_rate |
-    no_candidate_rate; None if they are."""
+    """Why nothing is corrected: uncalibrated | no_rates | no_base_rate | no_candidate_rate; of
+    success also several_judges | several_runs (of one attempt) | unpaired. None if it is."""
     corrected: CorrectedDifference | None
 
 

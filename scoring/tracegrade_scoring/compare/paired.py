@@ -45,11 +45,12 @@ class Difference(NamedTuple):
     """Lower end of the interval of the difference; None for fewer than 5 tasks."""
     high: float | None = None
     interval_method: str | None = None
-    """paired_bootstrap; None without an interval."""
+    """paired_bootstrap; corrected_bootstrap or posteriors of what is corrected for what a judge
+    gets wrong; None without an interval."""
     p_value: float | None = None
     """Two-sided: how surprising the difference were if the releases were equal."""
     p_method: str | None = None
-    """mcnemar | paired_bootstrap; None without a value."""
+    """mcnemar | paired_bootstrap | corrected_bootstrap; None without a value."""
 
 
 def difference(
@@ -88,11 +89,11 @@ def _with_interval(found: Difference, pairs: Sequence[TaskPair], level: float) -
             [pair.candidate for pair in pairs],
         )
     )
-    return _with_spread(found, candidate - base, level)
+    return with_spread(found, candidate - base, level)
 
 
-def _with_spread(found: Difference, drawn: Numbers, level: float) -> Difference:
-    """Return the difference with the interval of its resamples; some have no value."""
+def with_spread(found: Difference, drawn: Numbers, level: float) -> Difference:
+    """Return the difference with the interval and p-value of its resamples; some are no number."""
     differences: list[float] = np.sort(drawn[~np.isnan(drawn)]).tolist()
     low, high = middle(differences, level)
     return found._replace(
@@ -128,7 +129,7 @@ def t_score_difference(
     if len(tasks) < MIN_TASKS:
         return found
     drawn = [resampled_t_scores(side) for side in sides]
-    return _with_spread(found, drawn[1] - drawn[0], level)
+    return with_spread(found, drawn[1] - drawn[0], level)
 
 
 def _bootstrap_p(differences: Sequence[float]) -> float:

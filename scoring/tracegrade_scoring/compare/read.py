@@ -5,9 +5,8 @@ Everything is added up in SQL, so what arrives here grows with tasks and metrics
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
@@ -20,11 +19,13 @@ from tracegrade_scoring.compare.composite import (
     paired_composite,
     unpaired_composite,
 )
-from tracegrade_scoring.compare.corrected import (
-    MeasuredJudges,
-    judged_subjects,
-)
 from tracegrade_scoring.compare.flags import paired_flags, unpaired_flags
+from tracegrade_scoring.compare.judged import (
+    NOBODY_MEASURED,
+    JudgedAttempts,
+    MeasuredJudges,
+    with_judges,
+)
 from tracegrade_scoring.compare.model import (
     CategoryChange,
     Cohort,
@@ -32,7 +33,6 @@ from tracegrade_scoring.compare.model import (
     Comparison,
     Comparisons,
     FailureMode,
-    JudgedSubject,
     MockedTool,
     SkippedSubGoal,
     TaskChange,
@@ -59,7 +59,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     agent: str | None = None,
     level: float = LEVEL,
     counting: AttemptCounting = KNOWN_ALONE,
-    measured: MeasuredJudges | None = None,
+    measured: MeasuredJudges = NOBODY_MEASURED,
 ) -> Comparisons:
     """Return both releases of every agent and run mode that has both.
 
@@ -71,7 +71,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
         agent: The only agent to compare; None for all.
         level: Of every interval, between 0 and 1.
         counting: Which attempts count for success, pass@k and pass^k.
-        measured: What is known of judges; None to leave them out.
+        measured: What is known of judges.
 
     Raises:
         NothingToCompare: No agent, or not this one, has scored runs of both in one run mode.
@@ -102,17 +102,16 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
         "usage": _by_agent(read_rows(con, "usage_pairs")),
         "attempts": _by_agent(read_rows(con, "attempt_pairs", **releases)),
         "examples": _by_agent(read_rows(con, "mode_examples")),
+        "decided": _by_agent(read_rows(con, "judged_attempts")),
         "failed": _by_agent(read_rows(con, "failed_runs")),
         "skipped": _by_agent(read_rows(con, "skipped_sub_goals")),
     }
     mocked = read_rows(con, "mock_live_calls", **releases)
-    found = (
-        replace(
-            _comparison(cohort, facts, (base, candidate), counting, mocked, level),
-            judged=tuple(_judged(cohort, facts["judged"], (base, candidate), measured, level)),
-        )
-        for cohort in both
-    )
+    found = []
+    for cohort in both:
+        plain = _comparison(cohort, facts, (base, candidate), counting, mocked, level)
+        judged = _judged_attempts(cohort, facts, counting)
+        found.append(with_judges(plain, (base, candidate), judged, measured, level))
     return Comparisons(lake, base, candidate, level, tuple(found))
 
 
@@ -182,17 +181,14 @@ def _comparison(
     )
 
 
-def _judged(
-    cohort: Cohort,
-    rows: Mapping[Agent, list[Row]],
-    releases: tuple[str, str],
-    measured: MeasuredJudges | None,
-    level: float,
-) -> Iterator[JudgedSubject]:
-    if measured is None:
-        return iter(())
-    of = rows.get((cohort.agent_name, cohort.run_mode), [])
-    return judged_subjects(of, cohort.agent_name, releases, measured, level)
+def _judged_attempts(
+    cohort: Cohort, facts: Mapping[str, Mapping[Agent, list[Row]]], counting: AttemptCounting
+) -> JudgedAttempts:
+    agent = (cohort.agent_name, cohort.run_mode)
+    sources, decided, attempts = (
+        facts[n].get(agent, []) for n in ("judged", "decided", "attempts")
+    )
+    return JudgedAttempts(sources, decided, counted_attempts(attempts, counting).rows)
 
 
 def _remarks(
@@ -242,7 +238,7 @@ def _compared(metric: str, rows: Sequence[Row], level: float) -> Compared:
     """Return one metric over the tasks with a value on both sides; the rows are its tasks."""
     found_pairs = [(row, pair) for row in rows if (pair := _pair_of(metric)(row))]
     pairs = [pair for _, pair in found_pairs]
-    counts = {
+    counts: dict[str, Any] = {
         f"{side}_{count}": int(sum(row.get(f"{side}_{column}") or 0 for row, _ in found_pairs))
         for side in ("base", "candidate")
         for count, column in (("scored", _scored_column(rows)), ("runs", "runs"))
@@ -320,7 +316,7 @@ def _over_attempts(
     metric: str, rows: Sequence[Row], pairs: Sequence[TaskPair], level: float
 ) -> Compared:
     """Return a metric of the attempts at these tasks."""
-    counts = {
+    counts: dict[str, Any] = {
         f"{side}_{count}": sum(sum(row[f"{side}_{name}"] for name in names) for row in rows)
         for side in ("base", "candidate")
         for count, names in (("scored", ("valid",)), ("runs", ("valid", "invalid")))

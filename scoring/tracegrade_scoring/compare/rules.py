@@ -79,7 +79,8 @@ class Limit(NamedTuple):
         value = self._value(comparison)
         if value is None:
             return RuleOutcome(self.text, "unjudged", f"there is no {self.field} of {self.metric}")
-        fact = f"{self.field} of {self.metric} is {round(value, 9):.9g}"
+        corrected = ", corrected," if comparison.metrics[self.metric].is_corrected else ""
+        fact = f"{self.field} of {self.metric}{corrected} is {round(value, 9):.9g}"
         return RuleOutcome(self.text, "broken" if self.bound.is_broken(value) else "held", fact)
 
     def _value(self, comparison: Comparison) -> float | None:

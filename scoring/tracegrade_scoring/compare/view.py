@@ -50,6 +50,8 @@ LARGEST_SHOWN: Final = 4
 """The k up to which pass@k and pass^k are shown first."""
 FIRST_PASSES: Final = ("pass@1", "pass^1")
 """Both are the same."""
+CORRECTED: Final = ", corrected"
+"""Behind the label of a metric that is corrected for what a judge gets wrong."""
 TASK_ROWS: Final = 10
 """Tasks shown: those whose success changed most."""
 
@@ -103,7 +105,7 @@ class CohortView:
 def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
     """Return one cohort of a comparison in words."""
     composite = [_T_SCORE] if "t_score" in comparison.metrics else []
-    known = main_metrics(comparison.metrics)
+    known = [_named(metric, comparison) for metric in main_metrics(comparison.metrics)]
     passes = _passes(comparison)
     first = [metric for metric in passes if _pass_order(metric.name)[0] <= LARGEST_SHOWN]
     main = [*composite, *known, *first, *_used(comparison)]
@@ -139,6 +141,13 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
     )
 
 
+def _named(metric: Metric, comparison: Comparison) -> Metric:
+    """Return a metric whose label says so if it is corrected for what a judge gets wrong."""
+    if not comparison.metrics[metric.name].is_corrected:
+        return metric
+    return metric._replace(label=f"{metric.label}{CORRECTED}")
+
+
 def _title(cohort: Cohort) -> str:
     return words.cohort(cohort.agent_name, cohort.run_mode)
 
@@ -166,7 +175,8 @@ def _passes(comparison: Comparison) -> list[Metric]:
 
 
 def _rounded(compared: Compared) -> tuple[float | None, ...]:
-    return tuple(value and round(value, 9) for value in compared.found[:2])
+    found = compared.as_judged or compared.found
+    return tuple(value and round(value, 9) for value in found[:2])
 
 
 def _pass_order(name: str) -> tuple[int, str]:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from duckdb import DuckDBPyConnection
 
 from tracegrade_scoring.compare.attempts import AttemptCounting
+from tracegrade_scoring.compare.judged import MeasuredJudges
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.errors import NothingToCompare
@@ -19,7 +20,12 @@ ReleasePair: TypeAlias = tuple[str, str]
 
 
 def newest_compared(
-    con: DuckDBPyConnection, lake: str, keys: Sequence[Key], counting: Counting, level: float
+    con: DuckDBPyConnection,
+    lake: str,
+    keys: Sequence[Key],
+    counting: Counting,
+    level: float,
+    measured: MeasuredJudges,
 ) -> dict[Cohorts, Comparisons]:
     """Return for each agent and run mode its last two releases compared.
 
@@ -32,6 +38,7 @@ def newest_compared(
         keys: The cohorts, releases in their order.
         counting: Which attempts count.
         level: Of every interval, between 0 and 1.
+        measured: What is known of judges.
     """
     agents: dict[ReleasePair, list[Cohorts]] = defaultdict(list)
     for cohorts, pair in _last_two(keys):
@@ -40,7 +47,9 @@ def newest_compared(
     compared: dict[Cohorts, Comparisons] = {}
     for (base, candidate), asked in agents.items():
         try:
-            found = read_comparisons(con, lake, base, candidate, level=level, counting=attempts)
+            found = read_comparisons(
+                con, lake, base, candidate, level=level, counting=attempts, measured=measured
+            )
         except NothingToCompare:
             continue
         for comparison in found.cohorts:

@@ -9,7 +9,7 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect, open_lake
-from tracegrade_scoring.calibrations import calibrated_sources
+from tracegrade_scoring.compare.judged import measured_judges
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.report.model import (
     AS_TIERS,
@@ -65,10 +65,10 @@ def opened_report(
     declared = list(_declared(lake)) if asked.counting.trials else []
     with connect(lake, layers=(SCORES,)) as con:
         counting, options, selection = asked
-        calibrated = calibrated_sources(lake)
+        measured = measured_judges(lake)
         yield (
             con,
-            read_report(con, str(place), counting, options, declared, calibrated, selection),
+            read_report(con, str(place), counting, options, declared, measured, selection),
         )
 
 

@@ -5,11 +5,12 @@ trajectories.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
+from tracegrade_scoring.compare.judged import NOBODY_MEASURED, MeasuredJudges
 from tracegrade_scoring.errors import NothingToReport
 from tracegrade_scoring.relations import define
 from tracegrade_scoring.rendering import words
@@ -66,7 +67,7 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
     counting: Counting = AS_TIERS,
     options: ReportOptions = DEFAULT_OPTIONS,
     declared: Sequence[DeclaredTask] = (),
-    calibrated: Collection[str] = (),
+    measured: MeasuredJudges = NOBODY_MEASURED,
     selection: Selection = EVERYTHING,
 ) -> Report:
     """Return what the tables behind a connection say about each release.
@@ -77,21 +78,21 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
         counting: Which attempts reliability is counted over.
         options: Level of intervals, and whose T-Score.
         declared: Tasks of which attempts may be missing altogether.
-        calibrated: Sources of verdicts that are.
+        measured: What is known of judges.
         selection: Which runs the report is of.
 
     Raises:
         NothingToReport: The lake has no run of the agent or a release that is asked for.
     """
     (contents,) = read_rows(con, "lake_contents")
-    chosen = ReportChoices(counting, options, declared, calibrated)
+    chosen = ReportChoices(counting, options, declared, measured)
     with in_period(con, selection):
         found = _releases(con, chosen, selection)
         releases = tuple(release for release in found if selection.holds(release.key))
         if found and not releases:
             raise NothingToReport(_nothing(found, selection))
         keys = [release.key for release in releases]
-        compared = newest_compared(con, lake, keys, counting, options.level)
+        compared = newest_compared(con, lake, keys, counting, options.level, measured)
     return Report(lake, LakeContents(**contents), releases, options, compared, selection)
 
 
@@ -108,7 +109,7 @@ def _releases(
         facts |= {
             name: _by_release(read_rows(con, name, rows=EVIDENCE_ROWS)) for name in _EVIDENCE
         }
-        judged = read_rows(con, "judged_scores", calibrated=[*chosen.calibrated])
+        judged = read_rows(con, "judged_scores", calibrated=[*chosen.measured.calibrations])
     facts["judged_scores"] = _by_release(judged)
     return [_release(key, row, facts, chosen) for key, (row,) in runs.items()]
 
@@ -156,7 +157,7 @@ class ReportChoices(NamedTuple):
     counting: Counting
     options: ReportOptions
     declared: Sequence[DeclaredTask]
-    calibrated: Collection[str]
+    measured: MeasuredJudges
 
 
 def _release(key: Key, runs: Row, facts: Mapping[str, Rows], chosen: ReportChoices) -> Release:

@@ -1,10 +1,10 @@
 """How often intervals of corrected rates hold the truth, by simulated judges and people."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tracegrade_judges.calibration.agreement import Agreement
+from tracegrade_judges.calibration.agreement import Agreement, Measure
 from tracegrade_judges.calibration.correction import Judged, corrected_rate
 from tracegrade_judges.calibration.sample import allocation
 
@@ -25,12 +25,21 @@ def coverage(labels: int, simulations: int, random: np.random.Generator) -> floa
     return sum(held.values()) / len(held)
 
 
+Estimate = Callable[[Judged, Agreement], Measure]
+"""A rate with its interval, by the verdicts and the labels."""
+
+
 def shares_held(
-    labels: int, simulations: int, random: np.random.Generator
+    labels: int,
+    simulations: int,
+    random: np.random.Generator,
+    estimate: Estimate = corrected_rate,
 ) -> Mapping[Kind, float]:
     """Return the share of intervals that hold the rate, for each rate and quality."""
     return {
-        (rate, quality): sum(_holds(labels, rate, quality, random) for _ in range(simulations))
+        (rate, quality): sum(
+            _holds(labels, rate, quality, random, estimate) for _ in range(simulations)
+        )
         / simulations
         for rate in RATES
         for quality in QUALITIES
@@ -38,7 +47,11 @@ def shares_held(
 
 
 def _holds(
-    labels: int, rate: float, quality: tuple[float, float], random: np.random.Generator
+    labels: int,
+    rate: float,
+    quality: tuple[float, float],
+    random: np.random.Generator,
+    estimate: Estimate,
 ) -> bool:
     people = random.random(JUDGED) < rate
     right = random.random(JUDGED) < np.where(people, *quality)
@@ -51,5 +64,5 @@ def _holds(
         ]
     )
     pairs = list(zip(judge[drawn].tolist(), people[drawn].tolist(), strict=True))
-    found = corrected_rate(Judged(int(judge.sum()), JUDGED), Agreement.of(pairs))
+    found = estimate(Judged(int(judge.sum()), JUDGED), Agreement.of(pairs))
     return found.low is not None and found.high is not None and found.low <= rate <= found.high

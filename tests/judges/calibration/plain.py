@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from statistics import NormalDist
 
 import numpy as np
 
@@ -36,16 +37,55 @@ def corrected(yes: int, of: int, pairs: Pairs) -> tuple[float, float, float]:
         (pairs.count((True, True)), pairs.count((True, False))),
         (pairs.count((False, True)), pairs.count((False, False))),
     ]
-    numbers = np.random.PCG64(0).random_raw(3 * 4096).tolist()
-    draws = []
+    rates = sorted(s * r + (1 - s) * m for s, r, m in zip(*draws(counts), strict=True))
+    s, right, missed = ((a + 0.5) / (a + b + 1) for a, b in counts)
+    low, high = (percentile(rates, share) for share in (0.025, 0.975))
+    return s * right + (1 - s) * missed, low, high
+
+
+def prediction_powered(yes: int, of: int, pairs: Pairs) -> tuple[float, float, float]:
+    """Return the rate by PPI++ and its interval, from lists of what judge and people say."""
+    said, people = ([float(pair[i]) for pair in pairs] for i in (0, 1))
+    labelled_yes = int(sum(said))
+    n, others = len(pairs), of - len(pairs)
+    unlabelled = [1.0] * (yes - labelled_yes) + [0.0] * (others - yes + labelled_yes)
+    weight = 0.0
+    if others and len({*said, *unlabelled}) == 2:
+        covariance = _mean([a * b for a, b in zip(_centred(said), _centred(people), strict=True)])
+        weight = covariance / ((1 + n / others) * _spread(said + unlabelled))
+        weight = min(1.0, max(0.0, weight))
+    rest = [y - weight * f for y, f in zip(people, said, strict=True)]
+    value, variance = _mean(rest), _spread(rest) / n
+    if others:
+        value += weight * _mean(unlabelled)
+        variance += weight**2 * _spread(unlabelled) / others
+    half = NormalDist().inv_cdf(0.975) * math.sqrt(variance)
+    low, middle, high = (min(1.0, max(0.0, value + way * half)) for way in (-1, 0, 1))
+    return middle, low, high
+
+
+def _mean(values: list[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _centred(values: list[float]) -> list[float]:
+    middle = _mean(values)
+    return [value - middle for value in values]
+
+
+def _spread(values: list[float]) -> float:
+    return _mean([each**2 for each in _centred(values)])
+
+
+def draws(counts: Sequence[tuple[int, ...]]) -> list[list[float]]:
+    """Return 4,096 draws of the share of each yes and no, in the order of a fixed stream."""
+    numbers = np.random.PCG64(0).random_raw(len(counts) * 4096).tolist()
+    found = []
     for i, (a, b) in enumerate(counts):
         points = _quantiles(a + 0.5, b + 0.5)
         row = numbers[4096 * i : 4096 * (i + 1)]
-        draws.append([points[k] for k in sorted(range(4096), key=row.__getitem__)])
-    rates = sorted(s * right + (1 - s) * missed for s, right, missed in zip(*draws, strict=True))
-    s, right, missed = ((a + 0.5) / (a + b + 1) for a, b in counts)
-    low, high = (_percentile(rates, share) for share in (0.025, 0.975))
-    return s * right + (1 - s) * missed, low, high
+        found.append([points[k] for k in sorted(range(4096), key=row.__getitem__)])
+    return found
 
 
 def _quantiles(a: float, b: float) -> list[float]:
@@ -75,7 +115,8 @@ def _log(times: float, value: float) -> float:
     return times * math.log(value) if value > 0 else -math.inf
 
 
-def _percentile(ordered: list[float], share: float) -> float:
+def percentile(ordered: list[float], share: float) -> float:
+    """Return the value at a share of a sorted list, linear between neighbours."""
     place = share * (len(ordered) - 1)
     below = math.floor(place)
     after = ordered[min(below + 1, len(ordered) - 1)]

@@ -8,6 +8,7 @@ from tests.examples import examples
 
 from tracegrade_judges.calibration.agreement import Agreement
 from tracegrade_judges.calibration.correction import Judged, corrected_rate
+from tracegrade_judges.calibration.prediction_powered import prediction_powered_rate
 from tracegrade_scoring.statistics.beta import quantile
 from tracegrade_scoring.statistics.posteriors import posterior
 
@@ -16,6 +17,12 @@ from .coverage import coverage
 
 COUNTS = st.integers(0, 400)
 SIMULATED = 400
+
+
+def pairs_of(labels: Agreement) -> list[tuple[bool, bool]]:
+    """Return what judge and people say of each label."""
+    answers = [(True, True), (True, False), (False, True), (False, False)]
+    return [each for each, count in zip(answers, labels, strict=True) for _ in range(count)]
 
 
 @pytest.mark.parametrize(
@@ -30,12 +37,37 @@ SIMULATED = 400
 )
 def test_corrected_rate_is_as_defined(judged: Judged, labels: Agreement) -> None:
     """Value and both ends of the interval, to 1e-12."""
-    answers = [(True, True), (True, False), (False, True), (False, False)]
-    pairs = [each for each, count in zip(answers, labels, strict=True) for _ in range(count)]
-
     found = corrected_rate(judged, labels)
 
-    assert found == pytest.approx(plain.corrected(judged.yes, judged.of, pairs), abs=1e-12)
+    expected = plain.corrected(judged.yes, judged.of, pairs_of(labels))
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@st.composite
+def labelled(draw: st.DrawFn) -> tuple[Judged, Agreement]:
+    """Draw how people and a judge label some of its verdicts, and how many others there are."""
+    labels = Agreement(*(draw(st.integers(0, 40)) for _ in range(4)))
+    yes, no = (draw(st.integers(0, 200)) for _ in range(2))
+    judge_yes = labels.both_yes + labels.only_judge_yes
+    return Judged(judge_yes + yes, labels.labels + yes + no), labels
+
+
+@given(labelled().filter(lambda found: found[1].labels >= 2))
+def test_ppi_is_as_defined(found: tuple[Judged, Agreement]) -> None:
+    """Value and both ends, whatever the counts, to 1e-12."""
+    judged, labels = found
+
+    rate = prediction_powered_rate(judged, labels)
+
+    expected = plain.prediction_powered(judged.yes, judged.of, pairs_of(labels))
+    assert rate == pytest.approx(expected, abs=1e-12)
+
+
+def test_ppi_needs_labels() -> None:
+    """One label has no variance; where every verdict has one, they are all that counts."""
+    assert prediction_powered_rate(Judged(5, 10), Agreement(1)) == (None, None, None)
+    whole = prediction_powered_rate(Judged(6, 10), Agreement(5, 1, 2, 2))
+    assert whole.value == 7 / 10
 
 
 @given(COUNTS, COUNTS)

@@ -134,6 +134,10 @@ def test_devai_all_the_way(home: Path, people: list[dict[str, Any]], judge: Said
     found = [rate[f"corrected_rate{end}"] for end in ("", "_low", "_high")]
     assert found == pytest.approx(plain.corrected(yes, 366, pairs), abs=1e-12)
     assert found[1] < 157 / 366 < found[2]
+    beside = [rate[f"ppi_rate{end}"] for end in ("", "_low", "_high")]
+    assert beside == pytest.approx(plain.prediction_powered(yes, 366, pairs), abs=1e-12)
+    assert rate["labels"] == 100
+    assert f"PPI++ by its 100 labels {beside[0]:.3f} ({beside[1]:.3f} to " in first.stdout
     assert whole["labels"] == 366
     assert whole["both_yes"] + whole["only_people_yes"] == 157
     assert round(100 * whole["agreement"], 2) == 90.16

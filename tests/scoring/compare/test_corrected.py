@@ -2,12 +2,20 @@
 
 import datetime
 import json
+import re
+from collections.abc import Iterable
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.examples import examples
+from tests.explorer.lakes import client, explorer
+from tests.judges.calibration import plain
 from tests.scoring.report.build import Tables, as_lake
 
 from tracegrade.cli import main
@@ -17,17 +25,25 @@ from tracegrade_scoring.calibrations import (
     VERDICT_CALIBRATIONS,
     put_source_rows,
 )
-from tracegrade_scoring.compare.corrected import corrected_difference
+from tracegrade_scoring.compare.corrected import (
+    JudgedSide,
+    JudgedTask,
+    corrected_difference,
+    corrected_success,
+)
 
 JUDGE = "judge:nodes"
 NOW = {"source": JUDGE, "calibrated_at": datetime.datetime(2026, 11, 24)}  # noqa: DTZ001
 LABELS = {"both_yes": 60, "only_source_yes": 8, "only_people_yes": 6, "both_no": 46}
+OF_YES, OF_NO = 60.5 / 69, 6.5 / 53
+"""How likely people say yes where the judge says yes, and where it says no."""
+FORMS = ("terminal", "html", "markdown")
 
 
 def rate(release: str, judged_yes: int, **changed: Any) -> dict[str, Any]:
     """Return what a judge says of 200 runs of a release, and what people would."""
     share = (judged_yes + 0.5) / 201
-    corrected = share * 60.5 / 69 + (1 - share) * 6.5 / 53
+    corrected = share * OF_YES + (1 - share) * OF_NO
     row = {
         **NOW,
         **{"subject": "success", "agent_name": "files", "release": release},
@@ -37,60 +53,138 @@ def rate(release: str, judged_yes: int, **changed: Any) -> dict[str, Any]:
     return row | changed
 
 
+def judge_run(
+    tables: Tables, release: str, task: str, value: float, source: str = JUDGE, **run: Any
+) -> str:
+    """Insert a run on whose success a source of verdicts decides, and return its id."""
+    found = tables.run(release, task_id=task, **run)
+    tables.scored(found, task)
+    by = "judge" if source.startswith("judge:") else "verifier"
+    tables.score(found, "success", value, numerator=value, denominator=1.0, source=by)
+    tables.insert("verdicts", trajectory_id=found, subject="success", value=value,
+                  label="yes" if value else "no", source=source)  # fmt: skip
+    return found
+
+
+def judged_tasks(tables: Tables) -> None:
+    """Insert two releases on twelve tasks: the judge says yes to 6 and to all of them."""
+    for release in "12":
+        for place in range(12):
+            judge_run(tables, release, f"t{place:02}", float(release == "2" or place > 5))
+
+
 @pytest.fixture
 def lake(tables: Tables, tmp_path: Path) -> Lake:
-    """Two releases on six tasks, on whose success a judge decides."""
-    for release in "12":
-        for place in range(6):
-            run = tables.run(release, task_id=f"t{place}")
-            tables.scored(run, f"t{place}")
-            value = float(release == "2" or place > 2)
-            tables.score(run, "success", value, numerator=value, denominator=1.0, source="judge")
-            tables.insert("verdicts", trajectory_id=run, subject="success", value=value,
-                          label="yes" if value else "no", source=JUDGE)  # fmt: skip
+    """Two releases on twelve tasks, on whose success a judge decides."""
+    judged_tasks(tables)
     return as_lake(tables, tmp_path / "lake")
 
 
-def measured(lake: Lake, *rates: dict[str, Any], calibrated: bool = True) -> None:
+def measured(
+    lake: Lake, *rates: dict[str, Any], calibrated: bool = True, labels: dict[str, int] = LABELS
+) -> None:
     """Let a lake hold the judge's calibration and these rates."""
-    calibration = {**NOW, **LABELS, "labels": 120, "calibrated": calibrated}
+    calibration = {**NOW, **labels, "labels": sum(labels.values()), "calibrated": calibrated}
     put_source_rows(lake, VERDICT_CALIBRATIONS, JUDGE, [calibration])
     put_source_rows(lake, CORRECTED_RATES, JUDGE, rates)
 
 
-def compared(lake: Lake, form: str, capsys: pytest.CaptureFixture[str], *options: str) -> str:
+def of_both(lake: Lake, labels: dict[str, int] = LABELS) -> None:
+    """Let a lake hold corrected rates of both releases."""
+    measured(lake, rate("1", 100), rate("2", 140), labels=labels)
+
+
+def compared(
+    lake: Lake, form: str, capsys: pytest.CaptureFixture[str], *options: str, ends: int = 0
+) -> str:
     """Return what `compare` prints, blanks as one."""
     command = ["compare", "1", "2", "--lake", str(lake.root), "--format", form, *options]
     with pytest.raises(SystemExit) as ended:
         main(command)
-    assert ended.value.code == 0
+    assert ended.value.code == ends
     return " ".join(unescape(capsys.readouterr().out).replace("\\", "").split())
 
 
-def judged(lake: Lake, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
-    """Return the only judge of the only cohort."""
-    document = json.loads(compared(lake, "json", capsys, *options))
-    (found,) = document["comparisons"][0]["judged"]
+def cohort(lake: Lake, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
+    """Return the only cohort."""
+    (found,) = json.loads(compared(lake, "json", capsys, *options))["comparisons"]
     return dict(found)
 
 
-def test_corrected_rates_of_both_are_told(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every format has them, and how far they are apart."""
-    measured(lake, rate("1", 100), rate("2", 140), rate("2", 10, agent_name="other"))
+def test_success_is_what_people_would_say(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
+    """Value, interval and verdict are corrected; what the judge says stands beside them."""
+    of_both(lake)
 
-    found = judged(lake, capsys)
-    corrected = found["corrected"]
-    assert (found["source"], found["subject"], found["uncorrected"]) == (JUDGE, "success", None)
-    assert corrected["base"] == rate("1", 100)["corrected_rate"]
-    assert corrected["candidate"] == rate("2", 140)["corrected_rate"]
-    assert (corrected["base_judged"], corrected["candidate_judged"]) == (200, 200)
-    narrow = judged(lake, capsys, "--level", "0.5")["corrected"]
-    assert corrected["low"] < narrow["low"] < narrow["high"] < corrected["high"]
-    for form in ("terminal", "html", "markdown"):
-        text = compared(lake, form, capsys)
-        assert f"corrected for what judge '{JUDGE}' gets wrong: 50.0% to 65.0% (+15.0 pts" in text
-        assert "better), over all 200 and 200 verdicts" in text
-        assert "not corrected" not in text
+    found = cohort(lake, capsys)
+    success, (told,) = found["metrics"]["success"], found["judged"]
+    assert (success["base"], success["candidate"]) == pytest.approx(
+        ((OF_YES + OF_NO) / 2, OF_YES), abs=1e-12
+    )
+    assert (success["as_judged"]["base"], success["as_judged"]["candidate"]) == (0.5, 1.0)
+    assert success["flags"] == ["corrected"]
+    assert (success["interval_method"], success["p_method"]) == ("corrected_bootstrap",) * 2
+    assert (told["source"], told["subject"], told["uncorrected"]) == (JUDGE, "success", None)
+    assert told["corrected"]["low"] == success["low"] > 0
+    assert (told["corrected"]["base_judged"], told["corrected"]["candidate_judged"]) == (12, 12)
+    assert "as_judged" in found["metrics"]["pass@1"]
+    assert found["metrics"]["pass@1"]["as_judged"] is None
+    narrow = cohort(lake, capsys, "--level", "0.5")["metrics"]["success"]
+    assert success["low"] < narrow["low"] < narrow["high"] < success["high"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_pages_say_that_success_is_corrected(
+    lake: Lake, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    """In the first sentence, in the row, and with what the judge says as it is."""
+    of_both(lake)
+
+    text = compared(lake, form, capsys)
+    assert "2 is better than 1: Success, corrected." in text
+    assert f"Success is corrected for what judge '{JUDGE}' gets wrong." in text
+    assert re.search(r"Success, corrected\W.{0,120}?50\.0%.{0,120}?87\.7%", text)
+    assert "from 12 and 12 verdicts on the compared attempts; as judged 50.0% to 100.0%" in text
+    assert "pass@1" not in text.replace("pass@k", "").split("Only success")[0]
+    assert "not corrected:" not in text
+
+
+def test_a_change_that_labels_cannot_tell_is_none(
+    lake: Lake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Surely better as judged; not, where labels hardly tell the judge's yes from its no."""
+    of_both(lake, {"both_yes": 14, "only_source_yes": 12, "only_people_yes": 11, "both_no": 13})
+
+    success = cohort(lake, capsys)["metrics"]["success"]
+    assert success["low"] < 0 < success["as_judged"]["low"]
+    text = compared(lake, "terminal", capsys)
+    assert "Nothing changed between 1 and 2 beyond chance" in text
+    assert f"Success is corrected for what judge '{JUDGE}' gets wrong." in text
+
+
+def test_rules_go_by_what_people_would_say(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
+    """A bound that the judge's own rate keeps is broken by the corrected one."""
+    rule = ("--fail-on", "success.candidate<0.9")
+    compared(lake, "json", capsys, *rule)
+
+    of_both(lake)
+    found = json.loads(compared(lake, "json", capsys, *rule, ends=1))["comparisons"][0]["rules"]
+    assert [each["verdict"] for each in found] == ["broken"]
+    assert found[0]["fact"].startswith("candidate of success, corrected, is 0.87")
+
+
+def test_reports_and_pages_answer_alike(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
+    """A report's first sentence, and that of the explorer, is that of the comparison."""
+    of_both(lake)
+    with pytest.raises(SystemExit):
+        main(["report", "--lake", str(lake.root), "--format", "json"])
+    (told,) = json.loads(capsys.readouterr().out)["comparisons"]
+    with closing(explorer(lake)) as pages, closing(pages.shelf):
+        page = unescape(client(pages).get("/releases?base=1&candidate=2").text)
+
+    assert told["answer"] in compared(lake, "terminal", capsys)
+    assert told["answer"].endswith(f"for what judge '{JUDGE}' gets wrong.")
+    assert told["metrics"]["success"] == cohort(lake, capsys)["metrics"]["success"]
+    assert told["answer"] in page
 
 
 @pytest.mark.parametrize(
@@ -113,9 +207,19 @@ def test_nothing_is_mixed(
     """With a rate of one side, or labels that are not enough, a page says so and corrects none."""
     measured(lake, *rates, calibrated=calibrated)
 
-    found = judged(lake, capsys)
-    assert (found["uncorrected"], found["corrected"]) == (code, None)
-    for form in ("terminal", "html", "markdown"):
+    not_corrected(lake, capsys, code, sentence)
+
+
+def not_corrected(
+    lake: Lake, capsys: pytest.CaptureFixture[str], code: str, sentence: str
+) -> None:
+    """Check that success is as judged, and that every format says why."""
+    found = cohort(lake, capsys)
+    assert {each["source"]: each["uncorrected"] for each in found["judged"]}[JUDGE] == code
+    assert {each["corrected"] for each in found["judged"]} == {None}
+    assert found["metrics"]["success"]["as_judged"] is None
+    assert found["metrics"]["success"]["base"] == 0.5
+    for form in FORMS:
         text = compared(lake, form, capsys)
         assert f"Success as judged, not corrected: judge '{JUDGE}'" in text
         assert sentence in text
@@ -126,7 +230,136 @@ def test_judge_that_nobody_measured_is_told(
     lake: Lake, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without any label there is neither table."""
-    assert judged(lake, capsys)["uncorrected"] == "uncalibrated"
+    (found,) = cohort(lake, capsys)["judged"]
+
+    assert found["uncorrected"] == "uncalibrated"
+
+
+def test_of_several_judges_none_is_corrected(
+    tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody knows what two of them together get wrong."""
+    judged_tasks(tables)
+    for release in "12":
+        judge_run(tables, release, "u", float(release == "2"), source="judge:other")
+        judge_run(tables, release, "u", float(release == "1"))
+    lake = as_lake(tables, tmp_path / "lake")
+    of_both(lake)
+
+    not_corrected(lake, capsys, "several_judges", "is not the only one that decides on it")
+
+
+def test_attempts_of_several_runs_are_not_corrected(
+    tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """People label single runs: how they would see a conversation of two is not known."""
+    judged_tasks(tables)
+    for release in "12":
+        for value in (1.0, float(release == "2")):
+            judge_run(tables, release, "u", value, conversation_id=release)
+    judge_run(tables, "1", "u", 1.0)
+    lake = as_lake(tables, tmp_path / "lake")
+    of_both(lake)
+
+    not_corrected(lake, capsys, "several_runs", "judges single runs, and attempts have several")
+
+
+def test_what_others_decide_counts_as_it_is(
+    tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A person's word, also on a run of the sample, is what people say."""
+    judged_tasks(tables)
+    for release in "12":
+        for place in range(12):
+            judge_run(tables, release, f"t{place:02}", 1.0, source="human:ann")
+    lake = as_lake(tables, tmp_path / "lake")
+    of_both(lake)
+
+    found = cohort(lake, capsys)["metrics"]["success"]
+    assert found["base"] == pytest.approx((12 + 6 * OF_YES + 6 * OF_NO) / 24, abs=1e-12)
+    assert found["candidate"] == pytest.approx((12 + 12 * OF_YES) / 24, abs=1e-12)
+
+
+def test_sub_goals_are_told_beside(
+    tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their corrected rates are over all that was judged; their scores stay as judged."""
+    for release in "12":
+        run = tables.run(release, task_id="t")
+        tables.scored(run, "t")
+        tables.score(run, "sub_goal_completion", 1.0, numerator=1.0, denominator=1.0)
+        tables.insert("sub_goals", trajectory_id=run, sub_goal="pay", critical=False, weight=1.0,
+                      attempted=True, completed=True, completion_source="judge", task_id="t",
+                      release=release)  # fmt: skip
+        tables.insert("verdicts", trajectory_id=run, subject="sub_goal", sub_goal="pay",
+                      value=1.0, label="yes", source=JUDGE)  # fmt: skip
+    lake = as_lake(tables, tmp_path / "lake")
+    of = {"subject": "sub_goal"}
+    measured(lake, rate("1", 100, **of), rate("2", 140, **of), rate("2", 10, agent_name="other"))
+
+    found = cohort(lake, capsys)
+    (told,) = found["judged"]
+    assert (told["corrected"]["base"], told["corrected"]["candidate"]) == (
+        *(rate(release, yes)["corrected_rate"] for release, yes in (("1", 100), ("2", 140))),
+    )
+    assert found["metrics"]["sub_goal_completion"]["as_judged"] is None
+    for form in FORMS:
+        text = compared(lake, form, capsys)
+        assert f"corrected for what judge '{JUDGE}' gets wrong: 50.0% to 65.0% (+15.0 pts" in text
+        assert "better), over all 200 and 200 verdicts on these releases" in text
+
+
+COUNT = st.integers(0, 6)
+SIDE = st.tuples(COUNT, COUNT, COUNT, COUNT).filter(any)
+"""Judged yes, judged no, and by others yes and no."""
+LABELLED = st.tuples(*[st.integers(0, 80)] * 4)
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(st.lists(st.tuples(SIDE, SIDE), min_size=1, max_size=8), LABELLED)
+def test_corrected_success_is_as_defined(
+    tasks: list[tuple[tuple[int, ...], tuple[int, ...]]], labels: tuple[int, ...]
+) -> None:
+    """Values and both ends of the interval, one resample after the other, to 1e-12."""
+    given_labels = dict(zip(LABELS, labels, strict=True))
+
+    found = corrected_success(
+        [JudgedTask(*(_side(*side) for side in task)) for task in tasks], given_labels
+    )
+
+    expected = plain_success(tasks, labels)
+    assert (found.base, found.candidate) == pytest.approx(expected[:2], abs=1e-12)
+    assert (found.low, found.high) == (
+        pytest.approx(expected[2:], abs=1e-12) if len(tasks) >= 5 else (None, None)
+    )
+
+
+def _side(judged_yes: int, judged_no: int, yes: int, no: int) -> JudgedSide:
+    return JudgedSide(judged_yes + judged_no + yes + no, judged_yes + yes, judged_yes, judged_no)
+
+
+def plain_success(
+    tasks: list[tuple[tuple[int, ...], tuple[int, ...]]], labels: tuple[int, ...]
+) -> tuple[float, ...]:
+    """Return success of both sides as people would see it, and the interval of its difference."""
+    right, missed = labels[:2], labels[2:]
+    means = [(yes + 0.5) / (yes + no + 1) for yes, no in (right, missed)]
+    numbers = np.random.PCG64(0).random_raw(2_000 * len(tasks)).tolist()
+    drawn = list(zip(*plain.draws([right, missed]), strict=True))
+    differences = []
+    for i in range(2_000):
+        picked = [tasks[n % len(tasks)] for n in numbers[i * len(tasks) : (i + 1) * len(tasks)]]
+        old, new = (_plain_rate([task[side] for task in picked], *drawn[i]) for side in (0, 1))
+        differences.append(new - old)
+    ends = (plain.percentile(sorted(differences), share) for share in (0.025, 0.975))
+    old, new = (_plain_rate([task[side] for task in tasks], *means) for side in (0, 1))
+    return old, new, *ends
+
+
+def _plain_rate(sides: Iterable[tuple[int, ...]], of_yes: float, of_no: float) -> float:
+    given = list(sides)
+    people = sum(a * of_yes + b * of_no + yes for a, b, yes, _ in given)
+    return people / sum(map(sum, given))
 
 
 def test_interval_shares_the_labels_of_both_sides() -> None:
@@ -140,8 +373,11 @@ def test_interval_shares_the_labels_of_both_sides() -> None:
 
     found = corrected_difference(rate("1", 100), rate("2", 140), LABELS)
 
-    assert (found.low, found.high) == pytest.approx(tuple(expected), abs=4e-3)
+    low, high = found.found.low, found.found.high
+    assert low is not None
+    assert high is not None
+    assert (low, high) == pytest.approx(tuple(expected), abs=4e-3)
     again, by_itself = draws.beta(60.5, 8.5, 400_000), draws.beta(6.5, 46.5, 400_000)
     apart = candidate * right + (1 - candidate) * missed - base * again - (1 - base) * by_itself
-    low, high = np.quantile(apart, [0.025, 0.975])
-    assert found.high - found.low < high - low
+    ends = np.quantile(apart, [0.025, 0.975])
+    assert high - low < ends[1] - ends[0]

@@ -1,0 +1,57 @@
+"""The corrected rate by another method, PPI++, to be shown beside ours; pure.
+
+Source: [Angelopoulos 2023], mean estimation with a tuned weight. With y what people say of the n
+labelled verdicts of a release, f what its judge says of them, and g what it says of the N others,
+
+    weight * mean(g) + mean(y - weight * f)
+
+has the variance weight^2 * Var(g) / N + Var(y - weight * f) / n, which is least for the weight
+Cov(y, f) / ((1 + n / N) * Var(f and g together)), here kept in [0, 1]. The interval is a normal
+one: it holds too little where labels are few or nearly all alike, which ours does not.
+"""
+
+from math import sqrt
+
+from tracegrade_judges.calibration.agreement import Agreement, Measure
+from tracegrade_judges.calibration.correction import Judged
+from tracegrade_scoring.statistics.intervals import LEVEL, normal_quantile
+
+MIN_LABELS = 2
+"""One has no variance."""
+
+
+def prediction_powered_rate(judged: Judged, labels: Agreement) -> Measure:
+    """Return the share of which people would say yes, in [0, 1] as both ends of its interval.
+
+    Args:
+        judged: All verdicts of one release, labelled ones included.
+        labels: Those of them that people labelled; fewer than 2 give nothing.
+    """
+    n, others = labels.labels, judged.of - labels.labels
+    if n < MIN_LABELS:
+        return Measure(None)
+    judge_yes = labels.both_yes + labels.only_judge_yes
+    y, f = (labels.both_yes + labels.only_people_yes) / n, judge_yes / n
+    g = (judged.yes - judge_yes) / others if others else 0.0
+    covariance = labels.both_yes / n - y * f
+    weight = _weight(covariance, judged, others)
+    rest = _variance(y) - 2 * weight * covariance + weight**2 * _variance(f)
+    spread = rest / n + (weight**2 * _variance(g) / others if others else 0.0)
+    value = weight * g + y - weight * f
+    half = normal_quantile(LEVEL) * sqrt(max(0.0, spread))
+    return Measure(*(min(1.0, max(0.0, each)) for each in (value, value - half, value + half)))
+
+
+def _weight(covariance: float, judged: Judged, others: int) -> float:
+    """Return how much the judge counts: not at all where it always says the same, or all is known.
+
+    1 + n / N is the number of all verdicts over that of those without a label.
+    """
+    spread = _variance(judged.yes / judged.of)
+    if not spread:
+        return 0.0
+    return min(1.0, max(0.0, covariance * others / (judged.of * spread)))
+
+
+def _variance(share: float) -> float:
+    return share * (1 - share)

@@ -1,0 +1,30 @@
+"""How requests of each provider are sent and their answers read; all else is the same for all."""
+
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_judges.calls.answers import AskedFor, JudgeAnswer
+from tracegrade_judges.calls.chat_completions import read_completion
+from tracegrade_judges.calls.messages import read_message
+from tracegrade_judges.judge_file.providers import ProviderName
+
+
+class WireFormat(NamedTuple):
+    """What the way of a request has to know of a provider."""
+
+    read: Callable[[bytes, AskedFor, Redactor], JudgeAnswer | None]
+    headers: frozenset[str]
+    """Sent beside those of every request; no other header of the client is."""
+    unseen_tokens: int = 0
+    """The most that the provider adds to the text of a request, and counts."""
+
+
+FORMATS: Final[Mapping[ProviderName, WireFormat]] = {
+    "openai": WireFormat(read_completion, frozenset({"authorization"})),
+    "anthropic": WireFormat(
+        read_message,
+        frozenset({"authorization", "x-api-key", "anthropic-version", "anthropic-beta"}),
+        unseen_tokens=1_000,  # a request with tools gets instructions of a few hundred tokens
+    ),
+}

@@ -1,0 +1,108 @@
+"""Reads what Anthropic's Messages API answers: texts and calls of tools, and its tokens."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_judges.calls.answers import (
+    UNREADABLE,
+    AskedFor,
+    Json,
+    JudgeAnswer,
+    Pairs,
+    clean_json,
+    clean_text,
+    is_count,
+)
+from tracegrade_queries.costs.answer_cost import TokenCounts
+
+_STOPS: Final = frozenset({"end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal"})
+
+
+def read_message(body: bytes, asked: AskedFor, redactor: Redactor) -> JudgeAnswer | None:
+    """Return the answer in a response's body; None if it holds none that can be read.
+
+    Arguments of a call are an object here, of which the client would take the last of two equal
+    keys: an answer with such a call cannot be read.
+
+    Args:
+        body: As received.
+        asked: What was asked for.
+        redactor: Of the lake.
+    """
+    try:
+        response = dict(json.loads(body, object_pairs_hook=Pairs))
+        given = [dict(block) for block in response["content"]]
+        known = [block for block in given if block.get("type") in {"text", "tool_use"}]
+        content = [_block(block, f"{asked.number}_{i}", redactor) for i, block in enumerate(known)]
+    except UNREADABLE:
+        return None
+    counts = _counts(response.get("usage"))
+    said = counts or asked.most
+    kept = {
+        "id": "kept",
+        "type": "message",
+        "role": "assistant",
+        "model": asked.model,
+        "content": content,
+        "stop_reason": _stop(response.get("stop_reason"), content),
+        "stop_sequence": None,
+        "usage": {"input_tokens": said.input, "output_tokens": said.output},
+    }
+    return JudgeAnswer(json.dumps(kept), counts)
+
+
+def _block(block: Json, number: str, redactor: Redactor) -> Json:
+    if block["type"] == "text":
+        return {"type": "text", "text": clean_text(block["text"], redactor)}
+    cleaned = clean_json(_text(block["input"]), redactor)
+    return {
+        "type": "tool_use",
+        "id": f"call_{number}",  # unique within the conversation, as the API demands
+        "name": str(block["name"]),
+        "input": json.loads(cleaned),
+    }
+
+
+def _text(value: Any) -> str:
+    """Return a parsed value as JSON.
+
+    Raises:
+        ValueError: A key stands twice, or the value is no object.
+    """
+    if not isinstance(value, Pairs):
+        msg = "arguments are an object"
+        raise ValueError(msg)
+    return json.dumps(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Pairs):
+        found = {key: _plain(each) for key, each in value}
+        if len(found) != len(value):
+            msg = "equal keys"
+            raise ValueError(msg)
+        return found
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def _stop(given: object, content: list[Json]) -> str:
+    if given in _STOPS:
+        return str(given)
+    return "tool_use" if any(block["type"] == "tool_use" for block in content) else "end_turn"
+
+
+def _counts(usage: object) -> TokenCounts | None:
+    """Return the tokens; what a cache has stands beside the input here, and is part of ours."""
+    if not isinstance(usage, Pairs):
+        return None
+    given: Mapping[str, Any] = dict(usage)
+    fresh, written = given.get("input_tokens"), given.get("output_tokens")
+    if not (is_count(fresh) and is_count(written)):
+        return None
+    read, stored = (
+        count if is_count(count := given.get(f"cache_{name}_input_tokens")) else 0
+        for name in ("read", "creation")
+    )
+    return TokenCounts(fresh + read + stored, written, cache_read=read, cache_write=stored)

@@ -1,0 +1,125 @@
+"""Copies of a judged run with one change, each of which is asked about like the run itself.
+
+A judge of sub-goals reads steps; one of answers reads what the user asked and the agent answered,
+turn by turn, and nothing else, so that a change elsewhere would change no request.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from tracegrade_judges.ask.prompts import NEGATED, NEGATED_REFERENCE
+from tracegrade_judges.questions.asked import JudgeQuestion
+from tracegrade_judges.questions.runs import turns_of
+from tracegrade_judges.twins.attacks import PADDING, attacks_on
+from tracegrade_judges.verdict import JudgedStep
+
+PADDED: Final = "padding"
+NEGATION: Final = "negation"
+
+STEP_PLACES: Final[Mapping[str, tuple[frozenset[str], str]]] = {
+    "argument": (frozenset({"tool_call"}), "arguments"),
+    "result": (frozenset({"tool_call"}), "result"),
+    "thought": (frozenset({"thought"}), "content"),
+    "answer": (frozenset({"answer"}), "content"),
+}
+"""Kinds of steps, and the text of such a step that an attack is put into."""
+TURN_PLACES: Final = ("question", "answer")
+"""What a judge of answers reads of a run."""
+
+Steps = Sequence[JudgedStep]
+Copy = tuple[JudgeQuestion, Steps]
+"""What is asked about a copy, and its steps."""
+
+
+class Twin(NamedTuple):
+    """A copy of a run with one change, and what its judge is asked of it."""
+
+    question: JudgeQuestion
+    steps: Steps
+    twin: str
+    """Name of the attack; padding | negation."""
+    place: str | None
+
+
+def places_of(subject: str) -> tuple[str, ...]:
+    """Return the places of a run that a judge of sub-goals, or of success, reads."""
+    return tuple(STEP_PLACES) if subject == "sub_goal" else TURN_PLACES
+
+
+def twins_of(question: JudgeQuestion, steps: Steps) -> Iterator[Twin]:
+    """Yield the twins of a run: each attack and padding in each place, and the opposite."""
+    changed = in_step if question.sub_goal is not None else in_turns
+    for name, text in {**attacks_on(question.subject), PADDED: PADDING}.items():
+        for place in places_of(question.subject):
+            copy = changed(question, steps, place, text)
+            if copy is not None:
+                yield Twin(*copy, name, place)
+    yield Twin(_opposite(question), steps, NEGATION, None)
+
+
+def _opposite(question: JudgeQuestion) -> JudgeQuestion:
+    if question.sub_goal is not None:
+        return question._replace(criterion=NEGATED.format(criterion=question.criterion))
+    turned = tuple(NEGATED_REFERENCE.format(reference=each) for each in question.references)
+    return question._replace(references=turned)
+
+
+def in_step(question: JudgeQuestion, steps: Steps, place: str, text: str) -> Copy | None:
+    """Return a copy with a text at the end of the last step that can hold it; None if none can.
+
+    Where a run has no thought, or no answer, one is added, as an agent could have written it.
+    """
+    kinds, name = STEP_PLACES[place]
+    found = [step.number for step in steps if step.kind in kinds]
+    if found:
+        return question, _with_text(steps, found[-1:], name, text)
+    if name != "content" or not steps:
+        return None
+    last = steps[-1]
+    added = JudgedStep(last.number + 1, place, "assistant", None, None, {name: text}, last.turn)
+    return question, [*steps, added]
+
+
+def in_turns(question: JudgeQuestion, steps: Steps, place: str, text: str) -> Copy | None:
+    """Return a copy with a text at the end of each question, or each answer; None without any.
+
+    Of each, since the lowest score of a run's turns is the run's.
+    """
+    run = question.run
+    if place == "question":
+        whole, places = run.user_input, _asking(steps)
+        changed = run._replace(user_input=_ending(whole or "", text))
+    else:
+        whole, places = run.final_answer, _answering(question, steps)
+        changed = run._replace(final_answer=_ending(whole or "", text))
+    if whole is None and not places:
+        return None
+    asked = question if whole is None else question._replace(run=changed)
+    return asked, _with_text(steps, places, "content", text)
+
+
+def _asking(steps: Steps) -> list[int]:
+    return [
+        step.number
+        for step in steps
+        if step.kind == "message" and step.role == "user" and "content" in step.texts
+    ]
+
+
+def _answering(question: JudgeQuestion, steps: Steps) -> list[int]:
+    spoken = {turn.step_index for turn in turns_of(question.run, steps)}
+    return [step.number for step in steps if step.number in spoken and "content" in step.texts]
+
+
+def _with_text(steps: Steps, numbers: Collection[int], name: str, text: str) -> Steps:
+    """Return the steps, those of these numbers with a text at the end of one of theirs."""
+    return [
+        step._replace(texts={**step.texts, name: _ending(step.texts.get(name, ""), text)})
+        if step.number in numbers
+        else step
+        for step in steps
+    ]
+
+
+def _ending(text: str, end: str) -> str:
+    return f"{text}\n{end}".strip()

@@ -1,0 +1,193 @@
+"""Which judges decide on what is compared, and success corrected for what one gets wrong.
+
+Source: docs/metrics.md, section 10.3.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from tracegrade_lake import Lake
+from tracegrade_scoring.calibrations import CORRECTED_RATES, VERDICT_CALIBRATIONS, source_rows
+from tracegrade_scoring.compare.attempts import SIDES
+from tracegrade_scoring.compare.corrected import (
+    JudgedSide,
+    JudgedTask,
+    corrected_difference,
+    corrected_success,
+)
+from tracegrade_scoring.compare.model import (
+    Comparison,
+    CorrectedDifference,
+    JudgedSubject,
+)
+from tracegrade_scoring.compare.paired import Difference
+from tracegrade_scoring.rendering.rows import Row
+from tracegrade_scoring.statistics.intervals import LEVEL
+
+SUCCESS: Final = "success"
+
+Rates = Mapping[tuple[str, str, str | None, str | None], Row]
+"""Rows of `corrected_rates` by source, subject, agent and release."""
+
+
+class MeasuredJudges(NamedTuple):
+    """What a lake knows about how far to trust judges."""
+
+    calibrations: Mapping[str, Row]
+    """Those that are calibrated, by source."""
+    rates: Rates
+
+
+NOBODY_MEASURED: Final = MeasuredJudges({}, {})
+"""Nothing is known of any judge."""
+
+
+def measured_judges(lake: Lake) -> MeasuredJudges:
+    """Return what the lake knows of judges that are calibrated."""
+    calibrations = source_rows(lake, VERDICT_CALIBRATIONS)
+    return MeasuredJudges(
+        {row["source"]: row for row in calibrations if row["calibrated"]},
+        {
+            (row["source"], row["subject"], row["agent_name"], row["release"]): row
+            for row in source_rows(lake, CORRECTED_RATES)
+            if row["calibrated"]
+        },
+    )
+
+
+class JudgedAttempts(NamedTuple):
+    """Which judges decide on scores of one agent in one run mode, and on which attempts."""
+
+    sources: Sequence[Row]
+    """Rows of `judged_scores`."""
+    decided: Sequence[Row]
+    """Rows of `judged_attempts`."""
+    counted: Sequence[Row]
+    """Rows of `attempt_pairs`: attempts that count."""
+
+
+def with_judges(
+    comparison: Comparison,
+    releases: tuple[str, str],
+    attempts: JudgedAttempts,
+    measured: MeasuredJudges,
+    level: float = LEVEL,
+) -> Comparison:
+    """Return a comparison with what judges decide, success corrected where it can be.
+
+    Args:
+        comparison: One cohort, by the verdicts as they are.
+        releases: Base and candidate.
+        attempts: What judges decide on.
+        measured: What is known of judges.
+        level: Of every interval, between 0 and 1.
+    """
+    agent_name = comparison.cohort.agent_name
+    found = [*judged_subjects(attempts.sources, agent_name, releases, measured, level)]
+    on_success = [each for each in found if each.subject == SUCCESS]
+    others = [each for each in found if each.subject != SUCCESS]
+    rows = _compared_rows(attempts)
+    if why := _why_success_is_not(comparison, on_success, rows):
+        told = (
+            each._replace(uncorrected=each.uncorrected or why, corrected=None)
+            for each in on_success
+        )
+        return replace(comparison, judged=(*told, *others))
+    if not on_success:
+        return replace(comparison, judged=tuple(others))
+    tasks = [JudgedTask(*(_side(*row, side) for side in SIDES)) for row in rows]
+    success = corrected_success(tasks, measured.calibrations[on_success[0].source], level)
+    as_judged = comparison.metrics[SUCCESS]
+    corrected = replace(as_judged, found=success, as_judged=as_judged.found)
+    return replace(
+        comparison,
+        metrics=comparison.metrics | {SUCCESS: corrected},
+        judged=(on_success[0]._replace(corrected=_told(success, tasks)), *others),
+    )
+
+
+def judged_subjects(
+    rows: Iterable[Row],
+    agent_name: str | None,
+    releases: tuple[str, str],
+    measured: MeasuredJudges,
+    level: float = LEVEL,
+) -> Iterator[JudgedSubject]:
+    """Yield each subject and judge that decides on compared scores of either release.
+
+    Args:
+        rows: Those of `judged_scores` of one agent and run mode.
+        agent_name: The agent.
+        releases: Base and candidate.
+        measured: What is known of judges.
+        level: Of the interval, between 0 and 1.
+    """
+    decide = {
+        (row["subject"], source)
+        for row in rows
+        if row["release"] in releases
+        for source in row["sources"]
+    }
+    for subject, source in sorted(decide, reverse=True):  # success before sub_goal
+        labels = measured.calibrations.get(source)
+        base, candidate = (
+            measured.rates.get((source, subject, agent_name, release)) for release in releases
+        )
+        if labels and base and candidate:
+            found = corrected_difference(base, candidate, labels, level)
+            yield JudgedSubject(subject, source, None, found)
+        else:
+            yield JudgedSubject(subject, source, _why_not(labels, base, candidate), None)
+
+
+def _why_not(labels: Row | None, base: Row | None, candidate: Row | None) -> str:
+    if labels is None:
+        return "uncalibrated"
+    if base is None and candidate is None:
+        return "no_rates"
+    return "no_base_rate" if base is None else "no_candidate_rate"
+
+
+TaskRows = tuple[Row, Row]
+"""Rows of one task in `attempt_pairs` and `judged_attempts`; none in the latter is empty."""
+
+
+def _compared_rows(attempts: JudgedAttempts) -> list[TaskRows]:
+    """Return those of tasks with attempts of known success on both sides, in their order."""
+    decided = {row["task_id"]: row for row in attempts.decided}
+    return [
+        (row, decided.get(row["task_id"], {}))
+        for row in attempts.counted
+        if row["base_valid"] and row["candidate_valid"]
+    ]
+
+
+def _why_success_is_not(
+    comparison: Comparison, judges: Sequence[JudgedSubject], rows: Sequence[TaskRows]
+) -> str | None:
+    """Return the code for why success is not corrected; None if it is, or no judge decides."""
+    if len(judges) > 1:
+        return "several_judges"
+    if not judges or judges[0].uncorrected:
+        return judges[0].uncorrected if judges else None
+    if not comparison.cohort.is_paired or not rows:
+        return "unpaired"
+    return "several_runs" if any(row.get("of_several_runs") for _, row in rows) else None
+
+
+def _side(attempts: Row, decided: Row, side: str) -> JudgedSide:
+    return JudgedSide(
+        attempts[f"{side}_valid"],
+        attempts[f"{side}_correct"],
+        decided.get(f"{side}_yes", 0),
+        decided.get(f"{side}_no", 0),
+    )
+
+
+def _told(success: Difference, tasks: Sequence[JudgedTask]) -> CorrectedDifference:
+    """Return what a comparison tells of a judge, whose verdicts on its attempts are counted."""
+    base, candidate = (
+        sum(each.judged_yes + each.judged_no for each in side) for side in zip(*tasks, strict=True)
+    )
+    return CorrectedDifference(success, base, candidate)
