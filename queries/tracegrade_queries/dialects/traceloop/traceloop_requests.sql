@@ -6,7 +6,7 @@
 -- Order:
 --   none
 CREATE OR REPLACE TEMP TABLE traceloop_requests AS
-WITH places AS (
+WITH request_places AS (
   SELECT
     shape,
     direction,
@@ -21,21 +21,30 @@ WITH places AS (
   GROUP BY shape, direction, message_position, item
 ),
 
-spans AS NOT MATERIALIZED (
+-- One row for each shape: a join with several would copy all values of a span for each call.
+places AS (
   SELECT
-    key,
     shape,
-    map_values(attributes) AS told
+    list(request_places) AS requests
+  FROM request_places
+  GROUP BY shape
+),
+
+requests AS (
+  SELECT
+    bucket_spans.key,
+    map_values(bucket_spans.attributes) AS told,
+    unnest(places.requests) AS place
   FROM bucket_spans
+  INNER JOIN places USING (shape)
 )
 
 SELECT
-  spans.key,
-  places.direction,
-  places.message_position,
-  places.item,
-  spans.told[places.call_id] AS call_id,
-  spans.told[places.tool_name] AS tool_name,
-  spans.told[places.arguments] AS arguments
-FROM spans
-INNER JOIN places USING (shape);
+  key,
+  place.direction,
+  place.message_position,
+  place.item,
+  told[place.call_id] AS call_id,
+  told[place.tool_name] AS tool_name,
+  told[place.arguments] AS arguments
+FROM requests;

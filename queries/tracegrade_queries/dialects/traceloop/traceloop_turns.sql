@@ -6,7 +6,7 @@
 -- Order:
 --   none
 CREATE OR REPLACE TEMP TABLE traceloop_turns AS
-WITH places AS (
+WITH message_places AS (
   SELECT
     shape,
     direction,
@@ -19,29 +19,37 @@ WITH places AS (
   GROUP BY shape, direction, message_position
 ),
 
-spans AS NOT MATERIALIZED (
+-- One row for each shape: a join with several would copy all values of a span for each message.
+places AS (
   SELECT
-    key,
     shape,
-    map_values(attributes) AS told
+    list(message_places) AS messages
+  FROM message_places
+  GROUP BY shape
+),
+
+messages AS (
+  SELECT
+    bucket_spans.key,
+    map_values(bucket_spans.attributes) AS told,
+    unnest(places.messages) AS place
   FROM bucket_spans
+  INNER JOIN places USING (shape)
 )
 
 SELECT
-  spans.key,
-  places.direction,
-  places.message_position,
-  coalesce(spans.told[places.role], if(places.direction = 'out', 'assistant', NULL)) AS role,
-  spans.told[places.content] AS content,
+  key,
+  place.direction,
+  place.message_position,
+  coalesce(told[place.role], if(place.direction = 'out', 'assistant', NULL)) AS role,
+  told[place.content] AS content,
   -- Anthropic's content blocks, as they were.
   json_type(
     CASE
-      WHEN starts_with(spans.told[places.content], '[{')
-        THEN try_cast(spans.told[places.content] AS JSON)
+      WHEN starts_with(told[place.content], '[{') THEN try_cast(told[place.content] AS JSON)
     END,
     '$[0].type'
   ) IS NOT NULL AS is_blocks,
-  spans.told[places.thought] AS thought,
-  spans.told[places.call_id] AS call_id
-FROM spans
-INNER JOIN places USING (shape);
+  told[place.thought] AS thought,
+  told[place.call_id] AS call_id
+FROM messages;
