@@ -47,6 +47,7 @@ _MACROS: Final = (  # each may use those before it
     "position_gap",
     "result_text",
     "without_quotes",
+    "without_blanks",
     "asked_text",
     "result_is_error",
     "block_part",

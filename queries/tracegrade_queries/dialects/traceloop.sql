@@ -9,8 +9,16 @@
 --   ^traceloop\.
 --   ^llm\.request\.type$
 --   ^gen_ai\.(prompt|completion)\.
+-- Parts:
+--   traceloop_keys
+--   traceloop_turns
+--   traceloop_requests
+--   traceloop_offers
 -- Reads:
 --   bucket_spans
+--   traceloop_offers
+--   traceloop_requests
+--   traceloop_turns
 -- Order:
 --   none
 CREATE OR REPLACE TEMP TABLE traceloop_llama_index AS
@@ -59,75 +67,7 @@ SELECT
 FROM messages;
 
 CREATE OR REPLACE TEMP TABLE traceloop_messages AS
-WITH entries AS (
-  SELECT
-    key,
-    unnest(
-      list_filter(
-        map_entries(attributes),
-        LAMBDA entry:
-        regexp_matches(entry.key, '^gen_ai\.(prompt|completion)\.\d+\.')
-      )
-    ) AS entry
-  FROM bucket_spans
-),
-
--- gen_ai . prompt . N . tool_calls . K . arguments
-fields AS (
-  SELECT
-    key,
-    string_split(entry.key, '.') AS path,
-    entry.value
-  FROM entries
-),
-
-named AS (
-  SELECT
-    key,
-    CASE path[2] WHEN 'prompt' THEN 'in' ELSE 'out' END AS direction,
-    try_cast(path[3] AS BIGINT) AS message_position,
-    path[4] AS field,
-    try_cast(path[5] AS BIGINT) AS item,
-    path[-1] AS leaf,
-    value
-  FROM fields
-),
-
-messages AS (
-  SELECT
-    key,
-    direction,
-    message_position,
-    coalesce(
-      any_value(value) FILTER (WHERE field = 'role'), if(direction = 'out', 'assistant', NULL)
-    ) AS role,
-    any_value(value) FILTER (WHERE field = 'content') AS content,
-    -- Anthropic's content blocks, as they were.
-    json_type(
-      CASE WHEN starts_with(content, '[{') THEN try_cast(content AS JSON) END, '$[0].type'
-    ) IS NOT NULL AS is_blocks,
-    any_value(value) FILTER (WHERE field IN ('reasoning', 'reasoning_content')) AS thought,
-    any_value(value) FILTER (WHERE field = 'tool_call_id') AS call_id
-  FROM named
-  GROUP BY key, direction, message_position
-),
-
-requests AS (
-  SELECT
-    key,
-    direction,
-    message_position,
-    item,
-    any_value(value) FILTER (WHERE leaf = 'id') AS call_id,
-    any_value(value) FILTER (WHERE leaf = 'name') AS tool_name,
-    any_value(value) FILTER (WHERE leaf = 'arguments') AS arguments
-  FROM named
-  -- The latter is LiteLLM's, one for each call.
-  WHERE field IN ('tool_calls', 'function_call')
-  GROUP BY key, direction, message_position, item
-),
-
-blocks AS (
+WITH blocks AS (
   SELECT
     key,
     direction,
@@ -135,7 +75,7 @@ blocks AS (
     role,
     unnest(cast(content AS JSON[])) AS block,
     generate_subscripts(cast(content AS JSON[]), 1) AS part_position
-  FROM messages
+  FROM traceloop_turns
   WHERE is_blocks AND role <> 'tool'
 ),
 
@@ -154,7 +94,7 @@ SELECT
   role,
   'reasoning' AS part_type,
   thought AS text
-FROM messages
+FROM traceloop_turns
 WHERE thought IS NOT NULL
 UNION ALL BY NAME
 SELECT
@@ -170,7 +110,7 @@ SELECT
   block_parts.part.arguments,
   result_text(block_parts.part.result) AS result
 FROM block_parts
-LEFT JOIN requests
+LEFT JOIN traceloop_requests AS requests
   ON
     block_parts.key = requests.key
     AND block_parts.direction = requests.direction
@@ -187,7 +127,7 @@ SELECT
   -- Anthropic's thoughts are messages of a role of their own.
   if(role = 'thinking', 'reasoning', 'text') AS part_type,
   result_text(content) AS text
-FROM messages
+FROM traceloop_turns
 WHERE content <> '' AND role <> 'tool' AND NOT is_blocks
 UNION ALL BY NAME
 SELECT
@@ -199,7 +139,7 @@ SELECT
   'tool_call_response' AS part_type,
   call_id,
   result_text(content) AS result
-FROM messages
+FROM traceloop_turns
 WHERE role = 'tool'
 UNION ALL BY NAME
 SELECT
@@ -212,8 +152,8 @@ SELECT
   requests.tool_name,
   requests.call_id,
   requests.arguments
-FROM requests
-INNER JOIN messages USING (key, direction, message_position)
+FROM traceloop_requests AS requests
+INNER JOIN traceloop_turns AS messages USING (key, direction, message_position)
 UNION ALL BY NAME
 FROM chat_parts('traceloop_llama_index');
 
@@ -329,38 +269,6 @@ marked AS (
     OR bucket_spans.attributes['traceloop.span.kind'] IS NOT NULL
     OR bucket_spans.attributes['traceloop.entity.name'] IS NOT NULL
     OR bucket_spans.attributes['llm.request.type'] IS NOT NULL
-),
-
-stems AS (
-  SELECT
-    key,
-    attributes,
-    unnest(
-      list_filter(
-        map_keys(attributes),
-        LAMBDA name: regexp_matches(name, '^llm\.request\.functions\.\d+\.name$')
-      )
-    )[:-5] AS stem
-  FROM marked
-),
-
-functions AS (
-  SELECT
-    key,
-    cast(
-      to_json(
-        list(
-          {
-            'name': attributes[stem || 'name'],
-            'description': attributes[stem || 'description'],
-            'parameters': try_cast(attributes[stem || 'parameters'] AS JSON)
-          }
-          ORDER BY stem
-        )
-      ) AS VARCHAR
-    ) AS offered_tools
-  FROM stems
-  GROUP BY key
 )
 
 SELECT
@@ -467,10 +375,10 @@ SELECT
   try_cast(marked.attributes['gen_ai.usage.reasoning_tokens'] AS BIGINT) AS reasoning_tokens,
   try_cast(marked.attributes['gen_ai.usage.cache_creation_input_tokens'] AS BIGINT)
     AS cache_write_tokens,
-  functions.offered_tools,
+  traceloop_offers.offered_tools,
   coalesce(
     marked.attributes['traceloop.association.properties.thread_id'],
     marked.attributes['traceloop.association.properties.session_id']
   ) AS conversation_id
 FROM marked
-LEFT JOIN functions USING (key);
+LEFT JOIN traceloop_offers USING (key);

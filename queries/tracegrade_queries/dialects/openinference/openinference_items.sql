@@ -23,28 +23,37 @@ WITH item_places AS (
   GROUP BY shape, direction, message_position, field, item
 ),
 
-spans AS NOT MATERIALIZED (
+-- One row for each shape: a join with several would copy all values of a span for each part.
+places AS (
   SELECT
-    key,
     shape,
-    map_values(attributes) AS told
+    list(item_places) AS items
+  FROM item_places
+  GROUP BY shape
+),
+
+items AS (
+  SELECT
+    bucket_spans.key,
+    map_values(bucket_spans.attributes) AS told,
+    unnest(places.items) AS place
   FROM bucket_spans
+  INNER JOIN places USING (shape)
   WHERE
-    attributes['openinference.span.kind'] = 'LLM'
-    OR scope_name = 'openinference.instrumentation.claude_agent_sdk'
+    bucket_spans.attributes['openinference.span.kind'] = 'LLM'
+    OR bucket_spans.scope_name = 'openinference.instrumentation.claude_agent_sdk'
 )
 
 SELECT
-  spans.key,
-  places.direction,
-  places.message_position,
-  places.field,
-  places.item,
+  key,
+  place.direction,
+  place.message_position,
+  place.field,
+  place.item,
   -- With Claude's Agent SDK a message may be a list of texts.
-  if(places.field = 'content', 'text', spans.told[places.type]) AS type,
-  spans.told[places.text] AS text,
-  spans.told[places.call_id] AS call_id,
-  spans.told[places.tool_name] AS tool_name,
-  spans.told[places.arguments] AS arguments
-FROM spans
-INNER JOIN item_places AS places USING (shape);
+  if(place.field = 'content', 'text', told[place.type]) AS type,
+  told[place.text] AS text,
+  told[place.call_id] AS call_id,
+  told[place.tool_name] AS tool_name,
+  told[place.arguments] AS arguments
+FROM items;

@@ -24,19 +24,17 @@ unthinking AS MATERIALIZED (
   WHERE
     bucket_spans.attributes['openinference.span.kind'] = 'LLM'
     AND starts_with(bucket_spans.attributes['output.value'], '{')
+    -- Most hold none.
+    AND regexp_matches(
+      bucket_spans.attributes['output.value'],
+      '"(reasoning(_content|Text)?|thinking|thought|summary)": ?("[^"]|[\[{] ?[^\]])'
+    )
 ),
 
--- Looked for before it is read: most outputs hold none.
 raw_thoughts AS (
   SELECT
     key,
-    CASE
-      WHEN
-        regexp_matches(
-          output, '"(reasoning(_content|Text)?|thinking|thought|summary)": ?("[^"]|[\[{] ?[^\]])'
-        )
-        THEN try_cast(output AS JSON)
-    END AS answer,
+    try_cast(output AS JSON) AS answer,
     list_filter(
       json_extract_string(
         answer,

@@ -19,46 +19,53 @@ WITH message_places AS (
   GROUP BY shape, direction, message_position
 ),
 
-spans AS NOT MATERIALIZED (
+-- One row for each shape: a join with several would copy all values of a span for each message.
+places AS (
   SELECT
-    key,
     shape,
-    scope_name,
-    map_values(attributes) AS told
+    list(message_places) AS messages
+  FROM message_places
+  GROUP BY shape
+),
+
+messages AS (
+  SELECT
+    bucket_spans.key,
+    bucket_spans.scope_name,
+    map_values(bucket_spans.attributes) AS told,
+    unnest(places.messages) AS place
   FROM bucket_spans
+  INNER JOIN places USING (shape)
   WHERE
-    attributes['openinference.span.kind'] = 'LLM'
-    OR scope_name = 'openinference.instrumentation.claude_agent_sdk'
+    bucket_spans.attributes['openinference.span.kind'] = 'LLM'
+    OR bucket_spans.scope_name = 'openinference.instrumentation.claude_agent_sdk'
 )
 
 SELECT
-  spans.key,
-  places.direction,
-  places.message_position,
+  key,
+  place.direction,
+  place.message_position,
   -- The role `tool-call` of smolagents repeats what the model requested.
   CASE
     -- With Anthropic's client, the user's message that answers a call.
-    WHEN spans.told[places.call_id] IS NOT NULL THEN 'tool'
-    WHEN spans.told[places.role] IN ('ai', 'model') THEN 'assistant'
-    WHEN spans.told[places.role] = 'human' THEN 'user'
-    WHEN spans.told[places.role] IN ('function', 'tool-response') THEN 'tool'
-    ELSE spans.told[places.role]
+    WHEN told[place.call_id] IS NOT NULL THEN 'tool'
+    WHEN told[place.role] IN ('ai', 'model') THEN 'assistant'
+    WHEN told[place.role] = 'human' THEN 'user'
+    WHEN told[place.role] IN ('function', 'tool-response') THEN 'tool'
+    ELSE told[place.role]
   END AS role,
   CASE
     -- AutoGen's parts, as a list in JSON.
     WHEN
-      spans.scope_name = 'openinference.instrumentation.autogen_agentchat'
-      AND starts_with(spans.told[places.content], '["')
+      scope_name = 'openinference.instrumentation.autogen_agentchat'
+      AND starts_with(told[place.content], '["')
       THEN
         coalesce(
-          array_to_string(
-            try_cast(try_cast(spans.told[places.content] AS JSON) AS VARCHAR[]), chr(10)
-          ),
-          spans.told[places.content]
+          array_to_string(try_cast(try_cast(told[place.content] AS JSON) AS VARCHAR[]), chr(10)),
+          told[place.content]
         )
-    ELSE spans.told[places.content]
+    ELSE told[place.content]
   END AS content,
-  spans.told[places.name] AS name,
-  spans.told[places.call_id] AS call_id
-FROM spans
-INNER JOIN message_places AS places USING (shape);
+  told[place.name] AS name,
+  told[place.call_id] AS call_id
+FROM messages;

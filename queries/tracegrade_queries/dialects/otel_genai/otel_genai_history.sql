@@ -83,17 +83,17 @@ chained AS (
   LEFT JOIN going_on USING (key)
 ),
 
--- Materialised, so that no other list is looked through for what is asked of these.
-firsts AS MATERIALIZED (
-  SELECT
-    key,
-    messages
+-- An aggregate, so that no other list is looked through for what is asked of these.
+firsts AS (
+  SELECT key
   FROM otel_genai_lists
   WHERE
     direction = 'in' AND key IN (
       SELECT chained.first_key FROM chained
       WHERE chained.rest IS NOT NULL
     )
+  GROUP BY key
+  HAVING bool_and(json_valid(messages) AND NOT in_pieces(messages))
 )
 
 SELECT
@@ -102,8 +102,5 @@ SELECT
   chained.place,
   chained.rest
 FROM chained
-INNER JOIN firsts ON chained.first_key = firsts.key
-WHERE
-  chained.rest IS NOT NULL
-  AND json_valid(firsts.messages)
-  AND NOT in_pieces(firsts.messages);
+SEMI JOIN firsts ON chained.first_key = firsts.key
+WHERE chained.rest IS NOT NULL;

@@ -6,6 +6,8 @@
 -- SDK of Vercel writes `{"type": "text", "value": "22C"}`. NULL for NULL.
 CREATE OR REPLACE TEMP MACRO result_text(RESULT) AS
 CASE
+  -- Most are: one look at how they begin tells it.
+  WHEN NOT regexp_matches(result, '^\s*["{\[]|^content=') THEN result
   WHEN regexp_matches(result, '(?s)^\s*".*"\s*$')
     THEN coalesce(try_cast(result AS JSON) ->> '$', result)
   WHEN regexp_matches(result, '^\s*\{\s*"type":\s*"text",\s*"text":')

@@ -20,6 +20,7 @@ WITH code_like AS (
   WHERE
     direction = 'out'
     AND part_type = 'text'
+    AND (contains(text, '<code>') OR contains(text, '```'))
     AND regexp_matches(text, '<code>\s*\n|```(py|python)?[ \t]*\n')
 ),
 

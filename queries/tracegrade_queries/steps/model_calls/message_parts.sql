@@ -23,7 +23,7 @@
 --   part_position     BIGINT
 --   role              VARCHAR
 --   part_type         VARCHAR  text | reasoning | code | tool_call | tool_call_response.
---   text              VARCHAR  Without outer blanks; NULL if empty.
+--   text              VARCHAR  Without outer blanks; NULL if empty, and of what a system says.
 --   tool_name         VARCHAR
 --   call_id           VARCHAR  NULL if empty.
 --   arguments         VARCHAR
@@ -313,7 +313,8 @@ split_parts AS (
     part_position,
     role,
     part_type,
-    text,
+    -- Long, heard with each call, and never read.
+    if(direction = 'in' AND role = 'system', NULL, text) AS text,
     tool_name,
     call_id,
     arguments,
@@ -495,5 +496,5 @@ split_parts AS (
   FROM coded
 )
 
-SELECT * REPLACE (nullif(trim(text), '') AS text)
+SELECT * REPLACE (nullif(without_blanks(text), '') AS text)
 FROM split_parts;

@@ -18,22 +18,17 @@
 --   text              VARCHAR
 -- Order:
 --   none
-WITH input_parts AS (
-  SELECT *
-  FROM model_parts
-  WHERE direction = 'in'
-),
-
-thinking AS (
+WITH thinking AS (
   SELECT DISTINCT model_call
-  FROM input_parts
-  WHERE part_type = 'reasoning' AND text IS NOT NULL
+  FROM model_parts
+  WHERE direction = 'in' AND part_type = 'reasoning' AND text IS NOT NULL
 ),
 
 input_with_thoughts AS (
-  SELECT input_parts.*
-  FROM input_parts
+  SELECT model_parts.*
+  FROM model_parts
   SEMI JOIN thinking USING (model_call)
+  WHERE model_parts.direction = 'in'
 ),
 
 thoughtful AS (

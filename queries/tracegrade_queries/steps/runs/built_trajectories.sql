@@ -166,6 +166,34 @@ calling_steps AS (
 ),
 
 -- OpenTelemetry's probability sampling: `th` is the rejected share of 2^56, without final zeros.
+-- What is looked up of few runs, or is narrow, is joined before all that is wide.
+calling_runs AS (
+  SELECT
+    runs.run,
+    callers.trajectory_id AS parent_trajectory_id,
+    coalesce(calling_steps.step_index, -1) AS parent_step
+  FROM runs
+  INNER JOIN run_agents ON runs.root = run_agents.key
+  INNER JOIN runs_of_operations AS calling ON run_agents.caller = calling.key
+  INNER JOIN runs AS callers ON calling.run = callers.run
+  LEFT JOIN calling_steps ON run_agents.key = calling_steps.key
+),
+
+roots AS (
+  SELECT
+    runs.run,
+    operations.span_id,
+    operations.start_ns,
+    operations.end_ns,
+    bucket_spans.failed,
+    tops.parent_span_id IS NULL AS is_rooted
+  FROM runs
+  INNER JOIN operations ON runs.root = operations.key
+  INNER JOIN bucket_spans ON runs.root = bucket_spans.key
+  LEFT JOIN known_parents ON runs.root = known_parents.key
+  LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
+),
+
 sampled AS (
   SELECT
     run,
@@ -181,8 +209,8 @@ sampled AS (
 
 SELECT
   runs.trajectory_id,
-  callers.trajectory_id AS parent_trajectory_id,
-  CASE WHEN callers.run IS NOT NULL THEN coalesce(calling_steps.step_index, -1) END AS parent_step,
+  calling_runs.parent_trajectory_id,
+  calling_runs.parent_step,
   runs.trace_id,
   coalesce(roots.span_id, '0000000000000000') AS root_span_id,
   run_names.agent_name,
@@ -211,13 +239,12 @@ SELECT
   make_timestamp_ns(coalesce(roots.end_ns, gathered.end_ns))::TIMESTAMP AS end_time,
   (coalesce(roots.end_ns, gathered.end_ns) - coalesce(roots.start_ns, gathered.start_ns)) / 1e6
     AS duration_ms,
-  CASE WHEN roots.key IS NULL THEN gathered.is_rooted ELSE tops.parent_span_id IS NULL END
-    AS complete,
+  coalesce(roots.is_rooted, gathered.is_rooted) AS complete,
   offered_in_runs.offered_tools,
   gathered.dialects,
   coalesce(72057594037927936 / (72057594037927936 - sampled.rejected), 1.0)::DOUBLE
     AS sample_weight,
-  root_spans.failed AS root_failed,
+  roots.failed AS root_failed,
   finishes.finish_reasons,
   bucket_traces.records AS trace_records,
   bucket_traces.received_ns AS trace_received_ns,
@@ -235,14 +262,8 @@ LEFT JOIN usages USING (run)
 LEFT JOIN answers USING (run)
 LEFT JOIN offered_in_runs USING (run)
 LEFT JOIN finishes USING (run)
-LEFT JOIN operations AS roots ON runs.root = roots.key
-LEFT JOIN bucket_spans AS root_spans ON runs.root = root_spans.key
-LEFT JOIN run_agents ON runs.root = run_agents.key
-LEFT JOIN runs_of_operations AS calling ON run_agents.caller = calling.key
-LEFT JOIN runs AS callers ON calling.run = callers.run
-LEFT JOIN calling_steps ON run_agents.key = calling_steps.key
-LEFT JOIN known_parents ON runs.root = known_parents.key
-LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
+LEFT JOIN roots USING (run)
+LEFT JOIN calling_runs USING (run)
 -- A lone workflow span, without anything below it, is not a run of an agent.
 WHERE
   step_counts.step_count > 0
