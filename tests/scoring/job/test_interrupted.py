@@ -11,7 +11,8 @@ from tests.scoring.build import specification
 from tracegrade_lake import Lake
 from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
 from tracegrade_scoring.errors import ScoringBusy
-from tracegrade_scoring.job.score import Chosen, _alone, score
+from tracegrade_scoring.job.discovery import Chosen
+from tracegrade_scoring.job.score import _alone, score
 from tracegrade_scoring.tasks import Specification
 
 from .lakes import TASKS, copied, run, tables, tracegrade_score
