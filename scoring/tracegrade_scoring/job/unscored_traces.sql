@@ -58,7 +58,7 @@ judged AS (
     md5(string_agg(to_json(verdicts)::VARCHAR, '|' ORDER BY to_json(verdicts)::VARCHAR))
       AS verdicts
   FROM verdicts
-  SEMI JOIN built ON split_part(verdicts.trajectory_id, '-', 1) = built.trace_id
+  WHERE split_part(trajectory_id, '-', 1) IN (SELECT built.trace_id FROM built)
   GROUP BY trace_id
 ),
 
@@ -134,7 +134,7 @@ SELECT
   scored_date,
   steps,
   input_hash,
-  NOT (gone OR ready) AS waits
+  NOT gone AND NOT ready AS waits
 FROM candidates
 WHERE
   gone
