@@ -6,7 +6,6 @@ what the next run need not look at again (`last_scoring.py`). One job at a time 
 lock.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -29,6 +28,7 @@ from tracegrade_queries.engine.bucket_work import (
 )
 from tracegrade_queries.engine.connection import Limits
 from tracegrade_queries.engine.executor import Executor, Threads
+from tracegrade_queries.engine.machine import workers
 from tracegrade_queries.engine.relations import count
 from tracegrade_scoring.errors import ScoringBusy
 from tracegrade_scoring.job.bucket_rows import divide, files_of
@@ -48,16 +48,14 @@ from tracegrade_scoring.statistics.sums import add_sums, start_sums, total_sums
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.kept import NO_TASKS, keep_specification, known_specification
 
-STEPS_AT_A_TIME: Final = 1_000_000
-"""Steps of the buckets that are worked off at a time, of `MAX_WORKERS` at most; a trace is never
-split."""
+BUCKET_STEPS: Final = 500_000
+"""Steps that one bucket aims at; a trace is never split."""
 
-MAX_WORKERS: Final = 4
-"""Buckets at a time, each on a core of its own: a bucket's many small queries are worked off with
-less effort by one core than by several. More of them would need more memory."""
+BUCKET_MB: Final = 2_000
+"""Of the engine of one bucket; it spills beyond."""
 
-MEMORY_MB: Final = 6_000
-"""Of the engines of all buckets that are scored at a time; they spill beyond."""
+WORKER_MB: Final = 2_500
+"""That the work on one bucket takes: rows that leave the engine are outside of its limit."""
 
 LOCK_NAME: Final = "score"
 
@@ -102,7 +100,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     full: bool = False,
     wait: bool = False,
     prices: Prices | None = None,
-    steps_at_a_time: int = STEPS_AT_A_TIME,
+    bucket_steps: int = BUCKET_STEPS,
     executor: Executor | None = None,
     progress: Progress = lambda done, of: None,
 ) -> ScoreSummary:
@@ -117,7 +115,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         wait: Wait until another job has ended.
         prices: What models cost, for every trajectory of the lake; no score depends on it. None:
             as it was given last.
-        steps_at_a_time: Steps to hold in memory, about; changes no score.
+        bucket_steps: Steps of a bucket, about, which is held in memory; changes no score.
         executor: Who works on the buckets; None for threads of this process.
         progress: Is called after each bucket.
 
@@ -137,8 +135,9 @@ def score(  # noqa: PLR0913 - one for each option of the command
         done = done._replace(
             new_spans=built.new_spans, costs=costs, unread=built.unread, apart=built.apart
         )
-        at_work = executor or Threads(min(os.cpu_count() or 1, MAX_WORKERS))
-        limits = limits_between(MEMORY_MB, at_work.slots)
+        at_work = executor or Threads(workers(WORKER_MB))
+        here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines
+        limits = limits_between(BUCKET_MB * here, here)
         with unscored(
             lake, done.specification, chosen, limits, numbers=before, full=full
         ) as found:
@@ -146,12 +145,11 @@ def score(  # noqa: PLR0913 - one for each option of the command
                 note_scoring(lake, found.last, found.noting(done.specification, {}))
                 return done
             without_task = count(found.con, _WITHOUT_TASK)
-            most_steps = -(-steps_at_a_time // min(at_work.slots, MAX_WORKERS))
-            buckets = list(_buckets(found, done.specification, most_steps, at_work))
+            buckets = list(_buckets(found, done.specification, bucket_steps, at_work))
             outcomes = at_work.run(score_bucket, buckets)
             scored = together(_watched(outcomes, len(buckets), progress))
             lock.check()
-            written = _commit(lake, found, scored, before)
+            written = _commit(lake, found, scored, before, at_work)
             note_scoring(lake, found.last, found.noting(done.specification, written))
             return done._replace(
                 traces=found.traces,
@@ -182,7 +180,7 @@ def look(
     Spans that wait to be built are counted; which trajectories they make is not known before.
     """
     done = start_summary(lake, specification)
-    limits, numbers = Limits(f"{MEMORY_MB}MB"), run_numbers(lake)
+    limits, numbers = Limits(f"{BUCKET_MB * workers(WORKER_MB)}MB"), run_numbers(lake)
     with unscored(lake, done.specification, chosen, limits, numbers=numbers, full=full) as found:
         return done._replace(
             traces=found.traces,
@@ -234,7 +232,8 @@ def _buckets(
 ) -> Iterator[Bucket[Specification]]:
     """Yield the traces to score bucket by bucket, each with the files of its dates."""
     divided = list(divide(found.con, most_steps, executor.slots))
-    limits = limits_of_bucket(MEMORY_MB, executor.slots, len(divided))
+    at_a_time = min(executor.slots, len(divided))
+    limits = limits_of_bucket(BUCKET_MB * at_a_time, executor.slots, len(divided))
     for traces in divided:
         yield Bucket(files_of(found.look.lake, traces), traces, limits, specification)
 
@@ -246,7 +245,11 @@ def _watched(outcomes: Iterable[Outcome], of: int, progress: Progress) -> Iterat
 
 
 def _commit(
-    lake: Lake, found: TracesToScore, scored: Outcome, before: Mapping[str, int]
+    lake: Lake,
+    found: TracesToScore,
+    scored: Outcome,
+    before: Mapping[str, int],
+    executor: Executor,
 ) -> dict[str, list[NotedFile]]:
     """Commit the new rows; the scores of trajectories last, since they say what is done.
 
@@ -259,6 +262,7 @@ def _commit(
         add_sums(con, scored.tables[SUMS])
     total_sums(con)
     commit = ScoringCommit(lake, found, scored, before)
+    commit.share_out(executor)
     *evidence, scores = STAGED
     for table in evidence:
         commit.commit_dated(table)
