@@ -10,6 +10,7 @@ import argparse
 import hashlib
 import os
 import tempfile
+from contextlib import AbstractContextManager
 from pathlib import Path
 from unittest.mock import patch
 
@@ -66,6 +67,11 @@ def of_tau_bench(place: Path) -> dict[str, str]:
     return digests(lake)
 
 
+def cores_are(count: int) -> AbstractContextManager[object]:
+    """Let jobs in the block find so many cores."""
+    return patch("tracegrade_queries.engine.machine.cores", return_value=count)
+
+
 def main() -> None:
     """Print a line for each table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -73,7 +79,7 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument("--tau-bench", action="store_true")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as made, patch("os.cpu_count", return_value=given.cores):
+    with tempfile.TemporaryDirectory() as made, cores_are(given.cores):
         found = {"captures": of_captures(Path(made), given.captures)}
         if given.tau_bench and SHARED_DATA.is_dir():
             found["tau-bench"] = of_tau_bench(Path(made))

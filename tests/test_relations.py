@@ -16,7 +16,7 @@ from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.relations import put
 from tracegrade_queries.engine.sql import saved_queries
 from tracegrade_scoring.job.bucket_rows import divide, steps_read, take_bucket
-from tracegrade_scoring.job.score import find_traces, newest_receipt
+from tracegrade_scoring.job.discovery import find_traces, newest_receipt
 from tracegrade_scoring.job.score_bucket import score_traces
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
@@ -145,7 +145,7 @@ def test_relations_of_scores_are_made_before_they_are_read(tmp_path: Path) -> No
         put(recorder.con, "bucket_traces", traces)
         take_bucket(recorder.con, steps_read(SPECIFICATION))
         rows = score_traces(recorder.con, SPECIFICATION)
-        start_sums(recorder.con)
+        start_sums(recorder.con, are_whole=True)
         add_scores(recorder.con, rows[TRAJECTORY_SCORES].to_batches())
         total_sums(recorder.con)
 

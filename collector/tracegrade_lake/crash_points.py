@@ -47,8 +47,9 @@ ERASING = (
 )
 """In the order in which `lake delete` comes to them."""
 
-SCORING = ("scores_staged", "scores_committed")
-"""In the order in which `score` comes to them: after each bucket, then after each table."""
+SCORING = ("scores_staged", "rows_left_out", "scores_committed")
+"""In the order in which `score` comes to them: after each bucket, once the files are rewritten
+that hold older rows of its traces, then after each table."""
 
 POINTS = (*RECEIVING, *LANDING)
 

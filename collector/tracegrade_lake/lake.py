@@ -411,7 +411,7 @@ class Lake:
         """Replace all rows of the table by these, and note the transactions in the same commit."""
         self._commit(table, self._stage_anew(table, rows), lambda _: True, transactions or {})
 
-    def replace_files(
+    def replace_files(  # noqa: PLR0913 - what decides on a commit
         self,
         table: Table,
         replaces: Sequence[str],
@@ -420,6 +420,7 @@ class Lake:
         *,
         data_change: bool = True,
         follows: Mapping[str, int] = NOTHING_BEFORE,
+        comes_again: bool = False,
     ) -> None:
         """Replace files of the table (paths inside it) by staged files, in one commit.
 
@@ -430,11 +431,12 @@ class Lake:
             transactions: To note in the same commit.
             data_change: Whether the table's rows differ afterwards; compaction only moves them.
             follows: As for `put_files`.
+            comes_again: What was staged stays where files are not live, for another call.
 
         Raises:
             CommitFailed: Other writers were first for a minute. Calling again is safe.
             FilesReplaced: One of those has left the table meanwhile; nothing changed, and what
-                was staged is gone.
+                was staged is gone, unless `comes_again`.
             LakeUnwritable: The disk refused; nothing changed. Calling again is safe.
         """
         storage = self._table(table.name)
@@ -450,8 +452,9 @@ class Lake:
             try:
                 commit(storage, table, change)
             except FilesReplaced:
-                storage.remove([action.path for action in adds])
-                _discard(staged)
+                if not comes_again:
+                    storage.remove([action.path for action in adds])
+                    _discard(staged)
                 raise
         _discard(staged)
 

@@ -198,6 +198,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_scoring.errors import ScoringBusy
     from tracegrade_scoring.job import score as job
+    from tracegrade_scoring.job.discovery import Chosen
     from tracegrade_scoring.job.summary import summary_lines, write_summary
     from tracegrade_scoring.prices import load_prices
     from tracegrade_scoring.tasks.specification import usable_specification, weighted
@@ -209,7 +210,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     given = load_prices(prices) if prices or forget_prices else None
     for note in notes:
         say(note)
-    chosen = job.Chosen(since, until, agent, release)
+    chosen = Chosen(since, until, agent, release)
     if dry_run:
         done = job.look(opened, specification, chosen=chosen, full=full)
     else:

@@ -1,9 +1,14 @@
 """What it costs to find out what is new, by how much the lake holds.
 
+    python -m tests.benchmarks.bench_discovery [--spans N...] [--runs N...]
+
 Lakes of `--spans` spans, eight of each trace, thirty days of two collectors. Nothing is built of
 them but what builds note for the next one, since finding what is new reads no steps. Printed is
 the CPU time of a build that finds nothing, of finding a thousand new spans of which a tenth is of
 traces of all days, and of reading everything, as a build without notes does.
+
+With `--runs`, of lakes of so many scored trajectories (`made_lake.py`): of a whole `score` that
+finds nothing, of one after a verdict on a single run, and of one without notes.
 """
 
 import argparse
@@ -15,13 +20,19 @@ from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
+from tests.benchmarks.made_lake import make, task_file
 
+from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.build.discovery import discovered
+from tracegrade_queries.costs.priced_dates import PRICED_DATES
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
-from tracegrade_queries.engine.connection import NO_LIMITS, duckdb_type
+from tracegrade_queries.engine.connection import NO_LIMITS, connect, duckdb_type
 from tracegrade_queries.schema import BUILT_FILES
+from tracegrade_scoring.job.last_scoring import SCORED_FILES
+from tracegrade_scoring.job.score import score
+from tracegrade_scoring.tasks.specification import usable_specification
 
 DAYS: Final = 30
 SPANS: Final = (1_000_000, 10_000_000)
@@ -107,13 +118,45 @@ def measure(lake: Lake, total: int) -> str:
     )
 
 
+def measure_scoring(place: Path, runs: int) -> str:
+    """Return what it costs to find out what is to be scored, in a line."""
+    lake = make(place / "made", runs, days=DAYS)
+    (place / "tasks.yaml").write_text(task_file(), encoding="utf-8")
+    specification, _ = usable_specification(place / "tasks.yaml")
+    score(lake, specification)
+    nothing = cpu(lambda: score(lake, specification))
+    judge_one(lake)
+    verdict = cpu(lambda: score(lake, specification))
+    for name in (SCORED_FILES.name, PRICED_DATES.name):
+        lake.drop(name)
+    everything = cpu(lambda: score(lake, specification))
+    return (
+        f"{runs:,} trajectories: nothing new {nothing:.2f} s of CPU, one verdict {verdict:.2f} s, "
+        f"nothing new and no notes {everything:.2f} s"
+    )
+
+
+def judge_one(lake: Lake) -> None:
+    """Add a verdict on one run."""
+    with connect(lake) as con:
+        ((run,),) = con.sql("SELECT min(trajectory_id) FROM trajectories").fetchall()
+    named = {"trajectory_id": run, "label": None, "source": "human", "value": 1.0}
+    about = {"subject": "success", "sub_goal": None, "injection": None, "evidence": None}
+    add_clean_verdicts(lake, [{**named, **about}])
+
+
 def main() -> None:
     """Print a line for each lake."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--spans", nargs="+", type=int, default=SPANS, help="that lakes hold")
-    for total in parser.parse_args().spans:
+    parser.add_argument("--spans", nargs="*", type=int, default=SPANS, help="that lakes hold")
+    parser.add_argument("--runs", nargs="*", type=int, default=(), help="that lakes hold")
+    options = parser.parse_args()
+    for total in options.spans:
         with tempfile.TemporaryDirectory() as folder:
             print(measure(Lake.create(Path(folder) / "lake"), total), flush=True)
+    for total in options.runs:
+        with tempfile.TemporaryDirectory() as folder:
+            print(measure_scoring(Path(folder), total), flush=True)
 
 
 if __name__ == "__main__":

@@ -17,20 +17,20 @@ from typing import Any
 from tests.benchmarks.bench_build import land_captures
 from tests.benchmarks.made_lake import make, task_file
 
-from tracegrade_lake import Lake
+from tracegrade_lake import Lake, Table
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
-from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.connection import NO_LIMITS, connect
 from tracegrade_queries.engine.engines import EngineOptions, engine
 from tracegrade_queries.engine.executor import Executor
 from tracegrade_queries.engine.handed_out import handed_out, job_files, outcome_of
+from tracegrade_queries.engine.pinned import pin
 from tracegrade_queries.engine.processes import Processes
-from tracegrade_queries.engine.staged import stage_other_traces
+from tracegrade_queries.engine.replacing import leave_out_traces
 from tracegrade_queries.engine.worker import work_off
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_scoring.job.score import score
 from tracegrade_scoring.job.score_bucket import STAGED
-from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.tasks.specification import usable_specification
 
 
@@ -41,6 +41,8 @@ class Weighed:
 
     def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what came back."""
+        if not buckets:
+            return
         with (
             job_files(buckets[0].lake.open()) as files,
             handed_out(work, buckets, files) as handed,
@@ -56,20 +58,32 @@ class Weighed:
 
 
 def measure_driver(place: Path, runs: int) -> None:
-    """Print what scoring hands out, and what it takes to write a date's rows again."""
+    """Print what scoring hands out, and what it takes to write rows of a date again."""
     lake = make(place / "made", runs, days=1)
     (place / "tasks.yaml").write_text(task_file(), encoding="utf-8")
     specification, _ = usable_specification(place / "tasks.yaml")
     score(lake, specification, executor=Weighed())
-    with connect(lake, layers=(SCORES,)) as con:
-        con.execute("CREATE TEMP TABLE replaced AS SELECT 'none' AS trace_id")
-        for table in (STEPS, TRAJECTORIES, *STAGED):
-            found = con.sql(f"SELECT DISTINCT date FROM {table.name}").fetchall()
-            start = time.process_time()
-            kept = stage_other_traces(lake, con, table, [day for (day,) in found], "replaced")
-            secs = time.process_time() - start
-            rows, size = sum(file.rows for file in kept), sum(file.size for file in kept)
-            print(f"{table.name}: {rows:,} rows of {size / rows:.0f} bytes again in {secs:.2f} s")
+    for table in (STEPS, TRAJECTORIES, *STAGED):
+        measure_replacing(lake, table)
+
+
+def measure_replacing(lake: Lake, table: Table) -> None:
+    """Print what it takes to look a table's files through for traces, and to write them again."""
+    files = pin(lake, [table.name])
+    with connect(lake) as con:
+        known = con.sql("FROM trajectories SELECT trace_id WHERE hash(trace_id) % 100 = 0")
+        others = con.sql("FROM trajectories SELECT md5(trace_id) AS trace_id LIMIT 1000")
+        asked = {
+            "written again": known.to_arrow_table(),
+            "looked through": others.to_arrow_table(),
+        }
+    for what, traces in asked.items():
+        start = time.process_time()
+        made = leave_out_traces(Bucket(files, traces, NO_LIMITS, None))
+        secs = time.process_time() - start
+        rows = sum(file.rows for file in files.tables[table.name].files)
+        size = sum(file.size for file in made.files.get(table.name, ())) / max(made.rows(table), 1)
+        print(f"{table.name}: {rows:,} rows {what} in {secs:.2f} s, {size:.0f} bytes each")
 
 
 def measure_spark(place: Path, spans: int, master: str) -> None:

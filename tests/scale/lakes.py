@@ -14,7 +14,7 @@ from tracegrade_queries.build import build as building
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.executor import Executor
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
-from tracegrade_scoring.job.score import MAX_WORKERS, ScoreSummary, score
+from tracegrade_scoring.job.score import ScoreSummary, score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import SCORE_TABLES
 
@@ -35,9 +35,9 @@ STEPS_BUILT = 80
 Rows = dict[str, list[str]]
 
 
-def land_all(place: Path) -> Lake:
+def land_all(place: Path | str, state: Path | None = None) -> Lake:
     """Return a new lake of six captures and ten made runs, of two dates."""
-    lake = Lake.create(place)
+    lake = Lake.create(place, state)
     land(lake, *map(capture, CAPTURES))
     made = [run(i, *["look", "pay", "look"][: 1 + i % 3]) for i in range(1, 9)]
     land(lake, *made, child(9), run(10, "look", error="boom", task=None), seq=11, day=1)
@@ -61,9 +61,8 @@ def copied(lake: Lake, place: Path) -> Lake:
 def score_in(lake: Lake, buckets: int, executor: Executor | None = None) -> ScoreSummary:
     """Build and score what is new, in about so many buckets each."""
     spans, steps = SPANS // buckets, STEPS_BUILT // buckets
-    slots = min(executor.slots, MAX_WORKERS) if executor else 1
     with patch.object(building, "BUCKET_SPANS", spans):
-        return score(lake, specification(TASKS), steps_at_a_time=steps * slots, executor=executor)
+        return score(lake, specification(TASKS), bucket_steps=steps, executor=executor)
 
 
 def all_rows(lake: Lake) -> Rows:

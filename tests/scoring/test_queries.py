@@ -14,7 +14,7 @@ from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.staged import typed
 from tracegrade_scoring.job.bucket_rows import divide, steps_read, take_bucket
-from tracegrade_scoring.job.score import find_traces, newest_receipt
+from tracegrade_scoring.job.discovery import find_traces, newest_receipt
 from tracegrade_scoring.job.score_bucket import score_traces
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.relations import materialise, put
@@ -109,7 +109,7 @@ def con(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
         put(con, "bucket_traces", traces)
         take_bucket(con, steps_read(SPECIFICATION))
         rows = score_traces(con, SPECIFICATION)
-        start_sums(con)
+        start_sums(con, are_whole=True)
         add_scores(con, rows[TRAJECTORY_SCORES].to_batches())
         total_sums(con)
         put(con, "trajectory_scores", typed(TRAJECTORY_SCORES, rows[TRAJECTORY_SCORES]))

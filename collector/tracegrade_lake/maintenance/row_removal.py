@@ -214,7 +214,7 @@ def _rewrite(
     """Put files without the selected rows in the place of these, and remove these for good."""
     name, staged, gone = now.table.name, [], Counter[str]()
     for file in lot:
-        survivor = _stage_survivors(lake, now.table, file, selection, gone)
+        survivor = stage_others(lake, now.table, file, selection, gone)
         staged += [survivor] if survivor else []
     paths = [file.path for file in lot]
     with recording(lake, name, gone, "delete") as transactions:
@@ -226,17 +226,32 @@ def _rewrite(
     removed.files += len(lot)
 
 
-def _stage_survivors(
-    lake: Lake, table: Table, file: LiveFile, selection: RowSelection, gone: Counter[str]
+def stage_others(
+    lake: Lake,
+    table: Table,
+    file: LiveFile,
+    selection: RowSelection,
+    gone: Counter[str] | None = None,
 ) -> StagedFile | None:
-    """Write the other rows of a file as a new one; count the selected ones.
+    """Write the other rows of a file as a new one.
 
-    None if there are no others, unless the file's footer says which files it replaces.
+    Args:
+        lake: The table's.
+        table: Its declaration.
+        file: One of its files.
+        selection: The rows that are left out.
+        gone: Counts them by collector.
+
+    Returns:
+        None if there are no others, unless the file's footer says which files it replaces.
+
+    Raises:
+        LakeDamaged: The file cannot be read.
     """
     partition = {column: text for column, text in file.partition.items() if text is not None}
     with reading(lake, table.name, file.path):
         source = lake.open_parquet(table.name, file.path)
-        survivors = _survivors(source, table, selection, gone)
+        survivors = _survivors(source, table, selection, Counter() if gone is None else gone)
         return lake.stage_batches(
             table, partition, survivors, uuid.uuid4().hex, _lineage(source, file.path)
         )

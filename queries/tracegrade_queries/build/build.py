@@ -17,7 +17,7 @@ Makes:
 
 import datetime
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -41,9 +41,11 @@ from tracegrade_queries.engine.bucket_work import (
 )
 from tracegrade_queries.engine.executor import Executor, Threads
 from tracegrade_queries.engine.machine import workers
+from tracegrade_queries.engine.pinned import dated_on
 from tracegrade_queries.engine.relations import count, make_table, put
+from tracegrade_queries.engine.replacing import Replacement
 from tracegrade_queries.engine.sql import query
-from tracegrade_queries.engine.staged import of_traces, stage_dates, stage_other_traces
+from tracegrade_queries.engine.staged import of_traces, stage_dates
 from tracegrade_queries.schema import BUILT_TRACES, STEPS, TRAJECTORIES
 
 BUCKET_SPANS: Final = 250_000
@@ -108,7 +110,7 @@ def build(
             return NOTHING_BUILT
         buckets = list(_buckets(lake, found, prices, at_work))
         built = together(at_work.run(build_bucket, buckets))
-        _commit_all(lake, found, built, full=full)
+        _commit_all(lake, found, built, at_work, full=full)
         unread = _summed(_found(built, "unread_scopes"), "scope_name", "traces")
         apart = _summed(_found(built, "model_calls_apart"), "reason", "calls")
         traces, rows = count(found.con, AFFECTED), (built.rows(TRAJECTORIES), built.rows(STEPS))
@@ -146,16 +148,33 @@ def _summed(rows: Iterable[Mapping[str, Any]], key: str, number: str) -> Mapping
     return counts
 
 
-def _commit_all(lake: Lake, found: Discovery, built: Outcome, *, full: bool) -> None:
+def _commit_all(
+    lake: Lake, found: Discovery, built: Outcome, executor: Executor, *, full: bool
+) -> None:
     """Commit what was built, then what the next build need not look for again."""
     number = found.last.number + 1
-    _commit(lake, found.con, STEPS, built, {}, full=full)
+    noted = {source.app_id: seq for source, seq in found.watermarks.items()} | {BUILDS: number}
+    leaving = None if full else _leaving(lake, found, AFFECTED, (STEPS, TRAJECTORIES), executor)
+    _commit(lake, found.con, STEPS, built, {}, leaving)
     if evaluations := _found(built, "evaluations"):
         add_clean_verdicts(lake, evaluations)  # they were redacted on arrival
-    noted = {source.app_id: seq for source, seq in found.watermarks.items()} | {BUILDS: number}
-    _commit(lake, found.con, TRAJECTORIES, built, noted, full=full)
-    _commit_traces(lake, found, number)
+    _commit(lake, found.con, TRAJECTORIES, built, noted, leaving)
+    _commit_traces(lake, found, number, executor)
     note_files(lake, found.lake, number)
+
+
+def _leaving(
+    lake: Lake, found: Discovery, traces: str, tables: Sequence[Table], executor: Executor
+) -> Replacement:
+    """Have the files rewritten that hold rows of these traces, which get new ones."""
+    ids = " UNION ".join(
+        f"SELECT trace_id FROM {table.name} WHERE {of_traces(table, traces)}" for table in tables
+    )
+    dates = {table.name: _dates_to_rewrite(found.con, table, traces) for table in tables}
+    files = {name: dated_on(map(str, days)) for name, days in dates.items()}
+    leaving = Replacement(lake, found.con.sql(ids).to_arrow_table(), found.lake.only(files))
+    leaving.share_out(executor)
+    return leaving
 
 
 def _commit(
@@ -164,22 +183,21 @@ def _commit(
     table: Table,
     built: Outcome,
     transactions: dict[str, int],
-    *,
-    full: bool,
+    leaving: Replacement | None,
 ) -> None:
-    """Commit the new rows of the affected traces; rewrite only dates that hold older ones."""
-    dates = _dates_to_rewrite(con, table, None if full else AFFECTED)
-    kept = [] if full else stage_other_traces(lake, con, table, dates, AFFECTED)
-    files = [*kept, *built.files.get(table.name, ())]
+    """Commit the new rows in place of those that leave; None for all."""
+    files = built.files.get(table.name, ())
+    if leaving:
+        leaving.commit(table, files, transactions)
+        return
+    dates = _dates_to_rewrite(con, table, None)
     if files or dates or transactions:
         lake.put_files(table, files, list(map(str, dates)), transactions)
 
 
-def _commit_traces(lake: Lake, found: Discovery, number: int) -> None:
+def _commit_traces(lake: Lake, found: Discovery, number: int, executor: Executor) -> None:
     """Commit when the rows of each trace were received, log records alone, too."""
-    con, others = found.con, None if found.is_whole else NOTICED
-    dates = _dates_to_rewrite(con, BUILT_TRACES, others)
-    kept = stage_other_traces(lake, con, BUILT_TRACES, dates, others) if others else []
+    con = found.con
     new = con.sql("SELECT DISTINCT last_date FROM trace_receipts ORDER BY last_date").fetchall()
     rows = "SELECT * RENAME (last_date AS date) FROM trace_receipts WHERE last_date = $date"
     files = stage_dates(
@@ -188,7 +206,12 @@ def _commit_traces(lake: Lake, found: Discovery, number: int) -> None:
         [date for (date,) in new],
         lambda date: con.sql(rows, params={"date": date}),
     )
-    lake.put_files(BUILT_TRACES, [*kept, *files], list(map(str, dates)), {BUILDS: number})
+    if not found.is_whole:
+        leaving = _leaving(lake, found, NOTICED, (BUILT_TRACES,), executor)
+        leaving.commit(BUILT_TRACES, files, {BUILDS: number})
+        return
+    dates = _dates_to_rewrite(con, BUILT_TRACES, None)
+    lake.put_files(BUILT_TRACES, files, list(map(str, dates)), {BUILDS: number})
 
 
 def _dates_to_rewrite(

@@ -26,7 +26,7 @@ from tracegrade_queries.engine.connection import (
     DEDUPLICATED,
     Limits,
     connect_pinned,
-    pinned_again,
+    read_pinned,
 )
 from tracegrade_queries.engine.pinned import (
     FileCondition,
@@ -34,7 +34,6 @@ from tracegrade_queries.engine.pinned import (
     among,
     dated_on,
     either,
-    pin,
     received_in_any,
 )
 from tracegrade_queries.engine.relations import given, make_table, make_view, put
@@ -135,17 +134,14 @@ def unbuilt_spans(lake: Lake, limits: Limits) -> int:
 
 def _found(lake: Lake, limits: Limits, *, full: bool) -> Discovery | None:
     """Find what is to be built; again if files were removed meanwhile, as an erasure does."""
-    last, pinned = last_build(lake), pin(lake, TABLES)
-    while True:
-        try:
-            if full or last.files is None:
-                return _of_everything(lake, last, pinned, limits, full=full)
-            return _of_what_is_new(lake, last, pinned, limits)
-        except duckdb.Error:
-            now = pinned_again(lake, pinned, TABLES)
-            if now is None:
-                raise
-            pinned = now
+    last = last_build(lake)
+
+    def find(pinned: PinnedLake) -> Discovery | None:
+        if full or last.files is None:
+            return _of_everything(lake, last, pinned, limits, full=full)
+        return _of_what_is_new(lake, last, pinned, limits)
+
+    return read_pinned(lake, TABLES, find)
 
 
 def _of_everything(

@@ -18,7 +18,16 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_lake import Column, Lake, Table
-from tracegrade_queries.engine.connection import Limits, connect_job
+from tracegrade_queries.costs.priced_dates import (
+    made_from,
+    note_dates,
+    of_sources,
+    priced_dates,
+    sources,
+    with_sources,
+)
+from tracegrade_queries.engine.connection import Limits, connect_pinned, read_pinned
+from tracegrade_queries.engine.pinned import PinnedLake, dated_on
 from tracegrade_queries.engine.relations import make_table, make_view, put
 from tracegrade_queries.engine.sql import query
 from tracegrade_queries.engine.staged import stage_dates
@@ -107,24 +116,48 @@ def _kept_prices(lake: Lake) -> Prices:
 def update_costs(lake: Lake, prices: Prices) -> Costs:
     """Bring `cost_usd` of every trajectory up to date with the prices, and count what is known.
 
-    Only dates on which a cost differs are rewritten.
+    Only dates that are not noted as up to date are read, and those rewritten on which a cost
+    differs.
 
     Args:
         lake: The lake to read and write. One writer of built tables at a time.
         prices: What to go by; where none covers a model, what the trace states counts.
     """
-    with connect_job(lake, limits=Limits(MEMORY_LIMIT))[0] as con:
+    noted = priced_dates(lake)
+
+    def connected(pinned: PinnedLake) -> tuple[duckdb.DuckDBPyConnection, dict[str, str]]:
+        made = sources(pinned, prices.items())
+        known = set(noted["made_from"].to_pylist())
+        stale = dated_on(date for date, source in made.items() if source not in known)
+        part = pinned.only({TRAJECTORIES.name: stale})
+        return connect_pinned(part, (TRAJECTORIES,), Limits(MEMORY_LIMIT)), made
+
+    con, made = read_pinned(lake, [TRAJECTORIES.name], connected)
+    with con:
         create_prices(con, prices)
         work_out_costs(con, TRAJECTORIES.name)
-        stale = con.sql(
-            "SELECT DISTINCT date FROM trajectories LEFT JOIN run_costs USING (trajectory_id) "
-            "WHERE trajectories.cost_usd IS DISTINCT FROM run_costs.cost_usd ORDER BY date"
-        ).fetchall()
-        dates = [date for (date,) in stale]
-        if dates:
-            files = stage_dates(lake, TRAJECTORIES, dates, partial(_costed, con))
-            lake.put_files(TRAJECTORIES, files, list(map(str, dates)), {})
-        return _counted(con)._replace(prices=len(prices))
+        written = _write_costs(lake, con)
+        kept = of_sources(noted, made.values())
+        made |= {date: made_from(prices.items(), [path]) for date, path in written.items()}
+        new = with_sources(con.sql(query("cost_counts")).to_arrow_table(), made)
+    every = pa.concat_tables([kept, new])
+    if len(new) or len(kept) < len(noted):
+        note_dates(lake, every)
+    return _counted(every)._replace(prices=len(prices))
+
+
+def _write_costs(lake: Lake, con: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Rewrite the dates on which a cost differs; return by date the file that each has then."""
+    stale = con.sql(
+        "SELECT DISTINCT date FROM trajectories LEFT JOIN run_costs USING (trajectory_id) "
+        "WHERE trajectories.cost_usd IS DISTINCT FROM run_costs.cost_usd ORDER BY date"
+    ).fetchall()
+    dates = [date for (date,) in stale]
+    if not dates:
+        return {}
+    files = stage_dates(lake, TRAJECTORIES, dates, partial(_costed, con))
+    lake.put_files(TRAJECTORIES, files, list(map(str, dates)), {})
+    return {file.partition["date"]: file.name for file in files}
 
 
 def _costed(con: duckdb.DuckDBPyConnection, date: datetime.date) -> duckdb.DuckDBPyRelation:
@@ -163,11 +196,15 @@ def with_costs(con: duckdb.DuckDBPyConnection, runs: str) -> duckdb.DuckDBPyRela
     )
 
 
-def _counted(con: duckdb.DuckDBPyConnection) -> Costs:
-    priced, stated = con.sql(
-        "SELECT count(*) FILTER (WHERE cost_usd IS NOT NULL), "
-        "count(*) FILTER (WHERE cost_usd IS NOT NULL AND trajectory_id IN "
-        "(SELECT trajectory_id FROM usage_costs WHERE source = 'trace')) FROM run_costs"
-    ).fetchall()[0]
-    unpriced = con.sql(query("unpriced_models")).fetchall()
-    return Costs(priced, stated, tuple(Unpriced(*row) for row in unpriced))
+def _counted(counts: pa.Table) -> Costs:
+    """Return what was counted of all dates together."""
+    totals = counts.group_by(["status", "model"]).aggregate([("trajectories", "sum")])
+    rows = list(zip(*(column.to_pylist() for column in totals.columns), strict=True))
+    known = {status: runs for status, model, runs in rows if model is None}
+    unpriced = [
+        Unpriced(model, status, runs)
+        for status, model, runs in rows
+        if status not in (None, "priced", "stated")
+    ]
+    unpriced.sort(key=lambda each: (-each.trajectories, each.model is None, each[:2]))
+    return Costs(known.get("priced", 0), known.get("stated", 0), tuple(unpriced))

@@ -8,7 +8,6 @@ staged files: only the files that the job commits count.
 """
 
 import contextlib
-import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_lake import StagedFile, Table
+from tracegrade_queries.engine import machine
 from tracegrade_queries.engine.connection import Limits, connect_pinned
 from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.engine.relations import put
@@ -124,12 +124,12 @@ def limits_of_bucket(memory_mb: int, slots: int, buckets: int) -> Limits:
         buckets: All there are.
     """
     at_a_time = max(1, min(slots, buckets))
-    return Limits(f"{memory_mb // at_a_time}MB", max(1, (os.cpu_count() or 1) // slots))
+    return Limits(f"{memory_mb // at_a_time}MB", max(1, machine.cores() // slots))
 
 
 def limits_between(memory_mb: int, slots: int) -> Limits:
     """Return what an engine may take that stays open while buckets are worked on."""
-    return Limits(f"{memory_mb}MB", max(1, 1 + (os.cpu_count() or 1) - slots))
+    return Limits(f"{memory_mb}MB", max(1, 1 + machine.cores() - slots))
 
 
 def traces_by_bucket(con: duckdb.DuckDBPyConnection, rows: str) -> Iterator[pa.Table]:

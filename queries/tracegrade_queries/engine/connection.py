@@ -10,7 +10,7 @@ import contextlib
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -151,20 +151,44 @@ def _connect(
     layers: Iterable[Layer],
     limits: Limits,
 ) -> tuple[duckdb.DuckDBPyConnection, PinnedLake]:
-    """Pin these tables and connect to them; again if files were removed in between."""
+    """Pin these tables and connect to them."""
+    return read_pinned(
+        lake, names, lambda pinned: (connect_pinned(pinned, declared, limits), pinned), layers
+    )
+
+
+Read = TypeVar("Read")
+
+
+def read_pinned(
+    lake: Lake,
+    names: Collection[str],
+    read: Callable[[PinnedLake], Read],
+    layers: Iterable[Layer] = (),
+) -> Read:
+    """Return what is found in these tables, pinned; again if files were removed meanwhile.
+
+    An erasure removes files at once, a reader of which finds them gone.
+
+    Args:
+        lake: The lake.
+        names: Tables; those that it does not have are left out.
+        read: Reads the pinned files.
+        layers: As for `pin`.
+    """
     pinned = pin(lake, names, layers)
     while True:
         try:
-            return connect_pinned(pinned, declared, limits), pinned
+            return read(pinned)
         except duckdb.Error:
-            now = pinned_again(lake, pinned, names, layers)
+            now = _pinned_again(lake, pinned, names, layers)
             if now is None:
                 raise
             pinned = now
 
 
-def pinned_again(
-    lake: Lake, pinned: PinnedLake, names: Collection[str], layers: Iterable[Layer] = ()
+def _pinned_again(
+    lake: Lake, pinned: PinnedLake, names: Collection[str], layers: Iterable[Layer]
 ) -> PinnedLake | None:
     """Return the lake pinned anew if files were removed since, as an erasure does at once.
 

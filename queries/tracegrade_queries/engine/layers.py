@@ -56,6 +56,20 @@ def higher_layers() -> tuple[Layer, ...]:
     return tuple(entry.load() for entry in found)
 
 
+def table_named(name: str) -> Table:
+    """Return the table of that name as a package declares it.
+
+    Raises:
+        ValueError: None does.
+    """
+    for layer in (BUILT, *higher_layers()):
+        for table in layer.tables:
+            if table.name == name:
+                return table
+    msg = f"no package declares the table '{name}'"
+    raise ValueError(msg)
+
+
 def saved() -> Mapping[str, Saved]:
     """Return the saved queries of all packages by name, sorted by name."""
     layers = (BUILT, *higher_layers())

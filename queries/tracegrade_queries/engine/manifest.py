@@ -23,11 +23,11 @@ from pydantic import (
     ValidationError,
 )
 
-from tracegrade_lake import Lake, Table
+from tracegrade_lake import Lake
 from tracegrade_lake.handed_over import HandedOver, hand_over, take_over
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
 from tracegrade_queries.engine.connection import Limits
-from tracegrade_queries.engine.layers import BUILT, higher_layers
+from tracegrade_queries.engine.layers import table_named
 from tracegrade_queries.engine.pinned import PinnedLake, PinnedTable
 from tracegrade_queries.errors import ManifestUnfit, VersionsDiffer
 
@@ -189,7 +189,7 @@ def read_outcome(content: bytes, lake: Lake, place: str) -> Outcome:
     try:
         told = ToldOutcome.model_validate_json(content)
         check_versions(told.versions, f"the worker of {place}")
-        tables = {name: _table_named(name) for name in told.files}
+        tables = {name: table_named(name) for name in told.files}
     except ValueError as error:
         raise _unfit(place, error) from error
     files = {name: take_over(lake, tables[name], each) for name, each in told.files.items()}
@@ -207,15 +207,6 @@ def _work_named(name: str) -> Work:
             work: Work = entry.load()
             return work
     msg = f"no package declares the work '{name}'"
-    raise ValueError(msg)
-
-
-def _table_named(name: str) -> Table:
-    for layer in (BUILT, *higher_layers()):
-        for table in layer.tables:
-            if table.name == name:
-                return table
-    msg = f"no package declares the table '{name}'"
     raise ValueError(msg)
 
 

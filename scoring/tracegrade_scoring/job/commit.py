@@ -7,17 +7,22 @@ overtook, since its lock on an object store was lost, commits nothing more.
 """
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
-import duckdb
 import pyarrow as pa
 
-from tracegrade_lake import Lake, Table
+from tracegrade_lake import Lake, StagedFile, Table
+from tracegrade_lake.commit import LiveFile
 from tracegrade_lake.crash_points import reach
 from tracegrade_queries.engine.bucket_work import Outcome
-from tracegrade_queries.engine.pinned import last_run
+from tracegrade_queries.engine.executor import Executor
+from tracegrade_queries.engine.pinned import PinnedLake, dated_on
+from tracegrade_queries.engine.replacing import Replacement
 from tracegrade_queries.engine.staged import stage_other_traces
+from tracegrade_scoring.job.discovery import TracesToScore
+from tracegrade_scoring.job.last_scoring import NotedFile
+from tracegrade_scoring.job.score_bucket import STAGED
 from tracegrade_scoring.layer import RUN_ORDER
 from tracegrade_scoring.schema import SCORE_TABLES
 
@@ -34,7 +39,7 @@ class ScoringCommit:
     def __init__(
         self,
         lake: Lake,
-        con: duckdb.DuckDBPyConnection,
+        found: TracesToScore,
         scored: Outcome,
         before: Mapping[str, int],
     ) -> None:
@@ -42,34 +47,55 @@ class ScoringCommit:
 
         Args:
             lake: The lake to write.
-            con: Reads the score tables as of the last whole run; holds `traces_to_score`.
+            found: What was to be scored; reads the score tables as of the last whole run.
             scored: What all buckets staged.
             before: What `run_numbers` returned before the tables were read.
         """
         self._lake = lake
-        self._con = con
+        self._found = found
         self._files = scored.files
-        self._whole = last_run(lake, RUN_ORDER)
         self._before = before
         self._number = max(before.values()) + 1
+        self._leaving = Replacement(lake, self._traces_scored(), self._files_of_old_scores())
 
-    def commit_dated(self, table: Table) -> None:
-        """Let the staged rows stand for all others of the scored traces."""
-        dates = sorted(self._dates_scored() | self._dates_torn(table))
-        kept = stage_other_traces(self._lake, self._con, table, dates, "traces_to_score")
-        files = [*self._files.get(table.name, ()), *kept]
-        self._lake.put_files(
-            table, files, list(map(str, dates)), self._noting(), self._following(table)
-        )
+    def share_out(self, executor: Executor) -> None:
+        """Have the files rewritten that hold older scores of the traces."""
+        self._leaving.share_out(executor)
+
+    def commit_dated(self, table: Table) -> list[NotedFile]:
+        """Let the staged rows stand for all others of the scored traces.
+
+        Returns:
+            All files that the table has then.
+        """
+        if table.name in self._found.look.torn:
+            return self._commit_torn(table)
+        new = self._files.get(table.name, ())
+        replaced = self._leaving.commit(table, new, self._noting(), self._following(table))
         reach("scores_committed")
+        others = [file for file in self._pinned(table) if file.path not in replaced.removed]
+        return _noted(table, others, [*new, *replaced.added])
 
-    def commit_whole(self, table: Table, rows: pa.Table) -> None:
-        """Let the table hold exactly these rows."""
+    def _commit_torn(self, table: Table) -> list[NotedFile]:
+        """Commit to a table that a run which was killed left as it must not be."""
+        dates = sorted(self._dates_scored() | self._found.look.torn[table.name])
+        days = map(date.fromisoformat, dates)
+        kept = stage_other_traces(self._lake, self._found.con, table, days, "traces_to_score")
+        files = [*self._files.get(table.name, ()), *kept]
+        self._lake.put_files(table, files, dates, self._noting(), self._following(table))
+        reach("scores_committed")
+        return _noted(
+            table, [each for each in self._pinned(table) if each.date not in dates], files
+        )
+
+    def commit_whole(self, table: Table, rows: pa.Table) -> list[NotedFile]:
+        """Let the table hold exactly these rows; return its files."""
         before = [file.path for file in self._lake.live_files(table.name)]
         files = self._lake.stage(table, rows, uuid.uuid4().hex)
         follows = self._following(table)
         self._lake.replace_files(table, before, files, self._noting(), follows=follows)
         reach("scores_committed")
+        return [NotedFile.staged(table, file) for file in files]
 
     def _noting(self) -> dict[str, int]:
         return {RUN_ORDER.application: self._number}
@@ -77,22 +103,37 @@ class ScoringCommit:
     def _following(self, table: Table) -> dict[str, int]:
         return {RUN_ORDER.application: self._before[table.name]}
 
-    def _dates_scored(self) -> set[date]:
+    def _dates_scored(self) -> set[str]:
         """Return the dates that hold older scores of the traces."""
-        found = self._con.sql(
-            "SELECT DISTINCT scored_date FROM traces_to_score WHERE scored_date IS NOT NULL"
-        )
-        return {day for (day,) in found.fetchall()}
+        return {str(day) for day in self._traces_scored()["old_date"].unique().to_pylist()}
 
-    def _dates_torn(self, table: Table) -> set[date]:
-        """Return the dates at which a run that was killed left other rows than the last whole."""
-        version = self._lake.version_noting(table.name, RUN_ORDER.application, self._whole)
-        if version == self._lake.version(table.name):
-            return set()
-        now = {(file.path, file.date) for file in self._lake.live_files(table.name)}
-        before = (
-            {(file.path, file.date) for file in self._lake.live_files(table.name, version)}
-            if version is not None
-            else set()
-        )
-        return {date.fromisoformat(day) for _, day in now ^ before if day}
+    def _traces_scored(self) -> pa.Table:
+        """Return the traces that have older rows, and the dates of these.
+
+        Where scores were erased, others of the traces may have evidence of erased ones.
+        """
+        dates = "[scored_date]" if self._found.sums_are_whole else "[date, scored_date]"
+        return self._found.con.sql(
+            f"SELECT trace_id, old_date FROM traces_to_score, unnest({dates}) AS dates (old_date) "
+            "WHERE old_date IS NOT NULL"
+        ).to_arrow_table()
+
+    def _files_of_old_scores(self) -> PinnedLake:
+        of_dates = dated_on(self._dates_scored())
+        whole = [table for table in STAGED if table.name not in self._found.look.torn]
+        return self._found.look.lake.only({table.name: of_dates for table in whole})
+
+    def _pinned(self, table: Table) -> Sequence[LiveFile]:
+        """Return the files of a table that the run found."""
+        found = self._found.look.lake.tables.get(table.name)
+        return found.files if found else ()
+
+
+def _noted(
+    table: Table, others: Iterable[LiveFile], files: Iterable[StagedFile]
+) -> list[NotedFile]:
+    """Return what is noted of files that stayed, and of those that were committed."""
+    return [
+        *(NotedFile.of(table, file) for file in others),
+        *(NotedFile.staged(table, file) for file in files),
+    ]

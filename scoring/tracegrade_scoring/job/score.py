@@ -1,25 +1,20 @@
 """`tracegrade score`: brings the score tables up to date with the lake and the task files.
 
 What has been scored is written in the scores themselves (hashes of spans, verdicts, tasks) and
-`trajectory_scores` is committed last: a run that was cut off is simply repeated. One job at a time
-holds the lake's lock.
-
-Makes:
-    task_hashes: the version of each task
-    traces_to_score (from unscored_traces): the traces that are scored
+`trajectory_scores` is committed last: a run that was cut off is simply repeated. After it come
+what the next run need not look at again (`last_scoring.py`). One job at a time holds the lake's
+lock.
 """
 
-import datetime
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
 
-from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake
+from tracegrade_lake import Lake
 from tracegrade_lake.storage import Lock
 from tracegrade_queries.build.build import build
 from tracegrade_queries.build.discovery import unbuilt_spans
@@ -31,58 +26,41 @@ from tracegrade_queries.engine.bucket_work import (
     limits_of_bucket,
     together,
 )
-from tracegrade_queries.engine.connection import Limits, connect, connect_job
+from tracegrade_queries.engine.connection import Limits
 from tracegrade_queries.engine.executor import Executor, Threads
-from tracegrade_queries.engine.pinned import PinnedLake
-from tracegrade_queries.engine.relations import count, put
+from tracegrade_queries.engine.machine import workers
+from tracegrade_queries.engine.relations import count
 from tracegrade_scoring.errors import ScoringBusy
 from tracegrade_scoring.job.bucket_rows import divide, files_of
 from tracegrade_scoring.job.commit import ScoringCommit, run_numbers
 from tracegrade_scoring.job.counts import NOTHING, Counts, read_counts
-from tracegrade_scoring.job.score_bucket import STAGED, SUMS, hashes, score_bucket
-from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.job.discovery import ALL, Chosen, TracesToScore, unscored
+from tracegrade_scoring.job.last_scoring import NotedFile, note_scoring
+from tracegrade_scoring.job.score_bucket import STAGED, SUMS, score_bucket
 from tracegrade_scoring.schema import (
     RELEASE_SCORES,
     SCORE_SUMS,
     SCORE_TABLES,
-    SCORER_VERSION,
     TRAJECTORY_SCORES,
 )
-from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.release import release_scores
-from tracegrade_scoring.statistics.sums import add_sums, start_sums, sums_are_whole, total_sums
+from tracegrade_scoring.statistics.sums import add_sums, start_sums, total_sums
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.kept import NO_TASKS, keep_specification, known_specification
 
-STEPS_AT_A_TIME: Final = 1_000_000
-"""Steps of the buckets that are worked off at a time, of `MAX_WORKERS` at most; a trace is never
-split."""
+BUCKET_STEPS: Final = 500_000
+"""Steps that one bucket aims at; a trace is never split."""
 
-MAX_WORKERS: Final = 4
-"""Buckets at a time, each on a core of its own: a bucket's many small queries are worked off with
-less effort by one core than by several. More of them would need more memory."""
+BUCKET_MB: Final = 2_000
+"""Of the engine of one bucket; it spills beyond."""
 
-MEMORY_MB: Final = 6_000
-"""Of the engines of all buckets that are scored at a time; they spill beyond."""
+WORKER_MB: Final = 2_500
+"""That the work on one bucket takes: rows that leave the engine are outside of its limit."""
 
 LOCK_NAME: Final = "score"
 
 Progress = Callable[[int, int], object]
 """Is told how many buckets are scored, and of how many."""
-
-
-class Chosen(NamedTuple):
-    """Which traces a run scores: those with a run that all of these fit."""
-
-    since: datetime.datetime | None = None
-    """Begun at or after it, UTC; None for all, here and below."""
-    until: datetime.datetime | None = None
-    """Begun before it, UTC."""
-    agent_name: str | None = None
-    release: str | None = None
-
-
-ALL: Final = Chosen()
 
 
 class ScoreSummary(NamedTuple):
@@ -122,7 +100,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     full: bool = False,
     wait: bool = False,
     prices: Prices | None = None,
-    steps_at_a_time: int = STEPS_AT_A_TIME,
+    bucket_steps: int = BUCKET_STEPS,
     executor: Executor | None = None,
     progress: Progress = lambda done, of: None,
 ) -> ScoreSummary:
@@ -137,7 +115,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         wait: Wait until another job has ended.
         prices: What models cost, for every trajectory of the lake; no score depends on it. None:
             as it was given last.
-        steps_at_a_time: Steps to hold in memory, about; changes no score.
+        bucket_steps: Steps of a bucket, about, which is held in memory; changes no score.
         executor: Who works on the buckets; None for threads of this process.
         progress: Is called after each bucket.
 
@@ -157,23 +135,27 @@ def score(  # noqa: PLR0913 - one for each option of the command
         done = done._replace(
             new_spans=built.new_spans, costs=costs, unread=built.unread, apart=built.apart
         )
-        at_work = executor or Threads(min(os.cpu_count() or 1, MAX_WORKERS))
-        reader, pinned = connect_job(lake, (SCORES,), limits_between(MEMORY_MB, at_work.slots))
-        with reader as con:
-            now_ns = newest_receipt(lake)
-            traces = find_traces(con, done.specification, chosen, full=full, now_ns=now_ns)
-            if not traces and sums_are_whole(con):
+        at_work = executor or Threads(workers(WORKER_MB))
+        here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines
+        limits = limits_between(BUCKET_MB * here, here)
+        with unscored(
+            lake, done.specification, chosen, limits, numbers=before, full=full
+        ) as found:
+            if not found.traces and found.sums_are_whole:
+                note_scoring(lake, found.last, found.noting(done.specification, {}))
                 return done
-            done = done._replace(traces=traces, without_task=count(con, _WITHOUT_TASK))
-            most_steps = -(-steps_at_a_time // min(at_work.slots, MAX_WORKERS))
-            buckets = list(_buckets(con, pinned, done.specification, most_steps, at_work))
+            without_task = count(found.con, _WITHOUT_TASK)
+            buckets = list(_buckets(found, done.specification, bucket_steps, at_work))
             outcomes = at_work.run(score_bucket, buckets)
             scored = together(_watched(outcomes, len(buckets), progress))
             lock.check()
-            _commit(lake, con, scored, before)
+            written = _commit(lake, found, scored, before, at_work)
+            note_scoring(lake, found.last, found.noting(done.specification, written))
             return done._replace(
+                traces=found.traces,
                 trajectories=scored.rows(TRAJECTORY_SCORES),
-                counts=read_counts(con, done.specification, scored.tables),
+                counts=read_counts(found.con, done.specification, scored.tables),
+                without_task=without_task,
             )
 
 
@@ -198,14 +180,13 @@ def look(
     Spans that wait to be built are counted; which trajectories they make is not known before.
     """
     done = start_summary(lake, specification)
-    with connect(lake, layers=(SCORES,), memory_limit=f"{MEMORY_MB}MB") as con:
+    limits, numbers = Limits(f"{BUCKET_MB * workers(WORKER_MB)}MB"), run_numbers(lake)
+    with unscored(lake, done.specification, chosen, limits, numbers=numbers, full=full) as found:
         return done._replace(
-            traces=find_traces(
-                con, done.specification, chosen, full=full, now_ns=newest_receipt(lake)
-            ),
-            trajectories=count(con, _TRAJECTORIES_TO_SCORE),
-            new_spans=unbuilt_spans(lake, Limits(f"{MEMORY_MB}MB")),
-            without_task=count(con, _WITHOUT_TASK),
+            traces=found.traces,
+            trajectories=count(found.con, _TRAJECTORIES_TO_SCORE),
+            new_spans=unbuilt_spans(lake, limits),
+            without_task=count(found.con, _WITHOUT_TASK),
             dry_run=True,
         )
 
@@ -243,52 +224,18 @@ def _drop_outdated(lake: Lake) -> None:
                 lake.drop(table.name)
 
 
-def newest_receipt(lake: Lake) -> int | None:
-    """Return when the newest span or log record was received, ns since 1970: the lake's time.
-
-    Its tables' logs say so. None for a lake without any.
-    """
-    files = [file for table in (RAW_SPANS, RAW_LOGS) for file in lake.live_files(table.name)]
-    ranges = (file.ranges.get("received_ns") for file in files)
-    return max((latest for _, latest in filter(None, ranges)), default=None)
-
-
-def find_traces(
-    con: duckdb.DuckDBPyConnection,
-    specification: Specification,
-    chosen: Chosen = ALL,
-    *,
-    full: bool = False,
-    now_ns: int | None,
-) -> int:
-    """Create `traces_to_score` as `unscored_traces.sql` says, and return how many there are."""
-    tasks = list(specification.tasks)
-    task_hashes = {"task_id": tasks, "task_hash": [specification.task_hash(id_) for id_ in tasks]}
-    schema = pa.schema([("task_id", pa.string()), ("task_hash", pa.string())])
-    put(con, "task_hashes", pa.table(task_hashes, schema=schema))
-    parameters: dict[str, Any] = {
-        "everything": full,
-        "now_ns": now_ns,
-        "scorer_version": SCORER_VERSION,
-        **hashes(specification),
-        **chosen._asdict(),
-    }
-    con.execute(f"CREATE TABLE traces_to_score AS {query('unscored_traces')}", parameters)
-    return count(con, "traces_to_score")
-
-
 def _buckets(
-    con: duckdb.DuckDBPyConnection,
-    pinned: PinnedLake,
+    found: TracesToScore,
     specification: Specification,
     most_steps: int,
     executor: Executor,
 ) -> Iterator[Bucket[Specification]]:
     """Yield the traces to score bucket by bucket, each with the files of its dates."""
-    found = list(divide(con, most_steps, executor.slots))
-    limits = limits_of_bucket(MEMORY_MB, executor.slots, len(found))
-    for traces in found:
-        yield Bucket(files_of(pinned, traces), traces, limits, specification)
+    divided = list(divide(found.con, most_steps, executor.slots))
+    at_a_time = min(executor.slots, len(divided))
+    limits = limits_of_bucket(BUCKET_MB * at_a_time, executor.slots, len(divided))
+    for traces in divided:
+        yield Bucket(files_of(found.look.lake, traces), traces, limits, specification)
 
 
 def _watched(outcomes: Iterable[Outcome], of: int, progress: Progress) -> Iterator[Outcome]:
@@ -298,20 +245,30 @@ def _watched(outcomes: Iterable[Outcome], of: int, progress: Progress) -> Iterat
 
 
 def _commit(
-    lake: Lake, con: duckdb.DuckDBPyConnection, scored: Outcome, before: Mapping[str, int]
-) -> None:
-    """Commit the new rows; the scores of trajectories last, since they say what is done."""
-    start_sums(con)
+    lake: Lake,
+    found: TracesToScore,
+    scored: Outcome,
+    before: Mapping[str, int],
+    executor: Executor,
+) -> dict[str, list[NotedFile]]:
+    """Commit the new rows; the scores of trajectories last, since they say what is done.
+
+    Returns:
+        By table what the next run goes by.
+    """
+    con = found.con
+    start_sums(con, are_whole=found.sums_are_whole)
     if SUMS in scored.tables:
         add_sums(con, scored.tables[SUMS])
     total_sums(con)
-    commit = ScoringCommit(lake, con, scored, before)
+    commit = ScoringCommit(lake, found, scored, before)
+    commit.share_out(executor)
     *evidence, scores = STAGED
     for table in evidence:
         commit.commit_dated(table)
-    commit.commit_whole(SCORE_SUMS, _sums(con))
+    sums = commit.commit_whole(SCORE_SUMS, _sums(con))
     commit.commit_whole(RELEASE_SCORES, release_scores(con))
-    commit.commit_dated(scores)
+    return {SCORE_SUMS.name: sums, scores.name: commit.commit_dated(scores)}
 
 
 def _sums(con: duckdb.DuckDBPyConnection) -> pa.Table:

@@ -1,4 +1,4 @@
--- Traces whose trajectories must be scored now.
+-- Traces whose trajectories must be scored, now or once they are settled and chosen.
 --
 -- A trace is settled once every root of its trajectories is here, once it got nothing for 10
 -- minutes of the lake's own time (its newest receipt), or if it was imported. Settled traces are
@@ -28,6 +28,7 @@
 --   scored_date  DATE     Partition of the scores that it has; NULL if it has none.
 --   steps        BIGINT   Steps of its trajectories.
 --   input_hash   VARCHAR  Changes when its records or verdicts do; NULL if it is no longer here.
+--   waits        BOOLEAN  It is not settled, or was not chosen: it is not scored now.
 -- Order:
 --   trace_id
 WITH built AS (
@@ -57,6 +58,7 @@ judged AS (
     md5(string_agg(to_json(verdicts)::VARCHAR, '|' ORDER BY to_json(verdicts)::VARCHAR))
       AS verdicts
   FROM verdicts
+  WHERE split_part(trajectory_id, '-', 1) IN (SELECT built.trace_id FROM built)
   GROUP BY trace_id
 ),
 
@@ -115,8 +117,7 @@ candidates AS (
     coalesce(present.steps, 0) AS steps,
     present.input_hash,
     present.trace_id IS NULL AS gone,
-    present.settled,
-    present.chosen,
+    coalesce(present.settled AND present.chosen, FALSE) AS ready,
     coalesce(
       scored.current
       AND scored.input_hash = present.input_hash
@@ -132,9 +133,11 @@ SELECT
   date,
   scored_date,
   steps,
-  input_hash
+  input_hash,
+  NOT gone AND NOT ready AS waits
 FROM candidates
 WHERE
   gone
-  OR (settled AND chosen AND ($everything::BOOLEAN OR NOT current))
+  OR NOT current
+  OR (ready AND $everything::BOOLEAN)
 ORDER BY trace_id;

@@ -47,13 +47,16 @@ _BASE: Final = 2**32
 _DIGITS: Final = 4
 
 
-def start_sums(con: duckdb.DuckDBPyConnection) -> None:
+def start_sums(con: duckdb.DuckDBPyConnection, *, are_whole: bool) -> None:
     """Create `sum_parts`: the sums of the lake, less those of the scores that are computed again.
 
-    If the lake's sums are not of all scores (some were erased since), they are added up afresh.
+    Args:
+        con: Holds `score_sums`, `traces_to_score` and `trajectory_scores`: the scores of these
+            traces, or all if the sums are not whole.
+        are_whole: Whether the lake's sums are of all its scores. Else they are added up afresh.
     """
     con.execute("CREATE OR REPLACE TABLE sum_parts AS FROM score_sums")
-    if not sums_are_whole(con):
+    if not are_whole:
         con.execute("DELETE FROM sum_parts")
         add_scores(con, read_scores(con, f"NOT {_OF_TRACES}"))
         return

@@ -17,6 +17,7 @@ from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
 from tracegrade_lake.errors import LakeUnwritable
 from tracegrade_queries.build.build import build
+from tracegrade_queries.engine import machine
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.executor import Executor
 from tracegrade_queries.schema import TRAJECTORIES
@@ -32,8 +33,8 @@ SINCE_DECLARED = (
     "imported",
     "parent_step",
 )
-SMALL = 12
-"""Steps at a time, so that a few runs make several buckets."""
+SMALL = 6
+"""Steps of a bucket, so that a few runs make several."""
 
 
 @pytest.fixture(scope="module")
@@ -87,13 +88,13 @@ def test_rows_are_the_same_however_buckets_are_shared_out(
     steps: int,
 ) -> None:
     """Any number of cores and of buckets gives the same rows, sums bit for bit."""
-    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(machine, "cores", lambda *_: cores)
     progress = []
 
     score(
         lake,
         specification(TASKS),
-        steps_at_a_time=steps,
+        bucket_steps=steps,
         progress=lambda done, of: progress.append((done, of)),
     )
 
@@ -106,7 +107,7 @@ def test_rows_are_the_same_however_buckets_are_shared_out(
 @pytest.mark.parametrize("executor", EXECUTORS, ids=lambda each: type(each).__name__)
 def test_buckets_may_be_scored_anywhere(lake: Lake, at_once: AtOnce, executor: Executor) -> None:
     """In any order, twice, or in a process of their own they give the same rows and counts."""
-    told = score(lake, specification(TASKS), steps_at_a_time=SMALL, executor=executor)
+    told = score(lake, specification(TASKS), bucket_steps=SMALL, executor=executor)
 
     assert told == at_once.told
     assert tables(lake) == at_once.rows
@@ -118,7 +119,7 @@ from tests.scoring.build import specification
 from tests.scoring.job.lakes import TASKS
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.score import ScoreSummary, score
-score(Lake.open(sys.argv[1]), specification(TASKS), steps_at_a_time={SMALL})
+score(Lake.open(sys.argv[1]), specification(TASKS), bucket_steps={SMALL})
 """
 
 
@@ -134,17 +135,17 @@ def test_run_killed_between_buckets_is_not_seen_and_is_repeated(
 
     assert died.returncode == EXIT_CODE
     assert not any(tables(lake).values())
-    score(lake, specification(TASKS), steps_at_a_time=SMALL)
+    score(lake, specification(TASKS), bucket_steps=SMALL)
     assert tables(lake) == expected
 
 
 def test_error_in_one_bucket_ends_the_run(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is raised, and the buckets that were done are not committed."""
-    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(machine, "cores", lambda *_: 2)
     in_the_way = lake.root / "sub_goals"
     in_the_way.touch()
     with pytest.raises(LakeUnwritable, match="sub_goals"):
-        score(lake, specification(TASKS), steps_at_a_time=SMALL)
+        score(lake, specification(TASKS), bucket_steps=SMALL)
     in_the_way.unlink()
 
     assert not any(tables(lake).values())

@@ -11,7 +11,8 @@ from tests.scoring.build import specification
 from tracegrade_lake import Lake
 from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
 from tracegrade_scoring.errors import ScoringBusy
-from tracegrade_scoring.job.score import Chosen, _alone, score
+from tracegrade_scoring.job.discovery import Chosen
+from tracegrade_scoring.job.score import _alone, score
 from tracegrade_scoring.tasks import Specification
 
 from .lakes import TASKS, copied, run, tables, tracegrade_score
@@ -51,7 +52,15 @@ def more_comes(lake: Lake) -> None:
     land(lake, run(3, "look"), late, seq=3, day=1)
 
 
-@pytest.mark.parametrize("point", ["scores_staged", *[f"scores_committed:{n}" for n in (1, 4, 5)]])
+@pytest.mark.parametrize(
+    "point",
+    [
+        "scores_staged",
+        "rows_left_out:1",
+        "rows_left_out:3",
+        *[f"scores_committed:{n}" for n in (1, 4, 5)],
+    ],
+)
 def test_killed_run_is_not_seen_and_the_next_one_puts_it_right(
     pair: Lake,
     before_and_after: tuple[dict[str, list[Any]], dict[str, list[Any]]],

@@ -15,7 +15,8 @@ from tests.scoring.build import arrow, specification
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import VERDICTS
-from tracegrade_scoring.job.score import Chosen, look, score
+from tracegrade_scoring.job.discovery import Chosen
+from tracegrade_scoring.job.score import look, score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.schema import SCORE_SUMS, TRAJECTORY_SCORES

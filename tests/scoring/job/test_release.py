@@ -146,7 +146,7 @@ def test_release_scores_are_those_of_the_definition(
     """Cohorts stay apart, ratios are pooled, PQ and RA are means over tasks; runs are weighted."""
     random = Random(seed)  # noqa: S311 - no secret hangs on it
     runs = [random_run(random) for _ in range(120)]
-    start_sums(con)
+    start_sums(con, are_whole=True)
     made = arrow(TRAJECTORY_SCORES, [row(i, run) for i, run in enumerate(runs)])
     add_scores(con, made.to_batches(50))
     total_sums(con)
@@ -180,7 +180,7 @@ def test_sums_are_exact(con: duckdb.DuckDBPyConnection, seed: int) -> None:
     random = Random(seed)  # noqa: S311 - no secret hangs on it
     runs = [wide_run(random) for _ in range(60)]
     made = arrow(TRAJECTORY_SCORES, [row(i, run) for i, run in enumerate(runs)])
-    start_sums(con)
+    start_sums(con, are_whole=True)
     add_scores(con, numbered(made, random).to_batches(random.randint(1, 60)))
     total_sums(con)
 

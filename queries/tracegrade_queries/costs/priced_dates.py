@@ -1,0 +1,86 @@
+"""What is noted of costs: the dates whose costs are up to date, and what was counted of them.
+
+Files never change, so what was counted of a date stays true for as long as it consists of the same
+files and prices are the same; a date of which that is not known is looked at again.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracegrade_lake import Column, Lake, Table
+from tracegrade_lake.columns import BIGINT, TEXT
+from tracegrade_queries.engine.pinned import PinnedLake
+from tracegrade_queries.schema import TRAJECTORIES
+
+PRICED_DATES: Final = Table(
+    name="priced_dates",
+    grain="one date, status of costs and model, with the number of runs",
+    columns=(
+        Column("date", pa.date32(), "Date of the runs, as in `trajectories`."),
+        Column(
+            "status",
+            TEXT,
+            "priced | stated (those priced with a call whose cost is known from the trace alone) "
+            "| no_price | no_tokens | not_counted; NULL for runs without model calls.",
+        ),
+        Column("model", TEXT, "Of no_price and no_tokens, NULL if not recorded; else NULL."),
+        Column("trajectories", BIGINT, "A run counts for each reason; 0 where status is NULL."),
+        Column("made_from", TEXT, "Digest of the prices and of the files of the date."),
+    ),
+    partition_by=(),
+)
+"""Its name in a lake tells it from what is counted of a run, `cost_counts`."""
+
+
+def made_from(prices: Iterable[object], paths: Iterable[str]) -> str:
+    """Return a digest of prices and of the files of a date."""
+    told = [repr(sorted(map(repr, prices))), *sorted(paths)]
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:32]
+
+
+def sources(pinned: PinnedLake, prices: Iterable[object]) -> dict[str, str]:
+    """Return by date of `trajectories` what its costs are made from now."""
+    paths = defaultdict[str, list[str]](list)
+    table = pinned.tables.get(TRAJECTORIES.name)
+    for file in table.files if table else ():
+        paths[str(file.date)].append(file.path)
+    return {date: made_from(prices, files) for date, files in paths.items()}
+
+
+def priced_dates(lake: Lake) -> pa.Table:
+    """Return what is noted; nothing if it is another version's."""
+    schema = PRICED_DATES.arrow()
+    dataset = lake.dataset(PRICED_DATES.name)
+    if dataset is None or dataset.schema.names != schema.names:
+        return schema.empty_table()
+    return dataset.to_table().cast(schema)
+
+
+def of_sources(noted: pa.Table, made: Iterable[str]) -> pa.Table:
+    """Return the rows that are made from one of these."""
+    return noted.filter(pc.is_in(noted["made_from"], pa.array(list(made), pa.string())))
+
+
+def with_sources(counts: pa.Table, made: Mapping[str, str]) -> pa.Table:
+    """Return what was counted as it is noted.
+
+    Args:
+        counts: As `cost_counts.sql` has it.
+        made: By date, what its costs are made from.
+    """
+    told = [made[str(date)] for date in counts["date"].to_pylist()]
+    return counts.append_column("made_from", pa.array(told, pa.string())).cast(
+        PRICED_DATES.arrow()
+    )
+
+
+def note_dates(lake: Lake, noted: pa.Table) -> None:
+    """Let these rows be all that is noted."""
+    if lake.columns(PRICED_DATES.name) not in (None, PRICED_DATES.arrow().names):
+        lake.drop(PRICED_DATES.name)  # of another version
+    lake.replace(PRICED_DATES, noted)

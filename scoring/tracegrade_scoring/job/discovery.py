@@ -1,0 +1,284 @@
+"""Finds which traces have to be scored, at a cost of what is new and not of what the lake holds.
+
+A date is looked at if it does not consist of the files that the last run noted, if traces of it
+waited then, or if verdicts on traces of it came or went since. Whole dates, because a trace has
+its trajectories and its scores on the same one, but for moments at which both are looked at.
+
+Every date is looked at where the notes cannot be relied upon: tasks, tools or definitions are
+others, scores were erased, or the last run did not get to its end.
+
+Makes:
+    task_hashes: the version of each task
+    unscored_traces: the traces that are scored, or will be once they are settled and chosen
+    traces_to_score (from unscored_traces): the traces that are scored
+"""
+
+import datetime
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Lake, Table
+from tracegrade_lake.errors import LakeDamaged
+from tracegrade_lake.maintenance.row_selection import TRACE_ID_DIGITS, with_columns
+from tracegrade_queries.engine.connection import Limits, connect_pinned, read_pinned
+from tracegrade_queries.engine.pinned import PinnedLake, dated_on
+from tracegrade_queries.engine.relations import count, given, make_table, put
+from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_scoring.job.last_scoring import (
+    LastScoring,
+    NotedFile,
+    files_now,
+    held_against,
+    last_scoring,
+    noted,
+)
+from tracegrade_scoring.job.score_bucket import hashes
+from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.schema import (
+    SCORE_SUMS,
+    SCORE_TABLES,
+    SCORER_VERSION,
+    TRAJECTORY_SCORES,
+)
+from tracegrade_scoring.sql import query
+from tracegrade_scoring.statistics.sums import sums_are_whole
+from tracegrade_scoring.tasks import Specification
+
+READ: Final = (STEPS, TRAJECTORIES, VERDICTS, *SCORE_TABLES)
+"""The tables that a run is about."""
+
+
+class Chosen(NamedTuple):
+    """Which traces a run scores: those with a run that all of these fit."""
+
+    since: datetime.datetime | None = None
+    """Begun at or after it, UTC; None for all, here and below."""
+    until: datetime.datetime | None = None
+    """Begun before it, UTC."""
+    agent_name: str | None = None
+    release: str | None = None
+
+
+ALL: Final = Chosen()
+
+
+class Look(NamedTuple):
+    """At which dates a run looks."""
+
+    lake: PinnedLake
+    """All files of the lake."""
+    torn: Mapping[str, frozenset[str]]
+    """By score table the dates at which a run that was killed left other rows than the last whole
+    one."""
+    dates: frozenset[str] | None
+    """Those that may hold something to do, the torn ones among them; None for all."""
+
+    @property
+    def read(self) -> PinnedLake:
+        """The files that are read: of these dates, and no steps."""
+        of_dates = dated_on(self.dates) if self.dates is not None else lambda _: True
+        parts = {table.name: of_dates for table in READ if table is not STEPS}
+        return self.lake.only({**parts, VERDICTS.name: lambda _: self.dates != frozenset()})
+
+
+class TracesToScore(NamedTuple):
+    """What is to be scored."""
+
+    con: duckdb.DuckDBPyConnection
+    """Holds `traces_to_score`, and the tables as `Look.read` has them."""
+    look: Look
+    last: LastScoring
+    traces: int
+    """How many traces are scored."""
+    sums_are_whole: bool
+    """Whether `score_sums` is of all scores: some may have been erased since."""
+
+    def noting(
+        self, specification: Specification, written: Mapping[str, Collection[NotedFile]]
+    ) -> LastScoring:
+        """Return what there is to note of this run.
+
+        Args:
+            specification: What was scored against.
+            written: By table the files of those that were committed to, all that they have now.
+        """
+        kept = (file for file in files_now(self.look.lake) if file.table not in written)
+        files = [*kept, *chain.from_iterable(written.values())]
+        return noted(files, self._waiting_dates(), specification)
+
+    def _waiting_dates(self) -> Iterator[str]:
+        found = self.con.sql(
+            "SELECT DISTINCT unnest([date, scored_date]) FROM unscored_traces WHERE waits"
+        )
+        return (str(date) for (date,) in found.fetchall())
+
+
+@contextmanager
+def unscored(
+    lake: Lake,
+    specification: Specification,
+    chosen: Chosen,
+    limits: Limits,
+    *,
+    numbers: Mapping[str, int],
+    full: bool,
+) -> Iterator[TracesToScore]:
+    """Find what is to be scored.
+
+    Args:
+        lake: The lake to read.
+        specification: What to score against.
+        chosen: Which traces to score.
+        limits: What the engine may take.
+        numbers: By score table, the run that committed to it last.
+        full: Score every settled trace, not just new and changed ones.
+    """
+    last = last_scoring(lake)
+    is_known = not full and last.held_against == held_against(specification)
+
+    def connected(pinned: PinnedLake) -> tuple[duckdb.DuckDBPyConnection, Look]:
+        torn = _torn(lake, pinned, numbers)
+        dates = _changed_dates(lake, pinned, last, limits) if is_known else None
+        look = Look(pinned, torn, dates if dates is None else dates.union(*torn.values()))
+        return connect_pinned(look.read, READ, limits), look
+
+    con, look = read_pinned(lake, [table.name for table in READ], connected, (SCORES,))
+    with con:
+        traces = find_traces(con, specification, chosen, full=full, now_ns=newest_receipt(lake))
+        are_whole = look.dates is not None or sums_are_whole(con)
+        yield TracesToScore(con, look, last, traces, are_whole)
+
+
+def _torn(lake: Lake, pinned: PinnedLake, numbers: Mapping[str, int]) -> dict[str, frozenset[str]]:
+    """Return by score table the dates at which it has other files than the last whole run left."""
+    whole = numbers[TRAJECTORY_SCORES.name]
+    torn = [table for table in SCORE_TABLES if numbers[table.name] > whole]
+    return {table.name: _changed_since(lake, pinned, table) for table in torn}
+
+
+def _changed_since(lake: Lake, pinned: PinnedLake, table: Table) -> frozenset[str]:
+    found = pinned.tables.get(table.name)
+    before = {(file.path, file.date) for file in found.files} if found else set()
+    now = {(file.path, file.date) for file in lake.live_files(table.name)}
+    return frozenset(date for _, date in now ^ before if date)
+
+
+def _changed_dates(
+    lake: Lake, pinned: PinnedLake, last: LastScoring, limits: Limits
+) -> frozenset[str] | None:
+    """Return the dates that are not as the last run noted them; None if any may be another."""
+    now = files_now(pinned)
+    if _sums_of(now) != _sums_of(last.files):
+        return None
+    judged = _judged_anew(lake, last.files, now)
+    if judged is None:
+        return None
+    changed = {file.date for file in now ^ last.done if file.table in _DATED and file.date}
+    return frozenset(changed.union(_dates_of(pinned, judged, limits)))
+
+
+_DATED: Final = {TRAJECTORIES.name, TRAJECTORY_SCORES.name}
+
+
+def _sums_of(files: Collection[NotedFile]) -> tuple[set[str], int]:
+    """Return the files of the sums, and the number of scores that there are."""
+    sums = {file.path for file in files if file.table == SCORE_SUMS.name}
+    return sums, sum(file.rows for file in files if file.table == TRAJECTORY_SCORES.name)
+
+
+def _judged_anew(
+    lake: Lake, before: Collection[NotedFile], now: Collection[NotedFile]
+) -> pa.ChunkedArray | None:
+    """Return the traces of verdicts that came or went; None if it is not known which went.
+
+    Files that left the table are kept for slow readers, but not those with rows that were erased.
+    """
+    then, after = (
+        {file for file in files if file.table == VERDICTS.name} for files in (before, now)
+    )
+    signs = {file: 1 if file in after else -1 for file in then ^ after}
+    try:
+        rows = [_verdicts_of(lake, file, sign) for file, sign in signs.items()]
+    except LakeDamaged:
+        return None
+    schema = VERDICTS.arrow().append(pa.field("sign", pa.int64()))
+    every = pa.concat_tables([schema.empty_table(), *rows])
+    counted = every.group_by(VERDICTS.arrow().names).aggregate([("sign", "sum")])
+    changed = counted.filter(pc.not_equal(counted["sign_sum"], 0))
+    return pc.unique(pc.utf8_slice_codeunits(changed["trajectory_id"], 0, TRACE_ID_DIGITS))
+
+
+def _verdicts_of(lake: Lake, file: NotedFile, sign: int) -> pa.Table:
+    """Return the verdicts in a file, each with this sign.
+
+    Raises:
+        LakeDamaged: The file is gone.
+    """
+    with lake.open_parquet(VERDICTS.name, file.path) as parquet:
+        rows = with_columns(parquet.read(), VERDICTS.arrow())
+    date = pa.repeat(datetime.date.fromisoformat(file.date or ""), len(rows))
+    place = rows.column_names.index("date")
+    return rows.set_column(place, "date", date).append_column("sign", pa.repeat(sign, len(rows)))
+
+
+def _dates_of(pinned: PinnedLake, traces: pa.ChunkedArray, limits: Limits) -> set[str]:
+    """Return the dates of traces."""
+    if not len(traces):
+        return set()
+    files = pinned.only({TRAJECTORIES.name: lambda _: True})
+    with connect_pinned(files, (TRAJECTORIES,), limits) as con:
+        with given(con, "judged_traces", pa.table({"trace_id": traces})):
+            found = con.sql(
+                "SELECT DISTINCT date FROM trajectories SEMI JOIN judged_traces USING (trace_id)"
+            ).fetchall()
+        return {str(date) for (date,) in found}
+
+
+def newest_receipt(lake: Lake) -> int | None:
+    """Return when the newest span or log record was received, ns since 1970: the lake's time.
+
+    Its tables' logs say so. None for a lake without any.
+    """
+    files = [file for table in (RAW_SPANS, RAW_LOGS) for file in lake.live_files(table.name)]
+    ranges = (file.ranges.get("received_ns") for file in files)
+    return max((latest for _, latest in filter(None, ranges)), default=None)
+
+
+def find_traces(
+    con: duckdb.DuckDBPyConnection,
+    specification: Specification,
+    chosen: Chosen = ALL,
+    *,
+    full: bool = False,
+    now_ns: int | None,
+) -> int:
+    """Create `unscored_traces` and `traces_to_score`, and return how many are scored.
+
+    Args:
+        con: Holds `trajectories`, `trajectory_scores` and `verdicts`.
+        specification: What to score against.
+        chosen: Which traces to score.
+        full: As for `unscored`.
+        now_ns: The lake's time.
+    """
+    tasks = list(specification.tasks)
+    task_hashes = {"task_id": tasks, "task_hash": [specification.task_hash(id_) for id_ in tasks]}
+    schema = pa.schema([("task_id", pa.string()), ("task_hash", pa.string())])
+    put(con, "task_hashes", pa.table(task_hashes, schema=schema))
+    parameters: dict[str, Any] = {
+        "everything": full,
+        "now_ns": now_ns,
+        "scorer_version": SCORER_VERSION,
+        **hashes(specification),
+        **chosen._asdict(),
+    }
+    make_table(con, "unscored_traces", query("unscored_traces"), parameters)
+    rows = "SELECT * EXCLUDE (waits) FROM unscored_traces WHERE NOT waits"
+    make_table(con, "traces_to_score", rows)
+    return count(con, "traces_to_score")

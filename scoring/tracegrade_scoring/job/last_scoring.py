@@ -1,0 +1,145 @@
+"""What a scoring run notes for the next one: the files in which it left nothing to do.
+
+Its own module because a note that is wrong would leave scores out of date. Files never change, so
+what is noted stays true of a date for as long as it consists of the same files. A run notes after
+its last commit; one that is killed before leaves dates whose files are not those noted, at which
+the next one looks.
+"""
+
+import datetime
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+
+from tracegrade_lake import VERDICTS, Column, Lake, StagedFile, Table
+from tracegrade_lake.columns import BIGINT, BOOLEAN, TEXT
+from tracegrade_lake.commit import LiveFile
+from tracegrade_queries.engine.pinned import PinnedLake
+from tracegrade_queries.schema import TRAJECTORIES
+from tracegrade_scoring.schema import SCORE_SUMS, SCORER_VERSION, TRAJECTORY_SCORES
+from tracegrade_scoring.tasks import Specification
+
+NOTED: Final = (TRAJECTORIES, VERDICTS, TRAJECTORY_SCORES, SCORE_SUMS)
+"""The tables that decide on what is scored, and whose files are noted."""
+
+SCORED_FILES: Final = Table(
+    name="scored_files",
+    grain="one file at which the last scoring run looked, or which it wrote",
+    columns=(
+        Column(
+            "table_name",
+            TEXT,
+            "Table of the file: trajectories | verdicts | trajectory_scores | score_sums.",
+        ),
+        Column("path", TEXT, "Path of the file inside the table's folder."),
+        Column("date", pa.date32(), "Its partition; NULL if the table has none."),
+        Column("rows", BIGINT, "Rows in it."),
+        Column("waits", BOOLEAN, "True if a trace of its date is still to be scored."),
+        Column(
+            "held_against",
+            TEXT,
+            "Version of the scorer and hash of the tasks and tools, the same for all files.",
+        ),
+    ),
+    partition_by=(),
+)
+
+
+class NotedFile(NamedTuple):
+    """A file of one of the noted tables."""
+
+    table: str
+    path: str
+    date: str | None
+    rows: int
+
+    @classmethod
+    def of(cls, table: Table, file: LiveFile) -> "NotedFile":
+        """Return what is noted of a live file."""
+        return cls(table.name, file.path, file.date, file.rows)
+
+    @classmethod
+    def staged(cls, table: Table, file: StagedFile) -> "NotedFile":
+        """Return what is noted of a staged file once it is committed."""
+        return cls(table.name, file.name, file.partition.get("date"), file.rows)
+
+
+class LastScoring(NamedTuple):
+    """What the last run noted."""
+
+    done: frozenset[NotedFile]
+    """Files of dates at which nothing is left to do."""
+    waiting: frozenset[NotedFile]
+    """Files of all other dates."""
+    held_against: str
+    """As `held_against` has it; '' if nothing was noted."""
+
+    @property
+    def files(self) -> frozenset[NotedFile]:
+        """All that were noted."""
+        return self.done | self.waiting
+
+
+def last_scoring(lake: Lake) -> LastScoring:
+    """Return what the last run noted; nothing if it was another version, or there was none."""
+    is_known = lake.columns(SCORED_FILES.name) == SCORED_FILES.arrow().names
+    dataset = lake.dataset(SCORED_FILES.name) if is_known else None
+    found: dict[bool, set[NotedFile]] = {False: set(), True: set()}
+    held = ""
+    for row in dataset.to_table().to_pylist() if dataset else []:
+        date = row["date"] and str(row["date"])
+        found[row["waits"]].add(NotedFile(row["table_name"], row["path"], date, row["rows"]))
+        held = row["held_against"]
+    return LastScoring(frozenset(found[False]), frozenset(found[True]), held)
+
+
+def files_now(pinned: PinnedLake) -> frozenset[NotedFile]:
+    """Return the files of the noted tables in a pinned lake."""
+    return frozenset(
+        NotedFile.of(table, file)
+        for table in NOTED
+        if table.name in pinned.tables
+        for file in pinned.tables[table.name].files
+    )
+
+
+def held_against(specification: Specification) -> str:
+    """Return by which definitions, tasks and tools a run scores."""
+    return f"{SCORER_VERSION}/{specification.hash}"
+
+
+def noted(
+    files: Iterable[NotedFile], waiting_dates: Iterable[str], specification: Specification
+) -> LastScoring:
+    """Return what there is to note of a run.
+
+    Args:
+        files: All there are after it.
+        waiting_dates: Dates with traces that are still to be scored.
+        specification: What it scored against.
+    """
+    waiting, all_files = frozenset(waiting_dates), frozenset(files)
+    later = frozenset(file for file in all_files if file.date in waiting)
+    return LastScoring(all_files - later, later, held_against(specification))
+
+
+def note_scoring(lake: Lake, before: LastScoring, now: LastScoring) -> None:
+    """Note what a run left, unless that is what the one before it noted."""
+    if now == before:
+        return
+    if lake.columns(SCORED_FILES.name) not in (None, SCORED_FILES.arrow().names):
+        lake.drop(SCORED_FILES.name)  # of another version
+    rows = [_row(file, now) for file in sorted(now.files, key=lambda file: file[:2])]
+    lake.replace(SCORED_FILES, pa.Table.from_pylist(rows, SCORED_FILES.arrow()))
+
+
+def _row(file: NotedFile, now: LastScoring) -> dict[str, object]:
+    return {
+        "table_name": file.table,
+        "path": file.path,
+        "date": file.date and datetime.date.fromisoformat(file.date),
+        "rows": file.rows,
+        "waits": file in now.waiting,
+        "held_against": now.held_against,
+    }

@@ -1,0 +1,63 @@
+"""How large the spans are decides on buckets of a build, and changes no row."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.queries.test_build import contents
+from tests.queries.traces import agent, land, request_of, tool
+
+from tracegrade_lake import Lake
+from tracegrade_queries.build import build as building
+from tracegrade_queries.build.build import build
+from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.executor import Threads
+
+SPANS, BYTES = 1_000, 100_000
+"""Of a bucket, in place of the real numbers, so that few spans are many bytes."""
+
+
+class Counted(Threads):
+    """Threads that count buckets, and the traces in each."""
+
+    def __init__(self) -> None:
+        """Two of them."""
+        super().__init__(2)
+        self.traces: list[int] = []
+
+    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+        """Yield what each bucket gave."""
+        self.traces += [len(bucket.traces) for bucket in buckets]
+        return super().run(work, buckets)
+
+
+def runs(place: Path, result_bytes: int) -> Lake:
+    """Return a new lake of six runs, each with a tool's result of that size."""
+    lake = Lake.create(place)
+    for trace in range(1, 7):
+        result = "".join(f"{trace * number:06d}" for number in range(result_bytes // 6))
+        call = tool(2, 1, trace=trace, at=1, gen_ai__tool__call__result=result)
+        land(lake, request_of([agent(1, trace=trace), call]), seq=trace)
+    return lake
+
+
+def test_few_large_spans_are_several_buckets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twelve spans, six of them of 100 kB, are more than one bucket; of 60 bytes they are one."""
+    monkeypatch.setattr(building, "BUCKET_SPANS", SPANS)
+    monkeypatch.setattr(building, "BUCKET_BYTES", BYTES)
+    monkeypatch.setattr(building, "LEAST_BUCKET_SPANS", SPANS // 10)
+    few, many = Counted(), Counted()
+    build(runs(tmp_path / "small", 60), executor=few)
+    large = runs(tmp_path / "large", 100_000)
+    build(large, executor=many)
+    in_buckets = contents(large)
+    monkeypatch.undo()
+    build(large, full=True)
+
+    assert few.traces == [6]
+    assert len(many.traces) > 2
+    assert sum(many.traces) == 6
+    assert contents(large) == in_buckets
