@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tracegrade_lake import Lake
 from tracegrade_lake.commit import LiveFile
+from tracegrade_lake.snapshot import snapshot
 from tracegrade_queries.engine.layers import Layer, RunOrder
 
 FileCondition: TypeAlias = Callable[[LiveFile], bool]
@@ -140,7 +141,12 @@ def last_run(lake: Lake, order: RunOrder) -> int:
 
 def _pin(lake: Lake, name: str, run: tuple[str, int] | None) -> PinnedTable | None:
     """Return the table, as this application's run of this number left it."""
-    version = lake.version_noting(name, *run) if run else lake.version(name)
+    now = snapshot(lake, name)
+    if now is None:
+        return None
+    if run is None or (now.transaction_version(run[0]) or 0) <= run[1]:
+        return PinnedTable(now.version, tuple(now.files))
+    version = lake.version_noting(name, *run)
     if version is None:
         return None
     return PinnedTable(version, tuple(lake.live_files(name, version)))
