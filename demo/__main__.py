@@ -9,14 +9,18 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias
 
 from demo import kills, scores, stages
 from demo.children import CHECKOUT, Children
 from demo.errors import StageError
 
 LOG_LINES_SHOWN = 15
+
+Stages: TypeAlias = Callable[[Children, Path, Path], None]
 
 
 def main() -> int:
@@ -26,22 +30,34 @@ def main() -> int:
     started = time.monotonic()
     folder: Path = (parser.parse_args().folder or _new_folder()).resolve()
     folder.mkdir(parents=True)
+    if code := run_to_the_end(folder, run_stages):
+        return code
+    print(f"\ndone in {time.monotonic() - started:.0f} s")
+    print(f"lake: {folder / 'lake'}")
+    print(f"report: {folder / 'report' / 'index.html'}")
+    print(f"ui: {stages.TRACEGRADE} ui --lake {folder / 'lake'} --open")
+    return 0
+
+
+def run_to_the_end(folder: Path, stages: Stages) -> int:
+    """Run stages, end every process that they started, and return the exit code.
+
+    Args:
+        folder: Where logs are kept.
+        stages: Gets what runs processes, the folder, and one for files that nobody keeps.
+    """
     try:
         with (
             tempfile.TemporaryDirectory(prefix="tracegrade-demo-") as files,
             Children(logs=folder) as children,  # ended first, so that all writing has stopped
         ):
-            run_stages(children, folder, Path(files))
+            stages(children, folder, Path(files))
     except StageError as error:
         show_failure(error, folder)
         return 1
     except KeyboardInterrupt:
         print(f"\nstopped; nothing is left running, what landed is in {folder}", file=sys.stderr)
         return 130
-    print(f"\ndone in {time.monotonic() - started:.0f} s")
-    print(f"lake: {folder / 'lake'}")
-    print(f"report: {folder / 'report' / 'index.html'}")
-    print(f"ui: {stages.TRACEGRADE} ui --lake {folder / 'lake'} --open")
     return 0
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests import processor_times
 from tests.lake.stores import Store, azure_is_there, azure_server, put_environment, s3_server
 
 settings.register_profile(
@@ -26,8 +27,10 @@ settings.load_profile(os.environ.get("EXAMPLES", "same"))
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let what tests start be interrupted, although a suite in the background ignores that."""
+    if processor_times.asked():
+        config.pluginmanager.register(processor_times.ProcessorTimes())
     usual: dict[signal.Signals, Any] = {
         signal.SIGINT: signal.default_int_handler,
         signal.SIGQUIT: signal.SIG_DFL,

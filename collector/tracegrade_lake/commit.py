@@ -315,9 +315,10 @@ def open_for_writing(storage: TableStorage) -> DeltaTable | None:
 
 
 def _create(storage: TableStorage, table: Table) -> DeltaTable:
+    made = None
     with storage.writing():
         with suppress(CommitFailedError):  # another one was first, or our answer was lost
-            DeltaTable.create(
+            made = DeltaTable.create(
                 storage.uri,
                 schema=table.arrow(),
                 partition_by=list(table.partition_by),
@@ -328,7 +329,7 @@ def _create(storage: TableStorage, table: Table) -> DeltaTable:
             )
         reach("table_created")
         storage.sync_log(after=-1)
-        return _handle(storage)
+        return _handle(storage) if made is None else made
 
 
 def _write(delta: DeltaTable, change: TableChange) -> None:

@@ -4,17 +4,21 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
+from tests.commands import tracegrade
+from tests.queries.traces import Row, as_dicts
+
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
 
 CHECKOUT = Path(__file__).parents[2]
 TRACEGRADE = Path(sys.executable).with_name("tracegrade")
 MODEL_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL")
 
-Row = dict[str, Any]
 Ask = Callable[[str], list[Row]]
 
 
@@ -45,17 +49,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="module")
-def ask(demo: Run) -> Ask:
+def ask(demo: Run) -> Iterator[Ask]:
     """Return a function that asks the demo's lake a question in SQL."""
-
-    def rows(query: str) -> list[Row]:
-        lake = str(demo.folder / "lake")
-        command = [str(TRACEGRADE), "sql", query, "--lake", lake, "--format", "json"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
-        answer: list[Row] = json.loads(done.stdout)
-        return answer
-
-    return rows
+    with connect(Lake.open(demo.folder / "lake")) as con:
+        yield lambda query: as_dicts(con.sql(query))
 
 
 def test_demo_ends_well(demo: Run) -> None:
@@ -166,9 +163,8 @@ def test_runbook_and_human_are_shown_beside(demo: Run) -> None:
 
 def test_worked_example_has_its_t_score(demo: Run) -> None:
     """7.5, 3.75 and 22/3 give 5.600: with the runbook, a human's 5 and strict planning quality."""
-    lake = str(demo.folder / "lake-with-runbook")
-    command = [str(TRACEGRADE), "report", "--lake", lake, "--format", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+    lake = demo.folder / "lake-with-runbook"
+    done = tracegrade("report", "--lake", lake, "--format", "json")
 
     (release,) = json.loads(done.stdout)["releases"]
     assert release["t_score"]["strict"]["value"] == pytest.approx(5.600, abs=0.0005)

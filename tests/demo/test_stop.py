@@ -8,7 +8,11 @@ import uuid
 from pathlib import Path
 
 import pytest
+from tests.queries.traces import land
+from tests.scoring.job.lakes import run
 from tests.waiting import PATIENCE_SECS, wait_until
+
+from tracegrade_lake import Lake
 
 CHECKOUT = Path(__file__).parents[2]
 PROC = Path("/proc")
@@ -19,13 +23,38 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+ONE_STAGE = """
+import sys
+from pathlib import Path
+
+from demo import kills, scores
+from demo.__main__ import run_to_the_end
+
+
+def stage(children, folder, files):
+    while True:
+        {stage}(children, folder / "lake"{more})
+
+
+sys.exit(run_to_the_end(Path(sys.argv[1]), stage))
+"""
+"""The demo with one stage, again and again, so that those before it need not be waited for."""
+HARNESS = ONE_STAGE.format(stage="kills.run_releases", more=", folder")
+SCORE = ONE_STAGE.format(stage="scores.score", more="")
+
+
 def start_demo(folder: Path, mark: str, **environment: str) -> "subprocess.Popen[str]":
     """Start the demo; `mark` stands in the environment of all its processes.
 
     Agents that the harness runs are given few variables, but their home is below the folder.
     """
+    return start(["-m", "demo", "--folder", str(folder / mark)], mark, **environment)
+
+
+def start(program: list[str], mark: str, **environment: str) -> "subprocess.Popen[str]":
+    """Start a program as `start_demo` does."""
     return subprocess.Popen(
-        [sys.executable, "-m", "demo", "--folder", folder / mark],
+        [sys.executable, *program],
         cwd=CHECKOUT,
         env={**os.environ, MARK: mark, **environment},
         stdout=subprocess.PIPE,
@@ -69,8 +98,6 @@ def wait_until_none_lives(mark: str) -> None:
         ("[1/9]", signal.SIGINT, "demo.file_agent"),  # and the collector
         ("[1/9]", signal.SIGTERM, "demo.file_agent"),
         ("[3/9]", signal.SIGINT, "demo.model_server"),
-        ("[5/9]", signal.SIGINT, "demo.file_agent"),  # the harness runs it
-        ("[7/9]", signal.SIGINT, "tracegrade score"),
     ],
 )
 def test_interrupted_demo_leaves_nothing_running(
@@ -82,6 +109,29 @@ def test_interrupted_demo_leaves_nothing_running(
         wait_for(demo, stage)
         wait_until(lambda: any(running in command for command in processes_with(mark)))
         demo.send_signal(number)
+        _, errors = demo.communicate(timeout=PATIENCE_SECS)
+
+    assert demo.returncode == 130
+    assert "nothing is left running" in errors
+    wait_until_none_lives(mark)
+    assert not list(tmp_path.glob("tracegrade-*"))
+
+
+@pytest.mark.parametrize(
+    ("program", "running"),
+    [(HARNESS, "demo.file_agent"), (SCORE, "tracegrade score")],
+    ids=["harness", "score"],
+)
+def test_interrupted_stage_leaves_nothing_running(
+    program: str, running: str, tmp_path: Path
+) -> None:
+    """Nor do agents that the harness runs, and the job that scores."""
+    mark = uuid.uuid4().hex
+    folder = tmp_path / mark
+    land(Lake.create(folder / "lake"), run(1, "look"))
+    with start(["-c", program, str(folder)], mark, TMPDIR=str(tmp_path)) as demo:
+        wait_until(lambda: any(running in command for command in processes_with(mark)))
+        demo.send_signal(signal.SIGINT)
         _, errors = demo.communicate(timeout=PATIENCE_SECS)
 
     assert demo.returncode == 130

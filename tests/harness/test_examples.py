@@ -1,6 +1,7 @@
 """The workflows of `harness/examples/` run what they say, on a small suite."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,16 +21,22 @@ CASES: dict[str, dict[str, Any]] = {"reader": {"verify": [{"files": "data", "onl
 TASKS = "{version: 1, tools: {look: {effect: read}}, tasks: {reader: {}}}"
 
 
-def suite(folder: Path) -> None:
-    """Write a suite with a task file, and a tape of a service that nobody asked."""
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A suite with a task file, and a tape of a service that nobody asked; tests copy it."""
+    if why := Bubblewrap().why_not():
+        pytest.skip(why)
+    folder = tmp_path_factory.mktemp("examples") / "suite"
     made(folder, CASES)
     content = yaml.safe_load((folder / "suite.yaml").read_text())
     wiki = {"url": "http://127.0.0.1:9", "url_as": "WIKI"}
     content["environments"]["notes"]["upstreams"] = {"wiki": wiki}
     (folder / "suite.yaml").write_text(yaml.safe_dump({**content, "tasks": "tasks.yaml"}))
     (folder / "tasks.yaml").write_text(TASKS)
-    recorded = tracegrade("harness", "record", folder / "suite.yaml", "--folder", folder / "home")
+    home = folder.with_name("home")
+    recorded = tracegrade("harness", "record", folder / "suite.yaml", "--folder", home)
     assert recorded.returncode == 0, recorded.stderr
+    return folder
 
 
 def run(name: str, folder: Path) -> None:
@@ -54,10 +61,10 @@ def failures(folder: Path) -> str | None:
     return ElementTree.parse(folder / "results.xml").getroot().get("failures")  # noqa: S314
 
 
-def test_a_pull_request_is_compared_with_its_branch(bwrap: Bubblewrap, tmp_path: Path) -> None:
+def test_a_pull_request_is_compared_with_its_branch(suite: Path, tmp_path: Path) -> None:
     """Both are played, and the comparison is in the summary of the job."""
     for side in ("base", "candidate"):
-        suite(tmp_path / side)
+        shutil.copytree(suite, tmp_path / side)
     run("pull-request.yaml", tmp_path)
 
     comparison = (tmp_path / "comparison.md").read_text()
@@ -66,20 +73,18 @@ def test_a_pull_request_is_compared_with_its_branch(bwrap: Bubblewrap, tmp_path:
     assert failures(tmp_path) == "0"
 
 
-def test_a_first_pull_request_has_nothing_to_be_compared_with(
-    bwrap: Bubblewrap, tmp_path: Path
-) -> None:
+def test_a_first_pull_request_has_nothing_to_be_compared_with(suite: Path, tmp_path: Path) -> None:
     """Its own trials are reported."""
-    suite(tmp_path / "candidate")
+    shutil.copytree(suite, tmp_path / "candidate")
     run("pull-request.yaml", tmp_path)
 
     assert "worker" in (tmp_path / "comparison.md").read_text()
     assert failures(tmp_path) == "0"
 
 
-def test_a_night_is_live_with_kills(bwrap: Bubblewrap, tmp_path: Path) -> None:
+def test_a_night_is_live_with_kills(suite: Path, tmp_path: Path) -> None:
     """Its report, leftovers and results are there."""
-    suite(tmp_path)
+    shutil.copytree(suite, tmp_path, dirs_exist_ok=True)
     run("nightly.yaml", tmp_path)
 
     assert (tmp_path / "report.html").stat().st_size > 10_000

@@ -1,5 +1,7 @@
 """Model calls that no agent's span holds: each is in a run, or counted by reason."""
 
+from pathlib import Path
+
 import pytest
 
 from tracegrade_lake import Lake
@@ -8,6 +10,7 @@ from tracegrade_queries.build.build import build
 from .traces import (
     Row,
     agent,
+    built_apart,
     capture,
     land,
     message,
@@ -18,6 +21,7 @@ from .traces import (
     rows,
     span,
     story,
+    story_apart,
 )
 
 ASKED = message("user", "Is it warm?")
@@ -85,34 +89,41 @@ def test_calls_in_no_trajectory_are_counted_by_reason(lake: Lake) -> None:
     assert build(lake).apart == {"outside": 1, "evaluator": 2}
 
 
-@pytest.mark.parametrize("parts", [["And in Rome?"], []])
-def test_message_without_content_is_not_the_one_before(lake: Lake, parts: list[str]) -> None:
+def test_message_without_content_is_not_the_one_before(tmp_path: Path) -> None:
     """What a user said in a message of which nothing was recorded is not known."""
-    heard = [ASKED, message("assistant", "Yes."), message("user", *parts)]
-    land(lake, request_of([model(1, heard=heard, said=[message("assistant", "No.")])]))
-    build(lake)
+    said = [message("assistant", "No.")]
+    last = [message("user", "And in Rome?"), message("user")]
+    heard = [[ASKED, message("assistant", "Yes."), each] for each in last]
+    lake = built_apart(tmp_path, [[model(1, heard=each, said=said)] for each in heard])
 
-    (found,) = rows(lake, "SELECT user_input FROM trajectories")
-    assert found["user_input"] == (parts[0] if parts else None)
+    found = rows(lake, "SELECT user_input FROM trajectories ORDER BY trace_id")
+    assert found == [{"user_input": "And in Rome?"}, {"user_input": None}]
 
 
-@pytest.mark.parametrize(
-    ("told", "status"),
-    [
-        ("Error: there is no tool find_tram", "not_executed"),
-        ("No such tool: find_tram.", "not_executed"),
-        ("Error: unknown function find_tram", "not_executed"),
-        ("Tool 'find_tram' does not exist.", "not_executed"),
-        ("Tool find_tram not found.", "not_executed"),
-        ("Error: find_tram has no tool for that", "error"),
-        ("There is no tram.", "ok"),
-    ],
-)
-def test_refusal_in_words_is_no_execution(lake: Lake, told: str, status: str) -> None:
+REFUSALS = {
+    "Error: there is no tool find_tram": "not_executed",
+    "No such tool: find_tram.": "not_executed",
+    "Error: unknown function find_tram": "not_executed",
+    "Tool 'find_tram' does not exist.": "not_executed",
+    "Tool find_tram not found.": "not_executed",
+    "Error: find_tram has no tool for that": "error",
+    "There is no tram.": "ok",
+}
+
+
+@pytest.fixture(scope="module")
+def first_steps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The first step of a run whose model was told this of its call."""
+    heard = [[ASKED, CALLED, message("tool", response(told, "c1"))] for told in REFUSALS]
+    runs = [
+        [agent(1), model(2, 1, at=1, said=[CALLED]), model(3, 1, at=5, heard=each)]
+        for each in heard
+    ]
+    found = story_apart(built_apart(tmp_path_factory.mktemp("refused"), runs), len(runs))
+    return dict(zip(REFUSALS, (steps[0] for steps in found), strict=True))
+
+
+@pytest.mark.parametrize("told", REFUSALS)
+def test_refusal_in_words_is_no_execution(first_steps: dict[str, str], told: str) -> None:
     """An agent written by hand tells its model in words that there is no such tool."""
-    heard = [ASKED, CALLED, message("tool", response(told, "c1"))]
-    spans = [agent(1), model(2, 1, at=1, said=[CALLED]), model(3, 1, at=5, heard=heard)]
-    land(lake, request_of(spans))
-    build(lake)
-
-    assert story(lake)[0] == f"tool_call find_tram {{}} {status}"
+    assert first_steps[told] == f"tool_call find_tram {{}} {REFUSALS[told]}"

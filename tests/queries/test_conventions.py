@@ -2,24 +2,23 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from tracegrade_lake import Lake
-from tracegrade_queries.build.build import build
-
+from .together import Scene, built_together
 from .traces import (
     Row,
     agent,
-    land,
+    built_apart,
     message,
     model,
     request,
-    request_of,
     response,
     rows,
     span,
     story,
+    story_apart,
     tool,
     with_events,
 )
@@ -78,27 +77,46 @@ def body_events(span: Row, heard: list[Row], said: Row) -> Row:
     return with_events(span, *events, ("gen_ai.choice", choice))
 
 
-@pytest.mark.parametrize("form", [content_events, text_events, message_events, body_events])
-def test_events_of_earlier_conventions_tell_the_messages(
-    lake: Lake, form: Callable[[Row, list[Row], Row], Row]
-) -> None:
-    """Messages are read from span events in every form that the conventions had."""
+FORMS: dict[str, Callable[[Row, list[Row], Row], Row]] = {
+    "content": content_events,
+    "text": text_events,
+    "message": message_events,
+    "body": body_events,
+}
+
+
+def told_in(form: Callable[[Row, list[Row], Row], Row]) -> list[Row]:
+    """Return a run whose messages are told in this form."""
     arguments = {"gen_ai__tool__call__arguments": '{"city": "Paris"}'}
-    spans = [
+    return [
         agent(1),
         form(model(2, 1, at=1), [ASKED], REQUESTED),
         tool(3, 1, at=5, tool_name="w", gen_ai__tool__call__id="c1", **arguments),
         form(model(4, 1, at=9), [ASKED, REQUESTED, TOLD], ANSWERED),
     ]
-    land(lake, request_of(spans))
-    build(lake)
-
-    told = story(lake)
-    assert [each for each in told if not each.startswith("observation")] == [STORY[0], STORY[2]]
-    assert told == STORY or form is text_events
 
 
-def test_lists_of_texts_are_what_was_said(lake: Lake) -> None:
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """The story that each form tells."""
+    runs = [told_in(form) for form in FORMS.values()]
+    lake = built_apart(tmp_path_factory.mktemp("forms"), runs)
+    return dict(zip(FORMS, story_apart(lake, len(FORMS)), strict=True))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_events_of_earlier_conventions_tell_the_messages(
+    told: dict[str, list[str]], form: str
+) -> None:
+    """Messages are read from span events in every form that the conventions had."""
+    seen = [each for each in told[form] if not each.startswith("observation")]
+
+    assert seen == [STORY[0], STORY[2]]
+    assert told[form] == STORY or form == "text"
+
+
+@built_together
+def test_lists_of_texts_are_what_was_said() -> Scene:
     """Spring AI writes the texts alone; the client's span tells the question."""
     client: Row = {
         "spring__ai__kind": "chat_client",
@@ -112,16 +130,14 @@ def test_lists_of_texts_are_what_was_said(lake: Lake) -> None:
             ("gen_ai.content.completion", {"gen_ai.completion": json.dumps([ANSWER])}),
         ),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == [STORY[2]]
     asked = "SELECT user_input, final_answer FROM trajectories"
     assert rows(lake, asked) == [{"user_input": QUESTION, "final_answer": ANSWER}]
 
 
-@pytest.mark.parametrize("in_json", [True, False])
-def test_parameters_of_a_function_are_its_arguments(lake: Lake, in_json: bool) -> None:
+def test_parameters_of_a_function_are_its_arguments(tmp_path: Path) -> None:
     """Google's instrumentation told each by itself, in attributes or in the JSON of one."""
     parameters = {
         "code.function.parameters.city.type": "str",
@@ -129,18 +145,18 @@ def test_parameters_of_a_function_are_its_arguments(lake: Lake, in_json: bool) -
         "code.function.parameters.days.type": "int",
         "code.function.parameters.days.value": 3,
     }
-    told: Row = {"code__function__return__value": "22C", "code__args__keyword__count": 2}
-    if in_json:
-        told = {"gen_ai__tool__call__arguments": json.dumps(parameters)}
-    else:
-        told |= {key.replace(".", "__"): value for key, value in parameters.items()}
-    land(lake, request_of([agent(1), tool(2, 1, at=1, tool_name="w", **told)]))
-    build(lake)
+    apiece: Row = {"code__function__return__value": "22C", "code__args__keyword__count": 2}
+    apiece |= {key.replace(".", "__"): value for key, value in parameters.items()}
+    in_json: Row = {"gen_ai__tool__call__arguments": json.dumps(parameters)}
+    runs = [[agent(1), tool(2, 1, at=1, tool_name="w", **told)] for told in (apiece, in_json)]
+    lake = built_apart(tmp_path, runs)
 
-    assert story(lake)[0] == 'tool_call w {"city":"75","days":3} ok'
+    call = 'tool_call w {"city":"75","days":3} ok'
+    assert [told[0] for told in story_apart(lake, len(runs))] == [call, call]
 
 
-def test_span_that_names_a_tool_alone_executed_it(lake: Lake) -> None:
+@built_together
+def test_span_that_names_a_tool_alone_executed_it() -> Scene:
     """Whether no operation is named, or one that the conventions do not have."""
     named: Row = {"gen_ai__tool__name": "w", "gen_ai__tool__call__arguments": '{"city": "Paris"}'}
     spans = [
@@ -149,13 +165,13 @@ def test_span_that_names_a_tool_alone_executed_it(lake: Lake) -> None:
         span(3, 1, at=5, gen_ai__operation__name="run_it", **named),
         span(4, 1, at=9, gen_ai__operation__name="choose", gen_ai__tool__name="w"),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == [STORY[0]] * 2
 
 
-def test_reasoning_written_last_stands_before_what_it_led_to(lake: Lake) -> None:
+@built_together
+def test_reasoning_written_last_stands_before_what_it_led_to() -> Scene:
     """A thought that ends a message comes before its text and its calls."""
     thought = {"type": "reasoning", "content": "Hm."}
     spans = [
@@ -164,7 +180,6 @@ def test_reasoning_written_last_stands_before_what_it_led_to(lake: Lake) -> None
         model(3, 1, at=9, heard=[message("tool", response("22C", "c1"))]),
         model(4, 1, at=12, said=[message("assistant", ANSWER, thought)]),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == ["thought Hm.", *STORY[:2], "thought Hm.", STORY[2]]

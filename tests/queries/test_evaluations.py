@@ -202,26 +202,32 @@ def test_score_that_came_back_makes_no_trace_be_built_again(lake: Lake) -> None:
     assert rows(lake, RECEIVED) == [after]
 
 
-@pytest.mark.parametrize(
-    "judging",
-    [{"openinference__span__kind": "EVALUATOR"}, {"gen_ai__operation__name": "evaluation"}],
-)
-def test_what_an_evaluator_does_is_no_work_of_the_agent(lake: Lake, judging: Row) -> None:
+def test_what_an_evaluator_does_is_no_work_of_the_agent(lake: Lake) -> None:
     """Its model calls are no steps of the run around it, and no run where it stands alone."""
     said = [message("assistant", "It is 22C.")]
     judge = [message("assistant", "hallucinated", request("lookup", "c1"))]
-    spans = [
-        agent(1, evaluations__0__evaluation__name="success", evaluations__0__evaluation__score=1),
-        model(2, 1, at=1, said=said),
-        span(3, 1, at=5, ms=20, **judging),
-        span(4, 3, at=6),
-        model(5, 4, at=7, said=judge),
-        tool(6, 4, at=9, tool_name="lookup"),
-        span(7, trace=2, at=200, ms=20, links=[2], **judging),
-        model(8, 7, trace=2, at=201, said=judge),
-    ]
-    land(lake, request_of(spans))
+    by_kind: Row = {"openinference__span__kind": "EVALUATOR"}
+    by_operation: Row = {"gen_ai__operation__name": "evaluation"}
+    for within, alone, judging in ((1, 2, by_kind), (3, 4, by_operation)):
+        spans = [
+            agent(
+                1,
+                trace=within,
+                evaluations__0__evaluation__name="success",
+                evaluations__0__evaluation__score=1,
+            ),
+            model(2, 1, trace=within, at=1, said=said),
+            span(3, 1, trace=within, at=5, ms=20, **judging),
+            span(4, 3, trace=within, at=6),
+            model(5, 4, trace=within, at=7, said=judge),
+            tool(6, 4, trace=within, at=9, tool_name="lookup"),
+            span(7, trace=alone, at=200, ms=20, links=[2], **judging),
+            model(8, 7, trace=alone, at=201, said=judge),
+        ]
+        land(lake, request_of(spans), seq=within)
     build(lake)
 
-    assert story(lake) == ["answer It is 22C."]
-    assert rows(lake, "SELECT count(*) AS runs FROM trajectories") == [{"runs": 1}]
+    assert story(lake) == ["answer It is 22C."] * 2
+    assert rows(lake, "SELECT trace_id FROM trajectories ORDER BY 1") == [
+        {"trace_id": f"{trace:032x}"} for trace in (1, 3)
+    ]

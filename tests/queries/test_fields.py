@@ -12,6 +12,7 @@ from .traces import (
     NOON_NS,
     Row,
     agent,
+    built_apart,
     land,
     land_logs,
     message,
@@ -240,56 +241,56 @@ def heard_by_agent(asked: str, scope: str = "test") -> Row:
     return agent(1, scope=scope, gen_ai__input__messages=heard)
 
 
-@pytest.mark.parametrize(
-    ("asking", "text"),
-    [
-        (
-            heard_by_agent(
-                '[{"type":"text","text":"Is it warm?"},{"type":"text","text":"Say \\"no\\"."}]'
-            ),
-            LINES,
+ASKING: list[tuple[Row, str]] = [
+    (
+        heard_by_agent(
+            '[{"type":"text","text":"Is it warm?"},{"type":"text","text":"Say \\"no\\"."}]'
         ),
-        (span(1, input__value=AGNO_BLOCKS, **AGNO_OPENINFERENCE), LINES),
-        (
-            span(
-                1,
-                input__value="[{'type': 'text', 'text': \"It's\\nwarm.\"}]",
-                **AGNO_OPENINFERENCE,
-            ),
-            "It's\nwarm.",
-        ),
-        (span(1, traceloop__entity__input=AGNO_MESSAGE, **AGNO_TRACELOOP), LINES),
-        (span(1, traceloop__entity__input=AGNO_TEXT, **AGNO_TRACELOOP), "Isn't it warm?"),
-        (heard_by_agent(DSPY_FIELDS, DSPY), "Is it warm?"),
-        (heard_by_agent("{'question': \"Isn't it?\\nSay so.\"}", DSPY), "Isn't it?\nSay so."),
-        (heard_by_agent("{'question': 7}", DSPY), "{'question': 7}"),
-    ],
-)
-def test_blocks_that_a_user_asked_in_are_lines(lake: Lake, asking: Row, text: str) -> None:
+        LINES,
+    ),
+    (span(1, input__value=AGNO_BLOCKS, **AGNO_OPENINFERENCE), LINES),
+    (
+        span(1, input__value="[{'type': 'text', 'text': \"It's\\nwarm.\"}]", **AGNO_OPENINFERENCE),
+        "It's\nwarm.",
+    ),
+    (span(1, traceloop__entity__input=AGNO_MESSAGE, **AGNO_TRACELOOP), LINES),
+    (span(1, traceloop__entity__input=AGNO_TEXT, **AGNO_TRACELOOP), "Isn't it warm?"),
+    (heard_by_agent(DSPY_FIELDS, DSPY), "Is it warm?"),
+    (heard_by_agent("{'question': \"Isn't it?\\nSay so.\"}", DSPY), "Isn't it?\nSay so."),
+    (heard_by_agent("{'question': 7}", DSPY), "{'question': 7}"),
+]
+PRINTED = [
+    AGNO_BLOCKS,
+    AGNO_MESSAGE,
+    AGNO_TEXT,
+    DSPY_FIELDS,
+    '"Is it warm?"',
+    "['Is it warm?']",
+]
+
+
+@pytest.fixture(scope="module")
+def user_inputs(tmp_path_factory: pytest.TempPathFactory) -> list[str | None]:
+    """What users are found to have asked: of ASKING, then of PRINTED by another framework."""
+    answer = model(2, 1, said=[message("assistant", "No.")])
+    asked = [*([asking, answer] for asking, _ in ASKING), *([heard_by_agent(p)] for p in PRINTED)]
+    lake = built_apart(tmp_path_factory.mktemp("asked"), asked)
+    found = rows(lake, "SELECT user_input FROM trajectories ORDER BY trace_id")
+    return [row["user_input"] for row in found]
+
+
+@pytest.mark.parametrize("number", range(len(ASKING)))
+def test_blocks_that_a_user_asked_in_are_lines(user_inputs: list[str | None], number: int) -> None:
     """A framework may write or print the content blocks of a message in place of its text."""
-    land(lake, request_of([asking, model(2, 1, said=[message("assistant", "No.")])]))
-    build(lake)
-
-    assert rows(lake, "SELECT user_input FROM trajectories") == [{"user_input": text}]
+    assert user_inputs[number] == ASKING[number][1]
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        AGNO_BLOCKS,
-        AGNO_MESSAGE,
-        AGNO_TEXT,
-        DSPY_FIELDS,
-        '"Is it warm?"',
-        "['Is it warm?']",
-    ],
-)
-def test_user_of_another_framework_may_ask_of_what_python_prints(lake: Lake, asked: str) -> None:
+@pytest.mark.parametrize("number", range(len(PRINTED)))
+def test_user_of_another_framework_may_ask_of_what_python_prints(
+    user_inputs: list[str | None], number: int
+) -> None:
     """Only Agno and DSPy print what they are asked: elsewhere a user wrote it so."""
-    land(lake, request_of([heard_by_agent(asked)]))
-    build(lake)
-
-    assert rows(lake, "SELECT user_input FROM trajectories") == [{"user_input": asked}]
+    assert user_inputs[len(ASKING) :][number] == PRINTED[number]
 
 
 RESOURCE = {

@@ -1,13 +1,13 @@
 """A message that many calls hear is read once, and each of them is said to have heard it."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
+from tests.drawn import drawn
 
 from tracegrade_queries.build.passes import define_macros
 from tracegrade_queries.engine.sql import query
@@ -66,12 +66,17 @@ def con() -> duckdb.DuckDBPyConnection:
     return con
 
 
-@given(lists=st.lists(told(), min_size=2, max_size=6))
-def test_history_is_heard_as_if_each_list_was_read_whole(
-    con: duckdb.DuckDBPyConnection, lists: list[str]
-) -> None:
+def test_history_is_heard_as_if_each_list_was_read_whole(con: duckdb.DuckDBPyConnection) -> None:
     """Whatever conversations meet in a trace, and however their lists are written."""
-    assert heard(con, lists, by_history=True) == heard(con, lists, by_history=False)
+    traces = drawn(st.lists(told(), min_size=2, max_size=6))
+    by_history, read_whole = (heard(con, traces, by_history=each) for each in (True, False))
+
+    assert [
+        (lists, parts, whole)
+        for lists, parts, whole in zip(traces, by_history, read_whole, strict=True)
+        if parts != whole
+    ] == []
+    assert len(read_whole) == len(traces)
 
 
 def test_what_was_heard_before_is_not_read_again(con: duckdb.DuckDBPyConnection) -> None:
@@ -79,7 +84,7 @@ def test_what_was_heard_before_is_not_read_again(con: duckdb.DuckDBPyConnection)
     said = [
         {"role": "user", "parts": [{"type": "text", "content": LONG * n}]} for n in range(1, 9)
     ]
-    read(con, [json.dumps(said[:n]) for n in range(1, 9)])
+    read(con, [[json.dumps(said[:n]) for n in range(1, 9)]])
 
     rests = con.sql("SELECT rest FROM otel_genai_history ORDER BY place").fetchall()
 
@@ -87,20 +92,25 @@ def test_what_was_heard_before_is_not_read_again(con: duckdb.DuckDBPyConnection)
 
 
 def heard(
-    con: duckdb.DuckDBPyConnection, lists: Iterable[str], *, by_history: bool
-) -> list[tuple[Any, ...]]:
-    """Return all parts of messages that are told, sorted."""
-    read(con, lists)
+    con: duckdb.DuckDBPyConnection, traces: Sequence[Sequence[str]], *, by_history: bool
+) -> list[list[tuple[Any, ...]]]:
+    """Return all parts of messages that each trace tells, sorted."""
+    trace_of = read(con, traces)
     if not by_history:
         con.execute("DELETE FROM otel_genai_history")
     run(con, query("otel_genai_messages"))
-    return con.sql("FROM otel_genai_messages ORDER BY ALL").fetchall()
+    found: list[list[tuple[Any, ...]]] = [[] for _ in traces]
+    for key, *part in con.sql("SELECT key, * FROM otel_genai_messages ORDER BY ALL").fetchall():
+        found[trace_of[key]].append(tuple(part))
+    return found
 
 
-def read(con: duckdb.DuckDBPyConnection, lists: Iterable[str]) -> None:
-    """Make the lists of one trace, and their history."""
+def read(con: duckdb.DuckDBPyConnection, traces: Sequence[Sequence[str]]) -> list[int]:
+    """Make the lists of these traces, and their history; return the trace of each key."""
     con.execute(f"CREATE OR REPLACE TABLE bucket_spans ({SPANS})")
-    rows = [[key, {INPUT: text}] for key, text in enumerate(lists)]
-    con.executemany("INSERT INTO bucket_spans VALUES ($1, 't', 's', $2)", rows)
+    told = [(trace, text) for trace, lists in enumerate(traces) for text in lists]
+    rows = [[key, str(trace), {INPUT: text}] for key, (trace, text) in enumerate(told)]
+    con.executemany("INSERT INTO bucket_spans VALUES ($1, $2, 's', $3)", rows)
     run(con, query("otel_genai_lists"))
     run(con, query("otel_genai_history"))
+    return [trace for trace, _ in told]

@@ -6,12 +6,14 @@ from typing import Any
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
+from .together import Scene, built_together
 from .traces import land, request_of, rows, span
 
 TRACELOOP = "opentelemetry.instrumentation.langchain"
 
 
-def test_graph_that_a_tool_called_is_a_run_of_its_own(lake: Lake) -> None:
+@built_together
+def test_graph_that_a_tool_called_is_a_run_of_its_own() -> Scene:
     """Before 0.5x Traceloop calls a graph below a tool a task, as it does any chain there."""
     graph = json.dumps({"outputs": {"messages": []}})
     chain = json.dumps({"outputs": {"text": "22C"}})
@@ -35,8 +37,7 @@ def test_graph_that_a_tool_called_is_a_run_of_its_own(lake: Lake) -> None:
         )
         for number, parent, kind, name, output in told
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert rows(
         lake,
@@ -45,7 +46,8 @@ def test_graph_that_a_tool_called_is_a_run_of_its_own(lake: Lake) -> None:
     ) == [{"agent_name": "boss", "tools": ["ask"]}, {"agent_name": "expert", "tools": ["now"]}]
 
 
-def test_last_message_is_what_the_user_of_an_exported_run_asks(lake: Lake) -> None:
+@built_together
+def test_last_message_is_what_the_user_of_an_exported_run_asks() -> Scene:
     """LangSmith's run of an agent holds the whole conversation, with the question at its end."""
     heard = [["user", "And in Paris?"], ["assistant", "22C"], ["user", "And in Rome?"]]
     run = span(
@@ -54,21 +56,20 @@ def test_last_message_is_what_the_user_of_an_exported_run_asks(lake: Lake) -> No
         langsmith__trace__name="a",
         gen_ai__prompt=json.dumps({"messages": heard}),
     )
-    land(lake, request_of([run]))
-    build(lake)
+    lake = yield [run]
 
     assert rows(lake, "SELECT user_input FROM trajectories") == [{"user_input": "And in Rome?"}]
 
 
-def test_calls_that_litellm_tells_beside_its_messages_are_requests(lake: Lake) -> None:
+@built_together
+def test_calls_that_litellm_tells_beside_its_messages_are_requests() -> Scene:
     """LiteLLM's own spans number the calls of one answer, as if each were an answer."""
     calls: dict[str, Any] = {
         f"gen_ai__completion__{number}__function_call__{key}": value
         for number, city in enumerate(["Paris", "Rome"])
         for key, value in {"name": "w", "arguments": json.dumps({"city": city})}.items()
     }
-    land(lake, request_of([span(1, llm__request__type="completion", **calls)]))
-    build(lake)
+    lake = yield [span(1, llm__request__type="completion", **calls)]
 
     told = rows(lake, "SELECT tool_name, arguments FROM steps ORDER BY step_index")
     assert told == [
@@ -103,10 +104,10 @@ def test_exported_graph_is_named_as_its_run_is(lake: Lake) -> None:
     assert [row["agent_name"] for row in names] == ["supervisor", None]
 
 
-def test_spans_that_logfire_exports_for_another_are_that_one_s(lake: Lake) -> None:
+@built_together
+def test_spans_that_logfire_exports_for_another_are_that_one_s() -> Scene:
     """Logfire adds attributes of its own to spans that are not its own."""
     run = span(1, langsmith__span__kind="tool", gen_ai__tool__name="now", logfire__msg="now")
-    land(lake, request_of([run]))
-    build(lake)
+    lake = yield [run]
 
     assert rows(lake, "SELECT tool_name FROM steps") == [{"tool_name": "now"}]

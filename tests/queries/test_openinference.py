@@ -6,7 +6,21 @@ from typing import Any
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
-from .traces import Row, agent, land, message, model, request_of, response, rows, span, story, tool
+from .together import Scene, built_together
+from .traces import (
+    Row,
+    TraceRows,
+    agent,
+    land,
+    message,
+    model,
+    request_of,
+    response,
+    rows,
+    span,
+    story,
+    tool,
+)
 from .traces import request as requested
 
 LANGCHAIN = "openinference.instrumentation.langchain"
@@ -32,7 +46,7 @@ def asks(number: int, parent: int, tool_name: str, at: float, **fields: Any) -> 
     return oi(number, parent, "LLM", at=at, **{key: tool_name, **role, **fields})
 
 
-def trajectories(lake: Lake) -> list[tuple[str, str | None, bool]]:
+def trajectories(lake: Lake | TraceRows) -> list[tuple[str, str | None, bool]]:
     """Return root span, agent and whether another run called it, of each trajectory."""
     found = rows(
         lake,
@@ -42,7 +56,8 @@ def trajectories(lake: Lake) -> list[tuple[str, str | None, bool]]:
     return [(row["root_span_id"].lstrip("0"), row["agent_name"], row["called"]) for row in found]
 
 
-def test_nodes_named_agent_do_not_split_a_graph(lake: Lake) -> None:
+@built_together
+def test_nodes_named_agent_do_not_split_a_graph() -> Scene:
     """A ReAct graph marks each turn of its node `agent` as an AGENT; it is one run."""
     graph = {"ls_integration": "langgraph"}
     spans = [
@@ -53,14 +68,14 @@ def test_nodes_named_agent_do_not_split_a_graph(lake: Lake) -> None:
         oi(5, 4, "TOOL", at=21, tool__name="now", output__value="noon"),
         node(6, 1, "AGENT", "agent", 40, langgraph_node="agent", **graph),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert trajectories(lake) == [("1", None, False)]
     assert story(lake) == ["tool_call now {} ok", "observation noon"]
 
 
-def test_agent_of_any_name_is_an_agent(lake: Lake) -> None:
+@built_together
+def test_agent_of_any_name_is_an_agent() -> Scene:
     """LangChain's metadata name the agents: here one that another called as a tool."""
     graph = {"ls_integration": "langchain_create_agent"}
     tools = {"langgraph_node": "tools", **graph}
@@ -72,14 +87,14 @@ def test_agent_of_any_name_is_an_agent(lake: Lake) -> None:
         asks(5, 4, "now", at=22),
         oi(6, 4, "TOOL", at=25, tool__name="now", output__value="noon"),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert trajectories(lake) == [("1", "manager", False), ("4", "expert", True)]
     assert story(lake, f"{1:032x}-{1:016x}") == ["tool_call ask {} ok", "observation 22C"]
 
 
-def test_deep_agent_calls_its_agents(lake: Lake) -> None:
+@built_together
+def test_deep_agent_calls_its_agents() -> Scene:
     """A Deep Agent is a graph without a name; what its tool `task` calls are runs of their own."""
     graph = {"ls_integration": "deepagents"}
     expert = {"ls_integration": "langchain_create_agent", "lc_agent_name": "expert"}
@@ -94,51 +109,51 @@ def test_deep_agent_calls_its_agents(lake: Lake) -> None:
         asks(6, 5, "now", at=27),
         oi(7, 5, "TOOL", at=30, tool__name="now", output__value="noon"),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert trajectories(lake) == [("1", None, False), ("5", "expert", True)]
     assert story(lake, f"{1:032x}-{1:016x}") == ["tool_call task {} ok", "observation 22C"]
 
 
-def test_tool_with_agent_in_its_name_is_a_tool(lake: Lake) -> None:
+@built_together
+def test_tool_with_agent_in_its_name_is_a_tool() -> Scene:
     """LangChain marks the tool `ask_agent` as an AGENT; its name as a tool says what it is."""
     spans = [
         node(1, None, "CHAIN", "LangGraph", 0, ls_integration="langgraph"),
         asks(2, 1, "ask_agent", at=1),
         oi(3, 1, "AGENT", at=20, tool__name="ask_agent", output__value="22C"),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert trajectories(lake) == [("1", None, False)]
     assert story(lake) == ["tool_call ask_agent {} ok", "observation 22C"]
 
 
-def test_answer_in_blocks_is_text(lake: Lake) -> None:
+@built_together
+def test_answer_in_blocks_is_text() -> Scene:
     """Of a last message in blocks, as the Responses API makes it, the answer is its text."""
     blocks = [{"type": "reasoning", "summary": []}, {"type": "text", "text": "22C"}]
     output = json.dumps({"messages": [{"type": "ai", "data": {"content": blocks}}]})
-    land(lake, request_of([oi(1, None, "AGENT", name="weather_agent", output__value=output)]))
-    build(lake)
+    lake = yield [oi(1, None, "AGENT", name="weather_agent", output__value=output)]
 
     assert rows(lake, "SELECT final_answer FROM trajectories") == [{"final_answer": "22C"}]
 
 
-def test_empty_arguments_are_not_guessed(lake: Lake) -> None:
+@built_together
+def test_empty_arguments_are_not_guessed() -> Scene:
     """Missing arguments are none only where that is known: not where attributes were dropped."""
     spans = [
         oi(1, None, "AGENT", ms=100, agent__name="a"),
         {**asks(2, 1, "now", at=1), "droppedAttributesCount": 3},
         asks(3, 1, "now", at=2, scope="openinference.instrumentation.other"),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == ["tool_call now unknown", "tool_call now unknown"]
 
 
-def test_streamed_chat_completion_is_read_from_the_raw_output(lake: Lake) -> None:
+@built_together
+def test_streamed_chat_completion_is_read_from_the_raw_output() -> Scene:
     """The Agents SDK tells what a streamed Chat Completion said in its raw output alone."""
     items = [
         {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Look."}]},
@@ -156,8 +171,7 @@ def test_streamed_chat_completion_is_read_from_the_raw_output(lake: Lake) -> Non
         oi(2, 1, "LLM", AGENTS_SDK, at=1, output__value=output),
         oi(3, 1, "LLM", AGENTS_SDK, at=9, output__value=plain, **said),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == [
         "thought Look.",
@@ -168,7 +182,8 @@ def test_streamed_chat_completion_is_read_from_the_raw_output(lake: Lake) -> Non
     ]
 
 
-def test_fast_tools_recorded_twice_are_matched_by_id(lake: Lake) -> None:
+@built_together
+def test_fast_tools_recorded_twice_are_matched_by_id() -> Scene:
     """Two records of a call that overlap less than half are one, if they share the call id."""
     calls = [requested("t", "c1", x=1), requested("t", "c2", x=2)]
     answers = [response("r", "c1"), response("r", "c2")]
@@ -185,8 +200,7 @@ def test_fast_tools_recorded_twice_are_matched_by_id(lake: Lake) -> None:
         tool(7, 4, at=22.7, ms=0.6, gen_ai__tool__call__id="c2", **told),
         model(8, 4, at=30, heard=[message("tool", *answers)], scope=GENAI),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == [
         'tool_call t {"x":1} ok',
@@ -196,7 +210,8 @@ def test_fast_tools_recorded_twice_are_matched_by_id(lake: Lake) -> None:
     ]
 
 
-def test_wrapped_tools_below_langchain_are_one_call_each(lake: Lake) -> None:
+@built_together
+def test_wrapped_tools_below_langchain_are_one_call_each() -> Scene:
     """A wrapper's brief spans, whose parent is not LangChain's span, lie in its spans' time."""
     same = {"tool__name": "t", "input__value": '{"x": 1}', "output__value": "r"}
     inner: Row = {"gen_ai__tool__call__arguments": '{"x": 1}', "scope": "tracegrade", "ms": 0.1}
@@ -209,14 +224,14 @@ def test_wrapped_tools_below_langchain_are_one_call_each(lake: Lake) -> None:
         tool(6, 1, at=22.3, **inner),
         tool(7, 1, at=22.5, tool_name="u", **inner),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     calls = rows(lake, "SELECT tool_name FROM steps WHERE kind = 'tool_call' ORDER BY ALL")
     assert [call["tool_name"] for call in calls] == ["t", "t", "u"]
 
 
-def test_run_that_ends_with_an_unknown_tool_did_not_execute_it(lake: Lake) -> None:
+@built_together
+def test_run_that_ends_with_an_unknown_tool_did_not_execute_it() -> Scene:
     """Without offered tools, the Agents SDK's error is what tells that a tool does not exist."""
     spans = [
         oi(1, None, "AGENT", AGENTS_SDK, ms=100, agent__name="a"),
@@ -224,13 +239,13 @@ def test_run_that_ends_with_an_unknown_tool_did_not_execute_it(lake: Lake) -> No
         asks(3, 2, "nope", at=1, scope=AGENTS_SDK),
         asks(4, 2, "t", at=2, scope=AGENTS_SDK),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == ["tool_call nope {} not_executed", "tool_call t {} unknown"]
 
 
-def test_last_message_of_a_conversation_is_what_its_user_asks(lake: Lake) -> None:
+@built_together
+def test_last_message_of_a_conversation_is_what_its_user_asks() -> Scene:
     """LangChain's agents hear the whole conversation: what was asked now stands at its end."""
     heard = [
         {"type": "human", "content": "And in Paris?"},
@@ -252,8 +267,7 @@ def test_last_message_of_a_conversation_is_what_its_user_asks(lake: Lake) -> Non
             **first,
         ),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     asked = rows(lake, "SELECT user_input FROM trajectories ORDER BY start_time")
     assert [row["user_input"] for row in asked] == [
@@ -263,7 +277,8 @@ def test_last_message_of_a_conversation_is_what_its_user_asks(lake: Lake) -> Non
     ]
 
 
-def test_graph_is_named_as_its_span_is(lake: Lake) -> None:
+@built_together
+def test_graph_is_named_as_its_span_is() -> Scene:
     """A supervisor is a graph of its own name; the agents that it hands over to name no run."""
     graph = {"ls_integration": "langgraph"}
     spans = [
@@ -271,8 +286,7 @@ def test_graph_is_named_as_its_span_is(lake: Lake) -> None:
         node(2, 1, "AGENT", "expert", 5, lc_agent_name="expert", langgraph_node="expert", **graph),
         asks(3, 2, "now", at=6),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert trajectories(lake) == [("1", "supervisor", False)]
 
@@ -347,7 +361,8 @@ def test_whole_answers_are_read_where_no_message_is_told(lake: Lake) -> None:
     assert told == {name: ["thought Hm.", "tool_call w {} unknown"] for name in ANSWERS}
 
 
-def test_printed_messages_of_smolagents_are_read(lake: Lake) -> None:
+@built_together
+def test_printed_messages_of_smolagents_are_read() -> Scene:
     """What a model of smolagents heard may stand in its input as Python prints it."""
     printed = (
         "ChatMessage(role=<MessageRole.TOOL_RESPONSE: 'tool-response'>, "
@@ -358,7 +373,6 @@ def test_printed_messages_of_smolagents_are_read(lake: Lake) -> None:
         asks(2, 1, "now", at=1),
         oi(3, 1, "LLM", at=9, input__value=json.dumps({"messages": [printed]})),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == ["tool_call now {} ok", "observation noon"]

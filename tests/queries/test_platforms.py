@@ -8,6 +8,7 @@ import pytest
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
+from .together import Scene, built_together
 from .traces import Row, agent, land, message, model, request, request_of, rows, span, story
 
 QUESTION = "What is the weather in Paris?"
@@ -114,7 +115,8 @@ def test_platform_tells_its_story(lake: Lake, platform: str) -> None:
     assert call == {"tool_call_id": "c1", "offered": True}
 
 
-def test_spring_ai_tells_its_tools(lake: Lake) -> None:
+@built_together
+def test_spring_ai_tells_its_tools() -> Scene:
     """What its models say it logs; its tools have their arguments and results on their spans."""
     told: Row = {
         "spring.ai.kind": "tool_call",
@@ -124,12 +126,12 @@ def test_spring_ai_tells_its_tools(lake: Lake) -> None:
         "spring.ai.tool.call.result": json.dumps("22C"),
     }
     client: Row = {"spring.ai.kind": "chat_client", "gen_ai.operation.name": "framework"}
-    land(lake, request_of([span(1, ms=9, **client), span(2, 1, at=1, **told)]))
-    build(lake)
+    lake = yield [span(1, ms=9, **client), span(2, 1, at=1, **told)]
     assert story(lake) == STORY[:2]
 
 
-def test_kind_of_span_stands_for_the_operation(lake: Lake) -> None:
+@built_together
+def test_kind_of_span_stands_for_the_operation() -> Scene:
     """`gen_ai.span.kind` alone says what a span with the conventions' other attributes is."""
     told: Row = {
         "gen_ai.span.kind": "TOOL",
@@ -138,15 +140,14 @@ def test_kind_of_span_stands_for_the_operation(lake: Lake) -> None:
         "gen_ai.tool.call.result": "22C",
     }
     root = span(1, ms=9, gen_ai__span__kind="AGENT")
-    land(lake, request_of([root, span(2, 1, at=1, **told)]))
-    build(lake)
+    lake = yield [root, span(2, 1, at=1, **told)]
     assert story(lake) == STORY[:2]
 
 
-def test_output_tool_of_pydantic_ai_is_the_answer(lake: Lake) -> None:
+@built_together
+def test_output_tool_of_pydantic_ai_is_the_answer() -> Scene:
     """A structured output is requested as a tool that nothing executes: no failed call."""
     said = [message("assistant", request("final_result", "c1", celsius=22))]
-    land(lake, request_of([agent(1), model(2, 1, heard=[message("user", "?")], said=said)]))
-    build(lake)
+    lake = yield [agent(1), model(2, 1, heard=[message("user", "?")], said=said)]
     assert story(lake) == ['answer final_result {"celsius":22} {"celsius":22}']
     assert rows(lake, "SELECT error_count FROM trajectories") == [{"error_count": 0}]

@@ -5,6 +5,7 @@ import pytest
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
+from .together import Scene, built_together
 from .traces import (
     Row,
     agent,
@@ -22,15 +23,15 @@ from .traces import (
 )
 
 
-def test_nested_tool_spans_are_one_call(lake: Lake) -> None:
+@built_together
+def test_nested_tool_spans_are_one_call() -> Scene:
     """A call seen by two layers is one step, with what either of them knows."""
     outer = {"gen_ai__tool__call__id": "c1"}
     inner = {
         "gen_ai__tool__call__arguments": '{"b": 1.0, "a": 2}',
         "gen_ai__tool__call__result": "r",
     }
-    land(lake, request_of([agent(1), tool(2, 1, at=1, **outer), tool(3, 2, at=2, **inner)]))
-    build(lake)
+    lake = yield [agent(1), tool(2, 1, at=1, **outer), tool(3, 2, at=2, **inner)]
 
     assert rows(lake, "SELECT span_id, tool_call_id, arguments, result FROM steps LIMIT 1") == [
         {"span_id": f"{2:016x}", "tool_call_id": "c1", "arguments": '{"a":2,"b":1}', "result": "r"}
@@ -38,17 +39,18 @@ def test_nested_tool_spans_are_one_call(lake: Lake) -> None:
     assert story(lake) == ['tool_call t {"a":2,"b":1} ok', "observation r"]
 
 
-def test_tool_within_another_call_is_a_call(lake: Lake) -> None:
+@built_together
+def test_tool_within_another_call_is_a_call() -> Scene:
     """The same tool inside itself with other arguments is a call of its own."""
     first = {"gen_ai__tool__call__arguments": '{"n": 2}'}
     second = {"gen_ai__tool__call__arguments": '{"n": 1}'}
-    land(lake, request_of([agent(1), tool(2, 1, at=1, **first), tool(3, 2, at=2, **second)]))
-    build(lake)
+    lake = yield [agent(1), tool(2, 1, at=1, **first), tool(3, 2, at=2, **second)]
 
     assert story(lake) == ['tool_call t {"n":2} ok', 'tool_call t {"n":1} ok']
 
 
-def test_reused_call_ids_match_in_order(lake: Lake) -> None:
+@built_together
+def test_reused_call_ids_match_in_order() -> Scene:
     """A call id that every model call uses again leads each request to its own execution."""
     told = [message("user", "Go.")]
     spans = [agent(1)]
@@ -59,8 +61,7 @@ def test_reused_call_ids_match_in_order(lake: Lake) -> None:
         spans.append(tool(20 + turn, 1, at=10 * turn + 5, **executed))
         told = [*told, *said, message("tool", response(f"seen {turn}", "same"))]
     spans.append(model(30, 1, at=40, said=[message("assistant", "Done.")], heard=told))
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == [
         'tool_call t {"n":0} ok',
@@ -73,7 +74,8 @@ def test_reused_call_ids_match_in_order(lake: Lake) -> None:
     ]
 
 
-def test_calls_without_ids_match_by_arguments(lake: Lake) -> None:
+@built_together
+def test_calls_without_ids_match_by_arguments() -> Scene:
     """Executions that finish in another order than requested find their requests."""
     said = [message("assistant", request("t", n=1), request("t", n=2))]
     spans = [
@@ -86,8 +88,7 @@ def test_calls_without_ids_match_by_arguments(lake: Lake) -> None:
             4, 1, at=6, gen_ai__tool__call__arguments='{"n":1}', gen_ai__tool__call__result="one"
         ),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == [
         'tool_call t {"n":1} ok',
@@ -134,7 +135,8 @@ def test_result_that_says_error_is_one(judged: list[Row], case: int) -> None:
     assert judged[case] == {"status": status, "status_source": source}
 
 
-def test_calls_of_a_client_alone_are_judged_by_the_response(lake: Lake) -> None:
+@built_together
+def test_calls_of_a_client_alone_are_judged_by_the_response() -> Scene:
     """Where no tool is instrumented, a call the model got a response to was executed."""
     said = [message("assistant", request("t", "c1"), request("u", "c2"), request("v", "c3"))]
     heard = [
@@ -143,8 +145,7 @@ def test_calls_of_a_client_alone_are_judged_by_the_response(lake: Lake) -> None:
         message("tool", response("fine", "c1")),
         message("tool", response("Error: down", "c2")),
     ]
-    land(lake, request_of([model(1, said=said), model(2, at=5, said=[], heard=heard)]))
-    build(lake)
+    lake = yield [model(1, said=said), model(2, at=5, said=[], heard=heard)]
 
     assert story(lake) == [
         "tool_call t {} ok",
@@ -155,7 +156,8 @@ def test_calls_of_a_client_alone_are_judged_by_the_response(lake: Lake) -> None:
     ]
 
 
-def test_react_text_is_thought_call_and_answer(lake: Lake) -> None:
+@built_together
+def test_react_text_is_thought_call_and_answer() -> Scene:
     """A model that writes its calls as text makes the same steps as one that requests tools."""
     action = 'Thought: I need it.\nAction: search\nAction Input: {"q": "x"}\nObservation: made up'
     spans = [
@@ -164,8 +166,7 @@ def test_react_text_is_thought_call_and_answer(lake: Lake) -> None:
         tool(3, 1, at=5, tool_name="search", gen_ai__tool__call__arguments='{"q":"x"}'),
         model(4, 1, at=9, said=[message("assistant", "Thought: I know.\nFinal Answer: 42")]),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == [
         "thought I need it.",
@@ -175,11 +176,11 @@ def test_react_text_is_thought_call_and_answer(lake: Lake) -> None:
     ]
 
 
-def test_plan_tool_is_a_plan(lake: Lake) -> None:
+@built_together
+def test_plan_tool_is_a_plan() -> Scene:
     """A todo tool's arguments are the plan; the call is none."""
     said = [message("assistant", request("TodoWrite", "c1", todos=[{"content": "look"}]))]
-    land(lake, request_of([agent(1), model(2, 1, at=1, said=said), tool(3, 1, at=5)]))
-    build(lake)
+    lake = yield [agent(1), model(2, 1, at=1, said=said), tool(3, 1, at=5)]
 
     assert rows(lake, "SELECT kind, tool_name, plan FROM steps ORDER BY step_index") == [
         {"kind": "plan", "tool_name": "TodoWrite", "plan": '[{"content":"look"}]'},
@@ -187,7 +188,8 @@ def test_plan_tool_is_a_plan(lake: Lake) -> None:
     ]
 
 
-def test_later_user_messages_open_turns(lake: Lake) -> None:
+@built_together
+def test_later_user_messages_open_turns() -> Scene:
     """What the user says after the first model call is a message, and turns are counted."""
     first = [message("user", "Hello.")]
     later = [*first, message("assistant", "Hi."), message("user", "And now?")]
@@ -196,8 +198,7 @@ def test_later_user_messages_open_turns(lake: Lake) -> None:
         model(2, 1, at=1, heard=first, said=[message("assistant", "Hi.")]),
         model(3, 1, at=5, heard=later, said=[message("assistant", "Bye.")]),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert rows(lake, "SELECT turn, role, kind, content FROM steps ORDER BY step_index") == [
         {"turn": 0, "role": "assistant", "kind": "answer", "content": "Hi."},
@@ -209,7 +210,8 @@ def test_later_user_messages_open_turns(lake: Lake) -> None:
     ]
 
 
-def test_hybrid_span_has_the_fields_of_both_dialects(lake: Lake) -> None:
+@built_together
+def test_hybrid_span_has_the_fields_of_both_dialects() -> Scene:
     """A span that an OpenInference processor rewrote in place is read once, with all it says."""
     both = {
         "openinference__span__kind": "TOOL",
@@ -218,8 +220,7 @@ def test_hybrid_span_has_the_fields_of_both_dialects(lake: Lake) -> None:
         "input__value": '{"a":1}',
         "gen_ai__tool__call__result": "r",
     }
-    land(lake, request_of([agent(1), tool(2, 1, at=1, **both)]))
-    build(lake)
+    lake = yield [agent(1), tool(2, 1, at=1, **both)]
 
     columns = "tool_call_id, arguments, result, dialect"
     assert rows(lake, f"SELECT {columns} FROM steps WHERE kind = 'tool_call'") == [
@@ -227,12 +228,12 @@ def test_hybrid_span_has_the_fields_of_both_dialects(lake: Lake) -> None:
     ]
 
 
-def test_text_stands_before_calls_of_its_message(lake: Lake) -> None:
+@built_together
+def test_text_stands_before_calls_of_its_message() -> Scene:
     """The OpenAI client's instrumentation writes calls first; the model said the text first."""
     said = [message("assistant", request("t", "c1"), "One moment.")]
     client = "opentelemetry.instrumentation.genai.openai"
-    land(lake, request_of([agent(1), model(2, 1, said=said, scope=client)]))
-    build(lake)
+    lake = yield [agent(1), model(2, 1, said=said, scope=client)]
 
     assert story(lake) == ["message One moment.", "tool_call t {} unknown"]
 
@@ -269,7 +270,8 @@ MARKED: list[tuple[str | None, str, str, list[str]]] = [
 """Kind of a step, what the agent did to its texts and to which, and the flags that it gets."""
 
 
-def test_cut_and_cleaned_texts_are_flagged(lake: Lake) -> None:
+@built_together
+def test_cut_and_cleaned_texts_are_flagged() -> Scene:
     """A step says which of its texts are not what the agent saw; also another's tool span."""
     texts: Row = {"tracegrade__thought__content": "…", "tracegrade__plan": '[{"id": "a"}]'}
     steps = []
@@ -280,14 +282,14 @@ def test_cut_and_cleaned_texts_are_flagged(lake: Lake) -> None:
         }
         make = tool if step in (None, "tool_call") else span
         steps.append(make(number, 1, at=number, **texts, **marked))
-    land(lake, request_of([agent(1), *steps, tool(99, 1, at=99)]))
-    build(lake)
+    lake = yield [agent(1), *steps, tool(99, 1, at=99)]
 
     found = rows(lake, "SELECT flags FROM steps WHERE kind <> 'observation' ORDER BY step_index")
     assert [row["flags"] for row in found] == [*(flags for *_, flags in MARKED), []]
 
 
-def test_mcp_spans_of_a_tool_call_are_that_call(lake: Lake) -> None:
+@built_together
+def test_mcp_spans_of_a_tool_call_are_that_call() -> Scene:
     """A GenAI tool span, the MCP client's below it and the server's below that are one call."""
     asked: Row = {
         "gen_ai__tool__call__id": "c1",
@@ -295,24 +297,19 @@ def test_mcp_spans_of_a_tool_call_are_that_call(lake: Lake) -> None:
     }
     mcp: Row = {"mcp__method__name": "tools/call", "tool_name": "get_weather", "ms": 5}
     said = message("assistant", request("get_weather", "c1", city="Paris"))
-    land(
-        lake,
-        request_of(
-            [
-                agent(1),
-                model(2, 1, at=1, said=[said]),
-                tool(3, 1, at=5, ms=9, tool_name="get_weather", **asked),
-                tool(4, 3, at=6, scope="mcp.client", name="tools/call get_weather", **mcp),
-                tool(5, 4, at=6.5, scope="mcp.server", name="tools/call get_weather", **mcp),
-            ]
-        ),
-    )
-    build(lake)
+    lake = yield [
+        agent(1),
+        model(2, 1, at=1, said=[said]),
+        tool(3, 1, at=5, ms=9, tool_name="get_weather", **asked),
+        tool(4, 3, at=6, scope="mcp.client", name="tools/call get_weather", **mcp),
+        tool(5, 4, at=6.5, scope="mcp.server", name="tools/call get_weather", **mcp),
+    ]
 
     assert story(lake) == ['tool_call get_weather {"city":"Paris"} ok']
 
 
-def test_output_that_was_not_told_is_read_from_the_next_input(lake: Lake) -> None:
+@built_together
+def test_output_that_was_not_told_is_read_from_the_next_input() -> Scene:
     """What a silent model call said stands in the next input, after what it heard itself."""
     asked = [message("user", "Go.")]
     said = [message("assistant", "Let me see.", request("t", "c1", n=1), request("u", "c2"))]
@@ -324,8 +321,7 @@ def test_output_that_was_not_told_is_read_from_the_next_input(lake: Lake) -> Non
         model(4, 1, at=6, heard=told),
         model(5, 1, at=8, heard=told, said=[message("assistant", "Done.")]),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == [
         "message Let me see.",

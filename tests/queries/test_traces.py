@@ -6,8 +6,10 @@ import pyarrow.compute as pc
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.build.build import build
 
+from .together import Scene, built_together
 from .traces import (
     MS,
+    TraceRows,
     agent,
     land,
     message,
@@ -23,7 +25,7 @@ from .traces import (
 ZERO = "0000000000000000"
 
 
-def trajectories(lake: Lake) -> list[tuple[str, str | None]]:
+def trajectories(lake: Lake | TraceRows) -> list[tuple[str, str | None]]:
     """Return root span and caller's root span of each trajectory, sorted."""
     found = rows(
         lake,
@@ -32,20 +34,20 @@ def trajectories(lake: Lake) -> list[tuple[str, str | None]]:
     return [(row["root_span_id"].lstrip("0"), (row["parent"] or "").lstrip("0")) for row in found]
 
 
-def test_cycle_ends(lake: Lake) -> None:
+@built_together
+def test_cycle_ends() -> Scene:
     """Spans that are each other's parents are built; the earliest of them is the root."""
     spans = [agent(1, 3), tool(2, 1, at=1), tool(3, 2, at=2, tool_name="u"), tool(4, 4, at=3)]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert trajectories(lake) == [("1", "")]
     assert story(lake) == ["tool_call t ok", "tool_call u ok", "tool_call t ok"]
 
 
-def test_trace_without_agent_is_one_trajectory(lake: Lake) -> None:
+@built_together
+def test_trace_without_agent_is_one_trajectory() -> Scene:
     """Seven roots of model and tool spans and no agent: one trajectory with sixteen zeros."""
-    land(lake, request_of([tool(number, at=number) for number in range(1, 8)]))
-    build(lake)
+    lake = yield [tool(number, at=number) for number in range(1, 8)]
 
     assert rows(lake, "SELECT trajectory_id, tool_call_count, complete FROM trajectories") == [
         {"trajectory_id": f"{1:032x}-{ZERO}", "tool_call_count": 7, "complete": True}
@@ -64,15 +66,16 @@ def test_trace_without_operations_has_no_trajectory(lake: Lake) -> None:
     assert build(lake).trajectories == 0
 
 
-def test_missing_parent_keeps_the_run(lake: Lake) -> None:
+@built_together
+def test_missing_parent_keeps_the_run() -> Scene:
     """A tool whose parent never arrived belongs to the only run of its trace."""
-    land(lake, request_of([agent(1), tool(2, 99, at=5), tool(3, 98, at=500, tool_name="u")]))
-    build(lake)
+    lake = yield [agent(1), tool(2, 99, at=5), tool(3, 98, at=500, tool_name="u")]
 
     assert story(lake) == ["tool_call t ok", "tool_call u ok"]
 
 
-def test_agent_whose_parent_was_lost_is_of_the_run_around_it(lake: Lake) -> None:
+@built_together
+def test_agent_whose_parent_was_lost_is_of_the_run_around_it() -> Scene:
     """A server's agent is part of the run whose client called it; after that it is a run."""
     spans = [
         span(1, ms=900),
@@ -82,46 +85,41 @@ def test_agent_whose_parent_was_lost_is_of_the_run_around_it(lake: Lake) -> None
         agent(5, 98, at=200, agent_name="next"),
         tool(6, 5, at=201, tool_name="u"),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert trajectories(lake) == [("2", ""), ("5", "")]
     assert story(lake, f"{1:032x}-{2:016x}") == ["tool_call t ok"]
 
 
-def test_tool_beside_the_run_is_not_of_it(lake: Lake) -> None:
+@built_together
+def test_tool_beside_the_run_is_not_of_it() -> Scene:
     """A tool that no agent called, after the run has ended, is in no run."""
     spans = [span(1, ms=900), agent(2, 1), tool(3, 2, at=1), tool(4, 1, at=500, tool_name="u")]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == ["tool_call t ok"]
 
 
-def test_two_agents_side_by_side_are_two_trajectories(lake: Lake) -> None:
+@built_together
+def test_two_agents_side_by_side_are_two_trajectories() -> Scene:
     """Two agents of one instrumentation that run at the same time are no twins."""
-    land(
-        lake,
-        request_of(
-            [span(1, ms=200), agent(2, 1), agent(3, 1), tool(4, 2, at=1), tool(5, 3, at=1)]
-        ),
-    )
-    build(lake)
+    lake = yield [span(1, ms=200), agent(2, 1), agent(3, 1), tool(4, 2, at=1), tool(5, 3, at=1)]
 
     assert trajectories(lake) == [("2", ""), ("3", "")]
 
 
-def test_nested_agents_are_one_run(lake: Lake) -> None:
+@built_together
+def test_nested_agents_are_one_run() -> Scene:
     """Agent spans with no tool between wrap one another; plain spans between change nothing."""
     spans = [agent(1), span(2, 1), agent(3, 2, agent_name="b", at=1), tool(4, 3, at=2)]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert trajectories(lake) == [("1", "")]
     assert rows(lake, "SELECT agent_name FROM steps") == [{"agent_name": "b"}]
 
 
-def test_agent_called_as_a_tool_is_a_child(lake: Lake) -> None:
+@built_together
+def test_agent_called_as_a_tool_is_a_child() -> Scene:
     """The child has the calls below its agent, and the parent keeps its own call."""
     spans = [
         agent(1),
@@ -130,15 +128,15 @@ def test_agent_called_as_a_tool_is_a_child(lake: Lake) -> None:
         agent(4, 3, agent_name="expert", at=3, ms=40),
         tool(5, 4, at=4),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert trajectories(lake) == [("1", ""), ("4", "1")]
     assert story(lake, f"{1:032x}-{1:016x}") == ["tool_call ask ok"]
     assert story(lake, f"{1:032x}-{4:016x}") == ["tool_call t ok"]
 
 
-def test_child_knows_the_step_that_called_it(lake: Lake) -> None:
+@built_together
+def test_child_knows_the_step_that_called_it() -> Scene:
     """Two spans of one call are one step, whichever the child stands below; a root has none."""
     spans = [
         agent(1),
@@ -149,8 +147,7 @@ def test_child_knows_the_step_that_called_it(lake: Lake) -> None:
         tool(6, 5, at=13, tool_name="ask", ms=20),
         agent(7, 6, agent_name="expert of experts", at=14, ms=10),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert rows(
         lake,
@@ -165,7 +162,8 @@ def test_child_knows_the_step_that_called_it(lake: Lake) -> None:
     ]
 
 
-def test_agent_beside_the_tool_that_called_it_is_a_child(lake: Lake) -> None:
+@built_together
+def test_agent_beside_the_tool_that_called_it_is_a_child() -> Scene:
     """Where only times tell who called an agent, it is the call that was running."""
     spans = [
         agent(1),
@@ -176,15 +174,15 @@ def test_agent_beside_the_tool_that_called_it_is_a_child(lake: Lake) -> None:
         agent(6, 1, agent_name="next", at=60, ms=20),
         tool(7, 6, at=61, tool_name="u"),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert trajectories(lake) == [("1", ""), ("4", "1")]
     assert story(lake, f"{1:032x}-{1:016x}") == ["tool_call ask ok", "tool_call u ok"]
     assert story(lake, f"{1:032x}-{4:016x}") == ["tool_call t ok"]
 
 
-def test_work_beside_the_span_of_a_called_agent_is_that_agents(lake: Lake) -> None:
+@built_together
+def test_work_beside_the_span_of_a_called_agent_is_that_agents() -> Scene:
     """What a tool does in the time of the agent that it called is of that agent's run."""
     spans = [
         agent(1),
@@ -194,23 +192,23 @@ def test_work_beside_the_span_of_a_called_agent_is_that_agents(lake: Lake) -> No
         tool(5, 4, at=4),
         tool(6, 2, at=45, tool_name="u"),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake, f"{1:032x}-{1:016x}") == ["tool_call ask ok", "tool_call u ok"]
     assert story(lake, f"{1:032x}-{3:016x}") == ["tool_call t ok"]
 
 
-def test_spans_of_no_time_stand_in_no_circle(lake: Lake) -> None:
+@built_together
+def test_spans_of_no_time_stand_in_no_circle() -> Scene:
     """Agents beside one another, and their tools, that all start and end at once are built."""
     spans = [agent(1, ms=0), agent(2, 1, ms=0), agent(3, 1, ms=0), tool(4, 2, ms=0)]
-    land(lake, request_of([*spans, tool(5, 3, ms=0)]))
-    build(lake)
+    lake = yield [*spans, tool(5, 3, ms=0)]
 
     assert trajectories(lake) == [("1", "")]
 
 
-def test_hand_over_stays_inside(lake: Lake) -> None:
+@built_together
+def test_hand_over_stays_inside() -> Scene:
     """The agent that took over works in the same run; the hand-over is a step, not a tool call."""
     spans = [
         span(1, gen_ai__operation__name="invoke_workflow", ms=100),
@@ -219,8 +217,7 @@ def test_hand_over_stays_inside(lake: Lake) -> None:
         agent(4, 1, agent_name="expert", at=20, ms=50),
         model(5, 4, at=21, said=[message("assistant", "Done.")]),
     ]
-    land(lake, request_of(spans))
-    build(lake)
+    lake = yield spans
 
     assert story(lake) == ["handoff transfer_to_expert {}", "answer Done."]
     assert rows(lake, "SELECT agent_name, tool_call_count FROM trajectories") == [
@@ -260,10 +257,10 @@ def test_trace_of_two_hundred_thousand_spans_is_one_run(lake: Lake) -> None:
     ]
 
 
-def test_sampled_trace_weighs_more(lake: Lake) -> None:
+@built_together
+def test_sampled_trace_weighs_more() -> Scene:
     """A trace kept with probability one quarter stands for four."""
     sampled = {**agent(1), "traceState": "x=1,ot=rv:1;th:c"}
-    land(lake, request_of([sampled, tool(2, 1, at=1)]))
-    build(lake)
+    lake = yield [sampled, tool(2, 1, at=1)]
 
     assert rows(lake, "SELECT sample_weight FROM trajectories") == [{"sample_weight": 4.0}]

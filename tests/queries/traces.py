@@ -6,7 +6,7 @@ All of them take the way of real ones: OTLP/JSON, decoded and landed by the coll
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -15,6 +15,7 @@ from tracegrade_collector.redact.pseudonyms import Pseudonyms
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_collector.rows.rows import Record, log_rows, span_rows
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake
+from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 
 CAPTURES = Path(__file__).parent / "captures"
@@ -159,6 +160,23 @@ def request_of(spans: Iterable[Row], resource: Mapping[str, str] | None = None) 
     return json.dumps(body).encode()
 
 
+def apart(runs: Iterable[Iterable[Row]]) -> list[Row]:
+    """Return the spans of these runs as traces of their own, whose ids are numbers from 1."""
+    return [
+        each | {"traceId": f"{trace:032x}"}
+        for trace, spans in enumerate(runs, 1)
+        for each in spans
+    ]
+
+
+def built_apart(folder: Path, runs: Iterable[Iterable[Row]]) -> Lake:
+    """Return a lake in which these runs were built at once, which is as good as one by one."""
+    lake = Lake.create(folder / "lake")
+    land(lake, request_of(apart(runs)))
+    build(lake)
+    return lake
+
+
 def land(lake: Lake, *bodies: bytes, seq: int = 1, day: int = 0, collector: str = "c") -> None:
     """Land OTLP/JSON requests as a collector would: numbered from `seq`, received on `day`."""
     received = NOON_NS + day * DAY_NS
@@ -189,8 +207,16 @@ def land_logs(
     lake.append(RAW_LOGS, log_rows(records, collector))
 
 
-def rows(lake: Lake, sql: str) -> list[Row]:
+class TraceRows(NamedTuple):
+    """The rows of one trace of a lake: what `rows` and `story` read as if there were no others."""
+
+    con: duckdb.DuckDBPyConnection
+
+
+def rows(lake: Lake | TraceRows, sql: str) -> list[Row]:
     """Return the rows of a query over the lake as dictionaries."""
+    if isinstance(lake, TraceRows):
+        return as_dicts(lake.con.sql(sql))
     with connect(lake) as con:
         return as_dicts(con.sql(sql))
 
@@ -200,7 +226,16 @@ def as_dicts(relation: duckdb.DuckDBPyRelation) -> list[Row]:
     return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
 
 
-def story(lake: Lake, trajectory: str = "") -> list[str]:
+def story_apart(lake: Lake, runs: int) -> list[list[str]]:
+    """Return the story of each of so many runs of `built_apart`."""
+    found = rows(lake, "SELECT * FROM steps ORDER BY trajectory_id, step_index")
+    stories: list[list[str]] = [[] for _ in range(runs)]
+    for row in found:
+        stories[int(row["trace_id"], 16) - 1].append(line(row))
+    return stories
+
+
+def story(lake: Lake | TraceRows, trajectory: str = "") -> list[str]:
     """Return each step in one line: kind, tool with arguments, status, what was said."""
     found = rows(
         lake,

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tracegrade_lake import Lake
-from tracegrade_lake.commit import LiveFile
+from tracegrade_lake.commit import LiveFile, live_files, open_table
 from tracegrade_queries.engine.layers import Layer, RunOrder
 
 FileCondition: TypeAlias = Callable[[LiveFile], bool]
@@ -140,7 +140,13 @@ def last_run(lake: Lake, order: RunOrder) -> int:
 
 def _pin(lake: Lake, name: str, run: tuple[str, int] | None) -> PinnedTable | None:
     """Return the table, as this application's run of this number left it."""
-    version = lake.version_noting(name, *run) if run else lake.version(name)
+    now = open_table(lake.storage.table(name))
+    if now is None:
+        return None
+    if run is None or (now.transaction_version(run[0]) or 0) <= run[1]:
+        files = sorted(live_files(now), key=lambda file: file.path)
+        return PinnedTable(now.version(), tuple(files))
+    version = lake.version_noting(name, *run)
     if version is None:
         return None
     return PinnedTable(version, tuple(lake.live_files(name, version)))

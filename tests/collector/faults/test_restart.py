@@ -49,6 +49,22 @@ def kill_with_backlog(lake: Path, *span_ids: int) -> Path:
     return max((file for file in segments(lake) if file.stat().st_size), key=lambda f: f.name)
 
 
+@pytest.fixture(scope="module")
+def died(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The lake of a collector that died with spans 1 to 3 in its open segment; tests copy it."""
+    lake = tmp_path_factory.mktemp("died") / "lake"
+    kill_with_backlog(lake, 1, 2, 3)
+    return lake
+
+
+@pytest.fixture
+def backlog(died: Path, tmp_path: Path) -> Path:
+    """The open segment of that collector, in a copy of its lake at `tmp_path`."""
+    shutil.copytree(died, tmp_path, dirs_exist_ok=True)
+    (segment,) = [file for file in segments(tmp_path) if file.stat().st_size]
+    return segment
+
+
 def land_what_is_left(lake: Path) -> Collector:
     """Start a collector and stop it again; everything has landed then."""
     with collecting(lake) as collector:
@@ -104,9 +120,9 @@ def test_spans_land_while_the_collector_runs(tmp_path: Path) -> None:
         wait_until(lambda: landed_ids(tmp_path) == [1, 2])
 
 
+@pytest.mark.usefixtures("backlog")
 def test_backlog_of_a_killed_collector_lands(tmp_path: Path) -> None:
     """The next one takes its id and its log over, and numbers go on."""
-    kill_with_backlog(tmp_path, 1, 2, 3)
     before = {folder.name for folder in (tmp_path / "wal").iterdir()}
     with collecting(tmp_path) as collector:
         collector.post("/v1/traces", trace_body(4))
@@ -118,22 +134,20 @@ def test_backlog_of_a_killed_collector_lands(tmp_path: Path) -> None:
     assert set(rows["collector_id"].to_pylist()) == before
 
 
-def test_torn_tail_is_cut(tmp_path: Path) -> None:
+def test_torn_tail_is_cut(backlog: Path, tmp_path: Path) -> None:
     """A record that was half written when the collector died does not hide those before it."""
-    segment = kill_with_backlog(tmp_path, 1, 2, 3)
-    os.truncate(segment, segment.stat().st_size - 10)
+    os.truncate(backlog, backlog.stat().st_size - 10)
     land_what_is_left(tmp_path)
 
     assert landed_ids(tmp_path) == [1, 2]
     assert list((tmp_path / "quarantine").iterdir()) == []
 
 
-def test_corrupt_record_is_set_aside(tmp_path: Path) -> None:
+def test_corrupt_record_is_set_aside(backlog: Path, tmp_path: Path) -> None:
     """One flipped bit in the middle of the log costs one record; its bytes are kept."""
-    segment = kill_with_backlog(tmp_path, 1, 2, 3)
-    content = bytearray(segment.read_bytes())
+    content = bytearray(backlog.read_bytes())
     content[content.index(b"span 2")] ^= 1
-    segment.write_bytes(content)
+    backlog.write_bytes(content)
     land_what_is_left(tmp_path)
 
     (kept,) = (tmp_path / "quarantine").iterdir()
@@ -141,15 +155,14 @@ def test_corrupt_record_is_set_aside(tmp_path: Path) -> None:
     assert b"pan 2" in kept.read_bytes()
 
 
-def test_segment_that_landed_is_not_landed_again(tmp_path: Path) -> None:
+def test_segment_that_landed_is_not_landed_again(backlog: Path, tmp_path: Path) -> None:
     """A collector that died after the commit and before the trim finds out from the table."""
-    segment = kill_with_backlog(tmp_path, 1, 2)
-    content = segment.read_bytes()
+    content = backlog.read_bytes()
     land_what_is_left(tmp_path)
-    segment.write_bytes(content)
+    backlog.write_bytes(content)
     land_what_is_left(tmp_path)
 
-    assert landed_ids(tmp_path) == [1, 2]
+    assert landed_ids(tmp_path) == [1, 2, 3]
     assert len(list(tmp_path.glob("raw_spans/*/*.parquet"))) == 1
 
 
@@ -312,9 +325,9 @@ def test_removed_log_is_not_acknowledged(tmp_path: Path) -> None:
 
 
 @only_linux
+@pytest.mark.usefixtures("backlog")
 def test_full_disk_stops_the_lander_with_one_line(tmp_path: Path) -> None:
     """It names the lake and has no traceback; what was acknowledged lands at the next start."""
-    kill_with_backlog(tmp_path, 1)
     (folder,) = WalFolder.claim_orphans(tmp_path)
     folder.close()
     lander = [sys.executable, "-m", "tracegrade_collector.land.lander_main"]
@@ -331,7 +344,7 @@ def test_full_disk_stops_the_lander_with_one_line(tmp_path: Path) -> None:
     (line,) = ended.stderr.decode().splitlines()
     assert ended.returncode == 3
     assert f"cannot write to the lake {tmp_path}" in line
-    assert landed_ids(tmp_path) == [1]
+    assert landed_ids(tmp_path) == [1, 2, 3]
 
 
 @only_linux

@@ -2,8 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import duckdb
 
 from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_collector.importing.part import ReadOptions
@@ -14,12 +18,19 @@ from tracegrade_queries.engine.connection import connect
 Row = dict[str, Any]
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True)
+class Outcome:
     """What became of an import."""
 
     lake: Lake
     imported: Imported
     notes: list[str]
+
+    @cached_property
+    def built(self) -> duckdb.DuckDBPyConnection:
+        """The lake with what was built of it when it was first asked for."""
+        build(self.lake)
+        return connect(self.lake)
 
     def spans(self) -> list[Row]:
         """Return the spans of the lake as they were imported."""
@@ -28,9 +39,7 @@ class Outcome(NamedTuple):
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return what a query finds in the tables built from the lake."""
-        build(self.lake)
-        with connect(self.lake) as con:
-            return con.sql(sql).fetchall()
+        return self.built.sql(sql).fetchall()
 
     def steps(self) -> list[tuple[Any, ...]]:
         """Return (kind, tool, arguments, text, status) of every step in order."""

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.collector.importing.imports import imported, written, written_lines
 
 TRACE = "1b72c51fabed12ae7df83bfd4a09f545"
@@ -63,22 +62,25 @@ def test_trace_with_observations_gives_its_steps(tmp_path: Path) -> None:
     assert found == [(TRACE, "s1", None)]  # a run's name is not its agent's
 
 
-@pytest.mark.parametrize(
-    ("name", "agent"),
-    [
-        ("invoke_agent weather", "weather"),
-        ("agent_run [weather]", "weather"),
-        ("weather", "weather"),
-        ("Agent workflow", None),
-        ("invoke_agent 171105b7-59dd-49c0-9677-0b95395aa46a", None),
-    ],
-)
-def test_agent_is_called_as_its_observation(tmp_path: Path, name: str, agent: str | None) -> None:
+AGENTS = {
+    "invoke_agent weather": "weather",
+    "agent_run [weather]": "weather",
+    "weather": "weather",
+    "Agent workflow": None,
+    "invoke_agent 171105b7-59dd-49c0-9677-0b95395aa46a": None,
+}
+
+
+def test_agent_is_called_as_its_observation(tmp_path: Path) -> None:
     """An id is no name, nor is what a framework calls every run."""
-    lines = observations()
-    lines[0] |= {"type": "AGENT", "name": name}
+    traces = {f"{number:032x}": name for number, name in enumerate(AGENTS, 1)}
+    lines = []
+    for trace, name in traces.items():
+        first, *others = (each | {"traceId": trace} for each in observations())
+        lines += [first | {"type": "AGENT", "name": name}, *others]
     outcome = imported(tmp_path, written(tmp_path, lines))
-    assert outcome.rows("SELECT agent_name FROM trajectories") == [(agent,)]
+    found = outcome.rows("SELECT trace_id, agent_name FROM trajectories")
+    assert {traces[trace]: agent for trace, agent in found} == AGENTS
 
 
 def test_observations_a_line_in_snake_case(tmp_path: Path) -> None:

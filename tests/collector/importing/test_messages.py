@@ -167,18 +167,16 @@ def old_functions() -> list[Row]:
     ]
 
 
-@pytest.mark.parametrize(
-    "messages",
-    [openai_items, anthropic, google, langchain, old_functions, lambda: chat()["messages"]],
-)
-def test_every_provider_gives_the_same_steps(lake: Lake, tmp_path: Path, messages: Any) -> None:
+def test_every_provider_gives_the_same_steps(lake: Lake, tmp_path: Path) -> None:
     """The same run, however its messages are written, is the same list of steps."""
-    (tmp_path / "run.json").write_text(json.dumps({"messages": messages()}))
-    imported, notes = add(lake, tmp_path / "run.json")
+    written = [openai_items(), anthropic(), google(), langchain(), old_functions()]
+    runs = [{"messages": messages} for messages in (*written, chat()["messages"])]
+    (tmp_path / "runs.jsonl").write_text(lines(*runs))
+    imported, notes = add(lake, tmp_path / "runs.jsonl")
 
     assert notes == []
     assert not imported.ignored
-    assert steps(lake) == WEATHER_STEPS
+    assert steps(lake) == WEATHER_STEPS * len(runs)
 
 
 def requests(file: Path) -> list[Any]:
@@ -250,35 +248,33 @@ def test_fields_stand_where_the_map_says(lake: Lake, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("value", "outcome"),
-    [
-        (True, "success"),
-        (1, "success"),
-        (0.9999999999, "success"),
-        ("passed", "success"),
-        ("1.0", "success"),
-        (False, "failure"),
-        (0, "failure"),
-        (0.5, "failure"),
-        ("no", "failure"),
-        ("invalid", "invalid"),
-        (None, None),
-        ("perhaps", None),
-        ([1], None),
-        (float("nan"), None),
-    ],
-)
-def test_success_is_read_as_a_verifier_says_it(
-    lake: Lake, tmp_path: Path, value: Any, outcome: str | None
-) -> None:
-    """A number is a success from 1 on; what says nothing is unknown, and counted."""
-    (tmp_path / "run.json").write_text(json.dumps(chat(success=value)))
-    imported, _ = add(lake, tmp_path / "run.json")
+OUTCOMES: list[tuple[Any, str | None]] = [
+    (True, "success"),
+    (1, "success"),
+    (0.9999999999, "success"),
+    ("passed", "success"),
+    ("1.0", "success"),
+    (False, "failure"),
+    (0, "failure"),
+    (0.5, "failure"),
+    ("no", "failure"),
+    ("invalid", "invalid"),
+    (None, None),
+    ("perhaps", None),
+    ([1], None),
+    (float("nan"), None),
+]
 
-    assert rows(lake, "SELECT outcome FROM trajectories") == [(outcome,)]
-    counted = imported.ignored["outcomes that say neither success nor failure"]
-    assert counted == (outcome is None and value is not None)
+
+def test_success_is_read_as_a_verifier_says_it(lake: Lake, tmp_path: Path) -> None:
+    """A number is a success from 1 on; what says nothing is unknown, and counted."""
+    runs = [chat(success=value, task=f"t{i:02}") for i, (value, _) in enumerate(OUTCOMES)]
+    (tmp_path / "runs.jsonl").write_text(lines(*runs))
+    imported, _ = add(lake, tmp_path / "runs.jsonl")
+
+    found = rows(lake, "SELECT outcome FROM trajectories ORDER BY task_id")
+    assert [outcome for (outcome,) in found] == [outcome for _, outcome in OUTCOMES]
+    assert imported.ignored == {"outcomes that say neither success nor failure": 3}
 
 
 def test_a_grown_file_adds_only_what_is_new(lake: Lake, tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.collector.importing.imports import imported, written, written_lines
 
 TRACE = bytes.fromhex("dd547580319ab0312cee07f1def50dad")
+BOTH = (False, True)
 TOOL = {
     "gen_ai.operation.name": "execute_tool",
     "gen_ai.tool.name": "get_weather",
@@ -15,14 +15,14 @@ TOOL = {
 }
 
 
-def batch(*, base64: bool, old: bool) -> dict[str, Any]:
+def batch(*, base64: bool, old: bool, trace: bytes = TRACE) -> dict[str, Any]:
     """Return a batch of one tool's span."""
 
     def shown(id_: bytes) -> str:
         return b64encode(id_).decode() if base64 else id_.hex()
 
     span = {
-        "traceId": shown(TRACE),
+        "traceId": shown(trace),
         "spanId": shown(b"12345678"),
         "parentSpanId": "",
         "name": "execute_tool get_weather",
@@ -41,20 +41,22 @@ def batch(*, base64: bool, old: bool) -> dict[str, Any]:
     return {"resource": {"attributes": []}, **groups}
 
 
-@pytest.mark.parametrize("base64", [True, False])
-@pytest.mark.parametrize("old", [True, False])
-@pytest.mark.parametrize("shape", ["batches", "trace"])
-def test_every_shape_is_the_same_span(
-    tmp_path: Path, shape: str, *, base64: bool, old: bool
-) -> None:
-    """Old and new interface, ids in base64 and hex."""
-    batches = [batch(base64=base64, old=old)]
-    value = {"batches": batches} if shape == "batches" else {"trace": {"resourceSpans": batches}}
-    outcome = imported(tmp_path, written(tmp_path, value))
-    assert outcome.imported.understood == {"spans": 1}
-    found = outcome.spans()
-    assert [(row["trace_id"], row["scope_name"]) for row in found] == [(TRACE.hex(), "demo")]
-    assert outcome.calls() == [("get_weather", '{"city":"Paris"}', "ok")]
+def test_every_shape_is_the_same_span(tmp_path: Path) -> None:
+    """Old and new interface, ids in base64 and hex, batches and whole traces."""
+    ways = [(base64, old, whole) for base64 in BOTH for old in BOTH for whole in BOTH]
+    traces = [TRACE[:-1] + bytes([number]) for number in range(len(ways))]
+    files = []
+    for (base64, old, whole), trace in zip(ways, traces, strict=True):
+        batches = [batch(base64=base64, old=old, trace=trace)]
+        value = {"trace": {"resourceSpans": batches}} if whole else {"batches": batches}
+        files.append(written(tmp_path, value, f"{trace.hex()}.json"))
+
+    outcome = imported(tmp_path, *files)
+
+    assert outcome.imported.understood == {"spans": 8}
+    found = {(row["trace_id"], row["scope_name"]) for row in outcome.spans()}
+    assert found == {(trace.hex(), "demo") for trace in traces}
+    assert outcome.calls() == [("get_weather", '{"city":"Paris"}', "ok")] * 8
 
 
 def test_old_names_in_otlp_lose_no_span(tmp_path: Path) -> None:

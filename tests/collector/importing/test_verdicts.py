@@ -167,19 +167,21 @@ def successes(lake: Lake) -> list[tuple[Any, ...]]:
         ).fetchall()
 
 
-@pytest.mark.parametrize("field", ["trajectory_id", "trace_id"])
-def test_a_verdict_scores_its_run_anew(lake: Lake, tmp_path: Path, field: str) -> None:
+def test_a_verdict_scores_its_run_anew(lake: Lake, tmp_path: Path) -> None:
     """A verdict counts as new data of its trace; a trace's verdict is one on its outermost run."""
     messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
-    (tmp_path / "run.json").write_text(json.dumps({"messages": messages, "success": False}))
-    import_files(lake, [tmp_path / "run.json"], print)
+    failed = json.dumps({"messages": messages, "success": False}) + "\n"
+    (tmp_path / "runs.jsonl").write_text(failed * 3)
+    import_files(lake, [tmp_path / "runs.jsonl"], print)
     before = successes(lake)
     with connect(lake) as con:
-        run = con.sql(f"SELECT {field} FROM trajectories").fetchall()[0][0]
-    add(lake, tmp_path / "verdicts.jsonl", {field: run, "label": "passed", "source": "tests"})
+        ids = con.sql("SELECT trajectory_id, trace_id FROM trajectories ORDER BY 1").fetchall()
+    passed = {"label": "passed", "source": "tests"}
+    of_run, of_trace = {"trajectory_id": ids[0][0]}, {"trace_id": ids[1][1]}
+    add(lake, tmp_path / "verdicts.jsonl", {**of_run, **passed}, {**of_trace, **passed})
 
-    assert before == [(0.0, "trace")]
-    assert successes(lake) == [(1.0, "verifier")]
+    assert before == [(0.0, "trace")] * 3
+    assert successes(lake) == [(1.0, "verifier"), (1.0, "verifier"), (0.0, "trace")]
 
 
 def run(**fields: Any) -> Row:

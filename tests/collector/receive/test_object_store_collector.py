@@ -20,6 +20,7 @@ from tests.collector.running import (
 )
 from tests.commands import Ended, tracegrade
 from tests.lake.stores import BUCKET, SECRET, Reply, Store
+from tests.queries.traces import agent, land, request_of
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_lake import Lake
@@ -265,9 +266,7 @@ def test_an_outage_during_a_query_is_no_mistake_in_it(
 ) -> None:
     """The error names the lake, and its exit code says that trying again may help."""
     monkeypatch.setenv("TRACEGRADE_STATE", str(tmp_path))
-    collector = collector_on(url, tmp_path)
-    send(collector, 1)
-    assert collector.stop() == 0
+    land(Lake.create(url, tmp_path), request_of([agent(1)]))
     monkeypatch.setattr(sys, "stdin", _Outage(store))
 
     with pytest.raises(LakeUnreachable, match="cannot be reached") as failed:
@@ -280,9 +279,8 @@ def test_sql_reaches_nothing_but_the_tables(
 ) -> None:
     """Neither files of this machine nor other objects."""
     monkeypatch.setenv("TRACEGRADE_STATE", str(tmp_path))
-    collector = collector_on(url, tmp_path)
-    send(collector, 1)
-    assert collector.stop() == 0
+    land(Lake.create(url, tmp_path), request_of([agent(1)]))
+    (tmp_path / "file").write_text("of this machine")
     for text in (
         f"SELECT * FROM read_text('{tmp_path}/**')",
         f"SELECT * FROM read_parquet('{url}/raw_spans/**')",

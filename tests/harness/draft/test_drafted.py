@@ -105,37 +105,50 @@ def test_hostile_names_are_data(tmp_path: Path) -> None:
     assert checked.returncode == 0, checked.stderr
 
 
-@pytest.mark.parametrize(
-    ("fields", "lack"),
-    [
-        ({"asked": "Pay with [redacted:card]."}, "what the user asked (redacted)"),
-        ({"said": "[redacted:api_key]"}, "model call 2 (redacted)"),
-        ({"said": {"type": "blob", "content": "aGk="}}, "model call 2: its answer (not captured)"),
-    ],
-)
-def test_what_a_run_lacks_is_named(tmp_path: Path, fields: dict[str, Any], lack: str) -> None:
-    """It becomes no case, or one that says what it lacks."""
-    lake = lake_of(tmp_path, run(1, "whole"), run(2, "holed", **fields))
-    out = tmp_path / "drafted"
+LACKS: dict[str, tuple[dict[str, Any], str]] = {
+    "asked": ({"asked": "Pay with [redacted:card]."}, "what the user asked (redacted)"),
+    "answered": ({"said": "[redacted:api_key]"}, "model call 2 (redacted)"),
+    "blob": (
+        {"said": {"type": "blob", "content": "aGk="}},
+        "model call 2: its answer (not captured)",
+    ),
+}
+"""Of tasks: what their runs say, and what they therefore lack."""
 
-    ended = draft(lake, out)
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of task a, one of task b, and those that lack something."""
+    holed = [run(i, task, **LACKS[task][0]) for i, task in enumerate(LACKS, 4)]
+    runs = (run(1, "a"), run(2, "a"), run(3, "b"))
+    return lake_of(tmp_path_factory.mktemp("drafted"), *runs, *holed)
+
+
+def test_what_a_run_lacks_is_named(lake: Path, tmp_path: Path) -> None:
+    """It becomes no case, or one that says what it lacks."""
+    out = tmp_path / "drafted"
+    tasks = [word for task in ("b", *LACKS) for word in ("--task", task)]
+
+    ended = draft(lake, out, *tasks)
 
     assert ended.returncode == 0, ended.stderr
-    assert lack in ended.stdout
-    assert "drafted 1 case, left out 1 run (1 " in ended.stdout
-    assert [*yaml.safe_load((out / "suite.yaml").read_text())["cases"]] == ["whole"]
+    for i, (_, lack) in enumerate(LACKS.values(), 4):
+        assert f"left out: run {i:032x}-{1:016x} lacks {lack}" in ended.stdout
+    reasons = "(1 not captured, 2 redacted); --incomplete takes them, too"
+    assert f"drafted 1 case, left out 3 runs {reasons}" in ended.stdout
+    assert [*yaml.safe_load((out / "suite.yaml").read_text())["cases"]] == ["b"]
 
-    again = draft(lake, out)
+    again = draft(lake, out, *tasks)
     assert (again.returncode, "give another --out, or --replace" in again.stderr) == (2, True)
-    whole = draft(lake, out, "--incomplete", "--replace")
+    whole = draft(lake, out, *tasks, "--incomplete", "--replace")
     assert whole.returncode == 0, whole.stderr
-    assert {*yaml.safe_load((out / "suite.yaml").read_text())["cases"]} == {"whole", "holed"}
-    assert "# holed: " in (out / "suite.yaml").read_text()
+    assert {*yaml.safe_load((out / "suite.yaml").read_text())["cases"]} == {"b", *LACKS}
+    for task in LACKS:
+        assert f"# {task}: " in (out / "suite.yaml").read_text()
 
 
-def test_runs_are_chosen(tmp_path: Path) -> None:
+def test_runs_are_chosen(lake: Path, tmp_path: Path) -> None:
     """By task, by id, or by failure; what is not there is named."""
-    lake = lake_of(tmp_path, run(1, "a"), run(2, "a"), run(3, "b"))
     one = f"{1:032x}-{1:016x}"
 
     by_task = draft(lake, tmp_path / "1", "--task", "a")
@@ -150,11 +163,11 @@ def test_runs_are_chosen(tmp_path: Path) -> None:
     assert "no run of task 'c'" in absent.stderr
 
 
-def test_expectations_are_those_of_successful_runs(tmp_path: Path) -> None:
+def test_expectations_are_those_of_successful_runs(lake: Path, tmp_path: Path) -> None:
     """Where no task file says any."""
-    draft(lake_of(tmp_path, run(1, "a")), tmp_path / "out")
+    draft(lake, tmp_path / "out", "--task", "b")
 
     tasks = yaml.safe_load((tmp_path / "out" / "tasks.yaml").read_text())
-    assert tasks["tasks"]["a"]["expected"] == [{"tool": "look"}]
-    (first, _) = read_tape(tmp_path / "out" / "tapes" / "a.jsonl").entries
+    assert tasks["tasks"]["b"]["expected"] == [{"tool": "look"}]
+    (first, _) = read_tape(tmp_path / "out" / "tapes" / "b.jsonl").entries
     assert json.loads(first.key.arguments)["instructions"] == "Be brief."

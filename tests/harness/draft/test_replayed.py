@@ -55,11 +55,15 @@ class Played(NamedTuple):
         words = ("harness", "run", self.suite, "--lake", self.lake, "--folder", self.home)
         return tracegrade(*words, *options)
 
-    def tried(self) -> Tried:
-        """Return what is known of its runs, scored."""
+    def score(self) -> "Played":
+        """Score what was run."""
         tasks = self.suite.with_name("tasks.yaml")
         ended = tracegrade("score", "--lake", self.lake, "--tasks", tasks)
         assert ended.returncode == 0, ended.stderr
+        return self
+
+    def tried(self) -> Tried:
+        """Return what is known of its runs."""
         return Tried(self.suite, self.lake, self.home)
 
 
@@ -95,7 +99,7 @@ def played(drafted: Path, tmp_path_factory: pytest.TempPathFactory) -> Played:
         ended = suite.run("--case", case, "--release", release, "--model", "replay-then-live")
         assert ended.returncode == 0, ended.stderr
         assert "live: model, http://127.0.0.1:" in ended.stdout
-    return suite
+    return suite.score()
 
 
 STEPS = """
