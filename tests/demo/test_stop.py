@@ -27,20 +27,24 @@ ONE_STAGE = """
 import sys
 from pathlib import Path
 
-from demo import kills, scores
+from demo import kills, scores, stages
 from demo.__main__ import run_to_the_end
 
 
 def stage(children, folder, files):
+    lake = folder / "lake"
     while True:
-        {stage}(children, folder / "lake"{more})
+        {calls}
 
 
 sys.exit(run_to_the_end(Path(sys.argv[1]), stage))
 """
 """The demo with one stage, again and again, so that those before it need not be waited for."""
-HARNESS = ONE_STAGE.format(stage="kills.run_releases", more=", folder")
-SCORE = ONE_STAGE.format(stage="scores.score", more="")
+SUPPORT_AGENT = ONE_STAGE.format(
+    calls="stages.run_support_agent(children, stages.start_collector(children, lake)[1])"
+)
+HARNESS = ONE_STAGE.format(calls="kills.run_releases(children, lake, folder)")
+SCORE = ONE_STAGE.format(calls="scores.score(children, lake)")
 
 
 def start_demo(folder: Path, mark: str, **environment: str) -> "subprocess.Popen[str]":
@@ -92,22 +96,13 @@ def wait_until_none_lives(mark: str) -> None:
     wait_until(lambda: not processes_with(mark))
 
 
-@pytest.mark.parametrize(
-    ("stage", "number", "running"),
-    [
-        ("[1/9]", signal.SIGINT, "demo.file_agent"),  # and the collector
-        ("[1/9]", signal.SIGTERM, "demo.file_agent"),
-        ("[3/9]", signal.SIGINT, "demo.model_server"),
-    ],
-)
-def test_interrupted_demo_leaves_nothing_running(
-    stage: str, number: signal.Signals, running: str, tmp_path: Path
-) -> None:
-    """After Ctrl-C at any stage it exits with 130; every child and temporary file is gone."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_demo_leaves_nothing_running(number: signal.Signals, tmp_path: Path) -> None:
+    """After Ctrl-C it exits with 130; every child and temporary file is gone."""
     mark = uuid.uuid4().hex
     with start_demo(tmp_path, mark, TMPDIR=str(tmp_path)) as demo:
-        wait_for(demo, stage)
-        wait_until(lambda: any(running in command for command in processes_with(mark)))
+        wait_for(demo, "[1/9]")  # the collector is up
+        wait_until(lambda: any("demo.file_agent" in each for each in processes_with(mark)))
         demo.send_signal(number)
         _, errors = demo.communicate(timeout=PATIENCE_SECS)
 
@@ -119,13 +114,17 @@ def test_interrupted_demo_leaves_nothing_running(
 
 @pytest.mark.parametrize(
     ("program", "running"),
-    [(HARNESS, "demo.file_agent"), (SCORE, "tracegrade score")],
-    ids=["harness", "score"],
+    [
+        (SUPPORT_AGENT, "demo.model_server"),
+        (HARNESS, "demo.file_agent"),
+        (SCORE, "tracegrade score"),
+    ],
+    ids=["support agent", "harness", "score"],
 )
 def test_interrupted_stage_leaves_nothing_running(
     program: str, running: str, tmp_path: Path
 ) -> None:
-    """Nor do agents that the harness runs, and the job that scores."""
+    """Nor do servers, agents that the harness runs, and the job that scores."""
     mark = uuid.uuid4().hex
     folder = tmp_path / mark
     land(Lake.create(folder / "lake"), run(1, "look"))
@@ -157,7 +156,9 @@ def test_failed_stage_is_one_line_and_the_logs(tmp_path: Path) -> None:
     """A model server that is not there: the demo says which stage failed and shows why."""
     mark = uuid.uuid4().hex
     nowhere = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", "OPENAI_MODEL": "none"}
-    with start_demo(tmp_path, mark, **nowhere) as demo:
+    folder = tmp_path / mark
+    folder.mkdir()
+    with start(["-c", SUPPORT_AGENT, str(folder)], mark, **nowhere) as demo:
         _, errors = demo.communicate(timeout=PATIENCE_SECS)
 
     assert demo.returncode == 1
