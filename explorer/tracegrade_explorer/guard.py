@@ -96,7 +96,7 @@ class Guard:
         pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for key, value in pairs if key == "token"]
         if given:
-            return self._admit(scope["path"], pairs, given[-1])
+            return self._admit(scope["raw_path"], pairs, given[-1])
         if any(map(self._knows, _shown(headers, self._rules.cookie))):
             return self._app
         return _page(
@@ -106,13 +106,13 @@ class Guard:
             )
         )  # fmt: skip
 
-    def _admit(self, path: str, pairs: Iterable[tuple[str, str]], token: str) -> ASGIApp:
+    def _admit(self, path: bytes, pairs: Iterable[tuple[str, str]], token: str) -> ASGIApp:
         """Return what keeps a token in a cookie, and takes it out of the address."""
         if not self._knows(token):
             text = "It is of another start, or mistyped; `tracegrade ui` printed the right one."
             return _page(Refusal(401, "This token is not known", text))
         rest = urlencode([(key, value) for key, value in pairs if key != "token"])
-        to = "/" + path.lstrip("/")  # never another host's
+        to = "/" + path.decode("latin-1").lstrip("/\\")  # never another host's
         answer = RedirectResponse(f"{to}?{rest}" if rest else to, 303)
         answer.set_cookie(
             self._rules.cookie, token, httponly=True, samesite="strict", path="/",

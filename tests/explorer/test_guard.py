@@ -50,6 +50,12 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address() -> None:
     assert client.get("/runs").text == "the page"
 
 
+def test_the_token_leads_to_names_as_the_address_wrote_them() -> None:
+    """A question mark, a hash or a slash in a name stays a part of it."""
+    answer = web().get(f"/tasks/a%3Fb%23c%2Fd?token={TOKEN}")
+    assert answer.headers["location"] == "/tasks/a%3Fb%23c%2Fd"
+
+
 @pytest.mark.parametrize("path", ["//evil.example/", "///evil.example", "/\\evil.example"])
 def test_the_token_leads_to_no_other_host(path: str) -> None:
     """Whatever the path of the address was."""
