@@ -77,7 +77,7 @@ def lake_of(folder: Path, *runs: bytes) -> Path:
 
 def draft(lake: Path, out: Path, *options: object) -> Ended:
     """Draft a suite of a lake."""
-    command = ("--command", "python agent.py {user_input}")
+    command = ("--command", "{python} agent.py {user_input}")
     return tracegrade("harness", "draft", "--lake", lake, "--out", out, *command, *options)
 
 
