@@ -121,7 +121,7 @@ def scores(con: duckdb.DuckDBPyConnection, trajectory_id: str = "t1") -> dict[st
 
 def all_scores(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Score]]:
     """Return the scores of each trajectory by metric, of those scorers that did their work."""
-    made = {name for (name,) in con.sql("SELECT view_name FROM duckdb_views()").fetchall()}
+    made = {name for (name,) in con.sql("SELECT table_name FROM duckdb_tables()").fetchall()}
     found: defaultdict[str, dict[str, Score]] = defaultdict(dict)
     for trajectory_id, metric, score in score_rows(con, *(n for n in SCORES if n in made)):
         assert metric not in found[trajectory_id]

@@ -8,7 +8,7 @@ from typing import Final
 
 import duckdb
 
-from tracegrade_scoring.relations import define, materialise
+from tracegrade_scoring.relations import materialise
 
 _STAGES: Final = (
     "call_repeats",
@@ -18,6 +18,7 @@ _STAGES: Final = (
     "expected_calls",
     "last_needed_calls",
     "failed_call_rows",
+    "conduct_scores",
 )
 
 
@@ -31,4 +32,3 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     """
     for name in _STAGES:
         materialise(con, name)
-    define(con, "conduct_scores")

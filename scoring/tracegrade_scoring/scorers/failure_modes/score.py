@@ -13,7 +13,7 @@ import duckdb
 import polars as pl
 
 from tracegrade_scoring.attempts.distinctive_tokens import distinctive_tokens
-from tracegrade_scoring.relations import create_macro, define, materialise, put
+from tracegrade_scoring.relations import create_macro, materialise, put
 from tracegrade_scoring.sql import unordered
 
 _STAGES: Final = (
@@ -23,7 +23,7 @@ _STAGES: Final = (
     "cascade_candidates",
 )
 
-_MODES: Final = ("cascades", "goal_drifts", "failure_modes", "failure_rows")
+_MODES: Final = ("cascades", "goal_drifts", "failure_modes", "failure_rows", "failure_scores")
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
@@ -41,4 +41,3 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     put(con, "cascade_tokens", distinctive_tokens(texts).unique().to_arrow())
     for name in _MODES:
         materialise(con, name)
-    define(con, "failure_scores")

@@ -18,7 +18,7 @@ from tracegrade_scoring.attempts.plan_steps import (
     PlanStep,
     matches,
 )
-from tracegrade_scoring.relations import define, materialise, put, table
+from tracegrade_scoring.relations import materialise, put, table
 
 # One row per step of each distinct plan; `status`: open | begun | finished, NULL without a mark.
 ITEMS: Final = pa.schema(
@@ -41,7 +41,7 @@ def score_own_plans(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
     put(con, "plan_items", _items(plans))
     _pair_steps(con, plans)
     materialise(con, "plan_step_rows")
-    define(con, "plan_scores")
+    materialise(con, "plan_scores")
 
 
 def _items(plans: Plans) -> pa.Table:

@@ -40,4 +40,4 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     for name in _STAGES:
         materialise(con, name)
     define(con, "sub_goal_rows")
-    define(con, "sub_goal_scores")
+    materialise(con, "sub_goal_scores")

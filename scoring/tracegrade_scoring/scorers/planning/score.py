@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_lake.columns import TEXT
-from tracegrade_scoring.relations import create_macro, define, materialise, put, table
+from tracegrade_scoring.relations import create_macro, materialise, put, table
 from tracegrade_scoring.scorers.planning.quality import Objective, Quality, judge
 from tracegrade_scoring.scorers.planning.reading import read_steps, text_marks
 from tracegrade_scoring.tasks import Specification
@@ -43,7 +43,7 @@ def score(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
     create_macro(con, "planning_score")
     materialise(con, "opening_plans")
     put(con, "plan_qualities", table(QUALITIES, _qualities(con, specification)))
-    define(con, "planning_scores")
+    materialise(con, "planning_scores")
 
 
 def _qualities(

@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_scoring.attempts.declared_plans import Plans, read_plans
-from tracegrade_scoring.relations import define, materialise, put
+from tracegrade_scoring.relations import materialise, put
 from tracegrade_scoring.scorers.own_plan.score import score_own_plans
 from tracegrade_scoring.scorers.replanning.replans import is_replan
 
@@ -28,7 +28,7 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     materialise(con, "plan_changes")
     _compare_plans(con, plans)
     materialise(con, "replan_events")
-    define(con, "replanning_scores")
+    materialise(con, "replanning_scores")
 
 
 def _compare_plans(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:

@@ -5,7 +5,7 @@ Source: docs/metrics.md, section 6.
 
 import duckdb
 
-from tracegrade_scoring.relations import define
+from tracegrade_scoring.relations import materialise
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
@@ -14,4 +14,4 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     Args:
         con: Holds what `create_relations` creates, and `verdicts`.
     """
-    define(con, "rollback_scores")
+    materialise(con, "rollback_scores")

@@ -11,7 +11,7 @@ Makes:
 import duckdb
 import pyarrow as pa
 
-from tracegrade_scoring.relations import define, materialise, put, table
+from tracegrade_scoring.relations import materialise, put, table
 from tracegrade_scoring.scorers.tool_correctness.grading import grade
 from tracegrade_scoring.scorers.tool_correctness.utilisation import find_uses
 from tracegrade_scoring.tasks.model import ToolCorrectness
@@ -42,7 +42,7 @@ def score(con: duckdb.DuckDBPyConnection, options: ToolCorrectness) -> None:
     find_uses(con)
     grades = "agentic_grades" if options.compat == "agentic" else "tool_grades"
     materialise(con, "tool_grades", grades)
-    define(con, "tool_correctness_scores")
+    materialise(con, "tool_correctness_scores")
 
 
 def _solve(con: duckdb.DuckDBPyConnection) -> None:

@@ -8,10 +8,12 @@ Makes:
     alignments (from alignment_problems): the decisions of each distinct problem
 """
 
+from typing import Final
+
 import duckdb
 import pyarrow as pa
 
-from tracegrade_scoring.relations import define, materialise, put, table
+from tracegrade_scoring.relations import materialise, put, table
 from tracegrade_scoring.scorers.tool_selection.alignment import decisions
 from tracegrade_scoring.scorers.tool_selection.arguments import validate_arguments
 
@@ -25,6 +27,15 @@ _ALIGNMENTS = pa.schema(
     ]
 )
 
+_JUDGED: Final = (
+    "decision_points",
+    "better_alternatives",
+    "decision_rows",
+    "call_totals",
+    "tool_selection_scores",
+    "call_scores",
+)
+
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
     """Create `decision_rows`, `tool_selection_scores` and `call_scores`.
@@ -35,10 +46,8 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     for name in ("call_points", "fitting_pairs", "alignment_problems"):
         materialise(con, name)
     _align(con)
-    for name in ("decision_points", "better_alternatives", "decision_rows", "call_totals"):
+    for name in _JUDGED:
         materialise(con, name)
-    define(con, "tool_selection_scores")
-    define(con, "call_scores")
 
 
 def _align(con: duckdb.DuckDBPyConnection) -> None:
