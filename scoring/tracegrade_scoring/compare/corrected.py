@@ -84,22 +84,31 @@ def corrected_success(
 ) -> Difference:
     """Return how far apart two releases are in success, as people would see it.
 
-    An attempt on which the judge decides counts for the probability that people say yes where the
-    judge says what it says of it; every other one counts as it is.
+    Of n attempts on which the judge decides, y with a yes, people would say yes of
+    (y - n * P(judge yes | people no)) / (P(judge yes | people yes) - P(judge yes | people no));
+    attempts that others decide count as they are. How often a judge is right of what people say
+    yes and no to is the same for two releases that differ in how often they do; what its yes is
+    worth is not. Either side is kept in [0, 1].
+
+    Source: [Rogan 1978].
 
     Args:
         tasks: In the order of their ids, at least one; fewer than 5 have no interval.
-        labels: Row of `verdict_calibrations` of the judge.
+        labels: Row of `verdict_calibrations` of the judge, which says yes more often where people
+            do.
         level: Of the interval, between 0 and 1.
     """
-    labelled = _labelled(labels)
-    means = [np.array([posterior_mean(*counts)]) for counts in labelled]
+    counts = (
+        (labels["both_yes"], labels["only_people_yes"]),
+        (labels["only_source_yes"], labels["both_no"]),
+    )
+    means = [np.array([posterior_mean(*each)]) for each in counts]
     sides = [[task.base for task in tasks], [task.candidate for task in tasks]]
     base, candidate = (float(_rates(_sums(side), means)[0]) for side in sides)
     found = Difference(base, candidate, candidate - base, len(tasks))
     if len(tasks) < MIN_TASKS:
         return found
-    drawn = [each[:RESAMPLES] for each in draws(*labelled)]
+    drawn = [each[:RESAMPLES] for each in draws(*counts)]
     old, new = (_rates(_resampled(side), drawn) for side in sides)
     spread = with_spread(found, new - old, level)
     return spread._replace(interval_method=RESAMPLED, p_method=RESAMPLED)
@@ -113,8 +122,12 @@ def _resampled(side: Sequence[JudgedSide]) -> list[Numbers]:
     return [resampled_sums(column) for column in zip(*side, strict=True)]
 
 
-def _rates(sums: Sequence[Numbers], people_yes: Sequence[Numbers]) -> Numbers:
-    """Return success by sums of the fields of `JudgedSide`, and how likely people say yes."""
+def _rates(sums: Sequence[Numbers], judge_yes: Sequence[Numbers]) -> Numbers:
+    """Return success by sums of the fields of `JudgedSide`, and how often the judge says yes.
+
+    The latter of what people say yes to, and of what they say no to.
+    """
     valid, correct, judged_yes, judged_no = sums
-    of_yes, of_no = people_yes
-    return np.asarray((correct - judged_yes + judged_yes * of_yes + judged_no * of_no) / valid)
+    of_yes, of_no = judge_yes
+    people_yes = (judged_yes - (judged_yes + judged_no) * of_no) / (of_yes - of_no)
+    return np.clip((correct - judged_yes + people_yes) / valid, 0.0, 1.0)

@@ -37,6 +37,10 @@ NOW = {"source": JUDGE, "calibrated_at": datetime.datetime(2026, 11, 24)}  # noq
 LABELS = {"both_yes": 60, "only_source_yes": 8, "only_people_yes": 6, "both_no": 46}
 OF_YES, OF_NO = 60.5 / 69, 6.5 / 53
 """How likely people say yes where the judge says yes, and where it says no."""
+TRUE_YES, FALSE_YES = 60.5 / 67, 8.5 / 55
+"""How often the judge says yes where people do, and where they say no."""
+HALF = (0.5 - FALSE_YES) / (TRUE_YES - FALSE_YES)
+"""What people would say yes to where the judge says yes to a half."""
 FORMS = ("terminal", "html", "markdown")
 
 
@@ -54,7 +58,7 @@ def rate(release: str, judged_yes: int, **changed: Any) -> dict[str, Any]:
 
 
 def judge_run(
-    tables: Tables, release: str, task: str, value: float, source: str = JUDGE, **run: Any
+    tables: Tables, release: str, task: str | None, value: float, source: str = JUDGE, **run: Any
 ) -> str:
     """Insert a run on whose success a source of verdicts decides, and return its id."""
     found = tables.run(release, task_id=task, **run)
@@ -117,9 +121,7 @@ def test_success_is_what_people_would_say(lake: Lake, capsys: pytest.CaptureFixt
 
     found = cohort(lake, capsys)
     success, (told,) = found["metrics"]["success"], found["judged"]
-    assert (success["base"], success["candidate"]) == pytest.approx(
-        ((OF_YES + OF_NO) / 2, OF_YES), abs=1e-12
-    )
+    assert (success["base"], success["candidate"]) == pytest.approx((HALF, 1.0), abs=1e-12)
     assert (success["as_judged"]["base"], success["as_judged"]["candidate"]) == (0.5, 1.0)
     assert success["flags"] == ["corrected"]
     assert (success["interval_method"], success["p_method"]) == ("corrected_bootstrap",) * 2
@@ -142,7 +144,7 @@ def test_pages_say_that_success_is_corrected(
     text = compared(lake, form, capsys)
     assert "2 is better than 1: Success, corrected." in text
     assert f"Success is corrected for what judge '{JUDGE}' gets wrong." in text
-    assert re.search(r"Success, corrected\W.{0,120}?50\.0%.{0,120}?87\.7%", text)
+    assert re.search(r"Success, corrected\W.{0,120}?46\.2%.{0,120}?100\.0%", text)
     assert "from 12 and 12 verdicts on the compared attempts; as judged 50.0% to 100.0%" in text
     assert "pass@1" not in text.replace("pass@k", "").split("Only success")[0]
     assert "not corrected:" not in text
@@ -163,13 +165,13 @@ def test_a_change_that_labels_cannot_tell_is_none(
 
 def test_rules_go_by_what_people_would_say(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
     """A bound that the judge's own rate keeps is broken by the corrected one."""
-    rule = ("--fail-on", "success.candidate<0.9")
+    rule = ("--fail-on", "success.base<0.48")
     compared(lake, "json", capsys, *rule)
 
     of_both(lake)
     found = json.loads(compared(lake, "json", capsys, *rule, ends=1))["comparisons"][0]["rules"]
     assert [each["verdict"] for each in found] == ["broken"]
-    assert found[0]["fact"].startswith("candidate of success, corrected, is 0.87")
+    assert found[0]["fact"].startswith("base of success, corrected, is 0.46")
 
 
 def test_reports_and_pages_answer_alike(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
@@ -264,6 +266,19 @@ def test_attempts_of_several_runs_are_not_corrected(
     not_corrected(lake, capsys, "several_runs", "judges single runs, and attempts have several")
 
 
+def test_runs_of_no_task_are_not_corrected(
+    tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are compared as two independent samples, by the verdicts as they are."""
+    for release in "12":
+        for place in range(12):
+            judge_run(tables, release, None, float(release == "2" or place > 5))
+    lake = as_lake(tables, tmp_path / "lake")
+    of_both(lake)
+
+    not_corrected(lake, capsys, "unpaired", "judges runs without a task in common")
+
+
 def test_what_others_decide_counts_as_it_is(
     tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -276,8 +291,8 @@ def test_what_others_decide_counts_as_it_is(
     of_both(lake)
 
     found = cohort(lake, capsys)["metrics"]["success"]
-    assert found["base"] == pytest.approx((12 + 6 * OF_YES + 6 * OF_NO) / 24, abs=1e-12)
-    assert found["candidate"] == pytest.approx((12 + 12 * OF_YES) / 24, abs=1e-12)
+    assert found["base"] == pytest.approx((1 + HALF) / 2, abs=1e-12)
+    assert found["candidate"] == 1.0
 
 
 def test_sub_goals_are_told_beside(
@@ -309,10 +324,32 @@ def test_sub_goals_are_told_beside(
         assert "better), over all 200 and 200 verdicts on these releases" in text
 
 
+def test_two_releases_that_share_labels_are_as_far_apart_as_they_are() -> None:
+    """People say yes to 50 and 60 of 100; the judge to 80 % of what they do, and 30 % of the rest.
+
+    What its yes is worth differs between the two, so labels of both together cannot say it.
+    """
+    judged = [(550, 450), (600, 400)]
+    sides = [JudgedSide(1_000, yes, yes, no) for yes, no in judged]
+    labels = dict(zip(LABELS, (440, 135, 110, 315), strict=True))
+
+    found = corrected_success([JudgedTask(*sides)], labels)
+
+    assert (found.base, found.candidate) == pytest.approx((0.5, 0.6), abs=3e-3)
+
+
 COUNT = st.integers(0, 6)
 SIDE = st.tuples(COUNT, COUNT, COUNT, COUNT).filter(any)
 """Judged yes, judged no, and by others yes and no."""
-LABELLED = st.tuples(*[st.integers(0, 80)] * 4)
+LABELLED = st.tuples(*[st.integers(0, 80)] * 4).filter(lambda found: _told_apart(found) > 0.1)
+
+
+def _told_apart(labels: tuple[int, ...]) -> float:
+    """Return how much more often a judge says yes where people do."""
+    both_yes, only_source, only_people, both_no = labels
+    return (both_yes + 0.5) / (both_yes + only_people + 1) - (
+        (only_source + 0.5) / (only_source + both_no + 1)
+    )
 
 
 @settings(max_examples=examples(20), deadline=None)
@@ -342,10 +379,11 @@ def plain_success(
     tasks: list[tuple[tuple[int, ...], tuple[int, ...]]], labels: tuple[int, ...]
 ) -> tuple[float, ...]:
     """Return success of both sides as people would see it, and the interval of its difference."""
-    right, missed = labels[:2], labels[2:]
-    means = [(yes + 0.5) / (yes + no + 1) for yes, no in (right, missed)]
+    both_yes, only_source, only_people, both_no = labels
+    counts = [(both_yes, only_people), (only_source, both_no)]
+    means = [(yes + 0.5) / (yes + no + 1) for yes, no in counts]
     numbers = np.random.PCG64(0).random_raw(2_000 * len(tasks)).tolist()
-    drawn = list(zip(*plain.draws([right, missed]), strict=True))
+    drawn = list(zip(*plain.draws(counts), strict=True))
     differences = []
     for i in range(2_000):
         picked = [tasks[n % len(tasks)] for n in numbers[i * len(tasks) : (i + 1) * len(tasks)]]
@@ -356,10 +394,12 @@ def plain_success(
     return old, new, *ends
 
 
-def _plain_rate(sides: Iterable[tuple[int, ...]], of_yes: float, of_no: float) -> float:
+def _plain_rate(sides: Iterable[tuple[int, ...]], true_yes: float, false_yes: float) -> float:
     given = list(sides)
-    people = sum(a * of_yes + b * of_no + yes for a, b, yes, _ in given)
-    return people / sum(map(sum, given))
+    said_yes, said_no = (sum(side[i] for side in given) for i in (0, 1))
+    people = (said_yes - (said_yes + said_no) * false_yes) / (true_yes - false_yes)
+    others = sum(side[2] for side in given)
+    return min(1.0, max(0.0, (others + people) / sum(map(sum, given))))
 
 
 def test_interval_shares_the_labels_of_both_sides() -> None:
