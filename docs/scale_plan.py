@@ -131,9 +131,9 @@ MEASURED: Final = {
     "score": Number(160, "µs of CPU a trajectory", "[scoring](../scoring/README.md#measured)"),
     "spans of a bucket": Number(250_000, "", "`BUCKET_SPANS`"),
     "look": Number(
-        2.5, "µs of CPU a trajectory of the date", "`bench_discovery --runs`, without notes"
+        3, "µs of CPU a trajectory of the date", "`bench_discovery --runs`, beside others, too"
     ),
-    "trajectories of a bucket": Number(25_000, "", "`STEPS_AT_A_TIME`, ten steps a trajectory"),
+    "trajectories of a bucket": Number(50_000, "", "`BUCKET_STEPS`, ten steps a trajectory"),
     "steps a span": Number(0.58, "", "59,640 steps of 102,312 spans, captures"),
     "a span": Number(
         122,
@@ -146,9 +146,11 @@ MEASURED: Final = {
         33, "bytes a trace", "`measure_scale`, ids that do not resemble each other"
     ),
     "outcome": Number(50, "bytes a trajectory", "`measure_scale`"),
-    "rewriting steps": Number(235_000, "a second of CPU", "`measure_scale`, one core"),
+    "rewriting steps": Number(
+        176_000, "a second of CPU", "`measure_scale`, beside a dozen other programs"
+    ),
     "rewriting trajectories": Number(
-        21_400, "a second of CPU", "`measure_scale`, with scores and evidence, one core"
+        15_600, "a second of CPU", "likewise, with scores and evidence"
     ),
     "collector": Number(
         100_000,
@@ -207,6 +209,9 @@ from. So:
 - More slots than it takes for building to be a small part of a run end it no sooner: looking is
   done by one machine, here counted on one core of it.
 - Long runs of agents cost more a span, and there are fewer of them to score.
+
+Not in it: ids that the driver looks up among those of a date or, for verdicts, of all dates, which
+take it seconds, and memory of the driver for a row of each trace that it looks at.
 
 """
 

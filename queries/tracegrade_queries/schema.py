@@ -1,7 +1,8 @@
 """The tables that are built from raw spans: steps and trajectories, declared once.
 
 They can be deleted and built again from `raw_spans` at any time. Rows are replaced by trace.
-`built_traces` and `built_files` say what builds have seen, so that the next one need not look.
+`built_traces` and `built_files` say what builds have seen, so that the next one need not look;
+`priced_dates` of which dates costs are up to date.
 `verdicts` is the collector's, which takes them in.
 """
 
@@ -12,7 +13,14 @@ import pyarrow as pa
 from tracegrade_lake import VERDICTS, Column, Struct, Table, list_of
 from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS, TIMESTAMP
 
-__all__ = ["BUILT_FILES", "BUILT_TRACES", "STEPS", "TRAJECTORIES", "VERDICTS"]
+__all__ = [
+    "BUILT_FILES",
+    "BUILT_TRACES",
+    "PRICED_DATES",
+    "STEPS",
+    "TRAJECTORIES",
+    "VERDICTS",
+]
 
 _USAGE: Final = Struct(
     "USAGE",
@@ -308,6 +316,24 @@ BUILT_FILES: Final = Table(
     columns=(
         Column("table_name", TEXT, "Table of the file: raw_spans | raw_logs."),
         Column("path", TEXT, "Path of the file inside the table's folder."),
+    ),
+    partition_by=(),
+)
+
+PRICED_DATES: Final = Table(
+    name="priced_dates",
+    grain="one date, status of costs and model, with the number of runs",
+    columns=(
+        Column("date", pa.date32(), "Date of the runs, as in `trajectories`."),
+        Column(
+            "status",
+            TEXT,
+            "priced | stated (those priced with a call whose cost is known from the trace alone) "
+            "| no_price | no_tokens | not_counted; NULL for runs without model calls.",
+        ),
+        Column("model", TEXT, "Of no_price and no_tokens, NULL if not recorded; else NULL."),
+        Column("trajectories", BIGINT, "A run counts for each reason; 0 where status is NULL."),
+        Column("made_from", TEXT, "Digest of the prices and of the files of the date."),
     ),
     partition_by=(),
 )

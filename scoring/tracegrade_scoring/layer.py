@@ -3,14 +3,14 @@
 from typing import Final
 
 from tracegrade_queries.engine.layers import Layer, RunOrder
-from tracegrade_scoring.schema import SCORE_TABLES, TRAJECTORY_SCORES
+from tracegrade_scoring.schema import SCORE_TABLES, SCORED_FILES, TRAJECTORY_SCORES
 from tracegrade_scoring.sql import QUERIES
 
 RUN_ORDER: Final = RunOrder(application="score", last_table=TRAJECTORY_SCORES.name)
 """All score tables are read as one scoring run left them."""
 
 SCORES: Final = Layer(
-    SCORE_TABLES,
+    (*SCORE_TABLES, SCORED_FILES),
     QUERIES,
     views=("observed_optima", "scores"),
     run_order=RUN_ORDER,

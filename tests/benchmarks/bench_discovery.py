@@ -26,12 +26,11 @@ from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.build.discovery import discovered
-from tracegrade_queries.costs.priced_dates import PRICED_DATES
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
 from tracegrade_queries.engine.connection import NO_LIMITS, connect, duckdb_type
-from tracegrade_queries.schema import BUILT_FILES
-from tracegrade_scoring.job.last_scoring import SCORED_FILES
+from tracegrade_queries.schema import BUILT_FILES, PRICED_DATES
 from tracegrade_scoring.job.score import score
+from tracegrade_scoring.schema import SCORED_FILES
 from tracegrade_scoring.tasks.specification import usable_specification
 
 DAYS: Final = 30

@@ -63,8 +63,9 @@ def measure_driver(place: Path, runs: int) -> None:
     (place / "tasks.yaml").write_text(task_file(), encoding="utf-8")
     specification, _ = usable_specification(place / "tasks.yaml")
     score(lake, specification, executor=Weighed())
-    for table in (STEPS, TRAJECTORIES, *STAGED):
-        measure_replacing(lake, table)
+    for _ in range(2):  # the first time loads code
+        for table in (STEPS, TRAJECTORIES, *STAGED):
+            measure_replacing(lake, table)
 
 
 def measure_replacing(lake: Lake, table: Table) -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from tracegrade_lake import RAW_SPANS, Column, Lake, Table
 from tracegrade_queries.build.build import build
-from tracegrade_queries.engine.connection import connect, connect_job
-from tracegrade_queries.engine.layers import BUILT
+from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
 
 from .traces import agent, land, request_of, tool
@@ -119,19 +118,6 @@ def test_scores_of_an_earlier_version_hide_nothing_else(lake: Lake) -> None:
     with connect(lake) as con:
         assert con.sql("SELECT count(*) FROM spans").fetchall() == [(1,)]
         assert con.sql("SELECT tsa FROM trajectory_scores").fetchall() == [(1.0,)]
-
-
-def test_tables_of_others_are_left_out(lake: Lake) -> None:
-    """A job has the declared tables, but no raw one, and no view of what else there is."""
-    land(lake, request_of([agent(1)]))
-    columns = (Column("trajectory_id", pa.string(), ""),)
-    for name in ("trajectory_scores", "model_prices"):
-        table = Table(name, "", columns, partition_by=())
-        lake.append(table, pa.table({"trajectory_id": ["t1"]}))
-
-    with connect_job(lake)[0] as con:
-        views = {name for (name,) in con.sql("SHOW TABLES").fetchall()}
-    assert views == {table.name for table in BUILT.tables} - {"raw_spans", "raw_logs"}
 
 
 def test_spans_leave_out_what_was_sent_twice(lake: Lake) -> None:

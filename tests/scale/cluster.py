@@ -3,7 +3,7 @@
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -32,10 +32,11 @@ class Cluster(NamedTuple):
 
 
 @contextmanager
-def cluster(place: Path) -> Iterator[Cluster]:
-    """Start a master and two workers; they are gone after the block."""
+def cluster(place: Path, variables: Mapping[str, str]) -> Iterator[Cluster]:
+    """Start a master and two workers with these variables; they are gone after the block."""
     environment = {
         **os.environ,
+        **variables,
         "SPARK_HOME": spark_home(),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": str(place / "local"),

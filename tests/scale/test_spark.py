@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.lake.stores import Store, put_environment
 from tests.scoring.job.lakes import TASKS
 from tests.waiting import wait_until
 
@@ -16,7 +17,7 @@ from tracegrade_lake import Lake
 
 from .cluster import PYTHON, ROOT, SPARK, Cluster, cluster
 from .conftest import Made
-from .lakes import all_rows, copied
+from .lakes import all_rows, copied, land_all
 
 pytestmark = pytest.mark.skipif(
     not (SPARK / "complete").exists(), reason="needs Java and Spark: `make .spark/complete`"
@@ -24,45 +25,58 @@ pytestmark = pytest.mark.skipif(
 BUCKETS = (1, 3, 8)
 
 
+STORE = "store"
+"""The lake that is on an object store."""
+
+
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster that all tests share; the last of them has one worker less."""
-    with cluster(tmp_path_factory.mktemp("spark")) as found:
+def running(server: Store, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster that all tests share; the last of them has one worker less.
+
+    Its machines know the store, and have a state folder that is not the driver's.
+    """
+    place = tmp_path_factory.mktemp("spark")
+    of_workers = {**server.environment, "TRACEGRADE_STATE": str(place / "state")}
+    with cluster(place, of_workers) as found:
         yield found
 
 
-def program(running: Cluster, *lakes: str) -> subprocess.Popen[str]:
+def program(running: Cluster, *lakes: str, **variables: str) -> subprocess.Popen[str]:
     """Start `spark_program` on lakes."""
     return subprocess.Popen(
         [PYTHON, "-m", "tests.scale.spark_program", running.master, *lakes],
-        cwd=ROOT, env=running.environment, text=True,
+        cwd=ROOT, env={**running.environment, **variables}, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def on_spark(
-    running: Cluster, landed: Lake, tmp_path_factory: pytest.TempPathFactory
-) -> dict[int, Lake]:
-    """By number of buckets, a lake that was scored on Spark, more came, and that again."""
+    running: Cluster, landed: Lake, server: Store, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Lake]]:
+    """Lakes that were scored on Spark, more came, and that again: by buckets, and on a store."""
     place = tmp_path_factory.mktemp("lakes")
-    lakes = {count: copied(landed, place / str(count)) for count in BUCKETS}
-    run = program(running, *(f"{count}+={lake.root}" for count, lake in lakes.items()))
-    stdout, stderr = run.communicate()
-    assert run.returncode == 0, stderr
-    assert stdout == ""
-    return lakes
+    with pytest.MonkeyPatch.context() as patch:
+        put_environment(server, patch.setenv)
+        lakes = {str(count): copied(landed, place / str(count)) for count in BUCKETS}
+        lakes[STORE] = land_all(server.url(place.name), place / "state")
+        patch.setenv("TRACEGRADE_STATE", str(lakes[STORE].state))
+        given = (f"{name.replace(STORE, '3')}+={lake.place}" for name, lake in lakes.items())
+        run = program(running, *given, TRACEGRADE_STATE=str(lakes[STORE].state))
+        stdout, stderr = run.communicate()
+        assert run.returncode == 0, stderr
+        assert stdout == ""
+        yield lakes
 
 
-@pytest.mark.parametrize("buckets", BUCKETS)
-def test_spark_makes_the_rows_of_threads(
-    on_spark: dict[int, Lake], made: Made, buckets: int
-) -> None:
+@pytest.mark.parametrize("name", [*map(str, BUCKETS), STORE])
+def test_spark_makes_the_rows_of_threads(on_spark: dict[str, Lake], made: Made, name: str) -> None:
     """After a full run, and one of a new run, a late span and a verdict, in all columns."""
-    lake = on_spark[buckets]
+    lake = on_spark[name]
 
     assert all_rows(lake) == made.rows_later
-    assert not list((lake.root / "_tasks").iterdir())
+    if lake.is_local:
+        assert not list((lake.root / "_tasks").iterdir())
 
 
 def test_killed_driver_leaves_the_lake_as_it_was_and_the_next_run_is_right(

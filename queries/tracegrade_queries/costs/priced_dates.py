@@ -7,34 +7,13 @@ files and prices are the same; a date of which that is not known is looked at ag
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracegrade_lake import Column, Lake, Table
-from tracegrade_lake.columns import BIGINT, TEXT
+from tracegrade_lake import Lake
 from tracegrade_queries.engine.pinned import PinnedLake
-from tracegrade_queries.schema import TRAJECTORIES
-
-PRICED_DATES: Final = Table(
-    name="priced_dates",
-    grain="one date, status of costs and model, with the number of runs",
-    columns=(
-        Column("date", pa.date32(), "Date of the runs, as in `trajectories`."),
-        Column(
-            "status",
-            TEXT,
-            "priced | stated (those priced with a call whose cost is known from the trace alone) "
-            "| no_price | no_tokens | not_counted; NULL for runs without model calls.",
-        ),
-        Column("model", TEXT, "Of no_price and no_tokens, NULL if not recorded; else NULL."),
-        Column("trajectories", BIGINT, "A run counts for each reason; 0 where status is NULL."),
-        Column("made_from", TEXT, "Digest of the prices and of the files of the date."),
-    ),
-    partition_by=(),
-)
-"""Its name in a lake tells it from what is counted of a run, `cost_counts`."""
+from tracegrade_queries.schema import PRICED_DATES, TRAJECTORIES
 
 
 def made_from(prices: Iterable[object], paths: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
+from tracegrade_lake import Lake, Table
 from tracegrade_queries.engine.layers import BUILT, Layer, higher_layers
 from tracegrade_queries.engine.pinned import PinnedLake, PinnedTable, pin
 
@@ -121,23 +121,6 @@ def _create_layer_views(con: duckdb.DuckDBPyConnection, layers: Sequence[Layer])
             # Its tables are not there yet, or are of an earlier version until written again.
             with contextlib.suppress(duckdb.BinderException, duckdb.CatalogException):
                 con.execute(f"CREATE VIEW {name} AS {layer.queries.unordered(name)}")
-
-
-def connect_job(
-    lake: Lake, layers: Sequence[Layer] = (), limits: Limits = NO_LIMITS
-) -> tuple[duckdb.DuckDBPyConnection, PinnedLake]:
-    """Return a connection with the declared tables alone, and the lake as it sees it.
-
-    Opening many files takes its time, so a job that writes to the lake leaves out all else, the
-    raw tables too.
-
-    Args:
-        lake: As for `connect`, and so is what is returned.
-        layers: Higher layers whose tables are read, too.
-        limits: What the engine may take.
-    """
-    declared = [table for table in _declared(layers) if table not in (RAW_SPANS, RAW_LOGS)]
-    return _connect(lake, declared, sorted(table.name for table in declared), layers, limits)
 
 
 def _declared(layers: Iterable[Layer]) -> list[Table]:

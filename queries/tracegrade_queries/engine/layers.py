@@ -13,7 +13,13 @@ from tracegrade.suggestions import did_you_mean
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Table
 from tracegrade_queries.engine.sql import QUERIES, Queries, Saved, saved_queries
 from tracegrade_queries.errors import UnknownQuery
-from tracegrade_queries.schema import BUILT_FILES, BUILT_TRACES, STEPS, TRAJECTORIES
+from tracegrade_queries.schema import (
+    BUILT_FILES,
+    BUILT_TRACES,
+    PRICED_DATES,
+    STEPS,
+    TRAJECTORIES,
+)
 
 
 class RunOrder(NamedTuple):
@@ -44,7 +50,8 @@ class Layer(NamedTuple):
 
 
 BUILT: Layer = Layer(
-    (RAW_SPANS, RAW_LOGS, STEPS, TRAJECTORIES, VERDICTS, BUILT_TRACES, BUILT_FILES), QUERIES
+    (RAW_SPANS, RAW_LOGS, STEPS, TRAJECTORIES, VERDICTS, BUILT_TRACES, BUILT_FILES, PRICED_DATES),
+    QUERIES,
 )
 """The layer of this package, and what the lake holds before anything is built."""
 

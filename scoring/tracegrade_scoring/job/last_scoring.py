@@ -12,38 +12,20 @@ from typing import Final, NamedTuple
 
 import pyarrow as pa
 
-from tracegrade_lake import VERDICTS, Column, Lake, StagedFile, Table
-from tracegrade_lake.columns import BIGINT, BOOLEAN, TEXT
+from tracegrade_lake import VERDICTS, Lake, StagedFile, Table
 from tracegrade_lake.commit import LiveFile
 from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.schema import TRAJECTORIES
-from tracegrade_scoring.schema import SCORE_SUMS, SCORER_VERSION, TRAJECTORY_SCORES
+from tracegrade_scoring.schema import (
+    SCORE_SUMS,
+    SCORED_FILES,
+    SCORER_VERSION,
+    TRAJECTORY_SCORES,
+)
 from tracegrade_scoring.tasks import Specification
 
 NOTED: Final = (TRAJECTORIES, VERDICTS, TRAJECTORY_SCORES, SCORE_SUMS)
 """The tables that decide on what is scored, and whose files are noted."""
-
-SCORED_FILES: Final = Table(
-    name="scored_files",
-    grain="one file at which the last scoring run looked, or which it wrote",
-    columns=(
-        Column(
-            "table_name",
-            TEXT,
-            "Table of the file: trajectories | verdicts | trajectory_scores | score_sums.",
-        ),
-        Column("path", TEXT, "Path of the file inside the table's folder."),
-        Column("date", pa.date32(), "Its partition; NULL if the table has none."),
-        Column("rows", BIGINT, "Rows in it."),
-        Column("waits", BOOLEAN, "True if a trace of its date is still to be scored."),
-        Column(
-            "held_against",
-            TEXT,
-            "Version of the scorer and hash of the tasks and tools, the same for all files.",
-        ),
-    ),
-    partition_by=(),
-)
 
 
 class NotedFile(NamedTuple):

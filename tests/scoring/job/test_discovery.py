@@ -19,14 +19,13 @@ from tracegrade_lake.maintenance.row_removal import remove_rows
 from tracegrade_lake.maintenance.row_selection import rows_of_traces
 from tracegrade_lake.tables import table_in
 from tracegrade_queries.build.build import build
-from tracegrade_queries.costs.priced_dates import PRICED_DATES
 from tracegrade_queries.costs.pricing import NO_PRICES, update_costs
 from tracegrade_queries.engine.connection import NO_LIMITS
+from tracegrade_queries.schema import PRICED_DATES
 from tracegrade_scoring.job.commit import run_numbers
 from tracegrade_scoring.job.discovery import ALL, Chosen, unscored
-from tracegrade_scoring.job.last_scoring import SCORED_FILES
 from tracegrade_scoring.job.score import score
-from tracegrade_scoring.schema import SCORE_SUMS, TRAJECTORY_SCORES
+from tracegrade_scoring.schema import SCORE_SUMS, SCORED_FILES, TRAJECTORY_SCORES
 
 from .lakes import TASKS, run, tables, tracegrade_score
 
