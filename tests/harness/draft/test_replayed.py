@@ -50,9 +50,9 @@ class Played(NamedTuple):
     lake: Path
     home: Path
 
-    def run(self, *options: object) -> Ended:
+    def run(self, *options: object, how: str = "run") -> Ended:
         """Run the suite to its end."""
-        words = ("harness", "run", self.suite, "--lake", self.lake, "--folder", self.home)
+        words = ("harness", how, self.suite, "--lake", self.lake, "--folder", self.home)
         return tracegrade(*words, *options)
 
     def score(self) -> "Played":
@@ -158,3 +158,26 @@ def test_a_conversation_that_is_not_on_tape_is_a_miss_that_names_the_nearest(
     assert "model:model conversation: not on the tape; the nearest has" in ended.stderr
     assert "An error occurred while running the tool" in ended.stderr
     assert "at $.messages[6].result instead of" in ended.stderr
+
+
+CALLS = """
+    SELECT injection IS NOT NULL AS killed, list(tool_name || arguments ORDER BY step_index)
+        FILTER (WHERE kind = 'tool_call') AS calls
+    FROM trajectories JOIN steps USING (trajectory_id)
+    GROUP BY trajectory_id, injection ORDER BY killed, len(calls)
+"""
+
+
+def test_a_framework_that_others_instrument_is_killed_between_its_calls(
+    drafted: Path, tmp_path: Path
+) -> None:
+    """One of openai-agents under OpenInference begins no call after the first, third and last."""
+    suite = Played(drafted, tmp_path / "lake", tmp_path / "home")
+    ended = suite.run("--case", "refund-order", how="kill")
+    assert ended.returncode == 0, ended.stderr
+
+    whole, *killed = suite.score().tried().query(CALLS)
+    assert (whole["killed"], len(whole["calls"])) == (False, 5)
+    assert [row["calls"] for row in killed] == [whole["calls"][:most] for most in (1, 3, 5)]
+    trials = suite.tried().rows
+    assert [row["status"] for row in trials] == ["done"] * 4
