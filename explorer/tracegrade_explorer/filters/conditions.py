@@ -5,8 +5,11 @@ Makes:
         order (then by seq), and `measured`, a number that a page asks for
 """
 
+import hashlib
 from collections.abc import Iterator
 from typing import Final, NamedTuple
+
+from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.filters.grammar import LISTS, NUMBERS, STARTED, TEXTS, Filter, Range
 
@@ -44,6 +47,24 @@ def matching_runs(wanted: Filter, measured: str | None = None) -> MatchingRuns:
         f"FROM run_index WHERE {where}"
     )
     return MatchingRuns(text, values)
+
+
+def keep_asked(con: DuckDBPyConnection, text: str) -> None:
+    """Keep which runs were asked something: requests are read once for all that a page counts.
+
+    Args:
+        con: A cursor, which alone sees it.
+        text: What the request contains, whatever its case.
+    """
+    con.execute(
+        f"CREATE TEMP TABLE IF NOT EXISTS {_asked_table(text)} AS "
+        "SELECT seq FROM run_index WHERE contains(lower(request), lower($asked))",
+        {"asked": text},
+    )
+
+
+def _asked_table(text: str) -> str:
+    return f"asked_{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def sort_key(wanted: Filter) -> str:
@@ -89,7 +110,7 @@ def _settings(wanted: Filter) -> Iterator[MatchingRuns]:
             "date BETWEEN $first_day AND $last_day", {"first_day": first, "last_day": last}
         )
     if wanted.asked:
-        yield MatchingRuns("contains(lower(request), lower($asked))", {"asked": wanted.asked})
+        yield MatchingRuns(f"seq IN (SELECT seq FROM {_asked_table(wanted.asked)})", {})
     if wanted.level != "all":
         absent = "IS NULL" if wanted.level == "root" else "IS NOT NULL"
         yield MatchingRuns(f"parent_trajectory_id {absent}", {})

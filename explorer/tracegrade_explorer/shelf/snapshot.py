@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import duckdb
 from duckdb import DuckDBPyConnection
 
-from tracegrade_explorer.filters.conditions import matching_runs
+from tracegrade_explorer.filters.conditions import keep_asked, matching_runs
 from tracegrade_explorer.filters.grammar import Filter, to_query
 from tracegrade_explorer.shelf.days import Days
 from tracegrade_explorer.shelf.index import build_index
@@ -115,6 +115,8 @@ def read_matching(
     parameters: Mapping[str, object] = {},
 ) -> list[Row]:
     """Return the rows of a query over `matching_runs`: the runs of a filter."""
+    if wanted.asked:
+        keep_asked(con, wanted.asked)
     runs = matching_runs(wanted, measured)
     text = f"WITH matching_runs AS NOT MATERIALIZED ({runs.text})\n{query(name)}"
     return _rows(con, text, {**runs.values, **parameters})
