@@ -5,7 +5,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Locator
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 from tests.explorer.browser import LOW_CONTRAST, chromium, needs_chromium, serving, watched
@@ -108,6 +108,12 @@ PAGES = [
     *((name, path) for name in ("unscored", "unknown") for path in ("/", "/runs", "/trends")),
     *(("hostile", path) for path in (*ALL, "/runs/t1", "/runs/t3", "/runs/t11", "/runs/t49")),
 ]
+
+
+def follow(link: Locator) -> None:
+    """Click what leads to another page, and wait until that is loaded, styles and all."""
+    with link.page.expect_navigation():
+        link.click()
 
 
 @pytest.mark.parametrize(("lake", "path"), PAGES)
@@ -247,12 +253,12 @@ def test_pages_work_without_javascript(browser: Browser, base: Base) -> None:
         seen.open("/runs?agent=files")
         for place in (0, 1):
             seen.page.locator("[data-mark]").nth(place).check()
-        seen.page.get_by_role("button", name="Compare the 2 marked").click()
+        follow(seen.page.get_by_role("button", name="Compare the 2 marked"))
         assert "/compare?id=" in seen.page.url
         seen.open(f"/runs/{LOOPED}")
         seen.page.locator("li.fold summary").first.click()
         assert seen.page.locator("#s3").is_visible()
-        seen.page.locator("#s2 a.whole").click()
+        follow(seen.page.locator("#s2 a.whole"))
         assert LONG.strip() in seen.page.locator("body").inner_text()
 
 
@@ -262,14 +268,14 @@ def test_a_reader_chooses_the_colours_without_javascript(browser: Browser, base:
     with watched(browser, base("sample"), java_script_enabled=False, color_scheme="light") as seen:
         seen.open("/runs?agent=files&sort=-tsa")
         light = seen.page.evaluate(ground)
-        seen.page.get_by_role("button", name="dark").click()
+        follow(seen.page.get_by_role("button", name="dark"))
         assert seen.page.url.endswith("/runs?agent=files&sort=-tsa")
         seen.open(f"/runs/{LOOPED}")
         dark = seen.page.evaluate(ground)
         seen.page.emulate_media(color_scheme="dark")
-        seen.page.get_by_role("button", name="light").click()
+        follow(seen.page.get_by_role("button", name="light"))
         assert seen.page.evaluate(ground) == light != dark
-        seen.page.get_by_role("button", name="as the system").click()
+        follow(seen.page.get_by_role("button", name="as the system"))
         assert seen.page.evaluate(ground) == dark
 
 

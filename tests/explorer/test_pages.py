@@ -176,6 +176,14 @@ def test_two_runs_are_aligned(web: TestClient) -> None:
     assert web.get("/runs/t25/nearest").status_code == 404
 
 
+def test_releases_to_choose_from_begin_with_the_two_newest(web: TestClient) -> None:
+    """The older of them as the base, so that one press compares them."""
+    page = web.get("/releases").text
+    base, candidate = re.findall(r'<option value="([^"]*)" selected>', page)
+
+    assert (base, candidate) == ("1.0", "1.1")
+
+
 def test_releases_say_what_compare_says(web: TestClient, sample_lake: Lake) -> None:
     """The sentence is the command's, and numbers lead to their runs."""
     page = web.get("/releases?base=1.0&candidate=1.1&agent=files").text

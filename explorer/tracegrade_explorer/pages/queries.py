@@ -15,6 +15,8 @@ from tracegrade_scoring.rendering import words
 VALUE: Final = "p."
 """Before the name of a query's parameter in an address."""
 CELL_CHARACTERS: Final = 400
+LONG_CHARACTERS: Final = 60
+"""From which on a cell is not squeezed into the width of its longest word."""
 PARAMETER: Final = re.compile(r"\$([a-zA-Z_]\w*)")
 QUOTED: Final = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
 EXAMPLE: Final = """\
@@ -120,5 +122,6 @@ def _cell(column: str, value: object) -> dict[str, str]:
         return {"text": words.NOTHING, "href": "", "kind": "faint"}
     text = words.clip(str(value), CELL_CHARACTERS)
     is_run = column.endswith("trajectory_id")
-    kind = "num" if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    kind = "num" if is_number else "long" if len(text) > LONG_CHARACTERS and not is_run else ""
     return {"text": text, "href": links.run(str(value)) if is_run else "", "kind": kind}

@@ -1,7 +1,7 @@
 """`/releases`: is the new release better, and what broke? What `tracegrade compare` says."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tracegrade_explorer import links
 from tracegrade_explorer.answers import Answer, Ask, Document, WrittenJson
@@ -18,6 +18,17 @@ from tracegrade_scoring.compare.read import read_comparisons
 OWN: Final = ("agent", "base", "candidate")
 
 
+class Choice(NamedTuple):
+    """Two releases that may be compared."""
+
+    agent: str
+    mode: str
+    text: str
+    href: str
+    releases: dict[str, str]
+    """By `base` and `candidate`."""
+
+
 def releases(ask: Ask) -> Answer:
     """Return two releases side by side; without a choice, what there is to choose from."""
     given = _given(ask)
@@ -27,7 +38,7 @@ def releases(ask: Ask) -> Answer:
         "choices": choices,
         "releases": sorted({row["release"] for row in rows if row["release"] is not None}),
         "agents": sorted({row["agent_name"] for row in rows if row["agent_name"] is not None}),
-        "given": given,
+        "given": {**(choices[0].releases if choices else {}), **given},
         "cohorts": [],
     }
     if not given.get("base") or not given.get("candidate"):
@@ -61,17 +72,17 @@ def _compared(ask: Ask, base: str, candidate: str, agent: str | None) -> Compari
     return found
 
 
-def _choices(rows: list[Row]) -> Iterator[dict[str, str]]:
+def _choices(rows: list[Row]) -> Iterator[Choice]:
     """Yield neighbouring releases of each agent and run mode, the newest first."""
     for older, newer in zip(rows[1:], rows, strict=False):
         alike = all(older[key] == newer[key] for key in ("agent_name", "run_mode"))
         if alike and older["release"] is not None and newer["release"] is not None:
-            pairs = [("base", older["release"]), ("candidate", newer["release"])]
-            if newer["agent_name"] is not None:
-                pairs.insert(0, ("agent", newer["agent_name"]))
-            yield {
-                "agent": newer["agent_name"] or "(no agent name)",
-                "mode": newer["run_mode"] or "",
-                "text": f"{older['release']} → {newer['release']}",
-                "href": links.with_query("/releases", pairs),
-            }
+            releases = {"base": older["release"], "candidate": newer["release"]}
+            agent = {} if newer["agent_name"] is None else {"agent": newer["agent_name"]}
+            yield Choice(
+                newer["agent_name"] or "(no agent name)",
+                newer["run_mode"] or "",
+                f"{older['release']} → {newer['release']}",
+                links.with_query("/releases", [*agent.items(), *releases.items()]),
+                releases,
+            )
