@@ -76,15 +76,21 @@ def _first(own: dict[str, str]) -> int:
     return int(text)
 
 
+def _show(own: dict[str, str]) -> str:
+    """Return which steps are asked for, a key of `SHOWS`."""
+    show = own.get("show", "all")
+    if show not in SHOWS:
+        msg = f"show={show} is not known; known: {', '.join(SHOWS)}"
+        raise BadFilter(msg)
+    return show
+
+
 def _view(
     ask: Ask, found: Row, timeline: Timeline, own: dict[str, str], wanted: Filter
 ) -> dict[str, Any]:
     view = timeline_view(timeline)
     run_id, day = found["trajectory_id"], ask.day(found["date"])
-    show = own.get("show", "all")
-    if show not in SHOWS:
-        msg = f"show={show} is not known; known: {', '.join(SHOWS)}"
-        raise BadFilter(msg)
+    show = _show(own)
     shown = shown_steps(timeline, view, show, own.get("tool", ""), own.get("find", ""))
     steps = {step.step_index: step for step in timeline.steps}
     goals = outcomes(read(day, "run_sub_goals", **found), run_id)

@@ -29,7 +29,7 @@ from tracegrade_explorer.pages.cells import (
     metric_of,
     outcome_cell,
 )
-from tracegrade_explorer.shelf.rows import FACTS, runs_page
+from tracegrade_explorer.shelf.rows import FACTS, count_runs, runs_page
 from tracegrade_explorer.shelf.snapshot import Row, read_kept
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Scale
@@ -133,8 +133,8 @@ def runs(ask: Ask) -> Answer:
 
 def _count(ask: Ask, wanted: Filter) -> int:
     """Return how many runs a filter has, wherever its list begins."""
-    (found,) = read_kept(ask.snapshot, ask.con, "counted_runs", wanted, key=None, seq=None)
-    count: int = found["runs"]
+    key = ("count_runs", to_query(wanted.conditions_alone))
+    count: int = ask.snapshot.kept(key, lambda: count_runs(ask.con, wanted))
     return count
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -149,13 +149,24 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             lake=opened,
             outside=StoppableSandbox(Plain()) if chosen.trust else None,
         )
-        setting = _keeping_tapes(setting, chosen)
-        budget = Budget(chosen.max_usd, file.add_spent, file.spent)
         kills = {name: case.kill for name, case in killed.items() if case.kill}
-        schedule = Schedule(setting, kills, file, budget, chosen.say)
-        counts = [(name, chosen.trials or case.trials) for name, case in cases.items()]
-        schedule.run(in_order(counts), chosen.jobs or suite.defaults.jobs)
-    return Run(folder, file.results(), budget.spent_usd)
+        spent_usd = _run_trials(_keeping_tapes(setting, chosen), cases, kills, chosen, file)
+    return Run(folder, file.results(), spent_usd)
+
+
+def _run_trials(
+    setting: Setting,
+    cases: Mapping[str, Case],
+    kills: Mapping[str, Kill],
+    chosen: ChosenTrials,
+    file: RunFile,
+) -> float:
+    """Run the trials of the cases, in their order; return what they cost in USD."""
+    budget = Budget(chosen.max_usd, file.add_spent, file.spent)
+    counts = [(name, chosen.trials or case.trials) for name, case in cases.items()]
+    schedule = Schedule(setting, kills, file, budget, chosen.say)
+    schedule.run(in_order(counts), chosen.jobs or setting.suite.defaults.jobs)
+    return budget.spent_usd
 
 
 def usable(loaded: LoadedSuite) -> Suite:

@@ -185,9 +185,8 @@ def _run(
     if stopped:
         return Ran(watch, *stopped, None, lives_on, notes, misses, models, seconds, traces)
     notes += taping.notes()
-    silence = None
-    if watch.root is None and not doors.has_spans:
-        silence = silent(exit_code, place.log)
+    is_silent = watch.root is None and not doors.has_spans
+    silence = silent(exit_code, place.log) if is_silent else None
     _keep_tape(setting, tried, taping, silence)
     ran = Ran(watch, "done", None, exit_code, lives_on, notes, misses, models, seconds, traces)
     return ran._replace(silence=silence)
