@@ -21,8 +21,10 @@ from .lakes import all_rows, more_comes, score_in
 COMMAND = Path(sys.executable).with_name("tracegrade")
 
 
-def test_processes_make_the_rows_of_threads(lake: Lake, made: Made) -> None:
-    """At first, and after a new run, a late span and a verdict have come."""
+def test_processes_make_the_rows_of_threads(
+    lake: Lake, made: Made, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """At first, and after a new run, a late span and a verdict have come; they print nothing."""
     executor = Processes(2)
 
     assert score_in(lake, 8, executor) == made.told
@@ -30,6 +32,7 @@ def test_processes_make_the_rows_of_threads(lake: Lake, made: Made) -> None:
     more_comes(lake)
     assert score_in(lake, 1, executor) == made.told_later
     assert all_rows(lake) == made.rows_later
+    assert capfd.readouterr().err == ""
 
 
 def test_a_killed_process_ends_the_job_and_nothing_is_committed(

@@ -4,6 +4,7 @@ They end with the job, however it ends: each holds the reading end of a pipe who
 the job's process has, and which is closed when that process is.
 """
 
+import atexit
 import multiprocessing
 import os
 import signal
@@ -11,8 +12,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection
+from contextlib import contextmanager
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
@@ -83,10 +84,18 @@ def _no_interrupts() -> Iterator[None]:
 
 
 def _end_with_job(job: Connection) -> None:
-    threading.Thread(target=_exit_when_closed, args=(job,), daemon=True).start()
+    asked, ask = multiprocessing.Pipe(duplex=False)
+    watcher = threading.Thread(target=_exit_when_closed, args=(job, asked), daemon=True)
+    watcher.start()
+
+    def stop() -> None:
+        ask.close()
+        watcher.join()
+
+    # A thread that still runs keeps what it refers to, of which DuckDB's binding complains.
+    atexit.register(stop)
 
 
-def _exit_when_closed(job: Connection) -> None:
-    with suppress(EOFError, OSError):
-        job.recv_bytes()
-    os._exit(1)
+def _exit_when_closed(job: Connection, asked: Connection) -> None:
+    if job in wait([job, asked]):
+        os._exit(1)

@@ -1,5 +1,6 @@
 """Runs statements that are parsed once a process: a job has the same few hundred a bucket."""
 
+import atexit
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -8,6 +9,8 @@ import duckdb
 _MOST_KEPT: Final = 2048
 
 _parsed: Final[dict[str, Sequence[duckdb.Statement]]] = {}
+# DuckDB's binding complains at the end of a process of each statement that is still there.
+atexit.register(_parsed.clear)
 
 
 def run(
