@@ -31,7 +31,9 @@ PACKAGES = {
 }
 CITING = sorted(
     path
-    for path in ROOT.rglob("*.*")
+    for top in ROOT.iterdir()
+    if not top.name.startswith(".")
+    for path in (top.rglob("*.*") if top.is_dir() else [top])
     if path.suffix in {*COMMENT_MARKS, ".md"}
     and not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
 )
