@@ -24,7 +24,7 @@ from tracegrade_explorer.filters.grammar import (
     Filter,
     parse_query,
 )
-from tracegrade_explorer.shelf.rows import count_runs, neighbours, read_runs, runs_page
+from tracegrade_explorer.shelf.rows import count_runs, find_run, neighbours, read_runs, runs_page
 from tracegrade_explorer.shelf.snapshot import LakeSnapshot, read_matching, take_snapshot
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
@@ -224,7 +224,7 @@ def test_previous_and_next_walk_the_list(con: DuckDBPyConnection, query: str) ->
     """From the first run to the last, and each says its number."""
     wanted = parse_query(query)
     whole = listed(con, wanted)
-    around = [neighbours(con, wanted, run) for run in whole]
+    around = [neighbours(con, wanted, find_run(con, run).seq) for run in whole]
 
     assert [each.number for each in around] == [*range(1, len(whole) + 1)]
     assert [each.following for each in around] == [*whole[1:], None]

@@ -67,14 +67,14 @@ def compare(ask: Ask) -> Answer:
 def nearest(ask: Ask) -> Answer:
     """Lead to a run beside the successful one of its task that is most like it."""
     found = find_run(ask.con, ask.path["id"])
-    rows = read(ask.con, "nearest_success", trajectory_id=found["trajectory_id"], rows=1)
+    rows = read(ask.con, "nearest_success", trajectory_id=found.trajectory_id, rows=1)
     if not rows:
         msg = (
-            f"no other run of the same agent and task as '{found['trajectory_id']}' succeeded, as "
+            f"no other run of the same agent and task as '{found.trajectory_id}' succeeded, as "
             "far as scores tell; a run without a known task has none either"
         )
         raise PageMissing(msg)
-    return Redirect(links.compare(rows[0]["trajectory_id"], found["trajectory_id"]))
+    return Redirect(links.compare(rows[0]["trajectory_id"], found.trajectory_id))
 
 
 def _names(ask: Ask) -> list[str]:

@@ -1,15 +1,16 @@
 """`/runs/ID` and what belongs to it: one run with its steps, whole texts, spans as received."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
-from duckdb import DuckDBPyConnection
 from markupsafe import Markup
 
 from tracegrade_explorer import links
 from tracegrade_explorer.answers import Answer, Ask, Document, PlainText, WrittenJson
 from tracegrade_explorer.charts import minimap
 from tracegrade_explorer.errors import BadFilter, PageMissing
-from tracegrade_explorer.filters.grammar import Filter, to_pairs
+from tracegrade_explorer.filters.grammar import Filter, to_pairs, to_query
 from tracegrade_explorer.pages.runs import chips
 from tracegrade_explorer.run_view.blocks import blocks
 from tracegrade_explorer.run_view.page import (
@@ -23,13 +24,15 @@ from tracegrade_explorer.run_view.page import (
     step_texts,
 )
 from tracegrade_explorer.run_view.plans import plan_changes
-from tracegrade_explorer.shelf.rows import count_runs, find_run, neighbours
+from tracegrade_explorer.shelf.rows import FoundRun, count_runs, find_run, neighbours
 from tracegrade_explorer.shelf.snapshot import Row, read
+from tracegrade_explorer.side_by_side import side_by_side
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.model import Timeline
-from tracegrade_scoring.timeline.read import Window, read_dated_timeline
+from tracegrade_scoring.timeline.read import Window, timeline_of, timeline_queries
 from tracegrade_scoring.timeline.view import timeline_view
 
 OWN: Final = ("from", "show", "tool", "find")
@@ -49,18 +52,42 @@ def run(ask: Ask) -> Answer:
     """Return one run, step by step."""
     own, wanted = ask.split(*OWN)
     found = find_run(ask.con, ask.path["id"])
-    timeline = read_run(ask, found, Window(first=_first(own)))
+    window = Window(first=_first(own))
     if ask.form != "html":
-        return _for_programs(ask, timeline)
-    view = _view(ask, found, timeline, own, wanted)
-    title = f"Run of {view['view'].title}, {words.run(found['trajectory_id'])}"
+        return _for_programs(ask, read_run(ask, found, window))
+    around = partial(neighbours, ask.con, wanted, found.seq)
+    tasks: dict[str, Callable[[], Any]] = {**_queries(ask, found, window), "around": around}
+    rows = side_by_side(tasks)
+    timeline = timeline_of(ask.site.lake, rows, found.trajectory_id)
+    view = _view(ask, found, timeline, own, wanted, rows)
+    title = f"Run of {view['view'].title}, {words.run(found.trajectory_id)}"
     return Document("run", title, view, None, STEP_COLUMNS)
 
 
-def read_run(ask: Ask, found: Row, window: Window) -> Timeline:
+def read_run(ask: Ask, found: FoundRun, window: Window) -> Timeline:
     """Return a run as the lake has it."""
-    day = ask.day(found["date"])
-    return read_dated_timeline(day, ask.site.lake, found["trajectory_id"], found["date"], window)
+    rows = side_by_side(_timeline_queries(ask, found, window))
+    return timeline_of(ask.site.lake, rows, found.trajectory_id)
+
+
+def _timeline_queries(ask: Ask, found: FoundRun, window: Window) -> dict[str, Callable[[], Any]]:
+    """Return what reads the rows of each query of the timeline."""
+
+    def rows(name: str, given: Mapping[str, object]) -> list[Row]:
+        return read_rows(ask.day(found.date), name, **given)
+
+    queries = timeline_queries(found.trajectory_id, found.date, window)
+    return {name: partial(rows, name, given) for name, given in queries.items()}
+
+
+def _queries(ask: Ask, found: FoundRun, window: Window) -> dict[str, Callable[[], Any]]:
+    """Return what reads the rows of each query of the page, the timeline's first."""
+
+    def rows(name: str) -> list[Row]:
+        return read(ask.day(found.date), name, **found.key)
+
+    own = {name: partial(rows, name) for name in ("run_evidence", "run_plans", "run_children")}
+    return {**_timeline_queries(ask, found, window), **own}
 
 
 def _for_programs(ask: Ask, timeline: Timeline) -> Document:
@@ -86,15 +113,20 @@ def _show(own: dict[str, str]) -> str:
 
 
 def _view(
-    ask: Ask, found: Row, timeline: Timeline, own: dict[str, str], wanted: Filter
+    ask: Ask,
+    found: FoundRun,
+    timeline: Timeline,
+    own: dict[str, str],
+    wanted: Filter,
+    rows: Mapping[str, Any],
 ) -> dict[str, Any]:
     view = timeline_view(timeline)
-    run_id, day = found["trajectory_id"], ask.day(found["date"])
+    run_id = found.trajectory_id
     show = _show(own)
     shown = shown_steps(timeline, view, show, own.get("tool", ""), own.get("find", ""))
     steps = {step.step_index: step for step in timeline.steps}
-    goals = outcomes(read(day, "run_sub_goals", **found), run_id)
-    children = read(day, "run_children", **found)
+    goals = outcomes(timeline)
+    children = rows["run_children"]
     return {
         "run": timeline.run,
         "view": view,
@@ -106,14 +138,12 @@ def _view(
         "shown": len(shown),
         "findings": findings(timeline),
         "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
-        "scores": score_rows(timeline, view, read(day, "run_evidence", **found)),
-        "changes": plan_changes(
-            (row["step_index"], row["plan"]) for row in read(day, "run_plans", **found)
-        ),
+        "scores": score_rows(timeline, view, rows["run_evidence"]),
+        "changes": plan_changes((row["step_index"], row["plan"]) for row in rows["run_plans"]),
         "graph": sub_goal_graph(goals) if 1 < len(goals) <= DRAWN_GOALS else None,
         "children": children,
         "by_step": _by_step(children),
-        "around": neighbours(ask.con, wanted, run_id),
+        "around": rows["around"],
         "chips": [*chips(wanted)],
         "wanted": wanted,
         "own": own,
@@ -124,7 +154,7 @@ def _view(
         "first": timeline.steps[0].step_index if timeline.steps else 0,
         "following": _following(timeline, run_id, wanted),
         "previous_steps": links.run(run_id, wanted) if _first(own) else "",
-        "guessed": "unknown" in _dialects(day, found),
+        "guessed": "unknown" in found.dialects,
         "same_task": _same_task(timeline),
         "has_success": _has_success(ask, timeline),
     }
@@ -159,10 +189,6 @@ def _following(timeline: Timeline, run_id: str, wanted: Filter) -> str:
     return links.with_query(links.run(run_id), pairs)
 
 
-def _dialects(day: DuckDBPyConnection, found: Row) -> list[str]:
-    return [row["dialect"] for row in read(day, "run_dialects", **found)]
-
-
 def _same_task(timeline: Timeline) -> str:
     run = timeline.run
     if run.task_id is None:
@@ -177,7 +203,10 @@ def _has_success(ask: Ask, timeline: Timeline) -> bool:
         return False
     names = {"agent": (run.agent_name,), "task": (run.task_id,), "outcome": ("succeeded",)}
     own = timeline.score("success")
-    return count_runs(ask.con, Filter(names, level="all")) > bool(own and own.value == 1)
+    succeeded = Filter(names, level="all")
+    key = ("count_runs", to_query(succeeded))
+    count: int = ask.snapshot.kept(key, lambda: count_runs(ask.con, succeeded))
+    return count > bool(own and own.value == 1)
 
 
 def text(ask: Ask) -> Answer:
@@ -188,9 +217,9 @@ def text(ask: Ask) -> Answer:
         raise PageMissing(msg)
     found = find_run(ask.con, ask.path["id"])
     index = int(step) if step.isascii() and step.isdecimal() and len(step) < 10 else -1
-    rows = read(ask.day(found["date"]), "step_texts", **found, step_index=index)
+    rows = read(ask.day(found.date), "step_texts", **found.key, step_index=index)
     if not rows or rows[0][name] is None:
-        msg = f"step {step} of run '{found['trajectory_id']}' has no {name}"
+        msg = f"step {step} of run '{found.trajectory_id}' has no {name}"
         raise PageMissing(msg)
     return PlainText(rows[0][name])
 
@@ -198,14 +227,14 @@ def text(ask: Ask) -> Answer:
 def spans(ask: Ask) -> Answer:
     """Return the spans of a run's trace as they were received."""
     found = find_run(ask.con, ask.path["id"])
-    (trace,) = read(ask.con, "received_days", **found)
+    (trace,) = read(ask.con, "received_days", **found.key)
     rows = read(
-        ask.con, "run_spans", trace_id=trace["trace_id"], first_date=found["date"],
+        ask.con, "run_spans", trace_id=trace["trace_id"], first_date=found.date,
         last_date=trace["last_date"], rows=SPANS if ask.form == "html" else MOST_SPANS,
     )  # fmt: skip
     begin = min((row["start_ns"] for row in rows if row["start_ns"]), default=0)
     view = {
-        "run_id": found["trajectory_id"],
+        "run_id": found.trajectory_id,
         "trace_id": trace["trace_id"],
         "spans": [_span(row, begin) for row in rows],
         "more": (rows[0]["total"] if rows else 0) - len(rows),
@@ -213,7 +242,7 @@ def spans(ask: Ask) -> Answer:
     columns = (
         [name for name in rows[0] if name not in {"attributes", "total"}] if rows else ["span_id"]
     )
-    title = f"Spans of run {words.run(found['trajectory_id'])}"
+    title = f"Spans of run {words.run(found.trajectory_id)}"
     data = {"trace_id": trace["trace_id"], "spans": rows}
     return Document("spans", title, view, data, columns, rows)
 

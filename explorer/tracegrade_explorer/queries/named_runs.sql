@@ -5,13 +5,17 @@
 -- Parameters:
 --   $name  VARCHAR  The id or its beginning.
 -- Columns:
---   trajectory_id  VARCHAR  One row each; an equal one comes first.
---   date           DATE     Date its trace was first received, UTC.
+--   trajectory_id  VARCHAR    One row each; an equal one comes first.
+--   date           DATE       Date its trace was first received, UTC.
+--   seq            INTEGER    Its place in the index.
+--   dialects       VARCHAR[]  Ways of writing spans by which its spans were read, sorted.
 -- Order:
 --   equal to $name first, then trajectory_id; at most 10 rows
 SELECT
   trajectory_id,
-  date
+  date,
+  seq,
+  dialects
 FROM run_index
 WHERE starts_with(trajectory_id, $name)
 ORDER BY trajectory_id != $name, trajectory_id

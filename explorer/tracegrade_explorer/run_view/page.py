@@ -1,6 +1,6 @@
 """Brings together what the page of a run shows."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from tracegrade_explorer import links
@@ -137,15 +137,20 @@ def _show_of(metric: str) -> str:
     )
 
 
-def outcomes(rows: Sequence[Row], trajectory_id: str) -> list[SubGoalOutcome]:
-    """Return the sub-goals of one run as a graph of them is drawn."""
+def outcomes(timeline: Timeline) -> list[SubGoalOutcome]:
+    """Return the sub-goals of one run as a graph of them is drawn.
+
+    Those of which it is not known whether they were attempted are left out.
+    """
+    run = timeline.run
     return [
         SubGoalOutcome(
-            row["task_id"], row["sub_goal"], row["critical"], tuple(row["deps"]), 1,
-            int(row["attempted"]), int(row["completed"]), int(row["regressed"]),
-            int(row["violation"]), trajectory_id,
+            run.task_id, goal.sub_goal, bool(goal.critical), tuple(goal.deps), 1,
+            int(goal.attempted), int(bool(goal.completed)), int(bool(goal.regressed)),
+            int(bool(goal.dependency_violation)), run.trajectory_id,
         )
-        for row in rows
+        for goal in timeline.sub_goals
+        if goal.attempted is not None
     ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from datetime import date
 from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
@@ -38,6 +39,23 @@ class RunsPage(NamedTuple):
     """Others follow."""
 
 
+class FoundRun(NamedTuple):
+    """A run that an address names."""
+
+    trajectory_id: str
+    date: date
+    """On which its trace was first received, UTC."""
+    seq: int
+    """Its place in the index."""
+    dialects: list[str]
+    """Ways of writing spans by which its spans were read."""
+
+    @property
+    def key(self) -> dict[str, object]:
+        """What queries of the run are given."""
+        return {"trajectory_id": self.trajectory_id, "date": self.date}
+
+
 class Neighbours(NamedTuple):
     """What comes before and after a run within a filter; ids, None at an end."""
 
@@ -61,7 +79,7 @@ def runs_page(con: DuckDBPyConnection, wanted: Filter, rows: int = PAGE_ROWS) ->
 
 def count_runs(con: DuckDBPyConnection, wanted: Filter) -> int:
     """Return how many runs a filter has, wherever its list begins."""
-    (row,) = read_matching(con, "counted_runs", wanted, parameters={"key": None, "seq": None})
+    (row,) = read_matching(con, "counted_runs", wanted)
     return int(row["runs"])
 
 
@@ -73,30 +91,21 @@ def read_runs(con: DuckDBPyConnection, seqs: Sequence[int], metrics: Iterable[st
         seqs: Places.
         metrics: Whose values and reasons are wanted.
     """
-    if not seqs:
-        return []
     measured = [column for name in metrics for column in (name, f"{name}_reason")]
-    given = ", ".join(str(int(seq)) for seq in seqs)
-    result = con.execute(
-        f"SELECT {', '.join((*FACTS, *measured))} FROM run_index "
-        f"WHERE seq BETWEEN {min(seqs)} AND {max(seqs)} AND seq IN ({given})"
-    )
-    names = [column[0] for column in result.description or ()]
-    found = {row[0]: dict(zip(names, row, strict=True)) for row in result.fetchall()}
-    return [found[seq] for seq in seqs]
+    return _rows_at(con, seqs, (*FACTS, *measured))
 
 
-def find_run(con: DuckDBPyConnection, name: str) -> Row:
-    """Return id and date of the run with this id, or of the only one whose id begins so.
+def find_run(con: DuckDBPyConnection, name: str) -> FoundRun:
+    """Return the run with this id, or the only one whose id begins so.
 
     Raises:
         PageMissing: There is none, or several begin so.
     """
-    found = read(con, "named_runs", name=name)
-    if found and (len(found) == 1 or found[0]["trajectory_id"] == name):
+    found = [FoundRun(**row) for row in read(con, "named_runs", name=name)]
+    if found and (len(found) == 1 or found[0].trajectory_id == name):
         return found[0]
     if found:
-        ids = ", ".join(row["trajectory_id"] for row in found)
+        ids = ", ".join(run.trajectory_id for run in found)
         msg = f"several runs begin with '{name}': {ids}; open one of these"
         raise PageMissing(msg)
     msg = f"no run has the id '{name}'; /runs lists those that there are"
@@ -115,21 +124,13 @@ def _begin_alike(con: DuckDBPyConnection, name: str) -> list[str]:
     return []
 
 
-def neighbours(con: DuckDBPyConnection, wanted: Filter, trajectory_id: str) -> Neighbours:
-    """Return what comes before and after a run within a filter."""
-    place = _place(con, wanted, trajectory_id)
-    if place is None:
-        return Neighbours(0, count_runs(con, wanted), None, None)
-    counted = read_matching(con, "counted_runs", wanted, parameters=place.values("key", "seq"))[0]
-    before = read_matching(con, "previous_run", wanted, parameters=place.values("key", "seq"))
-    after = _listed(con, wanted, place, 1)
-    ids = _ids(con, [*(row["seq"] for row in before), *(each.seq for each in after)])
-    return Neighbours(
-        counted["before"] + 1,
-        counted["runs"],
-        ids[before[0]["seq"]] if before else None,
-        ids[after[0].seq] if after else None,
-    )
+def neighbours(con: DuckDBPyConnection, wanted: Filter, seq: int) -> Neighbours:
+    """Return what comes before and after the run at a place of the index, within a filter."""
+    (found,) = read_matching(con, "run_neighbours", wanted, parameters={"seq": seq})
+    beside = [found[side] for side in ("previous", "following")]
+    ids = _ids(con, [place for place in beside if place is not None])
+    number = 0 if found["before"] is None else found["before"] + 1
+    return Neighbours(number, found["runs"], *map(ids.get, beside))
 
 
 def _beginning(con: DuckDBPyConnection, wanted: Filter) -> RunPlace | None:
@@ -160,4 +161,20 @@ def _listed(
 
 
 def _ids(con: DuckDBPyConnection, seqs: Sequence[int]) -> dict[int, str]:
-    return {row["seq"]: row["trajectory_id"] for row in read_runs(con, sorted(set(seqs)), ())}
+    return {
+        row["seq"]: row["trajectory_id"] for row in _rows_at(con, seqs, ("seq", "trajectory_id"))
+    }
+
+
+def _rows_at(con: DuckDBPyConnection, seqs: Sequence[int], columns: Iterable[str]) -> list[Row]:
+    """Return columns of the runs at these places of the index, in this order."""
+    if not seqs:
+        return []
+    given = ", ".join(str(int(seq)) for seq in seqs)
+    result = con.execute(
+        f"SELECT {', '.join(columns)} FROM run_index "
+        f"WHERE seq BETWEEN {min(seqs)} AND {max(seqs)} AND seq IN ({given})"
+    )
+    names = [column[0] for column in result.description or ()]
+    found = {row[0]: dict(zip(names, row, strict=True)) for row in result.fetchall()}
+    return [found[seq] for seq in seqs]

@@ -10,11 +10,13 @@ import contextlib
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 import duckdb
 import pyarrow as pa
 import pyarrow.dataset as ds
+from duckdb.sqltypes import DuckDBPyType
 
 from tracegrade_lake import Lake, Table
 from tracegrade_queries.engine.layers import BUILT, Layer, higher_layers
@@ -276,21 +278,43 @@ def _disabled(datasets: Collection[object]) -> str:
 
 
 def _create_view(con: duckdb.DuckDBPyConnection, table: Table, found: Found | None) -> None:
+    if found is None:
+        con.execute(view_sql(table, None))
+        return
     try:
-        con.execute(view_sql(table, found))
+        con.execute(view_sql(table, found, _types(con, found)))
     except duckdb.BinderException:  # files of an earlier version lack columns
-        if found is None:
-            raise
         whole = f"({_no_rows(table.arrow())} UNION ALL BY NAME SELECT * FROM {found.relation})"
         con.execute(view_sql(table, found._replace(relation=whole)))
 
 
-def view_sql(table: Table, found: Found | None) -> str:
-    """Return the statement that makes a table's view, typed as declared; None: it is empty."""
+def _types(con: duckdb.DuckDBPyConnection, found: Found) -> dict[str, DuckDBPyType]:
+    """Return the types that the columns have as they are written."""
+    written = con.sql(f"FROM {found.relation}")
+    return dict(zip(written.columns, written.types, strict=True))
+
+
+def view_sql(
+    table: Table, found: Found | None, types: Mapping[str, DuckDBPyType] = MappingProxyType({})
+) -> str:
+    """Return the statement that makes a table's view, typed as declared; None: it is empty.
+
+    Args:
+        table: The table.
+        found: Its files or objects.
+        types: What their columns are known to have; casts that change nothing are left out, for
+            each query of a wide table is planned with all of them.
+    """
     if found is None:
         return f"CREATE VIEW {table.name} AS {_no_rows(table.arrow())}"
-    columns = ", ".join(f"{c.name}::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
+    columns = ", ".join(_typed(c.name, duckdb_type(c.type), types) for c in table.columns)
     return f"CREATE VIEW {table.name} AS SELECT {columns} FROM {found.relation}"
+
+
+def _typed(name: str, declared: str, types: Mapping[str, DuckDBPyType]) -> str:
+    if name in types and types[name] == duckdb.sqltype(declared):
+        return name
+    return f"{name}::{declared} AS {name}"
 
 
 def _no_rows(schema: pa.Schema) -> str:

@@ -1,11 +1,7 @@
 -- Every score: one row for each trajectory and metric.
 --
--- Where a task does not state how few steps it needs, step efficiency and step ratio are worked
--- out here, as they are read, by the optimum that was observed. Source: docs/metrics.md, section
--- 3.1.
---
 -- Reads:
---   observed_optima
+--   observed_step_scores
 --   trajectory_scores
 -- Columns:
 --   trajectory_id  VARCHAR  The trajectory.
@@ -26,59 +22,34 @@
 --   date           DATE     Date the trace was first received, UTC.
 -- Order:
 --   trajectory_id, metric
-WITH widened AS (
-  SELECT
-    scored.*,
-    observed_optima.optimum,
-    scored.actual_steps.value AS steps
-  FROM trajectory_scores AS scored
-  LEFT JOIN observed_optima
-    ON
-      scored.task_id = observed_optima.task_id
-      AND scored.agent_name IS NOT DISTINCT FROM observed_optima.agent_name
-      AND scored.run_mode IS NOT DISTINCT FROM observed_optima.run_mode
-),
-
--- Before a run becomes many rows; both metrics alike, each with what is above and below.
-measured AS (
-  SELECT
-    * EXCLUDE (optimum, steps),
-    list_transform(
-      [
-        { 'score': step_efficiency, 'top': optimum, 'bottom': steps },
-        { 'score': step_ratio, 'top': steps, 'bottom': optimum }
-      ],
-      LAMBDA part: CASE
-        WHEN
-          NOT coalesce(part['score']['reason'] IN ('no_optimum', 'no_task'), FALSE)
-          OR optimum IS NULL
-          THEN part['score']
-        WHEN optimum = 0
-          THEN struct_update(
-            part['score'],
-            label := concat('extra_steps: ', steps::BIGINT),
-            reason := 'optimum_zero'
-          )
-        ELSE struct_update(
-          part['score'],
-          value := part['top'] / part['bottom'],
-          numerator := part['top'],
-          denominator := part['bottom'],
-          status := 'scored',
-          reason := NULL::VARCHAR,
-          source := 'observed'
+WITH as_stored AS (
+  FROM trajectory_scores
+  UNPIVOT (
+    score FOR metric IN (
+      COLUMNS(
+        * EXCLUDE (
+          trajectory_id, task_id, task_category, release, agent_name, run_mode, sample_weight,
+          date, scorer_version, task_hash, specification_hash, input_hash, step_efficiency,
+          step_ratio
         )
-      END
-    ) AS both_scores
-  FROM widened
+      )
+    )
+  )
 ),
 
-filled AS (
+as_read AS (
+  FROM observed_step_scores
+  UNPIVOT (score FOR metric IN (step_efficiency, step_ratio))
+),
+
+found AS (
+  FROM as_read
+  UNION ALL BY NAME
   SELECT
-    * EXCLUDE (both_scores) REPLACE (
-      both_scores[1] AS step_efficiency, both_scores[2] AS step_ratio
+    * EXCLUDE (
+      scorer_version, task_hash, specification_hash, input_hash, step_efficiency, step_ratio
     )
-  FROM measured
+  FROM as_stored
 )
 
 SELECT
@@ -98,15 +69,5 @@ SELECT
   run_mode,
   sample_weight,
   date
-FROM filled
-UNPIVOT (
-  score FOR metric IN (
-    COLUMNS(
-      * EXCLUDE (
-        trajectory_id, task_id, task_category, release, agent_name, run_mode, sample_weight,
-        date, scorer_version, task_hash, specification_hash, input_hash
-      )
-    )
-  )
-)
+FROM found
 ORDER BY trajectory_id, metric;

@@ -31,13 +31,14 @@ _ROWS: Final[Mapping[str, str]] = {
     "decisions": _OF_RUN,
     "failed_calls": f"step_trajectory_id IN ({_NAMED})",
     "failures": f"{_OF_RUN} OR step_trajectory_id IN ({_NAMED})",
-    "scores": _OF_RUN,
+    "observed_step_scores": _OF_RUN,
     "steps": _OF_RUN,
     "sub_goals": _OF_RUN,
     "trajectories": f"{_OF_RUN} OR parent_trajectory_id IN ({_NAMED})",
+    "trajectory_scores": _OF_RUN,
 }
-"""By relation, the rows that pages of runs are made of. Scores are copied as they are read: what a
-task was seen to need at least is of all its runs."""
+"""By relation, the rows that pages of runs are made of. Step scores are copied as they are read,
+before the others: what a task was seen to need at least is of all its runs."""
 
 
 class RunPages:

@@ -100,6 +100,8 @@ class RunSubGoal(NamedTuple):
 
     sub_goal: str
     critical: bool | None
+    deps: list[str]
+    """Its direct prerequisites."""
     attempted: bool | None
     completed: bool | None
     regressed: bool | None

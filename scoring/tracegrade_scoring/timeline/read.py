@@ -1,12 +1,13 @@
 """Reads one run from a lake."""
 
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
 from tracegrade_scoring.errors import TrajectoryUnknown
-from tracegrade_scoring.rendering.rows import read_rows
+from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.timeline.model import (
     Mark,
     RunScore,
@@ -68,23 +69,60 @@ def read_dated_timeline(
     Raises:
         TrajectoryUnknown: There is none of this date.
     """
-    run_key = {"trajectory_id": trajectory_id, "date": day}
-    runs = read_rows(con, "timeline_run", **run_key, characters=window.characters)
-    if not runs:
-        msg = f"no trajectory of {day} has the id '{trajectory_id}'"
+    queries = timeline_queries(trajectory_id, day, window)
+    rows = {name: read_rows(con, name, **given) for name, given in queries.items()}
+    return timeline_of(lake, rows, trajectory_id)
+
+
+def timeline_queries(
+    trajectory_id: str, day: date, window: Window = PAGE
+) -> dict[str, dict[str, object]]:
+    """Return the queries that a timeline is made of by name, each with its parameters."""
+    run_key: dict[str, object] = {"trajectory_id": trajectory_id, "date": day}
+    return {
+        "timeline_run": {**run_key, "characters": window.characters},
+        "timeline_steps": {**run_key, **window._asdict()},
+        "timeline_marks": run_key,
+        "timeline_scores": run_key,
+        "timeline_sub_goals": run_key,
+    }
+
+
+def timeline_of(lake: str, rows: Mapping[str, Sequence[Row]], trajectory_id: str) -> Timeline:
+    """Return the timeline that the rows of these queries make.
+
+    Args:
+        lake: The lake's name for the reader.
+        rows: Of `timeline_queries`, by name.
+        trajectory_id: The trajectory.
+
+    Raises:
+        TrajectoryUnknown: There is none of this date.
+    """
+    if not rows["timeline_run"]:
+        msg = f"no trajectory has the id '{trajectory_id}' on its date; it may have been deleted"
         raise TrajectoryUnknown(msg)
-    steps = read_rows(con, "timeline_steps", **run_key, **window._asdict())
-    total = steps[0]["total"] if steps else 0
-    marks = read_rows(con, "timeline_marks", **run_key)
+    steps, scores = rows["timeline_steps"], rows["timeline_scores"]
     return Timeline(
         lake,
-        TimelineRun(**runs[0]),
-        tuple(Step(**{k: v for k, v in step.items() if k != "total"}) for step in steps),
-        total,
-        tuple(Mark(**{k: v for k, v in mark.items() if k != "place"}) for mark in marks),
-        tuple(RunScore(**row) for row in read_rows(con, "timeline_scores", **run_key)),
-        tuple(RunSubGoal(**row) for row in read_rows(con, "timeline_sub_goals", **run_key)),
+        _run(rows["timeline_run"][0], scores),
+        tuple(Step(**_without(step, "total")) for step in steps),
+        steps[0]["total"] if steps else 0,
+        tuple(Mark(**_without(mark, "place")) for mark in rows["timeline_marks"]),
+        tuple(RunScore(**_without(score, "task_id")) for score in scores),
+        tuple(RunSubGoal(**row) for row in rows["timeline_sub_goals"]),
     )
+
+
+def _run(run: Row, scores: Sequence[Row]) -> TimelineRun:
+    """Return the run; its task is that by which it was scored, else the trace's."""
+    task_id = scores[0]["task_id"] if scores else None
+    known = run["task_id"] if task_id is None else task_id
+    return TimelineRun(**{**run, "task_id": known})
+
+
+def _without(row: Row, name: str) -> Row:
+    return {key: value for key, value in row.items() if key != name}
 
 
 def _identified(con: DuckDBPyConnection, name: str) -> tuple[str, date]:

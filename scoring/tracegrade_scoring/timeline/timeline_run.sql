@@ -2,7 +2,6 @@
 --
 -- Reads:
 --   trajectories
---   trajectory_scores
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
 --   $date           DATE     The date of its trace, in whose files alone it is looked for.
@@ -14,7 +13,7 @@
 --   release               VARCHAR    NULL if not sent.
 --   run_mode              VARCHAR    NULL if not declared.
 --   conversation_id       VARCHAR    NULL if not sent.
---   task_id               VARCHAR    Scoring's, else the trace's; NULL if not known.
+--   task_id               VARCHAR    The trace's; NULL if it names none.
 --   trial                 INTEGER    NULL if not declared.
 --   user_input            VARCHAR    NULL if not captured.
 --   final_answer          VARCHAR    NULL if there is none.
@@ -44,14 +43,6 @@ children AS (
   SELECT list(trajectory_id ORDER BY trajectory_id) AS ids
   FROM trajectories
   WHERE date = $date AND parent_trajectory_id = $trajectory_id
-),
-
-scored AS (
-  SELECT
-    trajectory_id,
-    task_id
-  FROM trajectory_scores
-  WHERE date = $date AND trajectory_id = $trajectory_id
 )
 
 SELECT
@@ -61,7 +52,7 @@ SELECT
   run.release,
   run.run_mode,
   run.conversation_id,
-  coalesce(scored.task_id, run.task_id) AS task_id,
+  run.task_id,
   run.trial,
   run.user_input,
   run.final_answer,
@@ -77,6 +68,5 @@ SELECT
   run.complete,
   coalesce(children.ids, []) AS children
 FROM run
-LEFT JOIN scored USING (trajectory_id)
 CROSS JOIN children
 ORDER BY run.trajectory_id;

@@ -1,7 +1,10 @@
 -- Every score of one trajectory.
 --
+-- As the view `scores` has them; the wide row is cut to one trajectory before it becomes many.
+--
 -- Reads:
---   scores
+--   observed_step_scores
+--   trajectory_scores
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
 --   $date           DATE     The date of its trace, in whose files alone it is looked for.
@@ -14,17 +17,56 @@
 --   label        VARCHAR  What the metric says beside its value; mostly NULL.
 --   reason       VARCHAR  Why it was not scored; else NULL.
 --   source       VARCHAR  Who or what the score comes from.
+--   task_id      VARCHAR  Scoring's task of the trajectory; NULL if unknown. The same in all rows.
 -- Order:
 --   metric
+WITH stored AS (
+  SELECT *
+  FROM trajectory_scores
+  WHERE date = $date AND trajectory_id = $trajectory_id
+),
+
+worked_out AS (
+  SELECT *
+  FROM observed_step_scores
+  WHERE date = $date AND trajectory_id = $trajectory_id
+),
+
+found AS (
+  SELECT
+    metric,
+    score,
+    task_id
+  FROM stored
+  UNPIVOT (
+    score FOR metric IN (
+      COLUMNS(
+        * EXCLUDE (
+          trajectory_id, task_id, task_category, release, agent_name, run_mode, sample_weight,
+          date, scorer_version, task_hash, specification_hash, input_hash, step_efficiency,
+          step_ratio
+        )
+      )
+    )
+  )
+  UNION ALL
+  SELECT
+    metric,
+    score,
+    task_id
+  FROM worked_out
+  UNPIVOT (score FOR metric IN (step_efficiency, step_ratio))
+)
+
 SELECT
   metric,
-  value,
-  numerator,
-  denominator,
-  status,
-  label,
-  reason,
-  source
-FROM scores
-WHERE date = $date AND trajectory_id = $trajectory_id
+  score.value,
+  score.numerator,
+  score.denominator,
+  score.status,
+  score.label,
+  score.reason,
+  score.source,
+  task_id
+FROM found
 ORDER BY metric;

@@ -6,17 +6,19 @@
 --   $trajectory_id  VARCHAR  The trajectory.
 --   $date           DATE     The date of its trace, in whose files alone it is looked for.
 -- Columns:
---   sub_goal              VARCHAR  One row each.
---   critical              BOOLEAN  The task cannot succeed without it.
---   attempted             BOOLEAN  NULL if unknown.
---   completed             BOOLEAN  NULL if unknown.
---   regressed             BOOLEAN  NULL if unknown.
---   dependency_violation  BOOLEAN  First completed before a prerequisite was.
+--   sub_goal              VARCHAR    One row each.
+--   critical              BOOLEAN    The task cannot succeed without it.
+--   deps                  VARCHAR[]  Its direct prerequisites, sorted.
+--   attempted             BOOLEAN    NULL if unknown.
+--   completed             BOOLEAN    NULL if unknown.
+--   regressed             BOOLEAN    NULL if unknown.
+--   dependency_violation  BOOLEAN    First completed before a prerequisite was.
 -- Order:
 --   sub_goal
 SELECT
   sub_goal,
   critical,
+  coalesce(deps, []) AS deps,
   attempted,
   completed,
   regressed,

@@ -29,7 +29,8 @@ def read(*attempts: Row) -> dict[tuple[str, str], Any]:
     con = duckdb.connect()
     con.register("rows", arrow(TRAJECTORY_SCORES, attempts))
     con.execute("CREATE TABLE trajectory_scores AS FROM rows")
-    con.execute(f"CREATE VIEW observed_optima AS {query('observed_optima')}")
+    for view in ("observed_optima", "observed_step_scores"):
+        con.execute(f"CREATE VIEW {view} AS {query(view)}")
     rows = con.sql(query("scores").rstrip().rstrip(";")).filter("metric LIKE 'step_%'")
     found = rows.select("trajectory_id, metric, value, label, reason, source").fetchall()
     return {(row[0], row[1]): row[2:] for row in found}
