@@ -37,7 +37,7 @@ WITH model_spans AS (
   WHERE operations.operation = 'model' OR operations.tells_calls
 ),
 
-parts AS MATERIALIZED (
+parts AS NOT MATERIALIZED (
   SELECT *
   FROM dialect_messages
   WHERE
