@@ -45,6 +45,7 @@ from tracegrade_queries.engine.statements import run
 
 _MACROS: Final = (  # each may use those before it
     "position_gap",
+    "place_by",
     "result_text",
     "without_quotes",
     "without_blanks",

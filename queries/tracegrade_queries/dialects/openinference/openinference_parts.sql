@@ -18,15 +18,45 @@ WITH requesting AS (
 ),
 
 -- Some write a message's text both as `content` and as the only item of `contents`.
-itemised AS (
+item_texts AS (
   SELECT
     key,
     direction,
     message_position,
-    string_agg(text, chr(10) ORDER BY item) AS text
+    item,
+    text
   FROM openinference_items
   WHERE field = 'contents' AND type = 'text'
+),
+
+-- Texts are put in order message by message, which takes long; most have one.
+several AS (
+  SELECT
+    key,
+    direction,
+    message_position
+  FROM item_texts
   GROUP BY key, direction, message_position
+  HAVING count(*) > 1
+),
+
+itemised AS (
+  SELECT
+    item_texts.key,
+    item_texts.direction,
+    item_texts.message_position,
+    item_texts.text
+  FROM item_texts
+  ANTI JOIN several USING (key, direction, message_position)
+  UNION ALL
+  SELECT
+    item_texts.key,
+    item_texts.direction,
+    item_texts.message_position,
+    string_agg(item_texts.text, chr(10) ORDER BY item_texts.item) AS text
+  FROM item_texts
+  SEMI JOIN several USING (key, direction, message_position)
+  GROUP BY item_texts.key, item_texts.direction, item_texts.message_position
 ),
 
 -- smolagents tells a result as text, `Call id: …` before it. What its code agents see are results

@@ -18,12 +18,26 @@ CREATE OR REPLACE TEMP MACRO last_texts(RELATION) AS TABLE
   last_parts AS (
     SELECT
       key,
-      arg_max_null(text, (message_position, part_position)) FILTER (WHERE direction = 'in')
+      arg_max_null(text, place_by(message_position, part_position))
+      FILTER (WHERE direction = 'in')
         AS user_input,
       max(message_position) FILTER (WHERE direction = 'in') AS message_position,
-      arg_max(text, (message_position, part_position)) FILTER (WHERE direction = 'out') AS answer
+      arg_max(text, place_by(message_position, part_position))
+      FILTER (WHERE direction = 'out') AS answer
     FROM spoken
     GROUP BY key
+  ),
+
+  -- Few messages have several parts: they alone are put together.
+  several AS (
+    SELECT
+      spoken.key,
+      spoken.message_position
+    FROM spoken
+    SEMI JOIN last_parts USING (key, message_position)
+    WHERE spoken.direction = 'in'
+    GROUP BY spoken.key, spoken.message_position
+    HAVING count(*) > 1
   ),
 
   joined_texts AS (
@@ -31,10 +45,9 @@ CREATE OR REPLACE TEMP MACRO last_texts(RELATION) AS TABLE
       spoken.key,
       string_agg(spoken.text, chr(10) ORDER BY spoken.part_position) AS text
     FROM spoken
-    INNER JOIN last_parts USING (key, message_position)
+    SEMI JOIN several USING (key, message_position)
     WHERE spoken.direction = 'in'
     GROUP BY spoken.key
-    HAVING count(*) > 1
   )
 
   SELECT

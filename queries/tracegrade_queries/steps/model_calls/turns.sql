@@ -35,8 +35,9 @@ user_messages AS (
     count(DISTINCT user_parts.message_position) AS message_count,
     count(*) AS part_count,
     max(user_parts.message_position) AS last_message,
-    arg_max_null(user_parts.text, (user_parts.message_position, user_parts.part_position))
-      AS last_part
+    arg_max_null(
+      user_parts.text, place_by(user_parts.message_position, user_parts.part_position)
+    ) AS last_part
   FROM user_parts
   ANTI JOIN unasked USING (model_call)
   GROUP BY user_parts.model_call

@@ -15,7 +15,7 @@
 --   observed  VARCHAR  NULL if the response was empty.
 -- Order:
 --   none
-WITH responses_seen AS (
+WITH responses_seen AS NOT MATERIALIZED (
   SELECT
     run,
     model_call,
@@ -29,25 +29,36 @@ WITH responses_seen AS (
   WHERE direction = 'in' AND part_type = 'tool_call_response'
 ),
 
--- Where an id was used again, an input holds several responses: the last is the newest.
-by_id AS (
+-- Every later call hears a response again: its text is taken from the first that does.
+first_heard AS (
   SELECT
     requests.request,
-    arg_min(
-      responses_seen.observed,
-      (
-        responses_seen.start_ns,
-        responses_seen.model_call,
-        -responses_seen.message_position,
-        -responses_seen.part_position
-      )
-    ) AS observed
+    min(place_by(responses_seen.start_ns, responses_seen.model_call))
+    FILTER (WHERE responses_seen.observed IS NOT NULL) AS place
   FROM requests
   INNER JOIN responses_seen
     ON
       requests.run = responses_seen.run
       AND requests.call_id = responses_seen.call_id
       AND requests.start_ns < responses_seen.start_ns
+  GROUP BY requests.request
+),
+
+-- Where an id was used again, an input holds several responses: the last is the newest.
+by_id AS (
+  SELECT
+    requests.request,
+    arg_min(
+      responses_seen.observed,
+      place_by(-responses_seen.message_position, -responses_seen.part_position)
+    ) AS observed
+  FROM first_heard
+  INNER JOIN requests USING (request)
+  LEFT JOIN responses_seen
+    ON
+      requests.run = responses_seen.run
+      AND requests.call_id = responses_seen.call_id
+      AND first_heard.place = place_by(responses_seen.start_ns, responses_seen.model_call)
   GROUP BY requests.request
 ),
 
