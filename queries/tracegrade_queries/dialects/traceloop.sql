@@ -157,6 +157,10 @@ INNER JOIN traceloop_turns AS messages USING (key, direction, message_position)
 UNION ALL BY NAME
 FROM chat_parts('traceloop_llama_index');
 
+-- Their texts stand in the messages now: the memory serves for what follows.
+DROP TABLE traceloop_turns;
+DROP TABLE traceloop_requests;
+
 CREATE OR REPLACE TEMP VIEW traceloop_operations AS
 -- Steps of a workflow of LlamaIndex tell which agent it is.
 WITH workflow_steps AS MATERIALIZED (

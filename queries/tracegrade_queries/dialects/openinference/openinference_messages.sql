@@ -33,3 +33,8 @@ WHERE
     SELECT openinference_messages.key FROM openinference_messages
     WHERE openinference_messages.part_type = 'reasoning'
   );
+
+-- Their texts stand in the messages now: the memory serves for what follows.
+DROP TABLE openinference_turns;
+DROP TABLE openinference_items;
+DROP TABLE openinference_whole;

@@ -241,6 +241,11 @@ SELECT
   ) AS result
 FROM readings;
 
+-- Their texts stand in the parts now: the memory serves for what follows.
+DROP TABLE otel_genai_lists;
+DROP TABLE otel_genai_history;
+DROP TABLE otel_genai_told;
+
 CREATE OR REPLACE TEMP TABLE otel_genai_plain_parts AS
 SELECT
   key,
