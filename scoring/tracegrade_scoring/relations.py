@@ -4,7 +4,7 @@ import duckdb
 
 from tracegrade_queries.engine.relations import (
     append,
-    make_table,
+    make_relation,
     make_view,
     only,
     put,
@@ -19,7 +19,7 @@ __all__ = ["append", "create_macro", "define", "materialise", "only", "put", "st
 
 def materialise(con: duckdb.DuckDBPyConnection, name: str, source: str | None = None) -> None:
     """Keep the rows of a query as a temporary table; the query has its name, or `source`."""
-    make_table(con, name, unordered(source or name))
+    make_relation(con, name, unordered(source or name))
 
 
 def create_macro(con: duckdb.DuckDBPyConnection, name: str) -> None:

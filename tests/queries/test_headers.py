@@ -13,13 +13,14 @@ from pathlib import Path
 import duckdb
 import pytest
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
+from tests.needs import kept_without
 
 from tracegrade_harness.schema import HARNESS_TRIALS
 from tracegrade_lake import Lake
 from tracegrade_queries.build.passes import split_into_steps
 from tracegrade_queries.engine.connection import DEDUPLICATED, connect, duckdb_type
 from tracegrade_queries.engine.layers import BUILT, find_query, saved
-from tracegrade_queries.engine.sql import QUERIES, query
+from tracegrade_queries.engine.sql import QUERIES, needs, query
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import SCORE_TABLES
 
@@ -65,6 +66,14 @@ def test_relation_has_the_columns_of_its_header(
         return
 
     assert header(query(name)).columns == columns_of(made)
+
+
+@pytest.mark.parametrize("name", [name for name in RELATIONS if needs(query(name))])
+def test_relation_has_no_rows_without_those_it_needs(
+    passed: duckdb.DuckDBPyConnection, name: str
+) -> None:
+    """What is not planned, since rows under `Needs:` are missing, would have had none."""
+    assert kept_without(passed, name, query(name)) == {}
 
 
 @pytest.mark.parametrize("name", [*RELATIONS, *QUERIES.in_folder("build"), *SAVED])

@@ -12,7 +12,7 @@ from typing import Final
 
 import duckdb
 
-from tracegrade_queries.engine.relations import count, make_table
+from tracegrade_queries.engine.relations import count, has_rows, make_table
 
 _DOUBLED: Final = """
 SELECT hops.key, coalesce(onward.last, hops.last) AS last
@@ -20,12 +20,7 @@ FROM {ends} AS hops
 LEFT JOIN {ends} AS onward ON hops.last = onward.key
 """
 
-_MOVING: Final = """
-SELECT 1
-FROM {ends} AS hops
-SEMI JOIN {ends} AS onward ON hops.last = onward.key
-LIMIT 1
-"""
+_MOVING: Final = "{ends} AS hops SEMI JOIN {ends} AS onward ON hops.last = onward.key"
 
 _JUMPED: Final = """
 SELECT hops.key, onward.next
@@ -63,5 +58,5 @@ def follow(con: duckdb.DuckDBPyConnection, edges: str, ends: str) -> None:
         ends: Name of the table to make: one row for each row of `edges`.
     """
     make_table(con, ends, f"SELECT key, next AS last FROM {edges}")
-    while con.sql(_MOVING.format(ends=ends)).fetchall():
+    while has_rows(con, _MOVING.format(ends=ends)):
         make_table(con, ends, _DOUBLED.format(ends=ends))

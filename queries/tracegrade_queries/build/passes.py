@@ -39,9 +39,16 @@ from tracegrade_queries.build.marks import marked_names
 from tracegrade_queries.build.nesting import is_too_deep
 from tracegrade_queries.build.salvage import whole_prefixes
 from tracegrade_queries.engine.connection import duckdb_type
-from tracegrade_queries.engine.relations import given, make_table, make_view, put
+from tracegrade_queries.engine.relations import (
+    given,
+    has_rows,
+    make_relation,
+    make_table,
+    make_view,
+    put,
+)
 from tracegrade_queries.engine.sql import query
-from tracegrade_queries.engine.statements import run
+from tracegrade_queries.engine.statements import found, run
 
 _MACROS: Final = (  # each may use those before it
     "position_gap",
@@ -104,6 +111,11 @@ INNER JOIN whole_prefixes USING (text)
 WHERE prefix IS NOT NULL
 GROUP BY ALL
 """
+_SALVAGED_NOTHING: Final = """
+SELECT * EXCLUDE (name, text), NULL::MAP(VARCHAR, VARCHAR) AS attributes
+FROM {cut}
+LIMIT 0
+"""
 # What is left of a cut attribute takes its place, and its span says so.
 _IN_SPANS: Final = """
 UPDATE span_rows SET
@@ -135,7 +147,8 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     make_view(con, "all_spans", query("bucket_spans"))
     make_view(con, "bucket_spans", "FROM all_spans")
     _make(con, "surplus_spans")
-    run(con, "DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
+    if has_rows(con, "surplus_spans"):
+        run(con, "DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
     _make(con, "shapes", "cut_texts")
     _salvage(con, "cut_texts", "salvaged_texts", _IN_SPANS)
     _make(con, "bucket_events", "cut_events")
@@ -151,7 +164,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _group_tool_spans(con)
     _make(con, *_CALLS, *_TEXTS, *_STEPS)
     _make(con, "usage_of_runs", "built_trajectories")
-    _make(con, "unread_scopes", "model_calls_apart", "evaluations")
+    _make(con, "unread_scopes", "model_calls_apart", "evaluation_results", "evaluations")
 
 
 def define_macros(con: duckdb.DuckDBPyConnection) -> None:
@@ -186,7 +199,8 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "judge_edges")
     follow(con, "judge_edges", "judge_ends")
     _make(con, "judging_spans")
-    run(con, "DELETE FROM operations WHERE key IN (FROM judging_spans)")
+    if has_rows(con, "judging_spans"):
+        run(con, "DELETE FROM operations WHERE key IN (FROM judging_spans)")
     _make(con, "unknown_edges")
     follow(con, "unknown_edges", "unknown_ends")
     _make(con, "known_parents", "anchor_edges")
@@ -207,7 +221,7 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
 
 def _make(con: duckdb.DuckDBPyConnection, *names: str) -> None:
     for name in names:
-        make_table(con, name, query(name))
+        make_relation(con, name, query(name))
 
 
 def _show(con: duckdb.DuckDBPyConnection, name: str) -> None:
@@ -225,11 +239,14 @@ def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
     put(con, "marked_names", marked_names(names, dialects()))
     _make(con, "dialect_shapes", "dialect_events")
     by_event = _dialects_in(con, "dialect_events")
+    marked = by_event | _dialects_in(con, "dialect_shapes")
     told = []
     make_table(con, "dialect_operations", _no_rows(OPERATIONS))
     for dialect in dialects():
+        if dialect.marks and dialect.name not in marked:
+            continue
         _show_spans(con, _own_spans(dialect, by_event=dialect.name in by_event))
-        if not con.sql("SELECT 1 FROM bucket_spans LIMIT 1").fetchall():
+        if not dialect.marks and not has_rows(con, "bucket_spans"):
             continue
         told.append(dialect)
         for part in (*dialect.parts, dialect.name):
@@ -241,7 +258,7 @@ def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _dialects_in(con: duckdb.DuckDBPyConnection, relation: str) -> set[str]:
-    return {name for (name,) in con.sql(f"SELECT DISTINCT dialect FROM {relation}").fetchall()}
+    return {name for (name,) in found(con, f"SELECT DISTINCT dialect FROM {relation}")}
 
 
 def _own_spans(dialect: Dialect, *, by_event: bool) -> str:
@@ -272,12 +289,14 @@ def _no_rows(relation: Table) -> str:
 
 def _salvage(con: duckdb.DuckDBPyConnection, cut: str, salvaged: str, put_back: str) -> None:
     """Put the longest whole prefix in the place of each attribute that was cut."""
+    if not has_rows(con, cut):
+        make_table(con, salvaged, _SALVAGED_NOTHING.format(cut=cut))
+        return
     texts = con.sql(f"SELECT DISTINCT text FROM {cut}").to_arrow_table()
     made = texts.append_column("prefix", whole_prefixes(texts.column(0)))
     with given(con, "whole_prefixes", made):
         make_table(con, salvaged, _SALVAGED.format(cut=cut))
-    if texts.num_rows:
-        con.execute(put_back)
+    con.execute(put_back)
 
 
 def _read_code(con: duckdb.DuckDBPyConnection) -> None:

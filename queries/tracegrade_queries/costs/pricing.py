@@ -28,7 +28,7 @@ from tracegrade_queries.costs.priced_dates import (
 )
 from tracegrade_queries.engine.connection import Limits, connect_pinned, read_pinned
 from tracegrade_queries.engine.pinned import PinnedLake, dated_on
-from tracegrade_queries.engine.relations import make_table, make_view, put
+from tracegrade_queries.engine.relations import make_relation, make_view, put
 from tracegrade_queries.engine.sql import query
 from tracegrade_queries.engine.staged import stage_dates
 from tracegrade_queries.schema import TRAJECTORIES
@@ -184,7 +184,7 @@ def work_out_costs(con: duckdb.DuckDBPyConnection, runs: str) -> None:
     """
     make_view(con, "priced_runs", f"SELECT trajectory_id, model_usage FROM {runs}")
     for name in ("usage_costs", "run_costs"):
-        make_table(con, name, query(name))
+        make_relation(con, name, query(name))
 
 
 def with_costs(con: duckdb.DuckDBPyConnection, runs: str) -> duckdb.DuckDBPyRelation:

@@ -2,6 +2,8 @@
 --
 -- Reads:
 --   usage_costs
+-- Needs:
+--   usage_costs
 -- Columns:
 --   trajectory_id  VARCHAR  One row each.
 --   cost_usd       DOUBLE   NULL if the cost of one call is not known.

@@ -6,6 +6,8 @@
 -- Reads:
 --   priced_runs
 --   prices
+-- Needs:
+--   priced_runs WHERE len(model_usage) > 0
 -- Columns:
 --   trajectory_id  VARCHAR  One row for each entry of its model_usage.
 --   model          VARCHAR  NULL if not recorded.

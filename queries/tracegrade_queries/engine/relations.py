@@ -6,7 +6,8 @@ from contextlib import contextmanager
 import duckdb
 import pyarrow as pa
 
-from tracegrade_queries.engine.statements import run
+from tracegrade_queries.engine.sql import declared_columns, needs
+from tracegrade_queries.engine.statements import found, run
 
 
 def make_table(
@@ -17,6 +18,30 @@ def make_table(
 ) -> None:
     """Keep the rows of a query as the temporary table of that name; replaces one that is there."""
     run(con, f"CREATE OR REPLACE TEMP TABLE {name} AS {rows}", parameters)
+
+
+def make_relation(con: duckdb.DuckDBPyConnection, name: str, text: str) -> None:
+    """Keep the rows of a query as the temporary table of that name; replaces one that is there.
+
+    Planning a query takes as long as reading thousands of rows. So where its header says that it
+    needs rows (`Needs`) that are not there, it is not planned: the table has its declared columns
+    and no rows.
+
+    Args:
+        con: The connection.
+        name: The table to make.
+        text: The text of the query's file.
+    """
+    if all(has_rows(con, needed) for needed in needs(text)):
+        make_table(con, name, text)
+    else:
+        columns = ", ".join(f'"{column}" {type_}' for column, type_ in declared_columns(text))
+        run(con, f"CREATE OR REPLACE TEMP TABLE {name} ({columns})")
+
+
+def has_rows(con: duckdb.DuckDBPyConnection, rows: str) -> bool:
+    """Return whether there are any; `rows` is what stands behind FROM, the same in all buckets."""
+    return bool(found(con, f"SELECT 1 FROM {rows} LIMIT 1"))
 
 
 def make_view(con: duckdb.DuckDBPyConnection, name: str, rows: str) -> None:
@@ -110,5 +135,5 @@ def table(schema: pa.Schema, rows: Iterable[tuple[object, ...]]) -> pa.Table:
 
 def count(con: duckdb.DuckDBPyConnection, rows: str) -> int:
     """Return how many rows a relation has; `rows` is what stands behind FROM."""
-    found: int = con.sql(f"SELECT count(*) FROM {rows}").fetchall()[0][0]
-    return found
+    number: int = con.execute(f"SELECT count(*) FROM {rows}").fetchall()[0][0]
+    return number

@@ -4,7 +4,7 @@ Each package has its own, and code of one package asks for those alone.
 """
 
 import re
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import dropwhile, islice, takewhile
 from pathlib import Path
 from typing import NamedTuple
@@ -66,6 +66,29 @@ def header_lines(text: str, heading: str) -> list[str]:
     below = islice(dropwhile(lambda line: line != f"-- {heading}:", header), 1, None)
     lines = takewhile(lambda line: line.startswith("--   "), below)
     return [line.removeprefix("--   ") for line in lines]
+
+
+@cache
+def needs(text: str) -> tuple[str, ...]:
+    """Return what a query has no rows without: relations, or rows of them, as FROM takes them.
+
+    Its header declares them under `Needs`.
+    """
+    lines: list[str] = []
+    for line in header_lines(text, "Needs"):
+        if line.startswith(" "):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    return tuple(lines)
+
+
+@cache
+def declared_columns(text: str) -> tuple[tuple[str, str], ...]:
+    """Return name and type of each column that a query's header declares, in their order."""
+    lines = (line for line in header_lines(text, "Columns") if not line.startswith(" "))
+    columns = (re.split(r" {2,}", line) for line in lines)
+    return tuple((name, type_) for name, type_, *_ in columns)
 
 
 class Saved(NamedTuple):

@@ -2,7 +2,7 @@
 
 import atexit
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import duckdb
 
@@ -26,6 +26,12 @@ def run(
     """
     for statement in _statements(con, text):
         con.execute(statement, parameters)
+
+
+def found(con: duckdb.DuckDBPyConnection, text: str) -> list[tuple[Any, ...]]:
+    """Return the rows of one statement; as for `run`, it should be the same in all buckets."""
+    (statement,) = _statements(con, text)
+    return con.execute(statement).fetchall()
 
 
 def _statements(con: duckdb.DuckDBPyConnection, text: str) -> Sequence[duckdb.Statement]:

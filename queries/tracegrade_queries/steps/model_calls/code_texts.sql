@@ -6,6 +6,9 @@
 -- Reads:
 --   bucket_spans
 --   dialect_messages
+-- Needs:
+--   dialect_messages WHERE direction = 'out' AND part_type = 'text' AND (contains(text,
+--     '<code>') OR contains(text, '```'))
 -- Columns:
 --   text     VARCHAR  One row each.
 --   thought  VARCHAR  What stands before the code.

@@ -4,10 +4,8 @@
 -- the strongest among equals. Text in the ReAct form (`Thought: … Action: … Action Input: …`, then
 -- `Observation: …`; DSPy sets headings instead) or with the code of a code agent is split into the
 -- thought, requests and answer it holds, unless its span requests tools otherwise. Functions that
--- earlier code of the run defined are no tools.
---
--- Inputs repeat what was said before, so most parts are history, and none of these forms: their
--- texts go from what the dialects tell into the result and nowhere in between.
+-- earlier code of the run defined are no tools. Most parts are history and none of these forms:
+-- their texts go into the result and nowhere in between.
 --
 -- Reads:
 --   code_calls
@@ -16,6 +14,8 @@
 --   dialect_messages
 --   operations
 --   runs_of_operations
+-- Needs:
+--   operations WHERE operation = 'model' OR tells_calls
 -- Columns:
 --   key               BIGINT   Model span.
 --   direction         VARCHAR  in | out.

@@ -9,6 +9,8 @@
 --   model_members
 --   model_calls
 --   operations
+-- Needs:
+--   model_members
 -- Columns:
 --   key           BIGINT   Model span; one row each.
 --   model_call    BIGINT

@@ -7,6 +7,8 @@
 --   runs_of_operations
 --   known_parents
 --   model_members
+-- Needs:
+--   model_members
 -- Columns:
 --   model_call          BIGINT   Key of the span that stands for it; one row each.
 --   run                 BIGINT

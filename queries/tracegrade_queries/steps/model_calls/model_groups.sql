@@ -7,6 +7,8 @@
 --   runs_of_operations
 --   known_parents
 --   model_ends
+-- Needs:
+--   operations WHERE operation = 'model' OR tells_calls
 -- Columns:
 --   key         BIGINT    The outermost span; one row each.
 --   members     BIGINT[]  All its spans.

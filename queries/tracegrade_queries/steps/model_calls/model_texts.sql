@@ -9,6 +9,8 @@
 --   model_parts
 --   operations
 --   turns
+-- Needs:
+--   model_parts WHERE direction = 'out' AND part_type = 'text'
 -- Columns:
 --   model_call        BIGINT
 --   message_position  BIGINT

@@ -4,6 +4,8 @@
 --   canonical
 --   model_groups
 --   message_parts
+-- Needs:
+--   model_groups GROUP BY run HAVING min(scope_name) <> max(scope_name)
 -- Columns:
 --   key            BIGINT   As in model_groups; one row each.
 --   run            BIGINT

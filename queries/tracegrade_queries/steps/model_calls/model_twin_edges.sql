@@ -5,6 +5,8 @@
 --
 -- Reads:
 --   model_twin_candidates
+-- Needs:
+--   model_twin_candidates
 -- Columns:
 --   key   BIGINT  Record of a later scope; one row each.
 --   next  BIGINT  Record of an earlier scope; one of each scope at most leads to it.

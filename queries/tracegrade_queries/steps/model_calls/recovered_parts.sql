@@ -6,6 +6,9 @@
 -- Reads:
 --   model_calls
 --   recorded_parts
+-- Needs:
+--   model_calls WHERE model_call NOT IN (SELECT model_call FROM recorded_parts WHERE
+--     direction = 'out')
 -- Columns:
 --   model_call        BIGINT
 --   run               BIGINT

@@ -5,6 +5,8 @@
 -- Reads:
 --   model_calls
 --   model_parts
+-- Needs:
+--   model_calls
 -- Columns:
 --   model_call  BIGINT   One row each.
 --   turn        INTEGER  From 0; never falls along the run.

@@ -13,6 +13,9 @@
 --   dialect_messages
 --   known_parents
 --   operations
+-- Needs:
+--   known_parents WHERE operation = 'agent' AND (parent IS NOT NULL OR top IN (SELECT key
+--     FROM bucket_spans WHERE parent_span_id IS NOT NULL))
 -- Columns:
 --   key               BIGINT   Agent span; one row each.
 --   caller            BIGINT   Key of that tool span, else of the last model span before it that

@@ -8,14 +8,13 @@
 -- Each of them carries an id.
 --
 -- Reads:
---   bucket_events
---   bucket_spans
---   bucket_traces
---   logs
+--   evaluation_results
 --   operations
 --   runs
 --   runs_of_operations
 --   unknown_ends
+-- Needs:
+--   evaluation_results
 -- Columns:
 --   trajectory_id  VARCHAR  One row for each trajectory_id, subject and sub_goal; or a trace id.
 --   subject        VARCHAR  success | sub_goal.
@@ -27,33 +26,7 @@
 --   evidence       VARCHAR  Its explanation, else its error; NULL if none.
 -- Order:
 --   trajectory_id, subject, sub_goal
-WITH results AS (
-  SELECT
-    bucket_spans.trace_id,
-    bucket_events.key,
-    bucket_events.time_ns,
-    bucket_events.attributes
-  FROM bucket_events
-  INNER JOIN bucket_spans USING (key)
-  WHERE bucket_events.name = 'gen_ai.evaluation.result'
-  UNION ALL
-  -- Of a span that is not here, or of none.
-  SELECT
-    logs.trace_id,
-    NULL AS key,
-    coalesce(nullif(logs.time_ns, 0), logs.observed_time_ns) AS time_ns,
-    logs.attributes
-  FROM logs
-  INNER JOIN bucket_traces USING (trace_id)
-  ANTI JOIN bucket_spans
-    ON logs.trace_id = bucket_spans.trace_id AND logs.span_id = bucket_spans.span_id
-  WHERE
-    coalesce(nullif(logs.event_name, ''), logs.attributes['event.name'], logs.body)
-    = 'gen_ai.evaluation.result'
-    AND logs.scope_name IS DISTINCT FROM 'tracegrade.scoring'
-),
-
-placed AS (
+WITH placed AS (
   SELECT
     coalesce(runs.trajectory_id, results.trace_id) AS trajectory_id,
     coalesce(operations.operation = 'agent', FALSE) AS is_of_agent,
@@ -67,7 +40,7 @@ placed AS (
     ) AS label,
     coalesce(results.attributes['gen_ai.evaluation.explanation'], results.attributes['error.type'])
       AS evidence
-  FROM results
+  FROM evaluation_results AS results
   LEFT JOIN operations USING (key)
   LEFT JOIN runs_of_operations USING (key)
   LEFT JOIN unknown_ends USING (key)

@@ -6,6 +6,8 @@
 -- Reads:
 --   operations
 --   run_agents
+-- Needs:
+--   operations WHERE operation = 'tool' AND contains(tool_name, '_to_')
 -- Columns:
 --   key   BIGINT  Outermost agent that was handed over to; one row each.
 --   next  BIGINT  The agent that handed over: the last to start before the tool for it ran.

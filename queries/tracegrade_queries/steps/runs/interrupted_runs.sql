@@ -7,6 +7,8 @@
 --   model_calls
 --   runs
 --   runs_of_operations
+-- Needs:
+--   runs WHERE root IS NULL
 -- Columns:
 --   run              BIGINT  One row each; runs without a model call are left out.
 --   last_model_call  BIGINT

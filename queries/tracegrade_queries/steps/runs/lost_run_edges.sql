@@ -8,6 +8,9 @@
 --   known_parents
 --   run_agents
 --   twin_edges
+-- Needs:
+--   known_parents WHERE operation = 'agent' AND top IN (SELECT key FROM bucket_spans WHERE
+--     parent_span_id IS NOT NULL)
 -- Columns:
 --   key   BIGINT  Run below a span that did not arrive; one row each.
 --   next  BIGINT  Run with a root that started last before it and ends after it.

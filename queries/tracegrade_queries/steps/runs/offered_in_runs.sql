@@ -6,6 +6,8 @@
 --   operations
 --   runs_of_operations
 --   tool_lists
+-- Needs:
+--   tool_lists
 -- Columns:
 --   run            BIGINT     One row each; runs that offer nothing known have none.
 --   names          VARCHAR[]  In the order first offered.

@@ -5,6 +5,8 @@
 --
 -- Reads:
 --   run_agents
+-- Needs:
+--   run_agents GROUP BY trace_id HAVING min(scope_name) <> max(scope_name)
 -- Columns:
 --   key   BIGINT  Run of a later scope; one row each.
 --   next  BIGINT  Run of an earlier scope whose start is nearest.

@@ -8,6 +8,8 @@
 --
 -- Reads:
 --   model_calls
+-- Needs:
+--   model_calls
 -- Columns:
 --   run                    BIGINT   One row for each model and what is known of its calls.
 --   model                  VARCHAR  NULL if not recorded.

@@ -5,6 +5,8 @@
 -- Reads:
 --   bucket_events
 --   bucket_spans
+-- Needs:
+--   bucket_events
 -- Columns:
 --   key       BIGINT   Of the span in bucket_spans.
 --   position  BIGINT   Of the event among those of the span.

@@ -3,6 +3,8 @@
 -- Reads:
 --   bucket_spans
 --   span_parents
+-- Needs:
+--   span_parents WHERE NOT rises
 -- Columns:
 --   key   BIGINT
 --   next  BIGINT

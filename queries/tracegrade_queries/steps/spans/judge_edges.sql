@@ -4,6 +4,8 @@
 --   bucket_spans
 --   operations
 --   tree
+-- Needs:
+--   operations WHERE operation = 'evaluator'
 -- Columns:
 --   key   BIGINT  Span that is not an evaluator.
 --   next  BIGINT  Its parent.

@@ -3,6 +3,8 @@
 -- Reads:
 --   judge_ends
 --   operations
+-- Needs:
+--   operations WHERE operation = 'evaluator'
 -- Columns:
 --   key  BIGINT
 -- Order:

@@ -3,6 +3,8 @@
 -- Reads:
 --   bucket_spans
 --   repeated_spans
+-- Needs:
+--   repeated_spans
 -- Columns:
 --   key  BIGINT
 -- Order:

@@ -3,6 +3,8 @@
 -- Reads:
 --   operations
 --   runs_of_operations
+-- Needs:
+--   operations WHERE operation IN ('agent', 'answer') AND answer <> ''
 -- Columns:
 --   run          BIGINT   One row each; runs without any have none.
 --   root_answer  VARCHAR  Of the outermost agent span that has one.

@@ -6,6 +6,8 @@
 --   answers
 --   operations
 --   calls
+-- Needs:
+--   calls
 -- Columns:
 --   run               BIGINT
 --   anchor_ns         BIGINT   Start of the model call, else of the execution.

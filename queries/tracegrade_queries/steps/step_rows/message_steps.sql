@@ -11,6 +11,8 @@
 --   model_texts
 --   answers
 --   inner_tools
+-- Needs:
+--   model_calls
 -- Columns:
 --   run               BIGINT
 --   anchor_ns         BIGINT   Start of the model call; end of the tools that ran in its span.

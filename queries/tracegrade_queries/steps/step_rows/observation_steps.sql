@@ -7,6 +7,8 @@
 --   calls
 --   call_steps
 --   observers
+-- Needs:
+--   call_steps
 -- Columns:
 --   run               BIGINT
 --   anchor_ns         BIGINT   As of the call, like the next five.

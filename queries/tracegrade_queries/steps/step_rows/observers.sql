@@ -4,6 +4,8 @@
 --   operations
 --   runs_of_operations
 --   tool_ends
+-- Needs:
+--   operations WHERE operation = 'observation'
 -- Columns:
 --   key        BIGINT   Observation span; one row each.
 --   execution  BIGINT   Key in executions that it observes.

@@ -6,6 +6,8 @@
 --   model_texts
 --   calls
 --   answers
+-- Needs:
+--   answers WHERE span_answer IS NULL
 -- Columns:
 --   run               BIGINT   One row each.
 --   anchor_ns         BIGINT   End of the span.

@@ -7,6 +7,8 @@
 --   calls
 --   operations
 --   shared_responses
+-- Needs:
+--   shared_responses
 -- Columns:
 --   run               BIGINT
 --   anchor_ns         BIGINT   Start of the model call that saw it.

@@ -12,6 +12,8 @@
 --   model_texts
 --   observers
 --   calls
+-- Needs:
+--   operations WHERE operation IN ('plan', 'thought', 'answer', 'observation', 'handoff')
 -- Columns:
 --   run               BIGINT
 --   anchor_ns         BIGINT   Start of the span.

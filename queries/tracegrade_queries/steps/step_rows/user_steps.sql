@@ -4,6 +4,8 @@
 --   operations
 --   model_calls
 --   turns
+-- Needs:
+--   turns WHERE is_new
 -- Columns:
 --   run               BIGINT
 --   anchor_ns         BIGINT   Start of the model call.

@@ -4,6 +4,8 @@
 --   operations
 --   tool_spans
 --   tool_ends
+-- Needs:
+--   tool_spans
 -- Columns:
 --   key              BIGINT   The outermost span; one row each.
 --   run              BIGINT

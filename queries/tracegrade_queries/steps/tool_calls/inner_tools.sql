@@ -6,6 +6,9 @@
 --   known_parents
 --   model_members
 --   requests
+-- Needs:
+--   executions
+--   known_parents WHERE parent_operation = 'model' AND operation <> 'model'
 -- Columns:
 --   model_call  BIGINT  One row each.
 --   end_ns      BIGINT  End of the last of the tools.

@@ -6,6 +6,9 @@
 -- Reads:
 --   requests
 --   executions
+-- Needs:
+--   requests
+--   executions
 -- Columns:
 --   request    BIGINT  One row each.
 --   execution  BIGINT  Key in executions; one row each.

@@ -3,6 +3,8 @@
 -- Reads:
 --   canonical
 --   model_parts
+-- Needs:
+--   model_parts WHERE direction = 'out' AND part_type = 'tool_call'
 -- Columns:
 --   request           BIGINT   Number, one row each.
 --   run               BIGINT

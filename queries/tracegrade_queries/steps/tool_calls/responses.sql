@@ -10,6 +10,8 @@
 --   model_parts
 --   next_calls
 --   shared_responses
+-- Needs:
+--   requests
 -- Columns:
 --   request   BIGINT   One row each.
 --   observed  VARCHAR  NULL if the response was empty.

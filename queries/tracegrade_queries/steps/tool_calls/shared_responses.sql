@@ -5,6 +5,9 @@
 --   model_parts
 --   next_calls
 --   requests
+-- Needs:
+--   model_parts WHERE direction = 'out' AND part_type IN ('code', 'tool_call') GROUP BY
+--     model_call HAVING count(*) > 1 OR min(part_type) = 'code'
 -- Columns:
 --   model_call  BIGINT   One row each.
 --   run         BIGINT

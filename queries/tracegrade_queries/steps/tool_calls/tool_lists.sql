@@ -2,6 +2,8 @@
 --
 -- Reads:
 --   operations
+-- Needs:
+--   operations WHERE offered_tools IS NOT NULL
 -- Columns:
 --   offered_tools  VARCHAR    As sent; one row each. Texts that are not a JSON list are left out.
 --   names          VARCHAR[]  Names of the tools, in order.

@@ -8,6 +8,8 @@
 -- Reads:
 --   tool_spans
 --   nested_tool_edges
+-- Needs:
+--   tool_spans GROUP BY run HAVING min(scope_name) <> max(scope_name)
 -- Columns:
 --   key   BIGINT  Record of a later scope; one row each.
 --   next  BIGINT  Record of an earlier scope; one of each scope at most leads to it.
