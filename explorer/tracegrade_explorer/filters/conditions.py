@@ -58,7 +58,7 @@ def keep_asked(con: DuckDBPyConnection, text: str) -> None:
     """
     con.execute(
         f"CREATE TEMP TABLE IF NOT EXISTS {_asked_table(text)} AS "
-        "SELECT seq FROM run_index WHERE contains(lower(request), lower($asked))",
+        "SELECT seq FROM asked_texts WHERE contains(text, lower($asked))",
         {"asked": text},
     )
 

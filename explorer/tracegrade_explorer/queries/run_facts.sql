@@ -1,12 +1,14 @@
--- What is known of each run but its scores, one narrow row each, the newest first.
+-- What is known of each run of some dates but its scores, one narrow row each, the newest first.
 --
 -- Reads:
 --   failures
+--   run_places
 --   superseded_runs
 --   trajectories
 --   trajectory_scores
 -- Parameters:
---   $max_runs  BIGINT  Keep so many of the newest.
+--   $first_date  DATE  Date on which traces were first received, UTC.
+--   $last_date   DATE  The last such date.
 -- Columns:
 --   seq                   INTEGER    Place from the newest to the oldest, from 0 without gaps.
 --   trajectory_id         VARCHAR    One row each.
@@ -42,6 +44,7 @@ WITH modes AS (
     trajectory_id,
     list(DISTINCT mode ORDER BY mode) AS failures
   FROM failures
+  WHERE date BETWEEN $first_date AND $last_date
   GROUP BY trajectory_id
 ),
 
@@ -52,56 +55,50 @@ scored_runs AS (
     task_category,
     success.value AS success
   FROM trajectory_scores
+  WHERE date BETWEEN $first_date AND $last_date
 ),
 
-placed AS (
-  SELECT
-    trajectory_id,
-    row_number() OVER (
-      -- What an import makes up begins with the year 2000, a second for each run.
-      ORDER BY
-        CASE WHEN start_time >= '2001-01-01' THEN start_time ELSE date END DESC,
-        trajectory_id
-    ) - 1 AS seq
+runs AS (
+  SELECT *
   FROM trajectories
-  QUALIFY seq < $max_runs
+  WHERE date BETWEEN $first_date AND $last_date
 )
 
 SELECT
-  placed.seq::INTEGER AS seq,
-  trajectories.trajectory_id,
-  trajectories.parent_trajectory_id,
-  trajectories.date,
-  CASE WHEN trajectories.start_time >= '2001-01-01' THEN trajectories.start_time END AS start_time,
-  trajectories.agent_name,
-  trajectories.release,
-  coalesce(scored_runs.task_id, trajectories.task_id) AS task_id,
-  coalesce(scored_runs.task_category, trajectories.task_category) AS task_category,
-  trajectories.run_mode,
-  trajectories.conversation_id,
-  trajectories.trial,
+  run_places.seq,
+  runs.trajectory_id,
+  runs.parent_trajectory_id,
+  runs.date,
+  CASE WHEN runs.start_time >= '2001-01-01' THEN runs.start_time END AS start_time,
+  runs.agent_name,
+  runs.release,
+  coalesce(scored_runs.task_id, runs.task_id) AS task_id,
+  coalesce(scored_runs.task_category, runs.task_category) AS task_category,
+  runs.run_mode,
+  runs.conversation_id,
+  runs.trial,
   CASE scored_runs.success WHEN 1 THEN 'succeeded' WHEN 0 THEN 'failed' END AS outcome,
   scored_runs.trajectory_id IS NOT NULL AS scored,
-  trajectories.injection IS NOT NULL AS killed,
+  runs.injection IS NOT NULL AS killed,
   superseded_runs.trajectory_id IS NOT NULL AS superseded,
-  coalesce(trajectories.complete, FALSE) AS complete,
-  trajectories.step_count,
-  trajectories.tool_call_count,
-  trajectories.error_count,
+  coalesce(runs.complete, FALSE) AS complete,
+  runs.step_count,
+  runs.tool_call_count,
+  runs.error_count,
   coalesce(
-    trajectories.input_tokens + trajectories.output_tokens,
-    trajectories.input_tokens,
-    trajectories.output_tokens
+    runs.input_tokens + runs.output_tokens,
+    runs.input_tokens,
+    runs.output_tokens
   ) AS tokens,
-  trajectories.cost_usd,
-  trajectories.duration_ms,
-  coalesce(trajectories.dialects, []) AS dialects,
+  runs.cost_usd,
+  runs.duration_ms,
+  coalesce(runs.dialects, []) AS dialects,
   coalesce(modes.failures, []) AS failures,
   coalesce(len(modes.failures), 0)::INTEGER AS finding_count,
-  left(trajectories.user_input, 200) AS request
-FROM trajectories
-INNER JOIN placed ON trajectories.trajectory_id = placed.trajectory_id
-LEFT JOIN scored_runs ON trajectories.trajectory_id = scored_runs.trajectory_id
-LEFT JOIN modes ON trajectories.trajectory_id = modes.trajectory_id
-LEFT JOIN superseded_runs ON trajectories.trajectory_id = superseded_runs.trajectory_id
-ORDER BY seq;
+  left(runs.user_input, 200) AS request
+FROM runs
+INNER JOIN run_places ON runs.trajectory_id = run_places.trajectory_id
+LEFT JOIN scored_runs ON runs.trajectory_id = scored_runs.trajectory_id
+LEFT JOIN modes ON runs.trajectory_id = modes.trajectory_id
+LEFT JOIN superseded_runs ON runs.trajectory_id = superseded_runs.trajectory_id
+ORDER BY run_places.seq;

@@ -1,33 +1,49 @@
 """The index of runs: one narrow row for each, in memory, so that a list needs no file.
 
+It is made some dates at a time, for what is sorted needs twice its place.
+
 Makes:
-    run_facts (from failures, superseded_runs, trajectories, trajectory_scores): what is known of
-        each beside scores
-    observed_scores (from scores): the two metrics that are worked out as they are read
+    run_places (from trajectories): which runs it has, and in which order
     kept_optima (from observed_optima): the same rows, read once
-    run_index (from run_facts, observed_scores, trajectory_scores): both, with the value of each
-        metric under its name, NULL unless scored, and in `<metric>_reason` why there is none
+    run_index (from failures, observed_step_scores, run_places, superseded_runs, trajectories,
+        trajectory_scores): `run_facts`, with the value of each metric under its name, NULL unless
+        scored, and in `<metric>_reason` why there is none
+    asked_texts (from run_index): seq, and the beginning of the request in small letters
 """
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.filters.conditions import ENUMS
-from tracegrade_explorer.sql import QUERIES
+from tracegrade_explorer.sql import QUERIES, query
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.rendering.reasons import REASONS
 
+PART_RUNS: Final = 50_000
+"""Of whole dates that are read at a time; more only where one date has more."""
 OBSERVED: Final = ("step_efficiency", "step_ratio")
+"""Metrics that are worked out as they are read."""
+OUTCOMES: Final = ("failed", "succeeded")
+SCORED_NAMES: Final = ("task_id", "task_category")
+"""Columns in which scoring's names stand before the trace's."""
 OTHER_REASON: Final = "other"
 """Of a score that was not made for a reason this version does not know."""
 NAMES_OF_METRICS: Final = tuple(METRICS)
 
 
+class Dates(NamedTuple):
+    """From one date to another, both included."""
+
+    first_date: date
+    last_date: date
+
+
 def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
-    """Create `run_index`, the newest run first, and `kept_optima`.
+    """Create `run_index`, about the newest run first, `asked_texts` and `kept_optima`.
 
     They are no temporary tables, which only one cursor would see.
 
@@ -36,36 +52,87 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
         max_runs: Runs to keep, the newest.
     """
     materialise(con, "superseded_runs")
-    for name in ("run_facts", "observed_scores"):
-        text = QUERIES.unordered(name)
-        given = {"max_runs": max_runs} if name == "run_facts" else {}
-        con.execute(f"CREATE TEMP TABLE {name} AS {text}", given)
+    con.execute(
+        f"CREATE TEMP TABLE run_places AS {QUERIES.unordered('run_places')}",
+        {"max_runs": max_runs},
+    )
     con.execute("CREATE TABLE kept_optima AS FROM observed_optima")
+    con.execute("CREATE TEMP VIEW observed_optima AS FROM kept_optima")
+    _create_types(con)
+    _create_table(con)
+    for part in _parts(con.execute(query("index_dates")).fetchall()):
+        con.execute(f"INSERT INTO run_index {_rows()} ORDER BY run_facts.seq", part._asdict())
+    con.execute("CREATE UNIQUE INDEX run_by_place ON run_index (seq)")
+    _keep_texts(con)
+    con.execute("DROP VIEW temp.observed_optima")
+    con.execute("DROP TABLE run_places; DROP TABLE superseded_runs")
+
+
+def _keep_texts(con: DuckDBPyConnection) -> None:
+    """Create `asked_texts`; compressed, as the index is, they take twice as long to search."""
+    plain = "VARCHAR USING COMPRESSION uncompressed"
+    con.execute(f"CREATE TABLE asked_texts (seq INTEGER, text {plain})")
+    con.execute("INSERT INTO asked_texts SELECT seq, lower(request) FROM run_index")
+
+
+def _create_types(con: DuckDBPyConnection) -> None:
+    """Create a type for each column of names, which has those of the lake."""
     for column in ENUMS:
         con.execute(
-            f"CREATE TYPE {column}_name AS ENUM (SELECT DISTINCT {column} FROM run_facts "
-            f"WHERE {column} IS NOT NULL ORDER BY {column})"
+            f"CREATE TYPE {column}_name AS ENUM (SELECT name FROM ({_names(column)}) AS named "
+            "WHERE name IS NOT NULL ORDER BY name)"
         )
     con.execute(f"CREATE TYPE reason AS ENUM ({_literals((*REASONS, OTHER_REASON))})")
+
+
+def _names(column: str) -> str:
+    """Return the query of the names that a column of `run_facts` may have, and of NULL."""
+    if column == "outcome":
+        return f"SELECT unnest([{_literals(OUTCOMES)}]) AS name"
+    scored = f" UNION SELECT {column} FROM trajectory_scores" if column in SCORED_NAMES else ""
+    return f"SELECT DISTINCT {column} AS name FROM trajectories{scored}"
+
+
+def _parts(counts: Iterable[tuple[date, int]]) -> Iterator[Dates]:
+    """Yield dates that are read together, the newest first."""
+    together: list[date] = []
+    runs = 0
+    for day, of_day in counts:
+        if together and runs + of_day > PART_RUNS:
+            yield Dates(together[-1], together[0])
+            together, runs = [], 0
+        together.append(day)
+        runs += of_day
+    if together:
+        yield Dates(together[-1], together[0])
+
+
+def _create_table(con: DuckDBPyConnection) -> None:
+    nothing = Dates(date.min, date.min)
+    con.execute(f"CREATE TABLE run_index AS {_rows()} LIMIT 0", nothing._asdict())
+
+
+def _rows() -> str:
+    """Return the query of the rows of some dates."""
     facts = ", ".join(f"run_facts.{column}::{column}_name AS {column}" for column in ENUMS)
-    metrics = ", ".join([*_metrics()])
-    con.execute(
-        f"CREATE TABLE run_index AS SELECT run_facts.* REPLACE ({facts}), {metrics} "
-        "FROM run_facts LEFT JOIN trajectory_scores USING (trajectory_id) "
-        "LEFT JOIN observed_scores USING (trajectory_id) ORDER BY run_facts.seq"
+    joins = " ".join(
+        f"LEFT JOIN (FROM {table} WHERE date BETWEEN $first_date AND $last_date) AS {table} "
+        f"ON run_facts.trajectory_id = {table}.trajectory_id"
+        for table in ("trajectory_scores", "observed_step_scores")
     )
-    con.execute("DROP TABLE run_facts; DROP TABLE observed_scores; DROP TABLE superseded_runs")
+    return (
+        f"SELECT run_facts.* REPLACE ({facts}), {', '.join(_metrics())} "
+        f"FROM ({QUERIES.unordered('run_facts')}) AS run_facts {joins}"
+    )
 
 
 def _metrics() -> Iterator[str]:
     """Yield the value of each metric, and why it has none."""
     for name in NAMES_OF_METRICS:
-        value = f"trajectory_scores.{name}.value"
-        if name in OBSERVED:
-            value = f"coalesce({value}, observed_scores.{name})"
-        code = f"split_part(trajectory_scores.{name}.reason, ':', 1)"
-        known = f"coalesce(try_cast({code} AS reason), '{OTHER_REASON}')"
-        missing = f"trajectory_scores.{name}.reason IS NOT NULL AND {value} IS NULL"
+        table = "observed_step_scores" if name in OBSERVED else "trajectory_scores"
+        value, reason = f"{table}.{name}.value", f"{table}.{name}.reason"
+        known = f"coalesce(try_cast(split_part({reason}, ':', 1) AS reason), '{OTHER_REASON}')"
+        missing = f"{reason} IS NOT NULL AND {value} IS NULL"
         yield f"{value} AS {name}"
         yield f"CASE WHEN {missing} THEN {known} END::reason AS {name}_reason"
 

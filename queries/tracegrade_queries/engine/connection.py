@@ -41,10 +41,17 @@ class Limits(NamedTuple):
     """What it may use before it spills, as `4GB`; None for most of the machine's."""
     threads: int | None = None
     """That work on queries, those that ask them counted; None for all cores."""
+    frees_early: bool = False
+    """Whether memory that is free goes back to the system at once, by a thread of the allocator,
+    and not with the next work: for a server, which may wait for long."""
 
     def settings(self) -> dict[str, str | int]:
         """Return them as the engine's settings."""
-        given = {"memory_limit": self.memory, "threads": self.threads}
+        given = {
+            "memory_limit": self.memory,
+            "threads": self.threads,
+            "allocator_background_threads": self.frees_early or None,
+        }
         return {name: limit for name, limit in given.items() if limit is not None}
 
 

@@ -1,0 +1,30 @@
+-- Which runs the index has, and in which order: the newest first.
+--
+-- Reads:
+--   trajectories
+-- Parameters:
+--   $max_runs  BIGINT  Keep so many of the newest.
+-- Columns:
+--   trajectory_id  VARCHAR  One row each.
+--   date           DATE     Date its trace was first received, UTC.
+--   seq            INTEGER  Place from the newest to the oldest, from 0 without gaps.
+-- Order:
+--   seq
+SELECT
+  trajectory_id,
+  date,
+  (place - 1)::INTEGER AS seq
+FROM (
+  SELECT
+    trajectory_id,
+    date,
+    row_number() OVER (
+      -- What an import makes up begins with the year 2000, a second for each run.
+      ORDER BY
+        CASE WHEN start_time >= '2001-01-01' THEN start_time ELSE date END DESC,
+        trajectory_id
+    ) AS place
+  FROM trajectories
+) AS placed
+WHERE place <= $max_runs
+ORDER BY seq;
