@@ -13,7 +13,7 @@ CHANGED_SQL = { git diff --name-only --diff-filter=d \
   "$$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)" -- '*.sql'; \
   git ls-files --others --exclude-standard -- '*.sql'; }
 
-.PHONY: demo docs check test test-frameworks captures same-rows lint bench chaos clean help
+.PHONY: demo docs check test test-slow test-frameworks captures same-rows lint bench chaos clean help
 
 help:  ## Say what each command does.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 17
@@ -29,8 +29,11 @@ check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely t
 	$(BIN)/mypy
 	@EXAMPLES=few $(BIN)/pytest -q --numprocesses 2 --dist worksteal @tests/check.txt
 
-test: .venv/demo .venv/test azurite .spark/complete  ## Run the test suite.
-	@$(BIN)/pytest -q --numprocesses 3 --dist worksteal
+test: .venv/demo .venv/test azurite  ## Run the test suite, but for what is slow.
+	@$(BIN)/pytest -q --numprocesses 3 --dist worksteal -m "not slow"
+
+test-slow: .venv/demo .venv/test azurite .spark/complete  ## Run the rest of it: whole demos, Spark, kills at more moments.
+	@$(BIN)/pytest -q --numprocesses 3 --dist worksteal -m slow
 
 test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete  ## Run one agent on real frameworks and compare its steps.
 	@$(BIN)/pytest -q tests/frameworks

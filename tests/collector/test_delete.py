@@ -18,6 +18,7 @@ from deltalake import DeltaTable
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from tests.commands import Ended, tracegrade
 from tests.lake.stores import BUCKET
+from tests.slow import slow_after
 from tests.waiting import wait_until
 
 from tracegrade_collector.config import CollectorConfig
@@ -212,7 +213,7 @@ def test_a_dry_run_touches_nothing(full: Path) -> None:
     assert summary["quarantined_files"] == 3
 
 
-@pytest.mark.parametrize("point", ERASING)
+@pytest.mark.parametrize("point", slow_after(3, ERASING))
 def test_a_killed_delete_is_finished_by_the_next(full: Path, point: str) -> None:
     """Whatever it was about to do, and though the next one is told another trace."""
     killed = subprocess.run(

@@ -17,6 +17,8 @@ from tracegrade_queries.engine.connection import connect
 
 CHECKOUT = Path(__file__).parents[2]
 TRACEGRADE = Path(sys.executable).with_name("tracegrade")
+pytestmark = pytest.mark.slow
+
 MODEL_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL")
 
 Ask = Callable[[str], list[Row]]

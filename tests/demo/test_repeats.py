@@ -57,6 +57,7 @@ def path_of_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", KILLS)
 def test_repeats_are_killed_at_the_same_calls_and_leave_the_same(
     release: str, tmp_path: Path

@@ -29,6 +29,7 @@ def note(number: int) -> pa.Table:
     return pa.table({"number": pa.array([number], pa.int64())})
 
 
+@pytest.mark.slow
 def test_sixteen_writers_of_a_folder_get_no_error(tmp_path: Path) -> None:
     """128 commits, none of which waits for another collector's interval."""
     lake = Lake.create(tmp_path / "lake")

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from tests.lake.stores import Store
+from tests.slow import slow_after
 
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeUnwritable
@@ -108,7 +109,9 @@ def test_buckets_give_the_same_rows(at_once: AtOnce, monkeypatch: pytest.MonkeyP
     assert contents(at_once.lake) == at_once.rows
 
 
-@pytest.mark.parametrize("executor", EXECUTORS, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize(
+    "executor", slow_after(1, EXECUTORS), ids=lambda each: type(each).__name__
+)
 def test_buckets_may_be_built_anywhere(
     at_once: AtOnce, monkeypatch: pytest.MonkeyPatch, executor: Executor
 ) -> None:
@@ -119,6 +122,7 @@ def test_buckets_may_be_built_anywhere(
     assert contents(at_once.lake) == at_once.rows
 
 
+@pytest.mark.slow
 def test_buckets_of_an_object_store_give_the_same_rows(
     lake: Lake, either_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +153,7 @@ def test_marks_hide_no_span_that_its_dialect_knows(
     assert contents(lake) == of_their_own
 
 
+@pytest.mark.slow
 def test_trace_that_arrives_over_three_days_is_one_run(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:

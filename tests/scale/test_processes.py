@@ -21,6 +21,7 @@ from .lakes import all_rows, more_comes, score_in
 COMMAND = Path(sys.executable).with_name("tracegrade")
 
 
+@pytest.mark.slow
 def test_processes_make_the_rows_of_threads(
     lake: Lake, made: Made, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -35,6 +36,7 @@ def test_processes_make_the_rows_of_threads(
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_killed_process_ends_the_job_and_nothing_is_committed(
     lake: Lake, made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,9 +19,12 @@ from .cluster import PYTHON, ROOT, SPARK, Cluster, cluster
 from .conftest import Made
 from .lakes import all_rows, copied, land_all
 
-pytestmark = pytest.mark.skipif(
-    not (SPARK / "complete").exists(), reason="needs Java and Spark: `make .spark/complete`"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (SPARK / "complete").exists(), reason="needs Java and Spark: `make .spark/complete`"
+    ),
+]
 BUCKETS = (1, 3, 8)
 
 

@@ -52,6 +52,7 @@ def test_commands_work_off_what_a_job_hands_out(lake: Lake, made: Made, tmp_path
     assert not list((lake.root / "_tasks").iterdir())
 
 
+@pytest.mark.slow
 def test_machines_that_share_a_store_alone_work_off_its_buckets(
     store: Store, tmp_path: Path
 ) -> None:

@@ -212,6 +212,7 @@ def clients(seed: int) -> Iterator[tuple[Client, Client]]:
         client.stopping.set()
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("lake", range(1, LAKES + 1))
 def test_nothing_acknowledged_is_lost_or_doubled(

@@ -158,6 +158,7 @@ def chosen_cuts(recorder: Recorder, seed: int) -> list[tuple[Moment, Fate, int]]
     return random.Random(seed).sample(cuts, SAMPLE)  # noqa: S311 - no secret
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("often")
 def test_power_cut_loses_and_doubles_nothing(memory: Path) -> None:
     """Whatever the disk kept of what was not synced."""

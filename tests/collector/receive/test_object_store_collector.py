@@ -80,6 +80,7 @@ def test_a_collector_lands_on_an_object_store(url: str, tmp_path: Path) -> None:
     assert not list(state.rglob("*.parquet"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reply", [EXPIRED, None], ids=["expired", "down"])
 def test_an_outage_is_waited_for(
     url: str, store: Store, tmp_path: Path, capfd: pytest.CaptureFixture[str], reply: Reply | None
@@ -220,6 +221,7 @@ def run(*arguments: str) -> Ended:
     return ended
 
 
+@pytest.mark.slow
 def test_every_command_reads_and_writes_it(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -387,6 +387,7 @@ def test_secret_across_the_cut_is_not_half_kept() -> None:
     assert "sha256" not in found["a"]
 
 
+@pytest.mark.slow
 def test_value_of_60_megabytes_is_stored_or_cut(tmp_path: Path) -> None:
     """Whole if the limit allows it; else cut, and said so."""
     request = ExportTraceServiceRequest()

@@ -12,6 +12,7 @@ import pytest
 from tests.queries.executors import EXECUTORS
 from tests.queries.traces import land
 from tests.scoring.build import specification
+from tests.slow import slow_after
 
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
@@ -79,7 +80,7 @@ def copied(lake: Lake, folder: Path) -> Lake:
     return Lake.open(shutil.copytree(lake.root, folder / "lake"))
 
 
-@pytest.mark.parametrize(("cores", "steps"), [(1, SMALL), (2, SMALL), (3, 10_000)])
+@pytest.mark.parametrize(("cores", "steps"), slow_after(1, [(2, SMALL), (1, SMALL), (3, 10_000)]))
 def test_rows_are_the_same_however_buckets_are_shared_out(
     lake: Lake,
     expected: dict[str, list[Any]],
@@ -104,7 +105,9 @@ def test_rows_are_the_same_however_buckets_are_shared_out(
     assert (buckets > cores) == (steps == SMALL)
 
 
-@pytest.mark.parametrize("executor", EXECUTORS, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize(
+    "executor", slow_after(1, EXECUTORS), ids=lambda each: type(each).__name__
+)
 def test_buckets_may_be_scored_anywhere(lake: Lake, at_once: AtOnce, executor: Executor) -> None:
     """In any order, twice, or in a process of their own they give the same rows and counts."""
     told = score(lake, specification(TASKS), bucket_steps=SMALL, executor=executor)

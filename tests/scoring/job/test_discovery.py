@@ -142,6 +142,7 @@ def without_notes(lake: Lake, folder: Path) -> Lake:
     return copy
 
 
+@pytest.mark.slow
 @given(histories)
 @settings(max_examples=2)
 def test_notes_find_what_is_found_everywhere(

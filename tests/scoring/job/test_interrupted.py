@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.queries.traces import land, request_of, tool
 from tests.scoring.build import specification
+from tests.slow import slow_after
 
 from tracegrade_lake import Lake
 from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
@@ -54,12 +55,17 @@ def more_comes(lake: Lake) -> None:
 
 @pytest.mark.parametrize(
     "point",
-    [
-        "scores_staged",
-        "rows_left_out:1",
-        "rows_left_out:3",
-        *[f"scores_committed:{n}" for n in (1, 4, 5)],
-    ],
+    slow_after(
+        2,
+        [
+            "rows_left_out:1",
+            "scores_committed:4",
+            "scores_staged",
+            "rows_left_out:3",
+            "scores_committed:1",
+            "scores_committed:5",
+        ],
+    ),
 )
 def test_killed_run_is_not_seen_and_the_next_one_puts_it_right(
     pair: Lake,
