@@ -133,6 +133,13 @@ WHERE bucket_events.key = salvaged_events.key
 """
 
 
+# They take most of the memory of a bucket, which serves for the steps then.
+_WITHOUT_ATTRIBUTES: Final = """
+ALTER TABLE span_rows DROP attributes;
+ALTER TABLE span_rows ADD attributes MAP(VARCHAR, VARCHAR);
+"""
+
+
 def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     """Make `built_steps`, `built_trajectories`, and what else is told of the bucket.
 
@@ -154,6 +161,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "bucket_events", "cut_events")
     _salvage(con, "cut_events", "salvaged_events", _IN_EVENTS)
     _read_dialects(con)
+    run(con, _WITHOUT_ATTRIBUTES)
     _make(con, "operations", "code_texts")
     _read_code(con)
     _place_in_runs(con)

@@ -15,7 +15,7 @@
 --   end_ns           BIGINT   start_ns if it was not sent, too large or before it.
 --   failed           BOOLEAN  The span's status is an error.
 --   status_message   VARCHAR  NULL if empty.
---   attributes       MAP(VARCHAR, VARCHAR)
+--   attributes       MAP(VARCHAR, VARCHAR)  NULL once the dialects have read them.
 --   exception        MAP(VARCHAR, VARCHAR)  Attributes of the last exception event; NULL if none.
 --   span_events      STRUCT(time_ns BIGINT, "name" VARCHAR, attributes MAP(VARCHAR, VARCHAR))[]
 --   linked_span_id   VARCHAR  Target of the first link; NULL if none.

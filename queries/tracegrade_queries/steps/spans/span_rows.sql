@@ -14,7 +14,6 @@
 --   end_ns           BIGINT   start_ns if it was not sent, too large or before it.
 --   failed           BOOLEAN  The span's status is an error.
 --   status_message   VARCHAR  NULL if empty.
---   attributes       MAP(VARCHAR, VARCHAR)
 --   exception        MAP(VARCHAR, VARCHAR)  Attributes of the last exception event; NULL if none.
 --   span_events      STRUCT(time_ns BIGINT, "name" VARCHAR, attributes MAP(VARCHAR, VARCHAR))[]
 --   linked_span_id   VARCHAR  Target of the first link; NULL if none.
@@ -27,6 +26,7 @@
 --   declared         STRUCT(task VARCHAR, category VARCHAR, trial INTEGER, run_mode VARCHAR)
 --   finish_reasons   VARCHAR  Why a model stopped, as sent: a JSON list.
 --   shape            UBIGINT  Digest of its scope and of the names of its attributes.
+--   attributes       MAP(VARCHAR, VARCHAR)  NULL once the dialects have read them.
 -- Order:
 --   none
 WITH counted_spans AS (
@@ -54,7 +54,6 @@ SELECT
   greatest(coalesce(end_ns, 0), coalesce(start_ns, 0)) AS end_ns,
   coalesce(status_code = 2, FALSE) AS failed,
   nullif(status_message, '') AS status_message,
-  attributes,
   CASE
     WHEN len(events) > 0
       THEN list_filter(events, LAMBDA event: event.name = 'exception')[-1].attributes
@@ -128,5 +127,6 @@ SELECT
       }
   END AS declared,
   attributes['gen_ai.response.finish_reasons'] AS finish_reasons,
-  hash(coalesce(scope_name, ''), map_keys(attributes)) AS shape
+  hash(coalesce(scope_name, ''), map_keys(attributes)) AS shape,
+  attributes
 FROM counted_spans;
