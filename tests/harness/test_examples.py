@@ -61,6 +61,7 @@ def failures(folder: Path) -> str | None:
     return ElementTree.parse(folder / "results.xml").getroot().get("failures")  # noqa: S314
 
 
+@pytest.mark.slow
 def test_a_pull_request_is_compared_with_its_branch(suite: Path, tmp_path: Path) -> None:
     """Both are played, and the comparison is in the summary of the job."""
     for side in ("base", "candidate"):
@@ -82,6 +83,7 @@ def test_a_first_pull_request_has_nothing_to_be_compared_with(suite: Path, tmp_p
     assert failures(tmp_path) == "0"
 
 
+@pytest.mark.slow
 def test_a_night_is_live_with_kills(suite: Path, tmp_path: Path) -> None:
     """Its report, leftovers and results are there."""
     shutil.copytree(suite, tmp_path, dirs_exist_ok=True)

@@ -10,6 +10,8 @@ from tests.citations import ROOT
 from tests.commands import Ended, tracegrade
 from tests.harness.trial.agents import Tried
 
+pytestmark = pytest.mark.slow
+
 AGENT = '''
 """The support agent of the demo; its releases from 2 on are mended."""
 

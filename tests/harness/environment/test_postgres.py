@@ -421,6 +421,7 @@ signal.pause()
 """
 
 
+@pytest.mark.slow
 def test_no_server_outlives_a_harness_that_is_killed(tmp_path: Path) -> None:
     """Its keeper ends it and removes its folder."""
     with subprocess.Popen(

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from tests.commands import tracegrade
 from tests.harness.environment.bank import bank_beside
@@ -147,6 +148,7 @@ def kill_until_whole(suite: Tried, draw: random.Random, longest_secs: float, mos
         wait_until(lambda: not living(suite))
 
 
+@pytest.mark.slow
 def test_a_run_whose_harness_is_killed_ends_as_if_it_was_not(
     tmp_path: Path, temporary_place: Path
 ) -> None:
