@@ -45,6 +45,7 @@ def test_a_reader_keeps_the_scoring_run_that_it_began_with(lake: Lake) -> None:
         assert shelf.freshness.unbuilt == 0
 
 
+@pytest.mark.slow
 def test_pages_are_whole_while_a_newer_scoring_run_takes_its_place(lake: Lake) -> None:
     """Readers that walk the pages meet no error, and no page that mixes two scoring runs."""
     with closing(explorer(lake)) as pages, closing(pages.shelf):

@@ -17,6 +17,7 @@ from tests.commands import tracegrade
 from tests.harness.environment.bank import bank_beside
 from tests.harness.overlays import MOUNTS, as_nobody, ran, refused, why_not
 from tests.harness.trial.agents import WROTE, Tried, living, made
+from tests.slow import slow_after
 from tests.waiting import wait_until
 
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
@@ -130,7 +131,7 @@ def of_copies(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     return facts(suite)
 
 
-@pytest.mark.parametrize("user", ["as this user", "as one without rights"])
+@pytest.mark.parametrize("user", slow_after(1, ["as one without rights", "as this user"]))
 @pytest.mark.parametrize("sandbox", ["bwrap", "none"])
 def test_the_rows_of_overlays_are_those_of_copies(
     of_copies: list[dict[str, Any]], tmp_path: Path, tmp_place: Path, sandbox: str, user: str
