@@ -44,9 +44,9 @@ class Ask:
     cursors: list[DuckDBPyConnection] = field(default_factory=list)
     """All that are in use, to be interrupted."""
 
-    def day(self, day: date) -> DuckDBPyConnection:
+    def cursor_of(self, received: date) -> DuckDBPyConnection:
         """Return a cursor over the built tables and scores of one date."""
-        con = self.snapshot.days.cursor(day)
+        con = self.snapshot.dates.cursor(received)
         self.cursors.append(con)
         return con
 

@@ -24,6 +24,7 @@ from tracegrade_explorer import links, render, scheme
 from tracegrade_explorer.answers import Answer, Ask, Document, PlainText, Redirect, Site
 from tracegrade_explorer.errors import PageMissing, TooSlow
 from tracegrade_explorer.pages.compare import compare, nearest
+from tracegrade_explorer.pages.completions import completions
 from tracegrade_explorer.pages.conversations import conversation
 from tracegrade_explorer.pages.overview import overview
 from tracegrade_explorer.pages.queries import queries, saved_query, sql
@@ -85,6 +86,7 @@ PAGES: Final = (
     PageRoute("/", overview),
     PageRoute("/overview", overview),
     PageRoute("/runs", runs),
+    PageRoute("/completions", completions),
     PageRoute("/runs/{id}/steps/{step}/{text}", text),
     PageRoute("/runs/{id}/spans", spans),
     PageRoute("/runs/{id}/nearest", nearest, SLOW),

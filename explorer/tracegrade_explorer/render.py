@@ -46,6 +46,12 @@ def templates() -> Environment:
     return made
 
 
+def load_templates() -> None:
+    """Compile all templates, so that no reader waits for the first page of each kind."""
+    for name in PackageLoader(PACKAGE).list_templates():
+        templates().get_template(name)
+
+
 def render_html(document: Document, ask: Ask) -> bytes:
     """Return a page as HTML."""
     template = templates().get_template(f"{document.template}.html.j2")

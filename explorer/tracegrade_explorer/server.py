@@ -12,6 +12,7 @@ import uvicorn
 
 from tracegrade_collector.config import Address, is_loopback, parse_address
 from tracegrade_collector.receive.tls import TlsFiles
+from tracegrade_explorer import render
 from tracegrade_explorer.answers import Site
 from tracegrade_explorer.app import PAGE_SECS, Explorer
 from tracegrade_explorer.errors import AddressTaken, UnsafeAddress
@@ -88,6 +89,7 @@ def serve(place: str, options: Options, say: Callable[[str], object]) -> None:
             tls=tls is not None,
         )  # fmt: skip
         url = _url(bound, options, doors.token)
+        render.load_templates()
         shelf.follow()
         say(f"ui: {url}")
         if options.open_browser:

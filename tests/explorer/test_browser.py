@@ -247,9 +247,35 @@ def test_whole_text_comes_on_demand(browser: Browser, base: Base) -> None:
         assert seen.said == []
 
 
+def test_a_filter_is_typed_by_keys(browser: Browser, base: Base) -> None:
+    """Keys and names are offered, taken by arrows and Enter, and put away by Escape."""
+    with watched(browser, base("sample")) as seen:
+        seen.open("/runs?agent=files")
+        field, choices = seen.page.locator("#typed"), seen.page.locator("#choices li")
+        seen.keys("/", *"rel")
+        choices.first.wait_for()
+        seen.keys("ArrowDown", "Enter")
+        seen.page.get_by_role("option", name="release=1.1").wait_for()
+        assert field.input_value() == "release="
+        seen.keys("ArrowUp")
+        assert field.get_attribute("aria-activedescendant") == choices.last.get_attribute("id")
+        seen.keys("ArrowDown", "ArrowDown", "Enter")
+        assert field.input_value() == "release=1.1 "
+        choices.first.wait_for()
+        seen.keys("Escape")
+        assert field.get_attribute("aria-expanded") == "false"
+        with seen.page.expect_navigation(url="**/runs?agent=files&release=1.1"):
+            seen.keys("Enter")
+        assert (seen.said, seen.foreign) == ([], [])
+
+
 def test_pages_work_without_javascript(browser: Browser, base: Base) -> None:
-    """Folds open, whole texts are links, and a form compares two marked runs."""
+    """Folds open, whole texts are links, a filter is typed, a form compares two marked runs."""
     with watched(browser, base("sample"), java_script_enabled=False) as seen:
+        seen.open("/runs?agent=files")
+        seen.page.locator("#typed").fill("release=1.0 tsa=..0.5")
+        follow(seen.page.get_by_role("button", name="Add"))
+        assert seen.page.url.endswith("/runs?agent=files&release=1.0&tsa=..0.5")
         seen.open("/runs?agent=files")
         for place in (0, 1):
             seen.page.locator("[data-mark]").nth(place).check()

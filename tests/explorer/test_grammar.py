@@ -110,7 +110,7 @@ def test_equal_filters_are_equal_addresses(one: str, other: str) -> None:
         ("steps=..inf", "is no range"),
         ("since=yesterday", "is no time"),
         ("since=2026-01-01T00:00:00Z", "in UTC"),
-        ("received=2026-02-01..2026-01-01", "is no day"),
+        ("received=2026-02-01..2026-01-01", "is no date"),
         ("sort=-agent", "sort 'agent' is not known"),
         ("level=child", "level 'child' is not known"),
         ("cols=tsa,nothing", "cols 'nothing' is not known"),

@@ -269,8 +269,9 @@ def test_task_shows_where_attempts_part_from_what_is_expected(web: TestClient) -
     assert web.get("/tasks/nothing").status_code == 404
 
 
-def test_trend_leads_to_the_runs_of_a_day(web: TestClient) -> None:
-    """Its numbers stand in a table, too."""
+def test_trend_leads_to_the_runs_of_a_date(web: TestClient) -> None:
+    """Its numbers stand in a table, too; addresses that say `day`, as they did, are understood."""
+    assert web.get("/trends.json?by=day").json() == web.get("/trends.json?by=date").json()
     rows = web.get("/trends.json?metric=tsa").json()["rows"]
     assert sum(row["runs"] for row in rows) == 27
     page = web.get("/trends?metric=tsa").text

@@ -1,4 +1,4 @@
-"""Texts of all runs are searched day by day, the newest first, in a process of its own."""
+"""Texts of all runs are searched date by date, the newest first, in a process of its own."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -16,22 +16,22 @@ from tracegrade_explorer.sql_process import search as searching
 from tracegrade_explorer.sql_process.search import SearchPlace, search
 from tracegrade_lake import Lake
 
-DAYS = [START.date() - timedelta(days=back) for back in range(3)]
+DATES = [START.date() - timedelta(days=back) for back in range(3)]
 RUNS = 40
-"""Of a day, each with five steps in which something is found."""
+"""Of a date, each with five steps in which something is found."""
 
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """Runs of three days that say the same."""
+    """Runs of three dates that say the same."""
     with closing(Tables()) as tables:
-        for day in DAYS:
+        for received in DATES:
             for _ in range(RUNS):
-                run = tables.run(date=day)
+                run = tables.run(date=received)
                 for step in range(5):
                     tables.insert("steps", trajectory_id=run, step_index=step, kind="tool_call",
-                                  tool_name="look", date=day,
-                                  result=f"An Answer, of {day}: 100%_ of it")  # fmt: skip
+                                  tool_name="look", date=received,
+                                  result=f"An Answer, of {received}: 100%_ of it")  # fmt: skip
         return as_lake(tables, tmp_path_factory.mktemp("searched") / "lake")
 
 
@@ -42,14 +42,14 @@ def many(lake: Lake) -> Iterator[TestClient]:
         yield client(found)
 
 
-def test_each_run_is_found_once_and_the_newest_days_first(lake: Lake) -> None:
+def test_each_run_is_found_once_and_the_newest_dates_first(lake: Lake) -> None:
     """From one part of the search to the next, whose places the parts say."""
-    found, place, parts, days = [], None, 0, 0
+    found, place, parts, dates = [], None, 0, 0
     while True:
-        begin = [day for day in DAYS if place is None or day <= place.day]
+        begin = [received for received in DATES if place is None or received <= place.date]
         part = search(str(lake.root), "an ANSWER, of", begin, place)
         found += part.hits
-        days += part.days
+        dates += part.dates
         parts += 1
         place = part.following
         if place is None:
@@ -58,35 +58,35 @@ def test_each_run_is_found_once_and_the_newest_days_first(lake: Lake) -> None:
 
     runs = [hit["trajectory_id"] for hit in found if hit["step_index"] == 0]
     assert len({*runs}) == len(runs) == 3 * RUNS
-    assert [hit["day"] for hit in found] == sorted((hit["day"] for hit in found), reverse=True)
+    assert [hit["date"] for hit in found] == sorted((hit["date"] for hit in found), reverse=True)
     assert {hit["of"] for hit in found} == {5}
-    assert (days, parts) == (3, 8)
+    assert (dates, parts) == (3, 8)
 
 
 def test_what_is_looked_for_is_a_text_and_no_pattern(lake: Lake) -> None:
     """Signs that patterns have stand for themselves."""
-    assert search(str(lake.root), "100%_ of", DAYS).hits
+    assert search(str(lake.root), "100%_ of", DATES).hits
     for text in ("100%of", "An.Answer", "1__%", "' OR 1 = 1 --"):
-        assert search(str(lake.root), text, DAYS) == ([], 3, None)
+        assert search(str(lake.root), text, DATES) == ([], 3, None)
 
 
 def test_a_search_out_of_time_says_where_to_go_on(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first day is searched however long the others would take; one without end is stopped."""
+    """The first date is searched however long others would take; one without end is stopped."""
     monkeypatch.setattr(searching, "SECS", -1.0)
-    assert search(str(lake.root), "nothing like it", DAYS).following in {
-        SearchPlace(DAYS[1]), SearchPlace(DAYS[2]), None,
+    assert search(str(lake.root), "nothing like it", DATES).following in {
+        SearchPlace(DATES[1]), SearchPlace(DATES[2]), None,
     }  # fmt: skip
-    monkeypatch.setattr(searching, "DAY_SECS", 0.0)
-    with pytest.raises(SqlStopped, match="a day took longer than 0 s"):
-        search(str(lake.root), "nothing like it", DAYS)
+    monkeypatch.setattr(searching, "DATE_SECS", 0.0)
+    with pytest.raises(SqlStopped, match="a date took longer than 0 s"):
+        search(str(lake.root), "nothing like it", DATES)
 
 
 def test_page_says_how_far_it_came_and_goes_on(many: TestClient) -> None:
     """By a link, which works without any script."""
     page = many.get("/search?text=answer").text
-    assert "searched 0 of 3 days" in page
+    assert "searched 0 of 3 dates" in page
     assert "<mark>Answer</mark>" in page
     data = many.get("/search.json?text=answer").json()
     following = data["following"].replace("/search?", "/search.json?")
@@ -95,8 +95,8 @@ def test_page_says_how_far_it_came_and_goes_on(many: TestClient) -> None:
     assert {hit["trajectory_id"] for hit in data["hits"]}.isdisjoint(
         hit["trajectory_id"] for hit in second["hits"]
     )
-    last = many.get(f"/search?text=answer&day={DAYS[2]}&run=t999").text
-    assert "searched 3 of 3 days" in last
+    last = many.get(f"/search?text=answer&date={DATES[2]}&run=t999").text
+    assert "searched 3 of 3 dates" in last
     assert "Go on" not in last
 
 
@@ -109,7 +109,8 @@ def test_hits_lead_to_their_steps(web: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "status"), [("text=x&day=soon", 400), ("text=x&other=1", 400), ("text=", 200)]
+    ("query", "status"),
+    [("text=x&date=soon", 400), ("text=x&day=soon", 400), ("text=x&other=1", 400), ("text=", 200)],
 )
 def test_address_that_says_nothing_is_told(web: TestClient, query: str, status: int) -> None:
     """With what is known; nothing to look for is a form alone."""

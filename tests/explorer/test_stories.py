@@ -84,10 +84,8 @@ def test_an_agents_developer_walks_what_a_filter_finds(reader: Watched) -> None:
     """Runs of a release with a low score, one after the other; one beside its nearest success."""
     walk_to(reader, "1.0")
     follow(reader, "Enter", "**/runs?*release=1.0*")
-    reader.keys("/", "Tab", "Tab", "Tab")
-    reader.page.keyboard.type("Tool-selection acc")
-    reader.keys("Tab", "Tab")
-    reader.page.keyboard.type("0.5")
+    reader.keys("/")
+    reader.page.keyboard.type("tsa=..0.5")
     follow(reader, "Enter", "**/runs?*tsa=..0.5*")
     reader.keys("j")
     follow(reader, "Enter", "**/runs/t*?*tsa=..0.5*")

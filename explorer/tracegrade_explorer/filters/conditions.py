@@ -107,7 +107,7 @@ def _settings(wanted: Filter) -> Iterator[MatchingRuns]:
     if wanted.received is not None:
         first, last = wanted.received
         yield MatchingRuns(
-            "date BETWEEN $first_day AND $last_day", {"first_day": first, "last_day": last}
+            "date BETWEEN $first_date AND $last_date", {"first_date": first, "last_date": last}
         )
     if wanted.asked:
         yield MatchingRuns(f"seq IN (SELECT seq FROM {_asked_table(wanted.asked)})", {})

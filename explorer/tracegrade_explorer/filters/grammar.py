@@ -76,7 +76,7 @@ class Filter:
     until: datetime | None = None
     """UTC, itself excluded."""
     received: tuple[date, date] | None = None
-    """First and last day on which the trace was first received, UTC."""
+    """First and last date on which the trace was first received, UTC."""
     asked: str = ""
     """What the beginning of the request contains, whatever its case."""
     level: str = "root"
@@ -190,7 +190,7 @@ def number_text(value: float) -> str:
 
 def _pairs(wanted: Filter) -> Iterator[tuple[str, str]]:
     for key in NAMED:
-        yield from ((key, _name_text(name)) for name in wanted.names.get(key, ()))
+        yield from ((key, name_text(name)) for name in wanted.names.get(key, ()))
     for key in NUMBERS:
         if key in wanted.ranges:
             yield key, _range_text(wanted.ranges[key])
@@ -198,7 +198,7 @@ def _pairs(wanted: Filter) -> Iterator[tuple[str, str]]:
     settings = {
         "since": wanted.since and wanted.since.isoformat(),
         "until": wanted.until and wanted.until.isoformat(),
-        "received": wanted.received and _days_text(*wanted.received),
+        "received": wanted.received and _dates_text(*wanted.received),
         "asked": wanted.asked,
         "level": "" if wanted.level == LEVELS[0] else wanted.level,
         "counted": {True: YES, False: NO, None: ""}[wanted.counted],
@@ -219,7 +219,8 @@ def _name(text: str) -> str | None:
     return text[1:] if text.startswith(UNKNOWN) else text
 
 
-def _name_text(name: str | None) -> str:
+def name_text(name: str | None) -> str:
+    """Return a name as it stands in an address; None is one that is not known."""
     if name is None:
         return UNKNOWN
     return UNKNOWN + name if name.startswith(UNKNOWN) else name
@@ -263,7 +264,7 @@ def _settings(given: Mapping[str, str]) -> dict[str, object]:
     read: dict[str, Callable[[str], object]] = {
         "since": lambda text: _time("since", text),
         "until": lambda text: _time("until", text),
-        "received": _days,
+        "received": _dates,
         "asked": str,
         "level": lambda text: _one_of("level", text, LEVELS),
         "counted": lambda text: _one_of("counted", text, (YES, NO)) == YES,
@@ -297,19 +298,19 @@ def _time(key: str, text: str) -> datetime:
     return time
 
 
-def _days(text: str) -> tuple[date, date]:
+def _dates(text: str) -> tuple[date, date]:
     first, _, last = text.partition("..")
     try:
-        days = date.fromisoformat(first), date.fromisoformat(last or first)
+        dates = date.fromisoformat(first), date.fromisoformat(last or first)
     except ValueError:
-        days = date.max, date.min
-    if days[0] > days[1]:
-        msg = f"received={text} is no day; write 2026-11-21, or 2026-11-01..2026-11-21"
+        dates = date.max, date.min
+    if dates[0] > dates[1]:
+        msg = f"received={text} is no date; write 2026-11-21, or 2026-11-01..2026-11-21"
         raise BadFilter(msg)
-    return days
+    return dates
 
 
-def _days_text(first: date, last: date) -> str:
+def _dates_text(first: date, last: date) -> str:
     return f"{first}" if first == last else f"{first}..{last}"
 
 

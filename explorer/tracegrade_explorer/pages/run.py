@@ -74,7 +74,7 @@ def _timeline_queries(ask: Ask, found: FoundRun, window: Window) -> dict[str, Ca
     """Return what reads the rows of each query of the timeline."""
 
     def rows(name: str, given: Mapping[str, object]) -> list[Row]:
-        return read_rows(ask.day(found.date), name, **given)
+        return read_rows(ask.cursor_of(found.date), name, **given)
 
     queries = timeline_queries(found.trajectory_id, found.date, window)
     return {name: partial(rows, name, given) for name, given in queries.items()}
@@ -84,7 +84,7 @@ def _queries(ask: Ask, found: FoundRun, window: Window) -> dict[str, Callable[[]
     """Return what reads the rows of each query of the page, the timeline's first."""
 
     def rows(name: str) -> list[Row]:
-        return read(ask.day(found.date), name, **found.key)
+        return read(ask.cursor_of(found.date), name, **found.key)
 
     own = {name: partial(rows, name) for name in ("run_evidence", "run_plans", "run_children")}
     return {**_timeline_queries(ask, found, window), **own}
@@ -217,7 +217,7 @@ def text(ask: Ask) -> Answer:
         raise PageMissing(msg)
     found = find_run(ask.con, ask.path["id"])
     index = int(step) if step.isascii() and step.isdecimal() and len(step) < 10 else -1
-    rows = read(ask.day(found.date), "step_texts", **found.key, step_index=index)
+    rows = read(ask.cursor_of(found.date), "step_texts", **found.key, step_index=index)
     if not rows or rows[0][name] is None:
         msg = f"step {step} of run '{found.trajectory_id}' has no {name}"
         raise PageMissing(msg)
@@ -227,7 +227,7 @@ def text(ask: Ask) -> Answer:
 def spans(ask: Ask) -> Answer:
     """Return the spans of a run's trace as they were received."""
     found = find_run(ask.con, ask.path["id"])
-    (trace,) = read(ask.con, "received_days", **found.key)
+    (trace,) = read(ask.con, "trace_dates", **found.key)
     rows = read(
         ask.con, "run_spans", trace_id=trace["trace_id"], first_date=found.date,
         last_date=trace["last_date"], rows=SPANS if ask.form == "html" else MOST_SPANS,

@@ -21,6 +21,7 @@ from tracegrade_explorer.filters.grammar import (
     to_pairs,
     to_query,
 )
+from tracegrade_explorer.filters.typed import typed_pairs
 from tracegrade_explorer.pages.cells import (
     ALL_METRICS,
     ListCell,
@@ -58,8 +59,8 @@ LABELS: Final = {
 }
 """Of keys; a metric has its own."""
 SORTED: Final = (("steps", "Steps"), ("errors", "Failed"), ("cost_usd", "Cost"))
-OWN: Final = ("add", "low", "high")
-"""Parameters of the form that adds a range."""
+OWN: Final = ("add", "low", "high", "typed")
+"""Parameters of the forms that add to the filter: a range, or what was typed."""
 
 
 class Chip(NamedTuple):
@@ -105,7 +106,7 @@ def runs(ask: Ask) -> Answer:
     """Return the list of a filter's runs."""
     own, wanted = ask.split(*OWN)
     if own:
-        return Redirect(links.runs(_with_range(wanted, own)))
+        return Redirect(links.runs(_with_range(_with_typed(wanted, own), own)))
     if ask.form == "csv":
         return _table(ask, wanted)
     page = runs_page(ask.con, wanted)
@@ -123,6 +124,7 @@ def runs(ask: Ask) -> Answer:
         "following": links.runs(wanted.beginning_after(after)) if after else "",
         "first": links.runs(wanted.beginning_after(None)) if wanted.after else "",
         "hidden": _hidden(wanted),
+        "kept": to_pairs(wanted.beginning_after(None)),
         "metrics": [*_choices()],
         "query": to_query(wanted),
     }
@@ -146,6 +148,12 @@ def _table(ask: Ask, wanted: Filter) -> Document:
 
 def _columns(wanted: Filter) -> list[str]:
     return [*FACTS[1:], *wanted.columns]
+
+
+def _with_typed(wanted: Filter, own: dict[str, str]) -> Filter:
+    """Return the filter with the conditions that were typed, as its address has it."""
+    pairs = typed_pairs(own.get("typed", ""))
+    return parse_filter([*to_pairs(wanted.beginning_after(None)), *pairs]) if pairs else wanted
 
 
 def _with_range(wanted: Filter, own: dict[str, str]) -> Filter:
@@ -182,8 +190,8 @@ def _setting_chips(wanted: Filter) -> Iterator[Chip]:
         if time:
             yield Chip(f"{key} {time.isoformat(' ')}", links.runs(wanted.replaced(**{key: None})))
     if wanted.received:
-        days = f" {words.DASH} ".join(dict.fromkeys(map(str, wanted.received)))
-        yield Chip(f"received {days}", links.runs(wanted.replaced(received=None)))
+        dates = f" {words.DASH} ".join(dict.fromkeys(map(str, wanted.received)))
+        yield Chip(f"received {dates}", links.runs(wanted.replaced(received=None)))
     if wanted.asked:
         yield Chip(f"asked: {words.name(wanted.asked)}", links.runs(wanted.replaced(asked="")))
     if wanted.level != "root":

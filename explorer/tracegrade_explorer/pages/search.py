@@ -1,4 +1,4 @@
-"""`/search`: a text in the texts of all runs, day by day, the newest first."""
+"""`/search`: a text in the texts of all runs, date by date, the newest first."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,9 +15,10 @@ from tracegrade_explorer.sql_process.search import Searched, SearchPlace, search
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.visible import visible_text
 
-OWN: Final = ("text", "day", "run")
+OWN: Final = ("text", "date", "day", "run")
+"""`day` is what addresses called `date` before."""
 COLUMNS: Final = (
-    "day", "trajectory_id", "step_index", "kind", "tool_name", "found_in", "excerpt", "of",
+    "date", "trajectory_id", "step_index", "kind", "tool_name", "found_in", "excerpt", "of",
 )  # fmt: skip
 
 
@@ -33,10 +34,10 @@ def search_page(ask: Ask) -> Answer:
     """Return the steps in whose texts something is found, and how far the search came."""
     given = _given(ask)
     text = given.get("text", "")
-    days: list[date] = [row["date"] for row in read(ask.con, "received_dates")]
+    dates: list[date] = [row["date"] for row in read(ask.con, "received_dates")]
     place = _place(given)
-    before = [day for day in days if place and day > place.day]
-    rest = days[len(before) :]
+    before = [each for each in dates if place and each > place.date]
+    rest = dates[len(before) :]
     found = search(ask.site.lake, text, rest, place) if text and rest else Searched([], 0, None)
     facts = _facts(ask, found.hits)
     view = {
@@ -46,14 +47,14 @@ def search_page(ask: Ask) -> Answer:
             for run_id, rows in groupby(found.hits, key=lambda row: row["trajectory_id"])
         ],
         "hits": len(found.hits),
-        "days": len(days),
-        "searched": len(before) + found.days,
-        "oldest": rest[found.days - 1] if found.days else None,
+        "dates": len(dates),
+        "searched": len(before) + found.dates,
+        "oldest": rest[found.dates - 1] if found.dates else None,
         "following": _address(text, found.following) if found.following else "",
         "first": _address(text, None) if place else "",
     }
     data = {
-        "text": text, "days": len(days), "days_searched": len(before) + found.days,
+        "text": text, "dates": len(dates), "dates_searched": len(before) + found.dates,
         "hits": found.hits, "following": view["following"] or None,
     }  # fmt: skip
     title = f"Search for {words.clip(text, 60)}" if text else "Search"
@@ -70,19 +71,20 @@ def _given(ask: Ask) -> dict[str, str]:
 
 def _place(given: dict[str, str]) -> SearchPlace | None:
     """Return where an address says to go on."""
-    if "day" not in given:
+    received = given.get("date", given.get("day"))
+    if received is None:
         return None
     try:
-        return SearchPlace(date.fromisoformat(given["day"]), given.get("run", ""))
+        return SearchPlace(date.fromisoformat(received), given.get("run", ""))
     except ValueError:
-        msg = f"day={given['day'][:80]} is no day; write 2026-11-21, or leave it out"
+        msg = f"date={received[:80]} is no date; write 2026-11-21, or leave it out"
         raise BadFilter(msg) from None
 
 
 def _address(text: str, place: SearchPlace | None) -> str:
     pairs = [("text", text)]
     if place:
-        pairs += [("day", str(place.day))]
+        pairs += [("date", str(place.date))]
         pairs += [("run", place.run)] if place.run else []
     return links.with_query("/search", pairs)
 
@@ -100,7 +102,7 @@ def _run(run_id: str, rows: Sequence[Row], run: Row | None, text: str) -> dict[s
         "mark": MARKS[run["outcome"]] if run else MARKS[None],
         "outcome": (run and run["outcome"]) or "unknown",
         "who": _who(run) if run else words.run(run_id),
-        "day": rows[0]["day"],
+        "date": rows[0]["date"],
         "hits": [_hit(row, text, listed=run is not None) for row in rows],
         "more": rows[0]["of"] - len(rows),
         "more_href": links.with_query(links.run(run_id), [("find", text)]) if run else "",

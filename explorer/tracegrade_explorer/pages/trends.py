@@ -17,10 +17,13 @@ from tracegrade_explorer.shelf.snapshot import Row, read_matching
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Scale
 
-PARTS: Final = {"day": 1, "week": 7}
+PARTS: Final = {"date": 1, "week": 7}
+"""Days of each."""
+FORMER: Final = {"day": "date"}
+"""As addresses called parts of time before."""
 OWN: Final = ("metric", "by")
 FEW: Final = 5
-"""Fewer runs on a day say little; their point is hollow."""
+"""Fewer runs on a date say little; their point is hollow."""
 MOST_LINES: Final = 6
 """Releases drawn, those with most runs; the table has all."""
 WIDTH_95: Final = 1.96
@@ -37,11 +40,12 @@ class Wanted(NamedTuple):
 
 
 def trends(ask: Ask) -> Answer:
-    """Return a metric's mean over the runs of each day or week, by release."""
+    """Return a metric's mean over the runs of each date or week, by release."""
     own, wanted = ask.split(*OWN)
-    metric, by = own.get("metric", "success"), own.get("by", "day")
+    metric, given = own.get("metric", "success"), own.get("by", "date")
+    by = FORMER.get(given, given)
     if metric not in NUMBERS or by not in PARTS:
-        msg = f"metric={metric}, by={by}: a metric or number of runs is needed, and day or week"
+        msg = f"metric={metric}, by={given}: give a metric or number of runs, and date or week"
         raise BadFilter(msg)
     rows = read_matching(ask.con, "trend", wanted, measured=metric, parameters={"days": PARTS[by]})
     view = {
@@ -59,7 +63,7 @@ def trends(ask: Ask) -> Answer:
     }
     data = {"metric": metric, "by": by, "rows": rows}
     return Document("trends", f"{label_of(metric)} over time", view, data,
-                    ["day", "release", "runs", "measured", "mean", "spread"], rows)  # fmt: skip
+                    ["date", "release", "runs", "measured", "mean", "spread"], rows)  # fmt: skip
 
 
 def _largest(rows: list[Row]) -> list[str | None]:
@@ -77,7 +81,7 @@ class Chart(NamedTuple):
     """The value at the top."""
     middle: str
     bottom: str
-    days: tuple[str, ...]
+    dates: tuple[str, ...]
     """The first and the last, or the only one."""
 
 
@@ -86,13 +90,13 @@ def _chart(rows: list[Row], wanted: Wanted) -> Chart | None:
     found = [row for row in rows if row["mean"] is not None]
     if not found:
         return None
-    first, last = found[0]["day"], found[-1]["day"]
+    first, last = found[0]["date"], found[-1]["date"]
     top = 1.0 if _is_share(wanted.metric) else max(map(_high, found)) or 1.0
     drawn = [
         Line(
             words.name(name, "(no release)"),
             [
-                _point(row, _across(row["day"], first, last), top, wanted)
+                _point(row, _across(row["date"], first, last), top, wanted)
                 for row in found
                 if row["release"] == name
             ],
@@ -101,13 +105,13 @@ def _chart(rows: list[Row], wanted: Wanted) -> Chart | None:
     ]
     label = f"{label_of(wanted.metric)} from {first} to {last}, lines by release"
     high, middle, low = (_amount(share * top, wanted.metric) for share in (1.0, 0.5, 0.0))
-    days = (str(first), str(last)) if first != last else ("", str(first), "")
-    return Chart(lines(drawn, label), high, middle, low, days)
+    dates = (str(first), str(last)) if first != last else (str(first),)
+    return Chart(lines(drawn, label), high, middle, low, dates)
 
 
-def _across(day: date, first: date, last: date) -> float:
-    """Return where a day stands from left to right; one alone is in the middle."""
-    return (day - first).days / (last - first).days if last > first else 0.5
+def _across(place: date, first: date, last: date) -> float:
+    """Return where a date stands from left to right; one alone is in the middle."""
+    return (place - first).days / (last - first).days if last > first else 0.5
 
 
 def _high(row: Row) -> float:
@@ -118,7 +122,7 @@ def _high(row: Row) -> float:
 def _point(row: Row, x: float, top: float, wanted: Wanted) -> Point:
     around = _high(row) - row["mean"]
     title = (
-        f"{words.name(row['release'], '(no release)')}, {row['day']}: "
+        f"{words.name(row['release'], '(no release)')}, {row['date']}: "
         f"{_amount(row['mean'], wanted.metric)} over {words.count(row['measured'], 'run')}"
     )
     few = row["measured"] < FEW
@@ -128,7 +132,7 @@ def _point(row: Row, x: float, top: float, wanted: Wanted) -> Point:
 
 def _row(row: Row, wanted: Wanted) -> dict[str, Any]:
     return {
-        "day": row["day"],
+        "date": row["date"],
         "release": words.name(row["release"], "(no release)"),
         "runs": row["runs"],
         "measured": row["measured"],
@@ -140,8 +144,8 @@ def _row(row: Row, wanted: Wanted) -> dict[str, Any]:
 def _runs(row: Row, wanted: Filter, by: str) -> str:
     """Return the list of the release's runs that were received in a part of time."""
     names = {**wanted.names, "release": (row["release"],)}
-    days = (row["day"], row["day"] + timedelta(PARTS[by] - 1))
-    return links.runs(wanted.replaced(names=names, received=days))
+    dates = (row["date"], row["date"] + timedelta(PARTS[by] - 1))
+    return links.runs(wanted.replaced(names=names, received=dates))
 
 
 def _amount(value: float | None, metric: str) -> str:

@@ -1,4 +1,4 @@
--- The days on which traces of the listed runs were first received.
+-- The dates on which traces of the listed runs were first received.
 --
 -- Reads:
 --   run_index

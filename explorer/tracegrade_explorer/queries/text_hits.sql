@@ -1,10 +1,10 @@
--- The first steps of each of a day's runs in whose texts a text is found, whatever its case.
+-- The first steps of each of a date's runs in whose texts a text is found, whatever its case.
 --
 -- Reads:
 --   steps
 -- Parameters:
 --   $text       VARCHAR  What is looked for; not empty.
---   $date       DATE     The day on which the traces were first received, UTC.
+--   $date       DATE     The date on which the traces were first received, UTC.
 --   $after_run  VARCHAR  Begin behind this run; '' to begin with the first.
 --   $of_run     BIGINT   Steps of one run at most.
 --   $before     INTEGER  Characters of an excerpt before what was found.

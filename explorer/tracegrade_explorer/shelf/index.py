@@ -35,7 +35,7 @@ OTHER_REASON: Final = "other"
 NAMES_OF_METRICS: Final = tuple(METRICS)
 
 
-class Dates(NamedTuple):
+class DateSpan(NamedTuple):
     """From one date to another, both included."""
 
     first_date: date
@@ -93,22 +93,22 @@ def _names(column: str) -> str:
     return f"SELECT DISTINCT {column} AS name FROM trajectories{scored}"
 
 
-def _parts(counts: Iterable[tuple[date, int]]) -> Iterator[Dates]:
+def _parts(counts: Iterable[tuple[date, int]]) -> Iterator[DateSpan]:
     """Yield dates that are read together, the newest first."""
     together: list[date] = []
     runs = 0
-    for day, of_day in counts:
-        if together and runs + of_day > PART_RUNS:
-            yield Dates(together[-1], together[0])
+    for received, runs_then in counts:
+        if together and runs + runs_then > PART_RUNS:
+            yield DateSpan(together[-1], together[0])
             together, runs = [], 0
-        together.append(day)
-        runs += of_day
+        together.append(received)
+        runs += runs_then
     if together:
-        yield Dates(together[-1], together[0])
+        yield DateSpan(together[-1], together[0])
 
 
 def _create_table(con: DuckDBPyConnection) -> None:
-    nothing = Dates(date.min, date.min)
+    nothing = DateSpan(date.min, date.min)
     con.execute(f"CREATE TABLE run_index AS {_rows()} LIMIT 0", nothing._asdict())
 
 

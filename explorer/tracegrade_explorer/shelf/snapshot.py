@@ -11,7 +11,7 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.filters.conditions import keep_asked, matching_runs
 from tracegrade_explorer.filters.grammar import Filter, to_query
-from tracegrade_explorer.shelf.days import Days
+from tracegrade_explorer.shelf.dates import Dates
 from tracegrade_explorer.shelf.index import build_index
 from tracegrade_explorer.sql import query
 from tracegrade_lake import Lake
@@ -44,7 +44,7 @@ class LakeSnapshot:
     """As it goes on; pages read what one scoring run left from `con`."""
     con: DuckDBPyConnection
     """For cursors alone: each request has its own."""
-    days: Days
+    dates: Dates
     """The same lake, a date at a time: one run is read from the files of its date."""
     run: int
     """Number of the scoring run; 0 if there was none."""
@@ -74,7 +74,7 @@ class LakeSnapshot:
 
     def close(self) -> None:
         """Free its memory."""
-        self.days.close()
+        self.dates.close()
         self.con.close()
 
 
@@ -89,15 +89,17 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
     try:
         build_index(con, max_runs)
         found = con.sql(
-            "SELECT count(*), count(*) FILTER (WHERE scored) FROM run_index"
+            "SELECT count(*), count(*) FILTER (WHERE scored), max(date) FROM run_index"
         ).fetchall()[0]
         whole = con.sql("SELECT count(*) FROM trajectories").fetchall()[0][0]
-        days = Days(pinned, con.table("kept_optima").to_arrow_table())
+        dates = Dates(pinned, con.table("kept_optima").to_arrow_table())
+        if found[2] is not None:
+            dates.cursor(found[2])  # most readers begin with the newest runs
     except duckdb.Error:
         con.close()
         raise
     counts = (found[0], whole - found[0], found[1])
-    return LakeSnapshot(lake, con, days, run, *counts, datetime.now(UTC))
+    return LakeSnapshot(lake, con, dates, run, *counts, datetime.now(UTC))
 
 
 def read(con: DuckDBPyConnection, name: str, /, **parameters: object) -> list[Row]:

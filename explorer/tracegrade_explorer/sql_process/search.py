@@ -1,4 +1,4 @@
-"""Searches the texts of steps day by day, the newest first, for some seconds."""
+"""Searches the texts of steps date by date, the newest first, for some seconds."""
 
 import os
 import select
@@ -20,9 +20,9 @@ from tracegrade_explorer.sql_process.process import (
 from tracegrade_queries.errors import QueryFailed
 
 SECS: Final = 5.0
-"""After which no further day is waited for."""
-DAY_SECS: Final = 40.0
-"""For the first day, so that each search gets on by one."""
+"""After which no further date is waited for."""
+DATE_SECS: Final = 40.0
+"""For the first date, so that each search gets on by one."""
 HITS: Final = 50
 OF_RUN: Final = 3
 """Steps of one run; its page has the others."""
@@ -33,67 +33,67 @@ CHILD: Final = "tracegrade_explorer.sql_process.search_child"
 
 
 class SearchPlace(NamedTuple):
-    """Where a search begins: on a day, behind a run."""
+    """Where a search begins: on a date, behind a run."""
 
-    day: date
+    date: date
     run: str = ""
-    """'' to begin with the day's first run."""
+    """'' to begin with the date's first run."""
 
 
 class Searched(NamedTuple):
     """What one search found."""
 
     hits: list[dict[str, Any]]
-    """Rows of `text_hits`, those of newer days first."""
-    days: int
+    """Rows of `text_hits`, those of newer dates first."""
+    dates: int
     """Searched to their end."""
     following: SearchPlace | None
-    """Where to go on; None if all days have been searched."""
+    """Where to go on; None if all dates have been searched."""
 
 
 def search(
-    lake: str, text: str, days: Sequence[date], after: SearchPlace | None = None
+    lake: str, text: str, dates: Sequence[date], after: SearchPlace | None = None
 ) -> Searched:
     """Return the first steps in whose texts something is found, whatever its case.
 
-    It stops at `HITS`, or after `SECS`; the first day is searched to its end, or to its last hit
+    It stops at `HITS`, or after `SECS`; the first date is searched to its end, or to its last hit
     that is wanted.
 
     Args:
         lake: Path or URL of the lake.
         text: What is looked for; not empty.
-        days: On which traces came in, in the order in which to search, at least one; the first is
+        dates: On which traces came in, in the order in which to search, at least one; the first is
             that of `after`.
-        after: Where to begin; None for the first day's first run.
+        after: Where to begin; None for the first date's first run.
 
     Raises:
-        SqlStopped: The first day took more time or memory than it may.
+        SqlStopped: The first date took more time or memory than it may.
         QueryFailed: The engine refuses it.
         TooSlow: Several others wait already.
     """
     job = {
-        "lake": lake, "days": days, "rows": HITS, "after_run": after.run if after else "",
+        "lake": lake, "dates": dates, "rows": HITS, "after_run": after.run if after else "",
         "given": {"text": text, "of_run": OF_RUN, "before": BEFORE, "length": LENGTH},
-        "memory_bytes": MEMORY_BYTES, "secs": DAY_SECS + GRACE_SECS,
+        "memory_bytes": MEMORY_BYTES, "secs": DATE_SECS + GRACE_SECS,
     }  # fmt: skip
     with reading_process(CHILD, job) as reading:
-        return _searched([*_answers(reading, lake)], days)
+        return _searched([*_answers(reading, lake)], dates)
 
 
-def _searched(answers: Sequence[dict[str, Any]], days: Sequence[date]) -> Searched:
-    hits = [{"day": answer["day"], **hit} for answer in answers for hit in answer["hits"]]
+def _searched(answers: Sequence[dict[str, Any]], dates: Sequence[date]) -> Searched:
+    hits = [{"date": answer["date"], **hit} for answer in answers for hit in answer["hits"]]
     if answers and answers[-1]["more"]:
-        place = SearchPlace(days[len(answers) - 1], hits[-1]["trajectory_id"])
+        place = SearchPlace(dates[len(answers) - 1], hits[-1]["trajectory_id"])
         return Searched(hits, len(answers) - 1, place)
-    rest = days[len(answers) :]
+    rest = dates[len(answers) :]
     return Searched(hits, len(answers), SearchPlace(rest[0]) if rest else None)
 
 
 def _answers(reading: ReadingProcess, lake: str) -> Iterator[dict[str, Any]]:
-    """Yield what is said of each day until the time is over."""
+    """Yield what is said of each date until the time is over."""
     lines, begun, found = _Lines(reading), time.monotonic(), 0
-    why = f"a day took longer than {DAY_SECS:g} s"
-    while line := lines.read(begun + (SECS if found else DAY_SECS)):
+    why = f"a date took longer than {DATE_SECS:g} s"
+    while line := lines.read(begun + (SECS if found else DATE_SECS)):
         answer: dict[str, Any] = orjson.loads(line)
         if "error" in answer:
             raise QueryFailed(answer["error"])

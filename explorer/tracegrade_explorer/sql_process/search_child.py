@@ -1,7 +1,7 @@
 """The process that searches texts: `python -m tracegrade_explorer.sql_process.search_child`.
 
 It reads a job as a line of JSON from stdin, writes a byte to stdout once the lake is open, and a
-line of JSON for each day that it has searched, so that whoever stops it keeps what was found.
+line of JSON for each date that it has searched, so that whoever stops it keeps what was found.
 """
 
 import sys
@@ -22,7 +22,7 @@ def main() -> None:
     """Run the job of stdin."""
     job = orjson.loads(sys.stdin.buffer.readline())
     try:
-        for answer in _days(job):
+        for answer in _dates(job):
             _say(answer)
     except (duckdb.OutOfMemoryException, MemoryError):
         _say({"stopped": f"it needs more than {job['memory_bytes'] >> 20:,} MiB of memory"})
@@ -30,18 +30,18 @@ def main() -> None:
         _say({"error": str(error)})
 
 
-def _days(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the hits of one day after another, until there are as many as wanted."""
+def _dates(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the hits of one date after another, until there are as many as wanted."""
     left = job["rows"]
     after = job["after_run"]
     memory = f"{job['memory_bytes'] >> 20}MiB"
     with connect(Lake.open(job["lake"]), memory_limit=memory) as con:
         begin(job["memory_bytes"], job["secs"])
-        for day in job["days"]:
-            # One more than wanted tells whether the day has more.
-            given = {**job["given"], "after_run": after, "date": day, "rows": left + 1}
+        for received in job["dates"]:
+            # One more than wanted tells whether the date has more.
+            given = {**job["given"], "after_run": after, "date": received, "rows": left + 1}
             rows = con.sql(query("text_hits"), params=given).to_arrow_table().to_pylist()
-            yield {"day": day, "hits": rows[:left], "more": len(rows) > left}
+            yield {"date": received, "hits": rows[:left], "more": len(rows) > left}
             left -= len(rows)
             after = ""
             if left <= 0:

@@ -128,6 +128,70 @@
     field.select();
   };
 
+  // What can be typed next, in a list below the field; the page's server knows it.
+  const complete = (field) => {
+    const list = one("#" + field.getAttribute("aria-controls"));
+    let from = 0, chosen = -1, turn = 0;
+    const close = () => {
+      turn += 1;
+      chosen = -1;
+      list.hidden = true;
+      field.setAttribute("aria-expanded", "false");
+      field.removeAttribute("aria-activedescendant");
+    };
+    const option = (choice, place) => {
+      const item = document.createElement("li");
+      for (const text of [choice.text, choice.hint]) {
+        item.append(Object.assign(document.createElement("span"), { textContent: text }));
+      }
+      Object.assign(item, { id: `${list.id}-${place}`, role: "option", ariaSelected: "false" });
+      item.dataset.text = choice.text;
+      return item;
+    };
+    const offer = async () => {
+      close();
+      const mine = turn;
+      const query = new URLSearchParams(new FormData(field.form));
+      query.set("typed", field.value.slice(0, field.selectionStart));
+      const answer = await fetch("/completions.json?" + query);
+      const found = answer.ok ? await answer.json() : { choices: [] };
+      if (mine !== turn || !found.choices.length) return;
+      from = found.from;
+      list.replaceChildren(...found.choices.map(option));
+      list.hidden = false;
+      field.setAttribute("aria-expanded", "true");
+    };
+    const choose = (place) => {
+      const options = [...list.children];
+      chosen = (place + options.length) % options.length;
+      options.forEach((each, at) => { each.ariaSelected = String(at === chosen); });
+      field.setAttribute("aria-activedescendant", options[chosen].id);
+      options[chosen].scrollIntoView({ block: "nearest" });
+    };
+    const take = (item) => {
+      const begun = field.value.slice(0, from) + item.dataset.text;
+      field.value = begun + field.value.slice(field.selectionStart).trimStart();
+      field.setSelectionRange(begun.length, begun.length);
+      offer();
+    };
+    const down = { ArrowDown: 1, ArrowUp: -1 };
+    field.addEventListener("keydown", (event) => {
+      const by = down[event.key];
+      if (by && list.hidden) offer();
+      else if (by) choose(chosen < 0 && by < 0 ? -1 : chosen + by);
+      else if (event.key === "Enter" && chosen >= 0) take(list.children[chosen]);
+      else if (event.key === "Escape" && !list.hidden) { event.stopPropagation(); close(); return; }
+      else return;
+      event.preventDefault();
+    });
+    field.addEventListener("input", offer);
+    field.addEventListener("blur", close);
+    list.addEventListener("mousedown", (event) => {
+      event.preventDefault();
+      take(event.target.closest("li"));
+    });
+  };
+
   const PLACES = { o: "/", r: "/runs", e: "/releases", t: "/tasks", d: "/trends", f: "/search", q: "/queries", s: "/sql" };
   const KEYS = {
     j: () => step(1), k: () => step(-1), J: () => jump(1), K: () => jump(-1), Enter: open,
@@ -180,6 +244,7 @@
   // A form sends two runs as the comparison knows them.
   one("#marked")?.addEventListener("submit", (event) => { event.preventDefault(); compare(); });
 
+  for (const field of all("[data-completed]")) complete(field);
   for (const button of all("[data-act][hidden]")) button.hidden = false;
   if (all("[data-mark]").length) paintMarks();
   if (matchMedia("(max-width: 60rem)").matches) one("details.facets")?.removeAttribute("open");

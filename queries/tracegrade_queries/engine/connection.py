@@ -102,24 +102,6 @@ def connect_whole(
     return con, pinned
 
 
-def connect_part(
-    part: PinnedLake, layers: Sequence[Layer] = (), limits: Limits = NO_LIMITS
-) -> duckdb.DuckDBPyConnection:
-    """Return a connection to a part of a lake, with the same tables and views as to the whole.
-
-    Looking up one row of a part takes a fraction of what it takes in the whole, for whose files
-    each query is planned.
-
-    Args:
-        part: The files to read.
-        layers: As for `connect`.
-        limits: What the engine may take.
-    """
-    con = connect_pinned(part, _declared(layers), limits)
-    _create_layer_views(con, layers)
-    return con
-
-
 def _known(layers: Sequence[Layer]) -> dict[Layer, None]:
     return dict.fromkeys((*layers, *higher_layers()))
 

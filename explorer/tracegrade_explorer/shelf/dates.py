@@ -11,19 +11,30 @@ from typing import Final
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
-from tracegrade_lake import RAW_LOGS, RAW_SPANS
-from tracegrade_queries.engine.connection import Limits, connect_part
+from tracegrade_queries.engine.connection import Limits, connect_pinned
 from tracegrade_queries.engine.pinned import PinnedLake, dated_on
 from tracegrade_queries.engine.relations import given
-from tracegrade_scoring.layer import SCORES
+from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_scoring.schema import (
+    DECISIONS,
+    FAILED_CALLS,
+    FAILURES,
+    SUB_GOALS,
+    TRAJECTORY_SCORES,
+)
+from tracegrade_scoring.sql import unordered
 
+TABLES: Final = (
+    STEPS, TRAJECTORIES, TRAJECTORY_SCORES, DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS,
+)  # fmt: skip
+"""What pages read of one date; each table more takes time when a date is opened."""
 KEPT: Final = 4
 """Dates, those asked for last: readers mostly stay within a few."""
 LIMITS: Final = Limits("10%")
 """Of the machine, for one date."""
 
 
-class Days:
+class Dates:
     """The dates of a lake as of one scoring run."""
 
     def __init__(self, pinned: PinnedLake, optima: pa.Table) -> None:
@@ -38,11 +49,11 @@ class Days:
         self._lock = threading.Lock()
         self._open: dict[date, DuckDBPyConnection] = {}
 
-    def cursor(self, day: date) -> DuckDBPyConnection:
-        """Return a cursor over the built tables and scores of one date, and no spans."""
+    def cursor(self, received: date) -> DuckDBPyConnection:
+        """Return a cursor over `TABLES` of one date, and what is worked out from them."""
         with self._lock:
-            con = self._open.pop(day, None) or self._connect(day)
-            self._open[day] = con
+            con = self._open.pop(received, None) or self._connect(received)
+            self._open[received] = con
             if len(self._open) > KEPT:
                 # Not closed: pages may read it. It ends with the last cursor.
                 self._open.pop(next(iter(self._open)))
@@ -55,11 +66,12 @@ class Days:
                 con.close()
             self._open.clear()
 
-    def _connect(self, day: date) -> DuckDBPyConnection:
-        keep = dated_on([day.isoformat()])
-        tables = self._pinned.tables.keys() - {RAW_SPANS.name, RAW_LOGS.name}
-        con = connect_part(self._pinned.only(dict.fromkeys(tables, keep)), (SCORES,), LIMITS)
-        con.execute("DROP VIEW IF EXISTS observed_optima")
+    def _connect(self, received: date) -> DuckDBPyConnection:
+        keep = dated_on([received.isoformat()])
+        part = self._pinned.only({table.name: keep for table in TABLES})
+        con = connect_pinned(part, TABLES, LIMITS)
         with given(con, "_optima", self._optima):
             con.execute("CREATE TABLE observed_optima AS FROM _optima")
+        name = "observed_step_scores"
+        con.execute(f"CREATE VIEW {name} AS {unordered(name)}")
         return con

@@ -1,4 +1,4 @@
--- On which days the spans of a run's trace were received.
+-- On which dates the spans of a run's trace were received.
 --
 -- Reads:
 --   trajectories
@@ -7,7 +7,7 @@
 --   $date           DATE     Date its trace was first received, UTC.
 -- Columns:
 --   trace_id   VARCHAR  One row.
---   last_date  DATE     The last day; today where an earlier version built the row.
+--   last_date  DATE     The last date; today where an earlier version built the row.
 -- Order:
 --   one row
 SELECT

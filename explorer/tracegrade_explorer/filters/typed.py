@@ -1,0 +1,54 @@
+"""Filters as one types them, `agent=support tsa=0..0.5 refund`; pure.
+
+A condition is a key of an address, `=` and a value, which stands in quotes if it has spaces; a
+quote in it is doubled. All other words are what the request contains.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+_WORD: Final = re.compile(
+    r"(?P<bare>\w+)=(?!\S)|"
+    r'(?:(?P<key>\w+)=)?(?:"(?P<quoted>(?:[^"]|"")*)"?|(?P<plain>[^\s"]\S*))'
+)
+_PLAIN: Final = re.compile(r'[^\s"]+')
+
+
+class TypedWord(NamedTuple):
+    """A condition, or a word of the request."""
+
+    start: int
+    """Where it begins in what was typed."""
+    end: int
+    key: str
+    """'' if it is no condition."""
+    value: str
+
+
+def typed_words(text: str) -> list[TypedWord]:
+    """Return the words of what was typed, in order."""
+    return [*_words(text)]
+
+
+def typed_pairs(text: str) -> list[tuple[str, str]]:
+    """Return what was typed as parameters of an address, conditions first."""
+    words = typed_words(text)
+    pairs = [(word.key, word.value) for word in words if word.key]
+    asked = " ".join(word.value for word in words if not word.key)
+    return [*pairs, ("asked", asked)] if asked else pairs
+
+
+def written(key: str, value: str) -> str:
+    """Return a condition as one types it."""
+    if _PLAIN.fullmatch(value):
+        return f"{key}={value}"
+    doubled = value.replace('"', '""')
+    return f'{key}="{doubled}"'
+
+
+def _words(text: str) -> Iterator[TypedWord]:
+    for found in _WORD.finditer(text):
+        quoted, plain = found["quoted"], found["plain"]
+        value = quoted.replace('""', '"') if quoted is not None else plain or ""
+        yield TypedWord(*found.span(), found["key"] or found["bare"] or "", value)

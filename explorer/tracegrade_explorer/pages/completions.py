@@ -1,0 +1,134 @@
+"""`/completions.json`: what can be typed next in the filter of a list."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from tracegrade_explorer.answers import Answer, Ask, Document
+from tracegrade_explorer.errors import PageMissing
+from tracegrade_explorer.filters.grammar import (
+    LEVELS,
+    NAMED,
+    NO,
+    NUMBERS,
+    SETTINGS,
+    STARTED,
+    UNKNOWN,
+    YES,
+    Filter,
+    name_text,
+    number_text,
+)
+from tracegrade_explorer.filters.typed import TypedWord, typed_words, written
+from tracegrade_explorer.pages.cells import ALL_METRICS
+from tracegrade_explorer.pages.runs import LABELS, label_of
+from tracegrade_explorer.shelf.snapshot import read_kept
+from tracegrade_scoring.rendering import words
+
+OWN: Final = ("typed",)
+CHOICES: Final = 12
+NAMES: Final = 1_000
+"""Names of a facet among which one may be looked for, those of most runs."""
+CHOSEN: Final = {"level": LEVELS, "counted": (YES, NO), "sort": (STARTED, *NUMBERS)}
+"""Keys that take one of a few words."""
+HINTS: Final = {
+    "since": "started at or after, UTC",
+    "until": "started before, UTC",
+    "received": "first and last date, as 2026-11-01..2026-11-07",
+    "asked": "what the request contains",
+    "level": "sub-agents' runs too",
+    "counted": "those that count in rates",
+    "sort": "- before it: largest first",
+    "cols": "metrics shown",
+}
+"""Of settings."""
+
+
+class Completion(NamedTuple):
+    """What one may take."""
+
+    text: str
+    """In place of the word that is being typed."""
+    hint: str
+
+
+def completions(ask: Ask) -> Answer:
+    """Return what may be typed next: a key, or the most frequent values of one.
+
+    Raises:
+        PageMissing: It is asked for as a page.
+    """
+    own, wanted = ask.split(*OWN)
+    if ask.form != "json":
+        msg = "what can be typed next is there for programs alone, as /completions.json"
+        raise PageMissing(msg)
+    word = _last_word(own.get("typed", ""))
+    found = [*_choices(ask, wanted, word)][:CHOICES]
+    data = {"from": word.start, "choices": [choice._asdict() for choice in found]}
+    return Document("", "", {}, data)
+
+
+def _last_word(text: str) -> TypedWord:
+    """Return the word that is being typed; an empty one behind a space."""
+    found = typed_words(text)
+    if found and found[-1].end == len(text):
+        return found[-1]
+    return TypedWord(len(text), len(text), "", "")
+
+
+def _choices(ask: Ask, wanted: Filter, word: TypedWord) -> Iterator[Completion]:
+    if not word.key:
+        yield from _keys(word.value)
+    elif word.key in NAMED:
+        yield from _names(ask, wanted, word)
+    elif word.key in NUMBERS:
+        yield from _ranges(ask, wanted, word.key)
+    elif word.key in CHOSEN:
+        yield from (
+            Completion(f"{written(word.key, value)} ", _label(value))
+            for value in _matching(CHOSEN[word.key], word.value)
+        )
+
+
+def _keys(begun: str) -> Iterator[Completion]:
+    """Yield the keys that begin so; before others those that are most used."""
+    keys = [key for key in (*NAMED, *NUMBERS, *SETTINGS) if key != "after"]
+    labels = {key: f"{key} {_label(key)}" for key in keys}
+    found = _matching(labels.values(), begun)
+    by_label = {label: key for key, label in labels.items()}
+    yield from (Completion(f"{by_label[label]}=", _label(by_label[label])) for label in found)
+
+
+def _label(key: str) -> str:
+    if key in HINTS:
+        return HINTS[key]
+    return label_of(key) if key in LABELS or key in ALL_METRICS else ""
+
+
+def _names(ask: Ask, wanted: Filter, word: TypedWord) -> Iterator[Completion]:
+    """Yield the names that the runs of the filter have, those of most runs first."""
+    others = {key: names for key, names in wanted.names.items() if key != word.key}
+    rows = read_kept(ask.snapshot, ask.con, "facets", wanted.replaced(names=others), names=NAMES)
+    runs = {row["name"]: row["runs"] for row in rows if row["facet"] == word.key}
+    for name in _matching((name for name in runs if name is not None), word.value):
+        yield Completion(f"{written(word.key, name_text(name))} ", words.count(runs[name], "run"))
+    if None in runs and word.value in ("", UNKNOWN):
+        hint = f"not known, {words.count(runs[None], 'run')}"
+        yield Completion(f"{written(word.key, UNKNOWN)} ", hint)
+
+
+def _matching(texts: Iterable[str], begun: str) -> list[str]:
+    """Return the texts that contain another, whatever its case; first those that begin with it."""
+    wanted = begun.lower()
+    found = [text for text in texts if wanted in text.lower()]
+    return sorted(found, key=lambda text: not text.lower().startswith(wanted))
+
+
+def _ranges(ask: Ask, wanted: Filter, key: str) -> Iterator[Completion]:
+    """Yield ranges of a number: all of its values, and none."""
+    (ends,) = read_kept(ask.snapshot, ask.con, "measured_ends", wanted, measured=key)
+    if ends["low"] is not None:
+        low, high = number_text(ends["low"]), number_text(ends["high"])
+        yield Completion(f"{key}={low}..{high}", "from the least to the largest")
+        yield Completion(f"{key}=..{high}", "at most")
+        yield Completion(f"{key}={low}..", "at least")
+    yield Completion(f"{key}={UNKNOWN} ", "without a value")
