@@ -2,35 +2,36 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import duckdb
 
 from tracegrade_queries.engine.relations import has_rows, make_relation
 from tracegrade_queries.engine.sql import needs
 
-from .headers import bare, columns_of
+from .headers import bare, columns_of, header
 
 _NEEDED = re.compile(r"(\w+)(?: WHERE (.+?))?(?: GROUP BY (\w+) HAVING (.+))?")
 
 
-def kept_without(con: duckdb.DuckDBPyConnection, name: str, text: str) -> dict[str, int]:
+def kept_without(con: duckdb.DuckDBPyConnection, text: str) -> dict[str, int]:
     """Return how many rows a query has without each that it needs; 0 of all if its header is true.
 
     Args:
-        con: Holds all that the query reads, and its relation.
-        name: The relation.
+        con: Holds all that the query reads.
         text: The text of its file.
     """
     found = {}
-    for needed in needs(text):
-        with _without(con, needed):
-            assert not has_rows(con, needed)
+    for either in needs(text):
+        with ExitStack() as taken_away:
+            for needed in either:
+                taken_away.enter_context(_without(con, needed))
+                assert not has_rows(con, needed)
             rows = con.execute(f"SELECT count(*) FROM ({bare(text)})").fetchall()[0][0]
             make_relation(con, "left_out", text)
             assert con.table("left_out").fetchall() == []
-            assert columns_of(con.table("left_out")) == columns_of(con.table(name))
-        found[needed] = rows
+            assert columns_of(con.table("left_out")) == header(text).columns
+        found[" or ".join(either)] = rows
     return {needed: rows for needed, rows in found.items() if rows}
 
 

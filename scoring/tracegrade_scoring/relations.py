@@ -1,5 +1,7 @@
 """Relations made of this package's queries; those made of anything else are the engine's."""
 
+from typing import Final
+
 import duckdb
 
 from tracegrade_queries.engine.relations import (
@@ -11,15 +13,23 @@ from tracegrade_queries.engine.relations import (
     start,
     table,
 )
-from tracegrade_queries.engine.statements import run
+from tracegrade_queries.engine.statements import found, run
 from tracegrade_scoring.sql import query, unordered
 
 __all__ = ["append", "create_macro", "define", "materialise", "only", "put", "start", "table"]
 
+_RUNS: Final = ("attempt_id", "trajectory_id", "step_trajectory_id", "example")
+"""Columns that say of which run a row is: by its number in a bucket, by its id in a lake."""
+
 
 def materialise(con: duckdb.DuckDBPyConnection, name: str, source: str | None = None) -> None:
     """Keep the rows of a query as a temporary table; the query has its name, or `source`."""
-    make_relation(con, name, unordered(source or name))
+
+    def types() -> dict[str, str]:
+        ids = found(con, "SELECT typeof(attempt_id) FROM attempt_members LIMIT 1")
+        return {column: kind for column in _RUNS for (kind,) in ids}
+
+    make_relation(con, name, unordered(source or name), types)
 
 
 def create_macro(con: duckdb.DuckDBPyConnection, name: str) -> None:

@@ -73,7 +73,7 @@ def test_relation_has_no_rows_without_those_it_needs(
     passed: duckdb.DuckDBPyConnection, name: str
 ) -> None:
     """What is not planned, since rows under `Needs:` are missing, would have had none."""
-    assert kept_without(passed, name, query(name)) == {}
+    assert kept_without(passed, query(name)) == {}
 
 
 @pytest.mark.parametrize("name", [*RELATIONS, *QUERIES.in_folder("build"), *SAVED])

@@ -8,10 +8,12 @@ from typing import Any
 import duckdb
 import pytest
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
+from tests.needs import kept_without
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.sql import needs
 from tracegrade_queries.engine.staged import typed
 from tracegrade_scoring.job.bucket_rows import divide, steps_read, take_bucket
 from tracegrade_scoring.job.discovery import find_traces, newest_receipt
@@ -140,6 +142,14 @@ def test_header_is_true(
         tuple(map(_sortable, key)) for key in keys
     )
     assert keys or path.stem in EMPTY
+
+
+@pytest.mark.parametrize("name", [name for name in ALL.paths if needs(ALL.text(name))])
+def test_relation_has_no_rows_without_those_it_needs(
+    con: duckdb.DuckDBPyConnection, name: str
+) -> None:
+    """What is not planned, since rows under `Needs:` are missing, would have had none."""
+    assert kept_without(con, ALL.text(name)) == {}
 
 
 def _sortable(value: object) -> tuple[bool, str | float]:

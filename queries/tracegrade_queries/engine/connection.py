@@ -319,7 +319,7 @@ def duckdb_type(kind: pa.DataType) -> str:
     """Return the DuckDB type that holds values of an Arrow type."""
     if pa.types.is_map(kind):
         return f"MAP({duckdb_type(kind.key_type)}, {duckdb_type(kind.item_type)})"
-    if pa.types.is_list(kind):
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return f"{duckdb_type(kind.value_type)}[]"
     if pa.types.is_struct(kind):
         fields = ", ".join(f'"{field.name}" {duckdb_type(field.type)}' for field in kind)
@@ -333,9 +333,16 @@ _SCALARS: Final[dict[pa.DataType, str]] = {
     pa.bool_(): "BOOLEAN",
     pa.date32(): "DATE",
     pa.float64(): "DOUBLE",
+    pa.null(): '"NULL"',
+    pa.int8(): "TINYINT",
+    pa.int16(): "SMALLINT",
     pa.int32(): "INTEGER",
     pa.int64(): "BIGINT",
+    pa.uint32(): "UINTEGER",
+    pa.uint64(): "UBIGINT",
     pa.string(): "VARCHAR",
+    pa.large_string(): "VARCHAR",
+    pa.string_view(): "VARCHAR",
     pa.timestamp("us"): "TIMESTAMP",
 }
 

@@ -1,11 +1,12 @@
 """Makes relations of a connection: from the text of a query, or from an Arrow table."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import duckdb
 import pyarrow as pa
 
+from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.sql import declared_columns, needs
 from tracegrade_queries.engine.statements import found, run
 
@@ -20,7 +21,12 @@ def make_table(
     run(con, f"CREATE OR REPLACE TEMP TABLE {name} AS {rows}", parameters)
 
 
-def make_relation(con: duckdb.DuckDBPyConnection, name: str, text: str) -> None:
+def make_relation(
+    con: duckdb.DuckDBPyConnection,
+    name: str,
+    text: str,
+    types: Callable[[], Mapping[str, str]] = dict,
+) -> None:
     """Keep the rows of a query as the temporary table of that name; replaces one that is there.
 
     Planning a query takes as long as reading thousands of rows. So where its header says that it
@@ -31,12 +37,21 @@ def make_relation(con: duckdb.DuckDBPyConnection, name: str, text: str) -> None:
         con: The connection.
         name: The table to make.
         text: The text of the query's file.
+        types: Returns those of columns of that name where they are other than declared.
     """
-    if all(has_rows(con, needed) for needed in needs(text)):
+    if all(any(has_rows(con, rows) for rows in either) for either in needs(text)):
         make_table(con, name, text)
     else:
-        columns = ", ".join(f'"{column}" {type_}' for column, type_ in declared_columns(text))
-        run(con, f"CREATE OR REPLACE TEMP TABLE {name} ({columns})")
+        other = types()
+        columns = declared_columns(text)
+        _make_empty(con, name, ((column, other.get(column, kind)) for column, kind in columns))
+
+
+def _make_empty(
+    con: duckdb.DuckDBPyConnection, name: str, columns: Iterable[tuple[str, str]]
+) -> None:
+    typed = ", ".join(f'"{column}" {kind}' for column, kind in columns)
+    run(con, f"CREATE OR REPLACE TEMP TABLE {name} ({typed})")
 
 
 def has_rows(con: duckdb.DuckDBPyConnection, rows: str) -> bool:
@@ -116,6 +131,9 @@ def given(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> Iterator
 
 def put(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
     """Keep the rows as the temporary table of that name."""
+    if not rows.num_rows:
+        _make_empty(con, name, ((field.name, duckdb_type(field.type)) for field in rows.schema))
+        return
     with given(con, "_incoming", rows):
         make_table(con, name, "FROM _incoming")
 

@@ -69,10 +69,11 @@ def header_lines(text: str, heading: str) -> list[str]:
 
 
 @cache
-def needs(text: str) -> tuple[str, ...]:
+def needs(text: str) -> tuple[tuple[str, ...], ...]:
     """Return what a query has no rows without: relations, or rows of them, as FROM takes them.
 
-    Its header declares them under `Needs`.
+    Its header declares them under `Needs`, one a line. Where it takes the rows of any of several,
+    these stand beside each other, with `or` between.
     """
     lines: list[str] = []
     for line in header_lines(text, "Needs"):
@@ -80,7 +81,7 @@ def needs(text: str) -> tuple[str, ...]:
             lines[-1] += f" {line.strip()}"
         else:
             lines.append(line)
-    return tuple(lines)
+    return tuple(tuple(line.split(" or ")) for line in lines)
 
 
 @cache

@@ -5,6 +5,8 @@
 -- Reads:
 --   attempt_order
 --   steps
+-- Needs:
+--   attempt_order WHERE kind = 'plan'
 -- Columns:
 --   attempt_id    INTEGER  The root trajectory, which declared the plan.
 --   plan_index    INTEGER  Dense from 0; one row for each attempt_id and plan_index.

@@ -6,6 +6,8 @@
 --   criterion_conditions
 --   criterion_evidence
 --   attempt_tasks
+-- Needs:
+--   criterion_conditions
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt whose task has a criterion.
 --   success     BOOLEAN  NULL if content that it needs was not captured or bound.

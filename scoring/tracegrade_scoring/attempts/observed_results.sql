@@ -2,6 +2,8 @@
 --
 -- Reads:
 --   steps
+-- Needs:
+--   steps WHERE kind = 'tool_call' AND result IS NULL
 -- Columns:
 --   trajectory_id  INTEGER  Whose call it is.
 --   step_index     INTEGER  Of the call; one row for each trajectory_id and step_index.

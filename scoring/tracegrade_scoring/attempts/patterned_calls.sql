@@ -4,6 +4,8 @@
 --   calls
 --   attempt_tasks
 --   task_serves
+-- Needs:
+--   task_serves WHERE arguments IS NOT NULL
 -- Columns:
 --   attempt_id  INTEGER  The root trajectory.
 --   call_index  INTEGER  The call; one row for each attempt_id, call_index and pattern.

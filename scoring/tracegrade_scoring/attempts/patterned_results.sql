@@ -4,6 +4,8 @@
 --   observed_results
 --   steps
 --   task_tools
+-- Needs:
+--   task_tools WHERE error_pattern IS NOT NULL
 -- Columns:
 --   trajectory_id  INTEGER  Whose call it is.
 --   step_index     INTEGER  Of the call; one row for each trajectory_id and step_index.

@@ -3,6 +3,8 @@
 -- Reads:
 --   plan_texts
 --   plans
+-- Needs:
+--   plans
 -- Columns:
 --   attempt_id    INTEGER  The attempt.
 --   plan_index    INTEGER  Of the plan; one row for each attempt_id and plan_index.

@@ -4,6 +4,8 @@
 --
 -- Reads:
 --   verdict_opinions
+-- Needs:
+--   verdict_opinions
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id and sub_goal.
 --   sub_goal    VARCHAR  As the verdicts name it.

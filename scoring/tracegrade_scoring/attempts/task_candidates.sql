@@ -4,6 +4,9 @@
 --   fitting_patterns
 --   tasks
 --   attempts_without_task
+-- Needs:
+--   tasks
+--   attempts_without_task
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id and task_id.
 --   task_id     VARCHAR  A task whose agent's name and pattern, where it gives them, both fit.

@@ -7,6 +7,8 @@
 --
 -- Reads:
 --   verdicts
+-- Needs:
+--   verdicts
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id, sub_goal and rank.
 --   sub_goal    VARCHAR  '' where it is about the attempt.

@@ -11,6 +11,10 @@
 --   model_calls
 --   operations
 --   runs_of_operations
+-- Needs:
+--   model_parts WHERE direction = 'in' AND part_type = 'reasoning' or dialect_messages WHERE
+--     direction = 'out' AND part_type = 'reasoning' AND key IN (SELECT key FROM operations
+--     WHERE operation = 'agent')
 -- Columns:
 --   model_call        BIGINT  The call that thought it.
 --   message_position  BIGINT  Their order.

@@ -16,6 +16,8 @@
 --   sub_goal_verdicts
 --   attempt_tasks
 --   trajectories
+-- Needs:
+--   criterion_conditions or found_values or expression_results
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id, sub_goal, condition and moment.
 --   sub_goal    VARCHAR  The sub-goal that the criterion belongs to; '' for the task itself.

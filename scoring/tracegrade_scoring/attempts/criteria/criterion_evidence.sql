@@ -7,6 +7,8 @@
 --   condition_evidence
 --   criterion_conditions
 --   attempt_tasks
+-- Needs:
+--   condition_evidence
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id, sub_goal, condition and moment.
 --   sub_goal    VARCHAR  The sub-goal that the criterion belongs to; '' for the task itself.

@@ -5,6 +5,8 @@
 --   calls
 --   criterion_values
 --   attempt_tasks
+-- Needs:
+--   criterion_values
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id, call_index, sub_goal, condition, part, path
 --                        and value that may stand there.

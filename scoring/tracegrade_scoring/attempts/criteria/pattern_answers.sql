@@ -4,6 +4,8 @@
 --   criterion_conditions
 --   attempt_tasks
 --   trajectories
+-- Needs:
+--   criterion_conditions WHERE kind = 'answer' AND pattern IS NOT NULL
 -- Columns:
 --   attempt_id    INTEGER  One row for each attempt_id and pattern.
 --   pattern       VARCHAR  RE2.

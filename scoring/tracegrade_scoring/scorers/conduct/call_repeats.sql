@@ -6,6 +6,8 @@
 --
 -- Reads:
 --   calls
+-- Needs:
+--   calls
 -- Columns:
 --   attempt_id      INTEGER  The root trajectory.
 --   call_index      INTEGER  One row for each attempt_id and call_index.

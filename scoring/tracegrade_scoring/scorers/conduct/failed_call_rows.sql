@@ -5,6 +5,8 @@
 -- Reads:
 --   calls
 --   recoveries
+-- Needs:
+--   recoveries
 -- Columns:
 --   trajectory_id       INTEGER  The attempt; one row for each of its failed calls.
 --   step_trajectory_id  INTEGER  The root or sub-agent that made the call.

@@ -7,6 +7,8 @@
 --
 -- Reads:
 --   call_repeats
+-- Needs:
+--   call_repeats
 -- Columns:
 --   attempt_id  INTEGER  One row each.
 --   call_index  INTEGER  The third occurrence; of calls in turn: where the third round begins.

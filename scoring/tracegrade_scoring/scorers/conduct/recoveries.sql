@@ -8,6 +8,8 @@
 -- Reads:
 --   call_points
 --   calls
+-- Needs:
+--   calls WHERE failed
 -- Columns:
 --   attempt_id  INTEGER  The root trajectory.
 --   call_index  INTEGER  The failed call; one row for each attempt_id and call_index.

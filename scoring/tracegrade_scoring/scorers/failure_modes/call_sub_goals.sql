@@ -6,6 +6,8 @@
 -- Reads:
 --   sub_goal_attribution
 --   sub_goal_results
+-- Needs:
+--   sub_goal_attribution
 -- Columns:
 --   example     INTEGER  The attempt; others of the same example serve the same.
 --   call_index  INTEGER  A call that surely serves one; one row for each of the two.

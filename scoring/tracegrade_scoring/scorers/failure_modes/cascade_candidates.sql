@@ -7,6 +7,8 @@
 --   calls
 --   decision_rows
 --   sub_goal_examples
+-- Needs:
+--   calls WHERE failed GROUP BY attempt_id HAVING count(*) >= 2
 -- Columns:
 --   attempt_id       INTEGER  The root trajectory.
 --   call_index       INTEGER  One row for each attempt_id and call_index.

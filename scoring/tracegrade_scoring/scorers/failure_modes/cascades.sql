@@ -11,6 +11,8 @@
 --   sub_goal_requirements
 --   cascade_tokens
 --   cascade_candidates
+-- Needs:
+--   cascade_candidates
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt with a cascade, or of which it is not known.
 --   call_index  INTEGER  The call that led to the others; NULL if it is not known.

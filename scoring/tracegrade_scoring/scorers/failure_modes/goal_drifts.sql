@@ -12,6 +12,8 @@
 --   sub_goal_examples
 --   sub_goal_results
 --   tasks
+-- Needs:
+--   sub_goal_examples or tasks WHERE has_expected
 -- Columns:
 --   attempt_id  INTEGER  An attempt to which this can happen; one row each.
 --   drifted     BOOLEAN  NULL if it is not known whether a sub-goal was open.

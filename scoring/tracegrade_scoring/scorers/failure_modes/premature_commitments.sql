@@ -11,6 +11,8 @@
 --   sub_goal_examples
 --   sub_goal_requirements
 --   sub_goal_results
+-- Needs:
+--   sub_goal_examples
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt that did, or of which it cannot be known.
 --   call_index  INTEGER  The first such call; NULL if it is the answer, or not known.

@@ -7,6 +7,8 @@
 --   graph_prerequisites
 --   sub_goal_states
 --   sub_goal_variants
+-- Needs:
+--   graph_prerequisites
 -- Columns:
 --   example       INTEGER  One row for each example, sub_goal and prerequisite.
 --   sub_goal      VARCHAR  A counted sub-goal.

@@ -9,6 +9,8 @@
 --   plan_items
 --   plan_numbers
 --   plan_pairs
+-- Needs:
+--   plan_firsts
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id and place.
 --   place       INTEGER  Of the step in the first plan, from 0.

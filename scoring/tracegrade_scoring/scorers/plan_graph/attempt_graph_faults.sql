@@ -6,6 +6,8 @@
 --   attempts
 --   graph_faults
 --   judged_sub_goals
+-- Needs:
+--   graph_faults
 -- Columns:
 --   attempt_id   INTEGER  One row each, for attempts whose task has a graph with a fault.
 --   fault        VARCHAR  Why scores that read it are errors: 'specification_error: ...'.

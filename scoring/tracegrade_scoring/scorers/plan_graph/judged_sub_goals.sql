@@ -6,6 +6,8 @@
 --   attempts
 --   sub_goal_verdicts
 --   task_sub_goals
+-- Needs:
+--   sub_goal_verdicts
 -- Columns:
 --   attempt_id  INTEGER    One row each, for attempts with such a sub-goal.
 --   task_id     VARCHAR    The task.

@@ -9,6 +9,8 @@
 --   calls
 --   graph_nodes
 --   graph_serves
+-- Needs:
+--   graph_nodes or graph_serves
 -- Columns:
 --   attempt_id   INTEGER  One row for each attempt_id, call_index and sub_goal.
 --   call_index   INTEGER  The call, from 0.

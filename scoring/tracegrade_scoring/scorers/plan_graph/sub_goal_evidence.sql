@@ -10,6 +10,8 @@
 --   sub_goal_attribution
 --   sub_goal_examples
 --   sub_goal_verdicts
+-- Needs:
+--   sub_goal_examples
 -- Columns:
 --   example    INTEGER  One row for each example, sub_goal, condition and moment.
 --   sub_goal   VARCHAR  A sub-goal of the task.

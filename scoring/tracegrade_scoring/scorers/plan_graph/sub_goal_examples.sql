@@ -11,6 +11,8 @@
 --   judged_sub_goals
 --   sub_goal_attribution
 --   sub_goal_verdicts
+-- Needs:
+--   graph_nodes
 -- Columns:
 --   attempt_id  INTEGER  One row each.
 --   task_id     VARCHAR  The task.

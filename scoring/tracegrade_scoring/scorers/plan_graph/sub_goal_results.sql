@@ -11,6 +11,8 @@
 --   sub_goal_attribution
 --   sub_goal_states
 --   sub_goal_variants
+-- Needs:
+--   sub_goal_variants
 -- Columns:
 --   example               INTEGER    One row for each example and sub_goal.
 --   sub_goal              VARCHAR    A counted sub-goal of the chosen variant.

@@ -12,6 +12,8 @@
 --   sub_goal_evidence
 --   sub_goal_examples
 --   sub_goal_verdicts
+-- Needs:
+--   sub_goal_examples
 -- Columns:
 --   example          INTEGER  One row for each example and sub_goal.
 --   task_id          VARCHAR  The task whose graph it is.

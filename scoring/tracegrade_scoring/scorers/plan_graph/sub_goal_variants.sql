@@ -9,6 +9,8 @@
 --   graph_variants
 --   judged_sub_goals
 --   sub_goal_states
+-- Needs:
+--   sub_goal_states
 -- Columns:
 --   example  INTEGER  One row for each example.
 --   task_id  VARCHAR  The task.

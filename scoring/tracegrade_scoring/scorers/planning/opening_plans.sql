@@ -9,6 +9,8 @@
 --   graph_variants
 --   steps
 --   tasks
+-- Needs:
+--   tasks
 -- Columns:
 --   attempt_id  INTEGER  One row each, for attempts whose task says how many steps it requires.
 --   task_id     VARCHAR  The task.

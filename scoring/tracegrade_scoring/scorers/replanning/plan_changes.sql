@@ -5,6 +5,8 @@
 -- Reads:
 --   calls
 --   plan_numbers
+-- Needs:
+--   plan_numbers GROUP BY attempt_id HAVING count(*) > 1
 -- Columns:
 --   attempt_id      INTEGER    The attempt.
 --   plan_index      INTEGER    Of the later plan; one row for each attempt_id and plan_index.

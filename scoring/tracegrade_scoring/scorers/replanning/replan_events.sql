@@ -3,6 +3,8 @@
 -- Reads:
 --   plan_changes
 --   plan_comparisons
+-- Needs:
+--   plan_changes
 -- Columns:
 --   attempt_id    INTEGER  The attempt.
 --   plan_index    INTEGER  The plan that was new; one row for each attempt_id and plan_index.

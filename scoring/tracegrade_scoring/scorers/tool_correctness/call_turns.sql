@@ -9,6 +9,8 @@
 --   calls
 --   task_expected
 --   tasks
+-- Needs:
+--   tasks WHERE has_expected
 -- Columns:
 --   attempt_id  INTEGER  An attempt whose task states expectations.
 --   call_index  INTEGER  One row for each attempt_id and call_index.

@@ -7,6 +7,8 @@
 --   task_expected
 --   task_tools
 --   tasks
+-- Needs:
+--   task_expected
 -- Columns:
 --   task_id   VARCHAR  One row for each task_id and position.
 --   position  INTEGER  The expectation, from 0 in the task file.

@@ -11,6 +11,8 @@
 --   fitting_pairs
 --   graded_expectations
 --   tasks
+-- Needs:
+--   tasks WHERE has_expected or call_turns
 -- Columns:
 --   attempt_id      INTEGER  An attempt whose task states expectations.
 --   turn            INTEGER  -1 where they are not given by turn; one row for each of the two.

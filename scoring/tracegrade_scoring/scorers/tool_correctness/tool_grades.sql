@@ -10,6 +10,8 @@
 --   grading_solutions
 --   tasks
 --   utilisations
+-- Needs:
+--   grading_problems
 -- Columns:
 --   attempt_id    INTEGER   An attempt whose task states expectations.
 --   turn          INTEGER   -1 where they are not given by turn; one row for each of the two.

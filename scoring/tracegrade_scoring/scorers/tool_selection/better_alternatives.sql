@@ -9,6 +9,8 @@
 --   offered_tools
 --   offers
 --   task_tools
+-- Needs:
+--   task_tools WHERE len(alternatives) > 0
 -- Columns:
 --   attempt_id   INTEGER  One row for each attempt_id and call_index whose tool has alternatives.
 --   call_index   INTEGER  The call.

@@ -9,6 +9,9 @@
 --   task_expected
 --   task_expected_arguments
 --   attempt_tasks
+-- Needs:
+--   task_expected
+--   calls
 -- Columns:
 --   attempt_id       INTEGER  The root trajectory.
 --   call_index       INTEGER  The call.
