@@ -75,6 +75,25 @@ def test_nodes_named_agent_do_not_split_a_graph() -> Scene:
 
 
 @built_together
+def test_number_beyond_any_list_is_no_index() -> Scene:
+    """A message there is last; all else is read, and OpenLLMetry's names are taken apart alike."""
+    far = 2**63 - 1
+    names = (
+        f"llm__output_messages__0__message__contents__{far}__message_content__text",
+        f"llm__output_messages__0__message__tool_calls__{far}__tool_call__function__name",
+        f"llm__output_messages__{-far - 1}__message__content",
+        f"gen_ai__completion__0__tool_calls__{far}__name",
+        f"gen_ai__completion__{-far - 1}__content",
+    )
+    lake = yield [
+        oi(1, None, "AGENT", ms=100, agent__name="a"),
+        asks(2, 1, "now", at=1, **dict.fromkeys(names, "far")),
+    ]
+
+    assert story(lake) == ["tool_call now {} unknown", "message far"]
+
+
+@built_together
 def test_agent_of_any_name_is_an_agent() -> Scene:
     """LangChain's metadata name the agents: here one that another called as a tool."""
     graph = {"ls_integration": "langchain_create_agent"}

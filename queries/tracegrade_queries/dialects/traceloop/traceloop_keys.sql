@@ -29,8 +29,9 @@ SELECT
   shape,
   place,
   CASE path[2] WHEN 'prompt' THEN 'in' ELSE 'out' END AS direction,
-  try_cast(path[3] AS BIGINT) AS message_position,
+  -- A larger number is no index, and would not fit where it is multiplied.
+  try_cast(path[3] AS INTEGER)::BIGINT AS message_position,
   path[4] AS field,
-  try_cast(path[5] AS BIGINT) AS item,
+  try_cast(path[5] AS INTEGER)::BIGINT AS item,
   path[-1] AS leaf
 FROM paths;
