@@ -10,8 +10,9 @@ rewording and each finished step that is popped counted there as a new plan.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from operator import attrgetter
-from typing import NamedTuple
 
 import orjson
 
@@ -34,8 +35,9 @@ _NUMBERING = re.compile(
 _PUNCTUATION = re.compile(r"[^\w\s]+")
 
 
-class PlanStep(NamedTuple):
-    """One step of a plan, as far as matching needs it."""
+@dataclass(frozen=True)
+class PlanStep:
+    """One step of a plan, as far as matching needs it; it is compared with many others."""
 
     id: str | None
     said: str
@@ -44,10 +46,15 @@ class PlanStep(NamedTuple):
     status: str | None
     """Case-folded; None where the plan does not mark this step."""
 
-    @property
+    @cached_property
     def text(self) -> str:
         """Case-folded, without numbering and punctuation: what plans are compared by."""
         return normal_text(self.said)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The distinct words of the text, as far as they are compared."""
+        return frozenset(self.text.split()[:MAX_WORDS])
 
 
 def read_plan(plan: str) -> tuple[PlanStep, ...]:
@@ -146,12 +153,12 @@ def _match_similar(
 ) -> None:
     """Add pairs of similar texts among the positions still free, most similar first."""
     taken = set(pairs.values())
-    words = {j: _words(step) for j, step in enumerate(after) if j not in taken}
+    words = {j: step.words for j, step in enumerate(after) if j not in taken}
     candidates = sorted(
         (-similarity, i, j)
         for i, step in enumerate(before)
         if i not in pairs and not is_finished(step)
-        for j, similarity in _likenesses(_words(step), words)
+        for j, similarity in _likenesses(step.words, words)
         if similarity >= SIMILAR
     )
     for _, i, j in candidates:
@@ -160,11 +167,9 @@ def _match_similar(
             taken.add(j)
 
 
-def _words(step: PlanStep) -> set[str]:
-    return set(step.text.split()[:MAX_WORDS])
-
-
-def _likenesses(words: set[str], others: Mapping[int, set[str]]) -> Iterator[tuple[int, float]]:
+def _likenesses(
+    words: frozenset[str], others: Mapping[int, frozenset[str]]
+) -> Iterator[tuple[int, float]]:
     """Yield the share of distinct words in common (token Jaccard) with each of the others."""
     for j, other in others.items():
         common = len(words & other)

@@ -58,7 +58,19 @@ successes_after AS (
     )
 ),
 
--- Only now are arguments looked at.
+-- Only now are arguments looked at, and only those of few calls.
+later_calls AS (
+  SELECT
+    calls.attempt_id,
+    calls.call_index AS next_index,
+    calls.content_missing,
+    calls.arguments,
+    calls.parsed
+  FROM calls
+  SEMI JOIN successes_after AS after
+    ON calls.attempt_id = after.attempt_id AND calls.call_index = after.next_index
+),
+
 compared AS (
   SELECT
     after.attempt_id,
@@ -79,10 +91,7 @@ compared AS (
     END AS one_kept
   FROM successes_after AS after
   INNER JOIN calls USING (attempt_id, call_index)
-  INNER JOIN calls AS later
-    ON
-      after.attempt_id = later.attempt_id
-      AND after.next_index = later.call_index
+  INNER JOIN later_calls AS later USING (attempt_id, next_index)
 ),
 
 judged AS (
