@@ -23,7 +23,7 @@ from tracegrade_scoring.layer import RUN_ORDER
 LOOK_EVERY_SECS: Final = 5.0
 """Between two looks for a newer scoring run; one takes some ten milliseconds."""
 MAX_RUNS: Final = 2_000_000
-"""Runs in memory, about 1 kB each."""
+"""Runs in memory, about 1.2 kB each."""
 
 LIMITS: Final = Limits("20%", threads=1)
 """Of the machine, for what is looked at beside the pages."""

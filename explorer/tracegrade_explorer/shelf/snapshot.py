@@ -85,7 +85,7 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
         LakeUnreachable: Its object store does not answer.
     """
     run = last_run(lake, RUN_ORDER)
-    con, pinned = connect_whole(lake, (SCORES,), Limits(MEMORY_LIMIT, frees_early=True))
+    con, pinned = connect_whole(lake, (SCORES,), Limits(MEMORY_LIMIT, serving=True))
     try:
         build_index(con, max_runs)
         found = con.sql(

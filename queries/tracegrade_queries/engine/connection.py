@@ -33,6 +33,11 @@ _SETTINGS: Final = {
     "python_enable_replacements": False,  # a Python variable is not a table
 }
 
+_OF_SERVERS: Final[Mapping[str, str | int]] = {
+    "allocator_background_threads": True,
+    "checkpoint_threshold": "1TB",
+}
+
 
 class Limits(NamedTuple):
     """What an engine may take of the machine."""
@@ -41,18 +46,16 @@ class Limits(NamedTuple):
     """What it may use before it spills, as `4GB`; None for most of the machine's."""
     threads: int | None = None
     """That work on queries, those that ask them counted; None for all cores."""
-    frees_early: bool = False
-    """Whether memory that is free goes back to the system at once, by a thread of the allocator,
-    and not with the next work: for a server, which may wait for long."""
+    serving: bool = False
+    """For a server with tables in memory: what is free goes back to the system at once, by a
+    thread of the allocator, not with the next work; tables are not compressed once they are
+    filled, which takes as long as filling them."""
 
     def settings(self) -> dict[str, str | int]:
         """Return them as the engine's settings."""
-        given = {
-            "memory_limit": self.memory,
-            "threads": self.threads,
-            "allocator_background_threads": self.frees_early or None,
-        }
-        return {name: limit for name, limit in given.items() if limit is not None}
+        given = {"memory_limit": self.memory, "threads": self.threads}
+        limits = {name: limit for name, limit in given.items() if limit is not None}
+        return {**limits, **_OF_SERVERS} if self.serving else limits
 
 
 NO_LIMITS: Final = Limits()
