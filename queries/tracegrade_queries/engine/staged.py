@@ -3,6 +3,7 @@
 Their names are new each time, so that files that were never committed do no harm.
 """
 
+import itertools
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date
@@ -19,16 +20,25 @@ PART_ROWS: Final = 50_000
 
 
 def stage_rows(lake: Lake, table: Table, rows: pa.Table) -> list[StagedFile]:
-    """Write rows that fit into memory, one file for each date.
+    """Write rows that fit into memory, one file for each date, one after the other.
 
     Args:
         lake: The lake of the table.
         table: Rows have its columns, in any order; values may stand in dictionaries.
         rows: Maybe none.
     """
-    if len(pc.unique(rows["date"])) > 1:  # sorted while dictionaries keep rows small
+    name = uuid.uuid4().hex
+    staged = (lake.stage(table, typed(table, part), name) for part in _by_date(rows))
+    return list(itertools.chain.from_iterable(staged))
+
+
+def _by_date(rows: pa.Table) -> Iterator[pa.Table]:
+    """Yield the rows of each date; while they stand in dictionaries, all are small."""
+    if len(pc.unique(rows["date"])) > 1:
         rows = rows.take(pc.sort_indices(rows["date"]))
-    return lake.stage(table, typed(table, rows), uuid.uuid4().hex)
+    ends = pc.run_end_encode(rows["date"].combine_chunks()).run_ends.to_pylist()
+    for start, end in itertools.pairwise([0, *ends]):
+        yield rows.slice(start, end - start)
 
 
 def stage_dates(
