@@ -30,7 +30,8 @@ class Dialect(NamedTuple):
     is a last resort: it is shown the spans of which no dialect before it knows what they are."""
 
     parts: tuple[str, ...] = ()
-    """Queries in the folder of its name that make what its own file reads, in this order."""
+    """Queries in the folder of its name that make what its own file reads, in this order. One that
+    creates nothing itself is a table of its name."""
 
 
 @cache

@@ -258,11 +258,20 @@ def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
             continue
         told.append(dialect)
         for part in (*dialect.parts, dialect.name):
-            run(con, query(part))
+            _make_part(con, part)
         run(con, f"INSERT INTO dialect_operations BY NAME {_said(dialect, OPERATIONS)}")
     _show_spans(con, "true")
     messages = [_no_rows(MESSAGES), *(_said(dialect, MESSAGES) for dialect in told)]
     make_view(con, "dialect_messages", " UNION ALL BY NAME ".join(messages))
+
+
+def _make_part(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Make what a file of a dialect says: a plain query is the table of its name."""
+    text = query(name)
+    if "\nCREATE OR REPLACE " in text:
+        run(con, text)
+    else:
+        make_relation(con, name, text)
 
 
 def _dialects_in(con: duckdb.DuckDBPyConnection, relation: str) -> set[str]:

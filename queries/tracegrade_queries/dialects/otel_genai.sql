@@ -11,6 +11,8 @@
 -- Parts:
 --   otel_genai_lists
 --   otel_genai_history
+--   otel_genai_plain_chat
+--   otel_genai_plain_parts
 --   otel_genai_messages
 -- Reads:
 --   bucket_events

@@ -6,12 +6,15 @@
 --
 -- Reads:
 --   otel_genai_lists
+-- Needs:
+--   otel_genai_lists WHERE has_parts AND direction = 'in' AND size > compared_chars()
+-- Columns:
+--   key        BIGINT   Span whose input goes on from an earlier one.
+--   first_key  BIGINT   Span whose input is the first of the chain.
+--   place      BIGINT   In the chain, from 1 for the shortest that begins alike.
+--   rest       VARCHAR  The list of what is new in it.
 -- Order:
 --   none
--- Whether a list may be of pieces of a stream, which are put together over all of it.
-CREATE OR REPLACE TEMP MACRO in_pieces(MESSAGES) AS contains(messages, '"finish_reason"');
-
-CREATE OR REPLACE TEMP TABLE otel_genai_history AS
 WITH inputs AS (
   SELECT
     key,

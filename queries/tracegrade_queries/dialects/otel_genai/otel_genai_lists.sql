@@ -8,6 +8,9 @@
 -- Lists that begin with so many equal characters may be of one conversation.
 CREATE OR REPLACE TEMP MACRO compared_chars() AS 2000;
 
+-- Whether a list may be of pieces of a stream, which are put together over all of it.
+CREATE OR REPLACE TEMP MACRO in_pieces(MESSAGES) AS contains(messages, '"finish_reason"');
+
 CREATE OR REPLACE TEMP TABLE otel_genai_lists AS
 WITH details AS (
   SELECT
@@ -66,6 +69,3 @@ SELECT
   messages AS text
 FROM otel_genai_lists
 WHERE NOT has_parts;
-
-CREATE OR REPLACE TEMP TABLE otel_genai_plain_chat AS
-FROM held_chat('otel_genai_plain');

@@ -3,7 +3,7 @@
 -- Reads:
 --   otel_genai_history
 --   otel_genai_lists
---   otel_genai_plain_chat
+--   otel_genai_plain_parts
 -- Order:
 --   none
 -- The texts of a message's parts, as one.
@@ -245,21 +245,6 @@ FROM readings;
 DROP TABLE otel_genai_lists;
 DROP TABLE otel_genai_history;
 DROP TABLE otel_genai_told;
-
-CREATE OR REPLACE TEMP TABLE otel_genai_plain_parts AS
-SELECT
-  key,
-  direction,
-  message_position,
-  part_position,
-  role,
-  part_type,
-  text,
-  tool_name,
-  call_id,
-  arguments,
-  result
-FROM chat_parts('otel_genai_plain_chat');
 
 CREATE OR REPLACE TEMP VIEW otel_genai_messages AS
 SELECT

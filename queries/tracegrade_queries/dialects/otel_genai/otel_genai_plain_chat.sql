@@ -1,0 +1,14 @@
+-- Messages of lists that are as a provider writes them.
+--
+-- Reads:
+--   otel_genai_plain
+-- Needs:
+--   otel_genai_plain
+-- Columns:
+--   key               BIGINT   Span.
+--   direction         VARCHAR  in | out.
+--   message_position  BIGINT
+--   message           JSON
+-- Order:
+--   none
+FROM held_chat('otel_genai_plain');

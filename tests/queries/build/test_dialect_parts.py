@@ -1,0 +1,57 @@
+"""Parts of dialects that are plain queries: their headers say what they make, and of what."""
+
+import json
+
+import duckdb
+import pytest
+from tests.headers import columns_of, header
+from tests.needs import kept_without
+
+from tracegrade_queries.build.dialect import dialects
+from tracegrade_queries.build.passes import define_macros
+from tracegrade_queries.engine.relations import make_relation
+from tracegrade_queries.engine.sql import query
+from tracegrade_queries.engine.statements import run
+
+SAID = [
+    {"role": "user", "parts": [{"type": "text", "content": letter * 3000}]} for letter in "abc"
+]
+PLAIN = [{"role": "user", "content": "What is the weather?"}]
+PARTS = [
+    part
+    for dialect in dialects()
+    for part in dialect.parts
+    if "\nCREATE OR REPLACE " not in query(part)
+]
+
+
+@pytest.fixture(scope="module")
+def con() -> duckdb.DuckDBPyConnection:
+    """A connection with the lists of three model calls, of which the second goes on."""
+    inputs = [SAID[:2], SAID, PLAIN]
+    con = duckdb.connect(config={"threads": 1})
+    con.execute(
+        "CREATE TEMP TABLE bucket_spans (key BIGINT, trace_id VARCHAR, scope_name VARCHAR, "
+        "attributes MAP(VARCHAR, VARCHAR))"
+    )
+    con.executemany(
+        "INSERT INTO bucket_spans VALUES ($1, 't', 's', MAP {'gen_ai.input.messages': $2})",
+        [(key, json.dumps(messages)) for key, messages in enumerate(inputs)],
+    )
+    con.execute(
+        "CREATE TEMP TABLE bucket_events (key BIGINT, name VARCHAR, "
+        "attributes MAP(VARCHAR, VARCHAR))"
+    )
+    define_macros(con)
+    run(con, query("otel_genai_lists"))
+    for part in PARTS:
+        make_relation(con, part, query(part))
+    return con
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_part_is_as_its_header_says(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    """It has rows here, the declared columns, and no rows without those that it needs."""
+    assert con.table(name).fetchall()
+    assert columns_of(con.table(name)) == header(query(name)).columns
+    assert kept_without(con, query(name)) == {}
