@@ -23,7 +23,7 @@ WITH read_verdicts AS (
     if(subject = 'success', '', sub_goal) AS sub_goal,
     CASE
       WHEN source = 'gen_ai.evaluation.result' THEN 'evaluation'
-      WHEN split_part(source, ':', 1) = 'judge' THEN 'judge'
+      WHEN split_part(coalesce(source, ''), ':', 1) = 'judge' THEN 'judge'
       ELSE 'verifier'
     END AS rank,
     CASE

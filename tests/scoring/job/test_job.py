@@ -12,6 +12,7 @@ from tests.queries.test_evaluations import land_results, result
 from tests.queries.traces import agent, land, message, model, request, request_of, tool
 from tests.scoring.build import arrow, specification
 
+from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import VERDICTS
@@ -135,6 +136,18 @@ def test_evaluation_result_scores_its_run_again(pair: Lake, spec: Specification)
     assert values(
         pair, "SELECT value, source FROM scores WHERE metric = 'success' ORDER BY trajectory_id"
     ) == [(0.0, "evaluation"), (None, None)]
+
+
+def test_verdict_without_a_source_is_a_verifiers(pair: Lake, spec: Specification) -> None:
+    """Our commands write none, but a lake is open to others."""
+    verdict = {"subject": "success", "sub_goal": None, "injection": None, "value": 0.0}
+    named = {"trajectory_id": f"{1:032x}", "label": None, "source": None, "evidence": None}
+    add_clean_verdicts(pair, [{**verdict, **named}])
+    score(pair, spec)
+
+    assert values(
+        pair, "SELECT value, source FROM scores WHERE metric = 'success' ORDER BY trajectory_id"
+    ) == [(0.0, "verifier"), (None, None)]
 
 
 def test_changed_task_file_scores_again(pair: Lake) -> None:

@@ -38,7 +38,7 @@ opinions AS (
     judged.trajectory_id,
     judged.subject,
     verdicts.source,
-    bool_and(split_part(verdicts.source, ':', 1) = 'judge') OVER (
+    bool_and(split_part(coalesce(verdicts.source, ''), ':', 1) = 'judge') OVER (
       PARTITION BY judged.trajectory_id, judged.subject, judged.sub_goal
     ) AS by_judges
   FROM judged

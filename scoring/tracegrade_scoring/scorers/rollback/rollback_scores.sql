@@ -30,8 +30,11 @@ WITH given AS (
     verdicts.source,
     verdicts.value AS after_recovery,
     lower(verdicts.label) AS label,
-    CASE split_part(verdicts.source, ':', 1) WHEN 'human' THEN 1 WHEN 'judge' THEN 3 ELSE 2 END
-      AS rank,
+    CASE split_part(coalesce(verdicts.source, ''), ':', 1)
+      WHEN 'human' THEN 1
+      WHEN 'judge' THEN 3
+      ELSE 2
+    END AS rank,
     coalesce(verdicts.evidence, '') <> '' AS explained,
     CASE WHEN json_valid(verdicts.evidence) THEN verdicts.evidence END AS facts
   FROM verdicts
