@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.drawn import drawn
 
 from tracegrade_queries.build.passes import define_macros
+from tracegrade_queries.engine.relations import make_relation
 from tracegrade_queries.engine.sql import query
 from tracegrade_queries.engine.statements import run
 
@@ -98,6 +99,8 @@ def heard(
     trace_of = read(con, traces)
     if not by_history:
         con.execute("DELETE FROM otel_genai_history")
+    for part in ("otel_genai_plain_chat", "otel_genai_plain_parts"):
+        make_relation(con, part, query(part))
     run(con, query("otel_genai_messages"))
     found: list[list[tuple[Any, ...]]] = [[] for _ in traces]
     for key, *part in con.sql("SELECT key, * FROM otel_genai_messages ORDER BY ALL").fetchall():
@@ -112,5 +115,5 @@ def read(con: duckdb.DuckDBPyConnection, traces: Sequence[Sequence[str]]) -> lis
     rows = [[key, str(trace), {INPUT: text}] for key, (trace, text) in enumerate(told)]
     con.executemany("INSERT INTO bucket_spans VALUES ($1, $2, 's', $3)", rows)
     run(con, query("otel_genai_lists"))
-    run(con, query("otel_genai_history"))
+    make_relation(con, "otel_genai_history", query("otel_genai_history"))
     return [trace for trace, _ in told]
