@@ -1,12 +1,16 @@
 """Where nobody says how few steps a task needs, what successful attempts needed is the optimum."""
 
+from datetime import date
 from typing import Any
 
 import duckdb
+from tests.headers import bare
 from tests.scoring.build import Row, arrow
 
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 from tracegrade_scoring.sql import query
+
+FIRST = date(2026, 11, 21)
 
 
 def attempt(number: int, task: str | None, steps: int, *, success: bool = True) -> Row:
@@ -24,13 +28,19 @@ def attempt(number: int, task: str | None, steps: int, *, success: bool = True) 
     }
 
 
-def read(*attempts: Row) -> dict[tuple[str, str], Any]:
-    """Return value, label and reason of each step score as they are read."""
+def stored(*attempts: Row) -> duckdb.DuckDBPyConnection:
+    """Return a connection to stored scores and what is worked out as they are read."""
     con = duckdb.connect()
     con.register("rows", arrow(TRAJECTORY_SCORES, attempts))
     con.execute("CREATE TABLE trajectory_scores AS FROM rows")
     for view in ("observed_optima", "observed_step_scores"):
         con.execute(f"CREATE VIEW {view} AS {query(view)}")
+    return con
+
+
+def read(*attempts: Row) -> dict[tuple[str, str], Any]:
+    """Return value, label and reason of each step score as they are read."""
+    con = stored(*attempts)
     rows = con.sql(query("scores").rstrip().rstrip(";")).filter("metric LIKE 'step_%'")
     found = rows.select("trajectory_id, metric, value, label, reason, source").fetchall()
     return {(row[0], row[1]): row[2:] for row in found}
@@ -45,6 +55,21 @@ def test_optimum_is_the_fewest_steps_of_three_successes() -> None:
     assert found["t2", "step_ratio"] == (2.0, None, None, "observed")
     assert found["t1", "step_efficiency"][0] == 1
     assert found["t4", "step_efficiency"] == (None, None, "failed", None)
+
+
+def test_scores_of_one_run_are_those_of_the_view() -> None:
+    """A page of one run reads its own row, and says what the view of all says."""
+    attempts = (attempt(1, "a", 4), attempt(2, "a", 8), attempt(3, "a", 4), attempt(4, None, 1))
+    con = stored(*({**each, "date": FIRST} for each in attempts))
+    columns = "metric, value, numerator, denominator, status, label, reason, source, task_id"
+    view = f"({bare(query('scores'))}) WHERE trajectory_id = $run ORDER BY metric"
+
+    for each in attempts:
+        run = each["trajectory_id"]
+        own = con.execute(query("timeline_scores"), {"trajectory_id": run, "date": FIRST})
+        assert (
+            own.fetchall() == con.execute(f"SELECT {columns} FROM {view}", {"run": run}).fetchall()
+        )
 
 
 def test_two_successes_are_too_few() -> None:
