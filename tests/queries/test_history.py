@@ -99,8 +99,8 @@ def heard(
     trace_of = read(con, traces)
     if not by_history:
         con.execute("DELETE FROM otel_genai_history")
-    for part in ("otel_genai_plain_chat", "otel_genai_plain_parts"):
-        make_relation(con, part, query(part))
+    for name in ("otel_genai_plain_chat", "otel_genai_plain_parts"):
+        make_relation(con, name, query(name))
     run(con, query("otel_genai_messages"))
     found: list[list[tuple[Any, ...]]] = [[] for _ in traces]
     for key, *part in con.sql("SELECT key, * FROM otel_genai_messages ORDER BY ALL").fetchall():
