@@ -6,6 +6,8 @@ PIP := $(BIN)/pip --disable-pip-version-check --quiet
 export PIP_DEFAULT_TIMEOUT ?= 60
 # Tests start hundreds of processes, each of which would compile the packages again.
 unexport PYTHONDONTWRITEBYTECODE
+# NumPy, which nothing here computes with, would start threads that spin in each of them.
+export OPENBLAS_NUM_THREADS ?= 1
 NOT_INSTALLED = { echo "make: $@ could not be installed, see above; is the package index reachable?" >&2; exit 1; }
 
 # Queries that differ from what the branch was pushed with, or from the last commit.
