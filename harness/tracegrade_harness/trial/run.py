@@ -131,14 +131,24 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             _refuse_unknown_costs(run, file.results())
         opened = Lake.create(lake)
         setting = Setting(
-            suite, loaded.folder, loaded.specification, templates, sandbox, collector.endpoint,
-            relay, folder, runbooks, mode, tapes, chosen.release,
+            suite,
+            loaded.folder,
+            loaded.specification,
+            templates,
+            sandbox,
+            collector.endpoint,
+            relay,
+            folder,
+            runbooks,
+            mode,
+            tapes,
+            chosen.release,
             [folder.parent, home.resolve() / FROZEN],
             models=chosen.models,
             prices=known_prices(opened, chosen.prices),
             lake=opened,
             outside=StoppableSandbox(Plain()) if chosen.trust else None,
-        )  # fmt: skip
+        )
         kills = {name: case.kill for name, case in killed.items() if case.kill}
         spent_usd = _run_trials(_keeping_tapes(setting, chosen), cases, kills, chosen, file)
     return Run(folder, file.results(), spent_usd)
