@@ -201,8 +201,11 @@ def frozen(
     suite = usable(loaded)
     apps = [part.app for name in sorted(names) for part in suite.environments[name].http.values()]
     for app in filter(None, () if trust else apps):
-        msg = f"app '{app}' is code of the suite that runs outside of the sandbox"
-        raise SuiteUnusable(f"{msg}; read it, then give --trust")  # noqa: EM102 - has a name
+        msg = (
+            f"app '{app}' is code of the suite that runs outside of the sandbox; "
+            "read it, then give --trust"
+        )
+        raise SuiteUnusable(msg)
     templates = {
         name: EnvironmentTemplate(suite.environments[name], loaded.folder)
         for name in sorted(names)
