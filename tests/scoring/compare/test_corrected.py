@@ -31,6 +31,9 @@ from tracegrade_scoring.compare.corrected import (
     corrected_difference,
     corrected_success,
 )
+from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.compare.lake import AskedReleases, read_judgement
+from tracegrade_scoring.rendering.formats import render
 
 JUDGE = "judge:nodes"
 NOW = {"source": JUDGE, "calibrated_at": datetime.datetime(2026, 11, 24)}  # noqa: DTZ001
@@ -106,7 +109,17 @@ def compared(
     with pytest.raises(SystemExit) as ended:
         main(command)
     assert ended.value.code == ends
-    return " ".join(unescape(capsys.readouterr().out).replace("\\", "").split())
+    return words(capsys.readouterr().out)
+
+
+def words(text: str) -> str:
+    """Return a text as people read it, blanks as one."""
+    return " ".join(unescape(text).replace("\\", "").split())
+
+
+def written(judgement: Judgement, form: str) -> str:
+    """Return a comparison in a format, as `compare` writes it into a file."""
+    return render(judgement, "tracegrade_scoring.compare", form, Path("out"))
 
 
 def cohort(lake: Lake, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
@@ -200,7 +213,6 @@ def test_reports_and_pages_answer_alike(lake: Lake, capsys: pytest.CaptureFixtur
 )
 def test_nothing_is_mixed(
     lake: Lake,
-    capsys: pytest.CaptureFixture[str],
     rates: list[dict[str, Any]],
     calibrated: bool,
     code: str,
@@ -209,20 +221,19 @@ def test_nothing_is_mixed(
     """With a rate of one side, or labels that are not enough, a page says so and corrects none."""
     measured(lake, *rates, calibrated=calibrated)
 
-    not_corrected(lake, capsys, code, sentence)
+    not_corrected(lake, code, sentence)
 
 
-def not_corrected(
-    lake: Lake, capsys: pytest.CaptureFixture[str], code: str, sentence: str
-) -> None:
+def not_corrected(lake: Lake, code: str, sentence: str) -> None:
     """Check that success is as judged, and that every format says why."""
-    found = cohort(lake, capsys)
+    judgement = read_judgement(lake.root, str, AskedReleases("1", "2"))
+    (found,) = json.loads(written(judgement, "json"))["comparisons"]
     assert {each["source"]: each["uncorrected"] for each in found["judged"]}[JUDGE] == code
     assert {each["corrected"] for each in found["judged"]} == {None}
     assert found["metrics"]["success"]["as_judged"] is None
     assert found["metrics"]["success"]["base"] == 0.5
     for form in FORMS:
-        text = compared(lake, form, capsys)
+        text = words(written(judgement, form))
         assert f"Success as judged, not corrected: judge '{JUDGE}'" in text
         assert sentence in text
         assert "corrected for what" not in text
@@ -237,9 +248,7 @@ def test_judge_that_nobody_measured_is_told(
     assert found["uncorrected"] == "uncalibrated"
 
 
-def test_of_several_judges_none_is_corrected(
-    tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_of_several_judges_none_is_corrected(tables: Tables, tmp_path: Path) -> None:
     """Nobody knows what two of them together get wrong."""
     judged_tasks(tables)
     for release in "12":
@@ -248,12 +257,10 @@ def test_of_several_judges_none_is_corrected(
     lake = as_lake(tables, tmp_path / "lake")
     of_both(lake)
 
-    not_corrected(lake, capsys, "several_judges", "is not the only one that decides on it")
+    not_corrected(lake, "several_judges", "is not the only one that decides on it")
 
 
-def test_attempts_of_several_runs_are_not_corrected(
-    tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_attempts_of_several_runs_are_not_corrected(tables: Tables, tmp_path: Path) -> None:
     """People label single runs: how they would see a conversation of two is not known."""
     judged_tasks(tables)
     for release in "12":
@@ -263,12 +270,10 @@ def test_attempts_of_several_runs_are_not_corrected(
     lake = as_lake(tables, tmp_path / "lake")
     of_both(lake)
 
-    not_corrected(lake, capsys, "several_runs", "judges single runs, and attempts have several")
+    not_corrected(lake, "several_runs", "judges single runs, and attempts have several")
 
 
-def test_runs_of_no_task_are_not_corrected(
-    tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_of_no_task_are_not_corrected(tables: Tables, tmp_path: Path) -> None:
     """They are compared as two independent samples, by the verdicts as they are."""
     for release in "12":
         for place in range(12):
@@ -276,7 +281,7 @@ def test_runs_of_no_task_are_not_corrected(
     lake = as_lake(tables, tmp_path / "lake")
     of_both(lake)
 
-    not_corrected(lake, capsys, "unpaired", "judges runs without a task in common")
+    not_corrected(lake, "unpaired", "judges runs without a task in common")
 
 
 def test_what_others_decide_counts_as_it_is(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.commands import tracegrade
 from tests.queries.traces import land, request_of, tool
 from tests.scoring.build import specification
 from tests.slow import slow_after
@@ -28,7 +29,7 @@ def test_scoring_is_for_one_at_a_time(lake: Lake, spec: Specification) -> None:
 def test_command_leaves_a_lake_to_the_job_that_scores_it(lake: Lake) -> None:
     """A second `tracegrade score` does nothing, says so and ends well, so a schedule goes on."""
     with _alone(lake, wait=False):
-        done = tracegrade_score(lake, "--summary", "-")
+        done = tracegrade("score", "--lake", lake.root, "--summary", "-")
 
     assert done.returncode == 0
     assert "another job is scoring" in done.stderr

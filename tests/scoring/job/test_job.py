@@ -1,13 +1,12 @@
 """`tracegrade score` keeps the score tables as scoring everything at once would leave them."""
 
 import json
-import subprocess
-import sys
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.commands import tracegrade
 from tests.queries.test_evaluations import land_results, result
 from tests.queries.traces import agent, land, message, model, request, request_of, tool
 from tests.scoring.build import arrow, specification
@@ -317,17 +316,11 @@ def test_command_scores_a_lake_and_says_what_it_did(lake: Lake, tmp_path: Path) 
     land(lake, run(1, "look", "pay"))
     (tmp_path / "tasks").mkdir()
     (tmp_path / "tasks" / "refund.yaml").write_text(f"version: 1{TASKS}")
-    command = [str(Path(sys.executable).with_name("tracegrade"))]
-    given = ["--lake", str(lake.root)]
 
-    done = subprocess.run(
-        [*command, "score", *given, "--tasks", str(tmp_path / "tasks")],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    answer = subprocess.run(
-        [*command, "sql", *given, "--format", "csv", "SELECT tsa.value FROM trajectory_scores"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    done = tracegrade("score", "--lake", lake.root, "--tasks", tmp_path / "tasks")
+    asked = "SELECT tsa.value FROM trajectory_scores"
+    answer = tracegrade("sql", "--lake", lake.root, "--format", "csv", asked)
+    assert (done.returncode, answer.returncode) == (0, 0)
     assert done.stdout == ""
     assert "tasks of attempts: 1 named by a span" in done.stderr
     assert "scored 1 trajectories of 1 traces" in done.stderr
@@ -347,11 +340,7 @@ def test_command_refuses_a_broken_file_but_not_a_broken_graph(
 ) -> None:
     """A task file that cannot be used is bad input; a cycle only costs that task its graph."""
     (tmp_path / "tasks.yaml").write_text(text)
-    command = [str(Path(sys.executable).with_name("tracegrade")), "score"]
 
-    done = subprocess.run(
-        [*command, "--lake", str(lake.root), "--tasks", str(tmp_path / "tasks.yaml")],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = tracegrade("score", "--lake", lake.root, "--tasks", tmp_path / "tasks.yaml")
     assert done.returncode == code
     assert said in done.stderr

@@ -1,11 +1,10 @@
 """Price files, and what `tracegrade score --prices` makes of them."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.commands import tracegrade
 from tests.queries.test_pricing import USED, call, run
 from tests.queries.traces import land, rows
 
@@ -72,17 +71,10 @@ def test_score_fills_costs_and_says_which_are_unknown(tmp_path: Path) -> None:
     """The lake has the costs, the summary the models without a price, as lines and as JSON."""
     lake = Lake.create(tmp_path / "lake")
     land(lake, run(1, call(2, "m-1", **USED)), run(2, call(2, "x", **USED)))
-    command = [str(Path(sys.executable).with_name("tracegrade")), "score"]
-    options = [
-        "--lake",
-        str(lake.root),
-        "--prices",
-        str(written(tmp_path, FILE)),
-        "--summary",
-        "-",
-    ]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
+    prices = written(tmp_path, FILE)
+    done = tracegrade("score", "--lake", lake.root, "--prices", prices, "--summary", "-")
 
+    assert done.returncode == 0
     assert rows(lake, "SELECT cost_usd FROM trajectories ORDER BY trace_id") == [
         {"cost_usd": 0.00018},
         {"cost_usd": None},

@@ -1,11 +1,10 @@
 """What was redacted is counted by rule, when it comes in and when it is scored."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
-TRACEGRADE = str(Path(sys.executable).with_name("tracegrade"))
+from tests.commands import tracegrade
+
 CALL = {
     "id": "c1",
     "type": "function",
@@ -32,7 +31,7 @@ tasks:
 
 def run(*arguments: str) -> str:
     """Return what a command says; it must end well."""
-    ended = subprocess.run([TRACEGRADE, *arguments], capture_output=True, text=True, check=False)
+    ended = tracegrade(*arguments)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout + ended.stderr
 

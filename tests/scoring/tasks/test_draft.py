@@ -1,14 +1,13 @@
 """`tracegrade tasks draft` and `tracegrade tasks schema` give files that the checks agree with."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
 import yaml
+from tests.commands import tracegrade
 from tests.queries.traces import agent, land, request_of, tool
 
 from tracegrade_lake import Lake
@@ -215,10 +214,7 @@ def test_lake_without_success_gives_no_draft(tmp_path: Path) -> None:
 
 def test_published_schema_is_that_of_the_loader() -> None:
     """`tracegrade tasks schema > scoring/tasks.schema.json` was run since the format changed."""
-    command = [str(Path(sys.executable).with_name("tracegrade")), "tasks", "schema"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-    assert SCHEMA.read_text(encoding="utf-8") == printed
+    assert SCHEMA.read_text(encoding="utf-8") == tracegrade("tasks", "schema").stdout
 
 
 def test_schema_takes_the_example_of_every_key() -> None:
