@@ -3,6 +3,7 @@
 import datetime
 import json
 import re
+import shutil
 from collections.abc import Iterable
 from contextlib import closing
 from html import unescape
@@ -80,11 +81,18 @@ def judged_tasks(tables: Tables) -> None:
             judge_run(tables, release, f"t{place:02}", float(release == "2" or place > 5))
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """Two releases on twelve tasks, on whose success a judge decides; tests take a copy of it."""
+    with closing(Tables()) as tables:
+        judged_tasks(tables)
+        return as_lake(tables, tmp_path_factory.mktemp("judged") / "lake")
+
+
 @pytest.fixture
-def lake(tables: Tables, tmp_path: Path) -> Lake:
-    """Two releases on twelve tasks, on whose success a judge decides."""
-    judged_tasks(tables)
-    return as_lake(tables, tmp_path / "lake")
+def lake(judged: Lake, tmp_path: Path) -> Lake:
+    """A copy of that lake of one's own."""
+    return Lake.open(shutil.copytree(judged.root, tmp_path / "lake"))
 
 
 def measured(
