@@ -27,9 +27,23 @@ from tracegrade_queries.errors import ManifestMissing, ManifestUnfit, VersionsDi
 from tracegrade_scoring.job.score import score
 
 from .conftest import Made
-from .lakes import all_rows, score_in
+from .lakes import all_rows, copied, score_in
 
 COMMAND = str(Path(sys.executable).with_name("tracegrade"))
+
+
+@pytest.fixture(scope="module")
+def landed_run(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A lake of one landed run, which is one bucket; tests take a copy of it."""
+    lake = Lake.create(tmp_path_factory.mktemp("one") / "lake")
+    land(lake, run(1, "look", "pay"))
+    return lake
+
+
+@pytest.fixture
+def small(landed_run: Lake, tmp_path: Path) -> Lake:
+    """A copy of that lake of one's own."""
+    return copied(landed_run, tmp_path / "small")
 
 
 def test_commands_work_off_what_a_job_hands_out(lake: Lake, made: Made, tmp_path: Path) -> None:
@@ -118,17 +132,17 @@ MANIFESTS: dict[str, tuple[type[Exception], str, Callable[[dict[str, Any]], obje
 
 @pytest.mark.parametrize(("error", "text", "change"), MANIFESTS.values(), ids=MANIFESTS)
 def test_manifest_that_no_job_wrote_is_refused(
-    lake: Lake, error: type[Exception], text: str, change: Callable[[dict[str, Any]], object]
+    small: Lake, error: type[Exception], text: str, change: Callable[[dict[str, Any]], object]
 ) -> None:
     """It is named with what is wrong, and nothing that it asks for is done."""
 
     def work(handed: HandedOut) -> None:
-        changed(lake, handed.manifests[0], change)
+        changed(small, handed.manifests[0], change)
         with pytest.raises(error, match=text):
             work_off(handed.files.place(handed.manifests[0]))
 
     with pytest.raises(WorkerLost, match="have no outcome"):
-        score_in(lake, 1, Handing(work))
+        score_in(small, 1, Handing(work))
 
 
 _OTHER = f"date=2026-11-21/{'0' * 32}.parquet"
@@ -151,32 +165,32 @@ def _first_file(outcome: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.parametrize(("error", "text", "change"), OUTCOMES.values(), ids=OUTCOMES)
 def test_outcome_that_its_files_do_not_bear_out_is_not_committed(
-    lake: Lake, error: type[Exception], text: str, change: Callable[[dict[str, Any]], object]
+    small: Lake, error: type[Exception], text: str, change: Callable[[dict[str, Any]], object]
 ) -> None:
     """Each file is opened before it is part of a table."""
 
     def work(handed: HandedOut) -> None:
         work_off(handed.files.place(handed.manifests[0]))
-        changed(lake, "outcome-000000.json", change)
+        changed(small, "outcome-000000.json", change)
 
     with pytest.raises(error, match=text):
-        score_in(lake, 1, Handing(work))
-    assert lake.version("steps") is None
+        score_in(small, 1, Handing(work))
+    assert small.version("steps") is None
 
 
-def test_staged_file_of_other_columns_is_not_committed(lake: Lake) -> None:
+def test_staged_file_of_other_columns_is_not_committed(small: Lake) -> None:
     """Whatever became of it between its worker and the job."""
 
     def work(handed: HandedOut) -> None:
         work_off(handed.files.place(handed.manifests[0]))
-        path, *_ = (lake.root / "steps" / "_stage").iterdir()
+        path, *_ = (small.root / "steps" / "_stage").iterdir()
         pq.write_table(pa.table({"trajectory_id": ["a"]}), path)
 
     with pytest.raises(StagedFileUnfit, match="other columns"):
-        score_in(lake, 1, Handing(work))
+        score_in(small, 1, Handing(work))
 
 
-def test_a_task_that_ran_already_is_not_run_again(lake: Lake) -> None:
+def test_a_task_that_ran_already_is_not_run_again(small: Lake) -> None:
     """Whoever starts tasks may start one twice; of one that is over it is told."""
     places: list[str] = []
 
@@ -188,10 +202,12 @@ def test_a_task_that_ran_already_is_not_run_again(lake: Lake) -> None:
         assert "of steps" in first.stderr
         assert "nothing to do" in again.stderr
 
-    score_in(lake, 1, Handing(lambda handed: work(handed) if not places else work_off_all(handed)))
+    score_in(
+        small, 1, Handing(lambda handed: work(handed) if not places else work_off_all(handed))
+    )
     with pytest.raises(ManifestMissing, match="may have ended"):
         work_off(places[0])
-    assert tracegrade("task", "run", lake.root / "tasks.json").returncode == 2
+    assert tracegrade("task", "run", small.root / "tasks.json").returncode == 2
 
 
 def work_off_all(handed: HandedOut) -> None:
@@ -200,21 +216,21 @@ def work_off_all(handed: HandedOut) -> None:
         work_off(handed.files.place(name))
 
 
-def test_a_killed_job_leaves_what_upkeep_removes_after_a_day(lake: Lake) -> None:
+def test_a_killed_job_leaves_what_upkeep_removes_after_a_day(small: Lake) -> None:
     """Its manifests hold no row of a trace, and no other run takes them for its own."""
-    command = [COMMAND, "score", "--lake", str(lake.root), "--engine", "files", "--slots", "1"]
+    command = [COMMAND, "score", "--lake", str(small.root), "--engine", "files", "--slots", "1"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as job:
-        wait_until(lambda: list(lake.root.glob("_tasks/*/manifest-*.json")))
+        wait_until(lambda: list(small.root.glob("_tasks/*/manifest-*.json")))
         job.kill()
-    (manifest,) = lake.root.glob("_tasks/*/manifest-*.json")
+    (manifest,) = small.root.glob("_tasks/*/manifest-*.json")
 
     assert (
-        tracegrade("lake", "expire", "--lake", lake.root, "--older-than", "9000d").returncode == 0
+        tracegrade("lake", "expire", "--lake", small.root, "--older-than", "9000d").returncode == 0
     )
     assert manifest.exists()
     for file in manifest.parent.iterdir():
         os.utime(file, (0, 0))
-    tracegrade("lake", "expire", "--lake", lake.root, "--older-than", "9000d")
+    tracegrade("lake", "expire", "--lake", small.root, "--older-than", "9000d")
     assert not manifest.parent.exists()
 
 
