@@ -31,10 +31,7 @@ _SETTINGS: Final = {
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
     "python_enable_replacements": False,  # a Python variable is not a table
-}
-
-_OF_SERVERS: Final[Mapping[str, str | int]] = {
-    "allocator_background_threads": True,
+    # Tables in memory would be compressed once they are filled, which takes as long as that.
     "checkpoint_threshold": "1TB",
 }
 
@@ -48,14 +45,13 @@ class Limits(NamedTuple):
     """That work on queries, those that ask them counted; None for all cores."""
     serving: bool = False
     """For a server with tables in memory: what is free goes back to the system at once, by a
-    thread of the allocator, not with the next work; tables are not compressed once they are
-    filled, which takes as long as filling them."""
+    thread of the allocator, not with the next work."""
 
     def settings(self) -> dict[str, str | int]:
         """Return them as the engine's settings."""
         given = {"memory_limit": self.memory, "threads": self.threads}
         limits = {name: limit for name, limit in given.items() if limit is not None}
-        return {**limits, **_OF_SERVERS} if self.serving else limits
+        return {**limits, "allocator_background_threads": True} if self.serving else limits
 
 
 NO_LIMITS: Final = Limits()
