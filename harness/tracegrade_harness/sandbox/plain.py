@@ -43,10 +43,15 @@ class Plain:
 
 
 def _end_all(running: Running) -> None:
-    """Kill what is seen now, and have the supervisor kill what comes meanwhile."""
-    for process in running.processes():
-        with contextlib.suppress(psutil.Error):
-            process.kill()
+    """Kill what is seen now, and have the supervisor kill what comes meanwhile.
+
+    All are stopped first, so that none goes on, for a moment, in which it sees another one's end.
+    """
+    seen = running.processes()
+    for end in (psutil.Process.suspend, psutil.Process.kill):
+        for process in seen:
+            with contextlib.suppress(psutil.Error):
+                end(process)
     with contextlib.suppress(OSError):
         running.control.shutdown(socket.SHUT_WR)
     try:
