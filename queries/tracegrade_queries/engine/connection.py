@@ -25,7 +25,7 @@ from tracegrade_queries.engine.pinned import PinnedLake, PinnedTable, pin
 # A view without the rows that a client sent twice: a flag, never a window over everything.
 DEDUPLICATED: Final = {"spans": "raw_spans", "logs": "raw_logs"}
 
-_SETTINGS: Final = {
+_SETTINGS: Final[Mapping[str, str | int]] = {
     "preserve_insertion_order": True,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
