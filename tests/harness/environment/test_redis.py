@@ -29,6 +29,13 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EnvironmentTe
         yield made
 
 
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """An agent's client of a cache in which its tests change nothing."""
+    with opened_cache(tmp_path_factory.mktemp("agent")) as (_, client):
+        yield client
+
+
 def changes(environment: OpenedEnvironment) -> dict[str, list[str]]:
     """Return what differs from before, without the part's name; empty lists are left out."""
     difference = environment.difference()._asdict()
@@ -159,12 +166,12 @@ def test_keys_can_be_ignored_and_locks_are_held(tmp_path: Path) -> None:
         ("EVAL", "return io.open('/etc/passwd')", "0"),
     ],
 )
-def test_the_agent_has_no_rights_beyond_its_keys(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_the_agent_has_no_rights_beyond_its_keys(agent: Any, command: tuple[str, ...]) -> None:
     """Neither over the server nor over the files of its machine."""
     import redis  # noqa: PLC0415 - there where the cache is
 
-    with opened_cache(tmp_path) as (_, client), pytest.raises(redis.ResponseError):
-        client.execute_command(*command)
+    with pytest.raises(redis.ResponseError):
+        agent.execute_command(*command)
 
 
 def test_nobody_comes_in_without_the_password(tmp_path: Path) -> None:

@@ -8,20 +8,21 @@ import yaml
 from tests.harness.trial.agents import WROTE, Tried, made
 
 KILLS: dict[str, Any] = {"kill": {"points": ["early", "mid", "late"]}, "verify": [WROTE]}
+LATE: dict[str, Any] = {**KILLS, "kill": {"points": ["late"]}}
 CASES: dict[str, dict[str, Any]] = {
-    "tidy": KILLS,
+    "tidy": {**KILLS, "kill": {"points": ["mid", "late"]}},
     "careless": KILLS,
     "first_writes": KILLS,
-    "reader": {"kill": {"points": ["early", "mid", "late"]}},
-    "sly": {"kill": {"points": ["late"]}},
-    "silent": KILLS,
-    "genai": {**KILLS, "kill": {"points": ["late"]}},
-    "openinference": {**KILLS, "kill": {"points": ["late"]}},
-    "chain": {**KILLS, "kill": {"points": ["late"]}},
-    "chain_late": {**KILLS, "kill": {"points": ["late"]}},
-    "fickle": KILLS,
+    "reader": {"kill": KILLS["kill"]},
+    "sly": {"kill": LATE["kill"]},
+    "silent": LATE,
+    "genai": LATE,
+    "openinference": LATE,
+    "chain": LATE,
+    "chain_late": LATE,
+    "fickle": {**KILLS, "kill": {"points": ["mid"]}},
     "shrinking": {**KILLS, "kill": {"points": ["mid"]}},
-    "liar": {**KILLS, "kill": {"points": ["late"]}},
+    "liar": LATE,
     "restless": {**KILLS, "environment": "clock", "kill": {"points": ["late"]}},
 }
 CLOCK = """
@@ -107,7 +108,7 @@ def test_what_no_record_names_scores_0(tried: Tried) -> None:
 
 def test_what_a_journal_names_scores_7_and_10_once_it_is_undone(tried: Tried) -> None:
     """The recovery command undoes what the journal says."""
-    assert kills(tried, "tidy") == {"early": (1, 10, 10), "mid": (2, 7, 10), "late": (4, 7, 10)}
+    assert kills(tried, "tidy") == {"mid": (2, 7, 10), "late": (4, 7, 10)}
     assert left(tried, "tidy", "late") == {}
 
 
@@ -122,7 +123,7 @@ def test_kills_are_scored_on_the_undisturbed_trajectory(tried: Tried) -> None:
         "source": "harness",
     }
     assert scores(tried, "tidy")["after"] == 10
-    assert scores(tried, "tidy")["at_once"] == 8
+    assert scores(tried, "tidy")["at_once"] == 7
 
 
 def test_evidence_says_what_a_kill_was(tried: Tried) -> None:
@@ -179,22 +180,21 @@ def test_a_call_that_writes_and_is_not_declared_to_is_told_and_counts_as_a_write
 
 
 def test_a_silent_agent_cannot_be_killed_between_calls(tried: Tried) -> None:
-    """That is said of each kill; the trial itself is verified."""
-    rows = [tried.row("silent", each) for each in ("early", "mid", "late")]
+    """That is said of the kill; the trial itself is verified."""
+    row = tried.row("silent", "late")
 
-    assert [row["status"] for row in rows] == ["error"] * 3
-    assert all(row["reason"].startswith("silent: no agent span came") for row in rows)
+    assert row["status"] == "error"
+    assert row["reason"].startswith("silent: no agent span came")
     assert tried.row("silent")["success"] is True
 
 
 def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(tried: Tried) -> None:
     """The evidence says that it diverged."""
-    notes = [json.loads(str(each["evidence"]))["notes"] for each in rollback(tried, "fickle")]
+    (verdict,) = rollback(tried, "fickle")
+    notes = json.loads(str(verdict["evidence"]))["notes"]
 
-    assert kills(tried, "fickle") == {"early": (1, 10, 10), "mid": (2, 0, 0), "late": (4, 0, 0)}
-    assert [each[-1] for each in notes] == [
-        "diverged: it did not do what the undisturbed run did"
-    ] * 3
+    assert kills(tried, "fickle") == {"mid": (2, 0, 0)}
+    assert notes[-1] == "diverged: it did not do what the undisturbed run did"
 
 
 @pytest.mark.parametrize("task_id", ["genai", "openinference"])
@@ -222,29 +222,19 @@ def test_a_run_that_ends_before_its_point_is_an_error(tried: Tried) -> None:
     assert scores(tried, "shrinking")["status"] != "scored"
 
 
-@pytest.mark.parametrize(
-    "task_id",
-    [
-        "tidy",
-        "careless",
-        "first_writes",
-        "fickle",
-        "shrinking",
-        "genai",
-        "openinference",
-    ],
-)
-def test_killed_runs_are_no_attempts(tried: Tried, task_id: str) -> None:
+def test_killed_runs_are_no_attempts(tried: Tried) -> None:
     """Each task has its one attempt, the undisturbed one, which succeeded."""
+    wanted = ("tidy", "careless", "first_writes", "fickle", "shrinking", "genai", "openinference")
     attempts = tried.query(
-        "SELECT count(*) AS attempts, any_value(trajectory_id) AS id, "
-        "any_value(success.value) AS success FROM trajectory_scores "
-        f"JOIN trajectories USING (trajectory_id) WHERE trajectories.task_id = '{task_id}' "
-        "AND injection IS NULL"
+        "SELECT trajectories.task_id, trajectory_id, success.value AS success "
+        "FROM trajectory_scores JOIN trajectories USING (trajectory_id) "
+        f"WHERE trajectories.task_id IN {wanted} AND injection IS NULL ORDER BY ALL"
     )
 
-    undisturbed = tried.row(task_id)["trajectory_id"]
-    assert attempts == [{"attempts": 1, "id": undisturbed, "success": 1}]
+    assert attempts == [
+        {"task_id": each, "trajectory_id": tried.row(each)["trajectory_id"], "success": 1}
+        for each in sorted(wanted)
+    ]
 
 
 def test_killed_trajectories_say_where_they_were_killed(tried: Tried) -> None:

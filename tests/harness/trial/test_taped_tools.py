@@ -1,6 +1,7 @@
 """Tools of an agent's own process are recorded once; from then on their bodies do not run."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,22 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 def played(recorded: Tried) -> Tried:
     """It, run by its tape."""
     return mocked(recorded)
+
+
+@pytest.fixture(scope="module")
+def paid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a suite with a tape of a call that writes; tests copy it."""
+    suite = made(tmp_path_factory.mktemp("paid"), {"pay": {}}, ["pay"])
+    ended = record(suite)
+    assert ended.returncode == 0, ended.stderr
+    return suite.suite.parent
+
+
+@pytest.fixture
+def paying(paid: Path, tmp_path: Path) -> Tried:
+    """A copy of that suite."""
+    copy = shutil.copytree(paid, tmp_path / "paying")
+    return Tried(copy / "suite.yaml", copy / "lake", copy / "home")
 
 
 def tape(suite: Tried, name: str = "look") -> list[dict[str, Any]]:
@@ -149,17 +166,15 @@ def test_a_call_that_changed_the_environment_is_on_no_tape(tmp_path: Path) -> No
     assert not (tmp_path / "tapes/look.jsonl").exists()
 
 
-def test_an_agent_that_never_began_takes_no_tape_away(tmp_path: Path) -> None:
+def test_an_agent_that_never_began_takes_no_tape_away(paying: Tried) -> None:
     """It sent no span, asked nothing, and nothing verifies it: `record` ends as `run` does."""
-    suite = made(tmp_path, {"pay": {}}, ["pay"])
-    tape = tmp_path / "tapes/pay.jsonl"
-    assert record(suite).returncode == 0
+    tape = paying.suite.parent / "tapes/pay.jsonl"
     before = tape.read_text()
-    content = yaml.safe_load(suite.suite.read_text())
+    content = yaml.safe_load(paying.suite.read_text())
     content["agents"]["worker"]["command"] = ["sh", "-c", "exit 1"]
-    suite.suite.write_text(yaml.safe_dump(content))
+    paying.suite.write_text(yaml.safe_dump(content))
 
-    ended = record(suite, "--replace")
+    ended = record(paying, "--replace")
 
     assert ended.returncode == 3
     assert "1 of 1 could not be run or judged, first: pay trial 1: silent: " in ended.stderr
@@ -175,15 +190,16 @@ def test_a_result_that_json_does_not_give_back_is_on_no_tape(tmp_path: Path) -> 
     assert "tool local: its result is not what JSON gives back: $ is a set" in ended.stderr
 
 
-def test_replayed_writes_are_refused_where_kills_are_judged(tmp_path: Path) -> None:
+def test_replayed_writes_are_refused_where_kills_are_judged(paying: Tried) -> None:
     """Whether the task file says that a tool writes, or the tool itself."""
-    suite = made(tmp_path, {"pay": {"kill": {}}}, ["pay"])
-    assert record(suite).returncode == 0
-    by_tool = suite.run("--mode", "mocked").ended
+    content = yaml.safe_load(paying.suite.read_text())
+    content["cases"]["pay"]["kill"] = {}
+    paying.suite.write_text(yaml.safe_dump(content))
+    by_tool = paying.run("--mode", "mocked").ended
     tools = "version: 1\ntools: {pay: {effect: write}}\ntasks: {pay: {}}\n"
-    (tmp_path / "tasks.yaml").write_text(tools)
-    suite.suite.write_text(f"tasks: tasks.yaml\n{suite.suite.read_text()}")
-    by_tasks = suite.run("--mode", "mocked").ended
+    (paying.suite.parent / "tasks.yaml").write_text(tools)
+    paying.suite.write_text(f"tasks: tasks.yaml\n{paying.suite.read_text()}")
+    by_tasks = paying.run("--mode", "mocked").ended
 
     assert by_tool is not None
     assert by_tasks is not None
@@ -192,24 +208,22 @@ def test_replayed_writes_are_refused_where_kills_are_judged(tmp_path: Path) -> N
     assert "taped_tools[0]: 'pay' writes, and a case of its environment is killed" in (
         by_tasks.stderr
     )
-    unkilled = suite.run("--mode", "mocked", "--kill", "none").ended
+    unkilled = paying.run("--mode", "mocked", "--kill", "none").ended
     assert unkilled is not None
     assert unkilled.returncode == 0
-    assert ran(suite) == ["pay"]
+    assert ran(paying) == ["pay"]
 
 
-def test_a_line_of_a_tape_that_says_nothing_of_a_result_is_a_miss(tmp_path: Path) -> None:
+def test_a_line_of_a_tape_that_says_nothing_of_a_result_is_a_miss(paying: Tried) -> None:
     """People edit tapes."""
-    suite = made(tmp_path, {"pay": {}}, ["pay"])
-    assert record(suite).returncode == 0
-    file = tmp_path / "tapes/pay.jsonl"
+    file = paying.suite.parent / "tapes/pay.jsonl"
     file.write_text(file.read_text().replace('"result"', '"reslut"'))
-    tried = mocked(suite)
+    tried = paying.run("--mode", "mocked")
 
     assert tried.row("pay")["reason"] == (
         "tape_miss: 1 call, first tool pay: its line has no result"
     )
-    assert ran(suite) == ["pay"]
+    assert ran(paying) == ["pay"]
 
 
 def test_tools_on_tape_are_not_asked_again(recorded: Tried) -> None:
