@@ -224,7 +224,8 @@ def test_framework_that_nothing_instruments_is_said_once_it_is_imported(
         framework(tmp_path, name, module)
     instrumentor(tmp_path, "openinference-instrumentation-crewai", "crewai")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    command = [*RUN, "--", sys.executable, "-c", program]
+    command = [*RUN, "--instrumentors", "openinference-instrumentation-crewai"]
+    command += ["--", sys.executable, "-c", program]
     done = run(*command, PYTHONPATH=path, OTEL_TRACES_EXPORTER="none")
 
     _, *warnings = done.stderr.splitlines()
@@ -273,7 +274,8 @@ def vendor(tmp_path: Path) -> Path:
 def test_another_vendors_start_is_not_hijacked(vendor: Path) -> None:
     """Installed beside us, a vendor's distro works as if we were not here."""
     script = "import sys; print('tracegrade.provider' in sys.modules)"
-    done = run(INSTRUMENT, sys.executable, "-c", script, PYTHONPATH=str(vendor))
+    nothing = {"OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": "*"}
+    done = run(INSTRUMENT, sys.executable, "-c", script, PYTHONPATH=str(vendor), **nothing)
 
     assert done.stdout.split("\n")[:3] == ["vendor distro", "vendor configurator", "False"]
 
