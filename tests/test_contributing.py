@@ -57,7 +57,7 @@ _LINES = re.MULTILINE | re.DOTALL
 def test_examples_work_as_they_stand_there(tmp_path: Path) -> None:
     """Their files make a copy of the packages do what their commands show."""
     copy = copied_packages(tmp_path / "copy")
-    shown = {}
+    shown: dict[tuple[str, str], str] = {}
     for title in EXAMPLES:
         work = tmp_path / title
         work.mkdir()
