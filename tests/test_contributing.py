@@ -1,5 +1,6 @@
 """The examples of CONTRIBUTING.md work as they stand there, added to a copy of the packages."""
 
+import json
 import os
 import re
 import shlex
@@ -23,9 +24,15 @@ PACKAGES = (
     *("queries/tracegrade_queries", "scoring/tracegrade_scoring"),
 )
 EXAMPLES = ("Add a saved query", "Add a metric", "Add a command", "Add an import format")
-LAUNCHER = f"""#!/bin/sh
-exec {sys.executable} -c 'from tracegrade.cli import main; main()' "$@"
+SESSION = """
+import json, os, sys
+from tests.commands import tracegrade
+for folder, words in json.load(sys.stdin):
+    os.chdir(folder)
+    ended = tracegrade(*words)
+    print(json.dumps([ended.returncode, ended.stdout, ended.stderr]))
 """
+"""Runs commands one after another, each in its folder, in one process that imports once."""
 
 
 class Block(NamedTuple):
@@ -47,24 +54,19 @@ def blocks(title: str) -> Iterator[Block]:
 _LINES = re.MULTILINE | re.DOTALL
 
 
-@pytest.mark.parametrize("title", EXAMPLES)
-def test_example_works_as_it_stands_there(tmp_path: Path, title: str) -> None:
-    """Its files make a copy of the packages do what its commands show."""
-    copy, work = copied_packages(tmp_path / "copy"), tmp_path / "work"
-    work.mkdir()
-    for block in (*blocks("The run of the examples"), *blocks(title)):
-        if block.language == "diff":
-            assert block.file
-            patch(copy / block.file, block.text)
-        elif block.file:
-            path = copy / block.file if "/" in block.file else work / block.file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(block.text, "utf-8")
+def test_examples_work_as_they_stand_there(tmp_path: Path) -> None:
+    """Their files make a copy of the packages do what their commands show."""
+    copy = copied_packages(tmp_path / "copy")
+    shown: dict[tuple[str, str], str] = {}
+    for title in EXAMPLES:
+        work = tmp_path / title
+        work.mkdir()
+        add(title, copy, work)
+        (transcript,) = [block.text for block in blocks(title) if block.language == "console"]
+        shown |= {(str(work), command): printed for command, printed in commands(transcript)}
     declare_entry_points(copy)
 
-    (transcript,) = [block.text for block in blocks(title) if block.language == "console"]
-    for command, printed in commands(transcript):
-        assert run(command, copy, work) == printed, command
+    assert run([*shown], copy, tmp_path) == shown
 
 
 @pytest.mark.parametrize("title", EXAMPLES)
@@ -94,6 +96,18 @@ def copied_packages(folder: Path) -> Path:
         )
     shutil.copy(ROOT / "pyproject.toml", folder)
     return folder
+
+
+def add(title: str, copy: Path, work: Path) -> None:
+    """Add an example's files to the packages, and what its commands read to their folder."""
+    for block in (*blocks("The run of the examples"), *blocks(title)):
+        if block.language == "diff":
+            assert block.file
+            patch(copy / block.file, block.text)
+        elif block.file:
+            path = copy / block.file if "/" in block.file else work / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, "utf-8")
 
 
 def patch(file: Path, change: str) -> None:
@@ -128,21 +142,22 @@ def commands(transcript: str) -> Iterator[tuple[str, str]]:
         yield command, printed
 
 
-def run(command: str, copy: Path, work: Path) -> str:
-    """Return what a command prints with the code of the copy."""
-    launcher = work.parent / "bin" / "tracegrade"
-    launcher.parent.mkdir(exist_ok=True)
-    launcher.write_text(LAUNCHER)
-    launcher.chmod(0o755)
+def run(shown: list[tuple[str, str]], copy: Path, work: Path) -> dict[tuple[str, str], str]:
+    """Return what commands print with the code of the copy, by their folder and text."""
     folders = {"entry_points", *(package.split("/")[0] for package in PACKAGES)}
     paths = [*(str(copy / folder) for folder in sorted(folders)), *sys.path]
-    environment = os.environ | {
-        "PATH": os.pathsep.join([str(launcher.parent), os.environ["PATH"]]),
-        "PYTHONPATH": os.pathsep.join(paths),
-    }
-    words = shlex.split(command)
+    called = [(folder, shlex.split(command)) for folder, command in shown]
+    assert {name for _, (name, *_) in called} == {"tracegrade"}
     done = subprocess.run(
-        words, cwd=work, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", SESSION],
+        input=json.dumps([(folder, words) for folder, (_, *words) in called]),
+        cwd=work,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    ended = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(code, errors) for code, _, errors in ended if code] == []
+    return {each: printed for each, (_, printed, _) in zip(shown, ended, strict=True)}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from tests.explorer.lakes import client, explorer, sample
+from tests.explorer.lakes import client, explorer, sample, scored
 
 from tracegrade_explorer.app import Explorer
 from tracegrade_lake import Lake
@@ -29,6 +29,12 @@ def pages(sample_lake: Lake) -> Iterator[Explorer]:
 def web(pages: Explorer) -> TestClient:
     """What asks for pages of the sample."""
     return client(pages)
+
+
+@pytest.fixture(scope="session")
+def scored_lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """Runs that came in as spans, scored once."""
+    return scored(tmp_path_factory.mktemp("explorer") / "scored")
 
 
 @pytest.fixture(scope="session")

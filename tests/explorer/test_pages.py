@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 from tests.commands import tracegrade
-from tests.explorer.lakes import LONG, LOOPED, client, explorer, scored, unscored
+from tests.explorer.lakes import LONG, LOOPED, client, explorer, unscored
 from tests.scoring.report.build import Tables, as_lake
 from tests.scoring.report.test_hostile import HOSTILE, fill_with
 
@@ -307,9 +307,9 @@ def test_unscored_runs_are_shown_and_called_so(tmp_path: Path) -> None:
     assert len(re.findall(r'<li id="s', page)) == row["step_count"] > 0
 
 
-def test_scored_spans_lead_to_pages(tmp_path: Path) -> None:
+def test_scored_spans_lead_to_pages(scored_lake: Lake) -> None:
     """From spans as they came to the step of a sub-agent's run."""
-    with closing(explorer(scored(tmp_path / "lake"))) as found:
+    with closing(explorer(scored_lake)) as found:
         web = client(found)
         rows = web.get("/runs.json").json()["rows"]
         assert {row["task_id"] for row in rows} == {"refund"}

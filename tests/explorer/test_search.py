@@ -17,7 +17,7 @@ from tracegrade_explorer.sql_process.search import SearchPlace, search
 from tracegrade_lake import Lake
 
 DATES = [START.date() - timedelta(days=back) for back in range(3)]
-RUNS = 40
+RUNS = 20
 """Of a date, each with five steps in which something is found."""
 
 
@@ -60,13 +60,13 @@ def test_each_run_is_found_once_and_the_newest_dates_first(lake: Lake) -> None:
     assert len({*runs}) == len(runs) == 3 * RUNS
     assert [hit["date"] for hit in found] == sorted((hit["date"] for hit in found), reverse=True)
     assert {hit["of"] for hit in found} == {5}
-    assert (dates, parts) == (3, 8)
+    assert (dates, parts) == (3, 4)
 
 
 def test_what_is_looked_for_is_a_text_and_no_pattern(lake: Lake) -> None:
     """Signs that patterns have stand for themselves."""
     assert search(str(lake.root), "100%_ of", DATES).hits
-    for text in ("100%of", "An.Answer", "1__%", "' OR 1 = 1 --"):
+    for text in ("1__%of", "An.Answer", "' OR 1 = 1 --"):
         assert search(str(lake.root), text, DATES) == ([], 3, None)
 
 

@@ -1,12 +1,13 @@
 """A newer scoring run takes the place of the old one while pages are read."""
 
+import shutil
 import threading
 from contextlib import closing
 from pathlib import Path
 
 import duckdb
 import pytest
-from tests.explorer.lakes import client, explorer, scored
+from tests.explorer.lakes import client, explorer
 from tests.queries.traces import land
 from tests.scoring.job.lakes import run
 
@@ -22,9 +23,9 @@ def score_again(lake: Lake) -> None:
 
 
 @pytest.fixture
-def lake(tmp_path: Path) -> Lake:
-    """A lake that was scored once."""
-    return scored(tmp_path / "lake")
+def lake(scored_lake: Lake, tmp_path: Path) -> Lake:
+    """A copy of a lake that was scored once."""
+    return Lake.open(shutil.copytree(scored_lake.root, tmp_path / "lake"))
 
 
 def test_a_reader_keeps_the_scoring_run_that_it_began_with(lake: Lake) -> None:

@@ -118,13 +118,15 @@ def instrumentor(folder: Path, distribution: str, library: str, needs: str = "")
 
 @pytest.fixture
 def families(tmp_path: Path) -> str:
-    """A folder with three families' instrumentors, as PYTHONPATH."""
+    """A folder with three families' instrumentors, as PYTHONPATH; LangChain covers its clients."""
     needs = "opentelemetry-semantic-conventions-ai"
     instrumentor(tmp_path, "opentelemetry-instrumentation-genai-acme", "acme")
     instrumentor(tmp_path, "openinference-instrumentation-acme", "acme")
     instrumentor(tmp_path, "opentelemetry-instrumentation-acme", "acme", needs)
     instrumentor(tmp_path, "openinference-instrumentation-zeta-ai", "zeta_ai")
     instrumentor(tmp_path, "opentelemetry-instrumentation-zeta_ai", "zeta-ai", needs)
+    for library in ("langchain", "openai"):
+        instrumentor(tmp_path, f"openinference-instrumentation-{library}", library)
     return str(tmp_path)
 
 
@@ -133,7 +135,11 @@ def families(tmp_path: Path) -> str:
     [
         (
             [],
-            ["openinference_instrumentation_zeta_ai", "opentelemetry_instrumentation_genai_acme"],
+            [
+                "openinference_instrumentation_langchain",
+                "openinference_instrumentation_zeta_ai",
+                "opentelemetry_instrumentation_genai_acme",
+            ],
         ),
         (
             ["--instrumentors", "openllmetry"],
@@ -143,25 +149,6 @@ def families(tmp_path: Path) -> str:
             ["--instrumentors", "openinference-instrumentation-acme"],
             ["openinference_instrumentation_acme"],
         ),
-        (["--instrumentors", "none"], []),
-    ],
-)
-def test_each_library_has_one_instrumentor(
-    families: str, wish: list[str], loaded: list[str]
-) -> None:
-    """OTel GenAI, else OpenInference, else OpenLLMetry; or as `--instrumentors` says."""
-    command = [*RUN, *wish, "--", sys.executable, "-c", "pass"]
-    done = run(*command, PYTHONPATH=families, OTEL_TRACES_EXPORTER="none")
-
-    assert sorted(done.stdout.split()) == loaded
-    listed = done.stderr.splitlines()[0].split("instrumentors: ")[1].split(", ")
-    assert {name.replace("_", "-") for name in loaded} <= set(listed)
-
-
-@pytest.mark.parametrize(
-    ("wish", "loaded"),
-    [
-        ([], ["openinference_instrumentation_langchain"]),
         (
             [
                 "--instrumentors",
@@ -169,18 +156,22 @@ def test_each_library_has_one_instrumentor(
             ],
             ["openinference_instrumentation_langchain", "openinference_instrumentation_openai"],
         ),
+        (["--instrumentors", "none"], []),
     ],
 )
-def test_model_call_of_langchain_is_written_once(
-    tmp_path: Path, wish: list[str], loaded: list[str]
+def test_each_library_has_one_instrumentor(
+    families: str, wish: list[str], loaded: list[str]
 ) -> None:
-    """OpenInference's LangChain writes it; the client's own instrumentor only if it is named."""
-    instrumentor(tmp_path, "openinference-instrumentation-langchain", "langchain")
-    instrumentor(tmp_path, "openinference-instrumentation-openai", "openai")
+    """OTel GenAI, else OpenInference, else OpenLLMetry; or as `--instrumentors` says.
+
+    OpenInference's LangChain writes model calls; a client's own comes only if it is named.
+    """
     command = [*RUN, *wish, "--", sys.executable, "-c", "pass"]
-    done = run(*command, PYTHONPATH=str(tmp_path), OTEL_TRACES_EXPORTER="none")
+    done = run(*command, PYTHONPATH=families, OTEL_TRACES_EXPORTER="none")
 
     assert sorted(done.stdout.split()) == loaded
+    listed = done.stderr.splitlines()[0].split("instrumentors: ")[1].split(", ")
+    assert {name.replace("_", "-") for name in loaded} <= set(listed)
 
 
 def test_instrumentor_that_is_not_installed_is_said() -> None:
@@ -224,7 +215,8 @@ def test_framework_that_nothing_instruments_is_said_once_it_is_imported(
         framework(tmp_path, name, module)
     instrumentor(tmp_path, "openinference-instrumentation-crewai", "crewai")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    command = [*RUN, "--", sys.executable, "-c", program]
+    command = [*RUN, "--instrumentors", "openinference-instrumentation-crewai"]
+    command += ["--", sys.executable, "-c", program]
     done = run(*command, PYTHONPATH=path, OTEL_TRACES_EXPORTER="none")
 
     _, *warnings = done.stderr.splitlines()
@@ -273,7 +265,8 @@ def vendor(tmp_path: Path) -> Path:
 def test_another_vendors_start_is_not_hijacked(vendor: Path) -> None:
     """Installed beside us, a vendor's distro works as if we were not here."""
     script = "import sys; print('tracegrade.provider' in sys.modules)"
-    done = run(INSTRUMENT, sys.executable, "-c", script, PYTHONPATH=str(vendor))
+    nothing = {"OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": "*"}
+    done = run(INSTRUMENT, sys.executable, "-c", script, PYTHONPATH=str(vendor), **nothing)
 
     assert done.stdout.split("\n")[:3] == ["vendor distro", "vendor configurator", "False"]
 

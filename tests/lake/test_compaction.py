@@ -159,7 +159,7 @@ def files_of_spans(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
     ]
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(files=files_of_spans(), target=st.sampled_from([1, 1 << 20]))
 def test_any_rows_stay_and_one_of_equal_ones_is_unmarked(
     tmp_path_factory: pytest.TempPathFactory, files: list[list[dict[str, Any]]], target: int
@@ -248,7 +248,7 @@ def test_todays_files_are_merged_when_they_are_old_enough(lake: Lake) -> None:
 
 def test_a_row_of_today_is_merged_a_few_times_only(lake: Lake) -> None:
     """A large merged file waits until there is as much again."""
-    for seq in range(1, 61):
+    for seq in range(1, 31):
         land(lake, [span(seq, seq, date=today(), name=os.urandom(2000).hex())])
         compact(lake, NOW, silent)
     written = sum(
@@ -256,9 +256,9 @@ def test_a_row_of_today_is_merged_a_few_times_only(lake: Lake) -> None:
         for file in (lake.root / "raw_spans").rglob("merged-*.parquet")
     )
 
-    assert numbers(lake) == list(range(1, 61))
+    assert numbers(lake) == list(range(1, 31))
     assert len(lake.files("raw_spans")) < 12
-    assert written <= 60 * 6
+    assert written <= 30 * 5
 
 
 def test_a_few_smaller_files_keep_no_larger_ones_from_being_merged(lake: Lake) -> None:
@@ -438,7 +438,7 @@ import sys
 sys.path[:0] = [{checkout!r}]
 from tests.lake.lake_rows import Lake, land, span
 lake = Lake.open({root!r})
-for seq in range(1, 31):
+for seq in range(1, 13):
     first = {writer} * 1000 + seq * 10
     land(lake, [span(first + n, seq, collector_id="c{writer}") for n in (1, 2)])
 """
@@ -469,8 +469,8 @@ def test_collectors_land_and_a_reader_reads_while_compaction_loops(lake: Lake) -
         ]
     compactions += compact(lake, NOW, silent).files_after > 0
 
-    expected = [1000 * w + seq * 10 + n for w in (1, 2) for seq in range(1, 31) for n in (1, 2)]
+    expected = [1000 * w + seq * 10 + n for w in (1, 2) for seq in range(1, 13) for n in (1, 2)]
     assert [writer.returncode for writer in writers] == [0, 0]
     assert numbers(lake) == [*range(5), *expected]
-    assert lake.transaction_version("raw_spans", "c2/traces") == 30
+    assert lake.transaction_version("raw_spans", "c2/traces") == 12
     assert compactions > 0

@@ -8,7 +8,7 @@ import duckdb
 import polars as pl
 import pytest
 from tests.headers import header, parameters_used
-from tests.lake.stores import BUCKET, put_environment, s3_server
+from tests.lake.stores import BUCKET, put_environment
 from tests.scoring.build import specification
 
 import tracegrade_queries as tg
@@ -55,8 +55,8 @@ def place(
     if request.param == "folder":
         yield filled(Lake.create(folder / "lake"))
         return
-    with s3_server() as store, pytest.MonkeyPatch.context() as patch:
-        put_environment(store, patch.setenv)
+    with pytest.MonkeyPatch.context() as patch:
+        put_environment(request.getfixturevalue("server"), patch.setenv)
         patch.setenv("TRACEGRADE_STATE", str(folder / "state"))
         yield filled(Lake.create(f"s3://{BUCKET}/notebook"))
 

@@ -1,13 +1,12 @@
 """Plans and code that models write into their texts, where the caller says how they look."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.collector.importing.imports import Outcome, imported, written
+from tests.commands import tracegrade
 
 from tracegrade.errors import BadInput
 from tracegrade_collector.importing.fenced_code import Block, blocks
@@ -184,11 +183,10 @@ def test_options_of_an_import_come_from_the_command_line(tmp_path: Path) -> None
         message["role"] = {"user": "world", "assistant": "me"}[message["role"]]
     file = tmp_path / "chat.json"
     file.write_text(json.dumps([*messages, {"role": "judge", "content": "Fine."}]))
-    command = [str(Path(sys.executable).with_name("tracegrade")), "import", str(file)]
-    lake = ["--lake", str(tmp_path / "lake")]
+    command = ["import", file, "--lake", tmp_path / "lake"]
     options = ["--role", "world=user,me=assistant", "--plan-marker", "MY PLAN", "--code-calls"]
-    failed = subprocess.run([*command, *lake], capture_output=True, text=True, check=False)
-    done = subprocess.run([*command, *lake, *options], capture_output=True, text=True, check=False)
+    failed = tracegrade(*command)
+    done = tracegrade(*command, *options)
 
     assert failed.returncode == 2
     assert "5 of 5 messages are not understood (2 messages of role 'world'" in failed.stderr

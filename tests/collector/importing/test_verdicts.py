@@ -1,12 +1,11 @@
 """Verdicts from files stand in the lake once, and a run that got one is scored anew."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.commands import tracegrade
 
 from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_collector.importing.part import ReadOptions
@@ -292,10 +291,7 @@ def test_the_command_ends_with_2_if_something_was_not_read(tmp_path: Path) -> No
     """What could be read is in the lake; stdout stays empty, stderr says what was counted."""
     file = tmp_path / "verdicts.jsonl"
     file.write_text(json.dumps(verdict()) + "\n{}\n")
-    program = str(Path(sys.executable).with_name("tracegrade"))
-    command = [program, "import", str(file), "--format", "verdicts"]
-    command += ["--lake", str(tmp_path / "lake")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = tracegrade("import", file, "--format", "verdicts", "--lake", tmp_path / "lake")
 
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{file}:2: a verdict needs a value" in done.stderr

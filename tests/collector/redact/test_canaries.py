@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +14,7 @@ import grpc
 import pyarrow.parquet as pq
 import pytest
 from tests.collector.running import JSON, PROTOBUF, Collector, collecting, landed
+from tests.commands import tracegrade
 from tests.waiting import PATIENCE_SECS
 
 from tracegrade_collector.encoding.otlp_json import write_json
@@ -212,11 +211,11 @@ def test_malformed_requests_are_kept_for_their_owner_alone(run: Run) -> None:
 )
 def test_commands_show_no_secret(run: Run, command: tuple[str, ...]) -> None:
     """What leaves the lake again is clean too."""
-    program = [str(Path(sys.executable).with_name("tracegrade")), *command]
-    ended = subprocess.run([*program, f"--lake={run.lake}"], capture_output=True, check=True)
+    ended = tracegrade(*command, f"--lake={run.lake}")
 
+    assert ended.returncode == 0
     assert found_in(ended.stdout + ended.stderr) == []
-    assert b"redacted" in ended.stdout or "verify" in command
+    assert "redacted" in ended.stdout or "verify" in command
 
 
 def test_import_redacts_and_quotes_nothing(tmp_path: Path) -> None:
@@ -226,9 +225,7 @@ def test_import_redacts_and_quotes_nothing(tmp_path: Path) -> None:
     flawed = {"resourceSpans": [{"scopeSpans": [{"spans": [{"flags": WORD}]}]}]}
     lines = [*map(json.dumps, (good, bad, flawed, {WORD: WORD})), f'{{"{WORD}']
     file.write_text("\n".join(lines))
-    program = [str(Path(sys.executable).with_name("tracegrade")), "import", str(file)]
-    program.append(f"--lake={tmp_path / 'lake'}")
-    ended = subprocess.run(program, capture_output=True, check=False)
+    ended = tracegrade("import", file, f"--lake={tmp_path / 'lake'}")
 
     assert ended.returncode == 2
     assert landed(tmp_path / "lake").num_rows == len(CANARIES)

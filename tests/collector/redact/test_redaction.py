@@ -22,6 +22,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from tests.collector import otlp_samples
 from tests.collector.rows.test_round_trip import items, through_parquet
 from tests.collector.running import collecting, landed
+from tests.examples import many
 
 from tracegrade.redact.cards import is_card, passes_luhn
 from tracegrade.redact.names import is_secret
@@ -171,7 +172,7 @@ def nested(text: str, depth: int) -> str:
     return text
 
 
-@settings(max_examples=200)
+@settings(max_examples=many(100))
 @given(AROUND, SHAPES | cards(), AROUND, st.integers(0, 4))
 def test_no_text_keeps_a_secret_that_has_a_shape(
     before: str, secret: str, after: str, depth: int
@@ -191,7 +192,7 @@ NAMES = st.sampled_from(_NAMES.split())
 VALUES = st.text(min_size=6, max_size=30).filter(lambda text: len(set(text)) > 3)
 
 
-@settings(max_examples=200)
+@settings(max_examples=many(100))
 @given(NAMES, VALUES, AROUND, st.integers(0, 3), st.booleans())
 def test_no_json_keeps_what_stands_under_a_secrets_name(
     name: str, value: str, after: str, depth: int, is_ascii: bool
@@ -214,7 +215,7 @@ def test_no_json_keeps_what_stands_under_a_secrets_name(
 SECRET_NAME = re.compile(f"(?i){TYPED_NAMES}|{KEY_NAMES}|{SHORT_NAMES}|cookie|card")
 
 
-@settings(max_examples=80)
+@settings(max_examples=many(30))
 @given(st.one_of(otlp_samples.span_requests, otlp_samples.log_requests))
 def test_rows_without_secrets_come_back_as_they_were_sent(sent: Request) -> None:
     """Every field of every item, whatever its values are; nothing is marked."""
@@ -228,7 +229,7 @@ def test_rows_without_secrets_come_back_as_they_were_sent(sent: Request) -> None
     )
 
 
-@settings(max_examples=50)
+@settings(max_examples=many(25))
 @given(st.one_of(otlp_samples.span_requests, otlp_samples.log_requests), st.data())
 def test_redacted_rows_are_valid_requests_that_differ_only_in_texts(
     sent: Request, data: st.DataObject
