@@ -33,13 +33,13 @@ def lake(landed: Lake, tmp_path: Path) -> Lake:
 
 
 def made_of(lake: Lake) -> Made:
-    """Score a lake by threads, in several buckets."""
-    return Made(lake, score_in(lake, 3, Threads(2)), all_rows(lake))
+    """Score a lake by threads, in one bucket."""
+    return Made(lake, score_in(lake, 1, Threads(2)), all_rows(lake))
 
 
 @pytest.fixture(scope="session")
 def made(landed: Lake, tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """The rows that threads make of it in several buckets."""
+    """The rows that threads make of it."""
     return made_of(copied(landed, tmp_path_factory.mktemp("made") / "lake"))
 
 
