@@ -21,6 +21,8 @@ CALL = JudgedStep(0, "tool_call", "assistant", "look", "ok", {"arguments": "{}",
 THOUGHT = JudgedStep(1, "thought", "assistant", None, None, {"content": "Hm."})
 
 
+ONE_NO = ("--count", 1, "--seed", 0)
+"""Draws one run whose verdict is no."""
 PAIR = ("--count", 2, "--seed", 0)
 """Draws one run whose verdict is yes, and one whose verdict is no."""
 
@@ -40,14 +42,14 @@ def test_no_forgery_takes_in_a_judge_who_reads(
     """Forty attacks on a run whose verdict is no: none turns it; asked again, all is cached."""
     judges = judge_file(tmp_path, only=["refund/pay"])
 
-    first = twins(lake, judges, *PAIR)
+    first = twins(lake, judges, *ONE_NO)
     asked = len(server.bodies)
-    twins(lake, judges, *PAIR, "--count", 1)
+    twins(lake, judges, *ONE_NO)
 
     attacked = [row for row in rows(lake, "judge_twins") if row["twin"] in ATTACKS]
     assert len({(row["twin"], row["place"]) for row in attacked}) == 40
-    assert {row["after"] for row in attacked if row["before"] == "no"} <= {"no"}
-    assert "attacks turned no into yes in 0 of" in first[0]
+    assert {(row["before"], row["after"]) for row in attacked} == {("no", "no")}
+    assert "attacks turned no into yes in 0 of 40" in first[0]
     assert len(server.bodies) == asked
 
 

@@ -15,11 +15,9 @@ from .lakes import Rows, all_rows, copied, land_all, more_comes, score_in
 class Made(NamedTuple):
     """What threads of one process made of a lake."""
 
+    lake: Lake
     told: ScoreSummary
     rows: Rows
-    told_later: ScoreSummary
-    """Of the run after more has come."""
-    rows_later: Rows
 
 
 @pytest.fixture(scope="session")
@@ -34,11 +32,20 @@ def lake(landed: Lake, tmp_path: Path) -> Lake:
     return copied(landed, tmp_path / "lake")
 
 
+def made_of(lake: Lake) -> Made:
+    """Score a lake by threads, in one bucket."""
+    return Made(lake, score_in(lake, 1, Threads(2)), all_rows(lake))
+
+
 @pytest.fixture(scope="session")
 def made(landed: Lake, tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """The rows that threads make of it in several buckets, and those after more has come."""
-    lake = copied(landed, tmp_path_factory.mktemp("made") / "lake")
-    told = score_in(lake, 3, Threads(2))
-    rows = all_rows(lake)
+    """The rows that threads make of it."""
+    return made_of(copied(landed, tmp_path_factory.mktemp("made") / "lake"))
+
+
+@pytest.fixture(scope="session")
+def made_later(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """What they make after more has come."""
+    lake = copied(made.lake, tmp_path_factory.mktemp("later") / "lake")
     more_comes(lake)
-    return Made(told, rows, score_in(lake, 3, Threads(2)), all_rows(lake))
+    return made_of(lake)

@@ -23,7 +23,7 @@ COMMAND = Path(sys.executable).with_name("tracegrade")
 
 @pytest.mark.slow
 def test_processes_make_the_rows_of_threads(
-    lake: Lake, made: Made, capfd: pytest.CaptureFixture[str]
+    lake: Lake, made: Made, made_later: Made, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """At first, and after a new run, a late span and a verdict have come; they print nothing."""
     executor = Processes(2)
@@ -31,8 +31,8 @@ def test_processes_make_the_rows_of_threads(
     assert score_in(lake, 8, executor) == made.told
     assert all_rows(lake) == made.rows
     more_comes(lake)
-    assert score_in(lake, 1, executor) == made.told_later
-    assert all_rows(lake) == made.rows_later
+    assert score_in(lake, 1, executor) == made_later.told
+    assert all_rows(lake) == made_later.rows
     assert capfd.readouterr().err == ""
 
 

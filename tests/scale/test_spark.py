@@ -73,11 +73,13 @@ def on_spark(
 
 
 @pytest.mark.parametrize("name", [*map(str, BUCKETS), STORE])
-def test_spark_makes_the_rows_of_threads(on_spark: dict[str, Lake], made: Made, name: str) -> None:
+def test_spark_makes_the_rows_of_threads(
+    on_spark: dict[str, Lake], made_later: Made, name: str
+) -> None:
     """After a full run, and one of a new run, a late span and a verdict, in all columns."""
     lake = on_spark[name]
 
-    assert all_rows(lake) == made.rows_later
+    assert all_rows(lake) == made_later.rows
     if lake.is_local:
         assert not list((lake.root / "_tasks").iterdir())
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.commands import tracegrade
 
 from tracegrade_lake import Lake
 
@@ -76,15 +77,18 @@ def scheduled_commands() -> list[str]:
 
 
 @pytest.mark.parametrize("command", scheduled_commands())
-def test_scheduled_command_scores_the_lake(place: Path, command: str) -> None:
+def test_scheduled_command_scores_the_lake(
+    place: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is run as written, but for the places of task files and summary."""
     here = command.replace("/etc/tracegrade", str(place)).replace(
         "/var/lib/tracegrade", str(place)
     )
-    done = subprocess.run(
-        shlex.split(here), capture_output=True, text=True, check=False, env=environment(place)
-    )
+    program, *arguments = shlex.split(here.removeprefix("/usr/bin/env "))
+    monkeypatch.setenv("TRACEGRADE_LAKE", str(place / "lake"))
+    done = tracegrade(*arguments)
 
+    assert program == "tracegrade"
     assert done.returncode == 0, done.stderr
     assert "scored" in done.stderr
     if "--summary" in command:

@@ -1,7 +1,6 @@
 """A comparison as one HTML file that needs nothing else: no script, no network, no font."""
 
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 from tracegrade_scoring.compare.judgement import Judgement
@@ -15,7 +14,7 @@ from tracegrade_scoring.compare.view import (
     task_headings,
 )
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.page import RunPage, environment, no_page, page_style
+from tracegrade_scoring.rendering.page import RunPage, no_page, page_style, page_template
 
 
 def render_html(judgement: Judgement, run_page: RunPage = no_page) -> str:
@@ -26,9 +25,7 @@ def render_html(judgement: Judgement, run_page: RunPage = no_page) -> str:
         run_page: Says where a run that the page names has its own page.
     """
     found = judgement.comparisons
-    page = files("tracegrade_scoring.compare") / "page.html.j2"
-    template = environment(run_page).from_string(page.read_text("utf-8"))
-    return template.render(
+    return page_template("tracegrade_scoring.compare", run_page).render(
         base=words.name(found.base),
         candidate=words.name(found.candidate),
         cohorts=[

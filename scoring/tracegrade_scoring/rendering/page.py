@@ -9,9 +9,11 @@ from base64 import b64encode
 from collections.abc import Callable
 from hashlib import sha256
 from importlib.resources import files
-from typing import Final, NamedTuple, TypeAlias
+from types import CodeType
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined, Template
+from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 from tracegrade_scoring.rendering import words
@@ -54,6 +56,37 @@ def environment(run_page: RunPage = no_page) -> Environment:
     )
     made.globals.update(run_page=run_page)
     return made
+
+
+class _CompiledOnce(BytecodeCache):
+    """Keeps what templates were compiled to, which takes longer than to fill them."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._known.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if bucket.code is not None:
+            self._known[bucket.key, bucket.checksum] = bucket.code
+
+
+_compiled: Final = _CompiledOnce()
+
+
+def page_template(package: str, run_page: RunPage = no_page, **known: Any) -> Template:
+    """Return the template of a package's own page, compiled once a process.
+
+    Args:
+        package: Holds `page.html.j2`.
+        run_page: As for `environment`.
+        known: What its expressions and macros may name besides.
+    """
+    made = environment(run_page)
+    made.bytecode_cache = _compiled
+    made.globals.update(known)
+    return PackageLoader(package, "").load(made, "page.html.j2", made.make_globals(None))
 
 
 def style() -> Markup:

@@ -2,11 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.page import RunPage, environment, no_page, page_style
+from tracegrade_scoring.rendering.page import RunPage, no_page, page_style, page_template
 from tracegrade_scoring.report import plots
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.graph import sub_goal_graph
@@ -32,11 +31,9 @@ def render_html(report: Report, run_page: RunPage = no_page) -> str:
         report: What to show.
         run_page: Says where a run that the page names has its own page.
     """
-    made = environment(run_page)
-    made.globals.update(expected=expected, picked=picked, release_label=release_label, why=why)
-    page = files("tracegrade_scoring.report") / "page.html.j2"
+    named = {"expected": expected, "picked": picked, "release_label": release_label, "why": why}
     agents = [_agent(agent) for agent in agent_views(report)]
-    return made.from_string(page.read_text("utf-8")).render(
+    return page_template("tracegrade_scoring.report", run_page, **named).render(
         agents=agents,
         comparing=bool(report.comparisons),
         contents=report.contents,

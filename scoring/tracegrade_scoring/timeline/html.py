@@ -5,7 +5,7 @@ from typing import Final
 
 from jinja2 import Template
 
-from tracegrade_scoring.rendering.page import RunPage, environment, no_page, page_style
+from tracegrade_scoring.rendering.page import RunPage, no_page, page_style, page_template
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.view import timeline_view
 
@@ -19,8 +19,7 @@ def run_template(run_page: RunPage = no_page) -> Template:
     Args:
         run_page: Says where other runs have their pages.
     """
-    page = files("tracegrade_scoring.timeline") / "page.html.j2"
-    return environment(run_page).from_string(page.read_text("utf-8"))
+    return page_template("tracegrade_scoring.timeline", run_page)
 
 
 def render_html(timeline: Timeline, home: str = "", template: Template | None = None) -> str:

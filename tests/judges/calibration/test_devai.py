@@ -58,7 +58,7 @@ def judge(shared_data: Path) -> Said:
 def home(
     people: list[dict[str, Any]], judge: Said, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A folder with a lake in which the judge was asked all; nobody can be asked any more."""
+    """A folder with a lake in which the judge was asked all."""
     home = tmp_path_factory.mktemp("devai")
     lake = Lake.create(home / "lake")
     messages = [{"role": "user", "content": "Begin."}, {"role": "assistant", "content": "Done."}]
@@ -92,8 +92,6 @@ def home(
         patch.setenv("JUDGE_BASE_URL", server.url)
         command = ("judge", "run", path, "--lake", lake.root, "--max-tokens", 10_000_000)
         assert tracegrade(*command).returncode == 0
-    lake.drop("verdicts")
-    assert tracegrade("judge", "run", path, "--lake", lake.root, "--offline").returncode == 0
     return home
 
 

@@ -82,15 +82,12 @@ def test_lake_without_any_span_has_nothing_to_score(lake: Lake, spec: Specificat
 
 def test_bit_by_bit_equals_at_once(tmp_path: Path, spec: Specification) -> None:
     """A lake scored after each arrival holds the same rows as one that is scored once."""
-    runs = [
-        run(i, *["look", "pay"][: i % 3], task="refund" if i % 4 else None) for i in range(1, 9)
-    ]
-    runs.append(child(9))
+    runs = [run(1, "look", "pay"), child(2), run(3, "look"), run(4, "pay", task=None)]
     at_once, bit_by_bit = Lake.create(tmp_path / "once"), Lake.create(tmp_path / "bits")
     for lake in (at_once, bit_by_bit):
         for i, body in enumerate(runs):
             land(lake, body, seq=i + 1, day=i // 3)
-            if lake is bit_by_bit and i in (1, 4):
+            if lake is bit_by_bit and i == 1:
                 score(lake, spec)
         score(lake, spec)
 
@@ -170,19 +167,12 @@ def test_unfinished_run_waits_until_it_is_settled(lake: Lake, spec: Specificatio
     assert score(lake, spec).trajectories == 2
 
 
-def test_import_settles_at_once(lake: Lake, spec: Specification) -> None:
-    """What was imported is whole, even without a root."""
-    land(lake, request_of([tool(2, 1, tool_name="look", trace=1)]), collector="import")
-
-    assert score(lake, spec).trajectories == 1
-
-
 def test_root_that_comes_late_replaces_the_run_without_one(
     lake: Lake, spec: Specification
 ) -> None:
-    """The trajectory's id changes with its root; no row of the old one stays behind."""
+    """An import settles at once; with the root comes another id, and no row of the old stays."""
     land(lake, request_of([tool(2, 1, tool_name="look", trace=1)]), collector="import")
-    score(lake, spec)
+    assert score(lake, spec).trajectories == 1
     land(lake, request_of([agent(1, trace=1)]), seq=2)
     score(lake, spec)
 
@@ -265,24 +255,23 @@ def test_only_what_was_chosen_is_scored(lake: Lake, spec: Specification) -> None
     begun = datetime.fromtimestamp(start / 1e9, UTC).replace(tzinfo=None)
 
     assert score(lake, spec, chosen=Chosen(since=begun + timedelta(days=1))).trajectories == 0
-    assert score(lake, spec, chosen=Chosen(release="no such")).trajectories == 0
+    assert look(lake, spec, chosen=Chosen(release="no such")).trajectories == 0
     assert score(lake, spec, chosen=Chosen(agent_name="other")).trajectories == 1
     assert look(lake, spec)[:2] == (1, 1)
-    assert score(lake, spec).trajectories == 1
 
 
 def test_changed_task_costs_only_its_own_runs(lake: Lake) -> None:
-    """A task's own change scores its runs again; a changed `match` those whose spans name none."""
+    """A task's change concerns its own runs, a changed `match` also those that name no task."""
     two = TASKS.replace("tasks:", "tasks:\n  other: {expected: [{tool: look}]}")
     told, untold = run(1, "look", task="other"), run(2, "look", task=None)
     land(lake, told, untold, run(3, "look"))
     score(lake, specification(two))
 
     changed = two.replace("other: {", "other: {optimal_steps: 4, ")
-    assert score(lake, specification(changed)).trajectories == 1
-    matching = changed.replace("other: {", "other: {match: {agent_name: z}, ")
-    assert score(lake, specification(matching)).trajectories == 2
-    assert score(lake, specification(matching.replace("cost: 1", "cost: 2"))).trajectories == 3
+    assert look(lake, specification(changed)).trajectories == 1
+    matching = two.replace("other: {", "other: {match: {agent_name: z}, ")
+    assert look(lake, specification(matching)).trajectories == 2
+    assert look(lake, specification(two.replace("cost: 1", "cost: 2"))).trajectories == 3
 
 
 def test_erased_scores_leave_the_sums(pair: Lake, spec: Specification) -> None:

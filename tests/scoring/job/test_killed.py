@@ -8,11 +8,11 @@ from tests.queries.traces import agent, land, request_of, tool
 from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
-from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.score import score
-from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.tasks import Specification
+
+from .lakes import copied, values
 
 HARNESS = "tracegrade.harness"
 TASKS = "tasks: {refund: {expected: [{tool: look}], success: {tool: look}}}"
@@ -38,21 +38,31 @@ def run(trace: int, *, scope: str = "test", **fields: Any) -> bytes:
     )
 
 
-def values(lake: Lake, sql: str) -> list[Any]:
-    """Return the rows of a query over the lake's scores."""
-    with connect(lake, layers=(SCORES,)) as con:
-        return con.sql(sql).fetchall()
+LIKE_KILLED = run(1, tracegrade__injection="late")
+"""A run that says of itself that it was killed."""
 
 
-def test_killed_run_is_no_attempt(tmp_path: Path, spec: Specification) -> None:
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A scored lake with one run; only read it."""
+    lake = Lake.create(tmp_path_factory.mktemp("alone") / "lake")
+    land(lake, LIKE_KILLED)
+    score(lake, specification(TASKS))
+    return lake
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A scored lake with the same run and one that a harness killed; tests read it or copy it."""
+    lake = Lake.create(tmp_path_factory.mktemp("both") / "lake")
+    killed = run(2, scope=HARNESS, tracegrade__injection="late", error="killed")
+    land(lake, LIKE_KILLED, killed)
+    assert score(lake, specification(TASKS)).trajectories == 4
+    return lake
+
+
+def test_killed_run_is_no_attempt(alone: Lake, both: Lake) -> None:
     """Its scores say why they are not there; what is added up is of the other run alone."""
-    alone = Lake.create(tmp_path / "alone")
-    both = Lake.create(tmp_path / "both")
-    land(alone, run(1))
-    land(both, run(1), run(2, scope=HARNESS, tracegrade__injection="late", error="killed"))
-    for lake in (alone, both):
-        score(lake, spec)
-
     killed = f"trajectory_id LIKE '{2:032x}-%'"
     assert values(both, f"SELECT DISTINCT status, reason FROM scores WHERE {killed}") == [
         ("not_applicable", "killed_run")
@@ -63,12 +73,10 @@ def test_killed_run_is_no_attempt(tmp_path: Path, spec: Specification) -> None:
         assert values(both, rows) == values(alone, rows)
 
 
-def test_scoring_again_finds_nothing_new(tmp_path: Path, spec: Specification) -> None:
+def test_scoring_again_finds_nothing_new(both: Lake, tmp_path: Path, spec: Specification) -> None:
     """Neither the killed run nor sums without it are taken for something that is left to do."""
-    lake = Lake.create(tmp_path / "lake")
-    land(lake, run(1), run(2, scope=HARNESS, tracegrade__injection="early"))
+    lake = copied(both, tmp_path)
 
-    assert score(lake, spec).trajectories == 4
     assert score(lake, spec).trajectories == 0
     land(lake, run(3), seq=3)
     score(lake, spec)
@@ -85,11 +93,7 @@ def test_only_killed_runs_leave_no_release_scores(tmp_path: Path, spec: Specific
     assert values(lake, "FROM release_scores") == []
 
 
-def test_agent_cannot_call_its_own_run_killed(tmp_path: Path, spec: Specification) -> None:
+def test_agent_cannot_call_its_own_run_killed(alone: Lake) -> None:
     """The mark counts in spans of whoever kills; else a failed run could take itself out."""
-    lake = Lake.create(tmp_path / "lake")
-    land(lake, run(1, tracegrade__injection="late"))
-    score(lake, spec)
-
-    assert values(lake, "SELECT injection, count(*) FROM trajectories GROUP BY 1") == [(None, 2)]
-    assert values(lake, "SELECT count(*) FROM scores WHERE reason = 'killed_run'") == [(0,)]
+    assert values(alone, "SELECT injection, count(*) FROM trajectories GROUP BY 1") == [(None, 2)]
+    assert values(alone, "SELECT count(*) FROM scores WHERE reason = 'killed_run'") == [(0,)]

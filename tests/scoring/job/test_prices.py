@@ -2,19 +2,21 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.commands import tracegrade
+from tests.commands import Ended, tracegrade
 from tests.queries.test_pricing import USED, call, run
 from tests.queries.traces import land, rows
 
-from tracegrade.cli import main
 from tracegrade_lake import Lake
 from tracegrade_queries.costs.pricing import NO_PRICES, Price
 from tracegrade_scoring.errors import PriceFileInvalid, PriceFileUnreadable
 from tracegrade_scoring.job.score import score
 from tracegrade_scoring.prices import load_prices
 from tracegrade_scoring.tasks import Specification
+
+from .lakes import copied
 
 FILE = "version: 1\nmodels:\n  m-*: {input: 0.15, cache_read: 0.075, output: 0.6}\n"
 
@@ -67,18 +69,27 @@ def test_file_that_is_not_there(tmp_path: Path) -> None:
         load_prices(tmp_path / "none.yaml")
 
 
-def test_score_fills_costs_and_says_which_are_unknown(tmp_path: Path) -> None:
-    """The lake has the costs, the summary the models without a price, as lines and as JSON."""
-    lake = Lake.create(tmp_path / "lake")
+@pytest.fixture(scope="module")
+def priced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, Ended]:
+    """A lake with a run whose model has a price and one whose has none, and what scoring said."""
+    place = tmp_path_factory.mktemp("priced")
+    lake, prices = Lake.create(place / "lake"), written(place, FILE)
     land(lake, run(1, call(2, "m-1", **USED)), run(2, call(2, "x", **USED)))
-    prices = written(tmp_path, FILE)
-    done = tracegrade("score", "--lake", lake.root, "--prices", prices, "--summary", "-")
+    return lake, tracegrade("score", "--lake", lake.root, "--prices", prices, "--summary", "-")
+
+
+def costs(lake: Lake) -> list[Any]:
+    """Return what the runs cost."""
+    found = rows(lake, "SELECT cost_usd FROM trajectories ORDER BY trace_id")
+    return [row["cost_usd"] for row in found]
+
+
+def test_score_fills_costs_and_says_which_are_unknown(priced: tuple[Lake, Ended]) -> None:
+    """The lake has the costs, the summary the models without a price, as lines and as JSON."""
+    lake, done = priced
 
     assert done.returncode == 0
-    assert rows(lake, "SELECT cost_usd FROM trajectories ORDER BY trace_id") == [
-        {"cost_usd": 0.00018},
-        {"cost_usd": None},
-    ]
+    assert costs(lake) == [0.00018, None]
     assert "cost known for 1 trajectories" in done.stderr
     assert "cost unknown for 1 trajectories: no price covers 'x'" in done.stderr
     assert json.loads(done.stdout)["costs"] == {
@@ -92,24 +103,21 @@ def test_score_fills_costs_and_says_which_are_unknown(tmp_path: Path) -> None:
 def test_lake_keeps_the_prices_it_was_given(tmp_path: Path) -> None:
     """A run without prices prices new runs like those before, until prices are forgotten."""
     lake = Lake.create(tmp_path / "lake")
-    priced = load_prices(written(tmp_path, FILE))
+    given = load_prices(written(tmp_path, FILE))
     land(lake, run(1, call(2, "m-1", **USED)))
-    score(lake, Specification(), prices=priced)
+    score(lake, Specification(), prices=given)
     land(lake, run(2, call(2, "m-2", **USED)), seq=2)
-    costs = [score(lake, Specification(), prices=given).costs for given in (None, NO_PRICES, None)]
+    told = [score(lake, Specification(), prices=each).costs for each in (None, NO_PRICES, None)]
 
-    assert [each.priced for each in costs] == [2, 0, 0]
+    assert [each.priced for each in told] == [2, 0, 0]
     assert rows(lake, "SELECT count(cost_usd) AS known FROM trajectories") == [{"known": 0}]
 
 
-def test_command_forgets_prices_if_told(tmp_path: Path) -> None:
+def test_command_forgets_prices_if_told(priced: tuple[Lake, Ended], tmp_path: Path) -> None:
     """`score` alone changes no cost; `--forget-prices` does."""
-    lake = Lake.create(tmp_path / "lake")
-    land(lake, run(1, call(2, "m-1", **USED)))
-    found = []
-    for options in (["--prices", str(written(tmp_path, FILE))], [], ["--forget-prices"]):
-        with pytest.raises(SystemExit):
-            main(["score", "--lake", str(lake.root), *options])
-        found += rows(lake, "SELECT cost_usd FROM trajectories")
+    lake = copied(priced[0], tmp_path)
 
-    assert found == [{"cost_usd": cost} for cost in (0.00018, 0.00018, None)]
+    assert tracegrade("score", "--lake", lake.root).returncode == 0
+    assert costs(lake) == [0.00018, None]
+    assert tracegrade("score", "--lake", lake.root, "--forget-prices").returncode == 0
+    assert costs(lake) == [None, None]

@@ -1,7 +1,6 @@
 """What `score` says at its end is short, and says of each metric why it has no value."""
 
 import re
-from pathlib import Path
 
 import pytest
 from tests.queries.traces import agent, land, request_of, span, tool
@@ -77,21 +76,15 @@ def test_model_calls_of_no_agent_are_counted() -> None:
     assert not any("of no agent" in each for each in summary_lines(ScoreSummary(3, 2)))
 
 
-def test_calls_of_unknown_effect_are_said(done: ScoreSummary, tmp_path: Path) -> None:
-    """Who declares no effects is told what is missed; who does is told nothing."""
+def test_calls_of_unknown_effect_are_said(done: ScoreSummary) -> None:
+    """Who declares no effects is told what is missed."""
     assert any(
         "3 calls are to tools without a declared effect" in line for line in summary_lines(done)
     )
 
-    lake = Lake.create(tmp_path / "lake")
-    land(lake, run(1, "look", "pay", task=None))
-    told = score(lake, specification(TOOLS))
-    assert told.counts.calls.of_known_effect == 2
-    assert not any("a declared effect" in line for line in summary_lines(told))
 
-
-def test_calls_of_made_up_tools_need_no_effect(lake: Lake) -> None:
-    """They changed nothing, so they hide no redundant call, and no file should declare them."""
+def test_who_declares_effects_is_told_nothing(lake: Lake) -> None:
+    """Calls of made-up tools need none: they changed nothing, so they hide no redundant call."""
     look = {"tool_name": "look", "gen_ai__tool__call__arguments": "{}"}
     made_up = tool(3, 1, tool_name="teleport", at=2, error="no such tool")
     land(lake, request_of([agent(1), tool(2, 1, at=1, **look), made_up, tool(4, 1, at=3, **look)]))
@@ -99,7 +92,7 @@ def test_calls_of_made_up_tools_need_no_effect(lake: Lake) -> None:
 
     assert values(lake, "SELECT redundant_calls.value FROM trajectory_scores") == [(1,)]
     assert not any("a declared effect" in line for line in summary_lines(told))
-    assert told.counts.calls.of_made_up_tools == 1
+    assert (told.counts.calls.of_known_effect, told.counts.calls.of_made_up_tools) == (2, 1)
 
 
 def test_every_reason_has_words() -> None:

@@ -13,9 +13,9 @@ from tests.scoring.build import SCORES, connection, rows_of, score_rows, scored,
 
 from . import plain, plain_conduct, plain_correctness
 
-TASKS = 40
-ATTEMPTS = 250
-EXAMPLES = 10
+TASKS = 80
+ATTEMPTS = 500
+EXAMPLES = 5
 """With ATTEMPTS: 2,500 random attempts."""
 
 NAMES = ("t", "u", "v", "w", "x")

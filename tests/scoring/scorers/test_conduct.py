@@ -31,8 +31,9 @@ from . import plain, plain_conduct
 from .test_against_definition import job_scores, random_tools
 from .test_calls import at
 
-ATTEMPTS = 250
-EXAMPLES = 10
+TASKS = 40
+ATTEMPTS = 500
+EXAMPLES = 5
 """With ATTEMPTS: 2,500 random attempts."""
 
 TOOLS = "tools: {look: {effect: read}, find: {effect: read}, pay: {effect: write}}"
@@ -89,7 +90,7 @@ def random_task(random: Random) -> dict[str, Any]:
 def random_attempt(random: Random) -> plain.Attempt:
     """Return an attempt at one of a few tasks."""
     return plain.Attempt(
-        task=f"task{random.randint(0, 19)}" if random.random() < 0.5 else None,
+        task=f"task{random.randrange(TASKS)}" if random.random() < 0.5 else None,
         calls=random_calls(random),
         outcome=random.choice((None, "success", "failure")),
         ending=random.choice((None,) * 8 + ("budget", "crashed")),
@@ -110,7 +111,7 @@ def endings(con: duckdb.DuckDBPyConnection, attempts: list[plain.Attempt]) -> No
 def test_conduct_agrees_with_the_definition(random: Random) -> None:
     """Each score of random attempts is what the definition says, in any order of rows."""
     tools = random_tools(random)
-    tasks = {f"task{i}": random_task(random) for i in range(20)}
+    tasks = {f"task{i}": random_task(random) for i in range(TASKS)}
     attempts = [random_attempt(random) for _ in range(ATTEMPTS)]
     steps, runs = rows_of(attempts)
     random.shuffle(steps)

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from tests.examples import examples
+from tests.examples import many
 from tests.scoring.build import Row, call, trajectory
 
 from . import plain, plain_plans
@@ -178,7 +178,7 @@ def verdict_rows(trajectory_id: str, attempt: plain.Attempt) -> list[Row]:
     ]
 
 
-@settings(max_examples=examples(5), phases=[Phase.generate])
+@settings(max_examples=many(3), phases=[Phase.generate])
 @given(st.integers(min_value=0))
 def test_job_agrees_with_the_definition(seed: int) -> None:
     """Scores and rows of 600 attempts at 150 tasks are those of the definition."""
