@@ -32,10 +32,10 @@ check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely t
 	@EXAMPLES=few $(BIN)/pytest -q --numprocesses 2 --dist worksteal @tests/check.txt
 
 test: .venv/demo .venv/test azurite  ## Run the test suite, but for what is slow.
-	@$(BIN)/pytest -q --numprocesses 3 --dist worksteal -m "not slow"
+	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m "not slow"
 
 test-slow: .venv/demo .venv/test azurite .spark/complete  ## Run the rest of it: whole demos, Spark, kills at more moments.
-	@$(BIN)/pytest -q --numprocesses 3 --dist worksteal -m slow
+	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m slow
 
 test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete  ## Run one agent on real frameworks and compare its steps.
 	@$(BIN)/pytest -q tests/frameworks

@@ -53,7 +53,7 @@ def held_names(connection: "psycopg.Connection[Any]", title: str) -> list[str]:
     while names := {*_names(connection, title)}:
         if time.monotonic() > ends:
             break
-        time.sleep(0.02)
+        time.sleep(0.1)
     return sorted(names)
 
 
