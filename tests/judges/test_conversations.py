@@ -105,8 +105,7 @@ def test_twins_of_answers_show_what_a_judge_is_taken_in_by(
     judges = judge_file(tmp_path, asks="success", reference="task")
     server.rule = rule
 
-    of = ("--lake", lake.root, "--count", 2, "--seed", 0)
-    ended = tracegrade("judge", "twins", judges, *of, "--max-tokens", 10**8)
+    ended = tracegrade("judge", "twins", judges, "--lake", lake.root, "--max-tokens", 10**8)
 
     twins = rows(lake, "judge_twins")
     attacked = [row for row in twins if row["twin"] in ATTACKS and row["before"] == "no"]
@@ -117,11 +116,11 @@ def test_twins_of_answers_show_what_a_judge_is_taken_in_by(
     }
     assert sum(row["after"] == "yes" for row in attacked) == turned
     assert f"attacks turned no into yes in {turned} of 20: {rate}" in ended.stdout
-    assert "padding changed the verdict of 0 of 4:" in ended.stdout
-    assert "beside the right one and to its opposite in 0 of 1:" in ended.stdout
+    assert "padding changed the verdict of 0 of 6:" in ended.stdout
+    assert "beside the right one and to its opposite in 0 of 2:" in ended.stdout
     kept = [row for row in rows(lake, "judge_flip_rates") if row["place"] is None]
     assert {row["kind"]: (row["flipped"], row["twins"]) for row in kept} == {
-        "attacks": (turned, 20), "padding": (0, 4), "negation": (0, 1),
+        "attacks": (turned, 20), "padding": (0, 6), "negation": (0, 2),
     }  # fmt: skip
     (attacks,) = (row for row in kept if row["kind"] == "attacks")
     ends = f"({attacks['flip_rate_low']:.3f} to {attacks['flip_rate_high']:.3f})"
