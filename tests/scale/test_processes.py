@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import psutil
@@ -12,7 +14,7 @@ from tests.waiting import wait_until
 
 from tracegrade_lake import Lake
 from tracegrade_lake.crash_points import VARIABLE
-from tracegrade_queries.engine.processes import Processes
+from tracegrade_queries.engine.processes import Processes, no_interrupts
 from tracegrade_queries.errors import WorkerLost
 
 from .conftest import Made
@@ -75,6 +77,26 @@ def test_processes_end_with_the_command(lake: Lake, number: int, code: int) -> N
     assert run.returncode == code
     assert "Traceback" not in stderr
     wait_until(lambda: not any(worker.is_running() for worker in workers))
+
+
+def test_processes_are_told_their_work_before_ctrl_c_is_heeded() -> None:
+    """Whichever thread takes the signal; else one would end with a traceback."""
+    over, told = threading.Event(), threading.Event()
+    other = threading.Thread(target=over.wait)
+    other.start()
+
+    def begin() -> None:
+        with no_interrupts():
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.1)
+            told.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        begin()
+    over.set()
+    other.join()
+
+    assert told.is_set()
 
 
 def children(pid: int) -> list[psutil.Process]:

@@ -57,7 +57,7 @@ class Processes:
 def _submitted(
     pool: ProcessPoolExecutor, work: Work, buckets: Sequence[Bucket[Any]]
 ) -> list[Future[Outcome]]:
-    with _no_interrupts():
+    with no_interrupts():
         return [pool.submit(work, bucket) for bucket in buckets]
 
 
@@ -74,13 +74,26 @@ def _results(futures: Sequence[Future[Outcome]]) -> Iterator[Outcome]:
 
 
 @contextmanager
-def _no_interrupts() -> Iterator[None]:
-    """Let processes that are started in the block ignore Ctrl-C: the job ends them."""
+def no_interrupts() -> Iterator[None]:
+    """Let processes that are started in the block ignore Ctrl-C: the job ends them.
+
+    Here it is heeded at the end of the block. A mask alone would not do: another thread takes the
+    signal, and the main thread would leave a process that has started and not been told its work.
+    """
+    heard: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    holds = threading.current_thread() is threading.main_thread() and handler is not None
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    if holds:
+        signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
     try:
         yield
     finally:
+        if holds:
+            signal.signal(signal.SIGINT, handler)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
 
 
 def _end_with_job(job: Connection) -> None:
