@@ -15,6 +15,8 @@ CHANGED_SQL = { git diff --name-only --diff-filter=d \
   "$$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)" -- '*.sql'; \
   git ls-files --others --exclude-standard -- '*.sql'; }
 
+REAL_FRAMEWORKS := tests/frameworks/test_frameworks.py
+
 .PHONY: demo docs check test test-slow test-frameworks captures same-rows lint bench chaos clean help
 
 help:  ## Say what each command does.
@@ -31,14 +33,14 @@ check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely t
 	$(BIN)/mypy
 	@EXAMPLES=few $(BIN)/pytest -q --numprocesses 2 --dist worksteal @tests/check.txt
 
-test: .venv/demo .venv/test azurite  ## Run the test suite, but for what is slow.
-	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m "not slow"
+test: .venv/demo .venv/test azurite  ## Run the test suite, without what is slow and without real frameworks.
+	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m "not slow" --ignore $(REAL_FRAMEWORKS)
 
 test-slow: .venv/demo .venv/test azurite .spark/complete  ## Run the rest of it: whole demos, Spark, kills at more moments.
 	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m slow
 
 test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete  ## Run one agent on real frameworks and compare its steps.
-	@$(BIN)/pytest -q tests/frameworks
+	@$(BIN)/pytest -q $(REAL_FRAMEWORKS)
 
 captures: .venv/demo .venv/test .frameworks/$(FRAMEWORK)/complete  ## Run all scenarios on FRAMEWORK=…, and rewrite its captures.
 	@$(BIN)/python -m tests.frameworks.captures $(FRAMEWORK)
