@@ -89,9 +89,9 @@ def no_interrupts() -> Iterator[None]:
     try:
         yield
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if holds:
             signal.signal(signal.SIGINT, handler)
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if heard:
             signal.raise_signal(signal.SIGINT)
 
