@@ -1,7 +1,6 @@
 """How a scoring run shares its work out, and what it reads of the lake, changes no row."""
 
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -24,7 +23,7 @@ from tracegrade_queries.engine.executor import Executor
 from tracegrade_queries.schema import TRAJECTORIES
 from tracegrade_scoring.job.score import ScoreSummary, score
 
-from .lakes import TASKS, child, run, tables, values
+from .lakes import TASKS, child, copied, run, tables, values
 
 SINCE_DECLARED = (
     "root_failed",
@@ -73,11 +72,6 @@ def expected(at_once: AtOnce) -> dict[str, list[Any]]:
 def lake(built: Lake, tmp_path: Path) -> Lake:
     """A lake of built steps of one's own."""
     return copied(built, tmp_path)
-
-
-def copied(lake: Lake, folder: Path) -> Lake:
-    """Return a copy of the lake."""
-    return Lake.open(shutil.copytree(lake.root, folder / "lake"))
 
 
 @pytest.mark.parametrize(("cores", "steps"), slow_after(1, [(2, SMALL), (1, SMALL), (3, 10_000)]))
