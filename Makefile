@@ -33,10 +33,10 @@ check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely t
 	$(BIN)/mypy
 	@EXAMPLES=few $(BIN)/pytest -q --numprocesses 2 --dist worksteal @tests/check.txt
 
-test: .venv/demo .venv/test azurite  ## Run the test suite, without what is slow and without real frameworks.
+test: .venv/demo .venv/test  ## Run the test suite, without what is slow and without real frameworks.
 	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m "not slow" --ignore $(REAL_FRAMEWORKS)
 
-test-slow: .venv/demo .venv/test azurite .spark/complete  ## Run the rest of it: whole demos, Spark, kills at more moments.
+test-slow: .venv/demo .venv/test azurite .spark/complete  ## Run the rest of it: whole demos, Spark, Azure, kills at more moments.
 	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m slow
 
 test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete  ## Run one agent on real frameworks and compare its steps.

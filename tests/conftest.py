@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tests import processor_times
 from tests.lake.stores import Store, azure_is_there, azure_server, put_environment, s3_server
+from tests.slow import slow_after
 
 settings.register_profile(
     "same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -78,7 +79,7 @@ def azure() -> Iterator[Store]:
         yield store
 
 
-@pytest.fixture(params=["server", "azure"], ids=["s3", "az"])
+@pytest.fixture(params=slow_after(1, ["server", "azure"]), ids=["s3", "az"])
 def either_store(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Store]:

@@ -1,7 +1,8 @@
 """Tests that `make test` leaves to `make test-slow`; pytest called by itself, and CI, run all.
 
-A test is marked `slow` where it takes seconds of processor time and a quicker one holds the same
-code to the same fact: at another moment, by another executor, in fewer cases.
+A test is marked `slow` where it takes seconds of processor time and quicker ones hold the same
+code to the same facts: at another moment, by another executor, on another store, in fewer cases,
+or part by part where it goes the whole way.
 """
 
 from collections.abc import Iterable

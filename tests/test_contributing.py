@@ -54,6 +54,7 @@ def blocks(title: str) -> Iterator[Block]:
 _LINES = re.MULTILINE | re.DOTALL
 
 
+@pytest.mark.slow
 def test_examples_work_as_they_stand_there(tmp_path: Path) -> None:
     """Their files make a copy of the packages do what their commands show."""
     copy = copied_packages(tmp_path / "copy")

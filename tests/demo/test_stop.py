@@ -112,6 +112,7 @@ def test_interrupted_demo_leaves_nothing_running(number: signal.Signals, tmp_pat
     assert not list(tmp_path.glob("tracegrade-*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "running"),
     [
@@ -152,6 +153,7 @@ def test_second_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
     wait_until_none_lives(mark)
 
 
+@pytest.mark.slow
 def test_failed_stage_is_one_line_and_the_logs(tmp_path: Path) -> None:
     """A model server that is not there: the demo says which stage failed and shows why."""
     mark = uuid.uuid4().hex

@@ -13,6 +13,7 @@ from tests.explorer.lakes import LONG, LOOPED, explorer, unscored
 from tests.queries.traces import capture, land
 from tests.scoring.report.build import Tables, as_lake
 from tests.scoring.report.test_hostile import HOSTILE, fill_with
+from tests.slow import slow_after
 
 from tracegrade_explorer.app import Explorer
 from tracegrade_lake import Lake
@@ -103,13 +104,13 @@ def hostile(root: Path) -> Lake:
 
 
 PAGES = {
-    "sample": OF_SAMPLE,
     "empty": ALL,
     "unscored": ("/", "/runs", "/trends"),
     "unknown": ("/", "/runs", "/trends"),
     "hostile": (*ALL, "/runs/t1", "/runs/t3", "/runs/t11", f"/runs/t{2 * len(HOSTILE) + 1}"),
+    "sample": OF_SAMPLE,
 }
-"""Of each lake; the last one is of the text of 5 MB."""
+"""Of each lake; the last hostile one is of the text of 5 MB."""
 
 
 def follow(link: Locator) -> None:
@@ -118,7 +119,7 @@ def follow(link: Locator) -> None:
         link.click()
 
 
-@pytest.mark.parametrize("lake", PAGES)
+@pytest.mark.parametrize("lake", slow_after(4, PAGES))
 def test_pages_are_drawn_and_silent(browser: Browser, base: Base, lake: str) -> None:
     """Nothing on the console, no violation of the policy, no request to anybody else."""
     with watched(browser, base(lake)) as seen:
@@ -144,6 +145,7 @@ def test_pages_fit_any_screen_and_can_be_read(browser: Browser, base: Base) -> N
                 assert seen.page.evaluate(LOW_CONTRAST) == [], (path, scheme)
 
 
+@pytest.mark.slow
 def test_traces_of_others_are_drawn_and_silent(browser: Browser, base: Base) -> None:
     """Of frameworks that name no release, no task and no outcome, and of unknown agents."""
     with watched(browser, base("others")) as seen:

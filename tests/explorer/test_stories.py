@@ -9,7 +9,7 @@ from tests.explorer.lakes import LOOPED, NEVER_REACHED
 
 from tracegrade_explorer.app import Explorer
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.slow]
 FOCUSED = "document.activeElement"
 IN_VIEW = f"(({FOCUSED}.getBoundingClientRect().top >= 0) && "
 IN_VIEW += f"({FOCUSED}.getBoundingClientRect().bottom <= innerHeight))"

@@ -18,6 +18,8 @@ import yaml
 from tests.citations import ROOT
 from tests.harness.trial.agents import Tried
 
+pytestmark = pytest.mark.slow
+
 NEEDED = ("agents", "openinference.instrumentation.openai_agents")
 AGENT = """
 import asyncio

@@ -74,6 +74,7 @@ def test_a_pull_request_is_compared_with_its_branch(suite: Path, tmp_path: Path)
     assert failures(tmp_path) == "0"
 
 
+@pytest.mark.slow
 def test_a_first_pull_request_has_nothing_to_be_compared_with(suite: Path, tmp_path: Path) -> None:
     """Its own trials are reported."""
     shutil.copytree(suite, tmp_path / "candidate")

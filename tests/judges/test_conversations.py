@@ -93,6 +93,7 @@ def obedient(request: Json, number: int = 0) -> Reply:
     return recorded(request, number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "turned", "rate"),
     [(recorded, 0, "0.000 (0.000 to 0.161)"), (obedient, 16, "0.800 (0.584 to 0.919)")],

@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pytest
 
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.build.build import build
@@ -234,6 +235,7 @@ def test_ten_thousand_nested_agents_are_one_run(lake: Lake) -> None:
     assert trajectories(lake) == [("1", "")]
 
 
+@pytest.mark.slow
 def test_trace_of_two_hundred_thousand_spans_is_one_run(lake: Lake) -> None:
     """An agent with a hundred times 1,999 tool calls is built as one run."""
     spans = [agent(1, ms=500_000), *(tool(number, 1, at=number) for number in range(2, 2001))]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from tests.slow import slow_after
 from tests.waiting import wait_until
 
 from tracegrade_lake import Lake
@@ -62,7 +63,9 @@ def test_error_in_one_process_ends_the_others(lake: Lake) -> None:
     assert children(os.getpid()) == []
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(
+    ("number", "code"), slow_after(1, [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+)
 def test_processes_end_with_the_command(lake: Lake, number: int, code: int) -> None:
     """Ctrl-C reaches all of them at once; a kill only the first."""
     run = subprocess.Popen(

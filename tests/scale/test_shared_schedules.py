@@ -59,6 +59,7 @@ def test_both_jobs_share_one_lake_and_one_number_of_shares() -> None:
     assert "job-completion-index" in named["SHARE"]["valueFrom"]["fieldRef"]["fieldPath"]
 
 
+@pytest.mark.slow
 def test_jobs_score_a_lake_together(lake: Lake, made: Made, environment: dict[str, str]) -> None:
     """They run as they stand there, but for the places, with one share instead of eight."""
     places = {"/etc/tracegrade/tasks": environment["TRACEGRADE_TASKS"], "8": "1"}

@@ -30,6 +30,7 @@ from tests.collector.running import (
     trace_body,
     trace_request,
 )
+from tests.slow import slow_after
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
@@ -175,13 +176,16 @@ def test_full_disk_of_the_lake_lets_the_log_grow(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("call", "number"),
-    [
-        ("sync", errno.EIO),
-        ("sync", errno.ENOSPC),
-        ("write", errno.EIO),
-        ("write", errno.EROFS),
-        ("write", errno.EACCES),
-    ],
+    slow_after(
+        2,
+        [
+            ("sync", errno.EIO),
+            ("write", errno.EROFS),
+            ("sync", errno.ENOSPC),
+            ("write", errno.EIO),
+            ("write", errno.EACCES),
+        ],
+    ),
     ids=lambda each: errno.errorcode[each] if isinstance(each, int) else each,
 )
 def test_failing_disk_is_not_acknowledged(

@@ -256,6 +256,7 @@ def test_idle_connections_make_room(tmp_path: Path) -> None:
     assert finished == [400] * 5
 
 
+@pytest.mark.slow
 def test_ten_thousand_idle_connections_hurt_nobody(tmp_path: Path) -> None:
     """As many as this machine lets us open; others are answered as before, and memory is small."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -127,6 +127,7 @@ ANYWHERE = (
 )
 
 
+@pytest.mark.slow
 def test_wherever_tabs_are_the_browser_is_read_and_copied(
     template: EnvironmentTemplate, tmp_path: Path
 ) -> None:
@@ -146,6 +147,7 @@ def kept(environment: OpenedEnvironment) -> dict[str, str]:
     return {name: digest for name, digest in environment.state().items() if "/dom:" not in name}
 
 
+@pytest.mark.slow
 def test_random_changes_are_named_copied_and_undone_by_the_next_trial(
     template: EnvironmentTemplate, trial: OpenedEnvironment, tmp_path: Path
 ) -> None:

@@ -197,6 +197,7 @@ MUTATIONS = {
 }
 
 
+@pytest.mark.slow
 @settings(
     max_examples=many(5),
     deadline=None,

@@ -271,6 +271,7 @@ def test_what_a_killed_process_leaves_scores_what_is_declared(
     assert found.score == left.score, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", AGAIN, ids=[left.what for left in AGAIN])
 def test_what_is_left_a_second_time_scores_as_before_for_the_same_reasons(
     left: Left, templates: Templates, tmp_path: Path

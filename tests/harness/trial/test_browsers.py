@@ -8,7 +8,7 @@ import yaml
 from tests.harness.environment.pages import BROWSER, SHOP, needs_chromium, write_shop
 from tests.harness.trial.agents import Tried
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.slow]
 pytest.importorskip("playwright", reason="no playwright")
 
 AGENT = """

@@ -11,6 +11,8 @@ from tests.harness.trial.selling import KILLS, made
 
 from tracegrade_harness.environment.postgres import programs
 
+pytestmark = pytest.mark.slow
+
 POINTS = {
     "careless": ["early", "mid", "late"],
     "tidy": ["mid", "late"],

@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse
 from tests.harness.trial.agents import Tried
 from tests.harness.trial.ordering import CURL, KILLS, made
 from tests.harness.trial.shopping import steps
+from tests.slow import slow_after
 
 from tracegrade_harness.environment.http_server import HttpServer
 
@@ -34,7 +35,9 @@ def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
     }
 
 
-@pytest.mark.parametrize("command", [CURL, ("node", "{suite}/agent.js")], ids=["curl", "node"])
+@pytest.mark.parametrize(
+    "command", slow_after(1, [(CURL,), (("node", "{suite}/agent.js"),)]), ids=["curl", "node"]
+)
 def test_an_agent_in_any_language_is_killed_between_its_requests(
     tmp_path: Path, command: Sequence[str]
 ) -> None:

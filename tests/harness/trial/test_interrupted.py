@@ -167,6 +167,7 @@ def test_ctrl_c_ends_agents_and_lands_what_was_sent(tmp_path: Path) -> None:
     assert spans[0]["runs"] >= 1
 
 
+@pytest.mark.slow
 def test_a_repeat_that_its_harness_never_killed_is_no_attempt(tmp_path: Path) -> None:
     """It was to be killed; its harness was. A harness that goes on at once repeats it anew."""
     suite = made(tmp_path, {"balky": CASES["careless"]})

@@ -100,6 +100,7 @@ def test_runs_are_scored_and_killed_ones_are_no_attempts(tried: Tried) -> None:
     assert round(rows[0]["ra"], 2) == 3.33
 
 
+@pytest.mark.slow
 def test_a_node_client_is_killed_after_the_same_calls(tmp_path: Path) -> None:
     """It finds its servers in the file that `{mcp}` names."""
     node = shutil.which("node")

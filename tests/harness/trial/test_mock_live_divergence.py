@@ -10,6 +10,8 @@ from tests.harness.trial.asking import made, searching
 
 from tracegrade_scoring.statistics.intervals import wilson
 
+pytestmark = pytest.mark.slow
+
 FIRST_NUMBERS = {"files": "data", "path": "search", "text": {"matches": '"number":1.*\n.*:2'}}
 """The service's numbers go up, so that only what plays a tape gets these again."""
 

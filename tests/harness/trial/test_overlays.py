@@ -132,7 +132,7 @@ def of_copies(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("user", slow_after(1, ["as one without rights", "as this user"]))
-@pytest.mark.parametrize("sandbox", ["bwrap", "none"])
+@pytest.mark.parametrize("sandbox", slow_after(1, ["none", "bwrap"]))
 def test_the_rows_of_overlays_are_those_of_copies(
     of_copies: list[dict[str, Any]], tmp_path: Path, tmp_place: Path, sandbox: str, user: str
 ) -> None:

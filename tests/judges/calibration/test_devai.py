@@ -23,6 +23,8 @@ from tracegrade_scoring.job.score import score
 
 from . import plain
 
+pytestmark = pytest.mark.slow
+
 Said = dict[tuple[str, str], bool]
 
 

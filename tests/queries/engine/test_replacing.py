@@ -8,6 +8,7 @@ import pytest
 from tests.queries.executors import InTheLake, Twice
 from tests.queries.test_build import contents
 from tests.queries.traces import agent, land, request_of, rows, tool
+from tests.slow import slow_after
 
 from tracegrade_lake import Lake
 from tracegrade_lake.maintenance.compaction import CompactOptions, compact
@@ -38,7 +39,9 @@ def day(one_day: Lake, tmp_path: Path) -> Lake:
     return Lake.open(shutil.copytree(one_day.root, tmp_path / "lake"))
 
 
-@pytest.mark.parametrize("executor", [InTheLake(), Twice()], ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize(
+    "executor", slow_after(1, [Twice(), InTheLake()]), ids=lambda each: type(each).__name__
+)
 def test_only_files_with_rows_of_the_traces_are_written_again(
     day: Lake, executor: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

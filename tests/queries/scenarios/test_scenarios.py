@@ -75,6 +75,7 @@ def _mark(told: str, notes: dict[str, int]) -> str:
     return f"{word} ({notes.setdefault(told, len(notes) + 1)})"
 
 
+@pytest.mark.slow
 def test_readme_shows_the_matrix(cells: dict[str, Cell]) -> None:
     """The matrix of the README is made from the captures; WRITE_TABLE=1 writes it anew."""
     before, rest = README.read_text("utf-8").split(TABLE_START)

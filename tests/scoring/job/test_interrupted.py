@@ -57,10 +57,10 @@ def more_comes(lake: Lake) -> None:
 @pytest.mark.parametrize(
     "point",
     slow_after(
-        2,
+        1,
         [
-            "rows_left_out:1",
             "scores_committed:4",
+            "rows_left_out:1",
             "scores_staged",
             "rows_left_out:3",
             "scores_committed:1",

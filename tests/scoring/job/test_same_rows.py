@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROJECT = Path(__file__).parents[3]
 
 CAPTURES = ("langgraph_traceloop", "openai-agents_openinference_responses__toolerror")
@@ -24,6 +26,7 @@ def digests(cores: int, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_rows_are_the_same_wherever_they_are_made() -> None:
     """Two machines that share nothing but the code and the spans."""
     here = digests(1, TZ="UTC", LC_ALL="C.UTF-8", PYTHONHASHSEED="1")

@@ -40,6 +40,7 @@ def broken(path: tuple[str | int, ...], strange: Any) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_one_fault_of_shape_brings_no_other(tmp_path: Path) -> None:
     """Wherever it stands, it is told alone: nothing that it stands for seems to be missing."""
     file = tmp_path / "tasks.yaml"
