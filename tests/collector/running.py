@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import http.client
+import math
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
@@ -31,6 +33,8 @@ RAW_TABLES = {"raw_spans": RAW_SPANS, "raw_logs": RAW_LOGS}
 COMMAND = [str(Path(sys.executable).with_name("tracegrade")), "collect"]
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
 JSON = {"Content-Type": "application/json"}
+BESIDE_SECS = 10
+"""That work in the background goes on once it is to end soon; what it is beside takes a second."""
 
 
 class Answer(NamedTuple):
@@ -209,18 +213,27 @@ def read_answer(connection: http.client.HTTPConnection) -> Answer:
 
 
 @contextmanager
-def in_background(work: Callable[[], None]) -> Iterator[None]:
-    """Do something again and again during the block."""
-    stop = threading.Event()
+def in_background(work: Callable[[], None]) -> Iterator[Callable[[], None]]:
+    """Do something again and again during the block.
+
+    Yields:
+        What lets that end some seconds later. Work without an end may leave no moment, on a loaded
+        machine, for what it is done beside.
+    """
+    stop, ends_at = threading.Event(), math.inf
 
     def run() -> None:
-        while not stop.is_set():
+        while not stop.is_set() and time.monotonic() < ends_at:
             work()
+
+    def end_soon() -> None:
+        nonlocal ends_at
+        ends_at = time.monotonic() + BESIDE_SECS
 
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        yield
+        yield end_soon
     finally:
         stop.set()
         thread.join()

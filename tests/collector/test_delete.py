@@ -250,8 +250,9 @@ def test_a_running_collector_loses_nothing(tmp_path: Path) -> None:
 
     with collecting(lake, max_segment_age_secs=0.05, land_every_secs=0.1) as collector:
         send(collector, TRACE, CANARY)
-        with in_background(work):
+        with in_background(work) as end_soon:
             wait_until(lambda: OTHER_TRACE in landed_traces(lake))
+            end_soon()
             summary = deleted(lake, "--trace", TRACE_ID)
         assert collector.stop() == 0
 
@@ -359,8 +360,10 @@ def test_verify_beside_it_raises_no_alarm(tmp_path: Path) -> None:
 
     with collecting(path, max_segment_age_secs=0.05, land_every_secs=0.2) as collector:
         lake = Lake.open(path)
-        with in_background(work), in_background(maintain):
+        with in_background(work) as end_sending, in_background(maintain) as end_maintaining:
             wait_until((path / "removals.json").exists)
+            end_sending()
+            end_maintaining()
             found = [verify(lake, lambda _: None).wrong for _ in range(8)]
         assert collector.stop() == 0
 
