@@ -213,8 +213,8 @@ def read_answer(connection: http.client.HTTPConnection) -> Answer:
 
 
 @contextmanager
-def in_background(work: Callable[[], None]) -> Iterator[Callable[[], None]]:
-    """Do something again and again during the block.
+def in_background(*works: Callable[[], None]) -> Iterator[Callable[[], None]]:
+    """Do some things again and again during the block, side by side.
 
     Yields:
         What lets that end some seconds later. Work without an end may leave no moment, on a loaded
@@ -222,7 +222,7 @@ def in_background(work: Callable[[], None]) -> Iterator[Callable[[], None]]:
     """
     stop, ends_at = threading.Event(), math.inf
 
-    def run() -> None:
+    def run(work: Callable[[], None]) -> None:
         while not stop.is_set() and time.monotonic() < ends_at:
             work()
 
@@ -230,13 +230,15 @@ def in_background(work: Callable[[], None]) -> Iterator[Callable[[], None]]:
         nonlocal ends_at
         ends_at = time.monotonic() + BESIDE_SECS
 
-    thread = threading.Thread(target=run)
-    thread.start()
+    threads = [threading.Thread(target=run, args=[work]) for work in works]
+    for thread in threads:
+        thread.start()
     try:
         yield end_soon
     finally:
         stop.set()
-        thread.join()
+        for thread in threads:
+            thread.join()
 
 
 def trace_request(*span_ids: int, trace_id: int = 1) -> ExportTraceServiceRequest:

@@ -360,10 +360,9 @@ def test_verify_beside_it_raises_no_alarm(tmp_path: Path) -> None:
 
     with collecting(path, max_segment_age_secs=0.05, land_every_secs=0.2) as collector:
         lake = Lake.open(path)
-        with in_background(work) as end_sending, in_background(maintain) as end_maintaining:
+        with in_background(work, maintain) as end_soon:
             wait_until((path / "removals.json").exists)
-            end_sending()
-            end_maintaining()
+            end_soon()
             found = [verify(lake, lambda _: None).wrong for _ in range(8)]
         assert collector.stop() == 0
 
@@ -406,8 +405,7 @@ def test_rows_of_an_older_version_are_erased_too(full: Path) -> None:
     """A file that lacks a column gets it, with NULL, when it is written anew."""
     lake = Lake.open(full)
     old = lake.live_files("raw_spans")[0]
-    rows = lake.open_parquet("raw_spans", old.path).read().slice(0, 1)
-    rows = rows.drop_columns(["trace_state"])
+    rows = lake.open_parquet("raw_spans", old.path).read().slice(0, 1).drop_columns("trace_state")
     other = pa.concat_tables([rows, rows.set_column(0, "trace_id", pa.array(["e" * 32]))])
     pq.write_table(other, full / "raw_spans" / old.path)
 
