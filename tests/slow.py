@@ -2,7 +2,8 @@
 
 A test is marked `slow` where it takes seconds of processor time and quicker ones hold the same
 code to the same facts: at another moment, by another executor, on another store, in fewer cases,
-or part by part where it goes the whole way.
+or part by part where it goes the whole way. So are examples and tables of documents that take as
+long to be held to the code: few changes touch them.
 """
 
 from collections.abc import Iterable

@@ -34,7 +34,7 @@ COMMAND = [str(Path(sys.executable).with_name("tracegrade")), "collect"]
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
 JSON = {"Content-Type": "application/json"}
 BESIDE_SECS = 10
-"""That work in the background goes on once it is to end soon; what it is beside takes a second."""
+"""For which work in the background goes on once it is to end soon."""
 
 
 class Answer(NamedTuple):
@@ -217,8 +217,8 @@ def in_background(*works: Callable[[], None]) -> Iterator[Callable[[], None]]:
     """Do some things again and again during the block, side by side.
 
     Yields:
-        What lets that end some seconds later. Work without an end may leave no moment, on a loaded
-        machine, for what it is done beside.
+        What lets that end some seconds later. On a loaded machine, work without an end might never
+        let the test's own come to its end.
     """
     stop, ends_at = threading.Event(), math.inf
 

@@ -54,7 +54,7 @@ def test_connections_that_were_just_made(service: socket.socket) -> None:
 
 
 def test_connections_that_the_service_does_not_accept(service: socket.socket) -> None:
-    """The second of three waits in its queue, so the last ones are not connected."""
+    """Its queue is full after the first, so the others are still to be connected."""
     with nothing_left(), carried(service) as connect:
         asking = [connect() for _ in range(4)]
         for each in asking:
