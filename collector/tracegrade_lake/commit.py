@@ -163,27 +163,29 @@ def commit_once(
     delta, tried = opened, False
     backoff = Backoff(COMMIT_PATIENCE_SECS)
     while True:
-        if delta is None:
-            delta = writable_table(storage, table)
-            if has_landed(delta, change, after_error=tried):
-                storage.sync_log(after=delta.version() - 1)
-                return tried
-        if _try_to_commit(storage, delta, change):
+        with storage.in_turn():
+            if delta is None:
+                delta = writable_table(storage, table)
+                if has_landed(delta, change, after_error=tried):
+                    storage.sync_log(after=delta.version() - 1)
+                    return tried
+            is_committed = _try_to_commit(storage, delta, change)
+        if is_committed:
+            storage.sync_log(after=delta.version())
+            reach("commit_synced")
             return True
         _pause(backoff, storage)
         delta, tried = None, True
 
 
 def _try_to_commit(storage: TableStorage, delta: DeltaTable, change: TableChange) -> bool:
-    """Commit durably; return False if another writer was first, or the answer was lost."""
+    """Commit, not durably yet; return False if another was first, or the answer was lost."""
     try:
         with storage.writing():
             _write(delta, change)
         reach("commit_written")
     except CommitFailedError:
         return False
-    storage.sync_log(after=delta.version())
-    reach("commit_synced")
     return True
 
 

@@ -21,7 +21,7 @@ from tracegrade_lake.files import (
     sync_folder,
 )
 from tracegrade_lake.lake_root import writing_to
-from tracegrade_lake.locks import FolderLock
+from tracegrade_lake.locks import FolderLock, in_turn
 from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StagedFile, StoredFile
 from tracegrade_lake.torn_log import is_whole, put_aside_torn
 
@@ -76,6 +76,11 @@ class TableFolder:
         """Write privately; say in one line which table the disk refused to change, and why."""
         with private_files(), writing_to(self.folder):
             yield
+
+    def in_turn(self) -> AbstractContextManager[None]:
+        """Let the writers of this machine through one after the other, if each is quick."""
+        self.prepare()
+        return in_turn(self._log)
 
     def may_exist(self) -> bool:
         """Return whether there is a log; the Delta library would make folders while looking."""

@@ -83,6 +83,12 @@ class TableStorage(Protocol):
     def writing(self) -> AbstractContextManager[None]:
         """Turn failures of the storage in the block into an error of one line."""
 
+    def in_turn(self) -> AbstractContextManager[None]:
+        """Let writers through the block one after the other, where that costs little.
+
+        What they do must be safe without.
+        """
+
     def may_exist(self) -> bool:
         """Return False if there certainly is no such table."""
 

@@ -2,15 +2,17 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 import pytest
+from tests.waiting import PATIENCE_SECS
 
-from tracegrade_lake import Column, Lake, Owner, Table, commit
+from tracegrade_lake import Column, Lake, Owner, Table, commit, locks
 from tracegrade_lake.errors import CommitFailed, Fenced
 from tracegrade_lake.folder import TableFolder
 from tracegrade_lake.lake import _publish
@@ -22,9 +24,16 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Raced(TableFolder):
-    """A table's folder where another writer commits just before each of our writes."""
+    """A table's folder where another writer commits just before each of our writes.
+
+    It is on another machine: it does not wait for its turn.
+    """
 
     rival: Callable[[], object] = lambda: None
+
+    def in_turn(self) -> AbstractContextManager[None]:
+        """Let everybody through at once."""
+        return nullcontext()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -144,4 +153,30 @@ def test_new_columns_are_added_beside_a_writer_who_adds_them(
 
     assert commit.commit_once(storage, ours, LATE)
     assert {*(lake.columns("notes") or ())} == {"number", "text", "place"}
+    assert numbers(lake) == [0, 1]
+
+
+def test_writers_of_a_folder_take_turns(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of them loses a race, though each would give up at the second one."""
+    monkeypatch.setattr(locks, "TURN_SECS", PATIENCE_SECS)
+    monkeypatch.setattr(commit, "COMMIT_PATIENCE_SECS", 0.0)
+
+    def write(writer: int) -> None:
+        for number in range(8):
+            change = replace(LATE, transactions={f"writer{writer}/notes": number})
+            commit.commit(lake.storage.table("notes"), NOTES, change)
+
+    with ThreadPoolExecutor(4) as writers:
+        list(writers.map(write, range(4)))
+    assert lake.version("notes") == 1 + 4 * 8
+
+
+def test_a_writer_that_is_stopped_in_its_turn_holds_up_nobody_for_long(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Turns are a courtesy: commits are kept apart without."""
+    monkeypatch.setattr(locks, "TURN_SECS", SHORT_PAUSE_SECS)
+
+    with lake.storage.table("notes").in_turn():
+        lake.append(NOTES, note(1))
     assert numbers(lake) == [0, 1]
