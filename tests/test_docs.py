@@ -1,8 +1,10 @@
 """What the documents say is true of the code."""
 
 import ast
+import os
 import re
 import tomllib
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from itertools import chain
 from pathlib import Path
@@ -29,14 +31,17 @@ PACKAGES = {
     "tracegrade_scale": "scoring",
     "tracegrade_scoring": "scoring",
 }
-CITING = sorted(
-    path
-    for top in ROOT.iterdir()
-    if not top.name.startswith(".")
-    for path in (top.rglob("*.*") if top.is_dir() else [top])
-    if path.suffix in {*COMMENT_MARKS, ".md"}
-    and not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
-)
+
+
+def visible_files() -> Iterator[Path]:
+    """Yield the project's files, none of those that commands put into hidden folders."""
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(folder, name) for name in names if not name.startswith("."))
+
+
+FILES = sorted(visible_files())
+CITING = [path for path in FILES if path.suffix in {*COMMENT_MARKS, ".md"}]
 """Every file that may cite a document."""
 CATALOGUE = ROOT / "docs" / "reliability.md"
 NUMBERED = 4
@@ -88,11 +93,6 @@ def test_links_in_documents_lead_somewhere(document: Path) -> None:
 FILE = re.compile(r"(?:`|\]\()([\w./-]+\.(?:py|sql|md))(?:::[\w:]+)?[`)]")
 SHOWN = r"(?:`{0}`:\n\n```|This is `{0}`, whole)"
 """How a document introduces a file that it shows, for a reader to add."""
-FILES = [
-    path.relative_to(ROOT).as_posix()
-    for path in ROOT.rglob("*.*")
-    if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
-]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -101,7 +101,8 @@ def test_files_that_documents_name_exist(document: Path) -> None:
     text = document.read_text()
     home = document.parent.relative_to(ROOT).as_posix()
     places = ("",) if home in (".", "docs") else (f"{home}/", "tests/")
-    near = [f"/{file}" for file in FILES if file.startswith(places)]
+    names = [file.relative_to(ROOT).as_posix() for file in FILES]
+    near = [f"/{name}" for name in names if name.startswith(places)]
     gone = [
         name
         for name in sorted(set(FILE.findall(text)))
