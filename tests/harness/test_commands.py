@@ -60,6 +60,7 @@ def test_options_say_which_trials_are_run(tried: Tried) -> None:
     assert tried.ended.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_run_says_first_which_it_is_and_last_what_shows_it(tried: Tried) -> None:
     """The line is a command of a shell, and does what it says."""
     assert tried.ended is not None
@@ -200,6 +201,7 @@ def test_clean_removes_what_killed_harnesses_left_and_nothing_of_a_living_one(
     assert [each.exists() for each in there] == [False, False, False]
 
 
+@pytest.mark.slow
 def test_what_a_trial_cannot_start_with_is_an_error_of_the_harness(
     suite: Tried, temporary_place: Path
 ) -> None:

@@ -21,6 +21,7 @@ def transcript() -> Iterator[tuple[list[str], list[str]]]:
         yield shlex.split(command), lines
 
 
+@pytest.mark.slow
 def test_a_first_suite_does_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are written as they stand there, and the commands are run one after the other."""
     for name, _, text in (found.groups() for found in BLOCK.finditer(SECTION)):

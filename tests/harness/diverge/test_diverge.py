@@ -266,6 +266,7 @@ def test_a_service_is_asked_no_more_often_than_the_suite_says(asked: Recorded) -
     assert time.monotonic() - began >= 5 / 20
 
 
+@pytest.mark.slow
 def test_an_mcp_server_is_asked_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

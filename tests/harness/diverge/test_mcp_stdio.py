@@ -197,6 +197,7 @@ def test_a_command_gets_the_text_of_an_issue(shop: Shop, tmp_path: Path) -> None
     assert json.loads(ended.stdout)["diverged"][0]["live"] == "4"
 
 
+@pytest.mark.slow
 def test_a_command_ignores_no_signal_whatever_the_harness_ignores(shop: Shop) -> None:
     """It ends with 3 if the command does not end with 0."""
     shop.becomes(price=4)

@@ -81,12 +81,11 @@ def draft(lake: Path, out: Path, *options: object) -> Ended:
     return tracegrade("harness", "draft", "--lake", lake, "--out", out, *command, *options)
 
 
-def test_hostile_names_are_data(tmp_path: Path) -> None:
+def test_hostile_names_are_data(lake: Path, tmp_path: Path) -> None:
     """Each task has its case, all files are in the folder, and `check` has nothing against it."""
-    runs = [run(i, task, asked=f"Pay {task}.") for i, task in enumerate(HOSTILE, 1)]
     out = tmp_path / "out" / "drafted"
 
-    ended = draft(lake_of(tmp_path, *runs), out)
+    ended = draft(lake, out, *(f"--task={task}" for task in HOSTILE))
 
     assert ended.returncode == 0, ended.stderr
     assert "\x1b" not in ended.stdout
@@ -118,10 +117,11 @@ LACKS: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.fixture(scope="module")
 def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two runs of task a, one of task b, and those that lack something."""
+    """Two runs of task a, one of task b, those that lack something, and hostile ones."""
     holed = [run(i, task, **LACKS[task][0]) for i, task in enumerate(LACKS, 4)]
+    hostile = [run(i, task, asked=f"Pay {task}.") for i, task in enumerate(HOSTILE, 40)]
     runs = (run(1, "a"), run(2, "a"), run(3, "b"))
-    return lake_of(tmp_path_factory.mktemp("drafted"), *runs, *holed)
+    return lake_of(tmp_path_factory.mktemp("drafted"), *runs, *holed, *hostile)
 
 
 def test_what_a_run_lacks_is_named(lake: Path, tmp_path: Path) -> None:

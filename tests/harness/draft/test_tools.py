@@ -180,6 +180,7 @@ def test_a_drafted_case_takes_the_same_steps_without_its_services(shop: Shop) ->
     assert shop.ran.read_text().split() == ["search", "inner", "page", "pay", "price"]
 
 
+@pytest.mark.slow
 def test_a_tool_that_gives_more_than_its_text_is_a_miss(shop: Shop) -> None:
     """Nothing is made up, and its body does not run."""
     tried = shop.play("price")

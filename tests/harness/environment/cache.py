@@ -37,10 +37,19 @@ def cache_template(folder: Path, commands: str = CACHE, **options: Any) -> Envir
 
 @contextmanager
 def opened_cache(folder: Path, **options: Any) -> Iterator[tuple[OpenedEnvironment, Any]]:
-    """Open the cache for a trial, with a client as the agent has it."""
+    """Freeze the cache, and open it for a trial."""
+    with opened_for(cache_template(folder, **options), folder / "trial") as opened:
+        yield opened
+
+
+@contextmanager
+def opened_for(
+    template: EnvironmentTemplate, root: Path
+) -> Iterator[tuple[OpenedEnvironment, Any]]:
+    """Open a cache for a trial, with a client as the agent has it."""
     import redis  # noqa: PLC0415 - there where the cache is
 
-    with closing(cache_template(folder, **options).open(folder / "trial")) as environment:
+    with closing(template.open(root)) as environment:
         client = redis.Redis.from_url(environment.variables["REDIS_URL"], decode_responses=True)
         with closing(client):
             yield environment, client

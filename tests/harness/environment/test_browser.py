@@ -20,6 +20,7 @@ from tests.harness.environment.pages import (
     shop_template,
 )
 from tests.harness.environment.test_kept_server import wait_for
+from tests.slow import slow_after
 
 from tracegrade_harness.environment.browser import server
 from tracegrade_harness.environment.browser.command import Confinement
@@ -176,6 +177,7 @@ def test_random_changes_are_named_copied_and_undone_by_the_next_trial(
         assert environment.fingerprint() == template.fingerprint()
 
 
+@pytest.mark.slow
 def test_a_page_whose_script_does_not_end_is_held(
     template: EnvironmentTemplate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,6 +277,7 @@ def test_an_agent_with_a_browser_does_not_get_out_of_it(
     assert trial.notes()[PART] == "not looked into: 1 contexts beside the profile"
 
 
+@pytest.mark.slow
 def test_a_suite_may_open_the_network_to_its_browser(tmp_path: Path, elsewhere: str) -> None:
     """Then it reaches what this machine reaches."""
     template = shop_template(tmp_path, network="open", url=elsewhere, watch=["body"])
@@ -282,6 +285,7 @@ def test_a_suite_may_open_the_network_to_its_browser(tmp_path: Path, elsewhere: 
     assert f"{PART}/dom:body" in template.before
 
 
+@pytest.mark.slow
 def test_without_bubblewrap_a_browser_runs_all_the_same(
     template: EnvironmentTemplate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,13 +333,13 @@ def test_no_browser_outlives_a_killed_harness() -> None:
 
 @pytest.mark.parametrize(
     ("options", "fault"),
-    [
-        (
-            {"url": "http://nowhere/"},
-            "cannot be restored: net::ERR_NAME_NOT_RESOLVED",
-        ),
-        ({"watch": ["li["]}, "'li\\[' is no CSS selector; correct it"),
-    ],
+    slow_after(
+        1,
+        [
+            ({"url": "http://nowhere/"}, "cannot be restored: net::ERR_NAME_NOT_RESOLVED"),
+            ({"watch": ["li["]}, "'li\\[' is no CSS selector; correct it"),
+        ],
+    ),
 )
 def test_what_cannot_be_restored_is_an_error(
     tmp_path: Path, options: dict[str, Any], fault: str

@@ -20,6 +20,7 @@ from tests.harness.environment.shop import (
     opened_shop,
     shop_template,
 )
+from tests.slow import slow_after
 
 from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
 from tracegrade_harness.errors import EnvironmentFailed
@@ -40,6 +41,15 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EnvironmentTe
 def shop(template: EnvironmentTemplate, tmp_path: Path) -> Iterator[OpenedEnvironment]:
     """The shop of one trial."""
     with opened_shop(template, tmp_path) as environment:
+        yield environment
+
+
+@pytest.fixture(scope="module")
+def kept_shop(
+    template: EnvironmentTemplate, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[OpenedEnvironment]:
+    """The shop of one trial, in which tests change nothing."""
+    with opened_shop(template, tmp_path_factory.mktemp("kept")) as environment:
         yield environment
 
 
@@ -78,11 +88,11 @@ def test_the_agent_owns_all_in_its_database(shop: OpenedEnvironment) -> None:
         "DO $$ BEGIN EXECUTE 'ALTER DATABASE ' || current_database() || ' SET jit = on'; END $$",
     ],
 )
-def test_the_agent_has_no_rights_beyond_it(shop: OpenedEnvironment, statement: str) -> None:
+def test_the_agent_has_no_rights_beyond_it(kept_shop: OpenedEnvironment, statement: str) -> None:
     """Neither on the server nor on the files of its machine."""
     import psycopg  # noqa: PLC0415 - there where the shop is
 
-    with connect(shop) as connection, pytest.raises(psycopg.Error):
+    with connect(kept_shop) as connection, pytest.raises(psycopg.Error):
         connection.execute(statement)
 
 
@@ -219,6 +229,7 @@ def test_random_changes_are_named_and_the_next_trial_has_none(
     assert named == done
 
 
+@pytest.mark.slow
 def test_a_frozen_database_is_the_same_for_every_harness(tmp_path: Path) -> None:
     """The script is run once, so what it asks of the clock stays what it was."""
     with closing(shop_template(tmp_path)) as first:
@@ -271,7 +282,7 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("what", OPEN)
+@pytest.mark.parametrize("what", slow_after(1, OPEN))
 def test_what_a_living_connection_holds_is_held(
     template: EnvironmentTemplate, tmp_path: Path, what: str
 ) -> None:
@@ -284,6 +295,7 @@ def test_what_a_living_connection_holds_is_held(
         assert changes(shop) == {}
 
 
+@pytest.mark.slow
 def test_what_a_killed_client_held_is_let_go(shop: OpenedEnvironment) -> None:
     """PostgreSQL ends what a process had begun when it finds it dead, in the midst of a query."""
     program = (

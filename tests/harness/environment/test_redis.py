@@ -11,7 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.examples import many
-from tests.harness.environment.cache import CACHE, cache_template, needs_redis, opened_cache
+from tests.harness.environment.cache import (
+    CACHE,
+    cache_template,
+    needs_redis,
+    opened_cache,
+    opened_for,
+)
 from tests.harness.environment.test_kept_server import wait_for
 
 from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
@@ -69,16 +75,19 @@ def changes(environment: OpenedEnvironment) -> dict[str, list[str]]:
     ],
 )
 def test_a_change_is_named(
-    tmp_path: Path, change: Callable[[Any], object], changed: dict[str, list[str]]
+    template: EnvironmentTemplate,
+    tmp_path: Path,
+    change: Callable[[Any], object],
+    changed: dict[str, list[str]],
 ) -> None:
     """By its key; how Redis keeps it, and how long it still lives, is no change."""
-    with opened_cache(tmp_path) as (environment, client):
+    with opened_for(template, tmp_path / "trial") as (environment, client):
         change(client)
 
         assert changes(environment) == changed
         with closing(environment.clone(tmp_path / "copy")) as copy:
             assert copy.state() == environment.state()
-    with opened_cache(tmp_path) as (environment, _):
+    with closing(template.open(tmp_path / "trial")) as environment:
         assert changes(environment) == {}
 
 

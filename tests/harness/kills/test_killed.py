@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.harness.trial.agents import WROTE, Tried, made
+from tests.slow import slow_after
 
 KILLS: dict[str, Any] = {"kill": {"points": ["early", "mid", "late"]}, "verify": [WROTE]}
 LATE: dict[str, Any] = {**KILLS, "kill": {"points": ["late"]}}
@@ -17,14 +18,13 @@ CASES: dict[str, dict[str, Any]] = {
     "sly": {"kill": LATE["kill"]},
     "silent": LATE,
     "genai": LATE,
-    "openinference": LATE,
     "chain": LATE,
-    "chain_late": LATE,
     "fickle": {**KILLS, "kill": {"points": ["mid"]}},
     "shrinking": {**KILLS, "kill": {"points": ["mid"]}},
     "liar": LATE,
     "restless": {**KILLS, "environment": "clock", "kill": {"points": ["late"]}},
 }
+MORE: dict[str, dict[str, Any]] = {"openinference": LATE, "chain_late": LATE}
 CLOCK = """
 import asyncio
 
@@ -53,6 +53,20 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
     suite = made(tmp_path_factory.mktemp("killed"), CASES, RECOVER)
     add_clock(suite)
     return suite.run("--jobs", 2, "--sandbox", "none", "--trust").score()
+
+
+@pytest.fixture(scope="module")
+def more(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """Agents of yet other instrumentation, run and scored."""
+    suite = made(tmp_path_factory.mktemp("more"), MORE, RECOVER)
+    return suite.run("--jobs", 2, "--sandbox", "none").score()
+
+
+@pytest.fixture
+def foreign(request: pytest.FixtureRequest, task_id: str) -> Tried:
+    """The suite that has a task."""
+    found: Tried = request.getfixturevalue("more" if task_id in MORE else "tried")
+    return found
 
 
 def add_clock(suite: Tried) -> None:
@@ -197,18 +211,18 @@ def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(tried: Tried) 
     assert notes[-1] == "diverged: it did not do what the undisturbed run did"
 
 
-@pytest.mark.parametrize("task_id", ["genai", "openinference"])
+@pytest.mark.parametrize("task_id", slow_after(1, ["genai", "openinference"]))
 def test_an_agent_of_other_instrumentation_is_killed_between_calls(
-    tried: Tried, task_id: str
+    foreign: Tried, task_id: str
 ) -> None:
     """Its trajectory says so, although its root never ended."""
-    killed = tried.row(task_id, "late")
-    rows = tried.query(
+    killed = foreign.row(task_id, "late")
+    rows = foreign.query(
         "SELECT injection, tool_call_count FROM trajectories "
         f"WHERE trajectory_id = '{killed['trajectory_id']}'"
     )
 
-    assert kills(tried, task_id) == {"late": (3, 0, 0)}
+    assert kills(foreign, task_id) == {"late": (3, 0, 0)}
     assert rows == [{"injection": "late", "tool_call_count": 3}]
 
 
@@ -224,7 +238,7 @@ def test_a_run_that_ends_before_its_point_is_an_error(tried: Tried) -> None:
 
 def test_killed_runs_are_no_attempts(tried: Tried) -> None:
     """Each task has its one attempt, the undisturbed one, which succeeded."""
-    wanted = ("tidy", "careless", "first_writes", "fickle", "shrinking", "genai", "openinference")
+    wanted = ("tidy", "careless", "first_writes", "fickle", "shrinking", "genai")
     attempts = tried.query(
         "SELECT trajectories.task_id, trajectory_id, success.value AS success "
         "FROM trajectory_scores JOIN trajectories USING (trajectory_id) "
@@ -274,13 +288,13 @@ def test_what_does_not_stand_still_cannot_be_judged(tried: Tried) -> None:
     assert "http:clock/$.now" in row["reason"]
 
 
-@pytest.mark.parametrize("task_id", ["chain", "chain_late"])
+@pytest.mark.parametrize("task_id", slow_after(1, ["chain", "chain_late"]))
 def test_a_killed_run_that_never_says_that_it_is_an_agent_s_is_no_attempt_either(
-    tried: Tried, task_id: str
+    foreign: Tried, task_id: str
 ) -> None:
     """The root that the harness sends says it in its place."""
-    killed = tried.row(task_id, "late")["trajectory_id"]
-    rows = tried.query(
+    killed = foreign.row(task_id, "late")["trajectory_id"]
+    rows = foreign.query(
         "SELECT trajectory_id, tool_call_count FROM trajectories "
         f"WHERE task_id = '{task_id}' AND NOT injection IS NULL"
     )

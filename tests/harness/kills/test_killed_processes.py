@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.harness.trial.agents import WROTE, Tried, living, made
+from tests.slow import slow_after
 
 from tracegrade_harness.sandbox.choice import SANDBOXES
 
@@ -17,7 +18,7 @@ CASES: dict[str, Any] = {
 RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jsonl"]
 
 
-@pytest.fixture(scope="module", params=[sandbox.name for sandbox in SANDBOXES])
+@pytest.fixture(scope="module", params=slow_after(1, (sandbox.name for sandbox in SANDBOXES)))
 def tried(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Tried:
     """The suite, run in each sandbox."""
     (sandbox,) = [each for each in SANDBOXES if each.name == request.param]

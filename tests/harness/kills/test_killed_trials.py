@@ -9,10 +9,10 @@ import pytest
 from tests.harness.trial.agents import Tried
 from tests.harness.trial.ordering import BOOKED, made
 
-LATE: dict[str, Any] = {"verify": BOOKED, "trials": 3}
+LATE: dict[str, Any] = {"verify": BOOKED, "trials": 2}
 CASES = {
     "first": {**LATE, "kill": {"points": ["late"]}},
-    "some": {**LATE, "kill": {"points": ["late"], "trials": 2}},
+    "some": {**LATE, "trials": 3, "kill": {"points": ["late"], "trials": 2}},
     "every": {**LATE, "kill": {"points": ["late"], "trials": "all"}},
 }
 
@@ -36,12 +36,12 @@ def test_as_many_trials_are_killed_as_the_suite_says(tried: Tried) -> None:
     assert tried.ended.returncode == 0, tried.ended.stderr
     assert killed(tried, "first") == [1]
     assert killed(tried, "some") == [1, 2]
-    assert killed(tried, "every") == [1, 2, 3]
+    assert killed(tried, "every") == [1, 2]
 
 
 def test_each_kill_is_judged_on_its_own_trial(tried: Tried) -> None:
     """And each trial that was killed has a score."""
-    for trial in (1, 2, 3):
+    for trial in (1, 2):
         undisturbed = tried.row("every", trial=trial)["trajectory_id"]
         kill = tried.row("every", "late", trial)
         (score,) = tried.query(
@@ -51,16 +51,17 @@ def test_each_kill_is_judged_on_its_own_trial(tried: Tried) -> None:
 
         assert kill["baseline_trajectory_id"] == undisturbed
         assert (kill["boundary"], kill["after_recovery"], score["score"]) == (4, 0, 0)
-    assert len({row["trajectory_id"] for row in tried.rows}) == len(tried.rows) == 15
+    assert len({row["trajectory_id"] for row in tried.rows}) == len(tried.rows) == 12
 
 
+@pytest.mark.slow
 def test_a_kill_of_a_later_trial_is_gone_on_with(tried: Tried, tmp_path: Path) -> None:
     """A harness that ended before it does it again, after the trial that is known."""
     home = tmp_path / "home"
     shutil.copytree(tried.home, home)
     (run,) = home.glob("runs/*/run.jsonl")
     lines = run.read_text().splitlines(keepends=True)
-    kept = [line for line in lines if not _is_kill(line, "every", 3)]
+    kept = [line for line in lines if not _is_kill(line, "every", 2)]
     run.write_text("".join(kept))
 
     again = tried._replace(home=home).run("--resume", run.parent.name)
@@ -68,9 +69,9 @@ def test_a_kill_of_a_later_trial_is_gone_on_with(tried: Tried, tmp_path: Path) -
     assert len(lines) - len(kept) == 1
     assert again.ended is not None
     assert again.ended.stderr.count("killed late") == 1
-    assert "every trial 3, killed late: after call 4" in again.ended.stderr
-    baseline = again.row("every", "late", 3)["baseline_trajectory_id"]
-    assert baseline == again.row("every", trial=3)["trajectory_id"]
+    assert "every trial 2, killed late: after call 4" in again.ended.stderr
+    baseline = again.row("every", "late", 2)["baseline_trajectory_id"]
+    assert baseline == again.row("every", trial=2)["trajectory_id"]
 
 
 def _is_kill(line: str, task_id: str, trial: int) -> bool:
@@ -78,6 +79,7 @@ def _is_kill(line: str, task_id: str, trial: int) -> bool:
     return found["injection"] and (found["task_id"], found["trial"]) == (task_id, trial)
 
 
+@pytest.mark.slow
 def test_trials_and_kills_can_be_chosen_otherwise(tried: Tried, tmp_path: Path) -> None:
     """Fewer trials than are to be killed are all killed, and those only where it is said."""
     other = tried._replace(lake=tmp_path / "lake", home=tmp_path / "home")

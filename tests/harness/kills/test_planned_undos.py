@@ -41,7 +41,7 @@ with tracegrade.agent_run("planner", user_input="Write.") as run:
         write(name)
     run.answer("Written.")
 '''
-KILL = {"points": ["early", "mid", "late"]}
+POINTS = {"by-plan": ["early", "mid", "late"], "by-files": ["late"]}
 NOTHING = "it still differs from before"
 
 
@@ -58,13 +58,15 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
         "records": [{"journal": ".tracegrade/rollback.jsonl"}],
     }
     planned = {**agent, "records": [*agent["records"], {"lake": "plan"}]}
-    case = {"environment": "notes", "kill": KILL}
     suite: dict[str, Any] = {
         "version": 1,
         "suite": "planned",
         "agents": {"by-plan": planned, "by-files": agent},
         "environments": {"notes": {"files": {"data": {"from": "fixtures", "at": "data"}}}},
-        "cases": {name: {**case, "agent": name} for name in ("by-plan", "by-files")},
+        "cases": {
+            name: {"environment": "notes", "agent": name, "kill": {"points": points}}
+            for name, points in POINTS.items()
+        },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
     known = Tried(folder / "suite.yaml", folder / "lake", folder / "home")
@@ -89,7 +91,7 @@ def test_plan_in_the_lake_names_what_a_kill_left(tried: Tried) -> None:
 
 def test_plan_names_nothing_where_the_suite_does_not_say_so(tried: Tried) -> None:
     """An operator without the traces does not know it."""
-    assert judged(tried, "by-files") == {"early": (1, 10), "mid": (3, 0), "late": (4, 0)}
+    assert judged(tried, "by-files") == {"late": (4, 0)}
 
 
 def test_evidence_tells_what_the_plan_said_and_what_was_disproved(tried: Tried) -> None:

@@ -170,6 +170,8 @@ AGAIN = [
         "a transaction of one that lives",
     }
 ]
+WAITED_FOR = {"an advisory lock of one that lives", "an advisory lock of one that lives, named"}
+"""Its database is copied only once PostgreSQL has waited for connections to end."""
 WHY_NOT = {"redis": redis.why_not(), "postgres": postgres.why_not()}
 LOCKS = ["files:**/*.lock", "redis:*/lock:*"]
 
@@ -261,7 +263,14 @@ def judged(left: Left, root: Path, templates: Templates) -> KillJudgement:
         return judge(Seen(template.before, now, opened.held(now), records))
 
 
-@pytest.mark.parametrize("left", LEFT, ids=[left.what for left in LEFT])
+@pytest.mark.parametrize(
+    "left",
+    [
+        pytest.param(each, marks=[pytest.mark.slow] if each.what in WAITED_FOR else [])
+        for each in LEFT
+    ],
+    ids=[left.what for left in LEFT],
+)
 def test_what_a_killed_process_leaves_scores_what_is_declared(
     left: Left, templates: Templates, tmp_path: Path
 ) -> None:

@@ -92,6 +92,7 @@ def test_rows_are_named_by_a_statement_that_takes_them_back(
         assert environment.difference().names == LEFT
 
 
+@pytest.mark.slow
 def test_nothing_is_proven_while_a_transaction_is_prepared(
     template: EnvironmentTemplate, tmp_path: Path
 ) -> None:

@@ -198,6 +198,7 @@ def test_a_daemon_is_told_and_nothing_lives_on(tried: Tried) -> None:
     wait_until(lambda: not living(tried))
 
 
+@pytest.mark.slow
 def test_without_a_sandbox_they_do_escape(temporary_place: Path) -> None:
     """So what is refused inside is refused by the sandbox."""
     outside = Outside(temporary_place)
@@ -210,6 +211,7 @@ def test_without_a_sandbox_they_do_escape(temporary_place: Path) -> None:
     assert set(outside.guests) == {"port", "abstract"}
 
 
+@pytest.mark.slow
 def test_a_trusted_command_of_a_verifier_runs_outside(
     bwrap: Bubblewrap, temporary_place: Path
 ) -> None:

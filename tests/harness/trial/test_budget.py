@@ -182,6 +182,7 @@ def test_money_is_reserved_for_cases_that_say_how_much(suite: Tried) -> None:
     assert not suite.lake.exists()
 
 
+@pytest.mark.slow
 def test_played_answers_cost_nothing(suite: Tried) -> None:
     """Not even of a model without a price."""
     words = (suite.suite, "--folder", suite.home, "--case", "cheap")

@@ -9,7 +9,7 @@ from tests.harness.environment.cache import CACHE, needs_redis
 from tests.harness.trial.agents import Tried
 from tests.harness.trial.booking import RECOVER
 
-pytestmark = needs_redis
+pytestmark = [needs_redis, pytest.mark.slow]
 
 AGENT = """
 import os

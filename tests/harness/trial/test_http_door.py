@@ -86,6 +86,7 @@ def test_an_upstreams_key_stays_with_the_proxy(
     ]
 
 
+@pytest.mark.slow
 def test_of_an_mcp_upstream_calls_of_tools_are_calls(tmp_path: Path) -> None:
     """Its other messages are none."""
     needing("curl")

@@ -38,12 +38,20 @@ def answer_instead(suite: Tried) -> None:
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    """A suite whose harness was killed while an agent hung, and then resumed, and scored."""
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tried, Tried]:
+    """A suite whose harness was killed while an agent hung, and how it was resumed before that."""
     suite = made(tmp_path_factory.mktemp("interrupted"), CASES)
     with hanging(suite) as harness:
+        too_early = suite.run("--resume", begun(suite))
         os.kill(harness.pid, signal.SIGKILL)
     wait_until(lambda: not living(suite))
+    return suite, too_early
+
+
+@pytest.fixture(scope="module")
+def killed(interrupted: tuple[Tried, Tried]) -> Tried:
+    """It, resumed after the end of its harness, and scored."""
+    suite, _ = interrupted
     assert len(results(suite)) == KEPT
     answer_instead(suite)
     return suite.run("--sandbox", "none", "--resume", begun(suite)).score()
@@ -186,11 +194,10 @@ def test_a_repeat_that_its_harness_never_killed_is_no_attempt(tmp_path: Path) ->
     assert runs == [{"trajectory_id": resumed.row("balky")["trajectory_id"], "injection": None}]
 
 
-def test_a_run_that_goes_on_cannot_be_resumed(tmp_path: Path) -> None:
+def test_a_run_that_goes_on_cannot_be_resumed(interrupted: tuple[Tried, Tried]) -> None:
     """Two harnesses would do everything twice."""
-    suite = made(tmp_path, {"stuck": CASES["stuck"]})
-    with hanging(suite):
-        ended = suite.run("--resume", begun(suite)).ended
+    suite, too_early = interrupted
+    ended = too_early.ended
 
     assert ended is not None
     assert ended.returncode == 2

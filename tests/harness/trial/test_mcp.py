@@ -11,7 +11,11 @@ WROTE = {"verify": [{"files": "data", "path": "a"}]}
 ASKED = 'Note: a, b; ü and "nothing" else.'
 CASES = {
     "careless": {**KILLS, "user_input": ASKED},
-    "careless-again": {**KILLS, "user_input": f"{ASKED}{'!' * 20_000}"},
+    "careless-again": {
+        **KILLS,
+        "kill": {"points": ["mid"]},
+        "user_input": f"{ASKED}{'!' * 20_000}",
+    },
     "undone": {**KILLS, "agent": "recovering", "kill": {"points": ["late"]}},
     "clumsy": WROTE,
     "abrupt": WROTE,
@@ -42,10 +46,12 @@ def test_all_trials_pass(tried: Tried) -> None:
     assert {tried.row(task_id)["success"] for task_id in CASES} == {True}
 
 
-@pytest.mark.parametrize("task_id", ["careless", "careless-again"])
-def test_kills_fall_after_the_same_calls(tried: Tried, task_id: str) -> None:
+def test_kills_fall_after_the_same_calls(tried: Tried) -> None:
     """Whichever run it is: after the look, the first write and the last."""
-    assert kills(tried, task_id) == {"early": (1, 10, 10), "mid": (2, 0, 0), "late": (4, 0, 0)}
+    mid = {"mid": (2, 0, 0)}
+
+    assert kills(tried, "careless") == {"early": (1, 10, 10), **mid, "late": (4, 0, 0)}
+    assert kills(tried, "careless-again") == mid
 
 
 def test_what_a_recovery_removes_counts_as_undone(tried: Tried) -> None:

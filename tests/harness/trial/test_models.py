@@ -1,6 +1,7 @@
 """A killed run hears its model say what it said before, though nothing else is on tape."""
 
 import json
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -76,7 +77,7 @@ def made(folder: Path, url: str) -> Tried:
             "plan": {
                 "environment": "desk",
                 "agent": "worker",
-                "kill": {"points": ["early", "mid", "late"]},
+                "kill": {"points": ["mid", "late"]},
                 "verify": [{"files": "data", "path": "b"}],
             }
         },
@@ -92,34 +93,43 @@ def notes(tried: Tried) -> dict[str, list[str]]:
     return {each["injection"]: json.loads(each["evidence"]).get("notes", []) for each in found}
 
 
-@pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    """The suite, run live with its kills; it has a tape, too."""
+@pytest.fixture
+def suite(tmp_path: Path) -> Iterator[tuple[Tried, HttpServer]]:
+    """The suite, and its model while it is there."""
     with closing(HttpServer(Model())) as server:
-        url = f"http://127.0.0.1:{server.address.port}"
-        suite = made(tmp_path_factory.mktemp("models"), url)
-        recorded = tracegrade("harness", "record", str(suite.suite), "--folder", str(suite.home))
-        assert recorded.returncode == 0, recorded.stderr
-        return suite.run().score()
+        yield made(tmp_path, f"http://127.0.0.1:{server.address.port}"), server
 
 
-def test_a_killed_run_does_what_the_undisturbed_one_did(live: Tried) -> None:
+def points(tried: Tried) -> list[int]:
+    """Return after which calls it was killed."""
+    return [tried.row("plan", each)["boundary"] for each in ("mid", "late")]
+
+
+def test_a_killed_run_does_what_the_undisturbed_one_did(suite: tuple[Tried, HttpServer]) -> None:
     """Up to its point, whatever the model would say now."""
-    points = [live.row("plan", each)["boundary"] for each in ("early", "mid", "late")]
+    live = suite[0].run()
 
     assert live.ended is not None
     assert live.ended.returncode == 0, live.ended.stderr
-    assert points == [1, 2, 3]
-    assert notes(live) == {key: [UNKNOWN] for key in ("early", "mid", "late")}
+    assert points(live) == [2, 3]
+    assert notes(live) == {key: [UNKNOWN] for key in ("mid", "late")}
 
 
-def test_an_agent_that_writes_its_own_spans_is_run_by_its_tape(live: Tried) -> None:
-    """The model is gone by now."""
-    tried = live._replace(lake=live.lake.with_name("mocked")).run("--mode", "mocked").score()
+@pytest.mark.slow
+def test_an_agent_that_writes_its_own_spans_is_run_by_its_tape(
+    suite: tuple[Tried, HttpServer],
+) -> None:
+    """The model is gone by then."""
+    written, server = suite
+    words = (str(written.suite), "--folder", str(written.home))
+    recorded = tracegrade("harness", "record", *words)
+    assert recorded.returncode == 0, recorded.stderr
+    server.close()
+    tried = written.run("--mode", "mocked").score()
 
     assert tried.ended is not None
     assert tried.ended.returncode == 0, tried.ended.stderr
-    assert [tried.row("plan", each)["boundary"] for each in ("early", "mid", "late")] == [1, 2, 3]
-    assert notes(tried) == {key: [UNKNOWN] for key in ("early", "mid", "late")}
+    assert points(tried) == [2, 3]
+    assert notes(tried) == {key: [UNKNOWN] for key in ("mid", "late")}
     (row,) = tried.query("SELECT DISTINCT run_mode FROM trajectories WHERE injection IS NULL")
     assert row["run_mode"] == "mocked"

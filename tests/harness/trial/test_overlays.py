@@ -62,7 +62,7 @@ ALSO = ("after_recovery", "exit_code", "verifiers", "leftovers", "changed", "not
 READS = "open('data/made/new'), open('data/moved')"
 CHECKS = [WROTE, {"command": ["{python}", "-S", "-c", READS]}]
 MOVES: dict[str, dict[str, Any]] = {
-    "moves": {"trials": 2, "kill": {"points": ["early", "late"]}},
+    "moves": {"trials": 2, "kill": {"points": ["late"]}},
 }
 WAITS: dict[str, dict[str, Any]] = {"waits": {"limits": {"wall_secs": 3600}}}
 
@@ -136,7 +136,7 @@ def of_copies(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 def test_the_rows_of_overlays_are_those_of_copies(
     of_copies: list[dict[str, Any]], tmp_path: Path, tmp_place: Path, sandbox: str, user: str
 ) -> None:
-    """Two trials at a time, two kills of each, with a journal and a recovery; no mount is left.
+    """Two trials at a time, one kill, with a journal and a recovery; no mount is left.
 
     One of the folders in which Python looks for packages may be closed to the user.
     """
@@ -194,6 +194,7 @@ def waiting(suite: Tried) -> Iterator[subprocess.Popen[bytes]]:
             harness.kill()
 
 
+@pytest.mark.slow
 def test_a_harness_that_is_killed_leaves_nothing_mounted_and_goes_on(tmp_path: Path) -> None:
     """What is left of its trial is a layer, of no use without the mount: it is begun anew."""
     suite = suite_in(tmp_path, WAITS, overlay=True)
@@ -215,11 +216,13 @@ def test_a_harness_that_is_killed_leaves_nothing_mounted_and_goes_on(tmp_path: P
 
 
 def test_clean_removes_the_layers_that_a_killed_harness_left(tmp_path: Path) -> None:
-    """Also what the kernel itself keeps in them."""
+    """Also what the kernel itself keeps in them; nothing stays mounted."""
     suite = suite_in(tmp_path, WAITS, overlay=True)
+    before = MOUNTS.read_text()
     with waiting(suite) as harness:
         os.kill(harness.pid, signal.SIGKILL)
     wait_until(lambda: not living(suite))
+    assert MOUNTS.read_text() == before
 
     ended = tracegrade("harness", "clean", "--folder", suite.home)
 
@@ -227,7 +230,7 @@ def test_clean_removes_the_layers_that_a_killed_harness_left(tmp_path: Path) -> 
     assert [*suite.home.glob("runs/*/trials")] == []
 
 
-@pytest.mark.parametrize("name", ["check", "run", "record"])
+@pytest.mark.parametrize("name", slow_after(1, ["run", "check", "record"]))
 def test_cases_that_need_an_overlay_are_told_where_there_is_none(
     tmp_path: Path, name: str
 ) -> None:
@@ -251,6 +254,7 @@ def test_cases_that_need_an_overlay_are_told_where_there_is_none(
     assert [*suite.home.glob("runs/*")] == []
 
 
+@pytest.mark.slow
 def test_a_case_that_needs_no_overlay_is_run_where_there_is_none(tmp_path: Path) -> None:
     """`--case` leaves out those that cannot be."""
     suite = suite_in(tmp_path, MOVES, overlay=True)
@@ -284,6 +288,7 @@ def test_a_file_system_that_takes_no_overlay_is_told(tmp_path: Path) -> None:
     assert ended.stderr.endswith("; write 'overlay: false' for a copy\n")
 
 
+@pytest.mark.slow
 def test_a_shell_is_in_an_overlay(tmp_path: Path) -> None:
     """It is told what changed in it."""
     suite = suite_in(tmp_path, MOVES, overlay=True)

@@ -61,7 +61,7 @@ def searching(folder: Path) -> Iterator[tuple[Tried, Search]]:
 def paced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tried, Search]:
     """Both trials, run side by side."""
     with searching(tmp_path_factory.mktemp("paced")) as (suite, search):
-        return suite.run("--jobs", "2").score(), search
+        return suite.run("--jobs", "2"), search
 
 
 def test_a_service_is_asked_once_by_all_trials_together(paced: tuple[Tried, Search]) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.harness.trial.agents import Tried
 from tests.harness.trial.booking import KILLS, made
+from tests.slow import slow_after
 
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
 
@@ -15,15 +16,16 @@ from tracegrade_harness.sandbox.bwrap import Bubblewrap
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
     """The suite, run once, in the safest sandbox that there is."""
     folder = tmp_path_factory.mktemp("booking")
-    return made(folder, {"careless": KILLS, "tidy": KILLS}).run()
+    return made(folder, {"careless": KILLS, "tidy": {**KILLS, "kill": {"points": ["late"]}}}).run()
 
 
 def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
     """Return boundary, immediate score and score after recovery of each kill of a task."""
     keys = ("boundary", "immediate", "after_recovery")
     return {
-        each: tuple(tried.row(task_id, each)[key] for key in keys)
-        for each in ("early", "mid", "late")
+        row["injection"]: tuple(row[key] for key in keys)
+        for row in tried.rows
+        if row["task_id"] == task_id and row["injection"]
     }
 
 
@@ -50,10 +52,10 @@ def test_holds_that_nobody_names_score_0(tried: Tried) -> None:
 
 def test_holds_that_a_journal_takes_back_score_7_and_10_after_recovery(tried: Tried) -> None:
     """The undos are proven on a copy of the service, then carried out by the recovery."""
-    assert kills(tried, "tidy") == {"early": (1, 10, 10), "mid": (2, 7, 10), "late": (3, 7, 10)}
+    assert kills(tried, "tidy") == {"late": (3, 7, 10)}
 
 
-@pytest.mark.parametrize(("network", "ends"), [("none", "kept"), ("open", "out")])
+@pytest.mark.parametrize(("network", "ends"), slow_after(1, [("none", "kept"), ("open", "out")]))
 def test_an_agent_reaches_its_services_alone(
     bwrap: Bubblewrap, tmp_path: Path, network: str, ends: str
 ) -> None:

@@ -96,7 +96,7 @@ def test_a_call_that_is_not_on_the_tape_is_an_error(recorded: Tried) -> None:
     """It says where the nearest differs; nobody can tell then whether the agent succeeds."""
     (recorded.suite.parent / "fixtures/word").write_text("coffee")
     other = recorded._replace(lake=recorded.lake.with_name("other-lake"))
-    tried = other.run("--mode", "mocked", "--kill", "none").score()
+    tried = other.run("--mode", "mocked", "--kill", "none")
     row = tried.row("ask")
     (recorded.suite.parent / "fixtures/word").write_text("tea")
 
@@ -112,6 +112,7 @@ def test_a_call_that_is_not_on_the_tape_is_an_error(recorded: Tried) -> None:
     assert len(json.loads(verdict["evidence"])["tape_misses"]) == 2
 
 
+@pytest.mark.slow
 def test_a_case_that_goes_on_without_its_tape_is_judged(recorded: Tried) -> None:
     """What its agent did with the error is its own; the evidence has what the tape lacks."""
     folder = recorded.suite.parent
@@ -120,7 +121,7 @@ def test_a_case_that_goes_on_without_its_tape_is_judged(recorded: Tried) -> None
     (folder / "going-on.yaml").write_text(yaml.safe_dump(case))
     (folder / "fixtures/word").write_text("coffee")
     other = recorded._replace(suite=folder / "going-on.yaml", lake=folder / "going-on-lake")
-    tried = other.run("--mode", "mocked").score()
+    tried = other.run("--mode", "mocked")
     row = tried.row("ask")
     (folder / "fixtures/word").write_text("tea")
 
@@ -157,6 +158,7 @@ def test_replayed_writes_are_refused_where_kills_are_judged(recorded: Tried) -> 
     assert "has calls of 'now', which writes, and its case is killed" in ended.stderr
 
 
+@pytest.mark.slow
 def test_what_a_suite_passes_over_is_on_the_tape(recorded: Tried) -> None:
     """The same tape answers to another word, and to the killed run as well."""
     folder = recorded.suite.parent
@@ -167,7 +169,7 @@ def test_what_a_suite_passes_over_is_on_the_tape(recorded: Tried) -> None:
     other = recorded._replace(
         suite=folder / "passing-over.yaml", lake=folder / "passing-over-lake"
     )
-    tried = other.run("--mode", "mocked").score()
+    tried = other.run("--mode", "mocked")
     (folder / "fixtures/word").write_text("tea")
 
     assert tried.ended is not None

@@ -143,7 +143,7 @@ def test_a_call_that_is_not_on_the_tape_is_an_error_of_the_tool(recorded: Tried)
     (folder / "fixtures/asked").write_text('"coffee"')
     before = ran(recorded)
     other = recorded._replace(suite=folder / "missing.yaml", lake=folder / "missing-lake")
-    tried = mocked(other)
+    tried = other.run("--mode", "mocked")
     (folder / "fixtures/asked").write_text('"tea"')
     row = tried.row("miss")
 
@@ -182,6 +182,7 @@ def test_an_agent_that_never_began_takes_no_tape_away(paying: Tried) -> None:
     assert tape.read_text() == before
 
 
+@pytest.mark.slow
 def test_a_result_that_json_does_not_give_back_is_on_no_tape(tmp_path: Path) -> None:
     """The agent would get something else."""
     ended = record(made(tmp_path, {"set": {}}, ["local"]))
@@ -190,6 +191,7 @@ def test_a_result_that_json_does_not_give_back_is_on_no_tape(tmp_path: Path) -> 
     assert "tool local: its result is not what JSON gives back: $ is a set" in ended.stderr
 
 
+@pytest.mark.slow
 def test_replayed_writes_are_refused_where_kills_are_judged(paying: Tried) -> None:
     """Whether the task file says that a tool writes, or the tool itself."""
     content = yaml.safe_load(paying.suite.read_text())

@@ -4,6 +4,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
 from tests.harness.doors.agents import soon, start
 from tests.harness.environment.environments import opened
 from tests.waiting import wait_until
@@ -49,6 +50,7 @@ def test_what_the_first_call_changed_counts_however_late_the_harness_looks(
     assert wrote == [True, False, None]
 
 
+@pytest.mark.slow
 def test_the_harness_s_own_looking_costs_an_agent_no_time(tmp_path: Path) -> None:
     """It comes to its end although one look takes longer than it may run."""
     with ExitStack() as stack:
