@@ -177,7 +177,6 @@ def test_random_changes_are_named_copied_and_undone_by_the_next_trial(
         assert environment.fingerprint() == template.fingerprint()
 
 
-@pytest.mark.slow
 def test_a_page_whose_script_does_not_end_is_held(
     template: EnvironmentTemplate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,7 +276,6 @@ def test_an_agent_with_a_browser_does_not_get_out_of_it(
     assert trial.notes()[PART] == "not looked into: 1 contexts beside the profile"
 
 
-@pytest.mark.slow
 def test_a_suite_may_open_the_network_to_its_browser(tmp_path: Path, elsewhere: str) -> None:
     """Then it reaches what this machine reaches."""
     template = shop_template(tmp_path, network="open", url=elsewhere, watch=["body"])

@@ -229,7 +229,6 @@ def test_random_changes_are_named_and_the_next_trial_has_none(
     assert named == done
 
 
-@pytest.mark.slow
 def test_a_frozen_database_is_the_same_for_every_harness(tmp_path: Path) -> None:
     """The script is run once, so what it asks of the clock stays what it was."""
     with closing(shop_template(tmp_path)) as first:

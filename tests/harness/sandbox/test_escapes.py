@@ -211,7 +211,6 @@ def test_without_a_sandbox_they_do_escape(temporary_place: Path) -> None:
     assert set(outside.guests) == {"port", "abstract"}
 
 
-@pytest.mark.slow
 def test_a_trusted_command_of_a_verifier_runs_outside(
     bwrap: Bubblewrap, temporary_place: Path
 ) -> None:
