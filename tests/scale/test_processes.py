@@ -54,6 +54,7 @@ def test_a_killed_process_ends_the_job_and_nothing_is_committed(
     assert all_rows(lake) == made.rows
 
 
+@pytest.mark.slow
 def test_error_in_one_process_ends_the_others(lake: Lake) -> None:
     """It is raised here, and no process is left over."""
     (lake.root / "steps").touch()

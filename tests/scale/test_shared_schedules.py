@@ -101,6 +101,7 @@ share.join()
 """
 
 
+@pytest.mark.slow
 def test_airflow_imports_the_dag_and_runs_its_tasks(
     made: Made, tmp_path: Path, environment: dict[str, str]
 ) -> None:

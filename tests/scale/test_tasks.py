@@ -130,16 +130,17 @@ MANIFESTS: dict[str, tuple[type[Exception], str, Callable[[dict[str, Any]], obje
 }
 
 
-@pytest.mark.parametrize(("error", "text", "change"), MANIFESTS.values(), ids=MANIFESTS)
-def test_manifest_that_no_job_wrote_is_refused(
-    small: Lake, error: type[Exception], text: str, change: Callable[[dict[str, Any]], object]
-) -> None:
+def test_manifest_that_no_job_wrote_is_refused(small: Lake) -> None:
     """It is named with what is wrong, and nothing that it asks for is done."""
 
     def work(handed: HandedOut) -> None:
-        changed(small, handed.manifests[0], change)
-        with pytest.raises(error, match=text):
-            work_off(handed.files.place(handed.manifests[0]))
+        (path,) = (small.root / "_tasks").rglob(handed.manifests[0])
+        written = path.read_bytes()
+        for error, text, change in MANIFESTS.values():
+            path.write_bytes(written)
+            changed(small, handed.manifests[0], change)
+            with pytest.raises(error, match=text):
+                work_off(handed.files.place(handed.manifests[0]))
 
     with pytest.raises(WorkerLost, match="have no outcome"):
         score_in(small, 1, Handing(work))

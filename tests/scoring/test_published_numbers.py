@@ -85,6 +85,7 @@ def found(lake: Lake, sql: str) -> list[Any]:
         return con.sql(sql).fetchall()
 
 
+@pytest.mark.slow
 def test_worked_example_of_the_triangle(lake: Lake, tmp_path: Path) -> None:
     """TSA 7.5, PQ 3.75, RA 22/3 from three verdicts: T-Score 5.60, Staging-Only."""
     planned: Mapping[str, Any] = {

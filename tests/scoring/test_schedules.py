@@ -76,16 +76,19 @@ def scheduled_commands() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("command", scheduled_commands())
-def test_scheduled_command_scores_the_lake(
-    place: Path, command: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is run as written, but for the places of task files and summary."""
+def test_scheduled_commands_score_the_lake(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are run as written, but for the places of task files and summary."""
+    monkeypatch.setenv("TRACEGRADE_LAKE", str(place / "lake"))
+    for command in scheduled_commands():
+        scores_the_lake(place, command)
+
+
+def scores_the_lake(place: Path, command: str) -> None:
+    """Run one of them."""
     here = command.replace("/etc/tracegrade", str(place)).replace(
         "/var/lib/tracegrade", str(place)
     )
     program, *arguments = shlex.split(here.removeprefix("/usr/bin/env "))
-    monkeypatch.setenv("TRACEGRADE_LAKE", str(place / "lake"))
     done = tracegrade(*arguments)
 
     assert program == "tracegrade"

@@ -268,6 +268,7 @@ def test_of_several_judges_none_is_corrected(tables: Tables, tmp_path: Path) -> 
     not_corrected(lake, "several_judges", "is not the only one that decides on it")
 
 
+@pytest.mark.slow
 def test_attempts_of_several_runs_are_not_corrected(tables: Tables, tmp_path: Path) -> None:
     """People label single runs: how they would see a conversation of two is not known."""
     judged_tasks(tables)
@@ -281,6 +282,7 @@ def test_attempts_of_several_runs_are_not_corrected(tables: Tables, tmp_path: Pa
     not_corrected(lake, "several_runs", "judges single runs, and attempts have several")
 
 
+@pytest.mark.slow
 def test_runs_of_no_task_are_not_corrected(tables: Tables, tmp_path: Path) -> None:
     """They are compared as two independent samples, by the verdicts as they are."""
     for release in "12":

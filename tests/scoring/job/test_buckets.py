@@ -51,6 +51,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 class AtOnce(NamedTuple):
     """What scoring the lake in one bucket gave."""
 
+    lake: Lake
+    """Scored so; tests take a copy of it."""
+
     told: ScoreSummary
     rows: dict[str, list[Any]]
 
@@ -59,7 +62,7 @@ class AtOnce(NamedTuple):
 def at_once(built: Lake, tmp_path_factory: pytest.TempPathFactory) -> AtOnce:
     """The rows of all score tables, from one bucket, and what was said of it."""
     lake = copied(built, tmp_path_factory.mktemp("expected"))
-    return AtOnce(score(lake, specification(TASKS)), tables(lake))
+    return AtOnce(lake, score(lake, specification(TASKS)), tables(lake))
 
 
 @pytest.fixture(scope="module")
@@ -99,9 +102,8 @@ def test_rows_are_the_same_however_buckets_are_shared_out(
     assert (buckets > cores) == (steps == SMALL)
 
 
-@pytest.mark.parametrize(
-    "executor", slow_after(1, EXECUTORS), ids=lambda each: type(each).__name__
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("executor", EXECUTORS, ids=lambda each: type(each).__name__)
 def test_buckets_may_be_scored_anywhere(lake: Lake, at_once: AtOnce, executor: Executor) -> None:
     """In any order, twice, or in a process of their own they give the same rows and counts."""
     told = score(lake, specification(TASKS), bucket_steps=SMALL, executor=executor)
@@ -120,6 +122,7 @@ score(Lake.open(sys.argv[1]), specification(TASKS), bucket_steps={SMALL})
 """
 
 
+@pytest.mark.slow
 def test_run_killed_between_buckets_is_not_seen_and_is_repeated(
     lake: Lake, expected: dict[str, list[Any]]
 ) -> None:
@@ -157,15 +160,15 @@ def test_scoring_reads_no_spans(lake: Lake, expected: dict[str, list[Any]]) -> N
 
 
 def test_trajectories_of_an_earlier_version_are_built_again(
-    lake: Lake, expected: dict[str, list[Any]]
+    at_once: AtOnce, tmp_path: Path
 ) -> None:
     """Rows without the columns that scoring needs get them; what was scored stays as it is."""
-    score(lake, specification(TASKS))
+    lake = copied(at_once.lake, tmp_path)
     forget(lake, SINCE_DECLARED)
 
     assert score(lake, specification(TASKS)).trajectories == 0
     assert values(lake, "SELECT count(*) FROM trajectories WHERE imported IS NULL") == [(0,)]
-    assert tables(lake) == expected
+    assert tables(lake) == at_once.rows
 
 
 def forget(lake: Lake, columns: tuple[str, ...]) -> None:

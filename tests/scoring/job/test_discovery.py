@@ -226,6 +226,7 @@ def test_without_whole_notes_every_date_is_looked_at(days: Lake, table: Any) -> 
     assert looked_at(days) is None
 
 
+@pytest.mark.slow
 def test_waiting_runs_are_looked_at_again(days: Lake) -> None:
     """A run that was not asked for is looked for by each scoring until it is scored."""
     land(days, run(4, "pay", agent_name="other"), seq=7, day=2)
@@ -236,6 +237,7 @@ def test_waiting_runs_are_looked_at_again(days: Lake) -> None:
     assert looked_at(days) == []
 
 
+@pytest.mark.slow
 def test_run_killed_before_it_noted_anything_is_made_up_for(days: Lake, tmp_path: Path) -> None:
     """Its scores stand; the next run looks everywhere, finds nothing, and notes that."""
     (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")

@@ -84,6 +84,7 @@ def test_scoring_again_finds_nothing_new(both: Lake, tmp_path: Path, spec: Speci
                   "AND agent_name = 'a' AND task_category = ''") == [(2,)]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_only_killed_runs_leave_no_release_scores(tmp_path: Path, spec: Specification) -> None:
     """There is nothing to add up."""
     lake = Lake.create(tmp_path / "lake")

@@ -100,13 +100,10 @@ def test_score_fills_costs_and_says_which_are_unknown(priced: tuple[Lake, Ended]
     }
 
 
-def test_lake_keeps_the_prices_it_was_given(tmp_path: Path) -> None:
+def test_lake_keeps_the_prices_it_was_given(priced: tuple[Lake, Ended], tmp_path: Path) -> None:
     """A run without prices prices new runs like those before, until prices are forgotten."""
-    lake = Lake.create(tmp_path / "lake")
-    given = load_prices(written(tmp_path, FILE))
-    land(lake, run(1, call(2, "m-1", **USED)))
-    score(lake, Specification(), prices=given)
-    land(lake, run(2, call(2, "m-2", **USED)), seq=2)
+    lake = copied(priced[0], tmp_path)
+    land(lake, run(3, call(2, "m-2", **USED)), seq=3)
     told = [score(lake, Specification(), prices=each).costs for each in (None, NO_PRICES, None)]
 
     assert [each.priced for each in told] == [2, 0, 0]

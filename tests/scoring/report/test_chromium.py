@@ -122,6 +122,7 @@ def test_browser_would_tell(site: tuple[str, list[str]], tmp_path: Path) -> None
     site[1].clear()
 
 
+@pytest.mark.slow
 def test_page_prints_and_has_a_dark_side(pages: dict[str, Path], tmp_path: Path) -> None:
     """It becomes a PDF of several pages, and another picture where a reader prefers dark."""
     pdf, light, dark = (tmp_path / name for name in ("page.pdf", "light.png", "dark.png"))

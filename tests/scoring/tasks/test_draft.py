@@ -16,7 +16,7 @@ from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.errors import NothingToDraft
 from tracegrade_scoring.job.score import score
 from tracegrade_scoring.layer import SCORES
-from tracegrade_scoring.tasks import Specification, load
+from tracegrade_scoring.tasks import load
 from tracegrade_scoring.tasks.draft import draft_file
 from tracegrade_scoring.tasks.schema import schema_text
 
@@ -64,7 +64,7 @@ def drafted(tmp_path_factory: pytest.TempPathFactory) -> str:
         run(4, "guess", outcome="failure", **task),
         run(5, "look", agent_name="Order desk"),
     )
-    score(lake, Specification())
+    build(lake)
     return draft_file(lake, None, lambda _: None)
 
 
@@ -206,7 +206,7 @@ def test_lake_without_success_gives_no_draft(tmp_path: Path) -> None:
     """Where nobody says that a run succeeded there is nothing to draft from."""
     lake = Lake.create(tmp_path / "lake")
     land(lake, run(1, "look", outcome="failure"))
-    score(lake, Specification())
+    build(lake)
 
     with pytest.raises(NothingToDraft, match="import verdicts"):
         draft_file(lake, None, lambda _: None)
