@@ -71,6 +71,15 @@ def test_second_run_changes_nothing(pair: Lake, spec: Specification) -> None:
     assert tables(pair) == first
 
 
+def test_lake_without_any_span_has_nothing_to_score(lake: Lake, spec: Specification) -> None:
+    """Neither is it an error to ask for all of it, nor is anything written."""
+    assert score(lake, spec, full=True).trajectories == 0
+    assert not any(tables(lake).values())
+
+    land(lake, run(1, "look"))
+    assert score(lake, spec).trajectories == 1
+
+
 @pytest.mark.slow
 def test_bit_by_bit_equals_at_once(tmp_path: Path, spec: Specification) -> None:
     """A lake scored after each arrival holds the same rows as one that is scored once."""
@@ -116,6 +125,7 @@ def test_verdict_scores_its_trajectory_again(pair: Lake, spec: Specification) ->
     ) == [(1.0, "scored"), (None, "not_applicable")]
 
 
+@pytest.mark.slow
 def test_evaluation_result_scores_its_run_again(pair: Lake, spec: Specification) -> None:
     """An evaluation that arrives after scoring, as a log record, decides success."""
     land_results(pair, result(1, label="fail"))
@@ -150,13 +160,7 @@ def test_changed_task_file_scores_again(pair: Lake) -> None:
 
 
 def test_unfinished_run_waits_until_it_is_settled(lake: Lake, spec: Specification) -> None:
-    """Without its root a trace is scored once 10 minutes of the lake's own time have passed.
-
-    Before there is any span it is no error to ask for all of it, and nothing is written.
-    """
-    assert score(lake, spec, full=True).trajectories == 0
-    assert not any(tables(lake).values())
-
+    """Without its root a trace is scored once 10 minutes of the lake's own time have passed."""
     orphan = request_of([tool(2, 1, tool_name="look", trace=1)])
     land(lake, orphan)
     assert score(lake, spec).trajectories == 0
@@ -186,6 +190,7 @@ def test_crashed_run_is_not_blamed_for_what_it_did_not_reach(scored: Lake) -> No
     ) == [(2.0,), (2.0,), (2.0,), (1.0,)]
 
 
+@pytest.mark.slow
 def test_run_whose_output_was_cut_is_not_blamed_either(lake: Lake, spec: Specification) -> None:
     """A last model call that ended for its length leaves missed decisions out, in any words."""
     asked, bodies = message("assistant", request("look", "c1")), list[bytes]()
