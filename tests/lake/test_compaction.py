@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.slow import slow_after
 
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table
 from tracegrade_lake.errors import LakeDamaged, LakeUnwritable, MaintenanceBusy
@@ -159,7 +160,7 @@ def files_of_spans(draw: st.DrawFn) -> list[list[dict[str, Any]]]:
     ]
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(files=files_of_spans(), target=st.sampled_from([1, 1 << 20]))
 def test_any_rows_stay_and_one_of_equal_ones_is_unmarked(
     tmp_path_factory: pytest.TempPathFactory, files: list[list[dict[str, Any]]], target: int
@@ -246,6 +247,7 @@ def test_todays_files_are_merged_when_they_are_old_enough(lake: Lake) -> None:
     assert plan(lake.live_files("raw_spans")[:3], CompactOptions(), now) == []
 
 
+@pytest.mark.slow
 def test_a_row_of_today_is_merged_a_few_times_only(lake: Lake) -> None:
     """A large merged file waits until there is as much again."""
     for seq in range(1, 31):
@@ -417,7 +419,7 @@ POINTS = [
 ]
 
 
-@pytest.mark.parametrize(("module", "point"), POINTS)
+@pytest.mark.parametrize(("module", "point"), slow_after(2, POINTS))
 def test_a_killed_compaction_harms_nothing(lake: Lake, module: str, point: str) -> None:
     """Until its commit nothing counts; the next one does it all and leaves no second copy."""
     for seq in (1, 2, 3):
@@ -444,6 +446,7 @@ for seq in range(1, 13):
 """
 
 
+@pytest.mark.slow
 def test_collectors_land_and_a_reader_reads_while_compaction_loops(lake: Lake) -> None:
     """Nothing is lost or doubled; a reader that holds a version reads it to the end (F12)."""
     land(lake, [span(n, 1, collector_id="c0") for n in range(5)])

@@ -90,7 +90,7 @@ def test_it_finds_the_rows_that_sql_finds(places: list[dict[str, object]], condi
     table = pa.Table.from_pylist(numbered, schema)
 
     found = table.filter(parse_condition(condition, [PLACES]).expression)
-    with duckdb.connect() as con:
+    with duckdb.connect(config={"threads": 1}) as con:
         con.register("places", table)
         wanted = con.execute(f"SELECT number FROM places WHERE {condition} ORDER BY 1").fetchall()
     assert [(number,) for number in found["number"].to_pylist()] == wanted

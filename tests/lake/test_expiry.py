@@ -25,17 +25,23 @@ BUILT = Table("steps", "", (Column("step_index", pa.int32(), ""), Column("date",
 DAY = timedelta(days=1)
 
 
-@pytest.fixture
-def lake(tmp_path: Path) -> Lake:
+@pytest.fixture(scope="module")
+def of_four_dates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A lake with rows of long ago, of 30 and 31 days ago, and of today."""
-    lake = Lake.create(tmp_path / "lake")
+    lake = Lake.create(tmp_path_factory.mktemp("dates") / "lake")
     dates = [LONG_AGO, today() - 31 * DAY, today() - 30 * DAY, today()]
     for seq, date in enumerate(dates, start=1):
         land(lake, [span(seq * 10, seq, date=date), span(seq * 10 + 1, seq, date=date)])
         land(lake, [log_record(seq, seq, date=date)], RAW_LOGS)
         made = pa.Table.from_pylist([{"step_index": seq, "date": date}], schema=BUILT.arrow())
         lake.append(BUILT, made)
-    return lake
+    return lake.root
+
+
+@pytest.fixture
+def lake(of_four_dates: Path, tmp_path: Path) -> Lake:
+    """A copy of that lake, to be changed."""
+    return Lake.open(shutil.copytree(of_four_dates, tmp_path / "lake"))
 
 
 def removed(lake: Lake, table: Table = RAW_SPANS) -> dict[str, int]:

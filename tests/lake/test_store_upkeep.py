@@ -48,6 +48,7 @@ def test_a_date_on_a_store_is_compacted(lake: Lake) -> None:
     assert compact(lake, NOW, silent) == Compacted()
 
 
+@pytest.mark.slow
 def test_a_lost_answer_compacts_once(lake: Lake, store: Store) -> None:
     """The store committed, but said it had not: the files are there, and the rows once."""
     lost = Fault("PUT", r"_delta_log/\d+\.json", reply=Reply(500, "InternalError"), applied=True)

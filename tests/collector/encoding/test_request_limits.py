@@ -53,7 +53,7 @@ def items(request: ExportTraceServiceRequest | ExportLogsServiceRequest) -> int:
 
 
 @given(span_requests | log_requests)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_count_is_that_of_the_decoded_request(
     request: ExportTraceServiceRequest | ExportLogsServiceRequest,
 ) -> None:
@@ -93,7 +93,12 @@ def attributes(count: int) -> bytes:
         pytest.param(spans(MILLION), "spans", id="a million spans in 2 MB"),
         pytest.param(b"\x0a\0" * 5 * MILLION, "resources", id="5 million resources in 10 MB"),
         pytest.param(field(1, b"\x12\0" * MILLION), "scopes", id="a million scopes"),
-        pytest.param(attributes(4 * MILLION), "attributes", id="4 million attributes"),
+        pytest.param(
+            attributes(4 * MILLION),
+            "attributes",
+            id="4 million attributes",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(b"\x8a\x00\0" * MILLION, "resources", id="padded tags"),
         pytest.param(b"\x0a\x80\x00" * MILLION, "resources", id="padded lengths"),
         pytest.param(b"\x0b\x0a\0\x0c" * MILLION, "resources", id="in groups"),
@@ -110,7 +115,11 @@ def test_small_bodies_with_many_messages_are_refused(body: bytes, what: str) -> 
     "body",
     [
         pytest.param(b"[" + b"[]," * MILLION * 2 + b"[]]", id="lists"),
-        pytest.param(b'{"resourceSpans":[' + b"{}," * MILLION * 2 + b"{}]}", id="objects"),
+        pytest.param(
+            b'{"resourceSpans":[' + b"{}," * MILLION * 2 + b"{}]}",
+            id="objects",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(b"[" + b"1," * MILLION * 3 + b"1]", id="numbers"),
         pytest.param(b'{"a":"' + b'[\\",' * MILLION * 2 + b'"}' + b",[" * MILLION * 2, id="both"),
     ],

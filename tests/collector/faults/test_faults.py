@@ -123,6 +123,7 @@ def metric(collector: Collector, name: str) -> float:
     return float(line.split()[-1])
 
 
+@pytest.mark.slow
 @only_root
 def test_full_disk_of_the_log_is_refused_until_there_is_room(tmp_path: Path) -> None:
     """F5: 503 with a wait, red as long as it is full, no part of a record; then it recovers."""
@@ -148,6 +149,7 @@ def test_full_disk_of_the_log_is_refused_until_there_is_room(tmp_path: Path) -> 
     assert landed_ids(tmp_path / "lake") == [1, 3]
 
 
+@pytest.mark.slow
 @only_root
 def test_full_disk_of_the_lake_lets_the_log_grow(tmp_path: Path) -> None:
     """F6: answers go on up to the log's limit, the lag tells of it; with room all of it lands."""
@@ -177,7 +179,7 @@ def test_full_disk_of_the_lake_lets_the_log_grow(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "number"),
     slow_after(
-        2,
+        1,
         [
             ("sync", errno.EIO),
             ("write", errno.EROFS),
@@ -287,6 +289,7 @@ def test_second_signal_does_not_wait_for_landing(tmp_path: Path) -> None:
     assert landed_ids(tmp_path) == [1]
 
 
+@pytest.mark.slow
 def test_many_large_requests_are_refused_before_memory_is_gone(tmp_path: Path) -> None:
     """F15: 24 requests of 8 MB at once; none is lost, what does not fit comes again."""
     limits = {"max_request_bytes": 10_000_000, "max_in_flight_bytes": 24_000_000}
@@ -360,6 +363,7 @@ def test_log_of_a_later_version_is_refused(tmp_path: Path) -> None:
     assert (folder / segment_name(1)).read_bytes() == content
 
 
+@pytest.mark.slow
 def test_table_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
     """F17: requests are accepted and kept; nothing is written to what we do not understand."""
     with collecting(tmp_path, **OFTEN) as collector:
@@ -399,7 +403,9 @@ def write_backlog(lake: Path, segments: int, requests: int) -> int:
     return sum(path.stat().st_size for path in folder.iterdir())
 
 
-@pytest.mark.parametrize(("segments", "requests"), [(32, 25), (2, 400)], ids=["many", "huge"])
+@pytest.mark.parametrize(
+    ("segments", "requests"), slow_after(1, [(32, 25), (2, 400)]), ids=["many", "huge"]
+)
 def test_backlog_does_not_delay_the_first_answer(
     tmp_path: Path, segments: int, requests: int
 ) -> None:

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
 from tests.collector.running import PROTOBUF, Collector, collecting, landed, landed_ids, trace_body
 
 from tracegrade_lake import Lake
@@ -25,6 +26,7 @@ def load(collector: Collector, number: int) -> None:
         time.sleep(0.1)  # so that there are many commits to get in the way of
 
 
+@pytest.mark.slow
 def test_collectors_and_compaction_share_a_lake(tmp_path: Path) -> None:
     """Every acknowledged span has one row, under the id of the collector that took it."""
     lake = tmp_path / "lake"

@@ -484,6 +484,7 @@ def test_texts_of_a_chat_are_texts_wherever_they_end_up(tmp_path: Path) -> None:
     assert {path.name for path in after - before} == {"export.json"}
 
 
+@pytest.mark.slow
 def test_calls_that_nobody_answers_cost_no_time_each(tmp_path: Path) -> None:
     """A log of very many open calls, and replies to none of them, is read in one pass."""
     calls = asks(*[(f"c{number}", "pay") for number in range(20_000)])

@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from tests.collector.importing.imports import imported, written_lines
 from tests.queries.traces import capture_path
 
@@ -107,6 +108,7 @@ ORDER BY ALL
 """
 
 
+@pytest.mark.slow
 def test_exports_of_phoenix_give_the_steps_of_the_spans_that_it_got(tmp_path: Path) -> None:
     """A frame as Parquet and as lines, and spans of its interface, of version 20.26."""
     exports = sorted((Path(__file__).parent / "exports").glob("phoenix_*"))

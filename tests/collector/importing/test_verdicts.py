@@ -166,6 +166,7 @@ def successes(lake: Lake) -> list[tuple[Any, ...]]:
         ).fetchall()
 
 
+@pytest.mark.slow
 def test_a_verdict_scores_its_run_anew(lake: Lake, tmp_path: Path) -> None:
     """A verdict counts as new data of its trace; a trace's verdict is one on its outermost run."""
     messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]

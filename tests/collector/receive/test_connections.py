@@ -58,9 +58,17 @@ def counter(collector: Collector, name: str) -> float:
         pytest.param(b"", [], id="nothing"),
         pytest.param(head()[:-10], [], id="half a head"),
         pytest.param(head("Content-Length: 9") + b"123", [503], id="half a body"),
-        pytest.param(head("Transfer-Encoding: chunked") + b"3\r\nab", [503], id="half a chunk"),
         pytest.param(
-            head("Content-Length: 9", path="/v1/x") + b"123", [404], id="half of an unwanted body"
+            head("Transfer-Encoding: chunked") + b"3\r\nab",
+            [503],
+            id="half a chunk",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            head("Content-Length: 9", path="/v1/x") + b"123",
+            [404],
+            id="half of an unwanted body",
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -125,6 +125,7 @@ def test_a_collector_starts_while_the_store_is_down(
         assert collector.stop() == 0
 
 
+@pytest.mark.slow
 def test_lost_answers_and_refusals_double_nothing(url: str, store: Store, tmp_path: Path) -> None:
     """A PUT is applied and answered wrongly, or not applied at all, again and again."""
     collector = collector_on(url, tmp_path)
@@ -138,6 +139,7 @@ def test_lost_answers_and_refusals_double_nothing(url: str, store: Store, tmp_pa
     assert landed_ids(url, tmp_path) == list(range(1, 17))
 
 
+@pytest.mark.slow
 def test_a_kill_between_put_and_commit_doubles_nothing(
     url: str, store: Store, tmp_path: Path
 ) -> None:
@@ -174,6 +176,7 @@ def test_a_store_without_conditions_ends_the_collector(
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_two_machines_share_a_lake(url: str, tmp_path: Path) -> None:
     """Each has its own state folder; commits that meet are repeated, none is lost or doubled."""
     states = [tmp_path / "one", tmp_path / "two"]

@@ -352,6 +352,7 @@ def test_client_certificate_stands_for_a_token(
     assert landed_ids(lake / "tenants" / "globex") == [2]
 
 
+@pytest.mark.slow
 def test_second_signal_gives_up_on_landing(lake: Path, tenants: Tenants) -> None:
     """The collector ends at once with 3, and the next one lands what the log holds."""
     flags: dict[str, str | float] = {"token_file": str(tenants.file), "land_every_secs": 60}
@@ -370,6 +371,7 @@ def test_second_signal_gives_up_on_landing(lake: Path, tenants: Tenants) -> None
     assert landed_ids(lake / "tenants" / "acme") == [1]
 
 
+@pytest.mark.slow
 def test_halted_collector_goes_on(collector: Collector, lake: Path, tenants: Tenants) -> None:
     """What was sent meanwhile is answered when it runs again, and lands once."""
     send(collector, tenants.acme, trace_body(1))
@@ -388,6 +390,7 @@ def test_halted_collector_goes_on(collector: Collector, lake: Path, tenants: Ten
     assert landed_ids(lake / "tenants" / "acme") == [1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("store")
 def test_tenants_of_a_lake_on_an_object_store(tmp_path: Path, tenants: Tenants) -> None:
     """Tables stand under the URL, log and quarantine under the state folder, each apart."""

@@ -23,6 +23,7 @@ from tests.collector.running import (
     read_answer,
     trace_body,
 )
+from tests.slow import slow_after
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from .certificates import HOST, LONG_AGO, Authority, Signed
@@ -81,9 +82,7 @@ def test_large_and_pipelined_requests_pass(tmp_path: Path, authority: Authority)
     head = f"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
     message = head.encode() + b"Content-Type: application/x-protobuf\r\n\r\n" + body
     with collecting(tmp_path / "lake", **authority.sign("server").options) as collector:
-        for _ in range(
-            20
-        ):  # how the end of the handshake and the request meet is a matter of luck
+        for _ in range(5):  # how handshake and request meet is a matter of luck
             with (
                 socket.create_connection(
                     (HOST, collector.port), timeout=PATIENCE_SECS
@@ -120,7 +119,9 @@ def test_unencrypted_clients_are_turned_away(
     assert len(told) < 10  # once a minute
 
 
-@pytest.mark.parametrize("start", [b"", b"\x16\x03\x01"], ids=["silent", "half a greeting"])
+@pytest.mark.parametrize(
+    "start", slow_after(1, [b"", b"\x16\x03\x01"]), ids=["silent", "half a greeting"]
+)
 def test_slow_handshake_is_ended(tmp_path: Path, authority: Authority, start: bytes) -> None:
     """At the deadline of a head, so that its place is free again."""
     options = authority.sign("server").options
@@ -141,6 +142,7 @@ def has_failed_handshakes(collector: Collector, context: ssl.SSLContext) -> bool
     return False
 
 
+@pytest.mark.slow
 def test_slow_body_ends_over_tls_too(tmp_path: Path, authority: Authority) -> None:
     """What bounds a connection bounds what is inside the encryption."""
     options = authority.sign("server").options
@@ -205,7 +207,7 @@ def test_new_certificate_is_used_without_a_restart(tmp_path: Path, authority: Au
     assert landed_ids(lake) == [1, 2, 3]
 
 
-@pytest.mark.parametrize("broken", ["other key", "expired", "garbage", "missing"])
+@pytest.mark.parametrize("broken", slow_after(1, ["other key", "expired", "garbage", "missing"]))
 def test_broken_new_certificate_keeps_the_old(
     tmp_path: Path, authority: Authority, broken: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -236,12 +238,15 @@ def break_certificate(signed: Signed, authority: Authority, how: str) -> None:
 
 @pytest.mark.parametrize(
     ("broken", "text"),
-    [
-        ("other key", "key values mismatch"),
-        ("expired", "certificate has expired"),
-        ("garbage", "cannot use the certificate"),
-        ("missing", "No such file"),
-    ],
+    slow_after(
+        2,
+        [
+            ("other key", "key values mismatch"),
+            ("expired", "certificate has expired"),
+            ("garbage", "cannot use the certificate"),
+            ("missing", "No such file"),
+        ],
+    ),
 )
 def test_broken_certificate_stops_the_start(
     tmp_path: Path, authority: Authority, broken: str, text: str

@@ -55,7 +55,7 @@ def _text(group: Any, name: str) -> str:
     return text_format.MessageToString(message) if group.HasField(name) else "absent"
 
 
-@settings(max_examples=many(40))
+@settings(max_examples=many(25))
 @given(otlp_samples.span_requests)
 def test_spans_come_back_as_they_were_sent(sent: ExportTraceServiceRequest) -> None:
     """Every field of every span survives rows and Parquet, whatever its values are."""

@@ -43,7 +43,7 @@ def same(fast: pa.Table, slow: pa.Table) -> bool:
     return True
 
 
-@settings(max_examples=many(40))
+@settings(max_examples=many(25))
 @given(st.lists(otlp_samples.span_requests, max_size=3))
 def test_spans_become_the_rows_of_the_slow_way(sent: list[ExportTraceServiceRequest]) -> None:
     """All columns of requests together: holes, equal keys, every kind of value, all extremes."""
