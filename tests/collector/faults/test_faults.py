@@ -289,7 +289,6 @@ def test_second_signal_does_not_wait_for_landing(tmp_path: Path) -> None:
     assert landed_ids(tmp_path) == [1]
 
 
-@pytest.mark.slow
 def test_many_large_requests_are_refused_before_memory_is_gone(tmp_path: Path) -> None:
     """F15: 24 requests of 8 MB at once; none is lost, what does not fit comes again."""
     limits = {"max_request_bytes": 10_000_000, "max_in_flight_bytes": 24_000_000}

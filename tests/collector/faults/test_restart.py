@@ -25,6 +25,7 @@ from tests.collector.running import (
     log_body,
     trace_body,
 )
+from tests.slow import slow_after
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_collector.config import CollectorConfig
@@ -85,8 +86,7 @@ def test_graceful_stop_lands_everything(tmp_path: Path) -> None:
     assert [file.stat().st_size for file in segments(tmp_path)] == [0]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("to_all", [True, False])
+@pytest.mark.parametrize("to_all", slow_after(1, [True, False]))
 def test_stop_under_traffic_loses_nothing(tmp_path: Path, to_all: bool) -> None:
     """What was acknowledged until the end has landed; Ctrl-C reaches the lander too."""
     acknowledged: list[int] = []

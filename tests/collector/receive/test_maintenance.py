@@ -42,7 +42,6 @@ def test_a_running_collector_compacts(tmp_path: Path) -> None:
     assert len(live_names(lake)) == 2
 
 
-@pytest.mark.slow
 def test_a_running_collector_lets_dates_expire(tmp_path: Path) -> None:
     """Those older than the retention; what arrives stays."""
     lake = lake_of(tmp_path)
