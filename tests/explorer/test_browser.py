@@ -119,7 +119,7 @@ def follow(link: Locator) -> None:
         link.click()
 
 
-@pytest.mark.parametrize("lake", slow_after(4, PAGES))
+@pytest.mark.parametrize("lake", slow_after(1, PAGES))
 def test_pages_are_drawn_and_silent(browser: Browser, base: Base, lake: str) -> None:
     """Nothing on the console, no violation of the policy, no request to anybody else."""
     with watched(browser, base(lake)) as seen:
@@ -285,6 +285,7 @@ def test_pages_work_without_javascript(browser: Browser, base: Base) -> None:
         assert LONG.strip() in seen.page.locator("body").inner_text()
 
 
+@pytest.mark.slow
 def test_a_reader_chooses_the_colours_without_javascript(browser: Browser, base: Base) -> None:
     """They are kept from page to page, whatever the system has, until the system's are wanted."""
     ground = "getComputedStyle(document.body).backgroundColor"

@@ -34,7 +34,7 @@ from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.tasks.specification import usable_specification
 
 Row = dict[str, Any]
-OF_DAY = 40
+OF_DAY = 20
 RUNS = 3 * OF_DAY
 
 

@@ -42,6 +42,7 @@ def many(lake: Lake) -> Iterator[TestClient]:
         yield client(found)
 
 
+@pytest.mark.slow
 def test_each_run_is_found_once_and_the_newest_dates_first(lake: Lake) -> None:
     """From one part of the search to the next, whose places the parts say."""
     found, place, parts, dates = [], None, 0, 0

@@ -63,7 +63,7 @@ def test_anything_but_reading_the_lake_is_refused(
 
 def test_a_query_without_end_is_killed(sample_lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     """After its time, or for want of memory, whichever comes first; the next one runs."""
-    monkeypatch.setattr(sql_process, "SECS", 2.0)
+    monkeypatch.setattr(sql_process, "SECS", 1.0)
     for text in (
         "SELECT length(repeat('x', 3000000000)) FROM range(50)",
         "SELECT list(range(2000000000))",

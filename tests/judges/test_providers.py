@@ -2,11 +2,12 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
 from tests.commands import Ended, tracegrade
+from tests.slow import slow_after
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.redact.redaction import Redactor
@@ -81,7 +82,7 @@ def test_nothing_but_what_it_needs_is_sent(lake: Lake, judges: Path, server: Mod
 
 
 @needs_client
-@pytest.mark.parametrize("most", [0, 20_000])
+@pytest.mark.parametrize("most", slow_after(1, [20_000, 0]))
 def test_budget_is_never_exceeded(
     lake: Lake, judges: Path, server: ModelServer, most: int
 ) -> None:
@@ -128,10 +129,14 @@ EQUAL_KEYS = Reply(
 
 
 @needs_client
-def test_bad_answers_are_errors(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "malformed", slow_after(1, [["prose", "no JSON"], [*MALFORMED]]), ids=["few", "all"]
+)
+def test_bad_answers_are_errors(tmp_path: Path, malformed: Collection[str]) -> None:
     """After two re-asks, or at once where that is of no use, never a verdict."""
     at_once = {kind: reply for kind, (reply, _) in ENDED.items()}
-    replies = {**MALFORMED, "equal keys": EQUAL_KEYS, **at_once}
+    given = {kind: MALFORMED[kind] for kind in malformed}
+    replies = {**given, "equal keys": EQUAL_KEYS, **at_once}
 
     found = outcomes_of(tmp_path, replies, MODEL, speaking_messages)
 

@@ -78,6 +78,7 @@ def test_debug_logs_have_nothing_of_it(
     assert logging.getLogger(provider).level == logging.DEBUG
 
 
+@pytest.mark.slow
 @needs_client
 def test_a_crash_tells_nothing_of_it(lake: Lake, tmp_path: Path, server: ModelServer) -> None:
     """A process whose lake breaks under it shows its traceback; its client is told to log all."""

@@ -94,6 +94,7 @@ def at_once(tmp_path_factory: pytest.TempPathFactory) -> AtOnce:
     return AtOnce(lake, build(lake), contents(lake))
 
 
+@pytest.mark.slow
 def test_same_lake_gives_the_same_rows(at_once: AtOnce) -> None:
     """Two full builds of one lake agree in every value."""
     build(at_once.lake, full=True)
@@ -101,6 +102,7 @@ def test_same_lake_gives_the_same_rows(at_once: AtOnce) -> None:
     assert contents(at_once.lake) == at_once.rows
 
 
+@pytest.mark.slow
 def test_buckets_give_the_same_rows(at_once: AtOnce, monkeypatch: pytest.MonkeyPatch) -> None:
     """A build in many buckets gives the same rows as one in a single bucket."""
     monkeypatch.setattr(building, "BUCKET_SPANS", 5)
@@ -137,6 +139,7 @@ def test_buckets_of_an_object_store_give_the_same_rows(
     assert contents(stored) == contents(lake)
 
 
+@pytest.mark.slow
 def test_marks_hide_no_span_that_its_dialect_knows(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:

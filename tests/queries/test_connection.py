@@ -14,7 +14,7 @@ from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
 
 from .traces import agent, land, request_of, tool
 
-ERASURES = 30
+ERASURES = 10
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def place(
 def scored(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     """A lake of some real traces that was scored without tasks, and into which a suite ran."""
     lake = Lake.create(tmp_path_factory.mktemp("scored") / "lake")
-    land(lake, *(capture(name) for name in captures() if name.startswith("langgraph_")))
+    land(lake, *(capture(name) for name in captures() if name.startswith("langgraph_otel")))
     score(lake, specification("tasks: {}"))
     write(lake, "run", "suite", [])
     return lake

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from tests.commands import tracegrade
+from tests.slow import slow_after
 from tests.waiting import PATIENCE_SECS
 
 from tracegrade_lake import Lake
@@ -52,7 +53,7 @@ def asking(folder: Path, request: pytest.FixtureRequest) -> Iterator["subprocess
         child.kill()
 
 
-@pytest.mark.parametrize("asking", [CROSS_JOIN, ONE_PIECE], indirect=True)
+@pytest.mark.parametrize("asking", slow_after(1, [CROSS_JOIN, ONE_PIECE]), indirect=True)
 def test_ctrl_c_ends_any_query(asking: "subprocess.Popen[str]") -> None:
     """Whether the engine listens or not."""
     asking.send_signal(signal.SIGINT)
@@ -76,10 +77,17 @@ def test_ctrl_c_again_does_not_wait_for_the_engine(asking: "subprocess.Popen[str
 
 @pytest.mark.parametrize(
     ("query", "limit", "says"),
-    [
-        (LONG_LIST, "--memory-limit=64MB", "needs more memory than its limit of 61.0 MiB allows"),
-        (ONE_PIECE, "--timeout=0.3", "took longer than 0.3 s; give a longer --timeout"),
-    ],
+    slow_after(
+        1,
+        [
+            (ONE_PIECE, "--timeout=0.3", "took longer than 0.3 s; give a longer --timeout"),
+            (
+                LONG_LIST,
+                "--memory-limit=64MB",
+                "needs more memory than its limit of 61.0 MiB allows",
+            ),
+        ],
+    ),
 )
 def test_query_that_does_not_listen_is_stopped_at_its_limit(
     folder: Path, query: str, limit: str, says: str
