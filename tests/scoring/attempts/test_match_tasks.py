@@ -40,7 +40,7 @@ def by_itself(
     return fits, {name: value for name, value in zip(names, found, strict=True) if value}
 
 
-@settings(max_examples=10, phases=[Phase.generate], deadline=None)
+@settings(max_examples=30, phases=[Phase.generate], deadline=None)
 @given(st.integers(min_value=0))
 def test_patterns_fit_and_bind_together_as_alone(seed: int) -> None:
     """Each text gets the tasks whose patterns fit it; one that is told its task, the values."""
