@@ -56,7 +56,8 @@ class Forwarding:
             await asyncio.wait(others, return_when=asyncio.FIRST_COMPLETED)
 
     def _listen(self, listener: socket.socket, service: ServiceAddress) -> None:
-        self._loop.add_reader(listener, self._accept, listener, service)
+        if listener.fileno() >= 0:  # it may have been closed before another attempt
+            self._loop.add_reader(listener, self._accept, listener, service)
 
     def _accept(self, listener: socket.socket, service: ServiceAddress) -> None:
         """Carry the next connection. It has an owner at any time, so that none is left open."""
