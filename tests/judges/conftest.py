@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +63,19 @@ def lake(scored_lake: Lake, tmp_path: Path) -> Lake:
     return Lake.open(shutil.copytree(scored_lake.root, tmp_path / "lake"))
 
 
+@contextmanager
+def honest_model() -> Iterator[ModelServer]:
+    """Run an honest model during the block, known to judge files by the environment."""
+    with model_server(honest) as found, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUDGE_BASE_URL", found.url)
+        patch.setenv("JUDGE_KEY", KEY)
+        yield found
+
+
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
-    """An honest model, known to judge files by the environment."""
-    with model_server(honest) as found:
-        monkeypatch.setenv("JUDGE_BASE_URL", found.url)
-        monkeypatch.setenv("JUDGE_KEY", KEY)
+def server() -> Iterator[ModelServer]:
+    """An honest model of this test's own."""
+    with honest_model() as found:
         yield found
 
 

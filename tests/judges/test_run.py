@@ -13,8 +13,8 @@ from tests.slow import slow_after
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.score import score
 
-from .conftest import KEY, RUNS, TASKS, judge_file
-from .model_server import Json, ModelServer, Reply, honest, model_server
+from .conftest import KEY, RUNS, TASKS, honest_model, judge_file
+from .model_server import Json, ModelServer, Reply, honest
 from .reading import rows, verdicts
 
 EXPECTED = {
@@ -35,9 +35,7 @@ def first(scored_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     """A lake whose runs were judged once, how that ended, and the requests that it took."""
     folder = tmp_path_factory.mktemp("first")
     lake = Lake.open(shutil.copytree(scored_lake.root, folder / "lake"))
-    with model_server(honest) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JUDGE_BASE_URL", server.url)
-        patch.setenv("JUDGE_KEY", KEY)
+    with honest_model() as server:
         ended = run(lake, judge_file(folder), "--max-tokens", 1_000_000)
         assert set(server.keys) == {f"Bearer {KEY}"}
         return lake, ended, len(server.bodies)

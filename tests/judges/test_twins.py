@@ -15,8 +15,8 @@ from tracegrade_judges.twins.copies import STEP_PLACES, in_step, in_turns
 from tracegrade_judges.verdict import JudgedStep
 from tracegrade_lake import Lake
 
-from .conftest import KEY, judge_file
-from .model_server import Json, ModelServer, honest, model_server, quoted_in, taken_in
+from .conftest import honest_model, judge_file
+from .model_server import Json, ModelServer, quoted_in, taken_in
 from .reading import rows
 
 CALL = JudgedStep(0, "tool_call", "assistant", "look", "ok", {"arguments": "{}", "result": "x"})
@@ -51,9 +51,7 @@ def attacked_once(scored_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -
     """What an honest judge was asked and said of all attacks."""
     folder = tmp_path_factory.mktemp("attacked")
     lake = Lake.open(shutil.copytree(scored_lake.root, folder / "lake"))
-    with model_server(honest) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JUDGE_BASE_URL", server.url)
-        patch.setenv("JUDGE_KEY", KEY)
+    with honest_model() as server:
         lines = twins(lake, judge_file(folder, only=["refund/pay"]), *ONE_NO)
         return Attacked(lake, lines, server.requests)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.commands import Ended, tracegrade
-from tests.judges.conftest import KEY, judge_file
-from tests.judges.model_server import honest, model_server
+from tests.judges.conftest import honest_model, judge_file
 from tests.judges.reading import rows
 
 from tracegrade_judges.calibration.sample import allocation, draw
@@ -20,9 +19,7 @@ def once(scored_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Lake:
     """A lake with 9 verdicts that are yes and 3 that are no."""
     home = tmp_path_factory.mktemp("labels")
     lake = Lake.open(shutil.copytree(scored_lake.root, home / "lake"))
-    with model_server(honest) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JUDGE_BASE_URL", server.url)
-        patch.setenv("JUDGE_KEY", KEY)
+    with honest_model():
         command = ("judge", "run", judge_file(home), "--lake", lake.root, "--max-tokens", 10**6)
         assert tracegrade(*command).returncode == 0
     return lake
