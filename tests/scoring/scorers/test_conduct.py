@@ -33,8 +33,8 @@ from .test_calls import at
 
 TASKS = 40
 ATTEMPTS = 500
-EXAMPLES = 2
-"""With ATTEMPTS: 1,000 random attempts."""
+EXAMPLES = 5
+"""With ATTEMPTS: 2,500 random attempts."""
 
 TOOLS = "tools: {look: {effect: read}, find: {effect: read}, pay: {effect: write}}"
 
