@@ -21,11 +21,7 @@ class FolderLock:
 
     def try_acquire(self) -> bool:
         """Return whether the lock is now ours."""
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+        return _try_lock(self._fd)
 
     def acquire(self) -> None:
         """Wait until the lock is ours."""
@@ -50,23 +46,28 @@ ASK_AGAIN_SECS = 0.01
 def in_turn(folder: Path) -> Iterator[None]:
     """Let one process or thread of this machine at a time through the block, as a courtesy.
 
-    Whoever waits in vain goes on without: a writer that was stopped in its turn holds up nobody
-    for long. The same holds where a file system locks no folders. So nothing may be left to
-    this lock that has to be right.
+    Whoever waits for `TURN_SECS` goes on all the same, so that a writer that was stopped in its
+    turn holds up nobody for long; and where the file system locks no folders, nobody waits. So
+    what is done in the block must be safe without a turn.
     """
     folder_fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         with suppress(OSError):
-            _wait_for_lock(folder_fd, time.monotonic() + TURN_SECS)
+            _wait_for_turn(folder_fd)
         yield
     finally:
         os.close(folder_fd)
 
 
-def _wait_for_lock(fd: int, gives_up_at: float) -> None:
-    while True:
-        with suppress(BlockingIOError):
-            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if time.monotonic() >= gives_up_at:
-            return None
+def _wait_for_turn(fd: int) -> None:
+    gives_up_at = time.monotonic() + TURN_SECS
+    while not _try_lock(fd) and time.monotonic() < gives_up_at:
         time.sleep(ASK_AGAIN_SECS)
+
+
+def _try_lock(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
