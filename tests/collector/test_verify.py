@@ -8,15 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.commands import Ended, tracegrade
-from tests.waiting import wait_until
+from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.log.wal import read_segment
+from tracegrade_collector.maintenance import verify as verification
 from tracegrade_collector.maintenance.verify import VerificationReport, verify
-from tracegrade_lake import RAW_SPANS, Lake
+from tracegrade_lake import RAW_SPANS, Column, Lake, Table, locks
 
 from .running import collecting, in_background, landed, log_body, trace_body, trace_request
 
@@ -307,6 +309,20 @@ def test_what_comes_and_goes_meanwhile_raises_no_alarm(lake: Path) -> None:
         found = [report(lake).wrong for _ in range(20)]
 
     assert found == [[]] * 20
+
+
+def test_writers_that_never_pause_wait_for_it(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else it would find something moved each time."""
+    monkeypatch.setattr(locks, "TURN_SECS", PATIENCE_SECS)
+    monkeypatch.setattr(verification, "ATTEMPTS", 3)
+    lake = Lake.open(shutil.copytree(made, tmp_path / "lake"))
+    notes = Table("notes", "one note", (Column("number", pa.int64(), "Any."),), partition_by=())
+    note = pa.Table.from_pylist([{"number": 1}], schema=notes.arrow())
+    with in_background(*[lambda: lake.append(notes, note)] * 2):
+        wait_until(lambda: lake.version("notes"))
+        assert [report(lake.root).wrong for _ in range(3)] == [[], [], []]
 
 
 def test_a_loaded_collector_raises_no_alarm(tmp_path: Path) -> None:

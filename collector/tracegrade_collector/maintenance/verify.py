@@ -4,14 +4,15 @@
     rows in the table = landed - removed                        per collector
 
 and that logs, tables and their files are whole. Runs beside collectors, compaction and deletes:
-ledger, logs and tables are read at one instant, again if anything moved meanwhile. Reads footers
-and record headers, so memory does not grow with the lake.
+ledger, logs and tables are read at one instant: if anything moved meanwhile they are read again
+while writers of this machine wait. Reads footers and record headers, so memory does not grow with
+the lake.
 """
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -132,26 +133,41 @@ def verify(lake: Lake, note: Callable[[str], None], *, deep: bool = False) -> Ve
 
 def _instant(lake: Lake, note: Callable[[str], None]) -> _Instant:
     """Return what is true at one instant: no table has a newer version after all was read."""
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         note("reading ledger, logs and tables")
-        wrong: list[str] = []
-        tables = dict(_snapshots(lake, wrong))
-        accounts = read_ledger(lake.state, _landed_seq(tables))
-        removed = {
-            name: removed_rows(lake, name, table.transaction_version)
-            for name, table in tables.items()
-        }
-        wrong += _missing_segments(lake, tables)
-        again = dict(_snapshots(lake, []))
-        if {name: table.version for name, table in tables.items()} == {
-            name: table.version for name, table in again.items()
-        } and removed == {
-            name: removed_rows(lake, name, table.transaction_version)
-            for name, table in tables.items()
-        }:
-            return _Instant(tables, accounts, removed, wrong)
+        with ExitStack() as turns:
+            if attempt:  # writers that never pause would move something each time
+                for name in sorted(lake.tables()):
+                    turns.enter_context(lake.storage.table(name).in_turn())
+            now = _read_at_once(lake)
+        if now:
+            return now
         time.sleep(REST_SECS)
     raise _not_resting(lake)
+
+
+def _read_at_once(lake: Lake) -> _Instant | None:
+    """Read what belongs together; return None if a table or its removals moved meanwhile."""
+    wrong: list[str] = []
+    tables = dict(_snapshots(lake, wrong))
+    accounts = read_ledger(lake.state, _landed_seq(tables))
+    removed = _removed(lake, tables)
+    wrong += _missing_segments(lake, tables)
+    again = dict(_snapshots(lake, []))
+    if _versions(tables) != _versions(again) or removed != _removed(lake, tables):
+        return None
+    return _Instant(tables, accounts, removed, wrong)
+
+
+def _versions(tables: Mapping[str, Snapshot]) -> dict[str, int]:
+    return {name: table.version for name, table in tables.items()}
+
+
+def _removed(lake: Lake, tables: Mapping[str, Snapshot]) -> dict[str, Counter[str]]:
+    return {
+        name: removed_rows(lake, name, table.transaction_version)
+        for name, table in tables.items()
+    }
 
 
 def _not_resting(lake: Lake) -> LakeNotResting:
