@@ -165,8 +165,7 @@ def _versions(tables: Mapping[str, Snapshot]) -> dict[str, int]:
 
 def _removed(lake: Lake, tables: Mapping[str, Snapshot]) -> dict[str, Counter[str]]:
     return {
-        name: removed_rows(lake, name, table.transaction_version)
-        for name, table in tables.items()
+        name: removed_rows(lake, name, table.transaction_version) for name, table in tables.items()
     }
 
 
