@@ -16,6 +16,7 @@
 --   traceloop_offers
 -- Reads:
 --   bucket_spans
+--   shapes
 --   traceloop_offers
 --   traceloop_requests
 --   traceloop_turns
@@ -202,6 +203,12 @@ workflow_agents AS (
   GROUP BY models.key
 ),
 
+spans AS (
+  SELECT bucket_spans.* REPLACE (few_attributes(bucket_spans.attributes, shapes.few) AS attributes)
+  FROM bucket_spans
+  INNER JOIN shapes USING (shape)
+),
+
 callers AS (
   SELECT
     trace_id,
@@ -212,16 +219,16 @@ callers AS (
 
 marked AS (
   SELECT
-    bucket_spans.*,
+    spans.*,
     spoken.user_input,
     spoken.key IS NOT NULL AS has_messages,
-    bucket_spans.scope_name = 'opentelemetry.instrumentation.agno' AS is_plain,
+    spans.scope_name = 'opentelemetry.instrumentation.agno' AS is_plain,
     -- Agno's results, as Python prints them.
     CASE
       WHEN is_plain
         THEN
           regexp_extract(
-            bucket_spans.attributes['traceloop.entity.output'],
+            spans.attributes['traceloop.entity.output'],
             '(?s)^status=\x27(\w+)\x27 result=(?:None|[\x27"](.*?)[\x27"]|(.*?)) '
             'error=(?:None|[\x27"](.*?)[\x27"]) updated_session_state=',
             ['status', 'text', 'value', 'error']
@@ -231,48 +238,48 @@ marked AS (
     -- in wrappings.
     try_cast(
       coalesce(
-        bucket_spans.attributes['gen_ai.tool.call.arguments'],
-        bucket_spans.attributes['traceloop.entity.input']
+        spans.attributes['gen_ai.tool.call.arguments'],
+        spans.attributes['traceloop.entity.input']
       ) AS JSON
     ) AS input,
     try_cast(
       coalesce(
-        bucket_spans.attributes['gen_ai.tool.call.result'],
-        bucket_spans.attributes['traceloop.entity.output']
+        spans.attributes['gen_ai.tool.call.result'],
+        spans.attributes['traceloop.entity.output']
       ) AS JSON
     ) AS output,
-    bucket_spans.scope_name = 'opentelemetry.instrumentation.llamaindex'
-    AND bucket_spans.attributes['tool.name'] IS NOT NULL AS is_workflow_tool,
+    spans.scope_name = 'opentelemetry.instrumentation.llamaindex'
+    AND spans.attributes['tool.name'] IS NOT NULL AS is_workflow_tool,
     CASE
       -- LlamaIndex: the workflow's task that calls a tool.
       WHEN is_workflow_tool THEN 'tool'
       -- A graph of LangChain that a tool called, before such ones were agents.
       WHEN
-        bucket_spans.attributes['traceloop.span.kind'] = 'task'
+        spans.attributes['traceloop.span.kind'] = 'task'
         AND callers.span_id IS NOT NULL
-        AND bucket_spans.attributes['gen_ai.operation.name'] IS NULL
+        AND spans.attributes['gen_ai.operation.name'] IS NULL
         AND json_type(output, '$.outputs.messages') = 'ARRAY'
         THEN 'agent'
       -- An agent of LlamaIndex that another one's tool runs.
       WHEN
-        bucket_spans.scope_name = 'opentelemetry.instrumentation.llamaindex'
-        AND bucket_spans.attributes['traceloop.entity.name'] = 'run.task'
+        spans.scope_name = 'opentelemetry.instrumentation.llamaindex'
+        AND spans.attributes['traceloop.entity.name'] = 'run.task'
         THEN 'agent'
-      ELSE bucket_spans.attributes['traceloop.span.kind']
+      ELSE spans.attributes['traceloop.span.kind']
     END AS kind,
     workflow_agents.agent_name AS workflow_agent
-  FROM bucket_spans
+  FROM spans
   LEFT JOIN workflow_agents USING (key)
   LEFT JOIN last_texts('traceloop_messages') AS spoken USING (key)
   LEFT JOIN callers
     ON
-      bucket_spans.trace_id = callers.trace_id
-      AND bucket_spans.parent_span_id = callers.span_id
+      spans.trace_id = callers.trace_id
+      AND spans.parent_span_id = callers.span_id
   WHERE
     spoken.key IS NOT NULL
-    OR bucket_spans.attributes['traceloop.span.kind'] IS NOT NULL
-    OR bucket_spans.attributes['traceloop.entity.name'] IS NOT NULL
-    OR bucket_spans.attributes['llm.request.type'] IS NOT NULL
+    OR spans.attributes['traceloop.span.kind'] IS NOT NULL
+    OR spans.attributes['traceloop.entity.name'] IS NOT NULL
+    OR spans.attributes['llm.request.type'] IS NOT NULL
 )
 
 SELECT

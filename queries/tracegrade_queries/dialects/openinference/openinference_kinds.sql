@@ -2,10 +2,17 @@
 --
 -- Reads:
 --   bucket_spans
+--   shapes
 -- Order:
 --   none
 CREATE OR REPLACE TEMP VIEW openinference_kinds AS
-WITH marked AS (
+WITH spans AS (
+  SELECT bucket_spans.* REPLACE (few_attributes(bucket_spans.attributes, shapes.few) AS attributes)
+  FROM bucket_spans
+  INNER JOIN shapes USING (shape)
+),
+
+marked AS (
   SELECT
     *,
     attributes['openinference.span.kind'] AS span_kind,
@@ -19,7 +26,7 @@ WITH marked AS (
     metadata[2] AS graph_node,
     coalesce(metadata[3], '') IN ('deepagents', 'langchain_create_agent', 'langgraph') AS in_graph,
     metadata[4] AS thread_id
-  FROM bucket_spans
+  FROM spans
   WHERE attributes['openinference.span.kind'] IS NOT NULL
 )
 

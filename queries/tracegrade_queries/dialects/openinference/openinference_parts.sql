@@ -6,6 +6,14 @@
 --   openinference_turns
 -- Order:
 --   none
+-- What stands below the headings of smolagents; few texts have any.
+CREATE OR REPLACE TEMP MACRO without_headings(RESULT) AS
+if(
+  starts_with(result, 'Call id: ') OR starts_with(result, 'Observation:'),
+  regexp_replace(result, '^(Call id: \S*\s*)?(Observation:\s*)?', ''),
+  result
+);
+
 CREATE OR REPLACE TEMP VIEW openinference_parts AS
 -- Calls are recorded here, and by some versions as items of the content as well.
 WITH requesting AS (
@@ -104,9 +112,7 @@ SELECT
     END
   ) AS call_id,
   result_text(
-    regexp_replace(
-      coalesce(messages.content, itemised.text), '^(Call id: \S*\s*)?(Observation:\s*)?', ''
-    )
+    without_headings(coalesce(messages.content, itemised.text))
   ) AS result
 FROM openinference_turns AS messages
 LEFT JOIN itemised USING (key, direction, message_position)

@@ -8,6 +8,7 @@
 --   shape       UBIGINT    One row each.
 --   scope_name  VARCHAR    '' if none was sent.
 --   names       VARCHAR[]  Of their attributes, in the order in which they were sent.
+--   few         BIGINT[]   Places of those that are not of a later item of a list, as `a.1.b` is.
 -- Order:
 --   none
 WITH samples AS (
@@ -21,6 +22,13 @@ WITH samples AS (
 SELECT
   samples.shape,
   coalesce(bucket_spans.scope_name, '') AS scope_name,
-  map_keys(bucket_spans.attributes) AS names
+  map_keys(bucket_spans.attributes) AS names,
+  list_filter(
+    list_filter(
+      generate_series(1, len(names)),
+      LAMBDA place: NOT regexp_matches(names[place], '\.[1-9][0-9]*\.')
+    ),
+    LAMBDA place: list_position(names, names[place]) = place
+  ) AS few
 FROM samples
 INNER JOIN bucket_spans USING (key);
