@@ -8,7 +8,7 @@
 --   shape       UBIGINT    One row each.
 --   scope_name  VARCHAR    '' if none was sent.
 --   names       VARCHAR[]  Of their attributes, in the order in which they were sent.
---   few         BIGINT[]   Places of those that are not of a later item of a list, as `a.1.b` is.
+--   few         BIGINT[]   Places of those of no later item of a list (`a.1.b`), each name once.
 -- Order:
 --   none
 WITH samples AS (
