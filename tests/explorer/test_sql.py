@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 from tests.explorer.lakes import client, explorer
+from tests.slow import slow_after
 
 from tracegrade_explorer.errors import SqlStopped
 from tracegrade_explorer.pages.queries import parameters_of
@@ -46,11 +47,14 @@ def test_cells_that_a_spreadsheet_would_compute_are_guarded(web: TestClient) -> 
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [
-        ("DROP VIEW steps", "one SELECT or EXPLAIN is needed, got DROP"),
-        ("SELECT * FROM read_text('/etc/passwd')", "disabled"),
-        ("SELECT * FROM nothing", "does not exist"),
-    ],
+    slow_after(
+        2,
+        [
+            ("DROP VIEW steps", "one SELECT or EXPLAIN is needed, got DROP"),
+            ("SELECT * FROM read_text('/etc/passwd')", "disabled"),
+            ("SELECT * FROM nothing", "does not exist"),
+        ],
+    ),
 )
 def test_anything_but_reading_the_lake_is_refused(
     sample_lake: Lake, text: str, words: str
