@@ -65,14 +65,20 @@ def test_anything_but_reading_the_lake_is_refused(
     assert words in str(error.value)
 
 
-def test_a_query_without_end_is_killed(sample_lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+WITHOUT_END = (
+    "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
+    "SELECT length(repeat('x', 3000000000)) FROM range(50)",
+    "SELECT list(range(2000000000))",
+)
+
+
+@pytest.mark.parametrize("texts", slow_after(1, [(WITHOUT_END[:2],), (WITHOUT_END[2:],)]))
+def test_a_query_without_end_is_killed(
+    sample_lake: Lake, monkeypatch: pytest.MonkeyPatch, texts: tuple[str, ...]
+) -> None:
     """After its time, or for want of memory, whichever comes first; the next one runs."""
     monkeypatch.setattr(sql_process, "SECS", 1.0)
-    for text in (
-        "SELECT length(repeat('x', 3000000000)) FROM range(50)",
-        "SELECT list(range(2000000000))",
-        "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
-    ):
+    for text in texts:
         with pytest.raises(SqlStopped, match="the query was stopped"):
             run_sql(str(sample_lake.root), text, {})
     monkeypatch.setattr(sql_process, "SECS", 120.0)
