@@ -29,6 +29,11 @@ OF_SAMPLE = (
     *ALL, f"/runs/{LOOPED}", f"/runs/{LOOPED}/spans", f"/compare?a={LOOPED}&b=t13",
     "/tasks/malformed-header", "/releases?base=1.0&candidate=1.1", "/conversations/k",
 )  # fmt: skip
+MOST_SEEN = (
+    "/", "/runs", f"/runs/{LOOPED}", f"/compare?a={LOOPED}&b=t13",
+    "/releases?base=1.0&candidate=1.1",
+)  # fmt: skip
+REST = tuple(path for path in OF_SAMPLE if path not in MOST_SEEN)
 OTHERS = (
     "autogen_openinference__toolerror", "claude-code", "crewai_openinference",
     "google-adk_parallel", "langgraph_traceloop__halluc",
@@ -119,7 +124,8 @@ def follow(link: Locator) -> None:
         link.click()
 
 
-@pytest.mark.parametrize("lake", slow_after(1, PAGES))
+@pytest.mark.slow
+@pytest.mark.parametrize("lake", PAGES)
 def test_pages_are_drawn_and_silent(browser: Browser, base: Base, lake: str) -> None:
     """Nothing on the console, no violation of the policy, no request to anybody else."""
     with watched(browser, base(lake)) as seen:
@@ -130,11 +136,14 @@ def test_pages_are_drawn_and_silent(browser: Browser, base: Base, lake: str) -> 
             assert (seen.said, seen.foreign) == ([], []), path
 
 
-def test_pages_fit_any_screen_and_can_be_read(browser: Browser, base: Base) -> None:
-    """From 320 px on only tables and charts scroll, each in its frame; in all colours."""
+@pytest.mark.parametrize("paths", slow_after(1, [(MOST_SEEN,), (REST,)]), ids=["most", "rest"])
+def test_pages_fit_any_screen_and_can_be_read(
+    browser: Browser, base: Base, paths: tuple[str, ...]
+) -> None:
+    """From 320 px on only tables and charts scroll, each in its frame; in all colours, silent."""
     wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     with watched(browser, base("sample")) as seen:
-        for path in OF_SAMPLE:
+        for path in paths:
             seen.page.set_viewport_size({"width": 320, "height": 700})
             seen.open(path)
             for width in (320, 1_280, 1_920):
@@ -143,6 +152,7 @@ def test_pages_fit_any_screen_and_can_be_read(browser: Browser, base: Base) -> N
             for scheme in ("light", "dark"):
                 seen.page.emulate_media(color_scheme=scheme)
                 assert seen.page.evaluate(LOW_CONTRAST) == [], (path, scheme)
+            assert (seen.said, seen.foreign) == ([], []), path
 
 
 @pytest.mark.slow
@@ -303,6 +313,7 @@ def test_a_reader_chooses_the_colours_without_javascript(browser: Browser, base:
         assert seen.page.evaluate(ground) == dark
 
 
+@pytest.mark.slow
 def test_pages_have_two_schemes_and_can_be_printed(browser: Browser, base: Base) -> None:
     """What is folded is printed, too."""
     with watched(browser, base("sample")) as seen:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 from tests.explorer.lakes import client, explorer
+from tests.slow import slow_after
 
 from tracegrade_explorer.errors import SqlStopped
 from tracegrade_explorer.pages.queries import parameters_of
@@ -46,11 +47,14 @@ def test_cells_that_a_spreadsheet_would_compute_are_guarded(web: TestClient) -> 
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [
-        ("DROP VIEW steps", "one SELECT or EXPLAIN is needed, got DROP"),
-        ("SELECT * FROM read_text('/etc/passwd')", "disabled"),
-        ("SELECT * FROM nothing", "does not exist"),
-    ],
+    slow_after(
+        2,
+        [
+            ("DROP VIEW steps", "one SELECT or EXPLAIN is needed, got DROP"),
+            ("SELECT * FROM read_text('/etc/passwd')", "disabled"),
+            ("SELECT * FROM nothing", "does not exist"),
+        ],
+    ),
 )
 def test_anything_but_reading_the_lake_is_refused(
     sample_lake: Lake, text: str, words: str
@@ -61,14 +65,20 @@ def test_anything_but_reading_the_lake_is_refused(
     assert words in str(error.value)
 
 
-def test_a_query_without_end_is_killed(sample_lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+WITHOUT_END = (
+    "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
+    "SELECT length(repeat('x', 3000000000)) FROM range(50)",
+    "SELECT list(range(2000000000))",
+)
+
+
+@pytest.mark.parametrize("texts", slow_after(1, [(WITHOUT_END[:2],), (WITHOUT_END[2:],)]))
+def test_a_query_without_end_is_killed(
+    sample_lake: Lake, monkeypatch: pytest.MonkeyPatch, texts: tuple[str, ...]
+) -> None:
     """After its time, or for want of memory, whichever comes first; the next one runs."""
     monkeypatch.setattr(sql_process, "SECS", 1.0)
-    for text in (
-        "SELECT length(repeat('x', 3000000000)) FROM range(50)",
-        "SELECT list(range(2000000000))",
-        "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
-    ):
+    for text in texts:
         with pytest.raises(SqlStopped, match="the query was stopped"):
             run_sql(str(sample_lake.root), text, {})
     monkeypatch.setattr(sql_process, "SECS", 120.0)

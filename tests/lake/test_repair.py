@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
+from tests.slow import slow_after
 from tests.waiting import wait_until
 
 from tracegrade_collector.maintenance.repair import Repaired, repair
@@ -164,7 +165,7 @@ def test_a_writer_mends_a_missing_checkpoint_itself(lake: Lake) -> None:
     assert numbers(lake) == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("tear", [*TEARS.values(), None], ids=[*TEARS, "missing"])
+@pytest.mark.parametrize("tear", slow_after(1, [None, *TEARS.values()]), ids=["missing", *TEARS])
 def test_a_checkpoint_of_a_torn_commit_is_put_aside(
     lake: Lake, tear: Callable[[bytes], bytes] | None
 ) -> None:
@@ -180,7 +181,7 @@ def test_a_checkpoint_of_a_torn_commit_is_put_aside(
     assert repaired(lake) == Repaired()
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"null"])
+@pytest.mark.parametrize("content", slow_after(1, [b"{", b"", b"null"]))
 def test_a_torn_pointer_is_no_harm(lake: Lake, content: bytes) -> None:
     """`_last_checkpoint` only saves a listing (F18)."""
     checkpoint(lake)
@@ -226,7 +227,7 @@ def test_a_missing_data_file_leaves_the_table(lake: Lake) -> None:
     assert removed(lake) == {"c1": 1}
 
 
-@pytest.mark.parametrize("damage", [b"", b"PAR1", b"no parquet at all"])
+@pytest.mark.parametrize("damage", slow_after(1, [b"PAR1", b"", b"no parquet at all"]))
 def test_a_data_file_that_is_none_leaves_the_table(lake: Lake, damage: bytes) -> None:
     """It stays on the disk for whoever wants to look."""
     file = Path(lake.files("raw_spans")[0])
@@ -296,7 +297,7 @@ def test_a_made_log_counts_compacted_rows_once(lake: Lake) -> None:
     assert numbers(lake) == list(range(1, 10))
 
 
-@pytest.mark.parametrize("survivors", ["all", "last", "none"])
+@pytest.mark.parametrize("survivors", slow_after(1, ["last", "all", "none"]))
 def test_a_made_log_counts_old_generations_that_were_removed_in_part(
     lake: Lake, survivors: str
 ) -> None:
@@ -435,7 +436,7 @@ def test_a_lake_copied_while_it_is_written_is_one_version(lake: Lake, tmp_path: 
         ]
     )
     wait_until(lambda: len(live_names(lake)) > 4)
-    for number in range(5):
+    for number in range(2):
         compact(lake, NOW, silent)
         copied = tmp_path / f"copy{number}"
         source, target = lake.root / "raw_spans", copied / "raw_spans"

@@ -1,7 +1,10 @@
 """What evaluators say of a run, in events of the GenAI conventions, becomes verdicts."""
 
 import json
+import shutil
 from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -25,7 +28,10 @@ from .traces import (
 )
 
 RUN, CHILD = f"{1:016x}", f"{4:016x}"
-RECEIVED = "SELECT DISTINCT trace_records, trace_received_ns FROM trajectories"
+RECEIVED = (
+    "SELECT DISTINCT trace_records, trace_received_ns FROM trajectories "
+    f"WHERE trace_id = '{1:032x}'"
+)
 
 
 def spans(trace: int) -> list[Row]:
@@ -119,81 +125,96 @@ CASES: dict[str, tuple[Row, list[tuple[object, ...]]]] = {
 }
 
 
+EVENT = len(CASES) + 1
+"""A trace with a result as an event."""
+CAME_BACK = EVENT + 1
+"""A trace with two scores of ours as log records, another as an event, and an evaluator's."""
+
+
+class Told(NamedTuple):
+    """What became of all cases, each a trace of its own."""
+
+    lake: Lake
+    verdicts: dict[int, list[tuple[object, ...]]]
+
+    def copied(self, folder: Path) -> Lake:
+        """Return a copy of the lake."""
+        return Lake.open(shutil.copytree(self.lake.root, folder / "copy"))
+
+
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[int, list[tuple[object, ...]]]:
-    """The verdicts of all cases, each a trace of its own; built at once."""
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """All of them, built at once; whoever changes anything does so in a copy."""
     lake = Lake.create(tmp_path_factory.mktemp("evaluations") / "lake")
-    land(lake, *(request_of(spans(trace)) for trace, _ in enumerate(CASES, 1)))
+    success = {"gen_ai.evaluation.name": "success"}
+    passed = event_of({**success, "gen_ai.evaluation.score.label": "pass"})
+    ours = {**success, "tracegrade.evaluation.id": "7f", "gen_ai.evaluation.score.value": 1.0}
+    land(
+        lake,
+        *(request_of(spans(trace)) for trace, _ in enumerate(CASES, 1)),
+        request_of([agent(1, trace=EVENT) | {"events": [passed]}]),
+        request_of([agent(1, trace=CAME_BACK) | {"events": [event_of(ours, at=9)]}]),
+    )
     records = [record for record, _ in CASES.values()]
     land_results(lake, *(r | {"traceId": f"{trace:032x}"} for trace, r in enumerate(records, 1)))
+    sent_out = result(1, at=9, score=1.0)
+    known = [result(None, at=9, score=1.0, tracegrade__evaluation__id="7f"), result(1, score=0.5)]
+    of_trace = {"traceId": f"{CAME_BACK:032x}"}
+    scoped = {"scope": {"name": "tracegrade.scoring"}, "logRecords": [sent_out | of_trace]}
+    others = {"logRecords": [each | of_trace for each in known]}
+    body = {"resourceLogs": [{"scopeLogs": [scoped, others]}]}
+    land_logs(lake, json.dumps(body).encode(), seq=1)
     build(lake)
-    return verdicts(lake)
+    return Told(lake, verdicts(lake))
+
+
+def event_of(said: Mapping[str, object], *, at: int = 0) -> Row:
+    """Return an evaluation result as an event of a span."""
+    return {
+        "name": "gen_ai.evaluation.result",
+        "timeUnixNano": str(NOON_NS + at),
+        "attributes": attributes(said),
+    }
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_result_is_a_verdict(told: dict[int, list[tuple[object, ...]]], case: str) -> None:
+def test_result_is_a_verdict(told: Told, case: str) -> None:
     """An evaluation of success or of a sub-goal is about the run that its span belongs to."""
-    assert told.get(1 + list(CASES).index(case), []) == CASES[case][1]
+    assert told.verdicts.get(1 + list(CASES).index(case), []) == CASES[case][1]
 
 
-def test_result_may_be_an_event_of_the_span(lake: Lake) -> None:
+def test_result_may_be_an_event_of_the_span(told: Told) -> None:
     """A span event says the same as a log record."""
-    said = {"gen_ai.evaluation.name": "success", "gen_ai.evaluation.score.label": "pass"}
-    event = {
-        "name": "gen_ai.evaluation.result",
-        "timeUnixNano": str(NOON_NS),
-        "attributes": attributes(said),
-    }
-    land(lake, request_of([agent(1) | {"events": [event]}]))
-    build(lake)
-
-    assert verdicts(lake) == {1: [(RUN, "success", None, None, "pass", None)]}
+    assert told.verdicts[EVENT] == [(RUN, "success", None, None, "pass", None)]
 
 
-def test_later_result_replaces_the_earlier(lake: Lake) -> None:
+def test_later_result_replaces_the_earlier(told: Told, tmp_path: Path) -> None:
     """The last evaluation of the agent counts, whichever arrived first; a build adds it once."""
-    land(lake, request_of(spans(1)))
-    land_results(lake, result(1, at=5, score=1.0), result(2, at=9, score=0.25))
+    lake = told.copied(tmp_path)
+    late = [result(1, at=7, score=0.5), result(1, at=6, score=0.75), result(2, at=9, score=0.25)]
+    land_results(lake, *late, seq=2)
     build(lake)
-    first = verdicts(lake)
-    land_results(lake, result(1, at=7, score=0.5), result(1, at=6, score=0.75), seq=2)
-    build(lake)
-    build(lake, full=True)
 
-    assert first == {1: [(RUN, "success", None, 1.0, None, None)]}
-    assert verdicts(lake) == {1: [(RUN, "success", None, 0.5, None, None)]}
+    assert told.verdicts[1] == [(RUN, "success", None, 0.9, "pass", "It did.")]
+    assert verdicts(lake) == told.verdicts | {1: [(RUN, "success", None, 0.5, None, None)]}
 
 
-def test_score_that_was_sent_out_and_came_back_is_no_verdict(lake: Lake) -> None:
+def test_score_that_was_sent_out_and_came_back_is_no_verdict(told: Told) -> None:
     """By its scope or its id, as log record and as event; an evaluator's beside it counts."""
-    ours = {"gen_ai.evaluation.name": "success", "tracegrade.evaluation.id": "7f"}
-    event = {
-        "name": "gen_ai.evaluation.result",
-        "timeUnixNano": str(NOON_NS + 9),
-        "attributes": attributes({**ours, "gen_ai.evaluation.score.value": 1.0}),
-    }
-    land(lake, request_of([agent(1) | {"events": [event]}]))
-    scoped = {"scope": {"name": "tracegrade.scoring"}, "logRecords": [result(1, at=9, score=1.0)]}
-    known = [result(None, at=9, score=1.0, tracegrade__evaluation__id="7f"), result(1, score=0.5)]
-    body = {"resourceLogs": [{"scopeLogs": [scoped, {"logRecords": known}]}]}
-    land_logs(lake, json.dumps(body).encode(), seq=1)
-    build(lake)
-
-    assert verdicts(lake) == {1: [(RUN, "success", None, 0.5, None, None)]}
+    assert told.verdicts[CAME_BACK] == [(RUN, "success", None, 0.5, None, None)]
 
 
-def test_score_that_came_back_makes_no_trace_be_built_again(lake: Lake) -> None:
+def test_score_that_came_back_makes_no_trace_be_built_again(told: Told, tmp_path: Path) -> None:
     """It is no news of its trace, beside which an evaluator's result is; each lands once."""
-    land(lake, request_of(spans(1)))
-    build(lake)
+    lake = told.copied(tmp_path)
     (before,) = rows(lake, RECEIVED)
     scoped = {"scope": {"name": "tracegrade.scoring"}, "logRecords": [result(1, at=9, score=1.0)]}
     body = {"resourceLogs": [{"scopeLogs": [scoped]}]}
-    land_logs(lake, json.dumps(body).encode(), seq=1)
+    land_logs(lake, json.dumps(body).encode(), seq=2)
     came_back = build(lake)
 
     assert (came_back.traces, came_back.new_spans) == (0, 0)
-    land_results(lake, result(1, at=9, score=0.5), seq=2)
+    land_results(lake, result(1, at=9, score=0.5), seq=3)
     heard = build(lake)
     assert (heard.traces, heard.new_spans) == (1, 1)
     (after,) = rows(lake, RECEIVED)

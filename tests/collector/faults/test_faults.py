@@ -212,6 +212,7 @@ def test_failing_disk_is_not_acknowledged(
     assert landed_ids(tmp_path / "lake", with_resent=False) == [1, 2]
 
 
+@pytest.mark.slow
 def test_copied_or_old_state_is_fenced(tmp_path: Path) -> None:
     """F11: it would take the other's commits for its own, so it only keeps its log."""
     with collecting(tmp_path, **OFTEN) as collector:
@@ -257,6 +258,7 @@ def test_jumping_clock_changes_no_identity(tmp_path: Path, faulty: Steer) -> Non
     assert len(days) >= 3
 
 
+@pytest.mark.slow
 def test_stopped_receiver_answers_when_it_goes_on(tmp_path: Path) -> None:
     """F14: a request that came meanwhile waits, and is taken in once."""
     with collecting(tmp_path, **OFTEN) as collector, ThreadPoolExecutor(1) as pool:

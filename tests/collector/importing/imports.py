@@ -32,6 +32,12 @@ class Outcome:
         build(self.lake)
         return connect(self.lake)
 
+    def built_in(self, con: duckdb.DuckDBPyConnection) -> "Outcome":
+        """Return the same, whose spans others have built."""
+        found = Outcome(self.lake, self.imported, self.notes)
+        vars(found)["built"] = con
+        return found
+
     def spans(self) -> list[Row]:
         """Return the spans of the lake as they were imported."""
         files = self.lake.newest_files("raw_spans")

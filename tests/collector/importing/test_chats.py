@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.collector.importing.imports import Outcome, imported, written, written_lines
+from tests.collector.importing.together import Scene, built_together
 
-from tracegrade.errors import BadInput
 from tracegrade_collector.importing.open_calls import OpenCall, OpenCalls
 from tracegrade_collector.importing.roles import parse_roles
 
@@ -99,7 +99,8 @@ FAILED = {
 }
 
 
-def test_an_error_beside_an_empty_result_is_what_the_tool_said(tmp_path: Path) -> None:
+@built_together
+def test_an_error_beside_an_empty_result_is_what_the_tool_said(folder: Path) -> Scene:
     """Wherever a source says that the tool failed, the call did, and the model saw why."""
     runs = {
         name: [user("Pay."), asks(("a", "pay")), failed, asks(text="It failed.")]
@@ -110,26 +111,32 @@ def test_an_error_beside_an_empty_result_is_what_the_tool_said(tmp_path: Path) -
         f"0 observation pay {NO_IBAN}",
         "0 answer It failed.",
     ]
-    assert stories(chats(tmp_path, runs)) == dict.fromkeys(FAILED, story)
+    outcome = yield chats(folder, runs)
+
+    assert stories(outcome) == dict.fromkeys(FAILED, story)
 
 
-def test_an_empty_error_is_none(tmp_path: Path) -> None:
+@built_together
+def test_an_empty_error_is_none(folder: Path) -> Scene:
     """Sources that have the field have it for every result."""
     empty: list[Any] = [None, "", {}, [], False, 0]
     runs = {
         repr(error): [user("Pay."), asks(("a", "pay")), reply("a", "paid", error=error)]
         for error in empty
     }
-    assert set(map(tuple, statuses(chats(tmp_path, runs)).values())) == {("ok",)}
+    outcome = yield chats(folder, runs)
+
+    assert set(map(tuple, statuses(outcome).values())) == {("ok",)}
 
 
-def test_an_error_of_a_step_is_its_observation(tmp_path: Path) -> None:
+@built_together
+def test_an_error_of_a_step_is_its_observation(folder: Path) -> Scene:
     """ReAct logs have such a field as well."""
     steps = [
         {"action": "pay", "action_input": {}, "observation": "", "error": "no card"},
         {"action": "pay", "action_input": {}, "observation": "paid", "error": None},
     ]
-    outcome = imported(tmp_path, written(tmp_path, {"steps": steps}))
+    outcome = yield imported(folder, written(folder, {"steps": steps}))
 
     assert told(outcome) == [
         "0 tool_call pay no card error",
@@ -139,10 +146,11 @@ def test_an_error_of_a_step_is_its_observation(tmp_path: Path) -> None:
     ]
 
 
-def test_what_the_user_says_in_parts_or_in_a_row_is_one_turn(tmp_path: Path) -> None:
+@built_together
+def test_what_the_user_says_in_parts_or_in_a_row_is_one_turn(folder: Path) -> Scene:
     """No part is lost, and a turn is all that is said before the model answers."""
-    outcome = chat(
-        tmp_path,
+    outcome = yield chat(
+        folder,
         {"role": "system", "content": "Be brief."},
         {"role": "assistant", "content": "Guten Tag!"},
         user("Ich brauche", "zwei Fahrkarten."),
@@ -164,7 +172,8 @@ def test_what_the_user_says_in_parts_or_in_a_row_is_one_turn(tmp_path: Path) -> 
     ]
 
 
-def test_a_call_whose_reply_was_not_logged_is_unknown(tmp_path: Path) -> None:
+@built_together
+def test_a_call_whose_reply_was_not_logged_is_unknown(folder: Path) -> Scene:
     """Only a tool that was not offered was surely not executed (docs/metrics.md, section 0.7)."""
     messages = [
         user("Pay both."),
@@ -174,8 +183,8 @@ def test_a_call_whose_reply_was_not_logged_is_unknown(tmp_path: Path) -> None:
         {"role": "assistant", "content": "Done."},
     ]
     tools = [{"type": "function", "function": {"name": name}} for name in ("look", "pay")]
-    file = written(tmp_path, {"messages": messages, "tools": tools})
-    outcome = imported(tmp_path, file)
+    file = written(folder, {"messages": messages, "tools": tools})
+    outcome = yield imported(folder, file)
 
     assert outcome.calls() == [
         ("look", "{}", "unknown"),
@@ -186,7 +195,8 @@ def test_a_call_whose_reply_was_not_logged_is_unknown(tmp_path: Path) -> None:
     assert outcome.rows("SELECT error_count FROM trajectories") == [(1,)]
 
 
-def test_replies_without_ids_find_their_calls(tmp_path: Path) -> None:
+@built_together
+def test_replies_without_ids_find_their_calls(folder: Path) -> Scene:
     """By the name that they have, else to the last message that requested something."""
     replies = {
         "unknown ok unknown": [reply(None, "b", name="pay")],
@@ -197,7 +207,9 @@ def test_replies_without_ids_find_their_calls(tmp_path: Path) -> None:
     asked = [user("Go."), asks((None, "look")), asks((None, "pay"), ("c", "look"))]
     runs = {expected: [*asked, *given] for expected, given in replies.items()}
 
-    assert statuses(chats(tmp_path, runs)) == {name: name.split() for name in replies}
+    outcome = yield chats(folder, runs)
+
+    assert statuses(outcome) == {name: name.split() for name in replies}
 
 
 names = st.sampled_from(["look", "pay"])
@@ -231,14 +243,15 @@ def test_each_reply_finds_the_call_that_fits_best(
         left.pop(best, None) if best is not None else None
 
 
-def test_results_in_blocks_of_one_message_are_results_each(tmp_path: Path) -> None:
+@built_together
+def test_results_in_blocks_of_one_message_are_results_each(folder: Path) -> Scene:
     """Google's function role, and tool messages that hold several."""
     answered = [
         {"functionResponse": {"name": name, "response": {"result": name}}}
         for name in ("look", "pay")
     ]
-    outcome = chat(
-        tmp_path,
+    outcome = yield chat(
+        folder,
         user("Go."),
         asks((None, "look"), (None, "pay")),
         {"role": "function", "parts": answered},
@@ -248,11 +261,12 @@ def test_results_in_blocks_of_one_message_are_results_each(tmp_path: Path) -> No
     assert '0 observation pay {"result": "pay"}' in told(outcome)
 
 
-def test_functions_that_are_named_without_an_object_are_called(tmp_path: Path) -> None:
+@built_together
+def test_functions_that_are_named_without_an_object_are_called(folder: Path) -> Scene:
     """Some benchmarks keep a call as `function` and `args`."""
     call = {"function": "get_balance", "args": {"of": "me"}, "id": "a", "placeholder_args": None}
-    outcome = chat(
-        tmp_path,
+    outcome = yield chat(
+        folder,
         {"role": "user", "content": [{"type": "text", "content": "How much?"}]},
         {"role": "assistant", "content": None, "tool_calls": [call]},
         reply("a", [{"type": "text", "content": "1810.0"}], tool_call=call, error=None),
@@ -271,15 +285,16 @@ SPANISH = [
 ]
 
 
-def test_roles_of_any_name_are_mapped(tmp_path: Path) -> None:
+@built_together
+def test_roles_of_any_name_are_mapped(folder: Path) -> Scene:
     """In any case; a file of such messages alone is one run too."""
     roles = parse_roles(["usuario=user,asistente=assistant", " entorno = tool"])
     files = [
-        written(tmp_path, {"chat": SPANISH}, "record.json"),
-        written_lines(tmp_path, SPANISH, "lines.jsonl"),
-        written(tmp_path, SPANISH, "bare.json"),
+        written(folder, {"chat": SPANISH}, "record.json"),
+        written_lines(folder, SPANISH, "lines.jsonl"),
+        written(folder, SPANISH, "bare.json"),
     ]
-    outcome = imported(tmp_path, *files, roles=roles)
+    outcome = yield imported(folder, *files, roles=roles)
 
     assert outcome.notes == []
     assert (
@@ -288,74 +303,14 @@ def test_roles_of_any_name_are_mapped(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("user=asistant", "did you mean 'assistant'"),
-        ("user", "NAME=ROLE"),
-        ("=user", "NAME=ROLE"),
-        ("a=user,A=tool", "two roles, user and tool"),
-    ],
-)
-def test_a_role_that_cannot_be_is_refused(text: str, fault: str) -> None:
-    """With what there is, and what was probably meant."""
-    with pytest.raises(BadInput, match=fault):
-        parse_roles([text])
-
-
-def test_a_role_that_no_message_has_is_told(tmp_path: Path) -> None:
-    """A slip in --role must not pass in silence."""
-    file = written(tmp_path, {"messages": [user("Hi."), asks(text="Hello.")]})
-    outcome = imported(tmp_path, file, roles=parse_roles(["asistente=assistant"]))
-
-    assert outcome.notes == [f"{file}: no message has role 'asistente', which --role maps"]
-    assert outcome.imported.faults == 0
-
-
-@pytest.mark.parametrize(
-    ("messages", "sign"),
-    [
-        (
-            [asks(text="I need help."), asks(("a", "pay")) | {"role": "user"}, reply("a", "ok")],
-            "the user requests tools, the assistant never",
-        ),
-        (
-            [user("Hi! How can I help you today?"), asks(text="I lost my card.")],
-            "the user offers help, the assistant never",
-        ),
-        (
-            [
-                {"role": "system", "content": "You are a customer of an airline. …"},
-                user("Hello!"),
-                asks(text="I want to cancel."),
-            ],
-            "the assistant is told to play the user",
-        ),
-        ([user("How can I help my son?"), asks(text="How can I help you?")], None),
-        ([user("Pay."), asks(("a", "pay")), reply("a", "ok")], None),
-    ],
-)
-def test_roles_that_look_swapped_are_told(
-    tmp_path: Path, messages: list[Row], sign: str | None
-) -> None:
-    """With what shows it, and how to turn them round; the run is imported as it stands."""
-    file = written_lines(tmp_path, [{"messages": messages}, {"messages": messages}])
-    outcome = imported(tmp_path, file)
-
-    told = (
-        f"{file}: roles look swapped in 2 of 2 runs: {sign}; --role user=assistant,assistant=user"
-    )
-    assert outcome.notes == ([f"{told} turns them round"] if sign else [])
-    assert outcome.imported.faults == 0
-
-
-def test_swapped_roles_are_turned_round(tmp_path: Path) -> None:
+@built_together
+def test_swapped_roles_are_turned_round(folder: Path) -> Scene:
     """What the user of the log did are then the agent's steps."""
     swapped = [asks(text="Pay."), asks(("a", "pay")) | {"role": "user"}, reply("a", "paid")]
-    before = chat(tmp_path, *swapped)
+    before = chat(folder, *swapped)
     roles = parse_roles(["user=assistant,assistant=user"])
-    (tmp_path / "other").mkdir()
-    outcome = chat(tmp_path / "other", *swapped, roles=roles)
+    (folder / "other").mkdir()
+    outcome = yield chat(folder / "other", *swapped, roles=roles)
 
     assert before.imported.ignored == {"tool calls in messages of role user": 1}
     assert outcome.notes == []
@@ -387,25 +342,27 @@ def test_a_run_that_is_mostly_not_understood_is_no_run(
     assert outcome.imported.ignored["messages of role 'critic'"] == unknown + 2
 
 
-def test_most_of_a_run_may_be_left_out_if_asked_for(tmp_path: Path) -> None:
+@built_together
+def test_most_of_a_run_may_be_left_out_if_asked_for(folder: Path) -> Scene:
     """What is understood is imported then, and the rest counted."""
     odd = [user("Hi."), asks(text="Hello."), *strange(3)]
-    outcome = chat(tmp_path, *odd, allow_partial=True)
+    outcome = yield chat(folder, *odd, allow_partial=True)
 
     assert (outcome.notes, outcome.imported.ignored) == ([], {"messages of role 'critic'": 3})
     assert told(outcome) == ["0 answer Hello."]
 
 
-def test_constants_count_for_bare_lists(tmp_path: Path) -> None:
+@built_together
+def test_constants_count_for_bare_lists(folder: Path) -> Scene:
     """A list of messages, lines of lists, and lines of messages have no fields of their own."""
     messages = [user("Hi."), asks(text="Hello.")]
     files = [
-        written(tmp_path, messages, "list.json"),
-        written_lines(tmp_path, [messages], "lists.jsonl"),
-        written_lines(tmp_path, messages, "messages.jsonl"),
+        written(folder, messages, "list.json"),
+        written_lines(folder, [messages], "lists.jsonl"),
+        written_lines(folder, messages, "messages.jsonl"),
     ]
     paths = {"task": "=t-1", "release": "=2.0", "agent": "=desk", "trial": "=3"}
-    outcome = imported(tmp_path, *files, paths=paths)
+    outcome = yield imported(folder, *files, paths=paths)
 
     assert outcome.notes == []
     assert (
@@ -437,27 +394,29 @@ def test_a_misspelt_path_is_answered_with_the_one_there_is(tmp_path: Path) -> No
     assert right.imported.understood["trajectories"] == 1
 
 
-def test_the_model_of_a_record_is_that_of_its_messages(tmp_path: Path) -> None:
+@built_together
+def test_the_model_of_a_record_is_that_of_its_messages(folder: Path) -> Scene:
     """Unless they name their own; a field that no chat has is told, not looked for."""
     messages = [user("Hi."), asks(text="Hello.") | {"model": "small"}, asks(text="Bye.")]
-    file = written(tmp_path, {"messages": messages, "meta": {"model": "large"}, "actions": []})
-    outcome = imported(tmp_path, file, paths={"model": "meta.model", "expected": "actions"})
+    file = written(folder, {"messages": messages, "meta": {"model": "large"}, "actions": []})
+    outcome = yield imported(folder, file, paths={"model": "meta.model", "expected": "actions"})
 
     assert outcome.rows("SELECT model FROM steps ORDER BY step_index") == [("small",), ("large",)]
     assert outcome.notes == [f"{file}: field 'expected', which --map names, is none of chats"]
     assert outcome.imported.faults == 0
 
 
-def test_half_a_character_in_json_in_a_text_stops_nothing(tmp_path: Path) -> None:
+@built_together
+def test_half_a_character_in_json_in_a_text_stops_nothing(folder: Path) -> Scene:
     """Messages, and what other tools kept, may be JSON in a text; halves are marks there too."""
     text = json.dumps([user("a \ud800"), asks(text="b")])
     observation = {"id": "o", "traceId": "t", "type": "GENERATION", "startTime": "2026-01-01"}
     spoken = {"input": text, "output": "{'c': '\\ud800'}"}
     files = [
-        written(tmp_path, {"messages": text}, "messages.json"),
-        written(tmp_path, [observation | spoken], "langfuse.json"),
+        written(folder, {"messages": text}, "messages.json"),
+        written(folder, [observation | spoken], "langfuse.json"),
     ]
-    outcome = imported(tmp_path, *files)
+    outcome = yield imported(folder, *files)
 
     assert outcome.imported.faults == 0
     assert outcome.rows("SELECT user_input FROM trajectories ORDER BY ALL") == [("a �",)] * 2

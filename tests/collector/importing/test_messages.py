@@ -4,17 +4,17 @@ import gzip
 import json
 from collections import Counter
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
+from tests.collector.importing.imports import Outcome
+from tests.collector.importing.together import Scene, built_together
 
 from tracegrade import names
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_collector.importing.known_formats import read_file
 from tracegrade_collector.importing.part import ReadOptions
-from tracegrade_collector.importing.plan_marker import parse_marker
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
@@ -167,16 +167,19 @@ def old_functions() -> list[Row]:
     ]
 
 
-def test_every_provider_gives_the_same_steps(lake: Lake, tmp_path: Path) -> None:
+@built_together
+def test_every_provider_gives_the_same_steps(folder: Path) -> Scene:
     """The same run, however its messages are written, is the same list of steps."""
+    lake = Lake.create(folder / "lake")
     written = [openai_items(), anthropic(), google(), langchain(), old_functions()]
     runs = [{"messages": messages} for messages in (*written, chat()["messages"])]
-    (tmp_path / "runs.jsonl").write_text(lines(*runs))
-    imported, notes = add(lake, tmp_path / "runs.jsonl")
+    (folder / "runs.jsonl").write_text(lines(*runs))
+    imported, notes = add(lake, folder / "runs.jsonl")
 
     assert notes == []
     assert not imported.ignored
-    assert steps(lake) == WEATHER_STEPS * len(runs)
+    outcome = yield Outcome(lake, Imported(), [])
+    assert outcome.steps() == WEATHER_STEPS * len(runs)
 
 
 def requests(file: Path) -> list[Any]:
@@ -215,8 +218,10 @@ def test_every_layout_of_a_file_gives_the_same_spans(tmp_path: Path) -> None:
             assert requests(file) == first, name
 
 
-def test_fields_stand_where_the_map_says(lake: Lake, tmp_path: Path) -> None:
+@built_together
+def test_fields_stand_where_the_map_says(folder: Path) -> Scene:
     """Dotted paths; a key that holds dots counts as it is; the agent is the service, too."""
+    lake = Lake.create(folder / "lake")
     record = {
         "log": {"messages": chat()["messages"]},
         "info": {"task": "t-1", "runs": [{"n": 3}]},
@@ -225,7 +230,7 @@ def test_fields_stand_where_the_map_says(lake: Lake, tmp_path: Path) -> None:
         "v": "2.0",
         "day": "2026-01-02T03:04:05Z",
     }
-    (tmp_path / "runs.jsonl").write_text(lines(record))
+    (folder / "runs.jsonl").write_text(lines(record))
     paths = {
         "messages": "log.messages",
         "task": "info.task",
@@ -235,13 +240,13 @@ def test_fields_stand_where_the_map_says(lake: Lake, tmp_path: Path) -> None:
         "release": "v",
         "time": "day",
     }
-    _, notes = add(lake, tmp_path / "runs.jsonl", **paths)
+    _, notes = add(lake, folder / "runs.jsonl", **paths)
 
     assert notes == []
-    assert rows(
-        lake,
+    outcome = yield Outcome(lake, Imported(), [])
+    assert outcome.rows(
         "SELECT task_id, trial, outcome, agent_name, release, user_input, final_answer, "
-        "start_time::VARCHAR FROM trajectories",
+        "start_time::VARCHAR FROM trajectories"
     ) == [
         ("t-1", 3, "success", "weather", "2.0", "Weather in Paris?", "It is 22C.",
          "2026-01-02 03:04:05"),
@@ -266,20 +271,25 @@ OUTCOMES: list[tuple[Any, str | None]] = [
 ]
 
 
-def test_success_is_read_as_a_verifier_says_it(lake: Lake, tmp_path: Path) -> None:
+@built_together
+def test_success_is_read_as_a_verifier_says_it(folder: Path) -> Scene:
     """A number is a success from 1 on; what says nothing is unknown, and counted."""
+    lake = Lake.create(folder / "lake")
     runs = [chat(success=value, task=f"t{i:02}") for i, (value, _) in enumerate(OUTCOMES)]
-    (tmp_path / "runs.jsonl").write_text(lines(*runs))
-    imported, _ = add(lake, tmp_path / "runs.jsonl")
+    (folder / "runs.jsonl").write_text(lines(*runs))
+    imported, _ = add(lake, folder / "runs.jsonl")
 
-    found = rows(lake, "SELECT outcome FROM trajectories ORDER BY task_id")
+    outcome = yield Outcome(lake, Imported(), [])
+    found = outcome.rows("SELECT outcome FROM trajectories ORDER BY task_id")
     assert [outcome for (outcome,) in found] == [outcome for _, outcome in OUTCOMES]
     assert imported.ignored == {"outcomes that say neither success nor failure": 3}
 
 
-def test_a_grown_file_adds_only_what_is_new(lake: Lake, tmp_path: Path) -> None:
+@built_together
+def test_a_grown_file_adds_only_what_is_new(folder: Path) -> Scene:
     """Runs that stood in the file stay as they are; one that went on gets its new spans."""
-    file = tmp_path / "runs.jsonl"
+    lake = Lake.create(folder / "lake")
+    file = folder / "runs.jsonl"
     short = chat()
     short["messages"] = short["messages"][:4]
     file.write_text(lines(chat(), short))
@@ -290,13 +300,16 @@ def test_a_grown_file_adds_only_what_is_new(lake: Lake, tmp_path: Path) -> None:
 
     added = [each.added[Signal.TRACES] for each in (first, grown, again)]
     assert added == [4 + 3, 2 + 4, 0]  # of the second run its last message, and the run itself
-    assert rows(lake, "SELECT final_answer, count(*) FROM trajectories GROUP BY ALL") == [
+    outcome = yield Outcome(lake, Imported(), [])
+    assert outcome.rows("SELECT final_answer, count(*) FROM trajectories GROUP BY ALL") == [
         ("It is 22C.", 3)
     ]
 
 
-def test_turns_thoughts_failures_and_open_calls(lake: Lake, tmp_path: Path) -> None:
+@built_together
+def test_turns_thoughts_failures_and_open_calls(folder: Path) -> Scene:
     """Thoughts stand before what they led to; a flagged error is one; an open call is none."""
+    lake = Lake.create(folder / "lake")
     call = {"type": "tool_use", "id": "c1", "name": "pay", "input": {}}
     refused = {"type": "tool_result", "tool_use_id": "c1", "content": "card?", "is_error": True}
     messages = [
@@ -307,11 +320,11 @@ def test_turns_thoughts_failures_and_open_calls(lake: Lake, tmp_path: Path) -> N
         {"role": "user", "content": "Blue."},
         {"role": "assistant", "content": [call | {"id": "c2"}]},
     ]
-    (tmp_path / "run.json").write_text(json.dumps({"messages": messages}))
-    add(lake, tmp_path / "run.json")
+    (folder / "run.json").write_text(json.dumps({"messages": messages}))
+    add(lake, folder / "run.json")
 
-    assert rows(
-        lake,
+    outcome = yield Outcome(lake, Imported(), [])
+    assert outcome.rows(
         "SELECT kind, turn, coalesce(content, tool_name), status FROM steps ORDER BY step_index",
     ) == [
         ("thought", 0, "Now.", None),
@@ -362,46 +375,6 @@ def test_a_line_that_is_too_long_is_passed_over(lake: Lake, tmp_path: Path) -> N
     assert imported.understood["trajectories"] == 2
 
 
-WORDS = [
-    *("messages", "role", "content", "type", "text", "tool_calls", "function", "name", "id"),
-    *("arguments", "parts", "functionCall", "toolResult", "thinking", "summary", "reasoning"),
-    *("steps", "thought", "action", "observation", "task_id", "trial", "success", "time"),
-    *("usage", "input_tokens", "message", "sessionId", "isSidechain", "tool_use", "tool_result"),
-    *("user", "assistant", "tool", "ai", "```", "", "1e400", "9" * 400, "\x00", "\ud800", "[1]"),
-]
-
-
-def anything(random: Random, depth: int = 0) -> Any:
-    """Return a value made of what formats know, in places where it does not belong."""
-    kind = random.random()
-    if depth > 4 or kind < 0.4:
-        numbers = [0, -9, 10**30, 1e308, float("nan"), float("inf")]
-        return random.choice([*WORDS, *numbers, None, True])
-    if kind < 0.6:
-        return [anything(random, depth + 1) for _ in range(random.randint(0, 4))]
-    return {random.choice(WORDS): anything(random, depth + 1) for _ in range(random.randint(0, 6))}
-
-
-@pytest.mark.parametrize("format_", ["auto", "messages", "claude-code", "verdicts"])
-def test_nothing_stops_an_import(tmp_path: Path, format_: str) -> None:
-    """Known names in the wrong places, values of any type: read or named, never an exception."""
-    random = Random(1)  # noqa: S311 - no secret
-    file = tmp_path / "file"
-    marked = {"plan_marker": parse_marker("[a-z]"), "code_calls": True, "allow_partial": True}
-    for number in range(150):
-        messages = [{"role": random.choice(WORDS), **{random.choice(WORDS): anything(random)}}]
-        records = [
-            {"messages": messages, random.choice(WORDS): anything(random)},
-            anything(random),
-        ]
-        file.write_text(lines(*records))
-        options: Row = {"roles": {"": "user", "tool": "assistant"}, **marked} if number % 2 else {}
-        parts = list(read_file(file, ReadOptions(format_, **options)))
-
-        assert parts
-        assert all(part.fault or part.request or part.verdicts or part.notes for part in parts)
-
-
 def test_a_broken_element_of_a_list_is_passed_over(lake: Lake, tmp_path: Path) -> None:
     """Brackets in texts count for nothing; a broken object ends where its brackets do."""
     file = tmp_path / "runs.json"
@@ -413,8 +386,10 @@ def test_a_broken_element_of_a_list_is_passed_over(lake: Lake, tmp_path: Path) -
     assert imported.understood["trajectories"] == 2
 
 
-def test_odd_characters_and_members_are_kept_or_counted(lake: Lake, tmp_path: Path) -> None:
+@built_together
+def test_odd_characters_and_members_are_kept_or_counted(folder: Path) -> Scene:
     """Half a character, NaN, images and unknown blocks: none of them costs the rest of the run."""
+    lake = Lake.create(folder / "lake")
     run = chat()
     run["messages"][1]["content"] = [
         {"type": "text", "text": "half \ud800 here"},
@@ -422,30 +397,36 @@ def test_odd_characters_and_members_are_kept_or_counted(lake: Lake, tmp_path: Pa
         {"type": "<script>"},
     ]
     run["messages"][2]["tool_calls"][0]["function"]["arguments"] = {"city": float("nan")}
-    (tmp_path / "run.json").write_text(json.dumps(run))
-    imported, notes = add(lake, tmp_path / "run.json")
+    (folder / "run.json").write_text(json.dumps(run))
+    imported, notes = add(lake, folder / "run.json")
 
     assert notes == []
     assert imported.ignored == {
         "content blocks of type 'image_url'": 1,
         "content blocks of type unknown": 1,
     }
-    assert steps(lake)[0][2] == '{"city":"NaN"}'
-    assert rows(lake, "SELECT user_input FROM trajectories") == [("half � here",)]
+    outcome = yield Outcome(lake, Imported(), [])
+    assert outcome.steps()[0][2] == '{"city":"NaN"}'
+    assert outcome.rows("SELECT user_input FROM trajectories") == [("half � here",)]
 
 
-def test_secrets_are_redacted_in_what_is_imported(lake: Lake, tmp_path: Path) -> None:
+@built_together
+def test_secrets_are_redacted_in_what_is_imported(folder: Path) -> Scene:
     """An import goes the way of every span."""
+    lake = Lake.create(folder / "lake")
     run = chat(city="AKIAIOSFODNN7EXAMPLE")
-    (tmp_path / "run.json").write_text(json.dumps(run))
-    add(lake, tmp_path / "run.json")
+    (folder / "run.json").write_text(json.dumps(run))
+    add(lake, folder / "run.json")
 
-    assert "AKIAIOSFODNN7EXAMPLE" not in str(rows(lake, "FROM raw_spans"))
-    assert "[redacted:api_key]" in str(steps(lake))
+    outcome = yield Outcome(lake, Imported(), [])
+    assert "AKIAIOSFODNN7EXAMPLE" not in str(outcome.rows("FROM raw_spans"))
+    assert "[redacted:api_key]" in str(outcome.steps())
 
 
-def test_react_steps_become_thoughts_calls_and_observations(lake: Lake, tmp_path: Path) -> None:
+@built_together
+def test_react_steps_become_thoughts_calls_and_observations(folder: Path) -> Scene:
     """A list of thought, action, action_input and observation is a trajectory as well."""
+    lake = Lake.create(folder / "lake")
     record = {
         "question": "Weather in Paris?",
         "steps": [
@@ -458,22 +439,24 @@ def test_react_steps_become_thoughts_calls_and_observations(lake: Lake, tmp_path
         ],
         "final_answer": "It is 22C.",
     }
-    (tmp_path / "run.json").write_text(json.dumps(record))
-    add(lake, tmp_path / "run.json")
+    (folder / "run.json").write_text(json.dumps(record))
+    add(lake, folder / "run.json")
 
-    assert steps(lake) == [("thought", None, None, "I look.", None), *WEATHER_STEPS]
+    outcome = yield Outcome(lake, Imported(), [])
+    assert outcome.steps() == [("thought", None, None, "I look.", None), *WEATHER_STEPS]
 
 
-def test_a_tool_that_the_framework_did_not_know_was_not_executed(
-    lake: Lake, tmp_path: Path
-) -> None:
+@built_together
+def test_a_tool_that_the_framework_did_not_know_was_not_executed(folder: Path) -> Scene:
     """LangChain's answer that a tool does not exist is no result of that tool."""
+    lake = Lake.create(folder / "lake")
     answer = "sleep is not a valid tool, try one of [get_weather]."
     record = {"steps": [{"action": "sleep", "action_input": {"s": 60}, "observation": answer}]}
-    (tmp_path / "run.json").write_text(json.dumps(record))
-    add(lake, tmp_path / "run.json")
+    (folder / "run.json").write_text(json.dumps(record))
+    add(lake, folder / "run.json")
 
-    found = rows(lake, "SELECT tool_name, status FROM steps WHERE kind = 'tool_call'")
+    outcome = yield Outcome(lake, Imported(), [])
+    found = outcome.rows("SELECT tool_name, status FROM steps WHERE kind = 'tool_call'")
     assert found == [("sleep", "not_executed")]
 
 
