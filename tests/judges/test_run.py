@@ -170,6 +170,7 @@ def test_estimate_asks_nobody(lake: Lake, judged: Lake, judges: Path, server: Mo
     assert server.bodies == []
 
 
+@pytest.mark.slow
 def test_verdicts_become_scores(judged: Lake) -> None:
     """Sub-goals that only a judge can settle are scored; who decided is said."""
     score(judged, specification(TASKS))

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from tracegrade_lake import Lake
 from tracegrade_lake.errors import StagedFileUnfit
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
 from tracegrade_queries.engine.handed_out import HandedOut, handed_out, job_files
-from tracegrade_queries.engine.worker import work_off
+from tracegrade_queries.engine.worker import Share, work_off, work_off_share
 from tracegrade_queries.errors import ManifestMissing, ManifestUnfit, VersionsDiffer, WorkerLost
 from tracegrade_scoring.job.score import score
 
@@ -48,13 +49,13 @@ def small(landed_run: Lake, tmp_path: Path) -> Lake:
 
 
 def test_commands_work_off_what_a_job_hands_out(small: Lake, tmp_path: Path) -> None:
-    """One process hands out and commits, another works off its share, and then ends."""
+    """One hands out and commits, another works off its share meanwhile, and then ends."""
     here = copied(small, tmp_path / "here")
     score(here, specification(TASKS))
     (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")
     place = ("--lake", small.root)
-    share = [COMMAND, "task", "share", *place, "--of", "1", "--index", "0"]
-    with subprocess.Popen(share) as sharing:
+    with ThreadPoolExecutor(1) as beside:
+        shared = beside.submit(work_off_share, small, Share(0, 1), list[str]().append)
         done = tracegrade("score", *place, "--engine", "files", "--slots", "1", "--summary", "-",
                           "--tasks", tmp_path / "tasks.yaml")  # fmt: skip
 
@@ -62,7 +63,7 @@ def test_commands_work_off_what_a_job_hands_out(small: Lake, tmp_path: Path) -> 
     assert "1 manifests wait for `tracegrade task`" in done.stderr
     assert json.loads(done.stdout)["trajectories"] == 1
     assert tables(small) == tables(here)
-    assert sharing.returncode == 0
+    assert shared.result() > 0
     assert not list((small.root / "_tasks").iterdir())
 
 
