@@ -40,7 +40,6 @@ def graded(
     expected: Sequence[Made],
     made: Sequence[Made],
     *,
-    first: int = 0,
     steps: Sequence[Row] = (),
     weights: ToolCorrectness | None = None,
     **task: Any,
@@ -48,7 +47,7 @@ def graded(
     """Return the scores of an attempt that made these calls where those were expected."""
     points = [_named(e, "tool") for e in expected]
     calls = [
-        call("t1", first + i, made_call["tool"], arguments=_written(made_call["arguments"]))
+        call("t1", i, made_call["tool"], arguments=_written(made_call["arguments"]))
         for i, made_call in enumerate({"arguments": {}, **_named(m, "tool")} for m in made)
     ]
     whole = {"version": 1, "tasks": {"task": {"expected": points, **task}}}
@@ -245,7 +244,14 @@ def test_order_is_the_longest_common_subsequence() -> None:
 
 def test_steps_may_count_from_any_number() -> None:
     """Positions in the trajectory are no part of the score."""
-    assert graded(["a", "b"], ["a", "b"], first=0) == graded(["a", "b"], ["a", "b"], first=1)
+    task = {"expected": [{"tool": "a"}, {"tool": "b"}]}
+    cases = [
+        Case([call("t1", first + i, tool) for i, tool in enumerate("ab")], task)
+        for first in (0, 1)
+    ]
+
+    from_none, from_one = at_once(cases, "")
+    assert from_none == from_one
 
 
 def test_weights_that_sum_to_one_make_a_perfect_turn_correct() -> None:
