@@ -166,6 +166,7 @@ def test_what_is_no_use_to_ask_again_is_an_error_at_once(
     assert outcomes[kind] == ("error", None, AT_ONCE[kind][1], 1)
 
 
+@pytest.mark.slow
 def test_lazy_judge_is_not_believed(lake: Lake, judges: Path, server: ModelServer) -> None:
     """It quotes what stands nowhere."""
     server.rule = lazy

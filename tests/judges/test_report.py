@@ -13,6 +13,9 @@ from tests.judges.conftest import RUNS
 from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
 from tracegrade_lake import Lake
 from tracegrade_scoring.calibrations import VERDICT_CALIBRATIONS, put_source_rows
+from tracegrade_scoring.report.as_json import render_json
+from tracegrade_scoring.report.lake import read_lake
+from tracegrade_scoring.report.markdown import render_markdown
 
 
 @pytest.fixture
@@ -35,13 +38,12 @@ def judged(scored_lake: Lake, tmp_path: Path) -> Lake:
 
 def flags(lake: Lake) -> dict[str, bool]:
     """Return whether the success of each release is marked, in JSON and beside the number."""
-    report = json.loads(tracegrade("report", "--lake", lake.root, "--format", "json").stdout)
+    report = read_lake(lake.root, str)
     marked = {
         release["release"]: "uncalibrated" in release["metrics"]["success"]["flags"]
-        for release in report["releases"]
+        for release in json.loads(render_json(report))["releases"]
     }
-    text = tracegrade("report", "--lake", lake.root, "--format", "markdown").stdout
-    assert ("uncalibrated judge" in text) is any(marked.values())
+    assert ("uncalibrated judge" in render_markdown(report)) is any(marked.values())
     return marked
 
 

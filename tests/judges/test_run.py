@@ -170,6 +170,7 @@ def test_estimate_asks_nobody(lake: Lake, judged: Lake, judges: Path, server: Mo
     assert server.bodies == []
 
 
+@pytest.mark.slow
 def test_verdicts_become_scores(judged: Lake) -> None:
     """Sub-goals that only a judge can settle are scored; who decided is said."""
     score(judged, specification(TASKS))
@@ -197,34 +198,47 @@ def test_votes_decide_by_most(lake: Lake, tmp_path: Path, server: ModelServer) -
     assert {request["seed"] for request in server.requests} == {7, 8, 9}
 
 
+BARE = "  bare: {sub_goals: {find: {success: {judge: 'Was look called?'}}}}"
+"""The task of a run without arguments and results."""
+
+
+@pytest.fixture(scope="module")
+def told_once(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A scored lake with a run whose calls say nothing, and one that is told a secret."""
+    lake = Lake.create(tmp_path_factory.mktemp("told") / "lake")
+    bare = [agent(1, tracegrade__task__id="bare"), tool(2, 1, tool_name="look", at=1)]
+    secret = [
+        agent(1, trace=2, tracegrade__task__id="refund", gen_ai__input__messages="[]"),
+        tool(2, 1, trace=2, tool_name="look", at=1, gen_ai__tool__call__arguments="{}",
+             gen_ai__tool__call__result=f"the token is {SECRET}"),
+    ]  # fmt: skip
+    land(lake, request_of(bare), request_of(secret))
+    score(lake, specification(TASKS + BARE))
+    return lake
+
+
+@pytest.fixture
+def told(told_once: Lake, tmp_path: Path) -> Lake:
+    """A copy of that lake."""
+    return Lake.open(shutil.copytree(told_once.root, tmp_path / "lake"))
+
+
 def test_what_was_not_captured_is_not_judged(
-    tmp_path: Path, judges: Path, server: ModelServer
+    told: Lake, tmp_path: Path, server: ModelServer
 ) -> None:
     """Calls without arguments and results: an error, and no request."""
-    lake = Lake.create(tmp_path / "bare")
-    spans = [agent(1, tracegrade__task__id="refund"), tool(2, 1, tool_name="look", at=1)]
-    land(lake, request_of(spans))
-    score(lake, specification(TASKS))
+    run(told, judge_file(tmp_path, only=["bare/find"]), "--max-tokens", 1_000_000)
 
-    run(lake, judges, "--max-tokens", 1_000_000)
-
-    codes = {json.loads(row["evidence"])["reason_code"] for row in rows(lake, "verdicts")}
+    codes = {json.loads(row["evidence"])["reason_code"] for row in rows(told, "verdicts")}
     assert codes == {"content_missing"}
     assert server.bodies == []
 
 
 def test_judge_is_told_no_secret_and_tells_none(
-    tmp_path: Path, judges: Path, server: ModelServer, caplog: pytest.LogCaptureFixture
+    told: Lake, tmp_path: Path, server: ModelServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What runs hold is redacted before it is asked about; no key, prompt or answer gets out."""
-    lake = Lake.create(tmp_path / "lake")
-    spans = [
-        agent(1, tracegrade__task__id="refund", gen_ai__input__messages="[]"),
-        tool(2, 1, tool_name="look", at=1, gen_ai__tool__call__arguments="{}",
-             gen_ai__tool__call__result=f"the token is {SECRET}"),
-    ]  # fmt: skip
-    land(lake, request_of(spans))
-    score(lake, specification(TASKS))
+    lake, judges = told, judge_file(tmp_path, only=["refund/find", "refund/pay"])
 
     def rule(request: Json, number: int) -> Reply:
         reply = honest(request, number)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ from tests.lake.stores import BUCKET, Store
 from tests.queries.traces import land
 from tests.scoring.build import specification
 from tests.scoring.job.lakes import TASKS, run, tables
+from tests.slow import slow_after
 from tests.waiting import wait_until
 
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import StagedFileUnfit
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
 from tracegrade_queries.engine.handed_out import HandedOut, handed_out, job_files
-from tracegrade_queries.engine.worker import work_off
+from tracegrade_queries.engine.worker import Share, work_off, work_off_share
 from tracegrade_queries.errors import ManifestMissing, ManifestUnfit, VersionsDiffer, WorkerLost
 from tracegrade_scoring.job.score import score
 
@@ -46,8 +48,28 @@ def small(landed_run: Lake, tmp_path: Path) -> Lake:
     return copied(landed_run, tmp_path / "small")
 
 
-def test_commands_work_off_what_a_job_hands_out(lake: Lake, made: Made, tmp_path: Path) -> None:
-    """One process hands out and commits, two others work off their shares, and then end."""
+def test_commands_work_off_what_a_job_hands_out(small: Lake, tmp_path: Path) -> None:
+    """One hands out and commits, another works off its share meanwhile, and then ends."""
+    here = copied(small, tmp_path / "here")
+    score(here, specification(TASKS))
+    (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")
+    place = ("--lake", small.root)
+    with ThreadPoolExecutor(1) as beside:
+        shared = beside.submit(work_off_share, small, Share(0, 1), list[str]().append)
+        done = tracegrade("score", *place, "--engine", "files", "--slots", "1", "--summary", "-",
+                          "--tasks", tmp_path / "tasks.yaml")  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert "1 manifests wait for `tracegrade task`" in done.stderr
+    assert json.loads(done.stdout)["trajectories"] == 1
+    assert tables(small) == tables(here)
+    assert shared.result() > 0
+    assert not list((small.root / "_tasks").iterdir())
+
+
+@pytest.mark.slow
+def test_each_share_works_off_its_own_manifests(lake: Lake, made: Made, tmp_path: Path) -> None:
+    """A job and two shares are processes of their own, and each ends with the job."""
     (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")
     place = ["--lake", str(lake.root)]
     share = [COMMAND, "task", "share", *place, "--of", "2"]
@@ -59,7 +81,6 @@ def test_commands_work_off_what_a_job_hands_out(lake: Lake, made: Made, tmp_path
     )  # fmt: skip
 
     assert done.returncode == 0, done.stderr
-    assert "1 manifests wait for `tracegrade task`" in done.stderr
     assert json.loads(done.stdout)["trajectories"] == made.told.trajectories
     assert all_rows(lake) == made.rows
     assert [each.wait() for each in shares] == [0, 0]
@@ -151,9 +172,9 @@ _OTHER = f"date=2026-11-21/{'0' * 32}.parquet"
 
 OUTCOMES: dict[str, tuple[type[Exception], str, Callable[[dict[str, Any]], object]]] = {
     "rows": (StagedFileUnfit, "should have", lambda it: _first_file(it).__setitem__(2, 1)),
-    "size": (StagedFileUnfit, "should have", lambda it: _first_file(it).__setitem__(1, 7)),
-    "gone": (StagedFileUnfit, "gone", lambda it: _first_file(it).__setitem__(0, _OTHER)),
     "path": (StagedFileUnfit, "no staged file", lambda it: _first_file(it).__setitem__(0, "../a")),
+    "gone": (StagedFileUnfit, "gone", lambda it: _first_file(it).__setitem__(0, _OTHER)),
+    "size": (StagedFileUnfit, "should have", lambda it: _first_file(it).__setitem__(1, 7)),
     "table": (ManifestUnfit, "the table 'raw'", lambda it: it["files"].update(raw=[])),
     "version": (VersionsDiffer, "pyarrow 9", lambda it: it["versions"].__setitem__(3, "9")),
 }
@@ -164,7 +185,9 @@ def _first_file(outcome: dict[str, Any]) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize(("error", "text", "change"), OUTCOMES.values(), ids=OUTCOMES)
+@pytest.mark.parametrize(
+    ("error", "text", "change"), slow_after(3, OUTCOMES.values()), ids=OUTCOMES
+)
 def test_outcome_that_its_files_do_not_bear_out_is_not_committed(
     small: Lake, error: type[Exception], text: str, change: Callable[[dict[str, Any]], object]
 ) -> None:
@@ -235,9 +258,9 @@ def test_a_killed_job_leaves_what_upkeep_removes_after_a_day(small: Lake) -> Non
     assert not manifest.parent.exists()
 
 
-def test_engine_that_is_not_there_is_told(lake: Lake) -> None:
+def test_engine_that_is_not_there_is_told(small: Lake) -> None:
     """By its name, with the nearest one; and what an engine cannot know has to be said."""
-    score_with = ("score", "--lake", lake.root, "--engine")
+    score_with = ("score", "--lake", small.root, "--engine")
 
     assert "spark" in tracegrade(*score_with, "sparc").stderr
     assert "say so with --slots" in tracegrade(*score_with, "files").stderr

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.commands import tracegrade
+from tests.slow import slow_after
 
 from tracegrade_lake import Lake
 
@@ -76,15 +77,12 @@ def scheduled_commands() -> list[str]:
     ]
 
 
-def test_scheduled_commands_score_the_lake(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", slow_after(1, scheduled_commands()))
+def test_scheduled_commands_score_the_lake(
+    place: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
     """They are run as written, but for the places of task files and summary."""
     monkeypatch.setenv("TRACEGRADE_LAKE", str(place / "lake"))
-    for command in scheduled_commands():
-        scores_the_lake(place, command)
-
-
-def scores_the_lake(place: Path, command: str) -> None:
-    """Run one of them."""
     here = command.replace("/etc/tracegrade", str(place)).replace(
         "/var/lib/tracegrade", str(place)
     )

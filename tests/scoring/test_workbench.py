@@ -5,6 +5,7 @@ Source of the runs: [Styles 2024].
 
 import gzip
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -70,13 +71,17 @@ def tasks(runs: Path) -> Specification:
 
 
 @pytest.fixture(scope="module")
-def con(
-    runs: Path, tasks: Specification, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The scored runs."""
+def lake(runs: Path, tasks: Specification, tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """The scored runs; tests read it or take a copy."""
     lake = Lake.create(tmp_path_factory.mktemp("lake"))
     import_files(lake, [runs], list[str]().append, reading=ReadOptions("messages", PATHS))
     score(lake, tasks)
+    return lake
+
+
+@pytest.fixture(scope="module")
+def con(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The tables of the scored runs."""
     with connect(lake, layers=(SCORES,)) as con:
         yield con
 
@@ -130,17 +135,14 @@ def test_disagreements_are_failed_attempts_at_the_same_write(
     assert rows.fetchall() == [(True,)] * 5
 
 
-def test_failures_and_recovery_need_no_tasks(
-    runs: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_failures_and_recovery_need_no_tasks(lake: Lake, tmp_path: Path) -> None:
     """A file of tools alone tells which calls failed, and how many were made good."""
-    lake = Lake.create(tmp_path_factory.mktemp("tools"))
-    import_files(lake, [runs], list[str]().append, reading=ReadOptions("messages", PATHS))
+    copy = Lake.open(shutil.copytree(lake.root, tmp_path / "copy"))
     tools = {name: {**tool, **SAYS_NO} for name, tool in TOOLS.items()}
-    done = score(lake, specification(json.dumps({"tools": tools})))
+    done = score(copy, specification(json.dumps({"tools": tools})))
 
     assert (done.counts.calls.made, done.counts.calls.failed) == (1050, 146)
-    with connect(lake, layers=(SCORES,)) as con:
+    with connect(copy, layers=(SCORES,)) as con:
         recovered = con.sql("""
           SELECT release, sum(recovery_rate.numerator), sum(recovery_rate.denominator)
           FROM trajectory_scores GROUP BY release ORDER BY release

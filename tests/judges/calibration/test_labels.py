@@ -89,6 +89,15 @@ def test_labels_are_verdicts_of_a_person(judged: Lake, tmp_path: Path) -> None:
     assert sum(bool(goal["completed"]) for goal in rows(judged, "sub_goals")) <= 1
 
 
+@pytest.fixture(scope="module")
+def drawn(once: Lake, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, str]:
+    """A lake whose verdicts were drawn to be labelled, and the name of one of them; only read."""
+    home = tmp_path_factory.mktemp("drawn")
+    lake = Lake.open(shutil.copytree(once.root, home / "lake"))
+    label(lake, "--out", home / "drawn.csv")
+    return lake, cells(home / "drawn.csv")[0]["item"]
+
+
 @pytest.mark.parametrize(
     ("text", "by", "says"),
     [
@@ -99,18 +108,18 @@ def test_labels_are_verdicts_of_a_person(judged: Lake, tmp_path: Path) -> None:
     ],
 )
 def test_labels_that_cannot_be_used_are_refused(
-    judged: Lake, tmp_path: Path, text: str, by: str, says: str
+    drawn: tuple[Lake, str], tmp_path: Path, text: str, by: str, says: str
 ) -> None:
     """With the line, and without having taken any."""
-    label(judged, "--out", tmp_path / "drawn.csv")
+    lake, item = drawn
     file = tmp_path / "a.csv"
-    file.write_text(text.replace("ITEM", cells(tmp_path / "drawn.csv")[0]["item"]))
+    file.write_text(text.replace("ITEM", item))
 
-    ended = label(judged, "--labels", file, "--by", by)
+    ended = label(lake, "--labels", file, "--by", by)
 
     assert ended.returncode == 2
     assert says in ended.stderr
-    assert {row["source"] for row in rows(judged, "verdicts")} == {"judge:nodes"}
+    assert {row["source"] for row in rows(lake, "verdicts")} == {"judge:nodes"}
 
 
 def test_calibration_needs_labels_of_the_sample(judged: Lake, tmp_path: Path) -> None:

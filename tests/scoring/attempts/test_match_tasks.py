@@ -30,14 +30,21 @@ def some_text(random: Random) -> str:
 
 
 def by_itself(
-    con: duckdb.DuckDBPyConnection, pattern: str, text: str
-) -> tuple[bool, dict[str, str]]:
-    """Return whether a pattern is found in a text, and what its groups match, if anything."""
+    con: duckdb.DuckDBPyConnection, pattern: str, texts: list[str]
+) -> list[tuple[bool, dict[str, str]]]:
+    """Return of each text whether a pattern is found in it, and what its groups match, if so."""
     names = [f"n{i}" for i in range(5) if f"(?P<n{i}>" in pattern]
-    texts = [f"regexp_extract($text, $pattern, {i})" for i in range(1, len(names) + 1)]
-    asked = ", ".join(["regexp_matches($text, $pattern)", *texts])
-    fits, *found = con.execute(f"SELECT {asked}", {"text": text, "pattern": pattern}).fetchall()[0]
-    return fits, {name: value for name, value in zip(names, found, strict=True) if value}
+    groups = [f"regexp_extract(texts[place], $pattern, {i})" for i in range(1, len(names) + 1)]
+    asked = ", ".join(["regexp_matches(texts[place], $pattern)", *groups])
+    rows = con.execute(
+        f"SELECT {asked} FROM (SELECT $texts AS texts), "
+        f"range(1, {len(texts) + 1}) AS places (place) ORDER BY place",
+        {"texts": texts, "pattern": pattern},
+    ).fetchall()
+    return [
+        (fits, {name: value for name, value in zip(names, found, strict=True) if value})
+        for fits, *found in rows
+    ]
 
 
 @settings(max_examples=30, phases=[Phase.generate], deadline=None)
@@ -58,7 +65,8 @@ def test_patterns_fit_and_bind_together_as_alone(seed: int) -> None:
         register(con, specification)
         materialise(con, "attempt_members")
         match_tasks(con, specification)
-        alone = [{name: by_itself(con, p, text) for name, p in patterns.items()} for text in texts]
+        each = {name: by_itself(con, pattern, texts) for name, pattern in patterns.items()}
+        alone = [{name: found[i] for name, found in each.items()} for i in range(len(texts))]
         matched = con.sql("SELECT attempt_id, task_id FROM task_candidates").fetchall()
         bound = con.sql("SELECT attempt_id, name, value FROM attempt_bindings").fetchall()
 

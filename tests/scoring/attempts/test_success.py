@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-import duckdb
 import pytest
 from tests.scoring.build import (
+    Case,
     Row,
     Score,
+    all_scores,
     call,
     connection,
     scored,
+    scored_at_once,
     scores,
     specification,
     trajectory,
@@ -142,8 +144,8 @@ CRITERIA: list[tuple[str, list[Row], dict[str, Any], int | None]] = [
 
 
 @pytest.fixture(scope="module")
-def attempts() -> duckdb.DuckDBPyConnection:
-    """One attempt for each of `CRITERIA`, each at a task of its own, all scored at once."""
+def attempts() -> dict[str, dict[str, Score]]:
+    """The scores of an attempt for each of `CRITERIA`, each at its own task, all at once."""
     match = r"{user_input: '(?P<who>c-\d+)'}"
     tasks = "".join(
         f"\n  t{i}: {{match: {match}, success: {c[0]}}}" for i, c in enumerate(CRITERIA)
@@ -153,17 +155,17 @@ def attempts() -> duckdb.DuckDBPyConnection:
         trajectory(f"t{i}", **{"task_id": f"t{i}", "user_input": "refund c-7", **c[2]})
         for i, c in enumerate(CRITERIA)
     ]
-    return scored(
-        connection(steps, runs), specification(f"tasks:{tasks}"), until="step_efficiency"
-    )
+    spec = specification(f"tasks:{tasks}")
+    with scored(connection(steps, runs), spec, until="step_efficiency") as con:
+        return all_scores(con)
 
 
 @pytest.mark.parametrize("case", range(len(CRITERIA)), ids=lambda i: CRITERIA[i][0])
-def test_criterion_of_the_task(attempts: duckdb.DuckDBPyConnection, case: int) -> None:
+def test_criterion_of_the_task(attempts: dict[str, dict[str, Score]], case: int) -> None:
     """Every part that a criterion gives must hold; what was not captured or bound is unknown."""
     value = CRITERIA[case][3]
 
-    score = scores(attempts, f"t{case}")["success"]
+    score = attempts[f"t{case}"]["success"]
     assert score.value == value
     assert score.reason == (None if value is not None else "success_unknown")
     assert score.source == (None if value is None else "task")
@@ -242,39 +244,33 @@ def test_verifier_in_error_does_not_fall_through() -> None:
     assert (score.value, score.status, score.reason) == (None, "error", "verifier_failed")
 
 
-@pytest.mark.parametrize(
-    ("task", "made", "outcome", "efficiency", "ratio", "reason"),
-    [
-        ("{optimal_steps: 2}", 4, "success", 0.5, 2.0, None),
-        ("{optimal_steps: 2}", 1, "success", 1.0, 0.5, None),
-        ("{optimal_steps: 2}", 4, "failure", None, None, "failed"),
-        ("{optimal_steps: 2}", 4, None, None, None, "success_unknown"),
-        ("{expected: [{tool: a}]}", 2, "success", 0.5, 2.0, None),
-        (
-            "{expected: [{tool: a}], expected_complete: writes}",
-            2,
-            "success",
-            None,
-            None,
-            "no_optimum",
-        ),
-        ("{optimal_steps: 0}", 3, "success", None, None, "optimum_zero"),
-        ("{optimal_steps: 2, count_steps: all}", 3, "success", 0.5, 2.0, None),
-    ],
-)
-def test_steps_are_measured_against_the_optimum(
-    task: str, made: int, outcome: str | None, efficiency: float | None, ratio: float | None,
-    reason: str | None,
-) -> None:  # fmt: skip
-    """Optimal over actual steps, clipped, and its unclipped reciprocal, of successful attempts."""
-    steps = [call("t1", i, "a") for i in range(made)]
-    con = connection([*steps, ANSWER], [trajectory("t1", task_id="t", outcome=outcome)])
+WRITES: Row = {"expected": [{"tool": "a"}], "expected_complete": "writes"}
+OPTIMA: list[tuple[Row, int, str | None, float | None, float | None, str | None]] = [
+    ({"optimal_steps": 2}, 4, "success", 0.5, 2.0, None),
+    ({"optimal_steps": 2}, 1, "success", 1.0, 0.5, None),
+    ({"optimal_steps": 2}, 4, "failure", None, None, "failed"),
+    ({"optimal_steps": 2}, 4, None, None, None, "success_unknown"),
+    ({"expected": [{"tool": "a"}]}, 2, "success", 0.5, 2.0, None),
+    (WRITES, 2, "success", None, None, "no_optimum"),
+    ({"optimal_steps": 0}, 3, "success", None, None, "optimum_zero"),
+    ({"optimal_steps": 2, "count_steps": "all"}, 3, "success", 0.5, 2.0, None),
+]
+"""A task, calls made, the outcome; step efficiency, step ratio and why there is none."""
 
-    found = scores(scored(con, specification(f"tasks: {{t: {task}}}"), until="step_efficiency"))
-    assert found["step_efficiency"].value == efficiency
-    assert found["step_ratio"].value == ratio
-    assert found["step_efficiency"].reason == reason
-    assert found["actual_steps"].value == made + ("all" in task)
+
+def test_steps_are_measured_against_the_optimum() -> None:
+    """Optimal over actual steps, clipped, and its unclipped reciprocal, of successful attempts."""
+    cases = [
+        Case([*(call("t1", i, "a") for i in range(made)), ANSWER], task, {"outcome": outcome})
+        for task, made, outcome, *_ in OPTIMA
+    ]
+
+    for each, found in zip(OPTIMA, scored_at_once(cases, until="step_efficiency"), strict=True):
+        task, made, _, efficiency, ratio, reason = each
+        assert found["step_efficiency"].value == efficiency, each
+        assert found["step_ratio"].value == ratio, each
+        assert found["step_efficiency"].reason == reason, each
+        assert found["actual_steps"].value == made + ("count_steps" in task), each
 
 
 def test_extra_steps_are_told_where_none_was_needed() -> None:

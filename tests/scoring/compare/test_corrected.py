@@ -125,6 +125,11 @@ def words(text: str) -> str:
     return " ".join(unescape(text).replace("\\", "").split())
 
 
+def judged_now(lake: Lake) -> Judgement:
+    """Return the comparison of both releases, which every format is written from."""
+    return read_judgement(lake.root, str, AskedReleases("1", "2"))
+
+
 def written(judgement: Judgement, form: str) -> str:
     """Return a comparison in a format, as `compare` writes it into a file."""
     return render(judgement, "tracegrade_scoring.compare", form, Path("out"))
@@ -155,31 +160,30 @@ def test_success_is_what_people_would_say(lake: Lake, capsys: pytest.CaptureFixt
     assert success["low"] < narrow["low"] < narrow["high"] < success["high"]
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_pages_say_that_success_is_corrected(
-    lake: Lake, capsys: pytest.CaptureFixture[str], form: str
-) -> None:
+def test_pages_say_that_success_is_corrected(lake: Lake) -> None:
     """In the first sentence, in the row, and with what the judge says as it is."""
     of_both(lake)
+    judgement = judged_now(lake)
 
-    text = compared(lake, form, capsys)
-    assert "2 is better than 1: Success, corrected." in text
-    assert f"Success is corrected for what judge '{JUDGE}' gets wrong." in text
-    assert re.search(r"Success, corrected\W.{0,120}?46\.2%.{0,120}?100\.0%", text)
-    assert "from 12 and 12 verdicts on the compared attempts; as judged 50.0% to 100.0%" in text
-    assert "pass@1" not in text.replace("pass@k", "").split("Only success")[0]
-    assert "not corrected:" not in text
+    for form in FORMS:
+        text = words(written(judgement, form))
+        assert "2 is better than 1: Success, corrected." in text
+        assert f"Success is corrected for what judge '{JUDGE}' gets wrong." in text
+        assert re.search(r"Success, corrected\W.{0,120}?46\.2%.{0,120}?100\.0%", text)
+        assert "12 and 12 verdicts on the compared attempts; as judged 50.0% to 100.0%" in text
+        assert "pass@1" not in text.replace("pass@k", "").split("Only success")[0]
+        assert "not corrected:" not in text
 
 
-def test_a_change_that_labels_cannot_tell_is_none(
-    lake: Lake, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_change_that_labels_cannot_tell_is_none(lake: Lake) -> None:
     """Surely better as judged; not, where labels hardly tell the judge's yes from its no."""
     of_both(lake, {"both_yes": 14, "only_source_yes": 12, "only_people_yes": 11, "both_no": 13})
 
-    success = cohort(lake, capsys)["metrics"]["success"]
+    judgement = judged_now(lake)
+    (found,) = json.loads(written(judgement, "json"))["comparisons"]
+    success = found["metrics"]["success"]
     assert success["low"] < 0 < success["as_judged"]["low"]
-    text = compared(lake, "terminal", capsys)
+    text = words(written(judgement, "terminal"))
     assert "Nothing changed between 1 and 2 beyond chance" in text
     assert f"Success is corrected for what judge '{JUDGE}' gets wrong." in text
 
@@ -204,9 +208,11 @@ def test_reports_and_pages_answer_alike(lake: Lake, capsys: pytest.CaptureFixtur
     with closing(explorer(lake)) as pages, closing(pages.shelf):
         page = unescape(client(pages).get("/releases?base=1&candidate=2").text)
 
-    assert told["answer"] in compared(lake, "terminal", capsys)
+    judgement = judged_now(lake)
+    (found,) = json.loads(written(judgement, "json"))["comparisons"]
+    assert told["answer"] in words(written(judgement, "terminal"))
     assert told["answer"].endswith(f"for what judge '{JUDGE}' gets wrong.")
-    assert told["metrics"]["success"] == cohort(lake, capsys)["metrics"]["success"]
+    assert told["metrics"]["success"] == found["metrics"]["success"]
     assert told["answer"] in page
 
 
@@ -234,7 +240,7 @@ def test_nothing_is_mixed(
 
 def not_corrected(lake: Lake, code: str, sentence: str) -> None:
     """Check that success is as judged, and that every format says why."""
-    judgement = read_judgement(lake.root, str, AskedReleases("1", "2"))
+    judgement = judged_now(lake)
     (found,) = json.loads(written(judgement, "json"))["comparisons"]
     assert {each["source"]: each["uncorrected"] for each in found["judged"]}[JUDGE] == code
     assert {each["corrected"] for each in found["judged"]} == {None}
@@ -256,6 +262,7 @@ def test_judge_that_nobody_measured_is_told(
     assert found["uncorrected"] == "uncalibrated"
 
 
+@pytest.mark.slow
 def test_of_several_judges_none_is_corrected(tables: Tables, tmp_path: Path) -> None:
     """Nobody knows what two of them together get wrong."""
     judged_tasks(tables)
@@ -310,9 +317,7 @@ def test_what_others_decide_counts_as_it_is(
     assert found["candidate"] == 1.0
 
 
-def test_sub_goals_are_told_beside(
-    tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sub_goals_are_told_beside(tables: Tables, tmp_path: Path) -> None:
     """Their corrected rates are over all that was judged; their scores stay as judged."""
     for release in "12":
         run = tables.run(release, task_id="t")
@@ -327,14 +332,15 @@ def test_sub_goals_are_told_beside(
     of = {"subject": "sub_goal"}
     measured(lake, rate("1", 100, **of), rate("2", 140, **of), rate("2", 10, agent_name="other"))
 
-    found = cohort(lake, capsys)
+    judgement = judged_now(lake)
+    (found,) = json.loads(written(judgement, "json"))["comparisons"]
     (told,) = found["judged"]
     assert (told["corrected"]["base"], told["corrected"]["candidate"]) == (
         *(rate(release, yes)["corrected_rate"] for release, yes in (("1", 100), ("2", 140))),
     )
     assert found["metrics"]["sub_goal_completion"]["as_judged"] is None
     for form in FORMS:
-        text = compared(lake, form, capsys)
+        text = words(written(judgement, form))
         assert f"corrected for what judge '{JUDGE}' gets wrong: 50.0% to 65.0% (+15.0 pts" in text
         assert "better), over all 200 and 200 verdicts on these releases" in text
 

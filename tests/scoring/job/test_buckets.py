@@ -139,6 +139,7 @@ def test_run_killed_between_buckets_is_not_seen_and_is_repeated(
     assert tables(lake) == expected
 
 
+@pytest.mark.slow
 def test_error_in_one_bucket_ends_the_run(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is raised, and the buckets that were done are not committed."""
     monkeypatch.setattr(machine, "cores", lambda *_: 2)
@@ -151,6 +152,7 @@ def test_error_in_one_bucket_ends_the_run(lake: Lake, monkeypatch: pytest.Monkey
     assert not any(tables(lake).values())
 
 
+@pytest.mark.slow
 def test_scoring_reads_no_spans(lake: Lake, expected: dict[str, list[Any]]) -> None:
     """What was built is scored alike where its spans are gone."""
     lake.drop(RAW_SPANS.name)

@@ -11,7 +11,6 @@ from tests.queries.test_evaluations import land_results, result
 from tests.queries.traces import agent, land, message, model, request, request_of, tool
 from tests.scoring.build import arrow, specification
 
-from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import VERDICTS
@@ -62,11 +61,18 @@ def test_child_is_scored_with_its_parent(scored: Lake) -> None:
 
 
 def test_second_run_changes_nothing(pair: Lake, spec: Specification) -> None:
-    """Scoring what is scored writes no table; --full writes the same rows again."""
-    first, before = tables(pair), versions(pair)
+    """Scoring what is scored writes no table."""
+    before = versions(pair)
 
     assert score(pair, spec).trajectories == 0
     assert versions(pair) == before
+
+
+@pytest.mark.slow
+def test_full_run_writes_the_same_rows_again(pair: Lake, spec: Specification) -> None:
+    """All of what was scored is scored once more."""
+    first = tables(pair)
+
     assert score(pair, spec, full=True).trajectories == 2
     assert tables(pair) == first
 
@@ -75,9 +81,6 @@ def test_lake_without_any_span_has_nothing_to_score(lake: Lake, spec: Specificat
     """Neither is it an error to ask for all of it, nor is anything written."""
     assert score(lake, spec, full=True).trajectories == 0
     assert not any(tables(lake).values())
-
-    land(lake, run(1, "look"))
-    assert score(lake, spec).trajectories == 1
 
 
 @pytest.mark.slow
@@ -108,12 +111,11 @@ def test_late_span_scores_its_trace_again(pair: Lake, spec: Specification) -> No
 
 
 def test_verdict_scores_its_trajectory_again(pair: Lake, spec: Specification) -> None:
-    """A verdict that comes later changes success."""
+    """One that comes later changes success; one without a source, by others, is a verifier's."""
     ((trajectory_id,),) = values(pair, "SELECT min(trajectory_id) FROM trajectories")
     row = {
         "trajectory_id": trajectory_id,
         "subject": "success",
-        "source": "verifier",
         "value": 1.0,
         "date": date(2026, 11, 1),
     }
@@ -121,8 +123,9 @@ def test_verdict_scores_its_trajectory_again(pair: Lake, spec: Specification) ->
 
     assert score(pair, spec).trajectories == 1
     assert values(
-        pair, "SELECT value, status FROM scores WHERE metric = 'success' ORDER BY trajectory_id"
-    ) == [(1.0, "scored"), (None, "not_applicable")]
+        pair,
+        "SELECT value, status, source FROM scores WHERE metric = 'success' ORDER BY trajectory_id",
+    ) == [(1.0, "scored", "verifier"), (None, "not_applicable", None)]
 
 
 @pytest.mark.slow
@@ -136,18 +139,7 @@ def test_evaluation_result_scores_its_run_again(pair: Lake, spec: Specification)
     ) == [(0.0, "evaluation"), (None, None)]
 
 
-def test_verdict_without_a_source_is_a_verifiers(pair: Lake, spec: Specification) -> None:
-    """Our commands write none, but a lake is open to others."""
-    verdict = {"subject": "success", "sub_goal": None, "injection": None, "value": 0.0}
-    named = {"trajectory_id": f"{1:032x}", "label": None, "source": None, "evidence": None}
-    add_clean_verdicts(pair, [{**verdict, **named}])
-    score(pair, spec)
-
-    assert values(
-        pair, "SELECT value, source FROM scores WHERE metric = 'success' ORDER BY trajectory_id"
-    ) == [(0.0, "verifier"), (None, None)]
-
-
+@pytest.mark.slow
 def test_changed_task_file_scores_again(pair: Lake) -> None:
     """Another expectation gives other scores, and the hash of the task says so."""
     found = "SELECT task_hash, tsa.value FROM trajectory_scores ORDER BY trajectory_id LIMIT 1"
@@ -169,6 +161,7 @@ def test_unfinished_run_waits_until_it_is_settled(lake: Lake, spec: Specificatio
     assert score(lake, spec).trajectories == 2
 
 
+@pytest.mark.slow
 def test_root_that_comes_late_replaces_the_run_without_one(
     lake: Lake, spec: Specification
 ) -> None:
@@ -231,20 +224,29 @@ def test_release_scores_pool_over_runs(scored: Lake) -> None:
     ]
 
 
-def test_release_scores_have_an_interval_over_tasks(lake: Lake) -> None:
-    """Six tasks with one run each: Wilson for success, a bootstrap for points and for counts."""
-    tasks = "".join(
-        f"\n  t{i}: {{expected: [{{tool: look}}, {{tool: pay}}], success: {{tool: pay}}}}"
-        for i in range(6)
-    )
-    runs = [run(i + 1, "look", *["pay"] * (i % 2), task=f"t{i}") for i in range(6)]
-    land(lake, *runs)
-    score(lake, specification(f"tasks:{tasks}"))
+SIX = "tools: {look: {cost: 1}}\ntasks:" + "".join(
+    f"\n  t{i}: {{expected: [{{tool: look}}, {{tool: pay}}], success: {{tool: pay}}}}"
+    for i in range(6)
+)
+"""Tasks of one category, none."""
 
+
+@pytest.fixture(scope="module")
+def six(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A scored lake with one run of each of six tasks, and one that names no task; only read."""
+    lake = Lake.create(tmp_path_factory.mktemp("six") / "lake")
+    runs = [run(i + 1, "look", *["pay"] * (i % 2), task=f"t{i}") for i in range(6)]
+    land(lake, *runs, run(7, "look", task=None, agent_name="b"))
+    score(lake, specification(SIX))
+    return lake
+
+
+def test_release_scores_have_an_interval_over_tasks(six: Lake) -> None:
+    """Six tasks with one run each: Wilson for success, a bootstrap for points and for counts."""
     assert values(
-        lake,
+        six,
         "SELECT metric, value, round(low, 4), round(high, 4), interval_method FROM release_scores "
-        "WHERE metric IN ('missed_decisions', 'tsa', 'success') ORDER BY 1",
+        "WHERE metric IN ('missed_decisions', 'tsa', 'success') AND agent_name = 'a' ORDER BY 1",
     ) == [
         ("missed_decisions", 0.5, 0.1667, 0.8333, "bootstrap"),
         ("success", 0.5, 0.1876, 0.8124, "wilson"),
@@ -258,24 +260,19 @@ def test_only_what_was_chosen_is_scored(lake: Lake, spec: Specification) -> None
     ((start,),) = values(lake, "SELECT min(start_ns) FROM spans")
     begun = datetime.fromtimestamp(start / 1e9, UTC).replace(tzinfo=None)
 
-    assert score(lake, spec, chosen=Chosen(since=begun + timedelta(days=1))).trajectories == 0
-    assert look(lake, spec, chosen=Chosen(release="no such")).trajectories == 0
     assert score(lake, spec, chosen=Chosen(agent_name="other")).trajectories == 1
+    late, unknown = Chosen(since=begun + timedelta(days=1)), Chosen(release="no such")
+    assert [look(lake, spec, chosen=each).trajectories for each in (late, unknown)] == [0, 0]
     assert look(lake, spec)[:2] == (1, 1)
 
 
-def test_changed_task_costs_only_its_own_runs(lake: Lake) -> None:
+def test_changed_task_costs_only_its_own_runs(six: Lake) -> None:
     """A task's change concerns its own runs, a changed `match` also those that name no task."""
-    two = TASKS.replace("tasks:", "tasks:\n  other: {expected: [{tool: look}]}")
-    told, untold = run(1, "look", task="other"), run(2, "look", task=None)
-    land(lake, told, untold, run(3, "look"))
-    score(lake, specification(two))
-
-    changed = two.replace("other: {", "other: {optimal_steps: 4, ")
-    assert look(lake, specification(changed)).trajectories == 1
-    matching = two.replace("other: {", "other: {match: {agent_name: z}, ")
-    assert look(lake, specification(matching)).trajectories == 2
-    assert look(lake, specification(two.replace("cost: 1", "cost: 2"))).trajectories == 3
+    changed = SIX.replace("t0: {", "t0: {optimal_steps: 4, ")
+    assert look(six, specification(changed)).trajectories == 1
+    matching = SIX.replace("t0: {", "t0: {match: {agent_name: z}, ")
+    assert look(six, specification(matching)).trajectories == 2
+    assert look(six, specification(SIX.replace("cost: 1", "cost: 2"))).trajectories == 7
 
 
 def test_erased_scores_leave_the_sums(pair: Lake, spec: Specification) -> None:
@@ -292,6 +289,7 @@ def test_erased_scores_leave_the_sums(pair: Lake, spec: Specification) -> None:
     ) == [(1,)]
 
 
+@pytest.mark.slow
 def test_tables_of_another_version_are_written_anew(pair: Lake, spec: Specification) -> None:
     """Score tables with other columns than today's are replaced, since they can be."""
     expected = tables(pair)
@@ -304,6 +302,7 @@ def test_tables_of_another_version_are_written_anew(pair: Lake, spec: Specificat
     assert tables(pair) == expected
 
 
+@pytest.mark.slow
 def test_command_scores_a_lake_and_says_what_it_did(lake: Lake, tmp_path: Path) -> None:
     """`tracegrade score` prints its summary to stderr, `tracegrade sql` reads the scores."""
     land(lake, run(1, "look", "pay"))

@@ -56,25 +56,22 @@ def test_scoring_without_files_scores_against_those_given_last(
     """The command that the product suggests changes no score; forgetting the files does."""
     (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")
     before = tables(scored)
-    found = []
-    for options in (
-        ["--tasks", str(tmp_path / "tasks.yaml")],
-        ["--full"],
-        ["--forget-tasks"],
-        ["--dry-run"],
-    ):
+
+    def said(*options: str) -> str:
         with pytest.raises(SystemExit) as ended:
             main(["score", "--lake", str(scored.root), *options])
-        found.append((capsys.readouterr().err, tables(scored) == before))
         assert ended.value.code == 0
+        return capsys.readouterr().err
 
-    given, plain, forgotten, after = found
-    assert "in force: those given now (1 task and 2 tools), kept for later runs" in given[0]
-    assert "in force: those given last (1 task and 2 tools), which the lake keeps" in plain[0]
-    assert "task files in force: none" in forgotten[0]
-    assert "2 trajectories lost the scores of a task" in forgotten[0]
-    assert "task files in force: none" in after[0]
-    assert [same for _, same in found] == [True, True, False, False]
+    given, plain = said("--tasks", str(tmp_path / "tasks.yaml")), said("--full")
+    assert "in force: those given now (1 task and 2 tools), kept for later runs" in given
+    assert "in force: those given last (1 task and 2 tools), which the lake keeps" in plain
+    assert tables(scored) == before
+    forgotten = said("--forget-tasks")
+    assert "task files in force: none" in forgotten
+    assert "2 trajectories lost the scores of a task" in forgotten
+    assert tables(scored) != before
+    assert "task files in force: none" in said("--dry-run")
 
 
 def test_trajectories_that_would_lose_their_task_are_counted(scored: Lake) -> None:

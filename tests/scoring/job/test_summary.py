@@ -83,6 +83,7 @@ def test_calls_of_unknown_effect_are_said(done: ScoreSummary) -> None:
     )
 
 
+@pytest.mark.slow
 def test_who_declares_effects_is_told_nothing(lake: Lake) -> None:
     """Calls of made-up tools need none: they changed nothing, so they hide no redundant call."""
     look = {"tool_name": "look", "gen_ai__tool__call__arguments": "{}"}

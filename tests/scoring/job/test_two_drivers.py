@@ -19,6 +19,8 @@ from tracegrade_scoring.tasks import Specification
 
 from .lakes import run, tables
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def lake(either_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
@@ -34,7 +36,6 @@ def score_elsewhere(lake: Lake, tmp_path: Path) -> ScoreSummary:
     return score(Lake.open(lake.place, tmp_path / "second"), Specification())
 
 
-@pytest.mark.slow
 def test_of_two_drivers_one_scores_and_the_other_is_busy(
     lake: Lake, either_store: Store, tmp_path: Path
 ) -> None:

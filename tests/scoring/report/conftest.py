@@ -7,6 +7,7 @@ import pytest
 from tests.scoring.report.build import Tables, fill_sample
 
 from tracegrade_scoring.relations import define
+from tracegrade_scoring.report.model import Report
 
 
 @pytest.fixture
@@ -23,3 +24,9 @@ def sample() -> Iterator[Tables]:
         fill_sample(tables)
         define(tables.con, "run_members")
         yield tables
+
+
+@pytest.fixture(scope="session")
+def sample_report(sample: Tables) -> Report:
+    """The report of the sample."""
+    return sample.report()

@@ -13,6 +13,7 @@ from threading import Thread
 import pytest
 from tests.scoring.report.build import START, Tables
 from tests.scoring.report.test_hostile import fill_with
+from tests.slow import slow_after
 
 from tracegrade_scoring.compare.html import render_html as render_comparison
 from tracegrade_scoring.compare.judgement import judge
@@ -98,7 +99,7 @@ def browse(page: Path, profile: Path, *flags: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("name", ["sample", "hostile", "compared", "run"])
+@pytest.mark.parametrize("name", slow_after(3, ["hostile", "compared", "run", "sample"]))
 def test_page_is_drawn_and_silent(
     name: str, pages: dict[str, Path], site: tuple[str, list[str]], tmp_path: Path
 ) -> None:

@@ -126,6 +126,7 @@ def test_page_names_more_runs_than_have_pages() -> None:
     assert len(pages.paths) == MOST_RUNS
 
 
+@pytest.mark.slow
 def test_folder_that_cannot_be_made_is_a_failure_outside(
     sample_lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -188,9 +188,9 @@ def test_releases_stand_in_order_of_their_first_run(tables: Tables) -> None:
     assert keys == [Key("files", None, release) for release in ("1.9", "1.10", None)]
 
 
-def test_equal_wrong_decisions_stand_together(sample: Tables) -> None:
+def test_equal_wrong_decisions_stand_together(sample_report: Report) -> None:
     """One row per kind of mistake, with how often, and the first run that shows it."""
-    old, new, _ = sample.report().releases
+    old, new, _ = sample_report.releases
 
     assert not new.wrong_decisions
     assert [
@@ -213,9 +213,9 @@ def test_decision_that_is_right_or_not_counted_is_no_evidence(tables: Tables) ->
     assert only(tables.report()).wrong_decisions == ()
 
 
-def test_terminal_shows_releases_side_by_side(sample: Tables) -> None:
+def test_terminal_shows_releases_side_by_side(sample_report: Report) -> None:
     """Both values of a metric stand on one line, with the difference and what it means."""
-    text = render_terminal(sample.report(), width=100, colour=False)
+    text = render_terminal(sample_report, width=100, colour=False)
 
     line = next(line for line in text.splitlines() if "Tool-selection accuracy  " in line)
     assert re.split(r"\s{2,}", line.strip()) == [
@@ -228,9 +228,9 @@ def test_terminal_shows_releases_side_by_side(sample: Tables) -> None:
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
-def test_terminal_keeps_to_its_width(sample: Tables, width: int) -> None:
+def test_terminal_keeps_to_its_width(sample_report: Report, width: int) -> None:
     """No line is longer than the terminal, and no number is lost in a narrow one."""
-    text = render_terminal(sample.report(), width=width, colour=False)
+    text = render_terminal(sample_report, width=width, colour=False)
 
     assert max(map(len, text.splitlines())) <= width
     assert text.isprintable() is False
@@ -238,13 +238,12 @@ def test_terminal_keeps_to_its_width(sample: Tables, width: int) -> None:
         assert number in text
 
 
-def test_every_format_says_the_same(sample: Tables) -> None:
+def test_every_format_says_the_same(sample_report: Report) -> None:
     """Headline values, evidence and findings are in the terminal, Markdown and HTML alike."""
-    report = sample.report()
     texts = (
-        render_terminal(report, width=400, colour=False),
-        render_markdown(report).replace("\\", ""),
-        html.unescape(render_html(report)),
+        render_terminal(sample_report, width=400, colour=False),
+        render_markdown(sample_report).replace("\\", ""),
+        html.unescape(render_html(sample_report)),
     )
 
     for text in texts:
@@ -299,9 +298,9 @@ class Outline(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_page_stands_alone_and_is_well_formed(sample: Tables) -> None:
+def test_page_stands_alone_and_is_well_formed(sample_report: Report) -> None:
     """One file: no script, nothing loaded, everything closed, plots drawn in it."""
-    text = render_html(sample.report())
+    text = render_html(sample_report)
     page = Outline(text)
 
     assert page.open == []
@@ -310,9 +309,9 @@ def test_page_stands_alone_and_is_well_formed(sample: Tables) -> None:
     assert not {"script", "link", "iframe", "object", "img"} & set(page.tags)
 
 
-def test_policy_allows_the_pages_own_style_and_nothing_else(sample: Tables) -> None:
+def test_policy_allows_the_pages_own_style_and_nothing_else(sample_report: Report) -> None:
     """It names the style sheet's digest, and no element has a style of its own."""
-    text = render_html(sample.report())
+    text = render_html(sample_report)
     (sheet,) = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
     digest = b64encode(sha256(sheet.encode()).digest()).decode()
 
@@ -320,17 +319,17 @@ def test_policy_allows_the_pages_own_style_and_nothing_else(sample: Tables) -> N
     assert not re.search(r"<[^>]*\sstyle=", text)
 
 
-def test_page_explains_each_metric_with_its_range(sample: Tables) -> None:
+def test_page_explains_each_metric_with_its_range(sample_report: Report) -> None:
     """Every row of the score table has a sentence that says from where to where."""
-    meanings = re.findall(r'<span class="meaning">(.*?)</span>', render_html(sample.report()))
+    meanings = re.findall(r'<span class="meaning">(.*?)</span>', render_html(sample_report))
 
     assert len(meanings) > 10
     assert all("from 0" in text or text == "How often the agent ran." for text in meanings)
 
 
-def test_page_is_the_same_each_time(sample: Tables) -> None:
+def test_page_is_the_same_each_time(sample: Tables, sample_report: Report) -> None:
     """No clock and no random id is in it."""
-    assert render_html(sample.report()) == render_html(sample.report())
+    assert render_html(sample.report()) == render_html(sample_report)
 
 
 def test_empty_lake_says_how_to_fill_it(tables: Tables) -> None:

@@ -33,8 +33,8 @@ from .test_calls import at
 
 TASKS = 40
 ATTEMPTS = 500
-EXAMPLES = 5
-"""With ATTEMPTS: 2,500 random attempts."""
+EXAMPLES = 3
+"""With ATTEMPTS: 1,500 random attempts."""
 
 TOOLS = "tools: {look: {effect: read}, find: {effect: read}, pay: {effect: write}}"
 
@@ -161,6 +161,19 @@ def made(*calls: Made) -> list[Row]:
     ]
 
 
+@pytest.fixture(scope="module")
+def found() -> dict[str, list[dict[str, Score]]]:
+    """The scores of all cases of each rule: together they cost as much as those of one."""
+    cases = {
+        "redundant": [Case(made(*calls)) for calls, _ in REDUNDANT],
+        "loops": [Case(made(*calls)) for calls, _ in LOOPS],
+        "recoveries": [Case(failing(*each[:2])) for each in RECOVERIES],
+        "endings": [Case(made(*each[0]), columns={"outcome": each[1]}) for each in ENDINGS],
+    }
+    scores = iter(scored_at_once([case for each in cases.values() for case in each], TOOLS))
+    return {rule: [next(scores) for _ in each] for rule, each in cases.items()}
+
+
 REDUNDANT: list[tuple[Calls, int]] = [
     ((("look", "a"), ("look", "a")), 1),
     ((("look", "a"), ("find", "a"), ("look", "a")), 1),
@@ -173,18 +186,12 @@ REDUNDANT: list[tuple[Calls, int]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def redundant() -> list[dict[str, Any]]:
-    """The scores of all REDUNDANT."""
-    return conducts([Case(made(*calls)) for calls, _ in REDUNDANT])
-
-
 @pytest.mark.parametrize("case", range(len(REDUNDANT)), ids=lambda i: str(REDUNDANT[i]))
 def test_call_is_redundant_if_nothing_changed_since(
-    redundant: list[dict[str, Any]], case: int
+    found: dict[str, list[dict[str, Score]]], case: int
 ) -> None:
     """Polling that found something else, repeats of failures and reads after a write are none."""
-    assert redundant[case]["redundant_calls"] == REDUNDANT[case][1]
+    assert found["redundant"][case]["redundant_calls"].value == REDUNDANT[case][1]
 
 
 LOOPS: list[tuple[Calls, int]] = [
@@ -203,18 +210,12 @@ LOOPS: list[tuple[Calls, int]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def loops() -> list[dict[str, Any]]:
-    """The scores of all LOOPS."""
-    return conducts([Case(made(*calls)) for calls, _ in LOOPS])
-
-
 @pytest.mark.parametrize("case", range(len(LOOPS)), ids=lambda i: str(LOOPS[i]))
 def test_loop_is_the_same_outcome_or_the_same_round(
-    loops: list[dict[str, Any]], case: int
+    found: dict[str, list[dict[str, Score]]], case: int
 ) -> None:
     """Three equal outcomes anywhere, or one write, or a round of calls, three times in a row."""
-    assert loops[case]["loop_trap"] == LOOPS[case][1]
+    assert found["loops"][case]["loop_trap"].value == LOOPS[case][1]
 
 
 def test_call_of_a_made_up_tool_is_no_write() -> None:
@@ -230,6 +231,14 @@ def test_call_of_a_made_up_tool_is_no_write() -> None:
     assert found[4]["loop_trap"] == 0
 
 
+def failing(arguments: Row, later: Row) -> list[Row]:
+    """Return a call that failed and one after it, with these arguments."""
+    return [
+        call("t1", 0, "look", arguments=json.dumps(arguments), status="error"),
+        call("t1", 1, "look", arguments=json.dumps(later)),
+    ]
+
+
 RECOVERIES: list[tuple[Row, Row, int]] = [
     ({"n": 1}, {"n": 2}, 1),
     ({"n": 1}, {"n": 1}, 0),
@@ -240,30 +249,13 @@ RECOVERIES: list[tuple[Row, Row, int]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def recoveries() -> list[dict[str, Score]]:
-    """The scores of all RECOVERIES."""
-    return scored_at_once(
-        [
-            Case(
-                [
-                    call("t1", 0, "look", arguments=json.dumps(arguments), status="error"),
-                    call("t1", 1, "look", arguments=json.dumps(later)),
-                ]
-            )
-            for arguments, later, _ in RECOVERIES
-        ],
-        TOOLS,
-    )
-
-
 @pytest.mark.parametrize("case", range(len(RECOVERIES)), ids=lambda i: str(RECOVERIES[i]))
 def test_recovery_changes_an_argument_and_keeps_one(
-    recoveries: list[dict[str, Score]], case: int
+    found: dict[str, list[dict[str, Score]]], case: int
 ) -> None:
     """The same call again is a retry: it counts as not recovered, and the label says so."""
     arguments, later, recovered = RECOVERIES[case]
-    score = recoveries[case]["recovery_rate"]
+    score = found["recoveries"][case]["recovery_rate"]
 
     assert score.value == recovered
     assert score.label == ("retried: 1" if arguments == later else None)
@@ -293,16 +285,12 @@ ENDINGS: list[tuple[Calls, str | None, str]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def ended() -> list[dict[str, Any]]:
-    """The scores of all ENDINGS."""
-    return conducts([Case(made(*each[0]), columns={"outcome": each[1]}) for each in ENDINGS])
-
-
 @pytest.mark.parametrize("case", range(len(ENDINGS)), ids=lambda i: str(ENDINGS[i]))
-def test_termination_says_how_it_ended(ended: list[dict[str, Any]], case: int) -> None:
+def test_termination_says_how_it_ended(
+    found: dict[str, list[dict[str, Score]]], case: int
+) -> None:
     """The first that holds: looped, late or at success, early, unknown."""
-    assert ended[case]["termination"] == ENDINGS[case][2]
+    assert found["endings"][case]["termination"].label == ENDINGS[case][2]
 
 
 def test_run_ends_early_by_the_words_of_its_last_model_call() -> None:

@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from tests.scoring.build import (
+    Case,
     Row,
     Score,
+    all_scores,
     call,
     connection,
     score_rows,
@@ -29,6 +31,8 @@ from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.model import ToolCorrectness
 from tracegrade_scoring.tasks.specification import weighted
 
+from .selection import at_once, picks
+
 Made = str | tuple[str, Row]
 
 
@@ -36,7 +40,6 @@ def graded(
     expected: Sequence[Made],
     made: Sequence[Made],
     *,
-    first: int = 0,
     steps: Sequence[Row] = (),
     weights: ToolCorrectness | None = None,
     **task: Any,
@@ -44,7 +47,7 @@ def graded(
     """Return the scores of an attempt that made these calls where those were expected."""
     points = [_named(e, "tool") for e in expected]
     calls = [
-        call("t1", first + i, made_call["tool"], arguments=_written(made_call["arguments"]))
+        call("t1", i, made_call["tool"], arguments=_written(made_call["arguments"]))
         for i, made_call in enumerate({"arguments": {}, **_named(m, "tool")} for m in made)
     ]
     whole = {"version": 1, "tasks": {"task": {"expected": points, **task}}}
@@ -71,8 +74,8 @@ def graded_at_once(
     runs = [trajectory(name, task_id=name) for name in tasks]
     spec = specification(json.dumps({"version": 1, "tasks": tasks}))
     spec = spec.model_copy(update={"tool_correctness": options})
-    con = scored(connection(calls, runs), spec, until="tool_correctness")
-    return [scores(con, name) for name in tasks]
+    found = all_scores(scored(connection(calls, runs), spec, until="tool_correctness"))
+    return [found[name] for name in tasks]
 
 
 def _written(arguments: Row) -> str | None:
@@ -229,14 +232,26 @@ def test_answer_uses_tools_or_not_by_the_paper(text: str, used: int) -> None:
 
 def test_order_is_the_longest_common_subsequence() -> None:
     """A call too many does not shift all that follow."""
-    assert value(graded(["x", "a"], ["a", "x", "a"]), "tool_sequence") == 1
-    assert value(graded(["x", "a"], ["a", "x"]), "tool_sequence") == 1 / 2
-    assert value(graded(["x", "a"], ["a", "x"], sequence_matters=False), "tool_sequence") == 1
+    task = {"expected": [{"tool": "x"}, {"tool": "a"}]}
+    cases = [
+        Case(picks(*"axa"), task),
+        Case(picks(*"ax"), task),
+        Case(picks(*"ax"), {**task, "sequence_matters": False}),
+    ]
+
+    assert [value(each, "tool_sequence") for each in at_once(cases, "")] == [1, 1 / 2, 1]
 
 
 def test_steps_may_count_from_any_number() -> None:
     """Positions in the trajectory are no part of the score."""
-    assert graded(["a", "b"], ["a", "b"], first=0) == graded(["a", "b"], ["a", "b"], first=1)
+    task = {"expected": [{"tool": "a"}, {"tool": "b"}]}
+    cases = [
+        Case([call("t1", first + i, tool) for i, tool in enumerate("ab")], task)
+        for first in (0, 1)
+    ]
+
+    from_none, from_one = at_once(cases, "")
+    assert from_none == from_one
 
 
 def test_weights_that_sum_to_one_make_a_perfect_turn_correct() -> None:
@@ -282,24 +297,27 @@ def test_threshold_decides_what_is_correct() -> None:
     assert (value(half), value(half, "tool_correct")) == (0.5, 1)
 
 
-@pytest.mark.parametrize(
-    ("expected", "made", "complete", "scored_as"),
-    [
-        ([], [], True, ("no_calls", "no_calls", "no_calls_expected")),
-        ([], ["a"], True, (0, 0, "no_calls_expected")),
-        ([], ["a"], False, ("no_calls", "no_calls", "no_calls_expected")),
-        (["a"], [], True, (0, 0, 0)),
-        (["a"], ["a", "z"], False, (1, 1, 1)),
-    ],
-)
-def test_no_calls_and_free_calls(
-    expected: list[Made], made: list[Made], complete: bool, scored_as: tuple[Any, ...]
-) -> None:
+FREE: list[tuple[str, str, bool, tuple[Any, ...]]] = [
+    ("", "", True, ("no_calls", "no_calls", "no_calls_expected")),
+    ("", "a", True, (0, 0, "no_calls_expected")),
+    ("", "a", False, ("no_calls", "no_calls", "no_calls_expected")),
+    ("a", "", True, (0, 0, 0)),
+    ("a", "az", False, (1, 1, 1)),
+]
+"""Tools that were expected and called, whether these are all, and the scores."""
+
+
+def test_no_calls_and_free_calls() -> None:
     """Nothing beside nothing is not applicable; something beside nothing is 0, never 0 / 0."""
-    found = graded(expected, made, expected_complete=complete, sequence_matters=True)
+    cases = [
+        Case(picks(*made), {"expected": [{"tool": tool} for tool in expected],
+                            "expected_complete": complete, "sequence_matters": True})
+        for expected, made, complete, _ in FREE
+    ]  # fmt: skip
     names = ("tool_correctness", "tool_selection_jaccard", "tool_sequence")
 
-    assert tuple(value(found, name) for name in names) == scored_as
+    found = [tuple(value(each, name) for name in names) for each in at_once(cases, "")]
+    assert found == [scored_as for *_, scored_as in FREE]
 
 
 def test_no_call_is_wrong_even_if_order_is_irrelevant() -> None:
@@ -328,26 +346,35 @@ def answer(text: str, step_index: int = 9) -> Row:
     return {"trajectory_id": "t1", "step_index": step_index, "kind": "answer", "content": text}
 
 
-@pytest.mark.parametrize(
-    ("result", "text", "used"),
-    [
-        ('{"total": 1234.50}', "You pay $1,234.5.", 1),
-        ("order #7781", "It is order 7781.", 1),
-        ("order #7781", "It is order 77812.", 0),
-        ("Ada@Example.org", "I wrote to ada@example.org.", 1),
-        ("seats: 12", "There are 12 seats", "no_distinctive_result"),
-        ("1,234,567 rows", "1234567", 1),
-        ("id a-7 and 100.0", "100", 1),
-    ],
-)
+USED: list[tuple[str, str, float | str]] = [
+    ('{"total": 1234.50}', "You pay $1,234.5.", 1),
+    ("order #7781", "It is order 7781.", 1),
+    ("order #7781", "It is order 77812.", 0),
+    ("Ada@Example.org", "I wrote to ada@example.org.", 1),
+    ("seats: 12", "There are 12 seats", "no_distinctive_result"),
+    ("1,234,567 rows", "1234567", 1),
+    ("id a-7 and 100.0", "100", 1),
+]
+"""A result, the answer, and how well the answer uses it."""
+
+
+@pytest.fixture(scope="module")
+def used() -> list[dict[str, Score]]:
+    """The scores of all USED."""
+    task = {"expected": [{"tool": "look"}]}
+    cases = [
+        Case([call("t1", 5, "look", result=result), answer(text)], task)
+        for result, text, _ in USED
+    ]
+    return at_once(cases, "")
+
+
+@pytest.mark.parametrize("case", range(len(USED)), ids=lambda i: str(USED[i][:2]))
 def test_result_is_used_if_a_distinctive_token_comes_back(
-    result: str, text: str, used: float | str
+    used: list[dict[str, Score]], case: int
 ) -> None:
     """Whole tokens, whatever their case; numbers by value."""
-    looked = call("t1", 5, "look", result=result)
-    found = graded(["look"], [], steps=[looked, answer(text)])
-
-    assert value(found, "tool_utilization") == used
+    assert value(used[case], "tool_utilization") == USED[case][2]
 
 
 def test_result_is_used_only_by_what_comes_later() -> None:
@@ -384,19 +411,12 @@ def test_reads_alone_are_not_graded_where_only_writes_are() -> None:
 
 def test_turns_are_graded_one_by_one() -> None:
     """A call in the wrong turn is wrong; the score is the mean, correct only if every turn is."""
-    task = """
-    version: 1
-    tasks: {task: {expected: [{tool: a, turn: 0}, {tool: b, turn: 1}]}}
-    """
+    task = {"expected": [{"tool": "a", "turn": 0}, {"tool": "b", "turn": 1}]}
 
-    def turns(*tools: tuple[str, int]) -> dict[str, Score]:
-        steps = [call("t1", i, tool, turn=turn) for i, (tool, turn) in enumerate(tools)]
-        run = trajectory("t1", task_id="task")
-        return scores(
-            scored(connection(steps, [run]), specification(task), until="tool_correctness")
-        )
+    def turns(*tools: tuple[str, int]) -> Case:
+        return Case([call("t1", i, tool, turn=turn) for i, (tool, turn) in enumerate(tools)], task)
 
-    right, wrong = turns(("a", 0), ("b", 1)), turns(("a", 0), ("b", 0))
+    right, wrong = at_once([turns(("a", 0), ("b", 1)), turns(("a", 0), ("b", 0))], "")
     assert (value(right), value(right, "tool_correct")) == (1, 1)
     assert (value(wrong), value(wrong, "tool_correct")) == ((3 / 4 + 0) / 2, 0)
 

@@ -15,6 +15,7 @@ from tests.scoring.build import (
     specification,
     trajectory,
 )
+from tests.slow import slow_after
 
 from tracegrade_queries.build.canonical import canonical_json
 
@@ -138,10 +139,13 @@ def test_unbound_value_is_an_error_not_a_wrong_pick() -> None:
 
 def test_arguments_that_were_not_captured_are_an_error() -> None:
     """Content that is missing equals nothing, and makes a score that needs it an error."""
-    task = "{expected: [{tool: read, arguments: {path: a}}]}"
-    for lost in ({"arguments": None}, {"arguments": '{"path":"a"}', "flags": ["truncated"]}):
-        score = scores(run(task, picks("read", **lost)))["tsa"]
+    task = {"expected": [{"tool": "read", "arguments": {"path": "a"}}]}
+    cut: Row = {"arguments": '{"path":"a"}', "flags": ["truncated"]}
 
+    for found in at_once(
+        [Case(picks("read", **lost), task) for lost in ({"arguments": None}, cut)]
+    ):
+        score = found["tsa"]
         assert (score.value, score.status, score.reason) == (None, "error", "content_missing")
 
 
@@ -173,8 +177,10 @@ def test_accepted_tool_is_as_right_as_the_expected_one() -> None:
 
 def test_effect_alone_may_be_expected() -> None:
     """An expectation with an effect and no tool accepts any tool of that effect."""
-    assert tsa(run("{expected: [{effect: write}]}", picks("archive"))) == (1, 1)
-    assert tsa(run("{expected: [{effect: write}]}", picks("read"))) == (0, 1)
+    found = at_once([Case(picks(name), {"expected": [{"effect": "write"}]})
+                     for name in ("archive", "read")])  # fmt: skip
+
+    assert [each["tsa"][1:3] for each in found] == [(1, 1), (0, 1)]
 
 
 def test_effect_of_an_accepted_tool_may_be_demanded() -> None:
@@ -207,7 +213,7 @@ def test_missed_expectation_counts_as_wrong() -> None:
     ]
 
 
-@pytest.mark.parametrize("ended", ["crashed", "budget"])
+@pytest.mark.parametrize("ended", slow_after(1, ["crashed", "budget"]))
 def test_expectation_after_an_early_end_is_left_out(ended: str) -> None:
     """What a run that was cut off did not reach is not counted against it."""
     con = run("{expected: [{tool: read}, {tool: write}]}", picks("read"), ended=ended)

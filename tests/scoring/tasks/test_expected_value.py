@@ -8,7 +8,17 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.scoring.build import call, connection, scored, scores, specification, trajectory
+from tests.scoring.build import (
+    Case,
+    Score,
+    all_scores,
+    call,
+    connection,
+    scored,
+    scored_at_once,
+    specification,
+    trajectory,
+)
 from tests.scoring.scorers import plain_values
 from tests.scoring.scorers.plain_values import ABSENT, equal
 
@@ -187,45 +197,42 @@ def test_key_leads_into_an_argument(key: str, pointer: str, name: str) -> None:
     assert argument_path(key) == (pointer, name)
 
 
-def graded(arguments: Any, made: Any) -> tuple[float | None, float | None]:
-    """Return whether the pick is correct, and how like the arguments are."""
-    whole = {"tasks": {"t": {"expected": [{"tool": "a", "arguments": arguments}]}}}
-    run = connection(
-        [call("t1", 0, "a", arguments=canonical_json(json.dumps(made)))],
-        [trajectory("t1", task_id="t")],
-    )
-    found = scores(scored(run, specification(json.dumps(whole)), until="tool_correctness"))
-    return found["tsa"].value, found["tool_parameters"].value
-
-
 ADDRESS = {"to": {"city": "Paris", "zip": 7}, "n": 10}
+ALIKE: list[tuple[Any, int, float]] = [
+    ({"$.to.city": {"matches": "^P"}, "n": {"about": 9, "within": 1}}, 1, 1),
+    ({"$.to.city": "Paris", "$.to.zip": 7}, 1, 1 / 2),
+    ({"$.to.city": "Paris", "$.to.zip": 8, "n": 10}, 0, 1 / 2),
+    ({"$.to.city": "Paris", "to": {"city": "Paris", "zip": 7}}, 1, 1 / 2),
+    ({"$.of.city": "Paris", "n": 10}, 0, 1 / 3),
+    ({"n": {"about": 8, "within": 1}}, 0, 0),
+    ({"n": {"any_of": [9, 10]}, "to": {"any_of": [{"city": "Paris", "zip": 7}]}}, 1, 1),
+    ({"n": {"any_of": [8, 9]}}, 0, 0),
+    ({"n": 10, "unit": {"optional": "C"}}, 1, 1 / 2),
+    ({"n": {"optional": 10}, "$.to.zip": {"optional": 8}}, 0, 1 / 2),
+    ({"n": 10, "$.to.street": {"optional": "x"}}, 1, 1),
+    ({"n": 10, "to": {"city": {"any_of": ["Paris", "Rome"]}, "zip": 7}}, 1, 1),
+]
+"""What is asked of ADDRESS, whether it fits, and how like it is."""
 
 
-@pytest.mark.parametrize(
-    ("arguments", "correct", "similarity"),
-    [
-        ({"$.to.city": {"matches": "^P"}, "n": {"about": 9, "within": 1}}, 1, 1),
-        ({"$.to.city": "Paris", "$.to.zip": 7}, 1, 1 / 2),
-        ({"$.to.city": "Paris", "$.to.zip": 8, "n": 10}, 0, 1 / 2),
-        ({"$.to.city": "Paris", "to": {"city": "Paris", "zip": 7}}, 1, 1 / 2),
-        ({"$.of.city": "Paris", "n": 10}, 0, 1 / 3),
-        ({"n": {"about": 8, "within": 1}}, 0, 0),
-        ({"n": {"any_of": [9, 10]}, "to": {"any_of": [{"city": "Paris", "zip": 7}]}}, 1, 1),
-        ({"n": {"any_of": [8, 9]}}, 0, 0),
-        ({"n": 10, "unit": {"optional": "C"}}, 1, 1 / 2),
-        ({"n": {"optional": 10}, "$.to.zip": {"optional": 8}}, 0, 1 / 2),
-        ({"n": 10, "$.to.street": {"optional": "x"}}, 1, 1),
-        ({"n": 10, "to": {"city": {"any_of": ["Paris", "Rome"]}, "zip": 7}}, 1, 1),
-    ],
-)
-def test_picks_and_tool_correctness_ask_the_same(
-    arguments: Any, correct: int, similarity: float
-) -> None:
+@pytest.fixture(scope="module")
+def alike() -> list[dict[str, Score]]:
+    """The scores of all ALIKE."""
+    steps = [call("t1", 0, "a", arguments=canonical_json(json.dumps(ADDRESS)))]
+    cases = [
+        Case(steps, {"expected": [{"tool": "a", "arguments": arguments}]})
+        for arguments, *_ in ALIKE
+    ]
+    return scored_at_once(cases, until="tool_correctness")
+
+
+@pytest.mark.parametrize("case", range(len(ALIKE)), ids=lambda i: str(ALIKE[i][0]))
+def test_picks_and_tool_correctness_ask_the_same(alike: list[dict[str, Score]], case: int) -> None:
     """An argument is alike if it fits at every place given in it; the keys are those of both."""
-    picked, alike = graded(arguments, ADDRESS)
+    _, correct, similarity = ALIKE[case]
 
-    assert picked == correct
-    assert alike == pytest.approx(similarity)
+    assert alike[case]["tsa"].value == correct
+    assert alike[case]["tool_parameters"].value == pytest.approx(similarity)
 
 
 def test_alternative_may_be_a_bound_value() -> None:
@@ -236,16 +243,24 @@ def test_alternative_may_be_a_bound_value() -> None:
         match: {user_input: 'to (?P<city>\\w+)'}
         expected: [{tool: a, arguments: {city: {any_of: [{input: city}, Rome]}}}]
     """
-    for city, words, correct, reason in (
+    asked = (
         ("Oslo", "to Oslo", 1.0, None),
         ("Rome", "nowhere", 1.0, None),
         ("Bonn", "to Oslo", 0.0, None),
         ("Bonn", "nowhere", None, "input_unbound"),
-    ):
-        steps = [call("t1", 0, "a", arguments=json.dumps({"city": city}))]
-        run = connection(steps, [trajectory("t1", task_id="t", user_input=words)])
-        found = scores(scored(run, specification(task), until="tool_selection"))["tsa"]
-        assert (found.value, found.reason) == (correct, reason)
+    )
+    steps = [
+        call(f"t{i}", 0, "a", arguments=json.dumps({"city": city}))
+        for i, (city, *_) in enumerate(asked)
+    ]
+    runs = [
+        trajectory(f"t{i}", task_id="t", user_input=words)
+        for i, (_, words, *_) in enumerate(asked)
+    ]
+    con = scored(connection(steps, runs), specification(task), until="tool_selection")
+
+    found = [all_scores(con)[f"t{i}"]["tsa"] for i in range(len(asked))]
+    assert [(each.value, each.reason) for each in found] == [each[2:] for each in asked]
 
 
 def test_wrong_alternative_is_shown_with_the_rule() -> None:

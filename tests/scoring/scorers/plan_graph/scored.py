@@ -78,6 +78,7 @@ class Tried(NamedTuple):
     goals: str
     calls: Sequence[str | Mapping[str, Any]]
     columns: Mapping[str, Any] = {}
+    verdicts: Sequence[Row] = ()
 
 
 def several(*attempts: Tried) -> list[Scored]:
@@ -90,7 +91,12 @@ def several(*attempts: Tried) -> list[Scored]:
         for i, made in enumerate(each.calls)
     ]
     runs = [trajectory(name, task_id=name, **each.columns) for name, each in tried.items()]
-    found = score(f"tasks:{tasks}", steps, runs)
+    verdicts = [
+        {**verdict, "trajectory_id": name}
+        for name, each in tried.items()
+        for verdict in each.verdicts
+    ]
+    found = score(f"tasks:{tasks}", steps, runs, verdicts)
     return [
         Scored(
             {("t1", metric): score for (of, metric), score in found.scores.items() if of == name},

@@ -1,17 +1,12 @@
 """Sub-goals on which verdicts decide: with a criterion, with rules, and with nothing else."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import pytest
-from tests.scoring.build import Row, call, trajectory
+from tests.scoring.build import Row
 
-from .scored import Scored, one, score
+from .scored import Tried, one, several
 
 JUDGED = """
-tasks:
-  x:
-    sub_goals:
       look: {serves: [look]}
       tone: {success: {judge: Is it polite}, deps: [look]}
       both: {serves: [pay], success: {tool: pay, judge: Is the sum right}}
@@ -19,23 +14,26 @@ tasks:
 """Sub-goals without a criterion, for a judge alone, and for a judge and a rule."""
 
 
-def judged(calls: Sequence[Mapping[str, Any]], **values: float | None) -> Scored:
-    """Score one attempt with a judge's verdicts on sub-goals; None: the judge failed."""
+def judged(*calls: str, **values: float | None) -> Tried:
+    """Return an attempt with a judge's verdicts on sub-goals; None: the judge failed."""
     verdicts = [
         {
-            **{"trajectory_id": "t1", "subject": "sub_goal", "sub_goal": name},
+            **{"subject": "sub_goal", "sub_goal": name},
             **{"source": "judge", "value": value, "label": "error" if value is None else None},
         }
         for name, value in values.items()
     ]
-    return score(JUDGED, calls, [trajectory("t1", task_id="x")], verdicts)
+    return Tried(JUDGED, calls, verdicts=verdicts)
 
 
 def test_judge_settles_what_no_rule_can() -> None:
     """A verdict completes a sub-goal that asks for one; a rule beside it must hold as well."""
-    paid = call("t1", 0, "pay")
+    scored, unpaid, wrong = several(
+        judged("pay", tone=0.7, both=1),
+        judged(tone=0.7, both=1),
+        judged("pay", tone=0.7, both=0.6),
+    )
 
-    scored = judged([paid], tone=0.7, both=1)
     assert {name: scored.sub_goal(name)["completed"] for name in ("tone", "both")} == {
         "tone": True,
         "both": True,
@@ -43,28 +41,31 @@ def test_judge_settles_what_no_rule_can() -> None:
     assert scored.sub_goal("tone")["completion_source"] == "judge"
     assert scored.sub_goal("tone")["attempted"]
     assert scored.sub_goal("tone")["dependency_violation"]
-    assert judged([], tone=0.7, both=1).sub_goal("both")["completed"] is False
-    assert judged([paid], tone=0.7, both=0.6).sub_goal("both")["completed"] is False
+    assert unpaid.sub_goal("both")["completed"] is False
+    assert wrong.sub_goal("both")["completed"] is False
 
 
 def test_verdict_counts_more_than_the_status_of_a_call() -> None:
     """Without a criterion a verdict decides; without a verdict a call that went well."""
-    looked = call("t1", 0, "look")
+    tried = several(
+        judged("look", tone=1, both=0),
+        judged("look", look=0, tone=1, both=0),
+        judged(look=1, tone=1, both=0),
+    )
 
-    by_call = judged([looked], tone=1, both=0).sub_goal("look")
+    by_call, denied, alone = (each.sub_goal("look") for each in tried)
     assert (by_call["completed"], by_call["completion_source"]) == (True, "status")
-    denied = judged([looked], look=0, tone=1, both=0).sub_goal("look")
     assert (denied["completed"], denied["completion_source"]) == (False, "judge")
-    assert judged([], look=1, tone=1, both=0).sub_goal("look")["completed"]
+    assert alone["completed"]
 
 
-@pytest.mark.parametrize("values", [{"both": 1.0}, {"both": 1.0, "tone": None}])
-def test_unjudged_sub_goal_leaves_nothing_to_measure(values: dict[str, float | None]) -> None:
+def test_unjudged_sub_goal_leaves_nothing_to_measure() -> None:
     """A judge who was not asked, or failed, makes no 0 of completion; calls are still counted."""
-    scored = judged([call("t1", 0, "pay"), call("t1", 1, "x")], **values)
+    tried = several(judged("pay", "x", both=1.0), judged("pay", "x", both=1.0, tone=None))
 
-    assert scored["sub_goal_completion"][3:] == ("not_applicable", None, "not_judged")
-    assert scored["off_plan_calls"].value == 1
+    for scored in tried:
+        assert scored["sub_goal_completion"][3:] == ("not_applicable", None, "not_judged")
+        assert scored["off_plan_calls"].value == 1
 
 
 UNTOLD = """
@@ -81,11 +82,17 @@ def verdict(sub_goal: str, label: str, source: str = "judge") -> Row:
     return {"trajectory_id": "t1", "subject": "sub_goal", **said}
 
 
+def tried(goals: str, *calls: str, verdicts: Sequence[Row] = ()) -> Tried:
+    """Return an attempt at sub-goals on which there are verdicts."""
+    return Tried(goals, calls, verdicts=verdicts)
+
+
 def test_sub_goal_that_only_a_verdict_tells_counts_where_there_is_one() -> None:
     """Nothing serves it and it has no criterion: it counts for the attempts that were judged."""
-    both = one(UNTOLD, ["look"], [verdict("tidy", "yes"), verdict("tell", "yes")])
-    first = one(UNTOLD, ["look"], [verdict("tidy", "yes")])
-    neither = one(UNTOLD, ["look"])
+    yes = [verdict("tidy", "yes"), verdict("tell", "yes")]
+    both, first, neither = several(
+        *(tried(UNTOLD, "look", verdicts=each) for each in (yes, yes[:1], []))
+    )
 
     assert both["sub_goal_completion"][1:3] == (3, 3)
     assert both["sub_goal_completion_weighted"][1:3] == (4, 4)
@@ -108,14 +115,17 @@ def test_verdicts_alone_are_enough_for_scores() -> None:
     """A task whose sub-goals nothing serves has scores where its attempts were judged."""
     goals = "      a: {}\n      b: {deps: [a]}"
 
-    met = one(goals, [], [verdict("a", "yes"), verdict("b", "yes")])
-    failed = one(goals, [], [verdict("a", "yes"), verdict("b", "no")])
+    met, failed, unjudged = several(
+        tried(goals, verdicts=[verdict("a", "yes"), verdict("b", "yes")]),
+        tried(goals, verdicts=[verdict("a", "yes"), verdict("b", "no")]),
+        tried(goals),
+    )
 
     assert met["sub_goal_coverage"][1:3] == (2, 2)
     assert met["completion_with_all_deps"].value == 1
     assert failed["sub_goal_completion"][:4] == (0.5, 1, 2, "scored")
     assert failed["sub_goal_coverage"].reason == "not_judged"
-    assert one(goals, [])["sub_goal_completion"].reason == "no_sub_goals"
+    assert unjudged["sub_goal_completion"].reason == "no_sub_goals"
 
 
 def test_judged_path_can_be_the_variant() -> None:
@@ -136,31 +146,35 @@ def test_a_fault_that_verdicts_bring_is_that_of_their_attempts() -> None:
       b: {deps: [d]}
       c: {serves: [t]}
 """
-    judged_run = one(goals, ["t"], [verdict("a", "yes"), verdict("b", "yes")])
+    yes = [verdict("a", "yes"), verdict("b", "yes")]
+    judged_run, other = several(tried(goals, "t", verdicts=yes), tried(goals, "t"))
 
     assert judged_run["sub_goal_completion"].value == 1
     assert "a -> b -> a" in (judged_run["completion_with_all_deps"].reason or "")
-    assert one(goals, ["t"])["completion_with_all_deps"].value == 1
+    assert other["completion_with_all_deps"].value == 1
 
 
-@pytest.mark.parametrize(
-    ("labels", "completed", "disagree"),
-    [
-        (("yes", "yes"), True, False),
-        (("yes", "no"), False, True),
-        (("no", "no"), False, False),
-        (("yes", "error"), None, False),
-    ],
-)
-def test_all_verifiers_of_a_sub_goal_must_say_yes(
-    labels: tuple[str, str], completed: bool | None, disagree: bool
-) -> None:
+VERIFIED = [
+    (("yes", "yes"), True, False),
+    (("yes", "no"), False, True),
+    (("no", "no"), False, False),
+    (("yes", "error"), None, False),
+]
+"""What two verifiers say, whether that completes a sub-goal, and whether they disagree."""
+
+
+def test_all_verifiers_of_a_sub_goal_must_say_yes() -> None:
     """Two of one rank: both must say yes, and the row tells where they disagree."""
-    verdicts = [verdict("tidy", label, f"verifier {i}") for i, label in enumerate(labels)]
+    said = [
+        [verdict("tidy", label, f"verifier {i}") for i, label in enumerate(labels)]
+        for labels, *_ in VERIFIED
+    ]
+    asked = [tried(UNTOLD, "look", verdicts=[*each, verdict("tidy", "yes")]) for each in said]
 
-    row = one(UNTOLD, ["look"], [*verdicts, verdict("tidy", "yes")]).sub_goal("tidy")
-
-    assert (row["completed"], row["verdicts_disagree"]) == (completed, disagree)
+    found = [each.sub_goal("tidy") for each in several(*asked)]
+    assert [(row["completed"], row["verdicts_disagree"]) for row in found] == [
+        tuple(told) for _, *told in VERIFIED
+    ]
 
 
 def test_verdicts_of_a_later_rank_do_not_disagree() -> None:

@@ -101,15 +101,16 @@ def test_nothing_done_is_scored_zero() -> None:
 
 def test_no_task_is_not_applicable() -> None:
     """Without a task, without sub-goals or without critical ones there is nothing to measure."""
-    no_task = score("tasks: {}", [call("t1", 0, "t")], [trajectory("t1", task_id="x")])
-    no_goals = score("tasks: {x: {}}", [call("t1", 0, "t")], [trajectory("t1", task_id="x")])
-    no_critical = one("      a: {serves: [t]}", ["t"])
+    names = ("none", "bare", "mild")
+    runs = [trajectory(name, task_id=name) for name in names]
+    tasks = "tasks: {bare: {}, mild: {sub_goals: {a: {serves: [t]}}}}"
+    found = score(tasks, [call(name, 0, "t") for name in names], runs).scores
 
     for metric in ("sub_goal_coverage", "off_plan_calls", "critical_path_completion"):
-        assert no_task[metric] == (None, None, None, "not_applicable", None, "no_task")
-        assert no_goals[metric] == (None, None, None, "not_applicable", None, "no_sub_goals")
-    assert no_critical["critical_path_completion"].reason == "no_critical"
-    assert no_critical["critical_path_skipped"].status == "not_applicable"
+        assert found["none", metric] == (None, None, None, "not_applicable", None, "no_task")
+        assert found["bare", metric] == (None, None, None, "not_applicable", None, "no_sub_goals")
+    assert found["mild", "critical_path_completion"].reason == "no_critical"
+    assert found["mild", "critical_path_skipped"].status == "not_applicable"
 
 
 def test_expression_that_fails_on_real_steps_is_an_error() -> None:

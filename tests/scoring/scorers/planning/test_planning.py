@@ -100,8 +100,22 @@ def scored(
 
 def of(task: str, *steps: Row) -> dict[str, Score]:
     """Return the scores of one attempt that makes a call after these steps."""
-    found = scored(FILES, [*steps, call("t1", 50, "list_files")], {"t1": task})
-    return {metric: score for (_, metric), score in found.items()}
+    (found,) = several((task, steps))
+    return found
+
+
+def several(*attempts: tuple[str, Sequence[Row]]) -> list[dict[str, Score]]:
+    """Return the scores of attempts at tasks, each of which makes a call after its steps."""
+    tried = {f"t{i}": each for i, each in enumerate(attempts, start=1)}
+    rows = [
+        {**row, "trajectory_id": name}
+        for name, (_, steps) in tried.items()
+        for row in (*steps, call(name, 50, "list_files"))
+    ]
+    found = scored(FILES, rows, {name: task for name, (task, _) in tried.items()})
+    return [
+        {metric: score for (of, metric), score in found.items() if of == name} for name in tried
+    ]
 
 
 def test_worked_example_is_the_article_s() -> None:
@@ -130,37 +144,46 @@ def test_json_in_a_thought_is_a_plan() -> None:
     """It is read as if it had been declared."""
     said = thought(f"My plan:\n```json\n{json.dumps(FIVE_STEPS, indent=1)}\n```\nNow to it.")
 
-    assert of("files", said) == of("files", plan(FIVE_STEPS))
+    read, declared = several(("files", [said]), ("files", [plan(FIVE_STEPS)]))
+    assert read == declared
 
 
 def test_last_plan_before_the_first_call_counts() -> None:
     """A declared one before one in a thought; what comes after the first call is too late."""
     bad = [{"tool": "archive", "inputs": ["x"]}]
-    worked = of("files", plan(FIVE_STEPS))
+    worked, *others = several(
+        ("files", [plan(FIVE_STEPS)]),
+        ("files", [plan(bad), plan(FIVE_STEPS, 1)]),
+        ("files", [plan(FIVE_STEPS), thought(TEXT, 1)]),
+        ("files", [thought(TEXT), plan(FIVE_STEPS, 1), plan(bad, 60)]),
+    )
 
-    assert of("files", plan(bad), plan(FIVE_STEPS, 1)) == worked
-    assert of("files", plan(FIVE_STEPS), thought(TEXT, 1)) == worked
-    assert of("files", thought(TEXT), plan(FIVE_STEPS, 1), plan(bad, 60)) == worked
+    assert others == [worked] * 3
 
 
-@pytest.mark.parametrize(
-    ("task", "steps", "value", "status", "said"),
-    [
-        ("files", [], 0.0, "scored", "no_plan"),
-        ("files", [plan([])], 0.0, "scored", "no_plan"),
-        ("files", [thought("I shall look first.\n- one thing")], 0.0, "scored", "no_plan"),
-        ("files", [plan(None)], None, "error", "content_missing"),
-        ("files", [thought(None)], None, "error", "content_missing"),
-        ("two", [plan(FIVE_STEPS)], None, "not_applicable", "two_steps"),
-        ("one", [], 10.0, "scored", "no_plan_needed"),
-        ("goals", [], 0.0, "scored", "no_plan"),
-    ],
-)
-def test_whether_a_plan_was_needed(
-    task: str, steps: list[Row], value: float | None, status: str, said: str
-) -> None:
+NEEDED: list[tuple[str, list[Row], float | None, str, str]] = [
+    ("files", [], 0.0, "scored", "no_plan"),
+    ("files", [plan([])], 0.0, "scored", "no_plan"),
+    ("files", [thought("I shall look first.\n- one thing")], 0.0, "scored", "no_plan"),
+    ("files", [plan(None)], None, "error", "content_missing"),
+    ("files", [thought(None)], None, "error", "content_missing"),
+    ("two", [plan(FIVE_STEPS)], None, "not_applicable", "two_steps"),
+    ("one", [], 10.0, "scored", "no_plan_needed"),
+    ("goals", [], 0.0, "scored", "no_plan"),
+]
+"""A task, the steps before the first call, and planning quality, its status and why."""
+
+
+@pytest.fixture(scope="module")
+def needed() -> list[dict[str, Score]]:
+    """The scores of all NEEDED."""
+    return several(*((task, steps) for task, steps, *_ in NEEDED))
+
+
+@pytest.mark.parametrize("case", range(len(NEEDED)), ids=lambda i: f"{i}-{NEEDED[i][4]}")
+def test_whether_a_plan_was_needed(needed: list[dict[str, Score]], case: int) -> None:
     """Three and more required steps need a plan, none or one do not, two say nothing."""
-    found = of(task, *steps)
+    found, (_, _, value, status, said) = needed[case], NEEDED[case]
 
     assert {found[name][0] for name in ("pq", "pq_strict", "pq_partial")} == {value}
     assert found["pq"].status == status
@@ -170,8 +193,9 @@ def test_whether_a_plan_was_needed(
 
 def test_task_of_unknown_length_has_no_planning_score() -> None:
     """Where only the writes are expected, nothing says how many steps it takes."""
-    assert of("unknown", plan(FIVE_STEPS)) == {}
-    assert of("none", plan(FIVE_STEPS)) == {}
+    planned = [plan(FIVE_STEPS)]
+
+    assert several(("unknown", planned), ("none", planned)) == [{}, {}]
 
 
 def test_task_without_an_objective_cannot_judge_scope() -> None:
