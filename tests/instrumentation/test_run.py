@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.slow import slow_after
 
 from .conftest import Received
 
@@ -132,32 +133,38 @@ def families(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize(
     ("wish", "loaded"),
-    [
-        (
-            [],
-            [
-                "openinference_instrumentation_langchain",
-                "openinference_instrumentation_zeta_ai",
-                "opentelemetry_instrumentation_genai_acme",
-            ],
-        ),
-        (
-            ["--instrumentors", "openllmetry"],
-            ["opentelemetry_instrumentation_acme", "opentelemetry_instrumentation_zeta_ai"],
-        ),
-        (
-            ["--instrumentors", "openinference-instrumentation-acme"],
-            ["openinference_instrumentation_acme"],
-        ),
-        (
-            [
-                "--instrumentors",
-                "openinference-instrumentation-openai,openinference-instrumentation-langchain",
-            ],
-            ["openinference_instrumentation_langchain", "openinference_instrumentation_openai"],
-        ),
-        (["--instrumentors", "none"], []),
-    ],
+    slow_after(
+        2,
+        [
+            (
+                [],
+                [
+                    "openinference_instrumentation_langchain",
+                    "openinference_instrumentation_zeta_ai",
+                    "opentelemetry_instrumentation_genai_acme",
+                ],
+            ),
+            (
+                ["--instrumentors", "openllmetry"],
+                ["opentelemetry_instrumentation_acme", "opentelemetry_instrumentation_zeta_ai"],
+            ),
+            (
+                ["--instrumentors", "openinference-instrumentation-acme"],
+                ["openinference_instrumentation_acme"],
+            ),
+            (
+                [
+                    "--instrumentors",
+                    "openinference-instrumentation-openai,openinference-instrumentation-langchain",
+                ],
+                [
+                    "openinference_instrumentation_langchain",
+                    "openinference_instrumentation_openai",
+                ],
+            ),
+            (["--instrumentors", "none"], []),
+        ],
+    ),
 )
 def test_each_library_has_one_instrumentor(
     families: str, wish: list[str], loaded: list[str]
@@ -204,7 +211,7 @@ PROBED = "import importlib.util as u; assert u.find_spec('pydantic_ai')"
 
 @pytest.mark.parametrize(
     ("program", "warned"),
-    [("import pydantic_ai, smolagents, crewai", True), (PROBED, False)],
+    slow_after(1, [("import pydantic_ai, smolagents, crewai", True), (PROBED, False)]),
 )
 def test_framework_that_nothing_instruments_is_said_once_it_is_imported(
     tmp_path: Path, program: str, warned: bool

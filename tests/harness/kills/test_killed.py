@@ -12,19 +12,22 @@ KILLS: dict[str, Any] = {"kill": {"points": ["early", "mid", "late"]}, "verify":
 LATE: dict[str, Any] = {**KILLS, "kill": {"points": ["late"]}}
 CASES: dict[str, dict[str, Any]] = {
     "tidy": {**KILLS, "kill": {"points": ["mid", "late"]}},
-    "careless": KILLS,
+    "careless": {**KILLS, "kill": {"points": ["early", "late"]}},
     "first_writes": KILLS,
-    "reader": {"kill": KILLS["kill"]},
     "sly": {"kill": LATE["kill"]},
-    "silent": LATE,
     "genai": LATE,
-    "chain": LATE,
     "fickle": {**KILLS, "kill": {"points": ["mid"]}},
     "shrinking": {**KILLS, "kill": {"points": ["mid"]}},
     "liar": LATE,
     "restless": {**KILLS, "environment": "clock", "kill": {"points": ["late"]}},
 }
-MORE: dict[str, dict[str, Any]] = {"openinference": LATE, "chain_late": LATE}
+MORE: dict[str, dict[str, Any]] = {
+    "reader": {"kill": KILLS["kill"]},
+    "silent": LATE,
+    "openinference": LATE,
+    "chain": LATE,
+    "chain_late": LATE,
+}
 CLOCK = """
 import asyncio
 
@@ -57,7 +60,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 
 @pytest.fixture(scope="module")
 def more(tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    """Agents of yet other instrumentation, run and scored."""
+    """Agents of yet other instrumentation, of one call or of none, run and scored."""
     suite = made(tmp_path_factory.mktemp("more"), MORE, RECOVER)
     return suite.run("--jobs", 2, "--sandbox", "none").score()
 
@@ -116,7 +119,7 @@ def scores(tried: Tried, task_id: str) -> dict[str, object]:
 
 def test_what_no_record_names_scores_0(tried: Tried) -> None:
     """Early is before the first write: nothing is left. The rest stays."""
-    assert kills(tried, "careless") == {"early": (1, 10, 10), "mid": (2, 0, 0), "late": (3, 0, 0)}
+    assert kills(tried, "careless") == {"early": (1, 10, 10), "late": (3, 0, 0)}
     assert left(tried, "careless", "late") == {"files:data/a": None, "files:data/b": None}
 
 
@@ -129,11 +132,11 @@ def test_what_a_journal_names_scores_7_and_10_once_it_is_undone(tried: Tried) ->
 def test_kills_are_scored_on_the_undisturbed_trajectory(tried: Tried) -> None:
     """The mean over kills, after recovery and at once."""
     assert scores(tried, "careless") == {
-        "after": pytest.approx(10 / 3),
-        "at_once": pytest.approx(10 / 3),
+        "after": 5,
+        "at_once": 5,
         "late": 0,
         "status": "scored",
-        "label": "early, mid, late",
+        "label": "early, late",
         "source": "harness",
     }
     assert scores(tried, "tidy")["after"] == 10
@@ -170,11 +173,12 @@ def test_mid_and_late_at_one_call_are_one_kill(tried: Tried) -> None:
     assert scores(tried, "first_writes")["label"] == "late"
 
 
-def test_a_run_that_only_reads_is_killed_early_alone(tried: Tried) -> None:
+@pytest.mark.slow
+def test_a_run_that_only_reads_is_killed_early_alone(more: Tried) -> None:
     """Mid and late are said to be missing."""
-    assert kills(tried, "reader")["early"] == (1, 10, 10)
-    assert [tried.row("reader", each)["reason"] for each in ("mid", "late")] == ["no_writes"] * 2
-    assert scores(tried, "reader")["label"] == "no_writes"
+    assert kills(more, "reader")["early"] == (1, 10, 10)
+    assert [more.row("reader", each)["reason"] for each in ("mid", "late")] == ["no_writes"] * 2
+    assert scores(more, "reader")["label"] == "no_writes"
 
 
 def test_a_call_that_writes_and_is_not_declared_to_is_told_and_counts_as_a_write(
@@ -193,13 +197,14 @@ def test_a_call_that_writes_and_is_not_declared_to_is_told_and_counts_as_a_write
     assert "effect_mismatch" not in tried.row("careless", "late")["notes"]
 
 
-def test_a_silent_agent_cannot_be_killed_between_calls(tried: Tried) -> None:
+@pytest.mark.slow
+def test_a_silent_agent_cannot_be_killed_between_calls(more: Tried) -> None:
     """That is said of the kill; the trial itself is verified."""
-    row = tried.row("silent", "late")
+    row = more.row("silent", "late")
 
     assert row["status"] == "error"
     assert row["reason"].startswith("silent: no agent span came")
-    assert tried.row("silent")["success"] is True
+    assert more.row("silent")["success"] is True
 
 
 def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(tried: Tried) -> None:
@@ -265,7 +270,7 @@ def test_killed_trajectories_say_where_they_were_killed(tried: Tried) -> None:
             "agent_name": "worker",
             "user_input": "Work.",
         }
-        for injection in ("early", "late", "mid")
+        for injection in ("early", "late")
     ]
 
 
@@ -288,13 +293,14 @@ def test_what_does_not_stand_still_cannot_be_judged(tried: Tried) -> None:
     assert "http:clock/$.now" in row["reason"]
 
 
-@pytest.mark.parametrize("task_id", slow_after(1, ["chain", "chain_late"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("task_id", ["chain", "chain_late"])
 def test_a_killed_run_that_never_says_that_it_is_an_agent_s_is_no_attempt_either(
-    foreign: Tried, task_id: str
+    more: Tried, task_id: str
 ) -> None:
     """The root that the harness sends says it in its place."""
-    killed = foreign.row(task_id, "late")["trajectory_id"]
-    rows = foreign.query(
+    killed = more.row(task_id, "late")["trajectory_id"]
+    rows = more.query(
         "SELECT trajectory_id, tool_call_count FROM trajectories "
         f"WHERE task_id = '{task_id}' AND NOT injection IS NULL"
     )
