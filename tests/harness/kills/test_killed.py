@@ -14,16 +14,16 @@ CASES: dict[str, dict[str, Any]] = {
     "tidy": {**KILLS, "kill": {"points": ["mid", "late"]}},
     "careless": {**KILLS, "kill": {"points": ["early", "late"]}},
     "first_writes": KILLS,
-    "sly": {"kill": LATE["kill"]},
     "genai": LATE,
     "fickle": {**KILLS, "kill": {"points": ["mid"]}},
     "shrinking": {**KILLS, "kill": {"points": ["mid"]}},
-    "liar": LATE,
     "restless": {**KILLS, "environment": "clock", "kill": {"points": ["late"]}},
 }
 MORE: dict[str, dict[str, Any]] = {
     "reader": {"kill": KILLS["kill"]},
+    "sly": {"kill": LATE["kill"]},
     "silent": LATE,
+    "liar": LATE,
     "openinference": LATE,
     "chain": LATE,
     "chain_late": LATE,
@@ -47,6 +47,7 @@ def app(state):
 
     return answer
 """
+UNDECLARED = "had changed after call 2; declare that it writes"
 RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jsonl"]
 
 
@@ -60,7 +61,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 
 @pytest.fixture(scope="module")
 def more(tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    """Agents of yet other instrumentation, of one call or of none, run and scored."""
+    """Agents of yet other conduct and instrumentation, run and scored."""
     suite = made(tmp_path_factory.mktemp("more"), MORE, RECOVER)
     return suite.run("--jobs", 2, "--sandbox", "none").score()
 
@@ -181,18 +182,21 @@ def test_a_run_that_only_reads_is_killed_early_alone(more: Tried) -> None:
     assert scores(more, "reader")["label"] == "no_writes"
 
 
-def test_a_call_that_writes_and_is_not_declared_to_is_told_and_counts_as_a_write(
-    tried: Tried,
+@pytest.mark.slow
+def test_a_call_that_writes_and_is_declared_to_read_is_told_and_counts_as_a_write(
+    more: Tried,
 ) -> None:
-    """Once for each tool, on the undisturbed trial alone."""
-    end = "had changed after call 2; declare that it writes"
-
-    assert kills(tried, "sly") == {"late": (2, 0, 0)}
-    assert json.loads(tried.row("sly")["notes"]) == [
-        f"effect_mismatch: 'peek' is declared as read, but 'files:data/seen' {end}"
+    """Once for each tool."""
+    assert kills(more, "sly") == {"late": (2, 0, 0)}
+    assert json.loads(more.row("sly")["notes"]) == [
+        f"effect_mismatch: 'peek' is declared as read, but 'files:data/seen' {UNDECLARED}"
     ]
+
+
+def test_a_call_that_writes_and_is_not_declared_to_is_told(tried: Tried) -> None:
+    """On the undisturbed trial alone."""
     assert json.loads(tried.row("careless")["notes"]) == [
-        f"effect_mismatch: 'write' has no declared effect, but 'files:data/a' {end}"
+        f"effect_mismatch: 'write' has no declared effect, but 'files:data/a' {UNDECLARED}"
     ]
     assert "effect_mismatch" not in tried.row("careless", "late")["notes"]
 
@@ -274,10 +278,11 @@ def test_killed_trajectories_say_where_they_were_killed(tried: Tried) -> None:
     ]
 
 
-def test_an_undo_that_does_not_help_is_told_with_its_reason(tried: Tried) -> None:
+@pytest.mark.slow
+def test_an_undo_that_does_not_help_is_told_with_its_reason(more: Tried) -> None:
     """In the row, in the verdict's evidence, and to whoever asks for leftovers."""
-    in_row = json.loads(tried.row("liar", "late")["leftovers"])
-    (verdict,) = rollback(tried, "liar")
+    in_row = json.loads(more.row("liar", "late")["leftovers"])
+    (verdict,) = rollback(more, "liar")
     reasons = {each["object"]: each["disproved"] for each in in_row}
 
     assert reasons["files:data/a"] == "command ended with 7"
