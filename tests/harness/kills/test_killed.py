@@ -15,13 +15,13 @@ CASES: dict[str, dict[str, Any]] = {
     "careless": {**KILLS, "kill": {"points": ["early", "late"]}},
     "first_writes": KILLS,
     "genai": LATE,
-    "fickle": {**KILLS, "kill": {"points": ["mid"]}},
     "shrinking": {**KILLS, "kill": {"points": ["mid"]}},
     "restless": {**KILLS, "environment": "clock", "kill": {"points": ["late"]}},
 }
 MORE: dict[str, dict[str, Any]] = {
     "reader": {"kill": KILLS["kill"]},
     "sly": {"kill": LATE["kill"]},
+    "fickle": {**KILLS, "kill": {"points": ["mid"]}},
     "silent": LATE,
     "liar": LATE,
     "openinference": LATE,
@@ -211,12 +211,13 @@ def test_a_silent_agent_cannot_be_killed_between_calls(more: Tried) -> None:
     assert more.row("silent")["success"] is True
 
 
-def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(tried: Tried) -> None:
+@pytest.mark.slow
+def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(more: Tried) -> None:
     """The evidence says that it diverged."""
-    (verdict,) = rollback(tried, "fickle")
+    (verdict,) = rollback(more, "fickle")
     notes = json.loads(str(verdict["evidence"]))["notes"]
 
-    assert kills(tried, "fickle") == {"mid": (2, 0, 0)}
+    assert kills(more, "fickle") == {"mid": (2, 0, 0)}
     assert notes[-1] == "diverged: it did not do what the undisturbed run did"
 
 
@@ -247,7 +248,7 @@ def test_a_run_that_ends_before_its_point_is_an_error(tried: Tried) -> None:
 
 def test_killed_runs_are_no_attempts(tried: Tried) -> None:
     """Each task has its one attempt, the undisturbed one, which succeeded."""
-    wanted = ("tidy", "careless", "first_writes", "fickle", "shrinking", "genai")
+    wanted = ("tidy", "careless", "first_writes", "shrinking", "genai")
     attempts = tried.query(
         "SELECT trajectories.task_id, trajectory_id, success.value AS success "
         "FROM trajectory_scores JOIN trajectories USING (trajectory_id) "
