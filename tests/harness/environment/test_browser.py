@@ -24,8 +24,9 @@ from tests.slow import slow_after
 
 from tracegrade_harness.environment.browser import server
 from tracegrade_harness.environment.browser.command import Confinement
-from tracegrade_harness.environment.diff import State, diff
+from tracegrade_harness.environment.diff import diff
 from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
+from tracegrade_harness.environment.part import State
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
 
