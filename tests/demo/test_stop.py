@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.queries.traces import land
 from tests.scoring.job.lakes import run
+from tests.slow import slow_after
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_lake import Lake
@@ -96,7 +97,7 @@ def wait_until_none_lives(mark: str) -> None:
     wait_until(lambda: not processes_with(mark))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", slow_after(1, [signal.SIGINT, signal.SIGTERM]))
 def test_interrupted_demo_leaves_nothing_running(number: signal.Signals, tmp_path: Path) -> None:
     """After Ctrl-C it exits with 130; every child and temporary file is gone."""
     mark = uuid.uuid4().hex

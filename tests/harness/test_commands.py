@@ -153,6 +153,7 @@ def test_check_restores_environments_and_runs_no_agent(suite: Tried) -> None:
     assert ended.stdout.endswith("suite small: 2 cases, no errors\n")
 
 
+@pytest.mark.slow
 def test_a_trial_that_does_not_pass_ends_the_command_with_1(suite: Tried) -> None:
     """It only reads, and its verifier asks for a file."""
     tried = suite.run("--case", "reader")
@@ -227,6 +228,7 @@ def test_what_a_trial_cannot_start_with_is_an_error_of_the_harness(
     assert f"`--resume {run.name}` tries them again" in tried.ended.stderr
 
 
+@pytest.mark.slow
 def test_verifiers_ignore_no_signal_whatever_the_harness_ignores(tmp_path: Path) -> None:
     """In the background, or under `nohup`, they end as elsewhere."""
     verifier = {"command": ["{python}", "-S", "-c", IGNORES_NONE]}

@@ -7,13 +7,13 @@ import pytest
 from tests.commands import Ended, tracegrade
 from tests.harness.trial.agents import WROTE, Tried, made
 
-POINTS = ["early", "mid", "late"]
+POINTS = ["early", "late"]
 CASES: dict[str, dict[str, Any]] = {"careless": {"kill": {"points": POINTS}, "verify": [WROTE]}}
 
 
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    """A case that was killed three times, of which two left something; scored."""
+    """A case that was killed twice, of which one left something; scored."""
     return made(tmp_path_factory.mktemp("review"), CASES).run().score()
 
 
@@ -44,9 +44,7 @@ def test_kills_that_left_something_are_listed(tried: Tried, trajectory: str) -> 
         f"{trajectory} late: 0 by rule, careless",
         "  left: files:data/a",
         "  left: files:data/b",
-        f"{trajectory} mid: 0 by rule, careless",
-        "  left: files:data/a",
-        "2 kills left something behind",
+        "1 kill left something behind",
     ]
 
 
@@ -90,7 +88,7 @@ def test_what_a_human_says_counts_and_survives_another_scoring(
     assert ended.returncode == 0, ended.stderr
     after = scores(tried.score())
     assert after == {
-        "after": 5,
+        "after": 7.5,
         "at_once": before["at_once"],
         "late": 5,
         "source": "harness, human:ann",

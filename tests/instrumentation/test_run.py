@@ -4,14 +4,18 @@ import os
 import signal
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from tests.slow import slow_after
 
 from .conftest import Received
 
 RUN = [str(Path(sys.executable).with_name("tracegrade")), "run"]
 PATIENCE_SECS = 240
+HERE = ",".join(each.name for each in entry_points(group="opentelemetry_instrumentor"))
+"""Libraries whose instrumentors are installed here, which take seconds to import."""
 ALONE = [*RUN, "--instrumentors", "none"]  # frameworks take seconds to import
 INSTRUMENT = str(Path(sys.executable).with_name("opentelemetry-instrument"))
 
@@ -132,32 +136,38 @@ def families(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize(
     ("wish", "loaded"),
-    [
-        (
-            [],
-            [
-                "openinference_instrumentation_langchain",
-                "openinference_instrumentation_zeta_ai",
-                "opentelemetry_instrumentation_genai_acme",
-            ],
-        ),
-        (
-            ["--instrumentors", "openllmetry"],
-            ["opentelemetry_instrumentation_acme", "opentelemetry_instrumentation_zeta_ai"],
-        ),
-        (
-            ["--instrumentors", "openinference-instrumentation-acme"],
-            ["openinference_instrumentation_acme"],
-        ),
-        (
-            [
-                "--instrumentors",
-                "openinference-instrumentation-openai,openinference-instrumentation-langchain",
-            ],
-            ["openinference_instrumentation_langchain", "openinference_instrumentation_openai"],
-        ),
-        (["--instrumentors", "none"], []),
-    ],
+    slow_after(
+        2,
+        [
+            (
+                [],
+                [
+                    "openinference_instrumentation_langchain",
+                    "openinference_instrumentation_zeta_ai",
+                    "opentelemetry_instrumentation_genai_acme",
+                ],
+            ),
+            (
+                ["--instrumentors", "openllmetry"],
+                ["opentelemetry_instrumentation_acme", "opentelemetry_instrumentation_zeta_ai"],
+            ),
+            (
+                ["--instrumentors", "openinference-instrumentation-acme"],
+                ["openinference_instrumentation_acme"],
+            ),
+            (
+                [
+                    "--instrumentors",
+                    "openinference-instrumentation-openai,openinference-instrumentation-langchain",
+                ],
+                [
+                    "openinference_instrumentation_langchain",
+                    "openinference_instrumentation_openai",
+                ],
+            ),
+            (["--instrumentors", "none"], []),
+        ],
+    ),
 )
 def test_each_library_has_one_instrumentor(
     families: str, wish: list[str], loaded: list[str]
@@ -167,7 +177,8 @@ def test_each_library_has_one_instrumentor(
     OpenInference's LangChain writes model calls; a client's own comes only if it is named.
     """
     command = [*RUN, *wish, "--", sys.executable, "-c", "pass"]
-    done = run(*command, PYTHONPATH=families, OTEL_TRACES_EXPORTER="none")
+    variables = {"OTEL_TRACES_EXPORTER": "none", "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": HERE}
+    done = run(*command, PYTHONPATH=families, **variables)
 
     assert sorted(done.stdout.split()) == loaded
     listed = done.stderr.splitlines()[0].split("instrumentors: ")[1].split(", ")
@@ -204,7 +215,7 @@ PROBED = "import importlib.util as u; assert u.find_spec('pydantic_ai')"
 
 @pytest.mark.parametrize(
     ("program", "warned"),
-    [("import pydantic_ai, smolagents, crewai", True), (PROBED, False)],
+    slow_after(1, [("import pydantic_ai, smolagents, crewai", True), (PROBED, False)]),
 )
 def test_framework_that_nothing_instruments_is_said_once_it_is_imported(
     tmp_path: Path, program: str, warned: bool

@@ -14,7 +14,7 @@ from tracegrade_harness.doors.messages import Answering, Hello, Left, RunStarted
 
 __all__ = ["collector"]
 
-KILLS = int(os.environ.get("GATE_KILLS", "50"))
+KILLS = int(os.environ.get("GATE_KILLS", "25"))
 CALLS = 6
 FLUSH_SECS = 60
 

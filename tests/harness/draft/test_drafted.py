@@ -17,6 +17,7 @@ from tests.queries.traces import (
     response,
     tool,
 )
+from tests.slow import slow_after
 
 from tracegrade_harness.tape.entries import read_tape
 from tracegrade_lake import Lake
@@ -137,6 +138,8 @@ def test_what_a_run_lacks_is_named(lake: Path, tmp_path: Path) -> None:
     reasons = "(1 not captured, 2 redacted); --incomplete takes them, too"
     assert f"drafted 1 case, left out 3 runs {reasons}" in ended.stdout
     assert [*yaml.safe_load((out / "suite.yaml").read_text())["cases"]] == ["b"]
+    expected = yaml.safe_load((out / "tasks.yaml").read_text())["tasks"]["b"]["expected"]
+    assert expected == [{"tool": "look"}]  # arguments are those of several runs
 
     again = draft(lake, out, *tasks)
     assert (again.returncode, "give another --out, or --replace" in again.stderr) == (2, True)
@@ -147,27 +150,35 @@ def test_what_a_run_lacks_is_named(lake: Path, tmp_path: Path) -> None:
         assert f"# {task}: " in (out / "suite.yaml").read_text()
 
 
-def test_runs_are_chosen(lake: Path, tmp_path: Path) -> None:
-    """By task, by id, or by failure; what is not there is named."""
+def test_runs_are_chosen_by_id(lake: Path, tmp_path: Path) -> None:
+    """Of two runs of a task either."""
     one = f"{1:032x}-{1:016x}"
 
-    by_task = draft(lake, tmp_path / "1", "--task", "a")
-    by_id = draft(lake, tmp_path / "2", "--trajectory", one)
-    failed = draft(lake, tmp_path / "3", "--failed")
-    absent = draft(lake, tmp_path / "4", "--task", "c")
+    by_id = draft(lake, tmp_path / "out", "--trajectory", one)
 
-    assert by_task.stdout.count("\ncase ") + by_task.stdout.startswith("case ") == 1
     assert f"case a: run {one}" in by_id.stdout
-    assert (failed.returncode, absent.returncode) == (2, 2)
-    assert "no failed run" in failed.stderr
-    assert "no run of task 'c'" in absent.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    slow_after(1, [(("--failed",), "no failed run"), (("--task", "c"), "no run of task 'c'")]),
+)
+def test_runs_that_are_not_there_are_named(
+    lake: Path, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    """They are chosen by failure, or by task."""
+    ended = draft(lake, tmp_path / "out", *words)
+
+    assert ended.returncode == 2
+    assert said in ended.stderr
 
 
 def test_expectations_are_those_of_successful_runs(lake: Path, tmp_path: Path) -> None:
-    """Where no task file says any."""
-    draft(lake, tmp_path / "out", "--task", "b")
+    """Where no task file says any; of the runs of one task one becomes its case."""
+    ended = draft(lake, tmp_path / "out", "--task", "a")
 
+    assert ended.stdout.count("\ncase ") + ended.stdout.startswith("case ") == 1
     tasks = yaml.safe_load((tmp_path / "out" / "tasks.yaml").read_text())
-    assert tasks["tasks"]["b"]["expected"] == [{"tool": "look"}]
-    (first, _) = read_tape(tmp_path / "out" / "tapes" / "b.jsonl").entries
+    assert tasks["tasks"]["a"]["expected"] == [{"tool": "look", "arguments": {"order": "A-1"}}]
+    (first, _) = read_tape(tmp_path / "out" / "tapes" / "a.jsonl").entries
     assert json.loads(first.key.arguments)["instructions"] == "Be brief."

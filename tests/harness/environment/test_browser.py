@@ -26,6 +26,7 @@ from tracegrade_harness.environment.browser import server
 from tracegrade_harness.environment.browser.command import Confinement
 from tracegrade_harness.environment.diff import diff
 from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
+from tracegrade_harness.environment.part import State
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
 
@@ -58,10 +59,15 @@ def trial(
 
 
 def changes(environment: OpenedEnvironment, act: Callable[[], object]) -> dict[str, list[str]]:
-    """Return what an act changes in the browser, without the part's name or empty lists."""
+    """Return what an act changes in the browser."""
     before = environment.state()
     act()
-    found = diff(before, environment.state())._asdict()
+    return named(before, environment.state())
+
+
+def named(before: State, now: State) -> dict[str, list[str]]:
+    """Return what differs in the browser, without the part's name or empty lists."""
+    found = diff(before, now)._asdict()
     short = {
         key: [name.removeprefix(f"{PART}/") for name in names if name.startswith(PART)]
         for key, names in found.items()
@@ -74,32 +80,34 @@ def test_a_trial_finds_what_the_suite_gives(template: EnvironmentTemplate) -> No
     assert {name for name in template.before if name.startswith("browser:")} == FOUND
 
 
-@pytest.mark.parametrize(
-    ("script", "changed"),
-    [
-        ("localStorage.theme = 'light'", {"changed": ["local:http://shop/theme"]}),
-        ("localStorage['a/b: c'] = 1", {"added": [r"local:http://shop/a\x2fb\x3a c"]}),
-        ("localStorage.clear()", {"removed": ["local:http://shop/a", "local:http://shop/theme"]}),
-        ("delete sessionStorage.step", {"removed": ["session:http://shop/step"]}),
-        ("document.cookie = 'cart=7; path=/other'", {"added": ["cookie:shop/other/cart"]}),
-        ("document.cookie = 'session=eve'", {}),
-        ("document.querySelector('#item').value = 'milk'", {"changed": ["dom:form"]}),
-        ("document.querySelector('#gift').checked = true", {"changed": ["dom:form"]}),
-        ("document.querySelector('#orders').remove()", {"removed": ["dom:#orders"]}),
-        ("history.pushState({}, '', '/elsewhere')", {}),
-        ("localStorage.x = 1; delete localStorage.x", {}),
-    ],
-)
-def test_a_change_is_named(
-    trial: OpenedEnvironment, script: str, changed: dict[str, list[str]]
-) -> None:
+CHANGES: list[tuple[str, dict[str, list[str]]]] = [
+    ("localStorage.theme = 'light'", {"changed": ["local:http://shop/theme"]}),
+    ("localStorage['a/b: c'] = 1", {"added": [r"local:http://shop/a\x2fb\x3a c"]}),
+    ("localStorage.clear()", {"removed": ["local:http://shop/a", "local:http://shop/theme"]}),
+    ("delete sessionStorage.step", {"removed": ["session:http://shop/step"]}),
+    ("document.cookie = 'cart=7; path=/other'", {"added": ["cookie:shop/other/cart"]}),
+    ("document.cookie = 'session=eve'", {}),
+    ("document.querySelector('#item').value = 'milk'", {"changed": ["dom:form"]}),
+    ("document.querySelector('#gift').checked = true", {"changed": ["dom:form"]}),
+    ("document.querySelector('#orders').remove()", {"removed": ["dom:#orders"]}),
+    ("history.pushState({}, '', '/elsewhere')", {}),
+    ("localStorage.x = 1; delete localStorage.x", {}),
+]
+
+
+def test_a_change_is_named(trial: OpenedEnvironment) -> None:
     """And nothing else is; where a tab is counts as no change, nor does what a script cannot."""
     with driven(trial) as context:
         page = context.pages[0]
-        if script == "localStorage.clear()":
-            page.evaluate("localStorage.clear(); localStorage.theme = 1; localStorage.a = 1")
-
-        assert changes(trial, lambda: page.evaluate(script)) == changed
+        before = trial.state()
+        for script, changed in CHANGES:
+            if script == "localStorage.clear()":
+                page.evaluate("localStorage.clear(); localStorage.theme = 1; localStorage.a = 1")
+                before = trial.state()
+            page.evaluate(script)
+            now = trial.state()
+            assert named(before, now) == changed, script
+            before = now
     assert trial.held() == []
 
 

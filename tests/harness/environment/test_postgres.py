@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.examples import many
 from tests.harness.environment.shop import (
+    SHOP,
     connect,
     execute,
     needs_postgres,
@@ -35,6 +36,37 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EnvironmentTe
     """The shop, frozen."""
     with closing(shop_template(tmp_path_factory.mktemp("shop"))) as made:
         yield made
+
+
+DUMP = """\\restrict abc
+CREATE TABLE t (a int, b text, at timestamptz DEFAULT now());
+COPY public.t (a, b) FROM stdin;
+1\tx
+2\t\\N
+\\.
+CREATE INDEX i ON t (a);
+\\unrestrict abc
+"""
+RULES = ["public.log", "public.orders.at", "function:public.*", "public.lines/a*"]
+
+
+class Dumped(NamedTuple):
+    """A shop with more tables and rules, frozen by one harness and found by another."""
+
+    first: str
+    """What it was to the first."""
+    template: EnvironmentTemplate
+    """What it is to the other."""
+
+
+@pytest.fixture(scope="module")
+def dumped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dumped]:
+    """The shop with tables of a script of `pg_dump`."""
+    folder = tmp_path_factory.mktemp("dumped")
+    with closing(shop_template(folder, SHOP + DUMP, ignore=RULES)) as made:
+        first = made.fingerprint()
+    with closing(shop_template(folder, SHOP + DUMP, ignore=RULES)) as again:
+        yield Dumped(first, again)
 
 
 @pytest.fixture
@@ -110,45 +142,58 @@ def test_an_agent_reaches_no_other_database(
                 psycopg.connect(f"{url}/{name}")
 
 
-@pytest.mark.parametrize(
-    ("statement", "changed"),
-    [
-        ("INSERT INTO orders (state) VALUES ('new')", {"added": ["public.orders/3"]}),
-        ("UPDATE orders SET state = 'sent' WHERE id = 1", {"changed": ["public.orders/1"]}),
-        ("DELETE FROM orders WHERE id = 2", {"removed": ["public.orders/2"]}),
-        ("DELETE FROM lines WHERE number = 1", {"removed": [r"public.lines/a\x2fb,1"]}),
-        ("DELETE FROM lines WHERE number = 2", {"removed": ["public.lines/'7',2"]}),
-        ("DELETE FROM lines WHERE number = 3", {"removed": ["public.lines/'',3"]}),
-        ("CREATE INDEX a ON log (said)", {"added": ["public.log/index:a"]}),
-        ("CREATE VIEW v AS SELECT 1", {"added": ["view:public.v"]}),
-        ("CREATE FUNCTION f(int, text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
-         {"added": ["function:public.f(integer, text)"]}),
-        ("CREATE OR REPLACE FUNCTION total() RETURNS numeric LANGUAGE sql AS 'SELECT 1.0'",
-         {"changed": ["function:public.total()"]}),
-        ("ALTER TABLE log ALTER said SET DEFAULT 'x'", {"changed": ["public.log/column:said"]}),
-        ("ALTER TABLE lines ADD CHECK (number > 0)",
-         {"added": ["public.lines/constraint:lines_number_check"]}),
-        ("CREATE RULE r AS ON DELETE TO log DO INSTEAD NOTHING",
-         {"added": ["public.log/rule:r"]}),
-        ("CREATE TYPE mood AS ENUM ('a')", {"added": ["type:public.mood"]}),
-        ("CREATE SCHEMA s", {"added": ["schema:s"]}),
-        ("CREATE SEQUENCE s", {"added": ["sequence:public.s"]}),
-        ("CREATE CAST (orders AS lines) WITH INOUT",
-         {"added": ["cast:(public.orders AS public.lines)"]}),
-        ("SELECT lo_from_bytea(4711, 'abc')", {"added": ["large_object:4711"]}),
-        ("COMMENT ON TABLE log IS 'mine'", {"added": ["comment:table public.log"]}),
-        ("GRANT SELECT ON log TO PUBLIC", {"changed": ["public.log"]}),
-        ("REFRESH MATERIALIZED VIEW states", {}),
-        ("SELECT nextval('orders_id_seq')", {}),
-        ("BEGIN; DELETE FROM orders; ROLLBACK", {}),
-        ("CREATE TEMP TABLE t (x int)", {}),
-        ('CREATE TABLE "a/b:c.d\n" ()', {"added": [r"public.a\x2fb\x3ac\x2ed\x0a"]}),
-    ],
-)  # fmt: skip
+CHANGES: list[tuple[str, dict[str, list[str]]]] = [
+    ("REFRESH MATERIALIZED VIEW states", {}),
+    ("INSERT INTO orders (state) VALUES ('new')", {"added": ["public.orders/3"]}),
+    ("UPDATE orders SET state = 'sent' WHERE id = 1", {"changed": ["public.orders/1"]}),
+    ("DELETE FROM orders WHERE id = 2", {"removed": ["public.orders/2"]}),
+    ("DELETE FROM lines WHERE number = 1", {"removed": [r"public.lines/a\x2fb,1"]}),
+    ("DELETE FROM lines WHERE number = 2", {"removed": ["public.lines/'7',2"]}),
+    ("DELETE FROM lines WHERE number = 3", {"removed": ["public.lines/'',3"]}),
+    ("CREATE INDEX a ON log (said)", {"added": ["public.log/index:a"]}),
+    ("CREATE VIEW v AS SELECT 1", {"added": ["view:public.v"]}),
+    ("CREATE FUNCTION f(int, text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+     {"added": ["function:public.f(integer, text)"]}),
+    ("CREATE OR REPLACE FUNCTION total() RETURNS numeric LANGUAGE sql AS 'SELECT 1.0'",
+     {"changed": ["function:public.total()"]}),
+    ("ALTER TABLE log ALTER said SET DEFAULT 'x'", {"changed": ["public.log/column:said"]}),
+    ("ALTER TABLE lines ADD CHECK (number > 0)",
+     {"added": ["public.lines/constraint:lines_number_check"]}),
+    ("CREATE RULE r AS ON DELETE TO log DO INSTEAD NOTHING",
+     {"added": ["public.log/rule:r"]}),
+    ("CREATE TYPE mood AS ENUM ('a')", {"added": ["type:public.mood"]}),
+    ("CREATE SCHEMA s", {"added": ["schema:s"]}),
+    ("CREATE SEQUENCE s", {"added": ["sequence:public.s"]}),
+    ("CREATE CAST (orders AS lines) WITH INOUT",
+     {"added": ["cast:(public.orders AS public.lines)"]}),
+    ("SELECT lo_from_bytea(4711, 'abc')", {"added": ["large_object:4711"]}),
+    ("COMMENT ON TABLE log IS 'mine'", {"added": ["comment:table public.log"]}),
+    ("GRANT SELECT ON log TO PUBLIC", {"changed": ["public.log"]}),
+    ("SELECT nextval('orders_id_seq')", {}),
+    ("BEGIN; DELETE FROM orders; ROLLBACK", {}),
+    ("CREATE TEMP TABLE t (x int)", {}),
+    ('CREATE TABLE "a/b:c.d\n" ()', {"added": [r"public.a\x2fb\x3ac\x2ed\x0a"]}),
+]  # fmt: skip
+"""Statements, none of which is in another's way, and what each changes."""
+
+
+def test_changes_are_named(shop: OpenedEnvironment) -> None:
+    """By the row's key, or by what of the schema it is; and nothing else is."""
+    execute(shop, *(statement for statement, _ in CHANGES))
+
+    named = {
+        kind: sorted(name for _, changed in CHANGES for name in changed.get(kind, ()))
+        for kind in ("added", "changed", "removed")
+    }
+    assert {kind: sorted(names) for kind, names in changes(shop).items()} == named
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("statement", "changed"), CHANGES)
 def test_a_change_is_named(
     shop: OpenedEnvironment, statement: str, changed: dict[str, list[str]]
 ) -> None:
-    """By the row's key, or by what of the schema it is."""
+    """Each by itself is told from all others."""
     execute(shop, statement)
 
     assert changes(shop) == changed
@@ -170,13 +215,9 @@ def test_sequences_are_counted_as_ignored(shop: OpenedEnvironment) -> None:
     assert shop.ignored_changes() == {"sequence:*/value": 1}
 
 
-def test_tables_columns_and_functions_can_be_ignored(tmp_path: Path) -> None:
+def test_tables_columns_and_functions_can_be_ignored(dumped: Dumped, tmp_path: Path) -> None:
     """A rule for a table hides its rows and indexes, too."""
-    rules = ["public.log", "public.orders.at", "function:public.*", "public.lines/a*"]
-    with (
-        closing(shop_template(tmp_path, ignore=rules)) as made,
-        opened_shop(made, tmp_path / "trial") as shop,
-    ):
+    with opened_shop(dumped.template, tmp_path) as shop:
         execute(
             shop,
             "UPDATE orders SET at = 'epoch' WHERE id = 1",
@@ -229,30 +270,14 @@ def test_random_changes_are_named_and_the_next_trial_has_none(
     assert named == done
 
 
-def test_a_frozen_database_is_the_same_for_every_harness(tmp_path: Path) -> None:
+def test_a_frozen_database_is_the_same_for_every_harness(dumped: Dumped) -> None:
     """The script is run once, so what it asks of the clock stays what it was."""
-    with closing(shop_template(tmp_path)) as first:
-        before = first.fingerprint()
-    with closing(shop_template(tmp_path)) as second:
-        assert second.fingerprint() == before
+    assert dumped.template.fingerprint() == dumped.first
 
 
-def test_a_script_of_pg_dump_is_taken(tmp_path: Path) -> None:
+def test_a_script_of_pg_dump_is_taken(dumped: Dumped, tmp_path: Path) -> None:
     """Its rows come between the statements; lines for psql alone are passed over."""
-    script = """\\restrict abc
-CREATE TABLE t (a int, b text);
-COPY public.t (a, b) FROM stdin;
-1\tx
-2\t\\N
-\\.
-CREATE INDEX i ON t (a);
-\\unrestrict abc
-"""
-    with (
-        closing(shop_template(tmp_path, script)) as made,
-        opened_shop(made, tmp_path / "trial") as shop,
-        connect(shop) as connection,
-    ):
+    with opened_shop(dumped.template, tmp_path) as shop, connect(shop) as connection:
         rows = connection.execute("SELECT a, b FROM t ORDER BY a").fetchall()
 
     assert rows == [(1, "x"), (2, None)]
@@ -260,10 +285,13 @@ CREATE INDEX i ON t (a);
 
 @pytest.mark.parametrize(
     ("script", "fault"),
-    [
-        ("CREATE TABLE t ();\nSELECT wrong;\n", 'line 2: column "wrong" does not exist'),
-        ("CREATE TABLE t ();\nCOPY t FROM PROGRAM 'id';", "from line 1 on: must be superuser"),
-    ],
+    slow_after(
+        1,
+        [
+            ("CREATE TABLE t ();\nSELECT wrong;\n", 'line 2: column "wrong" does not exist'),
+            ("CREATE TABLE t ();\nCOPY t FROM PROGRAM 'id';", "from line 1 on: must be superuser"),
+        ],
+    ),
 )
 def test_a_script_that_does_not_run_is_an_error(tmp_path: Path, script: str, fault: str) -> None:
     """It has no more rights than an agent, and the line is told."""

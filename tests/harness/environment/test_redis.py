@@ -20,6 +20,7 @@ from tests.harness.environment.cache import (
 )
 from tests.harness.environment.test_kept_server import wait_for
 
+from tracegrade_harness.environment.diff import StateDifference, diff
 from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
 from tracegrade_harness.errors import EnvironmentFailed
 
@@ -43,48 +44,51 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 def changes(environment: OpenedEnvironment) -> dict[str, list[str]]:
-    """Return what differs from before, without the part's name; empty lists are left out."""
-    difference = environment.difference()._asdict()
-    short = {
-        key: [name.removeprefix(f"{PART}/") for name in names] for key, names in difference.items()
+    """Return what differs from before."""
+    return short(environment.difference())
+
+
+def short(difference: StateDifference) -> dict[str, list[str]]:
+    """Return what differs, without the part's name; empty lists are left out."""
+    without = {
+        key: [name.removeprefix(f"{PART}/") for name in names]
+        for key, names in difference._asdict().items()
     }
-    return {key: names for key, names in short.items() if names}
+    return {key: names for key, names in without.items() if names}
 
 
-@pytest.mark.parametrize(
-    ("change", "changed"),
-    [
-        (lambda c: c.set("a", 1), {"added": ["a"]}),
-        (lambda c: c.set("a/b: c\n", 1), {"added": [r"a/b: c\x0a"]}),
-        (lambda c: c.set("greeting", "bye"), {"changed": ["greeting"]}),
-        (lambda c: c.delete("queue"), {"removed": ["queue"]}),
-        (lambda c: c.rpush("queue", "d"), {"changed": ["queue"]}),
-        (lambda c: c.hset("user:1", "age", 31), {"changed": ["user:1"]}),
-        (lambda c: c.zincrby("scores", 1, "ann"), {"changed": ["scores"]}),
-        (lambda c: c.xadd("events", {"kind": "end"}), {"changed": ["events"]}),
-        (lambda c: c.persist("session:1"), {"changed": ["session:1"]}),
-        (lambda c: c.expire("session:1", 60), {}),
-        (lambda c: (c.sadd("tags", "blue"), c.srem("tags", "blue")), {}),
-        (lambda c: (c.hset("user:1", "x", "y" * 99), c.hdel("user:1", "x")), {}),
-        (
-            lambda c: c.function_load(
-                "#!lua name=mine\nredis.register_function('f', function() return 1 end)"
-            ),
-            {"changed": [PART]},
+CHANGES: list[tuple[Callable[[Any], object], dict[str, list[str]]]] = [
+    (lambda c: c.set("a", 1), {"added": ["a"]}),
+    (lambda c: c.set("a/b: c\n", 1), {"added": [r"a/b: c\x0a"]}),
+    (lambda c: c.set("greeting", "bye"), {"changed": ["greeting"]}),
+    (lambda c: c.rpush("queue", "d"), {"changed": ["queue"]}),
+    (lambda c: c.delete("queue"), {"removed": ["queue"]}),
+    (lambda c: c.hset("user:1", "age", 31), {"changed": ["user:1"]}),
+    (lambda c: c.zincrby("scores", 1, "ann"), {"changed": ["scores"]}),
+    (lambda c: c.xadd("events", {"kind": "end"}), {"changed": ["events"]}),
+    (lambda c: c.expire("session:1", 60), {}),
+    (lambda c: c.persist("session:1"), {"changed": ["session:1"]}),
+    (lambda c: (c.sadd("tags", "blue"), c.srem("tags", "blue")), {}),
+    (lambda c: (c.hset("user:1", "x", "y" * 99), c.hdel("user:1", "x")), {}),
+    (
+        lambda c: c.function_load(
+            "#!lua name=mine\nredis.register_function('f', function() return 1 end)"
         ),
-    ],
-)
-def test_a_change_is_named(
-    template: EnvironmentTemplate,
-    tmp_path: Path,
-    change: Callable[[Any], object],
-    changed: dict[str, list[str]],
-) -> None:
+        {"changed": [PART]},
+    ),
+]
+"""Made one after the other, and what each changes."""
+
+
+def test_a_change_is_named(template: EnvironmentTemplate, tmp_path: Path) -> None:
     """By its key; how Redis keeps it, and how long it still lives, is no change."""
     with opened_for(template, tmp_path / "trial") as (environment, client):
-        change(client)
-
-        assert changes(environment) == changed
+        before = environment.state()
+        for number, (change, changed) in enumerate(CHANGES):
+            change(client)
+            now = environment.state()
+            assert short(diff(before, now)) == changed, number
+            before = now
         with closing(environment.clone(tmp_path / "copy")) as copy:
             assert copy.state() == environment.state()
     with closing(template.open(tmp_path / "trial")) as environment:

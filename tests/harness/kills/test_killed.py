@@ -12,19 +12,22 @@ KILLS: dict[str, Any] = {"kill": {"points": ["early", "mid", "late"]}, "verify":
 LATE: dict[str, Any] = {**KILLS, "kill": {"points": ["late"]}}
 CASES: dict[str, dict[str, Any]] = {
     "tidy": {**KILLS, "kill": {"points": ["mid", "late"]}},
-    "careless": KILLS,
+    "careless": {**KILLS, "kill": {"points": ["early", "late"]}},
     "first_writes": KILLS,
-    "reader": {"kill": KILLS["kill"]},
-    "sly": {"kill": LATE["kill"]},
-    "silent": LATE,
     "genai": LATE,
-    "chain": LATE,
-    "fickle": {**KILLS, "kill": {"points": ["mid"]}},
     "shrinking": {**KILLS, "kill": {"points": ["mid"]}},
-    "liar": LATE,
     "restless": {**KILLS, "environment": "clock", "kill": {"points": ["late"]}},
 }
-MORE: dict[str, dict[str, Any]] = {"openinference": LATE, "chain_late": LATE}
+MORE: dict[str, dict[str, Any]] = {
+    "reader": {"kill": KILLS["kill"]},
+    "sly": {"kill": LATE["kill"]},
+    "fickle": {**KILLS, "kill": {"points": ["mid"]}},
+    "silent": LATE,
+    "liar": LATE,
+    "openinference": LATE,
+    "chain": LATE,
+    "chain_late": LATE,
+}
 CLOCK = """
 import asyncio
 
@@ -44,6 +47,7 @@ def app(state):
 
     return answer
 """
+UNDECLARED = "had changed after call 2; declare that it writes"
 RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jsonl"]
 
 
@@ -57,7 +61,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 
 @pytest.fixture(scope="module")
 def more(tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    """Agents of yet other instrumentation, run and scored."""
+    """Agents of yet other conduct and instrumentation, run and scored."""
     suite = made(tmp_path_factory.mktemp("more"), MORE, RECOVER)
     return suite.run("--jobs", 2, "--sandbox", "none").score()
 
@@ -116,7 +120,7 @@ def scores(tried: Tried, task_id: str) -> dict[str, object]:
 
 def test_what_no_record_names_scores_0(tried: Tried) -> None:
     """Early is before the first write: nothing is left. The rest stays."""
-    assert kills(tried, "careless") == {"early": (1, 10, 10), "mid": (2, 0, 0), "late": (3, 0, 0)}
+    assert kills(tried, "careless") == {"early": (1, 10, 10), "late": (3, 0, 0)}
     assert left(tried, "careless", "late") == {"files:data/a": None, "files:data/b": None}
 
 
@@ -129,11 +133,11 @@ def test_what_a_journal_names_scores_7_and_10_once_it_is_undone(tried: Tried) ->
 def test_kills_are_scored_on_the_undisturbed_trajectory(tried: Tried) -> None:
     """The mean over kills, after recovery and at once."""
     assert scores(tried, "careless") == {
-        "after": pytest.approx(10 / 3),
-        "at_once": pytest.approx(10 / 3),
+        "after": 5,
+        "at_once": 5,
         "late": 0,
         "status": "scored",
-        "label": "early, mid, late",
+        "label": "early, late",
         "source": "harness",
     }
     assert scores(tried, "tidy")["after"] == 10
@@ -170,44 +174,50 @@ def test_mid_and_late_at_one_call_are_one_kill(tried: Tried) -> None:
     assert scores(tried, "first_writes")["label"] == "late"
 
 
-def test_a_run_that_only_reads_is_killed_early_alone(tried: Tried) -> None:
+@pytest.mark.slow
+def test_a_run_that_only_reads_is_killed_early_alone(more: Tried) -> None:
     """Mid and late are said to be missing."""
-    assert kills(tried, "reader")["early"] == (1, 10, 10)
-    assert [tried.row("reader", each)["reason"] for each in ("mid", "late")] == ["no_writes"] * 2
-    assert scores(tried, "reader")["label"] == "no_writes"
+    assert kills(more, "reader")["early"] == (1, 10, 10)
+    assert [more.row("reader", each)["reason"] for each in ("mid", "late")] == ["no_writes"] * 2
+    assert scores(more, "reader")["label"] == "no_writes"
 
 
-def test_a_call_that_writes_and_is_not_declared_to_is_told_and_counts_as_a_write(
-    tried: Tried,
+@pytest.mark.slow
+def test_a_call_that_writes_and_is_declared_to_read_is_told_and_counts_as_a_write(
+    more: Tried,
 ) -> None:
-    """Once for each tool, on the undisturbed trial alone."""
-    end = "had changed after call 2; declare that it writes"
-
-    assert kills(tried, "sly") == {"late": (2, 0, 0)}
-    assert json.loads(tried.row("sly")["notes"]) == [
-        f"effect_mismatch: 'peek' is declared as read, but 'files:data/seen' {end}"
+    """Once for each tool."""
+    assert kills(more, "sly") == {"late": (2, 0, 0)}
+    assert json.loads(more.row("sly")["notes"]) == [
+        f"effect_mismatch: 'peek' is declared as read, but 'files:data/seen' {UNDECLARED}"
     ]
+
+
+def test_a_call_that_writes_and_is_not_declared_to_is_told(tried: Tried) -> None:
+    """On the undisturbed trial alone."""
     assert json.loads(tried.row("careless")["notes"]) == [
-        f"effect_mismatch: 'write' has no declared effect, but 'files:data/a' {end}"
+        f"effect_mismatch: 'write' has no declared effect, but 'files:data/a' {UNDECLARED}"
     ]
     assert "effect_mismatch" not in tried.row("careless", "late")["notes"]
 
 
-def test_a_silent_agent_cannot_be_killed_between_calls(tried: Tried) -> None:
+@pytest.mark.slow
+def test_a_silent_agent_cannot_be_killed_between_calls(more: Tried) -> None:
     """That is said of the kill; the trial itself is verified."""
-    row = tried.row("silent", "late")
+    row = more.row("silent", "late")
 
     assert row["status"] == "error"
     assert row["reason"].startswith("silent: no agent span came")
-    assert tried.row("silent")["success"] is True
+    assert more.row("silent")["success"] is True
 
 
-def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(tried: Tried) -> None:
+@pytest.mark.slow
+def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(more: Tried) -> None:
     """The evidence says that it diverged."""
-    (verdict,) = rollback(tried, "fickle")
+    (verdict,) = rollback(more, "fickle")
     notes = json.loads(str(verdict["evidence"]))["notes"]
 
-    assert kills(tried, "fickle") == {"mid": (2, 0, 0)}
+    assert kills(more, "fickle") == {"mid": (2, 0, 0)}
     assert notes[-1] == "diverged: it did not do what the undisturbed run did"
 
 
@@ -238,7 +248,7 @@ def test_a_run_that_ends_before_its_point_is_an_error(tried: Tried) -> None:
 
 def test_killed_runs_are_no_attempts(tried: Tried) -> None:
     """Each task has its one attempt, the undisturbed one, which succeeded."""
-    wanted = ("tidy", "careless", "first_writes", "fickle", "shrinking", "genai")
+    wanted = ("tidy", "careless", "first_writes", "shrinking", "genai")
     attempts = tried.query(
         "SELECT trajectories.task_id, trajectory_id, success.value AS success "
         "FROM trajectory_scores JOIN trajectories USING (trajectory_id) "
@@ -265,14 +275,15 @@ def test_killed_trajectories_say_where_they_were_killed(tried: Tried) -> None:
             "agent_name": "worker",
             "user_input": "Work.",
         }
-        for injection in ("early", "late", "mid")
+        for injection in ("early", "late")
     ]
 
 
-def test_an_undo_that_does_not_help_is_told_with_its_reason(tried: Tried) -> None:
+@pytest.mark.slow
+def test_an_undo_that_does_not_help_is_told_with_its_reason(more: Tried) -> None:
     """In the row, in the verdict's evidence, and to whoever asks for leftovers."""
-    in_row = json.loads(tried.row("liar", "late")["leftovers"])
-    (verdict,) = rollback(tried, "liar")
+    in_row = json.loads(more.row("liar", "late")["leftovers"])
+    (verdict,) = rollback(more, "liar")
     reasons = {each["object"]: each["disproved"] for each in in_row}
 
     assert reasons["files:data/a"] == "command ended with 7"
@@ -288,13 +299,14 @@ def test_what_does_not_stand_still_cannot_be_judged(tried: Tried) -> None:
     assert "http:clock/$.now" in row["reason"]
 
 
-@pytest.mark.parametrize("task_id", slow_after(1, ["chain", "chain_late"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("task_id", ["chain", "chain_late"])
 def test_a_killed_run_that_never_says_that_it_is_an_agent_s_is_no_attempt_either(
-    foreign: Tried, task_id: str
+    more: Tried, task_id: str
 ) -> None:
     """The root that the harness sends says it in its place."""
-    killed = foreign.row(task_id, "late")["trajectory_id"]
-    rows = foreign.query(
+    killed = more.row(task_id, "late")["trajectory_id"]
+    rows = more.query(
         "SELECT trajectory_id, tool_call_count FROM trajectories "
         f"WHERE task_id = '{task_id}' AND NOT injection IS NULL"
     )

@@ -1,6 +1,7 @@
 """Kills of an agent's first process alone: what it started lives on, and is seen."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +14,8 @@ LATE: dict[str, Any] = {"points": ["late"]}
 CASES: dict[str, Any] = {
     "orphans-tree": {"kill": LATE, "verify": [WROTE]},
     "orphans-process": {"kill": {**LATE, "scope": "process"}, "verify": [WROTE]},
-    "tidy-process": {"kill": {**LATE, "scope": "process"}, "verify": [WROTE]},
 }
+TIDY = {"tidy-process": CASES["orphans-process"]}
 RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jsonl"]
 
 
@@ -49,8 +50,10 @@ def test_what_lives_on_is_left_over_and_so_is_what_it_writes(tried: Tried) -> No
     assert (kill["status"], kill["boundary"], kill["after_recovery"]) == ("done", 2, 0)
 
 
-def test_an_agent_that_started_nothing_scores_as_ever(tried: Tried) -> None:
+@pytest.mark.slow
+def test_an_agent_that_started_nothing_scores_as_ever(tmp_path: Path) -> None:
     """What its journal names is undone."""
+    tried = made(tmp_path, TIDY, RECOVER).run()
     kill = tried.row("tidy-process", "late")
 
     assert (kill["immediate"], kill["after_recovery"]) == (7, 10)

@@ -1,6 +1,7 @@
 """What only the plan of a killed run says of undoing, and the lake alone still holds."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,14 +42,26 @@ with tracegrade.agent_run("planner", user_input="Write.") as run:
         write(name)
     run.answer("Written.")
 '''
-POINTS = {"by-plan": ["early", "mid", "late"], "by-files": ["late"]}
+LAST = {"by-plan": ["late"]}
+ALSO = {"by-plan": ["early", "mid"], "by-files": ["late"]}
+"""Of each agent the points at which it is killed."""
 NOTHING = "it still differs from before"
 
 
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
-    """One program under two names, of which the suite lets one be judged by its plan as well."""
-    folder = tmp_path_factory.mktemp("planned")
+    """The program, killed after the last of its calls."""
+    return run(tmp_path_factory.mktemp("planned"), LAST)
+
+
+@pytest.fixture(scope="module")
+def more(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """It, killed elsewhere, and judged without its plan."""
+    return run(tmp_path_factory.mktemp("more"), ALSO)
+
+
+def run(folder: Path, points: dict[str, list[str]]) -> Tried:
+    """Run one program under two names; the suite lets one be judged by its plan as well."""
     (folder / "fixtures").mkdir()
     (folder / "fixtures/notes").write_text("Buy milk.")
     (folder / "agent.py").write_text(AGENT)
@@ -64,8 +77,8 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
         "agents": {"by-plan": planned, "by-files": agent},
         "environments": {"notes": {"files": {"data": {"from": "fixtures", "at": "data"}}}},
         "cases": {
-            name: {"environment": "notes", "agent": name, "kill": {"points": points}}
-            for name, points in POINTS.items()
+            name: {"environment": "notes", "agent": name, "kill": {"points": each}}
+            for name, each in points.items()
         },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
@@ -83,15 +96,22 @@ def judged(tried: Tried, agent: str) -> dict[str, tuple[object, ...]]:
 
 
 def test_plan_in_the_lake_names_what_a_kill_left(tried: Tried) -> None:
-    """Nothing left: 10; what is left has a way to undo it: 7; the undo of one is wrong: 3."""
+    """Two have a way to undo them; the undo of one is wrong: 3."""
     assert tried.ended
     assert tried.ended.returncode == 0, tried.ended.stderr
-    assert judged(tried, "by-plan") == {"early": (1, 10), "mid": (3, 7), "late": (4, 3)}
+    assert judged(tried, "by-plan") == {"late": (4, 3)}
 
 
-def test_plan_names_nothing_where_the_suite_does_not_say_so(tried: Tried) -> None:
+@pytest.mark.slow
+def test_plan_is_of_use_wherever_a_run_is_killed(more: Tried) -> None:
+    """Nothing left: 10; all that is left has a way to undo it: 7."""
+    assert judged(more, "by-plan") == {"early": (1, 10), "mid": (3, 7)}
+
+
+@pytest.mark.slow
+def test_plan_names_nothing_where_the_suite_does_not_say_so(more: Tried) -> None:
     """An operator without the traces does not know it."""
-    assert judged(tried, "by-files") == {"late": (4, 0)}
+    assert judged(more, "by-files") == {"late": (4, 0)}
 
 
 def test_evidence_tells_what_the_plan_said_and_what_was_disproved(tried: Tried) -> None:

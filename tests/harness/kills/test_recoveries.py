@@ -26,6 +26,7 @@ def recovered(folder: Any, code: str) -> Tried:
     return made(folder, {"tidy": KILL}, ["{python}", "-c", code]).run()
 
 
+@pytest.mark.slow
 def test_a_recovery_that_makes_it_worse_costs_what_was_named(tmp_path: Any) -> None:
     """Its journal named all that was left; now nothing does."""
     row = recovered(tmp_path, WORSE).row("tidy", "late")

@@ -170,8 +170,12 @@ AGAIN = [
         "a transaction of one that lives",
     }
 ]
-WAITED_FOR = {"an advisory lock of one that lives", "an advisory lock of one that lives, named"}
-"""Its database is copied only once PostgreSQL has waited for connections to end."""
+SLOW = {
+    "a lock in Redis, named",
+    "a transaction that was queued",
+    *(each.what for each in LEFT if each.part == "postgres"),
+}
+"""A server of PostgreSQL takes seconds, and more where connections have to end."""
 WHY_NOT = {"redis": redis.why_not(), "postgres": postgres.why_not()}
 LOCKS = ["files:**/*.lock", "redis:*/lock:*"]
 
@@ -265,10 +269,7 @@ def judged(left: Left, root: Path, templates: Templates) -> KillJudgement:
 
 @pytest.mark.parametrize(
     "left",
-    [
-        pytest.param(each, marks=[pytest.mark.slow] if each.what in WAITED_FOR else [])
-        for each in LEFT
-    ],
+    [pytest.param(each, marks=[pytest.mark.slow] if each.what in SLOW else []) for each in LEFT],
     ids=[left.what for left in LEFT],
 )
 def test_what_a_killed_process_leaves_scores_what_is_declared(

@@ -14,6 +14,7 @@ from tests.harness.environment.shop import (
     shop_template,
 )
 from tests.harness.rollback.folders import run_here
+from tests.slow import slow_after
 
 from tracegrade.rollback.undo import UndoFailed, run_on_server
 from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
@@ -63,16 +64,19 @@ def judged(
 
 @pytest.mark.parametrize(
     ("undo", "score", "disproved"),
-    [
-        ({"sql": BOTH, "at": "DATABASE_URL"}, 7, []),
-        ({"sql": BOTH, "at": "{url}"}, 7, []),
-        ({"sql": BACK, "at": "DATABASE_URL"}, 3, LEFT[1:]),
-        ({"sql": f"{BACK}; DELETE FROM orders WHERE id = 9", "at": "DATABASE_URL"}, 0, LEFT),
-        ({"sql": "DELETE FROM orders", "at": "DATABASE_URL"}, 0, LEFT),
-        ({"sql": BOTH, "at": "postgresql://127.0.0.1:9/shop"}, 0, LEFT),
-        ({"sql": BOTH, "at": "shop.db"}, 0, LEFT),
-        ({"http": "DELETE /", "at": "DATABASE_URL"}, 0, LEFT),
-    ],
+    slow_after(
+        3,
+        [
+            ({"sql": BOTH, "at": "{url}"}, 7, []),
+            ({"sql": BACK, "at": "DATABASE_URL"}, 3, LEFT[1:]),
+            ({"sql": BOTH, "at": "postgresql://127.0.0.1:9/shop"}, 0, LEFT),
+            ({"sql": BOTH, "at": "DATABASE_URL"}, 7, []),
+            ({"sql": f"{BACK}; DELETE FROM orders WHERE id = 9", "at": "DATABASE_URL"}, 0, LEFT),
+            ({"sql": "DELETE FROM orders", "at": "DATABASE_URL"}, 0, LEFT),
+            ({"sql": BOTH, "at": "shop.db"}, 0, LEFT),
+            ({"http": "DELETE /", "at": "DATABASE_URL"}, 0, LEFT),
+        ],
+    ),
 )
 def test_rows_are_named_by_a_statement_that_takes_them_back(
     template: EnvironmentTemplate,

@@ -136,7 +136,7 @@ def otlp_grading():
             "startTimeUnixNano": str(time.time_ns()), "endTimeUnixNano": str(time.time_ns() + 9),
             "attributes": [
                 {"key": "gen_ai.operation.name", "value": {"stringValue": "invoke_agent"}},
-                {"key": "tracegrade.task.id", "value": {"stringValue": "network"}},
+                {"key": "tracegrade.task.id", "value": {"stringValue": "many_ways"}},
                 {"key": "tracegrade.injection", "value": {"stringValue": "late"}}],
             "events": [{"name": "gen_ai.evaluation.result", "attributes": [
                 {"key": "gen_ai.evaluation.name", "value": {"stringValue": "success"}},
@@ -224,6 +224,13 @@ sys.exit(0 if all([is_refused(act) for act in acts]) else 1)
 """)
 
 
+def many_ways():
+    """All that an agent can still try after another of them."""
+    for way in (outside_write, network, environment_key, proc_of_harness, ptrace, big_file,
+                kill_harness):
+        way()
+
+
 tracegrade.init(service="ignored")
 
 
@@ -250,23 +257,24 @@ REFUSED = [{"files": "data", "path": "result", "text": "refused\n"}]
 ESCAPES: dict[str, dict[str, Any]] = {
     "victim": {"verify": REFUSED},
     "other_trial": {"verify": REFUSED},
-    "outside_write": {"verify": REFUSED},
-    "network": {"verify": REFUSED},
+    "many_ways": {"verify": REFUSED, "limits": {"disk_mb": 16}},
     "fork_bomb": {"limits": {"processes": 100}},
-    "big_file": {"verify": REFUSED, "limits": {"disk_mb": 16}},
     "many_files": {"limits": {"disk_mb": 16}},
     "symlink_out": {
         "verify": [{"files": "data", "path": "notes", "text": {"matches": "outside"}}],
         "kill": {"points": ["late"]},
     },
-    "kill_harness": {"verify": REFUSED},
-    "ptrace": {"verify": REFUSED},
-    "environment_key": {"verify": REFUSED},
     "otlp_grading": {"verify": [{"files": "data", "path": "result", "text": "never\n"}]},
-    "proc_of_harness": {"verify": REFUSED},
     "daemon": {"verify": REFUSED},
     "trap": {"verify": [{"command": ["{python}", "data/check.py"]}]},
 }
+CONTROLS: dict[str, dict[str, Any]] = {
+    "network": {"verify": REFUSED},
+    "environment_key": {"verify": REFUSED},
+    "proc_of_harness": {"verify": REFUSED},
+    "trap": ESCAPES["trap"],
+}
+"""What succeeds without a sandbox, and does no harm then."""
 
 
 def made(folder: Path, cases: dict[str, dict[str, Any]]) -> Tried:

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from tests.commands import Ended
-from tests.harness.sandbox.escaping import ESCAPES, made
+from tests.harness.sandbox.escaping import CONTROLS, ESCAPES, made
 from tests.harness.trial.agents import Tried, living
 from tests.waiting import wait_until
 
@@ -26,8 +26,6 @@ from tracegrade_harness.sandbox.bwrap import Bubblewrap
 
 KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
 TEXT_OUTSIDE = "The outside."
-CONTROLS = ("network", "environment_key", "proc_of_harness", "trap")
-"""What succeeds without a sandbox, and does no harm then."""
 BY_LIMIT = {"fork_bomb": "processes: more than 100", "many_files": "disk_mb: more than 16"}
 FAILED = {"symlink_out", "otlp_grading", *BY_LIMIT}
 """A verifier asks for what they must not get, or a limit ends them."""
@@ -183,8 +181,8 @@ def test_an_agent_does_not_grade_itself(tried: Tried) -> None:
 
     assert (row["success"], verdict["source"], verdict["value"]) == (False, "harness", 0)
     assert scored == [{"injection": None, "success": 0, "source": "verifier"}]
-    said = "SELECT task_id FROM trajectories WHERE task_id = 'network' OR injection = 'late'"
-    assert {each["task_id"] for each in tried.query(said)} == {"network", "symlink_out"}
+    said = "SELECT task_id FROM trajectories WHERE task_id = 'many_ways' OR injection = 'late'"
+    assert {each["task_id"] for each in tried.query(said)} == {"many_ways", "symlink_out"}
     notes = " ".join(json.loads(row["notes"]))
     assert "2 x gen_ai.evaluation.result dropped" in notes
     assert "1 x tracegrade.injection dropped" in notes
@@ -202,7 +200,7 @@ def test_a_daemon_is_told_and_nothing_lives_on(tried: Tried) -> None:
 def test_without_a_sandbox_they_do_escape(temporary_place: Path) -> None:
     """So what is refused inside is refused by the sandbox."""
     outside = Outside(temporary_place)
-    suite = made(temporary_place, {task_id: ESCAPES[task_id] for task_id in CONTROLS})
+    suite = made(temporary_place, CONTROLS)
     with outside.listening():
         tried = outside.run(suite, "--sandbox", "none")
 
@@ -211,6 +209,7 @@ def test_without_a_sandbox_they_do_escape(temporary_place: Path) -> None:
     assert set(outside.guests) == {"port", "abstract"}
 
 
+@pytest.mark.slow
 def test_a_trusted_command_of_a_verifier_runs_outside(
     bwrap: Bubblewrap, temporary_place: Path
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.harness.suite.build import START, found, loaded
-from tests.harness.trial.agents import made
+from tests.harness.trial.agents import Tried, made
 
 DEFAULTS = "defaults: {network: open, trials: 3, limits: {wall_secs: 60, calls: 9}}"
 CASES = """
@@ -58,15 +58,18 @@ def test_kills_are_compared_with_the_trials_that_are_run(folder: Path) -> None:
     assert not any("trials are killed of" in problem for problem in enough)
 
 
-def test_a_run_goes_by_the_defaults_and_options_before_them(tmp_path: Path) -> None:
-    """What holds agents, how often they are tried, and what they may use."""
+def having_defaults(tmp_path: Path) -> Tried:
+    """Return a suite that says for all cases how they are run."""
     suite = made(tmp_path, {"careless": {}, "tidy": {"trials": 1, "limits": {"calls": 9}}})
     defaults = {"sandbox": "none", "jobs": 2, "trials": 2, "limits": {"calls": 1}}
     content = {**yaml.safe_load(suite.suite.read_text()), "defaults": defaults}
     suite.suite.write_text(yaml.safe_dump(content))
+    return suite
 
-    as_said = suite.run()
-    once = suite._replace(lake=tmp_path / "other-lake").run("--trials", 1, "--case", "careless")
+
+def test_a_run_goes_by_the_defaults(tmp_path: Path) -> None:
+    """What holds agents, how often they are tried, and what they may use."""
+    as_said = having_defaults(tmp_path).run()
 
     keys = ("task_id", "trial", "status", "reason")
     budget = ("budget", "calls: more than 1")
@@ -77,4 +80,11 @@ def test_a_run_goes_by_the_defaults_and_options_before_them(tmp_path: Path) -> N
     ]
     assert as_said.ended is not None
     assert "sandbox: none, so agents read, write and reach" in as_said.ended.stdout
+
+
+@pytest.mark.slow
+def test_a_run_goes_by_options_before_the_defaults(tmp_path: Path) -> None:
+    """How often agents are tried, say."""
+    once = having_defaults(tmp_path).run("--trials", 1, "--case", "careless")
+
     assert [row["trial"] for row in once.rows] == [1]

@@ -100,6 +100,7 @@ def test_resuming_a_run_that_has_ended_changes_nothing(killed: Tried) -> None:
     assert again.query("FROM verdicts ORDER BY ALL") == verdicts
 
 
+@pytest.mark.slow
 def test_rows_that_a_harness_wrote_last_get_their_verdicts_later(
     killed: Tried, tmp_path: Path
 ) -> None:

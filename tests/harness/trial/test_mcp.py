@@ -10,7 +10,7 @@ from tests.harness.trial.shopping import KILLS, made, steps
 WROTE = {"verify": [{"files": "data", "path": "a"}]}
 ASKED = 'Note: a, b; ü and "nothing" else.'
 CASES = {
-    "careless": {**KILLS, "user_input": ASKED},
+    "careless": {**KILLS, "kill": {"points": ["early", "late"]}, "user_input": ASKED},
     "careless-again": {
         **KILLS,
         "kill": {"points": ["mid"]},
@@ -48,10 +48,8 @@ def test_all_trials_pass(tried: Tried) -> None:
 
 def test_kills_fall_after_the_same_calls(tried: Tried) -> None:
     """Whichever run it is: after the look, the first write and the last."""
-    mid = {"mid": (2, 0, 0)}
-
-    assert kills(tried, "careless") == {"early": (1, 10, 10), **mid, "late": (4, 0, 0)}
-    assert kills(tried, "careless-again") == mid
+    assert kills(tried, "careless") == {"early": (1, 10, 10), "late": (4, 0, 0)}
+    assert kills(tried, "careless-again") == {"mid": (2, 0, 0)}
 
 
 def test_what_a_recovery_removes_counts_as_undone(tried: Tried) -> None:
@@ -78,7 +76,7 @@ def test_what_the_user_asks_is_in_the_lake(tried: Tried) -> None:
     rows = tried.query("SELECT task_id, injection, user_input FROM trajectories")
     said = {(row["task_id"], row["injection"]): row["user_input"] for row in rows}
 
-    assert {said["careless", point] for point in (None, "early", "mid", "late")} == {ASKED}
+    assert {said["careless", point] for point in (None, "early", "late")} == {ASKED}
     assert said["careless-again", None] == f"{ASKED}{'!' * 20_000}"
     assert said["careless-again", "mid"] is said["clumsy", None] is None
 
@@ -103,7 +101,7 @@ def test_runs_are_scored_and_killed_ones_are_no_attempts(tried: Tried) -> None:
         ("careless", "worker", 1),
         ("undone", "recovering", 1),
     ]
-    assert round(rows[0]["ra"], 2) == 3.33
+    assert rows[0]["ra"] == 5
 
 
 @pytest.mark.slow

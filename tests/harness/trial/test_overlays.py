@@ -126,7 +126,8 @@ def facts(suite: Tried) -> list[dict[str, Any]]:
 def of_copies(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """The rows of a suite whose folder is a copy."""
     suite = suite_in(tmp_path_factory.mktemp("copies"), MOVES, overlay=False)
-    ended = ran(command(suite, "--sandbox", "none"))
+    ended = suite.run("--sandbox", "none").ended
+    assert ended is not None
     assert ended.returncode == 0, ended.stderr
     return facts(suite)
 
@@ -215,6 +216,7 @@ def test_a_harness_that_is_killed_leaves_nothing_mounted_and_goes_on(tmp_path: P
     assert MOUNTS.read_text() == before
 
 
+@pytest.mark.slow
 def test_clean_removes_the_layers_that_a_killed_harness_left(tmp_path: Path) -> None:
     """Also what the kernel itself keeps in them; nothing stays mounted."""
     suite = suite_in(tmp_path, WAITS, overlay=True)
@@ -267,6 +269,7 @@ def test_a_case_that_needs_no_overlay_is_run_where_there_is_none(tmp_path: Path)
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.slow
 def test_a_file_system_that_takes_no_overlay_is_told(tmp_path: Path) -> None:
     """Here it is an overlay itself, as the folders of containers often are."""
     suite = suite_in(tmp_path, MOVES, overlay=True)

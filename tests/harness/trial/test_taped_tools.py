@@ -61,7 +61,12 @@ def paid(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def paying(paid: Path, tmp_path: Path) -> Tried:
     """A copy of that suite."""
-    copy = shutil.copytree(paid, tmp_path / "paying")
+    return copied(paid, tmp_path / "paying")
+
+
+def copied(folder: Path, to: Path) -> Tried:
+    """Return a copy of a suite and of all that is beside it."""
+    copy = shutil.copytree(folder, to)
     return Tried(copy / "suite.yaml", copy / "lake", copy / "home")
 
 
@@ -166,18 +171,21 @@ def test_a_call_that_changed_the_environment_is_on_no_tape(tmp_path: Path) -> No
     assert not (tmp_path / "tapes/look.jsonl").exists()
 
 
-def test_an_agent_that_never_began_takes_no_tape_away(paying: Tried) -> None:
+def test_an_agent_that_never_began_takes_no_tape_away(recorded: Tried, tmp_path: Path) -> None:
     """It sent no span, asked nothing, and nothing verifies it: `record` ends as `run` does."""
-    tape = paying.suite.parent / "tapes/pay.jsonl"
+    suite = copied(recorded.suite.parent, tmp_path / "copy")
+    tape = suite.suite.parent / "tapes/look.jsonl"
     before = tape.read_text()
-    content = yaml.safe_load(paying.suite.read_text())
+    content = yaml.safe_load(suite.suite.read_text())
     content["agents"]["worker"]["command"] = ["sh", "-c", "exit 1"]
-    paying.suite.write_text(yaml.safe_dump(content))
+    for key in ("verify", "kill"):
+        del content["cases"]["look"][key]
+    suite.suite.write_text(yaml.safe_dump(content))
 
-    ended = record(paying, "--replace")
+    ended = record(suite, "--replace")
 
     assert ended.returncode == 3
-    assert "1 of 1 could not be run or judged, first: pay trial 1: silent: " in ended.stderr
+    assert "1 of 1 could not be run or judged, first: look trial 1: silent: " in ended.stderr
     assert "tape: " not in ended.stdout
     assert tape.read_text() == before
 
@@ -216,6 +224,7 @@ def test_replayed_writes_are_refused_where_kills_are_judged(paying: Tried) -> No
     assert ran(paying) == ["pay"]
 
 
+@pytest.mark.slow
 def test_a_line_of_a_tape_that_says_nothing_of_a_result_is_a_miss(paying: Tried) -> None:
     """People edit tapes."""
     file = paying.suite.parent / "tapes/pay.jsonl"
