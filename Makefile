@@ -65,12 +65,13 @@ bench: .venv/demo .venv/test  ## Measure speed, side by side; prints tables.
 	@for file in tests/benchmarks/bench_*.py; do \
 	  $(BIN)/python -m tests.benchmarks.$$(basename $$file .py) || exit 1; done
 
-chaos: .venv/demo .venv/test  ## Kill collectors, agents and harnesses 2,100 times, and model every power cut; an hour.
+chaos: .venv/demo .venv/test  ## Kill collectors, agents and harnesses 2,100 times, model every power cut, score 300,000 random attempts; two hours.
 	@KILLS=$${KILLS:-1000} POWER_CUTS=all $(BIN)/pytest -q -s tests/collector/faults/test_kill.py tests/collector/faults/test_power_cut.py
 	@GATE_KILLS=500 SANDBOX_KILLS=500 $(BIN)/pytest -q -s tests/harness/doors/test_gate_kills.py tests/harness/doors/test_sandbox_kills.py
 	@HARNESS_KILLS=100 $(BIN)/pytest -q -s tests/harness/trial/test_killed_harness.py
 	@REPEATS=24 $(BIN)/pytest -q -s tests/demo/test_repeats.py
 	@EXAMPLES=many $(BIN)/pytest -q tests/harness/environment
+	@EXAMPLES=many $(BIN)/pytest -q tests/scoring/scorers -k agrees_with_the_definition
 
 clean:  ## Remove everything that these commands made.
 	rm -rf .venv .venv-other .azurite .frameworks .spark .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
