@@ -17,12 +17,21 @@ WITH samples AS (
     min(key) AS key
   FROM bucket_spans
   GROUP BY shape
+),
+
+named AS (
+  SELECT
+    samples.shape,
+    coalesce(bucket_spans.scope_name, '') AS scope_name,
+    map_keys(bucket_spans.attributes) AS names
+  FROM samples
+  INNER JOIN bucket_spans USING (key)
 )
 
 SELECT
-  samples.shape,
-  coalesce(bucket_spans.scope_name, '') AS scope_name,
-  map_keys(bucket_spans.attributes) AS names,
+  shape,
+  scope_name,
+  names,
   list_filter(
     list_filter(
       generate_series(1, len(names)),
@@ -30,5 +39,4 @@ SELECT
     ),
     LAMBDA place: list_position(names, names[place]) = place
   ) AS few
-FROM samples
-INNER JOIN bucket_spans USING (key);
+FROM named;
