@@ -7,18 +7,22 @@ import sys
 from pathlib import Path
 
 import pytest
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-
-import tracegrade
-from tracegrade.state import state
 
 INIT = "import sys, tracegrade; tracegrade.init(); print('tracegrade.gate' in sys.modules)"
+SKIPS = """
+import tracegrade
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from tracegrade.state import state
+
+tracegrade.init(exporter=InMemorySpanExporter())
+print(state.may_skip_start)
+"""
 
 
-def run(**environment: str) -> subprocess.CompletedProcess[str]:
-    """Return what became of a program that only calls `init`."""
+def run(program: str = INIT, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Return what became of a program: a process that once had a gate keeps it, forked as well."""
     return subprocess.run(
-        [sys.executable, "-c", INIT],
+        [sys.executable, "-c", program],
         env={**os.environ, "OTEL_TRACES_EXPORTER": "none", **environment},
         capture_output=True,
         text=True,
@@ -45,27 +49,25 @@ def test_a_gate_that_cannot_be_reached_ends_the_program(address: str) -> None:
     assert line.endswith("; start the harness, or unset TRACEGRADE_GATE")
 
 
-def test_the_gate_leaves_the_quick_way_for_observations(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_gate_leaves_the_quick_way_for_observations(tmp_path: Path) -> None:
     """It needs no start of a span that is over as it begins."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(str(tmp_path / "gate"))
         listener.listen()
-        monkeypatch.setenv("TRACEGRADE_GATE", str(tmp_path / "gate"))
-        tracegrade.init(exporter=InMemorySpanExporter())
+        done = run(SKIPS, TRACEGRADE_GATE=str(tmp_path / "gate"))
 
-        assert state.may_skip_start
+    assert (done.returncode, done.stdout) == (0, "True\n")
 
 
-def test_an_abstract_socket_is_a_gate_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_abstract_socket_is_a_gate_too() -> None:
     """Its name begins with `@`."""
     name = f"tracegrade-test-{os.getpid()}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(f"\0{name}")
         listener.listen()
-        monkeypatch.setenv("TRACEGRADE_GATE", f"@{name}")
-        tracegrade.init(exporter=InMemorySpanExporter())
+        done = run(TRACEGRADE_GATE=f"@{name}")
         peer, _ = listener.accept()
         with peer:
             assert peer.recv(1000).startswith(b'{"type":"hello","protocol":1,')
+
+    assert (done.returncode, done.stdout) == (0, "True\n")
