@@ -5,8 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.scenes import built_together
 
-from .together import Scene, built_together
+from .together import Scene
 from .traces import (
     Row,
     agent,

@@ -3,10 +3,11 @@
 import json
 
 import pytest
+from tests.scenes import built_together
 
 from tracegrade_queries.build.nesting import MAX_DEPTH
 
-from .together import Scene, built_together
+from .together import Scene
 from .traces import (
     Row,
     agent,

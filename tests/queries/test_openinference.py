@@ -3,10 +3,12 @@
 import json
 from typing import Any
 
+from tests.scenes import built_together
+
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
-from .together import Scene, built_together
+from .together import Scene
 from .traces import (
     Row,
     TraceRows,

@@ -4,11 +4,12 @@ import json
 from typing import Any
 
 import pytest
+from tests.scenes import built_together
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
-from .together import Scene, built_together
+from .together import Scene
 from .traces import Row, agent, land, message, model, request, request_of, rows, span, story
 
 QUESTION = "What is the weather in Paris?"

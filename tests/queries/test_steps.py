@@ -1,11 +1,12 @@
 """What spans say becomes steps: calls and results, messages, plans, and flags of lost texts."""
 
 import pytest
+from tests.scenes import built_together
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
-from .together import Scene, built_together
+from .together import Scene
 from .traces import (
     Row,
     agent,

@@ -2,7 +2,9 @@
 
 import json
 
-from .together import Scene, built_together
+from tests.scenes import built_together
+
+from .together import Scene
 from .traces import (
     Row,
     agent,

@@ -3,11 +3,12 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from tests.scenes import built_together
 
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.build.build import build
 
-from .together import Scene, built_together
+from .together import Scene
 from .traces import (
     MS,
     TraceRows,

@@ -10,23 +10,19 @@ What a test yields are the spans of its trace. The traces of a module are built 
 each test goes on with that part of it in which there is no other trace.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import duckdb
+from tests.scenes import scenes_of
 
 from tracegrade_queries.engine.connection import connect
 
 from .traces import Row, TraceRows, built_apart
 
 Scene: TypeAlias = Generator[Iterable[Row], TraceRows, None]
-SceneTest: TypeAlias = Callable[[], Scene]
-
-_tests: defaultdict[str, list[SceneTest]] = defaultdict(list)
-"""Those of each module, in their order."""
 
 _IDS = {
     "steps": ("trace_id", "trajectory_id"),
@@ -55,21 +51,10 @@ class Together(NamedTuple):
             self.scenes[name].send(TraceRows(self.con))
 
 
-def built_together(test: SceneTest) -> Callable[[Together], None]:
-    """Return the test that goes on once its spans, and those of all others, are built."""
-    _tests[test.__module__].append(test)
-
-    def run(together: Together) -> None:
-        together.go_on(test.__name__)
-
-    run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
-    return run
-
-
 @contextmanager
 def all_built(folder: Path, module: str) -> Iterator[Together]:
     """Build the traces of a module's tests."""
-    scenes = {test.__name__: test() for test in _tests[module]}
+    scenes = {test.__name__: test() for test in scenes_of(module)}
     lake = built_apart(folder, [next(scene) for scene in scenes.values()])
     with connect(lake) as con:
         yield Together(con, scenes)

@@ -137,10 +137,10 @@ def _instant(lake: Lake, note: Callable[[str], None]) -> _Instant:
         note("reading ledger, logs and tables")
         with ExitStack() as turns:
             if attempt:  # writers that never pause would move something each time
-                for name in sorted(lake.tables()):
+                for name in lake.tables():
                     turns.enter_context(lake.storage.table(name).in_turn())
             now = _read_at_once(lake)
-        if now:
+        if now is not None:
             return now
         time.sleep(REST_SECS)
     raise _not_resting(lake)

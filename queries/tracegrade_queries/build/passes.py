@@ -63,7 +63,7 @@ _MACROS: Final = (  # each may use those before it
     "genai_block",
     "held_chat",
     "half_shared",
-    "few_attributes",
+    "without_later_items",
     "plan_in",
     "headings_as_react",
     "last_texts",

@@ -8,7 +8,7 @@ from .together import Imports, all_built
 
 
 @pytest.fixture(scope="module")
-def imports(
+def together(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Imports]:
     """What all tests of the module import that are `built_together`."""

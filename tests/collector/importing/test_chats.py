@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.collector.importing.imports import Outcome, imported, written, written_lines
-from tests.collector.importing.together import Scene, built_together
+from tests.collector.importing.together import Scene
+from tests.scenes import built_together
 
 from tracegrade_collector.importing.open_calls import OpenCall, OpenCalls
 from tracegrade_collector.importing.roles import parse_roles

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from tests.collector.importing.imports import Outcome
-from tests.collector.importing.together import Scene, built_together
+from tests.collector.importing.together import Scene
+from tests.scenes import built_together
 
 from tracegrade import names
 from tracegrade_collector.encoding.otlp import Signal

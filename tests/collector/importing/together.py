@@ -11,8 +11,7 @@ of a module are then built in one lake, where ids of traces begin with the numbe
 and each test goes on with the rows of its traces.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -20,16 +19,13 @@ from typing import NamedTuple, TypeAlias
 import duckdb
 import pyarrow as pa
 from tests.collector.importing.imports import Outcome
+from tests.scenes import scenes_of
 
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 
 Scene: TypeAlias = Generator[Outcome, Outcome, None]
-SceneTest: TypeAlias = Callable[[Path], Scene]
-
-_tests: defaultdict[str, list[SceneTest]] = defaultdict(list)
-"""Those of each module, in their order."""
 
 
 class Imports(NamedTuple):
@@ -51,23 +47,12 @@ class Imports(NamedTuple):
             scene.send(outcome.built_in(self.con))
 
 
-def built_together(test: SceneTest) -> Callable[[Imports], None]:
-    """Return the test that goes on once its spans, and those of all others, are built."""
-    _tests[test.__module__].append(test)
-
-    def run(imports: Imports) -> None:
-        imports.go_on(test.__name__)
-
-    run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, test.__module__
-    return run
-
-
 @contextmanager
 def all_built(folder: Path, module: str) -> Iterator[Imports]:
     """Build what the tests of a module import."""
     scenes = {}
     spans: list[pa.Table] = []
-    for number, test in enumerate(_tests[module]):
+    for number, test in enumerate(scenes_of(module)):
         own = folder / str(number)
         own.mkdir()
         scene = test(own)

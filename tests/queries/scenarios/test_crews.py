@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.queries.together import Scene, built_together
+from tests.queries.together import Scene
 from tests.queries.traces import (
     agent,
     built_apart,
@@ -15,6 +15,7 @@ from tests.queries.traces import (
     story,
     tool,
 )
+from tests.scenes import built_together
 
 CRITERIA = "This is the expected criteria for your final answer: Brief.\nyou MUST return it."
 ENOUGH = "Now it's time you MUST give your absolute best final answer. You'll ignore all."

@@ -7,7 +7,10 @@
 --   none
 CREATE OR REPLACE TEMP VIEW openinference_kinds AS
 WITH spans AS (
-  SELECT bucket_spans.* REPLACE (few_attributes(bucket_spans.attributes, shapes.few) AS attributes)
+  SELECT
+    bucket_spans.* REPLACE (
+      without_later_items(bucket_spans.attributes, shapes.kept_places) AS attributes
+    )
   FROM bucket_spans
   INNER JOIN shapes USING (shape)
 ),

@@ -5,10 +5,10 @@
 -- Reads:
 --   bucket_spans
 -- Columns:
---   shape       UBIGINT    One row each.
---   scope_name  VARCHAR    '' if none was sent.
---   names       VARCHAR[]  Of their attributes, in the order in which they were sent.
---   few         BIGINT[]   Places of those of no later item of a list (`a.1.b`), each name once.
+--   shape        UBIGINT    One row each.
+--   scope_name   VARCHAR    '' if none was sent.
+--   names        VARCHAR[]  Of their attributes, in the order in which they were sent.
+--   kept_places  BIGINT[]   Of names but for those of later items of lists (`a.1.b`); each once.
 -- Order:
 --   none
 WITH samples AS (
@@ -38,5 +38,5 @@ SELECT
       LAMBDA place: NOT regexp_matches(names[place], '\.[1-9][0-9]*\.')
     ),
     LAMBDA place: list_position(names, names[place]) = place
-  ) AS few
+  ) AS kept_places
 FROM named;
