@@ -38,7 +38,7 @@ WITH spans AS (
     span_kind = 'LLM' OR tells_calls AS tells_models,
     CASE WHEN operation IN ('agent', 'tool') THEN try_cast(input_value AS JSON) END AS input,
     CASE WHEN operation IN ('agent', 'tool') THEN try_cast(output_value AS JSON) END AS output,
-    CASE WHEN operation = 'tool' THEN try_cast(attributes['tool.parameters'] AS JSON) END
+    CASE WHEN operation = 'tool' THEN try_cast(attribute(kept, 'tool.parameters') AS JSON) END
       AS parameters
   FROM openinference_kinds
 ),
@@ -96,9 +96,9 @@ SELECT
   key,
   operation,
   coalesce(
-    attributes['agent.name'],
+    attribute(kept, 'agent.name'),
     -- CrewAI's.
-    attributes['tool.agent_role'],
+    attribute(kept, 'tool.agent_role'),
     workflow_agent,
     -- What smolagents tells an agent that another one calls.
     CASE
@@ -121,11 +121,11 @@ SELECT
   CASE
     WHEN called_as IS NOT NULL THEN called_as
     WHEN tells_calls THEN 'Claude Code'
-    WHEN attributes['crew_key'] IS NOT NULL AND span_kind = 'CHAIN' THEN NULL
+    WHEN attribute(kept, 'crew_key') IS NOT NULL AND span_kind = 'CHAIN' THEN NULL
     WHEN
       operation = 'agent' AND starts_with(scope_name, 'openinference.instrumentation.crewai')
       THEN coalesce(
-        attributes['graph.node.id'], regexp_replace(name, '\.(kickoff|_execute_core)$', '')
+        attribute(kept, 'graph.node.id'), regexp_replace(name, '\.(kickoff|_execute_core)$', '')
       )
     WHEN
       operation = 'agent'
@@ -134,13 +134,15 @@ SELECT
   END AS agent_label,
   CASE
     WHEN operation IN ('tool', 'handoff')
-      THEN coalesce(attributes['tool.name'], regexp_replace(name, '\.__call__$', ''))
+      THEN coalesce(attribute(kept, 'tool.name'), regexp_replace(name, '\.__call__$', ''))
   END AS tool_name,
   CASE
     WHEN operation = 'tool'
       THEN
         coalesce(
-          attributes['tool.id'], attributes['tool_call.id'], output ->> '$.data.tool_call_id'
+          attribute(kept, 'tool.id'),
+          attribute(kept, 'tool_call.id'),
+          output ->> '$.data.tool_call_id'
         )
   END AS call_id,
   CASE
@@ -183,8 +185,9 @@ SELECT
     -- What was rewritten into this form keeps its own, which has a message's parts.
     WHEN
       operation = 'agent'
-      AND coalesce(attributes['gen_ai.input.messages'], attributes['pydantic_ai.all_messages'])
-      IS NOT NULL
+      AND coalesce(
+        attribute(kept, 'gen_ai.input.messages'), attribute(kept, 'pydantic_ai.all_messages')
+      ) IS NOT NULL
       THEN NULL
     WHEN operation = 'agent' AND input IS NULL
       THEN if(
@@ -203,8 +206,8 @@ SELECT
               )
           END,
           CASE
-            WHEN coalesce(attributes['llm.input_messages.0.message.role'], '') <> 'system'
-              THEN attributes['llm.input_messages.0.message.content']
+            WHEN coalesce(attribute(kept, 'llm.input_messages.0.message.role'), '') <> 'system'
+              THEN attribute(kept, 'llm.input_messages.0.message.content')
           END,
           input ->> '$.messages[#-1].content',
           input ->> '$.task',
@@ -239,41 +242,43 @@ SELECT
     WHEN tells_models
       THEN
         coalesce(
-          attributes['llm.response.model_name'],
-          attributes['llm.model_name'],
-          attributes['llm.request.model_name']
+          attribute(kept, 'llm.response.model_name'),
+          attribute(kept, 'llm.model_name'),
+          attribute(kept, 'llm.request.model_name')
         )
   END AS model,
-  CASE WHEN tells_models THEN try_cast(attributes['llm.token_count.prompt'] AS BIGINT) END
+  CASE WHEN tells_models THEN try_cast(attribute(kept, 'llm.token_count.prompt') AS BIGINT) END
     AS input_tokens,
-  CASE WHEN tells_models THEN try_cast(attributes['llm.token_count.completion'] AS BIGINT) END
+  CASE WHEN tells_models THEN try_cast(attribute(kept, 'llm.token_count.completion') AS BIGINT) END
     AS output_tokens,
   CASE
     WHEN tells_models
-      THEN try_cast(attributes['llm.token_count.prompt_details.cache_read'] AS BIGINT)
+      THEN try_cast(attribute(kept, 'llm.token_count.prompt_details.cache_read') AS BIGINT)
   END AS cache_read_tokens,
   CASE
     WHEN tells_models
-      THEN try_cast(attributes['llm.token_count.completion_details.reasoning'] AS BIGINT)
+      THEN try_cast(attribute(kept, 'llm.token_count.completion_details.reasoning') AS BIGINT)
   END AS reasoning_tokens,
   CASE
     WHEN tells_models
-      THEN try_cast(attributes['llm.token_count.prompt_details.cache_write'] AS BIGINT)
+      THEN try_cast(attribute(kept, 'llm.token_count.prompt_details.cache_write') AS BIGINT)
   END AS cache_write_tokens,
-  CASE WHEN tells_models THEN try_cast(attributes['llm.cost.total'] AS DOUBLE) END
+  CASE WHEN tells_models THEN try_cast(attribute(kept, 'llm.cost.total') AS DOUBLE) END
     AS stated_usd,
   coalesce(
     offered_tools,
-    attributes['smolagents.tools_names'],
-    attributes['llm.tools'],
+    attribute(kept, 'smolagents.tools_names'),
+    attribute(kept, 'llm.tools'),
     CASE
-      WHEN operation = 'model' AND contains(attributes['llm.invocation_parameters'], '"tools"')
-        THEN try_cast(attributes['llm.invocation_parameters'] AS JSON) ->> '$.tools'
+      WHEN
+        operation = 'model'
+        AND contains(attribute(kept, 'llm.invocation_parameters'), '"tools"')
+        THEN try_cast(attribute(kept, 'llm.invocation_parameters') AS JSON) ->> '$.tools'
     END
   ) AS offered_tools,
   plan,
   tells_calls,
-  coalesce(attributes['session.id'], thread_id) AS conversation_id,
+  coalesce(attribute(kept, 'session.id'), thread_id) AS conversation_id,
   CASE WHEN input_value = '__REDACTED__' THEN ['redacted'] ELSE [] END
   || CASE WHEN output_value = '__REDACTED__' THEN ['result_redacted'] ELSE [] END
   || CASE WHEN is_hidden THEN ['redacted'] ELSE [] END AS flags

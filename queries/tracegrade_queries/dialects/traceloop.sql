@@ -205,9 +205,8 @@ workflow_agents AS (
 
 spans AS (
   SELECT
-    bucket_spans.* REPLACE (
-      without_later_items(bucket_spans.attributes, shapes.kept_places) AS attributes
-    )
+    bucket_spans.*,
+    without_later_items(bucket_spans.attributes, shapes.kept_places) AS kept
   FROM bucket_spans
   INNER JOIN shapes USING (shape)
 ),
@@ -231,7 +230,7 @@ marked AS (
       WHEN is_plain
         THEN
           regexp_extract(
-            spans.attributes['traceloop.entity.output'],
+            attribute(spans.kept, 'traceloop.entity.output'),
             '(?s)^status=\x27(\w+)\x27 result=(?:None|[\x27"](.*?)[\x27"]|(.*?)) '
             'error=(?:None|[\x27"](.*?)[\x27"]) updated_session_state=',
             ['status', 'text', 'value', 'error']
@@ -241,34 +240,34 @@ marked AS (
     -- in wrappings.
     try_cast(
       coalesce(
-        spans.attributes['gen_ai.tool.call.arguments'],
-        spans.attributes['traceloop.entity.input']
+        attribute(spans.kept, 'gen_ai.tool.call.arguments'),
+        attribute(spans.kept, 'traceloop.entity.input')
       ) AS JSON
     ) AS input,
     try_cast(
       coalesce(
-        spans.attributes['gen_ai.tool.call.result'],
-        spans.attributes['traceloop.entity.output']
+        attribute(spans.kept, 'gen_ai.tool.call.result'),
+        attribute(spans.kept, 'traceloop.entity.output')
       ) AS JSON
     ) AS output,
     spans.scope_name = 'opentelemetry.instrumentation.llamaindex'
-    AND spans.attributes['tool.name'] IS NOT NULL AS is_workflow_tool,
+    AND attribute(spans.kept, 'tool.name') IS NOT NULL AS is_workflow_tool,
     CASE
       -- LlamaIndex: the workflow's task that calls a tool.
       WHEN is_workflow_tool THEN 'tool'
       -- A graph of LangChain that a tool called, before such ones were agents.
       WHEN
-        spans.attributes['traceloop.span.kind'] = 'task'
+        attribute(spans.kept, 'traceloop.span.kind') = 'task'
         AND callers.span_id IS NOT NULL
-        AND spans.attributes['gen_ai.operation.name'] IS NULL
+        AND attribute(spans.kept, 'gen_ai.operation.name') IS NULL
         AND json_type(output, '$.outputs.messages') = 'ARRAY'
         THEN 'agent'
       -- An agent of LlamaIndex that another one's tool runs.
       WHEN
         spans.scope_name = 'opentelemetry.instrumentation.llamaindex'
-        AND spans.attributes['traceloop.entity.name'] = 'run.task'
+        AND attribute(spans.kept, 'traceloop.entity.name') = 'run.task'
         THEN 'agent'
-      ELSE spans.attributes['traceloop.span.kind']
+      ELSE attribute(spans.kept, 'traceloop.span.kind')
     END AS kind,
     workflow_agents.agent_name AS workflow_agent
   FROM spans
@@ -280,15 +279,15 @@ marked AS (
       AND spans.parent_span_id = callers.span_id
   WHERE
     spoken.key IS NOT NULL
-    OR spans.attributes['traceloop.span.kind'] IS NOT NULL
-    OR spans.attributes['traceloop.entity.name'] IS NOT NULL
-    OR spans.attributes['llm.request.type'] IS NOT NULL
+    OR attribute(spans.kept, 'traceloop.span.kind') IS NOT NULL
+    OR attribute(spans.kept, 'traceloop.entity.name') IS NOT NULL
+    OR attribute(spans.kept, 'llm.request.type') IS NOT NULL
 )
 
 SELECT
   marked.key,
   CASE
-    WHEN marked.attributes['llm.request.type'] IN ('chat', 'completion') THEN 'model'
+    WHEN attribute(marked.kept, 'llm.request.type') IN ('chat', 'completion') THEN 'model'
     WHEN marked.kind = 'tool' THEN 'tool'
     WHEN marked.kind IN ('agent', 'workflow') THEN 'agent'
     WHEN marked.kind = 'handoff' THEN 'handoff'
@@ -300,22 +299,23 @@ SELECT
     WHEN marked.kind = 'agent'
       THEN
         coalesce(
-          marked.attributes['gen_ai.agent.name'], marked.attributes['traceloop.entity.name']
+          attribute(marked.kept, 'gen_ai.agent.name'),
+          attribute(marked.kept, 'traceloop.entity.name')
         )
     WHEN marked.kind IN ('model', 'tool')
-      THEN marked.attributes['traceloop.association.properties.lc_agent_name']
+      THEN attribute(marked.kept, 'traceloop.association.properties.lc_agent_name')
   END AS agent_name,
   CASE
     WHEN marked.kind = 'workflow'
-      THEN regexp_replace(marked.attributes['traceloop.entity.name'], '\.workflow$', '')
+      THEN regexp_replace(attribute(marked.kept, 'traceloop.entity.name'), '\.workflow$', '')
   END AS agent_label,
   CASE
     WHEN marked.kind = 'tool'
       THEN
         coalesce(
-          marked.attributes['gen_ai.tool.name'],
-          CASE WHEN marked.is_workflow_tool THEN marked.attributes['tool.name'] END,
-          marked.attributes['traceloop.entity.name']
+          attribute(marked.kept, 'gen_ai.tool.name'),
+          CASE WHEN marked.is_workflow_tool THEN attribute(marked.kept, 'tool.name') END,
+          attribute(marked.kept, 'traceloop.entity.name')
         )
   END AS tool_name,
   coalesce(
@@ -325,13 +325,13 @@ SELECT
   ) AS call_id,
   CASE
     WHEN marked.kind <> 'tool' THEN NULL
-    WHEN marked.is_workflow_tool THEN marked.attributes['tool.arguments']
+    WHEN marked.is_workflow_tool THEN attribute(marked.kept, 'tool.arguments')
     WHEN json_exists(marked.input, '$.inputs') THEN marked.input ->> '$.inputs'
     WHEN json_exists(marked.input, '$.tool_name') THEN marked.input ->> '$.arguments'
     WHEN json_type(marked.input, '$.args') = 'ARRAY' AND marked.input ->> '$.args' <> '[]'
       THEN marked.input ->> '$.args'
     WHEN json_type(marked.input, '$.kwargs') = 'OBJECT' THEN marked.input ->> '$.kwargs'
-    ELSE marked.attributes['traceloop.entity.input']
+    ELSE attribute(marked.kept, 'traceloop.entity.input')
   END AS arguments,
   CASE
     WHEN marked.kind <> 'tool' THEN NULL
@@ -344,7 +344,7 @@ SELECT
         )
     WHEN json_exists(marked.output, '$.output') THEN marked.output ->> '$.output.kwargs.content'
     WHEN json_exists(marked.input, '$.tool_name') THEN marked.output ->> '$.result'
-    ELSE result_text(marked.attributes['traceloop.entity.output'])
+    ELSE result_text(attribute(marked.kept, 'traceloop.entity.output'))
   END AS result,
   coalesce(
     marked.user_input,
@@ -352,14 +352,14 @@ SELECT
       WHEN marked.kind <> 'tool' AND json_type(marked.input, '$.args[0]') = 'VARCHAR'
         THEN marked.input ->> '$.args[0]'
       WHEN marked.kind = 'agent' AND marked.is_plain
-        THEN agno_input(marked.attributes['traceloop.entity.input'])
+        THEN agno_input(attribute(marked.kept, 'traceloop.entity.input'))
     END
   ) AS user_input,
   CASE
     WHEN marked.kind IN ('agent', 'workflow') AND json_type(marked.output) = 'VARCHAR'
       THEN marked.output ->> '$'
     WHEN marked.kind = 'agent' AND marked.is_plain
-      THEN marked.attributes['traceloop.entity.output']
+      THEN attribute(marked.kept, 'traceloop.entity.output')
   END AS answer,
   marked.failed
   OR coalesce(
@@ -370,29 +370,29 @@ SELECT
     FALSE
   ) AS failed,
   coalesce(
-    marked.attributes['gen_ai.response.model'], marked.attributes['gen_ai.request.model']
+    attribute(marked.kept, 'gen_ai.response.model'), attribute(marked.kept, 'gen_ai.request.model')
   ) AS model,
   try_cast(
     coalesce(
-      marked.attributes['gen_ai.usage.prompt_tokens'],
-      marked.attributes['gen_ai.usage.input_tokens']
+      attribute(marked.kept, 'gen_ai.usage.prompt_tokens'),
+      attribute(marked.kept, 'gen_ai.usage.input_tokens')
     ) AS BIGINT
   ) AS input_tokens,
   try_cast(
     coalesce(
-      marked.attributes['gen_ai.usage.completion_tokens'],
-      marked.attributes['gen_ai.usage.output_tokens']
+      attribute(marked.kept, 'gen_ai.usage.completion_tokens'),
+      attribute(marked.kept, 'gen_ai.usage.output_tokens')
     ) AS BIGINT
   ) AS output_tokens,
-  try_cast(marked.attributes['gen_ai.usage.cache_read_input_tokens'] AS BIGINT)
+  try_cast(attribute(marked.kept, 'gen_ai.usage.cache_read_input_tokens') AS BIGINT)
     AS cache_read_tokens,
-  try_cast(marked.attributes['gen_ai.usage.reasoning_tokens'] AS BIGINT) AS reasoning_tokens,
-  try_cast(marked.attributes['gen_ai.usage.cache_creation_input_tokens'] AS BIGINT)
+  try_cast(attribute(marked.kept, 'gen_ai.usage.reasoning_tokens') AS BIGINT) AS reasoning_tokens,
+  try_cast(attribute(marked.kept, 'gen_ai.usage.cache_creation_input_tokens') AS BIGINT)
     AS cache_write_tokens,
   traceloop_offers.offered_tools,
   coalesce(
-    marked.attributes['traceloop.association.properties.thread_id'],
-    marked.attributes['traceloop.association.properties.session_id']
+    attribute(marked.kept, 'traceloop.association.properties.thread_id'),
+    attribute(marked.kept, 'traceloop.association.properties.session_id')
   ) AS conversation_id
 FROM marked
 LEFT JOIN traceloop_offers USING (key);

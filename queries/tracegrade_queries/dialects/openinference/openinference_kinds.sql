@@ -8,21 +8,21 @@
 CREATE OR REPLACE TEMP VIEW openinference_kinds AS
 WITH spans AS (
   SELECT
-    bucket_spans.* REPLACE (
-      without_later_items(bucket_spans.attributes, shapes.kept_places) AS attributes
-    )
+    bucket_spans.*,
+    without_later_items(bucket_spans.attributes, shapes.kept_places) AS kept
   FROM bucket_spans
   INNER JOIN shapes USING (shape)
+  WHERE bucket_spans.attributes['openinference.span.kind'] IS NOT NULL
 ),
 
 marked AS (
   SELECT
     *,
-    attributes['openinference.span.kind'] AS span_kind,
-    attributes['input.value'] AS input_value,
-    attributes['output.value'] AS output_value,
+    attribute(kept, 'openinference.span.kind') AS span_kind,
+    attribute(kept, 'input.value') AS input_value,
+    attribute(kept, 'output.value') AS output_value,
     json_extract_string(
-      try_cast(attributes['metadata'] AS JSON),
+      try_cast(attribute(kept, 'metadata') AS JSON),
       ['$.lc_agent_name', '$.langgraph_node', '$.ls_integration', '$.thread_id']
     ) AS metadata,
     metadata[1] AS lc_agent_name,
@@ -30,7 +30,6 @@ marked AS (
     coalesce(metadata[3], '') IN ('deepagents', 'langchain_create_agent', 'langgraph') AS in_graph,
     metadata[4] AS thread_id
   FROM spans
-  WHERE attributes['openinference.span.kind'] IS NOT NULL
 )
 
 -- Of LangChain, AGENT is whatever has "agent" in its name, be it a tool or a node of a graph; an
@@ -39,7 +38,7 @@ SELECT
   key,
   name,
   scope_name,
-  attributes,
+  kept,
   failed,
   exception IS NOT NULL AS excepted,
   status_message,
@@ -60,7 +59,7 @@ SELECT
     -- Google ADK: the agent's span, over which its model calls are written.
     WHEN span_kind = 'LLM' AND starts_with(name, 'invoke_agent ') THEN 'agent'
     -- Mastra writes each call of a model as several; its own attributes tell which it is.
-    WHEN span_kind = 'LLM' AND attributes['mastra.span.type'] IS NOT NULL THEN 'other'
+    WHEN span_kind = 'LLM' AND attribute(kept, 'mastra.span.type') IS NOT NULL THEN 'other'
     WHEN span_kind = 'LLM' THEN 'model'
     WHEN span_kind = 'EVALUATOR' THEN 'evaluator'
     WHEN
@@ -80,12 +79,12 @@ SELECT
     -- A crew of CrewAI's and a team of AutoGen's: their agents' work is one run.
     WHEN
       span_kind = 'CHAIN'
-      AND (attributes['crew_key'] IS NOT NULL OR attributes['team_id'] IS NOT NULL)
+      AND (attribute(kept, 'crew_key') IS NOT NULL OR attribute(kept, 'team_id') IS NOT NULL)
       THEN 'agent'
-    WHEN span_kind = 'TOOL' AND attributes['tool.name'] IS NULL AND name LIKE 'handoff to %'
+    WHEN span_kind = 'TOOL' AND attribute(kept, 'tool.name') IS NULL AND name LIKE 'handoff to %'
       THEN 'handoff'
     WHEN span_kind = 'TOOL' THEN 'tool'
-    WHEN span_kind = 'AGENT' AND attributes['tool.name'] IS NOT NULL THEN 'tool'
+    WHEN span_kind = 'AGENT' AND attribute(kept, 'tool.name') IS NOT NULL THEN 'tool'
     WHEN name = lc_agent_name AND span_kind IN ('AGENT', 'CHAIN') THEN 'agent'
     WHEN span_kind = 'AGENT' AND name <> coalesce(graph_node, '') THEN 'agent'
     WHEN in_graph AND span_kind = 'CHAIN' AND (graph_node IS NULL OR name = 'LangGraph')

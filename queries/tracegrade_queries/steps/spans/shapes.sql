@@ -8,7 +8,7 @@
 --   shape        UBIGINT    One row each.
 --   scope_name   VARCHAR    '' if none was sent.
 --   names        VARCHAR[]  Of their attributes, in the order in which they were sent.
---   kept_places  BIGINT[]   Of names but for those of later items of lists (`a.1.b`); each once.
+--   kept_places  BIGINT[]   Of names but for those of later items of lists (`a.1.b`).
 -- Order:
 --   none
 WITH samples AS (
@@ -33,10 +33,7 @@ SELECT
   scope_name,
   names,
   list_filter(
-    list_filter(
-      generate_series(1, len(names)),
-      LAMBDA place: NOT regexp_matches(names[place], '\.[1-9][0-9]*\.')
-    ),
-    LAMBDA place: list_position(names, names[place]) = place
+    generate_series(1, len(names)),
+    LAMBDA place: NOT regexp_matches(names[place], '\.[1-9][0-9]*\.')
   ) AS kept_places
 FROM named;
