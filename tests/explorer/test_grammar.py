@@ -3,8 +3,9 @@
 from datetime import date, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import many
 
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.filters.conditions import matching_runs
@@ -56,6 +57,7 @@ def filters(draw: st.DrawFn) -> Filter:
     )  # fmt: skip
 
 
+@settings(max_examples=many(40))
 @given(filters())
 def test_a_filter_is_its_address(wanted: Filter) -> None:
     """What an address says is said by one address, whatever the names."""
@@ -63,6 +65,7 @@ def test_a_filter_is_its_address(wanted: Filter) -> None:
     assert to_query(parse_query(to_query(wanted))) == to_query(wanted)
 
 
+@settings(max_examples=many(40))
 @given(filters())
 def test_every_value_of_a_filter_is_a_parameter(wanted: Filter) -> None:
     """No text of an address stands in the SQL."""

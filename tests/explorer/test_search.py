@@ -69,8 +69,8 @@ def test_each_run_is_found_once_and_the_newest_dates_first(lake: Lake) -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     slow_after(
-        2,
-        [("100%_ of", True), ("1__%of", False), ("An.Answer", False), ("' OR 1 = 1 --", False)],
+        1,
+        [("1__%of", False), ("100%_ of", True), ("An.Answer", False), ("' OR 1 = 1 --", False)],
     ),
 )
 def test_what_is_looked_for_is_a_text_and_no_pattern(lake: Lake, text: str, found: bool) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import openai
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import many
 
 from tracegrade_harness.conversations.conversation import (
     ModelTurn,
@@ -146,6 +147,7 @@ def as_items(parts: tuple[Part, ...]) -> list[dict[str, Any]]:
     return items
 
 
+@settings(max_examples=many(25))
 @given(st.lists(turns, min_size=1, max_size=3))
 def test_the_same_conversation_always_hits(conversation: Any) -> None:
     """Whatever it holds, and whichever API asks it."""

@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import many
 
 from tracegrade_harness.diverge.comparison import (
     ABSENT,
@@ -116,12 +117,14 @@ def test_a_service_that_fails_at_times_is_volatile(live: list[ServiceAnswer]) ->
     assert divergences([ok(2)], live) == []
 
 
+@settings(max_examples=many(50))
 @given(JSON, JSON)
 def test_there_is_a_divergence_exactly_where_values_differ(one: Any, other: Any) -> None:
     """None is lost in a longer list, none comes from equal values."""
     assert (divergences([ok(one)], [ok(other)] * 2) == []) == same(one, other)
 
 
+@settings(max_examples=many(50))
 @given(JSON, JSON, JSON)
 def test_no_divergence_is_volatile(recorded: Any, one: Any, other: Any) -> None:
     """At no path at which the live answers differ, and at none below it."""
@@ -131,6 +134,7 @@ def test_no_divergence_is_volatile(recorded: Any, one: Any, other: Any) -> None:
     assert not [path for path in found for each in volatile if path[: len(each)] == each]
 
 
+@settings(max_examples=many(50))
 @given(JSON, JSON)
 def test_differences_are_the_same_from_both_sides(one: Any, other: Any) -> None:
     """With their values the other way round."""

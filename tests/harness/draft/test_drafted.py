@@ -150,13 +150,20 @@ def test_what_a_run_lacks_is_named(lake: Path, tmp_path: Path) -> None:
         assert f"# {task}: " in (out / "suite.yaml").read_text()
 
 
-def test_runs_are_chosen_by_id(lake: Path, tmp_path: Path) -> None:
-    """Of two runs of a task either."""
+def test_runs_are_chosen_by_id_and_expected_to_do_what_they_did(
+    lake: Path, tmp_path: Path
+) -> None:
+    """Of two runs of a task either; where no task file says what is expected."""
     one = f"{1:032x}-{1:016x}"
 
-    by_id = draft(lake, tmp_path / "out", "--trajectory", one)
+    ended = draft(lake, tmp_path / "out", "--trajectory", one)
 
-    assert f"case a: run {one}" in by_id.stdout
+    assert f"case a: run {one}" in ended.stdout
+    assert ended.stdout.count("case a") == 1
+    tasks = yaml.safe_load((tmp_path / "out" / "tasks.yaml").read_text())
+    assert tasks["tasks"]["a"]["expected"] == [{"tool": "look", "arguments": {"order": "A-1"}}]
+    (first, _) = read_tape(tmp_path / "out" / "tapes" / "a.jsonl").entries
+    assert json.loads(first.key.arguments)["instructions"] == "Be brief."
 
 
 @pytest.mark.parametrize(
@@ -173,6 +180,7 @@ def test_runs_that_are_not_there_are_named(
     assert said in ended.stderr
 
 
+@pytest.mark.slow
 def test_expectations_are_those_of_successful_runs(lake: Path, tmp_path: Path) -> None:
     """Where no task file says any; of the runs of one task one becomes its case."""
     ended = draft(lake, tmp_path / "out", "--task", "a")

@@ -96,7 +96,7 @@ def frozen() -> Iterator[EnvironmentTemplate]:
         yield template(Path(folder))
 
 
-@settings(max_examples=many(25))
+@settings(max_examples=many(8))
 @given(MUTATIONS)
 def test_the_difference_names_exactly_what_was_changed(
     frozen: EnvironmentTemplate, mutations: list[tuple[str, str, int]]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.examples import examples
+from tests.examples import many
 from tests.harness.environment.bank import Client, bank_template, opened_bank, service
 from tests.waiting import wait_until
 
@@ -231,7 +231,7 @@ def anything(tmp_path_factory: pytest.TempPathFactory) -> EnvironmentTemplate:
 
 @given(changes=CHANGES)
 @settings(
-    max_examples=examples(200),
+    max_examples=many(50),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

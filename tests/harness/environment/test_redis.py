@@ -125,7 +125,7 @@ def plain_keys(client: Any) -> dict[str, Any]:
 
 
 @settings(
-    max_examples=many(5),
+    max_examples=many(3),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -11,7 +11,7 @@ from tests.slow import slow_after
 KILLS: dict[str, Any] = {"kill": {"points": ["early", "mid", "late"]}, "verify": [WROTE]}
 LATE: dict[str, Any] = {**KILLS, "kill": {"points": ["late"]}}
 CASES: dict[str, dict[str, Any]] = {
-    "tidy": {**KILLS, "kill": {"points": ["mid", "late"]}},
+    "tidy": {**LATE, "agent": "undoing"},
     "careless": {**KILLS, "kill": {"points": ["early", "late"]}},
     "first_writes": KILLS,
     "genai": LATE,
@@ -49,13 +49,14 @@ def app(state):
 """
 UNDECLARED = "had changed after call 2; declare that it writes"
 RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jsonl"]
+"""Of the agent `undoing`; the others have no recovery command."""
 
 
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
     """The suite, run with two trials at a time and scored."""
-    suite = made(tmp_path_factory.mktemp("killed"), CASES, RECOVER)
-    add_clock(suite)
+    suite = made(tmp_path_factory.mktemp("killed"), CASES)
+    complete(suite)
     return suite.run("--jobs", 2, "--sandbox", "none", "--trust").score()
 
 
@@ -73,10 +74,11 @@ def foreign(request: pytest.FixtureRequest, task_id: str) -> Tried:
     return found
 
 
-def add_clock(suite: Tried) -> None:
-    """Add an environment with a service that never stands still."""
+def complete(suite: Tried) -> None:
+    """Add an agent that recovers, and an environment with a service that never stands still."""
     (suite.suite.parent / "clock.py").write_text(CLOCK)
     content = yaml.safe_load(suite.suite.read_text())
+    content["agents"]["undoing"] = {**content["agents"]["worker"], "recover": RECOVER}
     notes = content["environments"]["notes"]
     content["environments"]["clock"] = {
         **notes,
@@ -126,7 +128,7 @@ def test_what_no_record_names_scores_0(tried: Tried) -> None:
 
 def test_what_a_journal_names_scores_7_and_10_once_it_is_undone(tried: Tried) -> None:
     """The recovery command undoes what the journal says."""
-    assert kills(tried, "tidy") == {"mid": (2, 7, 10), "late": (4, 7, 10)}
+    assert kills(tried, "tidy") == {"late": (4, 7, 10)}
     assert left(tried, "tidy", "late") == {}
 
 
@@ -198,7 +200,7 @@ def test_a_call_that_writes_and_is_not_declared_to_is_told(tried: Tried) -> None
     assert json.loads(tried.row("careless")["notes"]) == [
         f"effect_mismatch: 'write' has no declared effect, but 'files:data/a' {UNDECLARED}"
     ]
-    assert "effect_mismatch" not in tried.row("careless", "late")["notes"]
+    assert tried.row("careless", "late")["notes"] is None
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ def tried(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     (sandbox,) = [each for each in SANDBOXES if each.name == request.param]
     if reason := sandbox.why_not():
         pytest.skip(reason)
-    suite = made(tmp_path_factory.mktemp("processes"), CASES, RECOVER)
+    suite = made(tmp_path_factory.mktemp("processes"), CASES)
     return suite.run("--jobs", 2, "--sandbox", request.param)
 
 

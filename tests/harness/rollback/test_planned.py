@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import many
 
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.planned import read
@@ -117,6 +118,7 @@ anything = st.recursive(
 step = st.fixed_dictionaries({}, optional={"outputs": anything, "rollback": anything})
 
 
+@settings(max_examples=many(40))
 @given(st.lists(st.lists(step | anything, max_size=4).map(json.dumps) | st.text(), max_size=4))
 def test_plan_may_be_anything(plans: list[str]) -> None:
     """What is no undo, or no object, names nothing; there is a score all the same."""

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import many
 from tests.harness.rollback.folders import Folder, Tree, Trial, fill
 
 from tracegrade_harness.rollback.records import Claim, RecordFile, Records
@@ -345,6 +346,7 @@ def records_of(claims: Sequence[Claim]) -> Records:
     return Records(tuple(claims), files)
 
 
+@settings(max_examples=many(40))
 @given(STATES, STATES, st.sets(NAME), ALL_CLAIMS, ALL_CLAIMS, st.sets(NAME))
 def test_more_names_never_lower_a_score(
     before: dict[str, str],
@@ -357,11 +359,12 @@ def test_more_names_never_lower_a_score(
     """As long as they are on what is left; a record that is open is one more thing left."""
     there = Claim("files:elsewhere", {"manual": "look"}, False, "record:j")
     few = Seen(before, now, held, records_of([there, *claims]))
-    many = Seen(before, now, held, records_of([there, *claims, *more]))
+    more_named = Seen(before, now, held, records_of([there, *claims, *more]))
 
-    assert judge(few, disproved).score <= judge(many, disproved).score
+    assert judge(few, disproved).score <= judge(more_named, disproved).score
 
 
+@settings(max_examples=many(40))
 @given(STATES, st.lists(PATTERNS), st.sets(NAME))
 def test_nothing_left_is_always_10(
     state: dict[str, str], claims: list[Claim], disproved: set[str]
@@ -370,6 +373,7 @@ def test_nothing_left_is_always_10(
     assert judge(Seen(state, state, [], records_of(claims)), disproved).score == 10
 
 
+@settings(max_examples=many(40))
 @given(STATES, STATES, st.sets(NAME))
 def test_left_and_not_named_is_always_0(
     before: dict[str, str], now: dict[str, str], held: set[str]
@@ -380,6 +384,7 @@ def test_left_and_not_named_is_always_0(
     assert judge(seen).score == (0 if leftovers(seen) else 10)
 
 
+@settings(max_examples=many(40))
 @given(STATES, STATES, st.sets(NAME), ALL_CLAIMS, st.sets(NAME))
 def test_score_and_reasons_agree(
     before: dict[str, str],

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import many
 
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.tape.entries import (
@@ -88,6 +89,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(max_examples=many(40))
 @given(arguments=st.dictionaries(st.text("xyz", min_size=1), VALUES, min_size=1), data=st.data())
 def test_any_changed_argument_is_a_miss(arguments: dict[str, Any], data: st.DataObject) -> None:
     """However little it changed, or if it came or went."""

@@ -90,6 +90,7 @@ def test_each_task_has_succeeded_once(killed: Tried) -> None:
     assert attempts == [{"task_id": "careless", "success": 1}, {"task_id": "stuck", "success": 1}]
 
 
+@pytest.mark.slow
 def test_resuming_a_run_that_has_ended_changes_nothing(killed: Tried) -> None:
     """Rows and verdicts are those that were there."""
     verdicts = killed.query("FROM verdicts ORDER BY ALL")

@@ -9,14 +9,15 @@ from tests.harness.trial.shopping import KILLS, made, steps
 
 WROTE = {"verify": [{"files": "data", "path": "a"}]}
 ASKED = 'Note: a, b; ü and "nothing" else.'
+LONG = f"{ASKED}{'!' * 20_000}"
 CASES = {
     "careless": {**KILLS, "kill": {"points": ["early", "late"]}, "user_input": ASKED},
-    "careless-again": {
+    "undone": {
         **KILLS,
+        "agent": "recovering",
         "kill": {"points": ["mid"]},
-        "user_input": f"{ASKED}{'!' * 20_000}",
+        "user_input": LONG,
     },
-    "undone": {**KILLS, "agent": "recovering", "kill": {"points": ["late"]}},
     "clumsy": WROTE,
     "abrupt": WROTE,
     "parallel": WROTE,
@@ -49,12 +50,12 @@ def test_all_trials_pass(tried: Tried) -> None:
 def test_kills_fall_after_the_same_calls(tried: Tried) -> None:
     """Whichever run it is: after the look, the first write and the last."""
     assert kills(tried, "careless") == {"early": (1, 10, 10), "late": (4, 0, 0)}
-    assert kills(tried, "careless-again") == {"mid": (2, 0, 0)}
+    assert tried.row("undone", "mid")["boundary"] == 2
 
 
 def test_what_a_recovery_removes_counts_as_undone(tried: Tried) -> None:
     """The recovery command runs in what the kill left."""
-    assert kills(tried, "undone") == {"late": (4, 0, 10)}
+    assert kills(tried, "undone") == {"mid": (2, 0, 10)}
 
 
 def test_calls_are_steps_in_the_lake(tried: Tried) -> None:
@@ -77,8 +78,8 @@ def test_what_the_user_asks_is_in_the_lake(tried: Tried) -> None:
     said = {(row["task_id"], row["injection"]): row["user_input"] for row in rows}
 
     assert {said["careless", point] for point in (None, "early", "late")} == {ASKED}
-    assert said["careless-again", None] == f"{ASKED}{'!' * 20_000}"
-    assert said["careless-again", "mid"] is said["clumsy", None] is None
+    assert said["undone", None] == LONG
+    assert said["undone", "mid"] is said["clumsy", None] is None
 
 
 def test_each_of_several_calls_under_way_is_recorded(tried: Tried) -> None:

@@ -171,6 +171,7 @@ def test_a_call_that_changed_the_environment_is_on_no_tape(tmp_path: Path) -> No
     assert not (tmp_path / "tapes/look.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_an_agent_that_never_began_takes_no_tape_away(recorded: Tried, tmp_path: Path) -> None:
     """It sent no span, asked nothing, and nothing verifies it: `record` ends as `run` does."""
     suite = copied(recorded.suite.parent, tmp_path / "copy")
