@@ -21,9 +21,9 @@ HOSTS = allowed_hosts(Address("127.0.0.1", 8321), ["pages.example"])
 TOKEN = "the-token"  # noqa: S105 - of these tests
 
 
-def web(*, token: bool = True) -> TestClient:
+def web(*, token: bool = True, tls: bool = False) -> TestClient:
     """Return what asks a guarded page."""
-    rules = Rules(HOSTS, knows_one(TOKEN) if token else None, "tracegrade_8321", tls=False)
+    rules = Rules(HOSTS, knows_one(TOKEN) if token else None, "tracegrade_8321", tls=tls)
     guard = Guard(PlainTextResponse("the page"), rules)
     return TestClient(guard, base_url="http://127.0.0.1:8321", follow_redirects=False)
 
@@ -48,6 +48,16 @@ def test_the_token_becomes_a_cookie_and_leaves_the_address() -> None:
     assert cookie.startswith("tracegrade_8321=the-token;")
     assert all(part in cookie for part in ("httponly", "samesite=strict", "path=/"))
     assert client.get("/runs").text == "the page"
+
+
+def test_over_tls_browsers_are_told_to_come_by_nothing_else() -> None:
+    """Neither to the pages nor with the cookie."""
+    answer = web(tls=True).get(f"/runs?token={TOKEN}")
+
+    assert answer.headers["Strict-Transport-Security"]
+    assert "; secure" in answer.headers["set-cookie"].lower()
+    assert "Strict-Transport-Security" not in web().get("/runs").headers
+    assert "; secure" not in web().get(f"/runs?token={TOKEN}").headers["set-cookie"].lower()
 
 
 def test_the_token_leads_to_names_as_the_address_wrote_them() -> None:

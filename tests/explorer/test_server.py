@@ -43,6 +43,7 @@ def test_command_serves_until_it_is_told_to_stop(sample_lake: Lake) -> None:
     assert "<h1>Overview</h1>" in page
 
 
+@pytest.mark.slow
 def test_pages_are_served_with_a_certificate(sample_lake: Lake, tmp_path: Path) -> None:
     """That browsers know the authority of; the cookie is then for TLS alone."""
     authority = trustme.CA()

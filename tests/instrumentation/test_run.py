@@ -137,7 +137,7 @@ def families(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("wish", "loaded"),
     slow_after(
-        2,
+        1,
         [
             (
                 [],

@@ -33,6 +33,12 @@ def run(folder: Path, agent: str, *command: str) -> list[Event]:
     return events
 
 
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory: pytest.TempPathFactory) -> list[Event]:
+    """The events of an agent with our spans."""
+    return run(tmp_path_factory.mktemp("ours"), OURS)
+
+
 def tool(n: int, name: str, arguments: str | None, **more: object) -> tuple[str, dict[str, Any]]:
     """Return what is told of a call."""
     call = {"n": n, "name": name, "ok": True, "arguments": arguments, "effect": None}
@@ -44,11 +50,11 @@ def root(name: str) -> tuple[str, dict[str, Any]]:
     return ("run", {"parent_id": None, "name": name, "attributes_cut": False})
 
 
-def test_an_agent_with_our_spans_tells_its_plan_its_calls_and_its_answer(tmp_path: Path) -> None:
+def test_an_agent_with_our_spans_tells_its_plan_its_calls_and_its_answer(
+    ours: list[Event],
+) -> None:
     """Calls are counted from 1; arguments are canonical; a failed call is a boundary too."""
-    events = run(tmp_path, OURS)
-
-    assert told(events) == [
+    assert told(ours) == [
         ("hello", {"protocol": 1}),
         root("invoke_agent mover"),
         ("plan", {"steps": 2, "plan": '[{"id":"1","tool":"move"},{"text":"the rest"}]'}),
@@ -60,9 +66,9 @@ def test_an_agent_with_our_spans_tells_its_plan_its_calls_and_its_answer(tmp_pat
     ]
 
 
-def test_a_run_tells_enough_to_write_its_root_span(tmp_path: Path) -> None:
+def test_a_run_tells_enough_to_write_its_root_span(ours: list[Event]) -> None:
     """Task, agent and user input, ids and start time."""
-    _, started, *_ = run(tmp_path, OURS)
+    _, started, *_ = ours
 
     message = started.message
     assert not isinstance(message, Left)

@@ -14,6 +14,7 @@ from tests.commands import Ended, tracegrade
 from tests.waiting import wait_until
 
 from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
 
 AGENT = '''
 """An agent: what it does is its task, which is its only argument."""
@@ -269,6 +270,11 @@ class Tried(NamedTuple):
     def run(self, *options: object) -> "Tried":
         """Run the suite to its end."""
         return self._replace(ended=tracegrade(*self.command(*options)))
+
+    def build(self) -> "Tried":
+        """Build the steps of what was run, which takes less than to score it."""
+        build(Lake.open(self.lake))
+        return self
 
     def score(self) -> "Tried":
         """Score what was run."""

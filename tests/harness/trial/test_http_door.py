@@ -43,7 +43,7 @@ def test_an_agent_in_any_language_is_killed_between_its_requests(
 ) -> None:
     """Requests are calls of tools, which the routes of their service name."""
     needing(command[0] if command[0] == "node" else "curl")
-    tried = made(tmp_path, {"task": KILLS}, command).run().score()
+    tried = made(tmp_path, {"task": KILLS}, command).run().build()
 
     assert tried.row("task")["success"] is True
     assert kills(tried, "task") == {"early": (1, 10, 10), "mid": (2, 0, 0), "late": (4, 0, 0)}
@@ -75,7 +75,7 @@ def test_an_upstreams_key_stays_with_the_proxy(
         files={"out": {"from": "fixtures", "at": "."}},
         upstreams={"search": search},
     )
-    tried = suite.run().score()
+    tried = suite.run().build()
     server.close()
 
     assert tried.ended is not None
@@ -99,7 +99,7 @@ def test_of_an_mcp_upstream_calls_of_tools_are_calls(tmp_path: Path) -> None:
         url = f"http://127.0.0.1:{server.address.port}"
         clock = {"url": url, "url_as": "CLOCK_URL", "is_a": "mcp"}
         suite = made(tmp_path, {"task": {}}, ["sh", "-c", script], upstreams={"clock": clock})
-        tried = suite.run().score()
+        tried = suite.run().build()
 
     assert [step[1:] for step in steps(tried, "task") if step[0] == "tool_call"] == [
         ("now", {"zone": "UTC"}, "ok")

@@ -125,7 +125,7 @@ def test_an_agent_that_writes_its_own_spans_is_run_by_its_tape(
     recorded = tracegrade("harness", "record", *words)
     assert recorded.returncode == 0, recorded.stderr
     server.close()
-    tried = written.run("--mode", "mocked").score()
+    tried = written.run("--mode", "mocked").build()
 
     assert tried.ended is not None
     assert tried.ended.returncode == 0, tried.ended.stderr

@@ -232,7 +232,8 @@ def test_clean_removes_the_layers_that_a_killed_harness_left(tmp_path: Path) -> 
     assert [*suite.home.glob("runs/*/trials")] == []
 
 
-@pytest.mark.parametrize("name", slow_after(1, ["run", "check", "record"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["run", "check", "record"])
 def test_cases_that_need_an_overlay_are_told_where_there_is_none(
     tmp_path: Path, name: str
 ) -> None:

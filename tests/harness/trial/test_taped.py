@@ -36,7 +36,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 @pytest.fixture(scope="module")
 def mocked(recorded: Tried) -> Tried:
     """It, run by its tape."""
-    return recorded.run("--mode", "mocked").score()
+    return recorded.run("--mode", "mocked").build()
 
 
 def test_a_tape_is_readable_and_without_secrets(recorded: Tried) -> None:

@@ -29,7 +29,7 @@ def ran(suite: Tried) -> list[str]:
 
 def mocked(suite: Tried, *options: object) -> Tried:
     """Run a suite by its tapes, as it would run live."""
-    return suite.run("--mode", "mocked", *options).score()
+    return suite.run("--mode", "mocked", *options).build()
 
 
 @pytest.fixture(scope="module")
