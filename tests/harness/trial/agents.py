@@ -1,20 +1,22 @@
 """Suites that are run in earnest, each with one small agent that behaves as its task asks."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import psutil
 import yaml
+from duckdb import DuckDBPyConnection
 from tests.commands import Ended, tracegrade
 from tests.waiting import wait_until
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
+from tracegrade_queries.engine.connection import connect
 
 AGENT = '''
 """An agent: what it does is its task, which is its only argument."""
@@ -226,6 +228,13 @@ def exits(code: int) -> Mapping[str, Any]:
     return {"command": ["{python}", "-c", f"raise SystemExit({code})"]}
 
 
+@lru_cache(maxsize=1)
+def connected(lake: Path, files: frozenset[tuple[Path, int]]) -> DuckDBPyConnection:
+    """Return a connection to a lake, the same as long as its files are these."""
+    assert files
+    return connect(Lake.open(lake))
+
+
 class Tried(NamedTuple):
     """A suite that was run, and the lake that knows of it."""
 
@@ -252,10 +261,10 @@ class Tried(NamedTuple):
 
     def query(self, sql: str) -> list[dict[str, Any]]:
         """Return what a query of the lake gives."""
-        ended = tracegrade("sql", "--lake", self.lake, "--format", "json", sql)
-        assert ended.returncode == 0, ended.stderr
-        found: list[dict[str, Any]] = json.loads(ended.stdout)
-        return found
+        files = (path for path in self.lake.rglob("*") if path.is_file())
+        stood = frozenset((path, path.stat().st_mtime_ns) for path in files)
+        found = connected(self.lake, stood).cursor().sql(sql)
+        return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
 
     def verdicts(self, trajectory_id: str) -> list[dict[str, Any]]:
         """Return the verdicts on a trajectory."""
