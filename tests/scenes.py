@@ -1,7 +1,7 @@
 """Tests that yield what is to be built, and go on once that of all tests of their module is.
 
 A fixture `together` builds it and lets each test go on: of `queries/` in `queries/together.py`, of
-imports in `collector/importing/together.py`.
+imports in `collector/importing/together.py`, of scored attempts in `scoring/together.py`.
 """
 
 from collections import defaultdict

@@ -141,11 +141,23 @@ class Case(NamedTuple):
     columns: Row = {}  # noqa: RUF012 - nobody changes it
     """Of its trajectory."""
 
+    ended: str | None = None
+    """How it was cut off, if it was."""
+
 
 def scored_at_once(
     cases: Sequence[Case], spec: str = "", *, until: str = SCORERS[-1]
 ) -> list[dict[str, Score]]:
-    """Return the scores of each case's attempt by metric.
+    """Return the scores of each case's attempt by metric; arguments as for `all_scored`."""
+    with all_scored(cases, spec, until=until) as con:
+        found = all_scores(con)
+    return [found[f"t{i}"] for i in range(len(cases))]
+
+
+def all_scored(
+    cases: Sequence[Case], spec: str = "", *, until: str = SCORERS[-1]
+) -> duckdb.DuckDBPyConnection:
+    """Return the connection after the attempts of all cases were scored, as t0, t1 and so on.
 
     Args:
         cases: The attempts, each with a task of its own.
@@ -165,10 +177,12 @@ def scored_at_once(
         trajectory(name, **{"task_id": name if case.task is not None else None, **case.columns})
         for name, case in zip(ids, cases, strict=True)
     ]
-    whole = specification(f"{spec}\ntasks: {json.dumps(tasks)}")
-    with scored(connection(steps, runs), whole, until=until) as con:
-        found = all_scores(con)
-    return [found[name] for name in ids]
+    con = connection(steps, runs)
+    con.execute("CREATE TEMP TABLE endings (trajectory_id TEXT, ending TEXT)")
+    for name, case in zip(ids, cases, strict=True):
+        if case.ended:
+            con.execute("INSERT INTO endings VALUES ($i, $e)", {"i": name, "e": case.ended})
+    return scored(con, specification(f"{spec}\ntasks: {json.dumps(tasks)}"), until=until)
 
 
 def score_rows(con: duckdb.DuckDBPyConnection, *scorers: str) -> list[tuple[str, str, Score]]:

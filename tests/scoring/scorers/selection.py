@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import duckdb
+import yaml
 from tests.scoring.build import (
     Case,
     Row,
@@ -12,7 +13,6 @@ from tests.scoring.build import (
     connection,
     scored,
     scored_at_once,
-    scores,
     specification,
     trajectory,
 )
@@ -47,6 +47,11 @@ def run(
     return scored(con, spec, until="tool_correctness")
 
 
+def attempt(task: str, calls: Sequence[Row], ended: str | None = None, **columns: Any) -> Case:
+    """Return an attempt at a task, which is given in YAML."""
+    return Case(calls, yaml.safe_load(task), columns, ended)
+
+
 def at_once(cases: Sequence[Case], tools: str = TOOLS) -> list[dict[str, Score]]:
     """Return the scores of each case's attempt."""
     return scored_at_once(cases, tools, until="tool_correctness")
@@ -60,9 +65,3 @@ def picks(*names: str, **columns: Any) -> list[Row]:
 def failing(step_index: int, name: str, **columns: Any) -> Row:
     """Return a call that failed."""
     return call("t1", step_index, name, status="error", **columns)
-
-
-def tsa(con: duckdb.DuckDBPyConnection) -> tuple[float | None, float | None]:
-    """Return correct and counted decision points."""
-    score = scores(con)["tsa"]
-    return score.numerator, score.denominator

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import many
+from tests.scenes import built_together
 from tests.scoring.build import (
     Case,
     Row,
@@ -24,6 +25,7 @@ from tests.scoring.build import (
     specification,
     trajectory,
 )
+from tests.scoring.together import Scene
 
 from tracegrade_scoring.sql import query
 
@@ -34,7 +36,7 @@ from .test_calls import at
 TASKS = 40
 ATTEMPTS = 500
 EXAMPLES = 3
-"""With ATTEMPTS: 1,500 random attempts, and 100,000 in `make chaos`."""
+"""With ATTEMPTS: 1,500 random attempts beside 500, which are 100,000 in `make chaos`."""
 
 TOOLS = "tools: {look: {effect: read}, find: {effect: read}, pay: {effect: write}}"
 
@@ -107,9 +109,22 @@ def endings(con: duckdb.DuckDBPyConnection, attempts: list[plain.Attempt]) -> No
 
 
 @given(st.randoms(use_true_random=True))
-@settings(max_examples=many(EXAMPLES))
+@settings(max_examples=many(1))
 def test_conduct_agrees_with_the_definition(random: Random) -> None:
     """Each score of random attempts is what the definition says, in any order of rows."""
+    agrees(random)
+
+
+@pytest.mark.slow
+@given(st.randoms(use_true_random=True))
+@settings(max_examples=EXAMPLES)
+def test_conduct_agrees_on_more_attempts(random: Random) -> None:
+    """So is that of others, of which one in so many has what seldom comes together."""
+    agrees(random)
+
+
+def agrees(random: Random) -> None:
+    """Check the scores of random attempts."""
     tools = random_tools(random)
     tasks = {f"task{i}": random_task(random) for i in range(TASKS)}
     attempts = [random_attempt(random) for _ in range(ATTEMPTS)]
@@ -146,11 +161,6 @@ def named(found: dict[str, Score]) -> dict[str, Any]:
         for name, score in found.items()
     }
     return facts | {"termination": found["termination"].label}
-
-
-def conducts(cases: list[Case]) -> list[dict[str, Any]]:
-    """Return value or status of each score of each case's attempt."""
-    return [named(found) for found in scored_at_once(cases, TOOLS)]
 
 
 def made(*calls: Made) -> list[Row]:
@@ -218,7 +228,8 @@ def test_loop_is_the_same_outcome_or_the_same_round(
     assert found["loops"][case]["loop_trap"].value == LOOPS[case][1]
 
 
-def test_call_of_a_made_up_tool_is_no_write() -> None:
+@built_together
+def test_call_of_a_made_up_tool_is_no_write() -> Scene:
     """It changed nothing: a tool that was not offered, and that did not answer."""
     first, middle, last = made(("look", "a"), ("pay", "a"), ("look", "a"))
     made_up = {**middle, "offered": False, "status": "not_executed"}
@@ -226,9 +237,9 @@ def test_call_of_a_made_up_tool_is_no_write() -> None:
     between = [middle, made_up, {**made_up, "status": "ok"}, unknown]
     again = [{**made_up, "step_index": i, "result": str(i)} for i in range(3)]
 
-    found = conducts([*(Case([first, each, last]) for each in between), Case(again)])
-    assert [each["redundant_calls"] for each in found[:4]] == [0, 1, 0, 1]
-    assert found[4]["loop_trap"] == 0
+    *found, looked = yield [*(Case([first, each, last]) for each in between), Case(again)]
+    assert [each.scores["redundant_calls"].value for each in found] == [0, 1, 0, 1]
+    assert looked.scores["loop_trap"].value == 0
 
 
 def failing(arguments: Row, later: Row) -> list[Row]:
@@ -261,14 +272,16 @@ def test_recovery_changes_an_argument_and_keeps_one(
     assert score.label == ("retried: 1" if arguments == later else None)
 
 
-def test_recovery_looks_five_calls_ahead() -> None:
+@built_together
+def test_recovery_looks_five_calls_ahead() -> Scene:
     """The sixth call after a failure is too late."""
     failed = ("look", "a", "Error: none")
     between = [("find", str(i)) for i in range(4)]
 
     fifth = Case(made(failed, *between, ("look", "b")))
     sixth = Case(made(failed, *between, ("find", "x"), ("look", "b")))
-    assert [each["recovery_rate"] for each in conducts([fifth, sixth])] == [1, 0]
+    found = yield [fifth, sixth]
+    assert [each.scores["recovery_rate"].value for each in found] == [1, 0]
 
 
 ENDINGS: list[tuple[Calls, str | None, str]] = [
@@ -354,7 +367,8 @@ def test_calls_of_several_agents_are_no_loop() -> None:
     assert scores(con)["redundant_calls"].value == 2
 
 
-def test_what_is_judged_at_the_end_alone_is_no_open_prerequisite() -> None:
+@built_together
+def test_what_is_judged_at_the_end_alone_is_no_open_prerequisite() -> Scene:
     """When SQL began to hold is not known: a write before it counts only if it never did."""
     looked = "count(*) FILTER (WHERE tool_name = 'look') >= 2"
     task = {
@@ -365,8 +379,8 @@ def test_what_is_judged_at_the_end_alone_is_no_open_prerequisite() -> None:
     }
     twice, once = (made(*[("look", "a")] * looks, ("pay", "a")) for looks in (2, 1))
 
-    found = conducts([Case(twice, task), Case(once, task)])
-    assert [each["premature_commitment"] for each in found] == [0, 1]
+    found = yield [Case(twice, task), Case(once, task)]
+    assert [each.scores["premature_commitment"].value for each in found] == [0, 1]
 
 
 PATHS = """

@@ -1,9 +1,11 @@
 """Decision points and the scores of tool selection, each by hand on a tiny case."""
 
 import json
+from typing import Any
 
 import pytest
 import yaml
+from tests.scenes import built_together
 from tests.scoring.build import (
     Case,
     Row,
@@ -15,60 +17,73 @@ from tests.scoring.build import (
     specification,
     trajectory,
 )
-from tests.slow import slow_after
+from tests.scoring.together import Found, Scene
 
 from tracegrade_queries.build.canonical import canonical_json
 
-from .selection import REASON, TOOLS, at_once, failing, picks, run, tsa
+from .selection import TOOLS, at_once, attempt, failing, picks, run
 
 
-def test_worked_example_of_the_triangle_scores_seven_and_a_half() -> None:
+def tsa(found: Found) -> tuple[float | None, float | None]:
+    """Return correct and counted decision points."""
+    score = found.scores["tsa"]
+    return score.numerator, score.denominator
+
+
+def reasons(found: Found) -> list[Any]:
+    """Return the decisions of an attempt, each with what is wrong with it."""
+    return found.rows("decision, picked_tool, correct, failed_criteria, reason", "decision_rows")
+
+
+@built_together
+def test_worked_example_of_the_triangle_scores_seven_and_a_half() -> Scene:
     """12 decision points of which 9 are right give 9/12, that is 7.5 on the axis."""
     expected = ["is_empty", *["read"] * 4, "free_space", *["write"] * 5]
     made = ["list_all", *["read"] * 4, "write", *["write"] * 5, "archive"]
     listed = ", ".join(f"{{tool: {name}}}" for name in expected)
 
-    con = run(f"{{expected: [{listed}]}}", picks(*made))
-    assert tsa(con) == (9, 12)
-    assert scores(con)["tsa"].value == 0.75
-    wrong = con.sql("SELECT picked_tool, expected_tool FROM decision_rows WHERE NOT correct")
-    assert sorted(wrong.fetchall(), key=str) == [
+    (found,) = yield [attempt(f"{{expected: [{listed}]}}", picks(*made))]
+    assert found.scores["tsa"][:3] == (0.75, 9, 12)
+    rows = found.rows("picked_tool, expected_tool, correct", "decision_rows")
+    assert sorted((row[:2] for row in rows if not row[2]), key=str) == [
         ("archive", None),
         ("list_all", "is_empty"),
         ("write", "free_space"),
     ]
 
 
-def test_retries_join_the_point_of_the_failed_call() -> None:
+@built_together
+def test_retries_join_the_point_of_the_failed_call() -> Scene:
     """After a failure, calls of the same tool up to the first success are one decision point."""
     calls = [failing(0, "read"), *picks("x", "is_empty")[1:], failing(2, "read")]
     calls += [call("t1", 3, "read"), call("t1", 4, "read")]
 
-    con = run("{}", calls)
-    points = con.sql("SELECT decision_index, call_index, calls FROM decision_points").fetchall()
-    assert points == [(0, 0, 3), (1, 1, 1), (2, 4, 1)]
+    (found,) = yield [attempt("{}", calls)]
+    points = found.rows("decision_index, call_index, calls", "decision_points")
+    assert sorted(points) == [(0, 0, 3), (1, 1, 1), (2, 4, 1)]
 
 
-def test_another_tool_for_the_same_sub_goal_joins_too() -> None:
+@built_together
+def test_another_tool_for_the_same_sub_goal_joins_too() -> Scene:
     """Where sub-goals are known, what serves the same one is the same decision."""
     task = "{sub_goals: {a: {serves: [read, list_all]}, b: {serves: [write]}}}"
     calls = [failing(0, "read"), call("t1", 1, "write"), call("t1", 2, "list_all")]
 
-    con = run(task, calls)
-    points = con.sql("SELECT call_index, calls FROM decision_points").fetchall()
-    assert points == [(0, 2), (1, 1)]
+    (found,) = yield [attempt(task, calls)]
+    assert sorted(found.rows("call_index, calls", "decision_points")) == [(0, 2), (1, 1)]
 
 
-def test_only_the_first_pick_of_a_point_counts() -> None:
+@built_together
+def test_only_the_first_pick_of_a_point_counts() -> Scene:
     """Reaching the right arguments after a failure does not make the first pick right."""
     task = "{expected: [{tool: read, arguments: {path: a}}]}"
     calls = [failing(0, "read", arguments='{"path":"b"}')]
     calls += [call("t1", 1, "read", arguments='{"path":"a"}')]
 
-    con = run(task, calls)
-    assert tsa(con) == (0, 1)
-    assert scores(con)["wrong_call_rate"].value == 1.0
-    assert con.sql(REASON).fetchall() == [
+    (found,) = yield [attempt(task, calls)]
+    assert tsa(found) == (0, 1)
+    assert found.scores["wrong_call_rate"].value == 1.0
+    assert reasons(found) == [
         (None, "read", False, ["b"], 'argument path of read is "b", expected "a"')
     ]
 
@@ -110,7 +125,8 @@ def test_arguments_are_equal_by_value_and_type(equal: list[dict[str, Score]], ca
     assert equal[case]["tsa"][1:3] == (int(EQUAL[case][2]), 1)
 
 
-def test_bound_value_is_compared_as_text_or_number() -> None:
+@built_together
+def test_bound_value_is_compared_as_text_or_number() -> Scene:
     """A value bound in the user's words is text unless the task says that it is a number."""
 
     def case(kind: str, argument: str) -> Case:
@@ -124,114 +140,131 @@ def test_bound_value_is_compared_as_text_or_number() -> None:
         )
 
     cases = [("text", '"7"'), ("text", "7"), ("number", "7"), ("number", "8")]
-    found = [each["tsa"][1:3] for each in at_once([case(*each) for each in cases])]
-    assert found == [(1, 1), (0, 1), (1, 1), (0, 1)]
+    found = yield [case(*each) for each in cases]
+    assert [tsa(each) for each in found] == [(1, 1), (0, 1), (1, 1), (0, 1)]
 
 
-def test_unbound_value_is_an_error_not_a_wrong_pick() -> None:
+@built_together
+def test_unbound_value_is_an_error_not_a_wrong_pick() -> Scene:
     """An expectation that refers to words that are not there cannot be judged."""
     expected = "expected: [{tool: read, arguments: {n: {input: n}}}]"
     task = rf"{{match: {{user_input: '(?P<n>\d+)'}}, {expected}}}"
 
-    score = scores(run(task, picks("read"), user_input="nothing"))["tsa"]
+    (found,) = yield [attempt(task, picks("read"), user_input="nothing")]
+    score = found.scores["tsa"]
     assert (score.value, score.status, score.reason) == (None, "error", "input_unbound")
 
 
-def test_arguments_that_were_not_captured_are_an_error() -> None:
+@built_together
+def test_arguments_that_were_not_captured_are_an_error() -> Scene:
     """Content that is missing equals nothing, and makes a score that needs it an error."""
     task = {"expected": [{"tool": "read", "arguments": {"path": "a"}}]}
     cut: Row = {"arguments": '{"path":"a"}', "flags": ["truncated"]}
 
-    for found in at_once(
-        [Case(picks("read", **lost), task) for lost in ({"arguments": None}, cut)]
-    ):
-        score = found["tsa"]
+    found = yield [Case(picks("read", **lost), task) for lost in ({"arguments": None}, cut)]
+    for each in found:
+        score = each.scores["tsa"]
         assert (score.value, score.status, score.reason) == (None, "error", "content_missing")
 
 
-def test_wrong_tool_is_wrong_even_without_its_arguments() -> None:
+@built_together
+def test_wrong_tool_is_wrong_even_without_its_arguments() -> Scene:
     """Where criterion a fails already, missing arguments change nothing."""
     task = "{expected: [{tool: read, arguments: {path: a}}]}"
 
-    assert tsa(run(task, picks("archive", arguments=None))) == (0, 1)
+    (found,) = yield [attempt(task, picks("archive", arguments=None))]
+    assert tsa(found) == (0, 1)
 
 
-def test_pick_without_a_name_is_said_to_have_none() -> None:
+@built_together
+def test_pick_without_a_name_is_said_to_have_none() -> Scene:
     """A call whose tool the trace does not name reads like the others in the evidence."""
     nameless = [{**call("t1", i, "read"), "tool_name": None} for i in range(2)]
 
-    con = run("{expected: [{tool: read}]}", nameless)
-    assert sorted(reason for *_, reason in con.sql(REASON).fetchall()) == [
+    (found,) = yield [attempt("{expected: [{tool: read}]}", nameless)]
+    assert sorted(reason for *_, reason in reasons(found)) == [
         "picked an unnamed tool where no call was expected",
         "picked an unnamed tool, expected read",
     ]
 
 
-def test_accepted_tool_is_as_right_as_the_expected_one() -> None:
+@built_together
+def test_accepted_tool_is_as_right_as_the_expected_one() -> Scene:
     """A pick out of the accepted list meets the expectation."""
     task = "{expected: [{decision: keep, tool: delete, accept: [archive]}]}"
 
-    con = run(task, picks("archive"))
-    assert con.sql(REASON).fetchall() == [("keep", "archive", True, [], None)]
+    (found,) = yield [attempt(task, picks("archive"))]
+    assert reasons(found) == [("keep", "archive", True, [], None)]
 
 
-def test_effect_alone_may_be_expected() -> None:
+@built_together
+def test_effect_alone_may_be_expected() -> Scene:
     """An expectation with an effect and no tool accepts any tool of that effect."""
-    found = at_once([Case(picks(name), {"expected": [{"effect": "write"}]})
-                     for name in ("archive", "read")])  # fmt: skip
+    task = {"expected": [{"effect": "write"}]}
 
-    assert [each["tsa"][1:3] for each in found] == [(1, 1), (0, 1)]
+    found = yield [Case(picks(name), task) for name in ("archive", "read")]
+    assert [tsa(each) for each in found] == [(1, 1), (0, 1)]
 
 
-def test_effect_of_an_accepted_tool_may_be_demanded() -> None:
+@built_together
+def test_effect_of_an_accepted_tool_may_be_demanded() -> Scene:
     """Where the task gives tool and effect, the picked tool must have that effect."""
     task = "{expected: [{tool: delete, accept: [archive], effect: destructive}]}"
 
-    con = run(task, picks("archive"))
-    assert con.sql(REASON).fetchall() == [
+    (found,) = yield [attempt(task, picks("archive"))]
+    assert reasons(found) == [
         (None, "archive", False, ["a"], "archive has effect write, expected destructive")
     ]
 
 
-def test_span_names_the_decision_it_makes() -> None:
+@built_together
+def test_span_names_the_decision_it_makes() -> Scene:
     """A decision id on the span pairs a call with its expectation, whatever the order."""
     task = "{expected: [{decision: a, tool: read}, {decision: b, tool: write}]}"
     calls = [call("t1", 0, "write", decision="b"), call("t1", 1, "read", decision="a")]
 
-    assert tsa(run(task, calls)) == (2, 2)
+    (found,) = yield [attempt(task, calls)]
+    assert tsa(found) == (2, 2)
 
 
-def test_missed_expectation_counts_as_wrong() -> None:
+@built_together
+def test_missed_expectation_counts_as_wrong() -> Scene:
     """An expectation without a call is in the denominator, and in missed_decisions."""
-    con = run("{expected: [{tool: read}, {decision: w, tool: write}]}", picks("read"))
+    task = "{expected: [{tool: read}, {decision: w, tool: write}]}"
 
-    assert tsa(con) == (1, 2)
-    assert scores(con)["missed_decisions"].value == 1
-    assert scores(con)["tsa_source_text"].value == 1.0
-    assert con.sql(REASON + " WHERE missed").fetchall() == [
+    (found,) = yield [attempt(task, picks("read"))]
+    assert tsa(found) == (1, 2)
+    assert found.scores["missed_decisions"].value == 1
+    assert found.scores["tsa_source_text"].value == 1.0
+    assert [each for each in reasons(found) if each[1] is None] == [
         ("w", None, False, ["a"], "no call was made where write was expected")
     ]
 
 
-@pytest.mark.parametrize("ended", slow_after(1, ["crashed", "budget"]))
-def test_expectation_after_an_early_end_is_left_out(ended: str) -> None:
+@built_together
+def test_expectation_after_an_early_end_is_left_out() -> Scene:
     """What a run that was cut off did not reach is not counted against it."""
-    con = run("{expected: [{tool: read}, {tool: write}]}", picks("read"), ended=ended)
+    task = "{expected: [{tool: read}, {tool: write}]}"
 
-    assert tsa(con) == (1, 1)
-    assert scores(con)["missed_decisions"].value == 0
+    found = yield [attempt(task, picks("read"), ended) for ended in ("crashed", "budget")]
+    assert [tsa(each) for each in found] == [(1, 1)] * 2
+    assert [each.scores["missed_decisions"].value for each in found] == [0, 0]
 
 
-def test_unexpected_call_is_wrong_only_where_the_list_is_complete() -> None:
+@built_together
+def test_unexpected_call_is_wrong_only_where_the_list_is_complete() -> Scene:
     """A call that nobody expected is wrong under a complete list, else judged by b and c alone."""
     expected = "expected: [{tool: read}]"
     calls = picks("read", "archive", "list_all", "is_empty")
 
-    assert tsa(run(f"{{{expected}}}", calls)) == (1, 4)
-    for other in ("writes", "false"):
-        con = run(f"{{{expected}, expected_complete: {other}}}", calls)
-        assert tsa(con) == (1, 2)
-        assert con.sql(REASON + " WHERE NOT correct").fetchall() == [
+    complete, *others = yield [
+        attempt(f"{{{expected}, expected_complete: {whole}}}", calls)
+        for whole in ("true", "writes", "false")
+    ]
+    assert tsa(complete) == (1, 4)
+    for found in others:
+        assert tsa(found) == (1, 2)
+        assert [each for each in reasons(found) if each[2] is False] == [
             (
                 None, "list_all", False, ["c"],
                 "is_empty was offered and does the same with effect read and cost 1, "
@@ -240,21 +273,24 @@ def test_unexpected_call_is_wrong_only_where_the_list_is_complete() -> None:
         ]  # fmt: skip
 
 
-def test_expected_pick_satisfies_criterion_c() -> None:
+@built_together
+def test_expected_pick_satisfies_criterion_c() -> Scene:
     """What the expert would pick is not too expensive."""
-    assert tsa(run("{expected: [{tool: list_all}]}", picks("list_all"))) == (1, 1)
+    (found,) = yield [attempt("{expected: [{tool: list_all}]}", picks("list_all"))]
+    assert tsa(found) == (1, 1)
 
 
-def test_only_an_offered_alternative_is_better() -> None:
+@built_together
+def test_only_an_offered_alternative_is_better() -> Scene:
     """A cheaper tool counts if the run offered it; if nothing is known, if it is registered."""
 
     def case(offered: list[str] | None) -> Case:
         tools = None if offered is None else json.dumps([{"name": name} for name in offered])
         return Case(picks("list_all"), {}, {"offered_tools": tools})
 
-    found = at_once([case(["list_all", "is_empty"]), case(["list_all"]), case(None)])
-    assert [each["tsa"][1:3] for each in found] == [(0, 1), (1, 1), (0, 1)]
-    assert {each["tsa"].label for each in found} == {"c"}
+    found = yield [case(["list_all", "is_empty"]), case(["list_all"]), case(None)]
+    assert [tsa(each) for each in found] == [(0, 1), (1, 1), (0, 1)]
+    assert {each.scores["tsa"].label for each in found} == {"c"}
 
 
 def test_schema_alone_does_not_make_tsa_applicable() -> None:
@@ -289,12 +325,13 @@ def test_destructive_calls_are_counted_where_a_safe_tool_existed() -> None:
     assert (none.status, none.reason) == ("not_applicable", "no_registry")
 
 
-def test_destructive_call_of_a_made_up_tool_is_none() -> None:
+@built_together
+def test_destructive_call_of_a_made_up_tool_is_none() -> Scene:
     """One that was not offered, and failed, destroyed nothing."""
     made_up = call("t1", 0, "delete", offered=False, status="error")
-    con = run("{}", [made_up, call("t1", 1, "delete", offered=False)])
 
-    assert scores(con)["destructive_when_safe_existed"].value == 1
+    (found,) = yield [attempt("{}", [made_up, call("t1", 1, "delete", offered=False)])]
+    assert found.scores["destructive_when_safe_existed"].value == 1
 
 
 BAGS: list[tuple[str, str, float | None]] = [
@@ -334,7 +371,7 @@ def test_sub_agent_has_its_own_calls_and_no_task_scores() -> None:
     spec = specification(f"{TOOLS}\ntasks:\n  t: {{expected: [{{tool: read}}, {{tool: write}}]}}")
 
     con = scored(connection(steps, runs), spec, until="tool_correctness")
-    assert tsa(con) == (2, 2)
+    assert scores(con)["tsa"][1:3] == (2, 2)
     assert scores(con)["tool_allowed_rate"].denominator == 1
     assert set(scores(con, "c1")) == {
         "tool_allowed_rate",

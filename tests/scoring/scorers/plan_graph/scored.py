@@ -1,9 +1,9 @@
 """Scores small attempts by the real job: rows in memory in, metrics and sub-goal rows out."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import duckdb
 from tests.scoring.build import (
@@ -79,6 +79,10 @@ class Tried(NamedTuple):
     calls: Sequence[str | Mapping[str, Any]]
     columns: Mapping[str, Any] = {}
     verdicts: Sequence[Row] = ()
+
+
+Scene: TypeAlias = Generator[Sequence[Tried], list[Scored], None]
+"""A test that yields attempts and goes on with their scores."""
 
 
 def several(*attempts: Tried) -> list[Scored]:

@@ -19,6 +19,8 @@ from tracegrade_queries.engine.connection import connect
 
 from .scored import Scored, graph_scores
 
+pytestmark = pytest.mark.slow
+
 PATHS: Final = {
     "verdicts": "requirements",
     "task": "name",

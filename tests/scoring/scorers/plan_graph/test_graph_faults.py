@@ -1,9 +1,10 @@
 """What a fault in a plan graph costs its task: the scores that read it, and no others."""
 
 import pytest
+from tests.scenes import built_together
 from tests.scoring.build import call, trajectory
 
-from .scored import one, score
+from .scored import Scene, Tried, one, score
 
 OF_ORDER = ("completion_with_direct_deps", "completion_with_all_deps", "dependency_violation")
 """Scores that read what depends on what."""
@@ -64,21 +65,23 @@ def test_alternatives_with_a_fault_cost_every_score(goals: str, fact: str) -> No
     assert not scored.sub_goals
 
 
-def test_order_with_a_fault_still_lets_a_variant_be_chosen() -> None:
+@built_together
+def test_order_with_a_fault_still_lets_a_variant_be_chosen() -> Scene:
     """Which path was taken shows by what was completed."""
     goals = """
       decide: {any_of: [[refund], [escalate]]}
       refund: {serves: [pay], deps: [refund]}
       escalate: {serves: [ticket]}
 """
-    scored = one(goals, ["ticket"])
+    (scored,) = yield [Tried(goals, ["ticket"])]
 
     assert {name for _, name in scored.sub_goals} == {"escalate"}
     assert scored["sub_goal_completion"].value == 1
     assert scored["dependency_violation"].status == "error"
 
 
-def test_more_than_256_variants_is_an_error() -> None:
+@built_together
+def test_more_than_256_variants_is_an_error() -> Scene:
     """Nine groups of two paths are one too many; eight are allowed."""
 
     def groups(count: int) -> str:
@@ -88,5 +91,7 @@ def test_more_than_256_variants_is_an_error() -> None:
             for i in range(count)
         )
 
-    assert "more than 256 variants" in (one(groups(9), ["t"])["sub_goal_coverage"].reason or "")
-    assert one(groups(8), ["t"])["sub_goal_coverage"].value == 1
+    nine, eight = yield [*(Tried(groups(count), ["t"]) for count in (9, 8))]
+
+    assert "more than 256 variants" in (nine["sub_goal_coverage"].reason or "")
+    assert eight["sub_goal_coverage"].value == 1

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from tests.scenes import built_together
 from tests.scoring.build import Row
 
-from .scored import Tried, one, several
+from .scored import Scene, Tried
 
 JUDGED = """
       look: {serves: [look]}
@@ -26,13 +27,14 @@ def judged(*calls: str, **values: float | None) -> Tried:
     return Tried(JUDGED, calls, verdicts=verdicts)
 
 
-def test_judge_settles_what_no_rule_can() -> None:
+@built_together
+def test_judge_settles_what_no_rule_can() -> Scene:
     """A verdict completes a sub-goal that asks for one; a rule beside it must hold as well."""
-    scored, unpaid, wrong = several(
+    scored, unpaid, wrong = yield [
         judged("pay", tone=0.7, both=1),
         judged(tone=0.7, both=1),
         judged("pay", tone=0.7, both=0.6),
-    )
+    ]
 
     assert {name: scored.sub_goal(name)["completed"] for name in ("tone", "both")} == {
         "tone": True,
@@ -45,13 +47,14 @@ def test_judge_settles_what_no_rule_can() -> None:
     assert wrong.sub_goal("both")["completed"] is False
 
 
-def test_verdict_counts_more_than_the_status_of_a_call() -> None:
+@built_together
+def test_verdict_counts_more_than_the_status_of_a_call() -> Scene:
     """Without a criterion a verdict decides; without a verdict a call that went well."""
-    tried = several(
+    tried = yield [
         judged("look", tone=1, both=0),
         judged("look", look=0, tone=1, both=0),
         judged(look=1, tone=1, both=0),
-    )
+    ]
 
     by_call, denied, alone = (each.sub_goal("look") for each in tried)
     assert (by_call["completed"], by_call["completion_source"]) == (True, "status")
@@ -59,9 +62,10 @@ def test_verdict_counts_more_than_the_status_of_a_call() -> None:
     assert alone["completed"]
 
 
-def test_unjudged_sub_goal_leaves_nothing_to_measure() -> None:
+@built_together
+def test_unjudged_sub_goal_leaves_nothing_to_measure() -> Scene:
     """A judge who was not asked, or failed, makes no 0 of completion; calls are still counted."""
-    tried = several(judged("pay", "x", both=1.0), judged("pay", "x", both=1.0, tone=None))
+    tried = yield [judged("pay", "x", both=1.0), judged("pay", "x", both=1.0, tone=None)]
 
     for scored in tried:
         assert scored["sub_goal_completion"][3:] == ("not_applicable", None, "not_judged")
@@ -87,12 +91,13 @@ def tried(goals: str, *calls: str, verdicts: Sequence[Row] = ()) -> Tried:
     return Tried(goals, calls, verdicts=verdicts)
 
 
-def test_sub_goal_that_only_a_verdict_tells_counts_where_there_is_one() -> None:
+@built_together
+def test_sub_goal_that_only_a_verdict_tells_counts_where_there_is_one() -> Scene:
     """Nothing serves it and it has no criterion: it counts for the attempts that were judged."""
     yes = [verdict("tidy", "yes"), verdict("tell", "yes")]
-    both, first, neither = several(
+    both, first, neither = yield [
         *(tried(UNTOLD, "look", verdicts=each) for each in (yes, yes[:1], []))
-    )
+    ]
 
     assert both["sub_goal_completion"][1:3] == (3, 3)
     assert both["sub_goal_completion_weighted"][1:3] == (4, 4)
@@ -104,22 +109,24 @@ def test_sub_goal_that_only_a_verdict_tells_counts_where_there_is_one() -> None:
     assert neither["critical_path_completion"].reason == "no_critical"
 
 
-def test_dependencies_reach_through_what_was_not_judged() -> None:
+@built_together
+def test_dependencies_reach_through_what_was_not_judged() -> Scene:
     """Who depends on a sub-goal that does not count depends on what that one depends on."""
-    scored = one(UNTOLD, ["look"], [verdict("tell", "yes")])
+    (scored,) = yield [Tried(UNTOLD, ["look"], verdicts=[verdict("tell", "yes")])]
 
     assert scored.sub_goal("tell")["deps"] == ["look"]
 
 
-def test_verdicts_alone_are_enough_for_scores() -> None:
+@built_together
+def test_verdicts_alone_are_enough_for_scores() -> Scene:
     """A task whose sub-goals nothing serves has scores where its attempts were judged."""
     goals = "      a: {}\n      b: {deps: [a]}"
 
-    met, failed, unjudged = several(
+    met, failed, unjudged = yield [
         tried(goals, verdicts=[verdict("a", "yes"), verdict("b", "yes")]),
         tried(goals, verdicts=[verdict("a", "yes"), verdict("b", "no")]),
         tried(goals),
-    )
+    ]
 
     assert met["sub_goal_coverage"][1:3] == (2, 2)
     assert met["completion_with_all_deps"].value == 1
@@ -128,17 +135,19 @@ def test_verdicts_alone_are_enough_for_scores() -> None:
     assert unjudged["sub_goal_completion"].reason == "no_sub_goals"
 
 
-def test_judged_path_can_be_the_variant() -> None:
+@built_together
+def test_judged_path_can_be_the_variant() -> Scene:
     """Alternatives are chosen among by verdicts too."""
     goals = "      d: {any_of: [[a], [b]]}\n      a: {}\n      b: {}"
 
-    scored = one(goals, [], [verdict("a", "no"), verdict("b", "yes")])
+    (scored,) = yield [Tried(goals, [], verdicts=[verdict("a", "no"), verdict("b", "yes")])]
 
     assert {name for _, name in scored.sub_goals} == {"b"}
     assert scored["sub_goal_completion"].value == 1
 
 
-def test_a_fault_that_verdicts_bring_is_that_of_their_attempts() -> None:
+@built_together
+def test_a_fault_that_verdicts_bring_is_that_of_their_attempts() -> Scene:
     """A cycle of sub-goals that count by verdicts alone spoils the attempts that were judged."""
     goals = """
       d: {any_of: [[a]]}
@@ -147,7 +156,7 @@ def test_a_fault_that_verdicts_bring_is_that_of_their_attempts() -> None:
       c: {serves: [t]}
 """
     yes = [verdict("a", "yes"), verdict("b", "yes")]
-    judged_run, other = several(tried(goals, "t", verdicts=yes), tried(goals, "t"))
+    judged_run, other = yield [tried(goals, "t", verdicts=yes), tried(goals, "t")]
 
     assert judged_run["sub_goal_completion"].value == 1
     assert "a -> b -> a" in (judged_run["completion_with_all_deps"].reason or "")
@@ -163,7 +172,8 @@ VERIFIED = [
 """What two verifiers say, whether that completes a sub-goal, and whether they disagree."""
 
 
-def test_all_verifiers_of_a_sub_goal_must_say_yes() -> None:
+@built_together
+def test_all_verifiers_of_a_sub_goal_must_say_yes() -> Scene:
     """Two of one rank: both must say yes, and the row tells where they disagree."""
     said = [
         [verdict("tidy", label, f"verifier {i}") for i, label in enumerate(labels)]
@@ -171,16 +181,19 @@ def test_all_verifiers_of_a_sub_goal_must_say_yes() -> None:
     ]
     asked = [tried(UNTOLD, "look", verdicts=[*each, verdict("tidy", "yes")]) for each in said]
 
-    found = [each.sub_goal("tidy") for each in several(*asked)]
+    tried_ones = yield [*asked]
+    found = [each.sub_goal("tidy") for each in tried_ones]
     assert [(row["completed"], row["verdicts_disagree"]) for row in found] == [
         tuple(told) for _, *told in VERIFIED
     ]
 
 
-def test_verdicts_of_a_later_rank_do_not_disagree() -> None:
+@built_together
+def test_verdicts_of_a_later_rank_do_not_disagree() -> Scene:
     """Judges of whom nobody is asked do not count."""
     verdicts = [verdict("tidy", label, f"judge:{label}") for label in ("yes", "no")]
 
-    row = one(UNTOLD, [], [*verdicts, verdict("tidy", "yes", "tests")]).sub_goal("tidy")
+    (scored,) = yield [Tried(UNTOLD, [], verdicts=[*verdicts, verdict("tidy", "yes", "tests")])]
+    row = scored.sub_goal("tidy")
 
     assert (row["completed"], row["verdicts_disagree"]) == (True, False)

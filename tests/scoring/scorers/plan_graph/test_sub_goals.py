@@ -1,9 +1,10 @@
 """Sub-goal scores on cases that can be counted by hand."""
 
 import pytest
+from tests.scenes import built_together
 from tests.scoring.build import call, trajectory
 
-from .scored import Scored, Tried, goal, one, score, several
+from .scored import Scene, Scored, Tried, goal, score, several
 
 # The customer-support flow of [Plan graph].
 SUPPORT = """
@@ -90,9 +91,10 @@ def test_row_of_a_sub_goal(support: Scored) -> None:
     }
 
 
-def test_nothing_done_is_scored_zero() -> None:
+@built_together
+def test_nothing_done_is_scored_zero() -> Scene:
     """An attempt without a call covered nothing: a measured 0, not a missing score."""
-    scored = one("      a: {serves: [t], critical: true}", [])
+    (scored,) = yield [Tried("      a: {serves: [t], critical: true}", [])]
 
     assert scored["sub_goal_coverage"][:4] == (0, 0, 1, "scored")
     assert scored["critical_path_skipped"][:5] == (1, 1, 1, "scored", "a")
@@ -128,37 +130,42 @@ tasks:
     assert scored.scores["t2", "sub_goal_completion"].value == 1
 
 
-def test_span_names_the_sub_goal_before_rules_do() -> None:
+@built_together
+def test_span_names_the_sub_goal_before_rules_do() -> Scene:
     """The sub-goal on the span counts; one that the task does not know leaves it to the rules."""
     goals = "      a: {serves: [t]}\n      b: {serves: [u]}"
 
-    scored = one(
-        goals,
-        [goal(tool_name="u", sub_goal="a"), goal(tool_name="u", sub_goal="unknown")],
-    )
+    (scored,) = yield [
+        Tried(
+            goals,
+            [goal(tool_name="u", sub_goal="a"), goal(tool_name="u", sub_goal="unknown")],
+        )
+    ]
 
     assert scored.sub_goal("a")["attribution"] == "span"
     assert scored.sub_goal("b")["attribution"] == "rule"
 
 
-def test_call_of_two_sub_goals_is_ambiguous() -> None:
+@built_together
+def test_call_of_two_sub_goals_is_ambiguous() -> Scene:
     """A call that rules give to two sub-goals serves both, and the rows say so."""
     goals = "      a: {serves: [t]}\n      b: {serves: [t, u]}"
 
-    alone, beside = several(Tried(goals, ["t"]), Tried(goals, ["t", "u"]))
+    alone, beside = yield [Tried(goals, ["t"]), Tried(goals, ["t", "u"])]
 
     assert alone.sub_goal("a")["attribution"] == "ambiguous"
     assert beside.sub_goal("b")["attribution"] == "rule"
 
 
-def test_rule_may_ask_for_arguments() -> None:
+@built_together
+def test_rule_may_ask_for_arguments() -> Scene:
     """An argument pattern decides; arguments that were not captured leave it open."""
     goals = '      a: {serves: [{tool: t, arguments: \'"city":"Paris"\'}]}'
 
     asked = ('{"city":"Paris"}', '{"city":"Rome"}', None)
-    paris, rome, unseen = several(
+    paris, rome, unseen = yield [
         *(Tried(goals, [goal(tool_name="t", arguments=each)]) for each in asked)
-    )
+    ]
 
     assert paris["sub_goal_coverage"].value == 1
     assert rome["sub_goal_coverage"].value == 0
@@ -167,12 +174,15 @@ def test_rule_may_ask_for_arguments() -> None:
     assert unseen["off_plan_calls"].status == "error"
 
 
-def test_state_can_be_lost_again() -> None:
+@built_together
+def test_state_can_be_lost_again() -> Scene:
     """A state holds as the last result that has it says: reached, then lost, is regressed."""
     goals = "      a: {serves: [t], success: {state: {$.state: done}}}"
     done, undone = '{"state":"done"}', '{"state":"open"}'
 
-    scored = one(goals, [goal(tool_name="t", result=done), goal(tool_name="u", result=undone)])
+    (scored,) = yield [
+        Tried(goals, [goal(tool_name="t", result=done), goal(tool_name="u", result=undone)])
+    ]
 
     row = scored.sub_goal("a")
     assert (row["completed"], row["ever_completed"], row["regressed"]) == (False, True, True)
@@ -210,12 +220,13 @@ def test_results_are_compared_by_type(compared: list[Scored], case: int) -> None
     assert compared[case].sub_goal("a")["completed"] is RESULTS[case][2]
 
 
-def test_result_that_was_not_captured_is_an_error() -> None:
+@built_together
+def test_result_that_was_not_captured_is_an_error() -> Scene:
     """Completion that needs a lost result is an error; coverage does not need it."""
     goals = "      a: {serves: [t], success: {tool: t, result: {$.n: 1}}}"
 
     found = goal(tool_name="t", result='{"n":1}')
-    lost, found_elsewhere = several(Tried(goals, ["t"]), Tried(goals, ["t", found]))
+    lost, found_elsewhere = yield [Tried(goals, ["t"]), Tried(goals, ["t", found])]
 
     assert lost["sub_goal_completion"][3:] == ("error", None, "content_missing")
     assert lost["sub_goal_coverage"].value == 1
@@ -223,51 +234,58 @@ def test_result_that_was_not_captured_is_an_error() -> None:
     assert found_elsewhere["sub_goal_completion"].value == 1
 
 
-def test_only_a_result_cut_short_is_unknown() -> None:
+@built_together
+def test_only_a_result_cut_short_is_unknown() -> Scene:
     """What is missing of the arguments says nothing about the result, and the other way round."""
     goals = "      a: {serves: [t], success: {tool: t, result: {$.n: 1}}}"
     flags = ("truncated", "result_truncated", "redacted")
 
     cut = [goal(tool_name="t", result='{"n":1}', flags=[flag]) for flag in flags]
-    found = several(*(Tried(goals, [each]) for each in cut))
+    found = yield [*(Tried(goals, [each]) for each in cut)]
     assert [each.sub_goal("a")["completed"] for each in found] == [True, None, True]
 
 
-def test_expression_that_is_null_does_not_hold() -> None:
+@built_together
+def test_expression_that_is_null_does_not_hold() -> Scene:
     """NULL over the steps is not the answer that no steps at all would give."""
     goals = "      a: {serves: [t], success: {sql: 'max(cost) < 5 OR count(*) = 0'}}"
 
-    assert one(goals, ["t"])["sub_goals_regressed"].value == 1
+    (scored,) = yield [Tried(goals, ["t"])]
+
+    assert scored["sub_goals_regressed"].value == 1
 
 
-def test_criterion_alone_is_not_enough() -> None:
+@built_together
+def test_criterion_alone_is_not_enough() -> Scene:
     """A criterion that holds does not complete a sub-goal that nothing was done for."""
     goals = "      a: {serves: [t], success: {tool: u}}"
 
-    scored = one(goals, ["u"])
+    (scored,) = yield [Tried(goals, ["u"])]
 
     assert scored["sub_goal_completion"][:4] == (0, 0, 1, "scored")
     assert scored["sub_goals_failed_inside"].value == 0
 
 
-def test_expected_failure_can_be_the_criterion() -> None:
+@built_together
+def test_expected_failure_can_be_the_criterion() -> Scene:
     """`status: error` asks for a call that failed."""
     goals = "      a: {serves: [t], success: {tool: t, status: error}}"
 
     failed = goal(tool_name="t", status="error")
 
-    found = several(Tried(goals, [failed]), Tried(goals, ["t"]))
+    found = yield [Tried(goals, [failed]), Tried(goals, ["t"])]
     assert [each["sub_goal_completion"].value for each in found] == [1, 0]
 
 
-def test_answer_serves_a_sub_goal_that_asks_for_it() -> None:
+@built_together
+def test_answer_serves_a_sub_goal_that_asks_for_it() -> Scene:
     """The final answer is the action where the criterion asks for it and names no tool."""
     goals = "      a: {success: {answer: '(?i)refunded'}}\n      b: {serves: [t], deps: [a]}"
 
     answers = ("Refunded.", "Sorry.", None)
-    right, wrong, silent = several(
+    right, wrong, silent = yield [
         *(Tried(goals, ["t"], {"final_answer": each}) for each in answers)
-    )
+    ]
 
     assert right.sub_goal("a")["completed"] is True
     assert right.sub_goal("b")["dependency_violation"] is True
@@ -293,13 +311,14 @@ tasks:
     assert {asked: row["completed"] for (asked, _), row in found.items()} == completed
 
 
-def test_what_held_before_is_counted_apart() -> None:
+@built_together
+def test_what_held_before_is_counted_apart() -> Scene:
     """A sub-goal whose criterion held at the start is in neither part of completion."""
     goals = """
       clean: {serves: [tidy], critical: true, success: {sql: "count(*) < 9"}}
       next:  {serves: [t], deps: [clean]}
 """
-    scored = one(goals, ["t"])
+    (scored,) = yield [Tried(goals, ["t"])]
 
     assert scored["sub_goals_pre_satisfied"][:5] == (1, 1, 1, "scored", "clean")
     assert scored["sub_goal_completion"][:4] == (1, 1, 1, "scored")

@@ -1,6 +1,8 @@
 """A sub-goal with several ways to it: the one that was taken is scored."""
 
-from .scored import Tried, one, several
+from tests.scenes import built_together
+
+from .scored import Scene, Tried
 
 ALTERNATIVES = """
       lookup:   {serves: [search]}
@@ -12,12 +14,13 @@ ALTERNATIVES = """
 """
 
 
-def test_variant_that_was_taken_is_scored() -> None:
+@built_together
+def test_variant_that_was_taken_is_scored() -> Scene:
     """Sub-goals of the other path leave totals, critical path and dependencies."""
-    refunded, escalated = several(
+    refunded, escalated = yield [
         Tried(ALTERNATIVES, ["search", "pay", "send"]),
         Tried(ALTERNATIVES, ["search", "ticket", "write", "send"]),
-    )
+    ]
 
     assert refunded["sub_goal_completion"][:3] == (1, 3, 3)
     assert refunded["critical_path_completion"][:3] == (1, 1, 1)
@@ -26,18 +29,20 @@ def test_variant_that_was_taken_is_scored() -> None:
     assert {name for _, name in escalated.sub_goals} == {"lookup", "escalate", "note", "tell"}
 
 
-def test_variants_that_tie_go_by_size_then_file() -> None:
+@built_together
+def test_variants_that_tie_go_by_size_then_file() -> Scene:
     """Equal completion and coverage: fewest sub-goals; equal size too: first in the file."""
     equal = "      d: {any_of: [[b], [a]]}\n      a: {serves: [t]}\n      b: {serves: [u]}"
-    untouched, twins = several(Tried(ALTERNATIVES, []), Tried(equal, []))
+    untouched, twins = yield [Tried(ALTERNATIVES, []), Tried(equal, [])]
 
     assert "refund" in {name for _, name in untouched.sub_goals}
     assert {name for _, name in twins.sub_goals} == {"b"}
 
 
-def test_who_depends_on_a_choice_depends_on_what_was_chosen() -> None:
+@built_together
+def test_who_depends_on_a_choice_depends_on_what_was_chosen() -> Scene:
     """An uncounted prerequisite stands for its own ones and for the chosen path."""
-    scored = one(ALTERNATIVES, ["search", "send", "pay"])
+    (scored,) = yield [Tried(ALTERNATIVES, ["search", "send", "pay"])]
 
     assert scored.sub_goal("tell")["dependency_violation"] is True
     assert scored.sub_goal("refund")["dependency_violation"] is False
@@ -54,14 +59,15 @@ GRAPHS = """
 """
 
 
-def test_graph_that_fits_the_run_is_scored() -> None:
+@built_together
+def test_graph_that_fits_the_run_is_scored() -> Scene:
     """One of several: highest completion, then coverage, fewest sub-goals, first in the file."""
-    called, paid, nothing, of_one_graph = several(
+    called, paid, nothing, of_one_graph = yield [
         Tried(GRAPHS, ["phone"]),
         Tried(GRAPHS, ["pay", "search"]),
         Tried(GRAPHS, []),
         Tried(ALTERNATIVES, []),
-    )
+    ]
 
     assert called["sub_goal_completion"][:3] == (1, 1, 1)
     assert called["sub_goal_completion"].label == "phone"
@@ -73,7 +79,8 @@ def test_graph_that_fits_the_run_is_scored() -> None:
     assert of_one_graph["sub_goal_completion"].label is None
 
 
-def test_group_inside_an_unchosen_path_is_not_asked() -> None:
+@built_together
+def test_group_inside_an_unchosen_path_is_not_asked() -> Scene:
     """Nested groups count only inside the chosen path."""
     goals = """
       top:   {any_of: [[inner], [plain]]}
@@ -82,14 +89,15 @@ def test_group_inside_an_unchosen_path_is_not_asked() -> None:
       b:     {serves: [u]}
       plain: {serves: [v]}
 """
-    inner, plain = several(Tried(goals, ["u"]), Tried(goals, ["v"]))
+    inner, plain = yield [Tried(goals, ["u"]), Tried(goals, ["v"])]
 
     assert {name for _, name in inner.sub_goals} == {"b"}
     assert {name for _, name in plain.sub_goals} == {"plain"}
 
 
-def test_call_of_another_path_is_not_off_plan() -> None:
+@built_together
+def test_call_of_another_path_is_not_off_plan() -> Scene:
     """Off-plan calls serve no sub-goal of the task at all."""
-    scored = one(ALTERNATIVES, ["search", "pay", "ticket", "weather"])
+    (scored,) = yield [Tried(ALTERNATIVES, ["search", "pay", "ticket", "weather"])]
 
     assert scored["off_plan_calls"].value == 1

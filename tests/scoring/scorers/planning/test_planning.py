@@ -248,7 +248,7 @@ def random_task(random: Random) -> dict[str, Any]:
     return task
 
 
-@settings(max_examples=4, phases=[Phase.generate])
+@settings(max_examples=2, phases=[Phase.generate])
 @given(st.integers(min_value=0))
 def test_scores_are_those_of_the_definition(seed: int) -> None:
     """Four plans at each of 60 tasks score as the slow and plain definition says."""
