@@ -4,10 +4,11 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from tests.commands import Ended, tracegrade
 from tests.queries.traces import agent, land, request_of, tool
 from tests.scoring.build import specification
 
@@ -70,6 +71,32 @@ def honest_model() -> Iterator[ModelServer]:
         patch.setenv("JUDGE_BASE_URL", found.url)
         patch.setenv("JUDGE_KEY", KEY)
         yield found
+
+
+class Judged(NamedTuple):
+    """A lake whose runs were judged once, how that ended, and the requests that it took."""
+
+    lake: Lake
+    ended: Ended
+    requests: int
+
+
+@pytest.fixture(scope="session")
+def judged_once(scored_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    """A copy of that lake, judged by an honest model; only read."""
+    folder = tmp_path_factory.mktemp("first")
+    lake = Lake.open(shutil.copytree(scored_lake.root, folder / "lake"))
+    with honest_model() as server:
+        command = ("judge", "run", judge_file(folder), "--lake", lake.root)
+        ended = tracegrade(*command, "--max-tokens", 1_000_000)
+        assert set(server.keys) == {f"Bearer {KEY}"}
+        return Judged(lake, ended, len(server.bodies))
+
+
+@pytest.fixture
+def judged(judged_once: Judged, tmp_path: Path) -> Lake:
+    """A copy of that lake, with 9 verdicts that are yes and 3 that are no."""
+    return Lake.open(shutil.copytree(judged_once.lake.root, tmp_path / "judged"))
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Judges of another provider: the same verdicts, cache, budget and waits, by its own client."""
 
 import json
+import shutil
 import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -42,30 +43,44 @@ def judges(tmp_path: Path) -> Path:
     return judge_file(tmp_path, model=MODEL)
 
 
+@pytest.fixture(scope="module")
+def asked(scored_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, ModelServer]:
+    """A lake whose runs such a model judged once, and that model; only read."""
+    folder = tmp_path_factory.mktemp("asked")
+    lake = Lake.open(shutil.copytree(scored_lake.root, folder / "lake"))
+    with model_server(speaking_messages(honest)) as found, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUDGE_BASE_URL", found.url.removesuffix("/v1"))
+        patch.setenv("JUDGE_KEY", KEY)
+        file = judge_file(folder, model=MODEL)
+        assert run(lake, file, "--max-tokens", 1_000_000).returncode == 0
+    return lake, found
+
+
 def run(lake: Lake, judges: Path, *options: object) -> Ended:
     """Run the judges."""
     return tracegrade("judge", "run", judges, "--lake", lake.root, *options)
 
 
 @needs_client
-def test_it_judges_alike_and_is_asked_once(lake: Lake, judges: Path, server: ModelServer) -> None:
-    """Each sub-goal has its verdict; again, or offline, nobody is asked and rows are the same."""
-    first = run(lake, judges, "--max-tokens", 1_000_000)
+def test_it_judges_alike_and_is_asked_once(
+    asked: tuple[Lake, ModelServer], tmp_path: Path, judges: Path, server: ModelServer
+) -> None:
+    """Each sub-goal has its verdict; again nobody is asked and rows are the same."""
+    lake = Lake.open(shutil.copytree(asked[0].root, tmp_path / "again"))
     before = rows(lake, "verdicts"), rows(lake, "judge_calls")
-    asked = len(server.bodies)
-    again, offline = run(lake, judges, "--max-tokens", 0), run(lake, judges, "--offline")
+    again = run(lake, judges, "--max-tokens", 0)
 
-    assert (first.returncode, again.returncode, offline.returncode) == (0, 0, 0)
+    assert again.returncode == 0
     assert verdicts(lake) == EXPECTED
-    assert (asked, len(server.bodies), len(before[1])) == (24, 24, 24)
+    assert (len(asked[1].bodies), len(server.bodies), len(before[1])) == (24, 0, 24)
     assert (rows(lake, "verdicts"), rows(lake, "judge_calls")) == before
     assert {json.loads(row["response"])["type"] for row in before[1]} == {"message"}
 
 
 @needs_client
-def test_nothing_but_what_it_needs_is_sent(lake: Lake, judges: Path, server: ModelServer) -> None:
+def test_nothing_but_what_it_needs_is_sent(asked: tuple[Lake, ModelServer]) -> None:
     """The key in its header alone; no seed; one tool at a time; ids of calls are unique."""
-    run(lake, judges, "--max-tokens", 1_000_000)
+    _, server = asked
 
     assert {key.removeprefix("Bearer ") for key in server.keys} == {KEY}
     assert {path.split("?")[0] for path in server.paths} == {"/v1/messages"}

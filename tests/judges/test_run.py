@@ -13,7 +13,7 @@ from tests.slow import slow_after
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.score import score
 
-from .conftest import KEY, RUNS, TASKS, honest_model, judge_file
+from .conftest import KEY, RUNS, TASKS, Judged, judge_file
 from .model_server import Json, ModelServer, Reply, honest
 from .reading import rows, verdicts
 
@@ -30,26 +30,9 @@ def run(lake: Lake, judges: Path, *options: object) -> Ended:
     return tracegrade("judge", "run", judges, "--lake", lake.root, *options)
 
 
-@pytest.fixture(scope="module")
-def first(scored_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, Ended, int]:
-    """A lake whose runs were judged once, how that ended, and the requests that it took."""
-    folder = tmp_path_factory.mktemp("first")
-    lake = Lake.open(shutil.copytree(scored_lake.root, folder / "lake"))
-    with honest_model() as server:
-        ended = run(lake, judge_file(folder), "--max-tokens", 1_000_000)
-        assert set(server.keys) == {f"Bearer {KEY}"}
-        return lake, ended, len(server.bodies)
-
-
-@pytest.fixture
-def judged(first: tuple[Lake, Ended, int], tmp_path: Path) -> Lake:
-    """A copy of that lake."""
-    return Lake.open(shutil.copytree(first[0].root, tmp_path / "judged"))
-
-
-def test_judge_reads_and_cites(first: tuple[Lake, Ended, int]) -> None:
+def test_judge_reads_and_cites(judged_once: Judged) -> None:
     """Each sub-goal of each run has a verdict, with the step that shows it, in two requests."""
-    lake, ended, requests = first
+    lake, ended, requests = judged_once
 
     assert ended.returncode == 0
     assert verdicts(lake) == EXPECTED
@@ -85,6 +68,7 @@ def test_lost_verdicts_come_back_from_the_cache(judged: Lake, judges: Path) -> N
             ] == [{k: v for k, v in row.items() if k not in dates} for row in before]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_offline_what_is_not_kept_is_an_error(
     lake: Lake, judges: Path, server: ModelServer
 ) -> None:

@@ -112,6 +112,7 @@ def test_worked_example_of_the_triangle(lake: Lake, tmp_path: Path) -> None:
     assert composite.label == "Staging-Only"
 
 
+@pytest.mark.slow
 def test_imported_tau_bench_has_its_own_table(lake: Lake, shared_data: Path) -> None:
     """200 airline runs of gpt-4o, imported and scored, give the published pass^k and pass@k."""
     paths = {"messages": "traj", "task": "task_id", "trial": "trial", "success": "reward"}

@@ -24,6 +24,8 @@ from tracegrade_scoring.tasks.ground_truth import task_file
 
 from .build import specification
 
+pytestmark = pytest.mark.slow
+
 CALENDAR = ("create_event", "delete_event", "update_event")
 EMAIL = ("send_email", "delete_email", "forward_email", "reply_email")
 READS = (

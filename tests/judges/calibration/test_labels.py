@@ -7,28 +7,11 @@ from pathlib import Path
 
 import pytest
 from tests.commands import Ended, tracegrade
-from tests.judges.conftest import honest_model, judge_file
+from tests.judges.conftest import Judged
 from tests.judges.reading import rows
 
 from tracegrade_judges.calibration.sample import allocation, draw
 from tracegrade_lake import Lake
-
-
-@pytest.fixture(scope="module")
-def once(scored_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Lake:
-    """A lake with 9 verdicts that are yes and 3 that are no."""
-    home = tmp_path_factory.mktemp("labels")
-    lake = Lake.open(shutil.copytree(scored_lake.root, home / "lake"))
-    with honest_model():
-        command = ("judge", "run", judge_file(home), "--lake", lake.root, "--max-tokens", 10**6)
-        assert tracegrade(*command).returncode == 0
-    return lake
-
-
-@pytest.fixture
-def judged(once: Lake, tmp_path: Path) -> Lake:
-    """A copy of that lake."""
-    return Lake.open(shutil.copytree(once.root, tmp_path / "lake"))
 
 
 def label(lake: Lake, *options: object) -> Ended:
@@ -90,10 +73,10 @@ def test_labels_are_verdicts_of_a_person(judged: Lake, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def drawn(once: Lake, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, str]:
+def drawn(judged_once: Judged, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, str]:
     """A lake whose verdicts were drawn to be labelled, and the name of one of them; only read."""
     home = tmp_path_factory.mktemp("drawn")
-    lake = Lake.open(shutil.copytree(once.root, home / "lake"))
+    lake = Lake.open(shutil.copytree(judged_once.lake.root, home / "lake"))
     label(lake, "--out", home / "drawn.csv")
     return lake, cells(home / "drawn.csv")[0]["item"]
 

@@ -199,6 +199,7 @@ def test_rules_go_by_what_people_would_say(lake: Lake, capsys: pytest.CaptureFix
     assert found[0]["fact"].startswith("base of success, corrected, is 0.46")
 
 
+@pytest.mark.slow
 def test_reports_and_pages_answer_alike(lake: Lake, capsys: pytest.CaptureFixture[str]) -> None:
     """A report's first sentence, and that of the explorer, is that of the comparison."""
     of_both(lake)

@@ -161,6 +161,7 @@ def test_scoring_reads_no_spans(lake: Lake, expected: dict[str, list[Any]]) -> N
     assert tables(lake) == expected
 
 
+@pytest.mark.slow
 def test_trajectories_of_an_earlier_version_are_built_again(
     at_once: AtOnce, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from tests.queries.traces import agent, land, message, model, request, request_o
 from tests.scoring.build import arrow, specification
 
 from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import VERDICTS
 from tracegrade_scoring.job.discovery import Chosen
@@ -110,6 +111,7 @@ def test_late_span_scores_its_trace_again(pair: Lake, spec: Specification) -> No
     assert values(pair, missed) == [(0,)]
 
 
+@pytest.mark.slow
 def test_verdict_scores_its_trajectory_again(pair: Lake, spec: Specification) -> None:
     """One that comes later changes success; one without a source, by others, is a verifier's."""
     ((trajectory_id,),) = values(pair, "SELECT min(trajectory_id) FROM trajectories")
@@ -155,10 +157,12 @@ def test_unfinished_run_waits_until_it_is_settled(lake: Lake, spec: Specificatio
     """Without its root a trace is scored once 10 minutes of the lake's own time have passed."""
     orphan = request_of([tool(2, 1, tool_name="look", trace=1)])
     land(lake, orphan)
-    assert score(lake, spec).trajectories == 0
+    build(lake)
+    assert look(lake, spec).trajectories == 0
 
     land(lake, run(2, "look"), seq=2, day=1)
-    assert score(lake, spec).trajectories == 2
+    build(lake)
+    assert look(lake, spec).trajectories == 2
 
 
 @pytest.mark.slow

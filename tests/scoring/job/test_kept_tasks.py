@@ -50,6 +50,7 @@ def empty(tmp_path: Path) -> Lake:
     return Lake.create(tmp_path / "lake")
 
 
+@pytest.mark.slow
 def test_scoring_without_files_scores_against_those_given_last(
     scored: Lake, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,6 +85,8 @@ def test_trajectories_that_would_lose_their_task_are_counted(scored: Lake) -> No
     }  # fmt: skip
     after = look(scored, Specification())
     assert (after.trajectories, after.without_task, after.kept) == (0, 0, True)
+    forgotten = look(scored, NO_TASKS)
+    assert (forgotten.trajectories, forgotten.without_task) == (2, 2)
 
 
 def test_options_of_tool_correctness_are_kept_too(scored: Lake) -> None:

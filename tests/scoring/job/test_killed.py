@@ -63,12 +63,20 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     return lake
 
 
-def test_killed_run_is_no_attempt(alone: Lake, both: Lake) -> None:
-    """Its scores say why they are not there; what is added up is of the other run alone."""
+def test_killed_run_is_no_attempt(both: Lake) -> None:
+    """Its scores say why they are not there, it has no evidence, and it is in no sum."""
     killed = f"trajectory_id LIKE '{2:032x}-%'"
     assert values(
         both, f"SELECT status, reason, count(*) FROM scores WHERE {killed} GROUP BY ALL"
     ) == [("not_applicable", "killed_run", 2 * len(METRICS))]
+    for table in ("decisions", "sub_goals", "failures", "failed_calls"):
+        assert values(both, f"FROM {table} WHERE {killed}") == []
+    assert values(both, "SELECT DISTINCT trajectories FROM release_scores") == [(1,)]
+
+
+@pytest.mark.slow
+def test_what_is_added_up_is_of_the_other_run_alone(alone: Lake, both: Lake) -> None:
+    """Sums and evidence are those of a lake in which nothing was killed."""
     with connect(alone, layers=(SCORES,)) as one, connect(both, layers=(SCORES,)) as two:
         for table in ("release_scores", "decisions", "sub_goals", "failures", "failed_calls"):
             rows = f"FROM {table} ORDER BY ALL"
@@ -104,7 +112,10 @@ def test_only_killed_runs_leave_no_release_scores(tmp_path: Path, spec: Specific
     assert values(lake, "FROM release_scores") == []
 
 
-def test_agent_cannot_call_its_own_run_killed(alone: Lake) -> None:
+def test_agent_cannot_call_its_own_run_killed(both: Lake) -> None:
     """The mark counts in spans of whoever kills; else a failed run could take itself out."""
-    assert values(alone, "SELECT injection, count(*) FROM trajectories GROUP BY 1") == [(None, 2)]
-    assert values(alone, "SELECT count(*) FROM scores WHERE reason = 'killed_run'") == [(0,)]
+    own = f"trajectory_id LIKE '{1:032x}-%'"
+    assert values(
+        both, f"SELECT injection, count(*) FROM trajectories WHERE {own} GROUP BY 1"
+    ) == [(None, 2)]
+    assert values(both, f"FROM scores WHERE {own} AND reason = 'killed_run'") == []

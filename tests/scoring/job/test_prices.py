@@ -109,6 +109,7 @@ def test_lake_keeps_the_prices_it_was_given(priced: tuple[Lake, Ended], tmp_path
     assert costs(lake) == [0.00018, None, 0.00018]
 
 
+@pytest.mark.slow
 def test_command_forgets_prices_if_told(priced: tuple[Lake, Ended], tmp_path: Path) -> None:
     """`score` alone changes no cost, before and after; `--forget-prices` does."""
     lake = copied(priced[0], tmp_path)

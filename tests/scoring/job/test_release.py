@@ -138,7 +138,7 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
         yield con
 
 
-@settings(max_examples=8, phases=[Phase.generate])
+@settings(max_examples=4, phases=[Phase.generate])
 @given(seed=st.integers(min_value=0))
 def test_release_scores_are_those_of_the_definition(
     con: duckdb.DuckDBPyConnection, seed: int
@@ -173,7 +173,7 @@ def numbered(rows: pa.Table, random: Random) -> pa.Table:
     return rows
 
 
-@settings(max_examples=8, phases=[Phase.generate])
+@settings(max_examples=4, phases=[Phase.generate])
 @given(seed=st.integers(min_value=0))
 def test_sums_are_exact(con: duckdb.DuckDBPyConnection, seed: int) -> None:
     """Split in any way, doubles add up as multiples of 2**-60; taken off, they leave nothing."""

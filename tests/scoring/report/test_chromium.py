@@ -99,7 +99,7 @@ def browse(page: Path, profile: Path, *flags: str) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("name", slow_after(3, ["hostile", "compared", "run", "sample"]))
+@pytest.mark.parametrize("name", slow_after(1, ["hostile", "compared", "run", "sample"]))
 def test_page_is_drawn_and_silent(
     name: str, pages: dict[str, Path], site: tuple[str, list[str]], tmp_path: Path
 ) -> None:

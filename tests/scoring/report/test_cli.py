@@ -93,23 +93,22 @@ def test_agent_that_never_ran_is_bad_input(lake: Path, capsys: pytest.CaptureFix
     )
 
 
-def test_out_writes_the_file_whole(
-    lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_out_writes_the_file_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The file is there under its name alone, and stdout stays empty."""
-    page = tmp_path / "report.html"
+    page = tmp_path / "pages" / "report.html"
+    page.parent.mkdir()
 
-    assert run("--lake", lake, "--format", "html", "--out", page) == 0
+    assert run("--lake", tmp_path, "--format", "html", "--out", page) == 0
     assert page.read_text("utf-8").endswith("</html>\n")
-    assert list(tmp_path.iterdir()) == [page]
+    assert list(page.parent.iterdir()) == [page]
     assert capsys.readouterr().out == ""
 
 
 def test_out_that_cannot_be_written_is_a_failure_outside(
-    lake: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit 3 and one line that names the file."""
-    assert run("--lake", lake, "--out", tmp_path / "none" / "report.txt") == 3
+    assert run("--lake", tmp_path, "--out", tmp_path / "none" / "report.txt") == 3
 
     (line,) = capsys.readouterr().err.splitlines()
     assert "none/report.txt" in line
@@ -134,13 +133,13 @@ def test_wrong_usage_is_bad_input(
 
 
 def test_lake_may_come_from_the_environment(
-    lake: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """TRACEGRADE_LAKE stands for --lake."""
-    monkeypatch.setenv("TRACEGRADE_LAKE", str(lake))
+    monkeypatch.setenv("TRACEGRADE_LAKE", str(tmp_path))
 
     assert run("--format", "json") == 0
-    assert json.loads(capsys.readouterr().out)["lake"] == str(lake)
+    assert json.loads(capsys.readouterr().out)["lake"] == str(tmp_path)
 
 
 def test_empty_lake_is_a_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
