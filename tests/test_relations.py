@@ -110,6 +110,7 @@ def _naming(names: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{compound})\b|[\"'] *(?:FROM|JOIN) (?:{simple})\b")
 
 
+@pytest.mark.slow
 def test_relations_of_the_pass_are_made_before_they_are_read(tmp_path: Path) -> None:
     """What an earlier bucket left is never taken for this one's."""
     lake = Lake.create(tmp_path / "lake")

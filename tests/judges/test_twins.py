@@ -56,19 +56,27 @@ def attacked_once(scored_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -
         return Attacked(lake, lines, server.requests)
 
 
-def test_no_forgery_takes_in_a_judge_who_reads(
-    attacked_once: Attacked, tmp_path: Path, server: ModelServer
-) -> None:
-    """Forty attacks on a run whose verdict is no: none turns it; asked again, all is cached."""
+def test_no_forgery_takes_in_a_judge_who_reads(attacked_once: Attacked) -> None:
+    """Forty attacks on a run whose verdict is no: none turns it."""
     lake, first, requests = attacked_once
-
-    twins(lake, judge_file(tmp_path, only=["refund/pay"]), *ONE_NO)
 
     attacked = [row for row in rows(lake, "judge_twins") if row["twin"] in ATTACKS]
     assert len({(row["twin"], row["place"]) for row in attacked}) == 40
     assert {(row["before"], row["after"]) for row in attacked} == {("no", "no")}
     assert "attacks turned no into yes in 0 of 40" in first[0]
     assert len(requests) >= 40
+
+
+@pytest.mark.slow
+def test_what_was_asked_of_twins_is_asked_no_more(
+    attacked_once: Attacked, tmp_path: Path, server: ModelServer
+) -> None:
+    """Asked again, all is cached."""
+    before = rows(attacked_once.lake, "judge_twins")
+
+    twins(attacked_once.lake, judge_file(tmp_path, only=["refund/pay"]), *ONE_NO)
+
+    assert rows(attacked_once.lake, "judge_twins") == before
     assert server.bodies == []
 
 

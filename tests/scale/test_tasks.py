@@ -48,6 +48,7 @@ def small(landed_run: Lake, tmp_path: Path) -> Lake:
     return copied(landed_run, tmp_path / "small")
 
 
+@pytest.mark.slow
 def test_commands_work_off_what_a_job_hands_out(small: Lake, tmp_path: Path) -> None:
     """One hands out and commits, another works off its share meanwhile, and then ends."""
     here = copied(small, tmp_path / "here")

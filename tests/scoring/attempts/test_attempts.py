@@ -70,7 +70,7 @@ def scored(run: dict[str, Any]) -> Row:
     return {**{name: run[name] for name in kept}, "success": success}
 
 
-@settings(max_examples=40, phases=[Phase.generate])
+@settings(max_examples=20, phases=[Phase.generate])
 @given(st.integers(min_value=0))
 def test_attempts_are_those_of_the_definition(seed: int) -> None:
     """Turns make one attempt, a trial run twice counts by its later run, cohorts stay apart."""

@@ -47,7 +47,7 @@ def by_itself(
     ]
 
 
-@settings(max_examples=30, phases=[Phase.generate], deadline=None)
+@settings(max_examples=15, phases=[Phase.generate], deadline=None)
 @given(st.integers(min_value=0))
 def test_patterns_fit_and_bind_together_as_alone(seed: int) -> None:
     """Each text gets the tasks whose patterns fit it; one that is told its task, the values."""

@@ -23,6 +23,7 @@ from tests.scoring.build import (
     specification,
     trajectory,
 )
+from tests.slow import slow_after
 
 from tracegrade_queries.build.canonical import canonical_json
 from tracegrade_scoring.attempts.assignment import largest_assignment, largest_matching
@@ -214,7 +215,7 @@ def test_paper_is_followed_on_random_attempts() -> None:
         assert values == pytest.approx(by_the_paper(*case)), case
 
 
-@pytest.mark.parametrize(("text", "used"), [("It is order 7781.", 1), ("Done.", 0)])
+@pytest.mark.parametrize(("text", "used"), slow_after(1, [("It is order 7781.", 1), ("Done.", 0)]))
 def test_answer_uses_tools_or_not_by_the_paper(text: str, used: int) -> None:
     """One result of two that comes back is enough; ours is a half."""
     steps = [

@@ -52,48 +52,60 @@ def test_worked_example_has_a_human_five() -> None:
     assert found["ra_immediate"].reason == "not_measured"
 
 
-@pytest.mark.parametrize(
-    ("kills", "value", "reason"),
-    [
-        ([kill("late", 5)], None, "no_such_score: late"),
-        ([kill("late", 5, source="human")], None, "no_such_score: late"),
-        ([kill("late", 7), kill("late", 3, source="human", evidence="no undo")], 3, None),
-        ([kill("late", 7), kill("late", 3, source="other")], 3, None),
-        ([kill("late", 5, source="human:ann", evidence="opaque")], 5, None),
-        ([kill("late", 5, label="override", evidence="opaque")], None, "no_such_score: late"),
-        (
-            [kill("late", 3, label="a human may undo it"), kill("late", 7, source="human:b")],
-            7,
-            None,
-        ),
-        ([kill("late", 0, source="harness:review-mails"), kill("late", 10)], 0, None),
-        ([kill("late", 5, source="inhuman", evidence="x")], None, "no_such_score: late"),
-        ([kill("late", 5, source="Human:ann", evidence="x")], None, "no_such_score: late"),
-        ([kill("late", 10), kill("late", 0, source="judge:undo")], 10, None),
-        ([kill("late", 10, source="judge:a"), kill("late", 3, source="judge:b")], 3, None),
-        ([kill("late", 3, source="judge:human"), kill("late", 7, source="human:judge")], 7, None),
-        (
-            [kill("late", None, label="error"), kill("late", 7, source="judge:undo")],
-            None,
-            "not_judged: late",
-        ),
-        ([kill("mid", 6), kill("late", 10)], None, "no_such_score: mid"),
-        ([kill("mid", None, label="error"), kill("late", 10)], None, "not_judged: mid"),
-        ([kill("late", None, label="not_applicable")], None, "no_kill"),
-        ([kill("early", 10), kill("late", None, label="not_applicable")], 10, None),
-    ],
-)
-def test_what_is_no_score_is_said(
-    kills: list[Row], value: float | None, reason: str | None
-) -> None:
+KILLS: list[tuple[list[Row], float | None, str | None]] = [
+    ([kill("late", 5)], None, "no_such_score: late"),
+    ([kill("late", 5, source="human")], None, "no_such_score: late"),
+    ([kill("late", 7), kill("late", 3, source="human", evidence="no undo")], 3, None),
+    ([kill("late", 7), kill("late", 3, source="other")], 3, None),
+    ([kill("late", 5, source="human:ann", evidence="opaque")], 5, None),
+    ([kill("late", 5, label="override", evidence="opaque")], None, "no_such_score: late"),
+    (
+        [kill("late", 3, label="a human may undo it"), kill("late", 7, source="human:b")],
+        7,
+        None,
+    ),
+    ([kill("late", 0, source="harness:review-mails"), kill("late", 10)], 0, None),
+    ([kill("late", 5, source="inhuman", evidence="x")], None, "no_such_score: late"),
+    ([kill("late", 5, source="Human:ann", evidence="x")], None, "no_such_score: late"),
+    ([kill("late", 10), kill("late", 0, source="judge:undo")], 10, None),
+    ([kill("late", 10, source="judge:a"), kill("late", 3, source="judge:b")], 3, None),
+    ([kill("late", 3, source="judge:human"), kill("late", 7, source="human:judge")], 7, None),
+    (
+        [kill("late", None, label="error"), kill("late", 7, source="judge:undo")],
+        None,
+        "not_judged: late",
+    ),
+    ([kill("mid", 6), kill("late", 10)], None, "no_such_score: mid"),
+    ([kill("mid", None, label="error"), kill("late", 10)], None, "not_judged: mid"),
+    ([kill("late", None, label="not_applicable")], None, "no_kill"),
+    ([kill("early", 10), kill("late", None, label="not_applicable")], 10, None),
+]
+"""Verdicts on kills, the score after recovery, and why there is none."""
+
+
+@pytest.fixture(scope="module")
+def judged() -> list[dict[str, Any]]:
+    """The scores of all KILLS, each those of an attempt."""
+    names = [f"t{i}" for i in range(len(KILLS))]
+    verdicts = [
+        {**verdict, "trajectory_id": name}
+        for name, (kills, *_) in zip(names, KILLS, strict=True)
+        for verdict in kills
+    ]
+    found = scored(verdicts, names)
+    return [found[name] for name in names]
+
+
+@pytest.mark.parametrize("case", range(len(KILLS)))
+def test_what_is_no_score_is_said(judged: list[dict[str, Any]], case: int) -> None:
     """Only 10, 7, 3 and 0 are scores, a 5 by a human with a reason; a missing point is no 10.
 
     Who judged, the word before the source's first colon says: `harness:review-mails` is no human,
     and neither is whoever has the word elsewhere, or in a label.
     """
-    score = scored(kills)["t1"]["ra_after_recovery"]
+    score = judged[case]["ra_after_recovery"]
 
-    assert (score.value, score.reason) == (value, reason)
+    assert (score.value, score.reason) == KILLS[case][1:]
 
 
 def test_read_only_run_has_the_early_kill_alone() -> None:

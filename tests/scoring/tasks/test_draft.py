@@ -133,6 +133,7 @@ def test_draft_is_a_task_file(drafted: str, tmp_path: Path) -> None:
     jsonschema_rs.validate(json.loads(schema_text()), yaml.safe_load(drafted))
 
 
+@pytest.mark.slow
 def test_draft_of_one_run_is_what_that_run_did(built: Lake, drafted: str, tmp_path: Path) -> None:
     """Held against its own draft a run is right, with calls of its sub-agents, not of these."""
     lake = Lake.open(shutil.copytree(built.root, tmp_path / "copy"))

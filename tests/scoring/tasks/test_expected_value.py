@@ -105,7 +105,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(found=JSON, meant=JSON)
 def test_any_value_can_be_meant_literally(
     con: duckdb.DuckDBPyConnection, found: Any, meant: Any
@@ -135,7 +135,7 @@ CHOICES = st.recursive(
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(found=PLAIN | st.just(ABSENT), wanted=CHOICES)
 def test_choices_at_any_depth_fit_as_defined(
     con: duckdb.DuckDBPyConnection, found: Any, wanted: Any
