@@ -141,6 +141,7 @@ def test_interrupted_stage_leaves_nothing_running(
     assert not list(tmp_path.glob("tracegrade-*"))
 
 
+@pytest.mark.slow
 def test_second_interrupt_leaves_nothing_running(tmp_path: Path) -> None:
     """An impatient second signal, however soon it comes, does not cut the clean-up short."""
     mark = uuid.uuid4().hex

@@ -56,6 +56,7 @@ def test_every_link_of_a_report_leads_somewhere(
     assert led == set(pages)
 
 
+@pytest.mark.slow
 def test_comparison_is_a_folder_too(sample_lake: Path, tmp_path: Path) -> None:
     """A path without an ending is one; what the newer release broke is one click away."""
     folder = tmp_path / "compared"
