@@ -56,15 +56,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lake
 
 
-@pytest.fixture
-def pending(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def pending_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A lake whose collector was killed with three requests that have not landed."""
-    lake = tmp_path / "pending"
+    lake = tmp_path_factory.mktemp("killed") / "pending"
     with collecting(lake, max_segment_age_secs=3600) as collector:
         for number in range(3):
             collector.post("/v1/traces", trace_body(number + 1))
         collector.kill()
     return lake
+
+
+@pytest.fixture
+def pending(pending_once: Path, tmp_path: Path) -> Path:
+    """A copy of that lake."""
+    return Path(shutil.copytree(pending_once, tmp_path / "pending"))
 
 
 @pytest.fixture

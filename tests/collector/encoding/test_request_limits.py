@@ -53,7 +53,7 @@ def items(request: ExportTraceServiceRequest | ExportLogsServiceRequest) -> int:
 
 
 @given(span_requests | log_requests)
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_count_is_that_of_the_decoded_request(
     request: ExportTraceServiceRequest | ExportLogsServiceRequest,
 ) -> None:
@@ -65,7 +65,7 @@ def test_count_is_that_of_the_decoded_request(
 
 
 @given(st.binary(max_size=200) | span_requests.map(lambda request: request.SerializeToString()))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_any_bytes_can_be_counted(body: bytes) -> None:
     """What is malformed is left to the decoder, also when cut or with one byte changed."""
     small = RequestLimits(3, 3)
@@ -146,7 +146,7 @@ def test_text_that_looks_like_fields_does_not_count() -> None:
 
 
 @given(span_requests | log_requests, st.integers(0, 12))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_items_of_json_have_the_limit_of_protobuf(
     request: ExportTraceServiceRequest | ExportLogsServiceRequest, most: int
 ) -> None:

@@ -172,7 +172,7 @@ def nested(text: str, depth: int) -> str:
     return text
 
 
-@settings(max_examples=many(100))
+@settings(max_examples=many(40))
 @given(AROUND, SHAPES | cards(), AROUND, st.integers(0, 4))
 def test_no_text_keeps_a_secret_that_has_a_shape(
     before: str, secret: str, after: str, depth: int
@@ -192,7 +192,7 @@ NAMES = st.sampled_from(_NAMES.split())
 VALUES = st.text(min_size=6, max_size=30).filter(lambda text: len(set(text)) > 3)
 
 
-@settings(max_examples=many(100))
+@settings(max_examples=many(60))
 @given(NAMES, VALUES, AROUND, st.integers(0, 3), st.booleans())
 def test_no_json_keeps_what_stands_under_a_secrets_name(
     name: str, value: str, after: str, depth: int, is_ascii: bool
@@ -215,7 +215,7 @@ def test_no_json_keeps_what_stands_under_a_secrets_name(
 SECRET_NAME = re.compile(f"(?i){TYPED_NAMES}|{KEY_NAMES}|{SHORT_NAMES}|cookie|card")
 
 
-@settings(max_examples=many(30))
+@settings(max_examples=many(15))
 @given(st.one_of(otlp_samples.span_requests, otlp_samples.log_requests))
 def test_rows_without_secrets_come_back_as_they_were_sent(sent: Request) -> None:
     """Every field of every item, whatever its values are; nothing is marked."""
@@ -229,7 +229,7 @@ def test_rows_without_secrets_come_back_as_they_were_sent(sent: Request) -> None
     )
 
 
-@settings(max_examples=many(25))
+@settings(max_examples=many(12))
 @given(st.one_of(otlp_samples.span_requests, otlp_samples.log_requests), st.data())
 def test_redacted_rows_are_valid_requests_that_differ_only_in_texts(
     sent: Request, data: st.DataObject

@@ -43,7 +43,7 @@ def same(fast: pa.Table, slow: pa.Table) -> bool:
     return True
 
 
-@settings(max_examples=many(25))
+@settings(max_examples=many(12))
 @given(st.lists(otlp_samples.span_requests, max_size=3))
 def test_spans_become_the_rows_of_the_slow_way(sent: list[ExportTraceServiceRequest]) -> None:
     """All columns of requests together: holes, equal keys, every kind of value, all extremes."""
@@ -52,7 +52,7 @@ def test_spans_become_the_rows_of_the_slow_way(sent: list[ExportTraceServiceRequ
     assert same(span_rows(given_, "c"), row_loop.span_rows(given_, "c"))
 
 
-@settings(max_examples=many(40))
+@settings(max_examples=many(20))
 @given(st.lists(otlp_samples.log_requests, max_size=3))
 def test_log_records_become_the_rows_of_the_slow_way(sent: list[ExportLogsServiceRequest]) -> None:
     """As for spans; bodies too."""
@@ -71,7 +71,7 @@ spans_of_any_ids = st.builds(
 )
 
 
-@settings(max_examples=many(40))
+@settings(max_examples=many(20))
 @given(st.lists(spans_of_any_ids | otlp_samples.spans, max_size=5))
 def test_refused_spans_have_no_rows(spans: list[Span]) -> None:
     """Spans with ids of a wrong length are left out, those beside them are not."""
@@ -82,7 +82,7 @@ def test_refused_spans_have_no_rows(spans: list[Span]) -> None:
     assert same(span_rows(given_, "c"), row_loop.span_rows(given_, "c"))
 
 
-@settings(max_examples=many(40))
+@settings(max_examples=many(20))
 @given(st.integers(), otlp_samples.span_requests)
 def test_strange_spelling_makes_no_difference(seed: int, sent: ExportTraceServiceRequest) -> None:
     """Fields in any order, twice, padded, or unknown are read as protobuf reads them.
