@@ -43,6 +43,11 @@ class Outcome:
         files = self.lake.newest_files("raw_spans")
         return [row for file in files for row in file.read().to_pylist()]
 
+    def imported_rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return what a query finds in the tables that an import writes."""
+        with connect(self.lake) as con:
+            return con.sql(sql).fetchall()
+
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Return what a query finds in the tables built from the lake."""
         return self.built.sql(sql).fetchall()

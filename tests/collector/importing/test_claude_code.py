@@ -4,21 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.collector.importing.imports import Outcome
+from tests.collector.importing.together import Scene
+from tests.scenes import built_together
 
 from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_lake import Lake
-from tracegrade_queries.build.build import build
-from tracegrade_queries.engine.connection import connect
 
 Row = dict[str, Any]
 SESSION = "5f0c1a52-3b1e-4a43-9f0e-2f6f3a1f9a11"
-
-
-@pytest.fixture
-def lake(tmp_path: Path) -> Lake:
-    """An empty lake."""
-    return Lake.create(tmp_path / "lake")
 
 
 def entry(second: int, role: str, content: Any, *, of: str | None = None, **fields: Any) -> Row:
@@ -73,24 +67,19 @@ def add(lake: Lake, file: Path, *entries: Row) -> tuple[Imported, list[str]]:
     return import_files(lake, [file], notes.append), notes
 
 
-def rows(lake: Lake, sql: str) -> list[tuple[Any, ...]]:
-    """Return what a query finds in the steps built from the lake."""
-    build(lake)
-    with connect(lake) as con:
-        return con.sql(sql).fetchall()
-
-
-def test_a_session_is_a_trajectory_with_its_times(lake: Lake, tmp_path: Path) -> None:
+@built_together
+def test_a_session_is_a_trajectory_with_its_times(folder: Path) -> Scene:
     """Blocks of one message are one model call; a call lasts from the message to its result."""
-    imported, notes = add(lake, tmp_path / "s.jsonl", *session())
+    lake = Lake.create(folder / "lake")
+    imported, notes = add(lake, folder / "s.jsonl", *session())
 
     assert notes == []
     assert imported.ignored == {
         "lines of type 'file-history-snapshot'": 1,
         "messages that the user did not write": 1,
     }
-    assert rows(
-        lake,
+    outcome = yield Outcome(lake, imported, notes)
+    assert outcome.rows(
         "SELECT kind, tool_name, coalesce(content, result), status, duration_ms, flags FROM steps "
         "ORDER BY step_index",
     ) == [
@@ -101,8 +90,7 @@ def test_a_session_is_a_trajectory_with_its_times(lake: Lake, tmp_path: Path) ->
         ("observation", "Bash", "Exit code 1", None, 5000, []),
         ("answer", None, "Two files.", None, 3000, []),
     ]
-    assert rows(
-        lake,
+    assert outcome.rows(
         "SELECT agent_name, release, conversation_id, user_input, final_answer, llm_call_count, "
         "output_tokens, start_time::VARCHAR FROM trajectories",
     ) == [
@@ -119,20 +107,24 @@ def test_a_session_is_a_trajectory_with_its_times(lake: Lake, tmp_path: Path) ->
     ]
 
 
-def test_a_session_that_went_on_adds_its_new_spans(lake: Lake, tmp_path: Path) -> None:
+@built_together
+def test_a_session_that_went_on_adds_its_new_spans(folder: Path) -> Scene:
     """The session's id makes the ids, so the file may have moved meanwhile."""
-    first, _ = add(lake, tmp_path / "s.jsonl", *session()[:6])
-    moved, _ = add(lake, tmp_path / "moved.jsonl", *session()[:6])
-    grown, _ = add(lake, tmp_path / "moved.jsonl", *session())
+    lake = Lake.create(folder / "lake")
+    first, _ = add(lake, folder / "s.jsonl", *session()[:6])
+    moved, _ = add(lake, folder / "moved.jsonl", *session()[:6])
+    grown, _ = add(lake, folder / "moved.jsonl", *session())
 
     assert [each.added.total() for each in (first, moved, grown)] == [3, 0, 4]
-    assert rows(lake, "SELECT tool_call_count, error_count, final_answer FROM trajectories") == [
-        (2, 1, "Two files.")
-    ]
+    outcome = yield Outcome(lake, grown, [])
+    found = outcome.rows("SELECT tool_call_count, error_count, final_answer FROM trajectories")
+    assert found == [(2, 1, "Two files.")]
 
 
-def test_a_side_chain_is_a_trajectory_of_its_own(lake: Lake, tmp_path: Path) -> None:
+@built_together
+def test_a_side_chain_is_a_trajectory_of_its_own(folder: Path) -> Scene:
     """A subagent's lines stand between those of the session that called it."""
+    lake = Lake.create(folder / "lake")
     side: Row = {"isSidechain": True}
     entries = [
         entry(1, "user", "Ask the other."),
@@ -142,10 +134,10 @@ def test_a_side_chain_is_a_trajectory_of_its_own(lake: Lake, tmp_path: Path) -> 
         entry(5, "user", result(1, "Seen.")),
         entry(6, "assistant", [{"type": "text", "text": "It saw."}], of="m3"),
     ]
-    add(lake, tmp_path / "s.jsonl", *entries)
+    imported, notes = add(lake, folder / "s.jsonl", *entries)
 
-    assert rows(
-        lake,
+    outcome = yield Outcome(lake, imported, notes)
+    assert outcome.rows(
         "SELECT agent_name, conversation_id, user_input, final_answer FROM trajectories "
         "ORDER BY ALL",
     ) == [
@@ -154,8 +146,9 @@ def test_a_side_chain_is_a_trajectory_of_its_own(lake: Lake, tmp_path: Path) -> 
     ]
 
 
-def test_broken_lines_of_a_session_are_named(lake: Lake, tmp_path: Path) -> None:
+def test_broken_lines_of_a_session_are_named(tmp_path: Path) -> None:
     """A session may end in half a line, when its process was killed."""
+    lake = Lake.create(tmp_path / "lake")
     file = tmp_path / "s.jsonl"
     add(lake, file, *session())
     file.write_text(file.read_text() + '[1]\n{"type": "user", "message": 5}\n{"type": "assi')

@@ -74,7 +74,9 @@ def test_archive_holds_the_same_runs(tmp_path: Path) -> None:
 
 def verdicts(outcome: Outcome) -> list[tuple[Any, ...]]:
     """Return (value, label, source, evidence) of all verdicts."""
-    return outcome.rows("SELECT value, label, source, evidence FROM verdicts ORDER BY ALL")
+    return outcome.imported_rows(
+        "SELECT value, label, source, evidence FROM verdicts ORDER BY ALL"
+    )
 
 
 def test_scores_are_verdicts_on_success(tmp_path: Path) -> None:

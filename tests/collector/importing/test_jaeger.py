@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.collector.importing.imports import imported, written, written_lines
+from tests.collector.importing.together import Scene
+from tests.scenes import built_together
 
 TRACE = "3e289017fe03ffd7c4145316d2eb3d0d"
 WEATHER_CALL = [("get_weather", '{"city":"Paris"}', "ok")]
@@ -54,21 +56,24 @@ def trace(*spans: dict[str, Any]) -> dict[str, Any]:
     return {"traceID": TRACE, "spans": list(spans), "processes": {"p1": process}}
 
 
-def test_trace_gives_its_call(tmp_path: Path) -> None:
+@built_together
+def test_trace_gives_its_call(folder: Path) -> Scene:
     """The answer of the interface; once more, it adds nothing."""
-    file = written(tmp_path, {"data": [trace(*weather())], "total": 0, "errors": None})
-    outcome = imported(tmp_path, file)
+    file = written(folder, {"data": [trace(*weather())], "total": 0, "errors": None})
+    outcome = imported(folder, file)
     assert outcome.imported.understood == {"spans": 3}
     assert outcome.again(file) == 0
+    outcome = yield outcome
     assert outcome.calls() == WEATHER_CALL
 
 
-def test_spans_a_line_are_read(tmp_path: Path) -> None:
+@built_together
+def test_spans_a_line_are_read(folder: Path) -> Scene:
     """As storage keeps them: the process in the span, the parent's id without a reference."""
     process = {"serviceName": "weather", "tag": {}}
     spans = [{**each, "process": process, "references": []} for each in weather()]
     spans[2]["parentSpanID"] = f"{2:016x}"
-    outcome = imported(tmp_path, written_lines(tmp_path, spans))
+    outcome = yield imported(folder, written_lines(folder, spans))
     assert outcome.calls() == WEATHER_CALL
 
 

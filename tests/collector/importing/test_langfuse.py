@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.collector.importing.imports import imported, written, written_lines
+from tests.collector.importing.together import Scene
+from tests.scenes import built_together
 
 TRACE = "1b72c51fabed12ae7df83bfd4a09f545"
 STEPS = [
@@ -49,17 +51,20 @@ def observations() -> list[dict[str, Any]]:
     ]
 
 
-def test_trace_with_observations_gives_its_steps(tmp_path: Path) -> None:
+@built_together
+def test_trace_with_observations_gives_its_steps(folder: Path) -> Scene:
     """The session is the conversation; once more, it adds nothing."""
     trace = {"id": TRACE, "sessionId": "s1", "scores": ["a score's id"]}
-    file = written(tmp_path, {"trace": trace, "observations": observations()})
-    outcome = imported(tmp_path, file)
+    file = written(folder, {"trace": trace, "observations": observations()})
+    outcome = imported(folder, file)
     assert outcome.imported.understood == {"spans": 4}
     assert outcome.imported.ignored == {"scores without a name, a source or a value": 1}
     assert outcome.again(file) == 0
+    outcome = yield outcome
+    assert {row["trace_id"] for row in outcome.spans()} == {TRACE}
     assert outcome.steps() == STEPS
-    found = outcome.rows("SELECT trace_id, conversation_id, agent_name FROM trajectories")
-    assert found == [(TRACE, "s1", None)]  # a run's name is not its agent's
+    found = outcome.rows("SELECT conversation_id, agent_name FROM trajectories")
+    assert found == [("s1", None)]  # a run's name is not its agent's
 
 
 AGENTS = {
@@ -71,19 +76,21 @@ AGENTS = {
 }
 
 
-def test_agent_is_called_as_its_observation(tmp_path: Path) -> None:
+@built_together
+def test_agent_is_called_as_its_observation(folder: Path) -> Scene:
     """An id is no name, nor is what a framework calls every run."""
-    traces = {f"{number:032x}": name for number, name in enumerate(AGENTS, 1)}
     lines = []
-    for trace, name in traces.items():
+    for number, name in enumerate(AGENTS, 1):
+        trace = f"{number:016x}" * 2
         first, *others = (each | {"traceId": trace} for each in observations())
         lines += [first | {"type": "AGENT", "name": name}, *others]
-    outcome = imported(tmp_path, written(tmp_path, lines))
-    found = outcome.rows("SELECT trace_id, agent_name FROM trajectories")
-    assert {traces[trace]: agent for trace, agent in found} == AGENTS
+    outcome = yield imported(folder, written(folder, lines))
+    found = outcome.rows("SELECT agent_name FROM trajectories ORDER BY trace_id")
+    assert [agent for (agent,) in found] == [*AGENTS.values()]
 
 
-def test_observations_a_line_in_snake_case(tmp_path: Path) -> None:
+@built_together
+def test_observations_a_line_in_snake_case(folder: Path) -> Scene:
     """As the export to a bucket writes them, a tool of LangChain's as a span of no type."""
     lines = observations()
     lines[2]["type"] = "SPAN"
@@ -92,7 +99,8 @@ def test_observations_a_line_in_snake_case(tmp_path: Path) -> None:
     names = {"traceId": "trace_id", "parentObservationId": "parent_observation_id"}
     names |= {"startTime": "start_time", "endTime": "end_time"}
     rows = [{names.get(key, key): each[key] for key in each} for each in lines]
-    assert imported(tmp_path, written_lines(tmp_path, rows)).steps() == STEPS
+    outcome = yield imported(folder, written_lines(folder, rows))
+    assert outcome.steps() == STEPS
 
 
 def test_kept_attributes_and_errors_are_given_back(tmp_path: Path) -> None:
@@ -151,14 +159,14 @@ def test_scores_of_success_are_verdicts(tmp_path: Path) -> None:
         "scores of a session, or of one observation": 1,
         "scores that are not a number from 0 to 1": 1,
     }
-    assert outcome.rows(said) == [
+    assert outcome.imported_rows(said) == [
         (TRACE, 0.0, None, "langfuse api passed", None),
         (TRACE, 0.8, None, "judge:langfuse Correctness", "nearly"),
         (TRACE, 1.0, "True", "langfuse annotation passed", None),
         (TRACE, 1.0, "yes", "langfuse api correct", None),
     ]
     named = imported(tmp_path / "named", lines, paths={"success": "mine"})
-    assert named.rows("SELECT source FROM verdicts") == [("langfuse api mine",)]
+    assert named.imported_rows("SELECT source FROM verdicts") == [("langfuse api mine",)]
 
 
 def test_costs_stand_on_their_model_calls(tmp_path: Path) -> None:
@@ -168,10 +176,8 @@ def test_costs_stand_on_their_model_calls(tmp_path: Path) -> None:
     lines[3]["calculated_total_cost"] = 2
     cost = "attributes['gen_ai.usage.cost']"
     outcome = imported(tmp_path, written_lines(tmp_path, lines))
-    assert outcome.rows(f"SELECT {cost} FROM spans WHERE {cost} IS NOT NULL ORDER BY 1") == [
-        ("0.25",),
-        ("2.0",),
-    ]
+    told = f"SELECT {cost} FROM spans WHERE {cost} IS NOT NULL ORDER BY 1"
+    assert outcome.imported_rows(told) == [("0.25",), ("2.0",)]
 
 
 def test_framework_traces_give_their_calls(tmp_path: Path, shared_data: Path) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.collector.importing.imports import imported, written, written_lines
+from tests.collector.importing.together import Scene
+from tests.scenes import built_together
 
 ROOT, MODEL, TOOL, LAST = (f"0197e4f1-0000-7000-8000-00000000000{n}" for n in range(4))
 TIMES = {"start_time": "2026-01-05T10:00:0{}Z", "end_time": "2026-01-05T10:00:0{}.500000Z"}
@@ -48,17 +50,20 @@ def runs() -> list[dict[str, Any]]:
     ]
 
 
-def test_runs_a_line_give_their_steps(tmp_path: Path) -> None:
+@built_together
+def test_runs_a_line_give_their_steps(folder: Path) -> Scene:
     """A run of a graph; once more, it adds nothing; UUIDs of traces stay readable."""
-    file = written_lines(tmp_path, runs())
-    outcome = imported(tmp_path, file)
+    file = written_lines(folder, runs())
+    outcome = imported(folder, file)
     assert outcome.imported.understood == {"spans": 4}
     assert outcome.again(file) == 0
+    outcome = yield outcome
     assert {row["trace_id"] for row in outcome.spans()} == {ROOT.replace("-", "")}
     assert outcome.steps() == STEPS
 
 
-def test_parquet_gives_the_same_steps(tmp_path: Path) -> None:
+@built_together
+def test_parquet_gives_the_same_steps(folder: Path) -> Scene:
     """As the bulk export writes it: JSON in texts, times as timestamps."""
     texts = ("inputs", "outputs", "extra")
     rows = [{**each, **{key: json.dumps(each[key]) for key in texts}} for each in runs()]
@@ -66,8 +71,8 @@ def test_parquet_gives_the_same_steps(tmp_path: Path) -> None:
     for name in TIMES:
         times = table[name].cast(pa.timestamp("us", "UTC"))
         table = table.set_column(table.schema.get_field_index(name), name, times)
-    pq.write_table(table, tmp_path / "runs.parquet")
-    outcome = imported(tmp_path, tmp_path / "runs.parquet")
+    pq.write_table(table, folder / "runs.parquet")
+    outcome = yield imported(folder, folder / "runs.parquet")
     assert outcome.imported.faults == 0
     assert min(row["start_ns"] for row in outcome.spans()) == 1_767_607_200_000_000_000
     assert outcome.steps() == STEPS
@@ -121,10 +126,11 @@ def test_feedback_on_success_is_a_verdict(tmp_path: Path) -> None:
         "feedback 'toxicity'": 1,
     }
     trace = ROOT.replace("-", "")
-    said = outcome.rows("SELECT trajectory_id, subject, value, source FROM verdicts")
+    said = outcome.imported_rows("SELECT trajectory_id, subject, value, source FROM verdicts")
     assert said == [(trace, "success", 0.5, "langsmith correctness")]
     cost = "attributes['gen_ai.usage.cost']"
-    assert outcome.rows(f"SELECT {cost} FROM spans WHERE {cost} IS NOT NULL") == [("0.25",)]
+    found = outcome.imported_rows(f"SELECT {cost} FROM spans WHERE {cost} IS NOT NULL")
+    assert found == [("0.25",)]
 
 
 WEATHER = '{"city":"Paris"}'

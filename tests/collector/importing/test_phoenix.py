@@ -7,7 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.collector.importing.imports import imported, written_lines
+from tests.collector.importing.together import Scene
 from tests.queries.traces import capture_path
+from tests.scenes import built_together
 
 TRACE = "0f" * 16
 STEPS = [
@@ -61,24 +63,27 @@ def frame() -> list[dict[str, Any]]:
     ]
 
 
-def test_lines_give_their_steps(tmp_path: Path) -> None:
+@built_together
+def test_lines_give_their_steps(folder: Path) -> Scene:
     """As `to_json(orient="records", lines=True)` writes it; once more, it adds nothing."""
-    file = written_lines(tmp_path, frame())
-    outcome = imported(tmp_path, file)
+    file = written_lines(folder, frame())
+    outcome = imported(folder, file)
     assert outcome.imported.understood == {"spans": 4}
     assert outcome.imported.ignored == {}
     assert outcome.again(file) == 0
+    outcome = yield outcome
     assert outcome.steps() == STEPS
 
 
-def test_parquet_gives_the_same_spans(tmp_path: Path) -> None:
+@built_together
+def test_parquet_gives_the_same_spans(folder: Path) -> Scene:
     """Columns that a row lacks are no attributes; times to the nanosecond."""
     columns = dict.fromkeys(key for row in frame() for key in row)
     table = pa.Table.from_pylist([columns | row for row in frame()])
     times = pa.array([1_767_607_200_000_000_001 + n for n in range(4)], pa.timestamp("ns", "UTC"))
     table = table.set_column(table.schema.get_field_index("start_time"), "start_time", times)
-    pq.write_table(table, tmp_path / "spans.parquet")
-    outcome = imported(tmp_path, tmp_path / "spans.parquet")
+    pq.write_table(table, folder / "spans.parquet")
+    outcome = yield imported(folder, folder / "spans.parquet")
     assert min(row["start_ns"] for row in outcome.spans()) == 1_767_607_200_000_000_001
     assert outcome.steps() == STEPS
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from tests.collector.importing.imports import Outcome, imported, written
+from tests.collector.importing.together import Scene
 from tests.commands import tracegrade
+from tests.scenes import built_together
 
 from tracegrade.errors import BadInput
 from tracegrade_collector.importing.fenced_code import Block, blocks
@@ -36,12 +38,13 @@ def steps(outcome: Outcome) -> list[tuple[Any, ...]]:
     return [tuple(each for each in row if each is not None) for row in found]
 
 
-def test_marked_plans_are_plans_and_the_text_stays(tmp_path: Path) -> None:
+@built_together
+def test_marked_plans_are_plans_and_the_text_stays(folder: Path) -> Scene:
     """Each of the model's that has the marker; the user's is what the user wants."""
     messages = said(
         "Here is my plan: pay.", PLAN, "Go.", "Here is my plan: ask Bob", "Why?", "So."
     )
-    outcome = read(tmp_path, messages, plan_marker=parse_marker("(?i)here is my plan"))
+    outcome = yield read(folder, messages, plan_marker=parse_marker("(?i)here is my plan"))
 
     assert outcome.notes == []
     assert steps(outcome) == [
@@ -104,7 +107,8 @@ def test_a_marker_and_code_that_are_nowhere_are_told(tmp_path: Path) -> None:
 CODE = "I list them.\n```Bash\nls -l\n```\nThen I wait."
 
 
-def test_fenced_code_and_the_reply_are_a_call(tmp_path: Path) -> None:
+@built_together
+def test_fenced_code_and_the_reply_are_a_call(folder: Path) -> Scene:
     """The language is the tool; code that nobody replied to is what the model says."""
     messages: list[Row] = [
         *said("Which files?", CODE, "a.txt\nb.txt", "Two.\n```python\nlen(x)\n\n```<end_code>"),
@@ -112,7 +116,7 @@ def test_fenced_code_and_the_reply_are_a_call(tmp_path: Path) -> None:
         *said("```\nls b*\n```\nor\n~~~ {.python}\nopen('b')\n~~~", "b.txt", first="assistant"),
         *said("There are two:\n```\na.txt\n```", first="assistant"),
     ]
-    outcome = read(tmp_path, messages, code_calls=True)
+    outcome = yield read(folder, messages, code_calls=True)
 
     assert steps(outcome) == [
         ("thought", "I list them."),
@@ -131,7 +135,8 @@ def test_fenced_code_and_the_reply_are_a_call(tmp_path: Path) -> None:
     assert outcome.rows("SELECT max(turn) FROM steps") == [(0,)]
 
 
-def test_messages_that_request_tools_keep_their_code(tmp_path: Path) -> None:
+@built_together
+def test_messages_that_request_tools_keep_their_code(folder: Path) -> Scene:
     """There the code is a text, and what the user says next is no result."""
     call = {"id": "a", "function": {"name": "run", "arguments": "{}"}}
     messages: list[Row] = [
@@ -140,7 +145,7 @@ def test_messages_that_request_tools_keep_their_code(tmp_path: Path) -> None:
         {"role": "user", "content": "Wait!"},
         {"role": "assistant", "content": "Yes?"},
     ]
-    outcome = read(tmp_path, messages, code_calls=True)
+    outcome = yield read(folder, messages, code_calls=True)
 
     assert [step[:2] for step in steps(outcome)] == [
         ("message", "```py\n1\n```"),
