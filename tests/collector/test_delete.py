@@ -22,13 +22,15 @@ from tests.slow import slow_after
 from tests.waiting import wait_until
 
 from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.maintenance.erasure import LOCK_NAMES, Erasure
 from tracegrade_collector.maintenance.repair import repair
 from tracegrade_collector.maintenance.verify import verify
 from tracegrade_collector.maintenance.wait_until_landed import wait_until_landed
-from tracegrade_lake import Column, Lake, Table
+from tracegrade_collector.rows.rows import Record, log_rows
+from tracegrade_lake import RAW_LOGS, Column, Lake, Table
 from tracegrade_lake.crash_points import ERASING, EXIT_CODE, VARIABLE
 from tracegrade_lake.errors import MaintenanceBusy
 from tracegrade_lake.locks import FolderLock
@@ -300,7 +302,7 @@ def test_compaction_beside_it_brings_nothing_back(tmp_path: Path) -> None:
     assert not [each for each in path.rglob("*.parquet") if TRACE_ID in repr(rows_of(each))]
 
 
-@pytest.mark.parametrize("name", LOCK_NAMES)
+@pytest.mark.parametrize("name", slow_after(1, reversed(LOCK_NAMES)))
 def test_who_would_write_the_rows_again_ends_first(full: Path, name: str) -> None:
     """A compaction that is killed meanwhile would leave a file with rows that it read before."""
     lake, notes = Lake.open(full), list[str]()
@@ -380,7 +382,7 @@ def test_a_damaged_file_is_named(full: Path) -> None:
     assert str(file) in done.stderr
 
 
-@pytest.mark.parametrize("flags", [[], ["--dry-run"], ["--json"]])
+@pytest.mark.parametrize("flags", slow_after(1, [["--json"], [], ["--dry-run"]]))
 def test_a_damaged_file_beside_the_tables_is_not_called_erased(
     full: Path, flags: list[str]
 ) -> None:
@@ -429,10 +431,9 @@ def test_a_condition_finds_whole_traces(full: Path) -> None:
 def test_a_condition_finds_log_records_without_a_trace(tmp_path: Path) -> None:
     """Of those that belong to no trace, only the ones that fulfil it go."""
     lake = tmp_path / "lake"
-    with collecting(lake) as collector:
-        for text in (CANARY, OTHER):
-            collector.post("/v1/logs", logs(trace=None, text=text))
-        collector.stop()
+    bodies = [logs(trace=None, text=text) for text in (CANARY, OTHER)]
+    records = [Record(1, 1, Signal.LOGS, Encoding.PROTOBUF, "", body) for body in bodies]
+    Lake.create(lake).append(RAW_LOGS, log_rows(records, "c1"))
 
     summary = deleted(lake, "--where", f"body = '{CANARY.decode()}'")
 

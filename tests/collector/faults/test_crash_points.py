@@ -22,7 +22,7 @@ BEFORE_IT_LISTENS = {"segment_created", "segment_named", "file_written", "file_s
 """The receiver comes to these once before; the second time is meant."""
 
 
-FIRST = ("record_synced", "round_committed")
+FIRST = ("round_committed",)
 OTHERS = [point for point in POINTS if point not in FIRST]
 
 

@@ -291,6 +291,7 @@ def test_second_signal_does_not_wait_for_landing(tmp_path: Path) -> None:
     assert landed_ids(tmp_path) == [1]
 
 
+@pytest.mark.slow
 def test_many_large_requests_are_refused_before_memory_is_gone(tmp_path: Path) -> None:
     """F15: 24 requests of 8 MB at once; none is lost, what does not fit comes again."""
     limits = {"max_request_bytes": 10_000_000, "max_in_flight_bytes": 24_000_000}
@@ -405,7 +406,7 @@ def write_backlog(lake: Path, segments: int, requests: int) -> int:
 
 
 @pytest.mark.parametrize(
-    ("segments", "requests"), slow_after(1, [(32, 25), (2, 400)]), ids=["many", "huge"]
+    ("segments", "requests"), slow_after(0, [(32, 25), (2, 400)]), ids=["many", "huge"]
 )
 def test_backlog_does_not_delay_the_first_answer(
     tmp_path: Path, segments: int, requests: int

@@ -186,6 +186,7 @@ def test_request_that_is_sent_again_is_marked(tmp_path: Path) -> None:
     assert landed_ids(tmp_path, with_resent=False) == [1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_other_requests_are_not_sent_again(tmp_path: Path) -> None:
     """Only rows of another request that are equal in everything; a log record has no id."""
     with collecting(tmp_path) as collector:

@@ -38,6 +38,7 @@ from tests.collector.transports import (
     connect,
     transports,
 )
+from tests.slow import slow_after
 from tests.waiting import wait_until
 
 from .bad_inputs import (
@@ -350,7 +351,7 @@ MANY: dict[str, tuple[bytes, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("what", MANY)
+@pytest.mark.parametrize("what", slow_after(2, ["spans", "json", "resources", "attributes"]))
 def test_input_34_many_empty_messages_stall_nobody(large: Collector, what: str) -> None:
     """They are refused by number, and whoever else asks waits for a small part of that time.
 

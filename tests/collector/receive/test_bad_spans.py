@@ -6,6 +6,7 @@ A test named `test_input_27_…` is about input 27; `test_bad_requests.py` has t
 import json
 from typing import Any
 
+import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from tests.collector.encoding.wire_bytes import field
 from tests.collector.running import (
@@ -17,6 +18,7 @@ from tests.collector.running import (
     trace_request,
 )
 from tests.collector.transports import ACCEPTED, BAD_DATA, Transport
+from tests.slow import slow_after
 from tests.waiting import wait_until
 
 from tracegrade_collector.rows.messages import span_request
@@ -266,6 +268,9 @@ def counter_names(collector: Collector) -> set[str]:
     return {line.rpartition(" ")[0] for line in text.splitlines()}
 
 
+@pytest.mark.parametrize(
+    "transport", slow_after(1, ["http-protobuf", "http-json", "grpc"]), indirect=True
+)
 def test_input_45_request_sent_a_hundred_times_is_one(
     transport: Transport, collector: Collector, span_id: int
 ) -> None:

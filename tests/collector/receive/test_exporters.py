@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.collector.running import collecting, landed
+from tests.slow import slow_after
 from tests.waiting import PATIENCE_SECS
 
 PROGRAM = """
@@ -29,10 +30,17 @@ COUNT = 1300  # more than two batches
 
 @pytest.mark.parametrize(
     ("protocol", "module", "compressions"),
-    [
-        ("http", "opentelemetry.exporter.otlp.proto.http", ["NoCompression", "Gzip", "Deflate"]),
-        ("grpc", "grpc", ["NoCompression", "Gzip"]),
-    ],
+    slow_after(
+        1,
+        [
+            (
+                "http",
+                "opentelemetry.exporter.otlp.proto.http",
+                ["NoCompression", "Gzip", "Deflate"],
+            ),
+            ("grpc", "grpc", ["NoCompression", "Gzip"]),
+        ],
+    ),
     ids=["http", "grpc"],
 )
 def test_stock_program_counts_what_it_sent(

@@ -22,7 +22,7 @@ SIZES = {
 }
 MORE_MEMORY = 30 << 20  # what a process may grow by while it warms up
 many = settings(
-    max_examples=40,
+    max_examples=20,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

@@ -42,6 +42,7 @@ def test_a_running_collector_compacts(tmp_path: Path) -> None:
     assert len(live_names(lake)) == 2
 
 
+@pytest.mark.slow
 def test_a_running_collector_lets_dates_expire(tmp_path: Path) -> None:
     """Those older than the retention; what arrives stays."""
     lake = lake_of(tmp_path)
@@ -52,6 +53,15 @@ def test_a_running_collector_lets_dates_expire(tmp_path: Path) -> None:
         collector.stop()
 
     assert {file.date for file in lake.live_files("raw_spans")} == {str(today())}
+
+
+def test_dates_older_than_the_retention_expire(tmp_path: Path) -> None:
+    """What came today stays."""
+    lake = lake_of(tmp_path)
+    land(lake, [span(1000, 4, date=today())])
+
+    assert maintain(LakeLocation(str(tmp_path), tmp_path), CollectorConfig(retention_days=30.0))
+    assert numbers(lake) == [1000]
 
 
 def test_each_tenants_lake_is_maintained(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ def landed_ids(url: str, state: Path) -> list[int]:
     )
 
 
+@pytest.mark.slow
 def test_a_collector_lands_on_an_object_store(url: str, tmp_path: Path) -> None:
     """Its log is on this machine, its tables are not."""
     state = tmp_path / "state"
@@ -115,7 +116,7 @@ def test_an_outage_is_waited_for(
 def test_a_collector_starts_while_the_store_is_down(
     url: str, store: Store, tmp_path: Path
 ) -> None:
-    """What it needs to accept is on this machine."""
+    """What it needs to accept is on this machine; what has landed is not."""
     store.fault("*", "/", times=10**6)
     with collecting(tmp_path, *at(url, tmp_path), land_every_secs=0.2) as collector:
         send(collector, 1)
@@ -123,6 +124,7 @@ def test_a_collector_starts_while_the_store_is_down(
 
         wait_until(lambda: landed_ids(url, tmp_path) == [1])
         assert collector.stop() == 0
+    assert not list(tmp_path.rglob("*.parquet"))
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ def _text(group: Any, name: str) -> str:
     return text_format.MessageToString(message) if group.HasField(name) else "absent"
 
 
-@settings(max_examples=many(25))
+@settings(max_examples=many(12))
 @given(otlp_samples.span_requests)
 def test_spans_come_back_as_they_were_sent(sent: ExportTraceServiceRequest) -> None:
     """Every field of every span survives rows and Parquet, whatever its values are."""
@@ -64,7 +64,7 @@ def test_spans_come_back_as_they_were_sent(sent: ExportTraceServiceRequest) -> N
     assert items(span_request(through_parquet(rows))) == items(sent)
 
 
-@settings(max_examples=many(40))
+@settings(max_examples=many(20))
 @given(otlp_samples.log_requests)
 def test_log_records_come_back_as_they_were_sent(sent: ExportLogsServiceRequest) -> None:
     """Every field of every log record survives rows and Parquet, whatever its values are."""
@@ -73,7 +73,7 @@ def test_log_records_come_back_as_they_were_sent(sent: ExportLogsServiceRequest)
     assert items(log_request(through_parquet(rows))) == items(sent)
 
 
-@settings(max_examples=many(40))
+@settings(max_examples=many(20))
 @given(st.one_of(otlp_samples.span_requests, otlp_samples.log_requests))
 def test_json_says_what_protobuf_says(sent: Request) -> None:
     """A request written as OTLP/JSON reads back as the same request."""
@@ -84,7 +84,7 @@ def test_json_says_what_protobuf_says(sent: Request) -> None:
     assert text_format.MessageToString(read) == text_format.MessageToString(sent)
 
 
-@settings(max_examples=many(20))
+@settings(max_examples=many(10))
 @given(otlp_samples.span_requests)
 def test_content_hash_does_not_depend_on_the_encoding(sent: ExportTraceServiceRequest) -> None:
     """JSON or protobuf, first or sent again: the same span has the same hash."""
