@@ -1,5 +1,6 @@
 """The conditions of `lake delete --where`: they mean what SQL means by them, and nothing else."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 
 import duckdb
@@ -82,17 +83,25 @@ conditions = st.recursive(
 )
 
 
-@given(st.lists(rows, max_size=8), conditions)
-def test_it_finds_the_rows_that_sql_finds(places: list[dict[str, object]], condition: str) -> None:
+@pytest.fixture(scope="module")
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    """DuckDB with a single thread."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        yield connection
+
+
+@given(places=st.lists(rows, max_size=8), condition=conditions)
+def test_it_finds_the_rows_that_sql_finds(
+    con: duckdb.DuckDBPyConnection, places: list[dict[str, object]], condition: str
+) -> None:
     """The same text, asked of DuckDB, gives the same rows; NULL included."""
     numbered = [place | {"number": number} for number, place in enumerate(places)]
     schema = PLACES.arrow().append(pa.field("number", pa.int64()))
     table = pa.Table.from_pylist(numbered, schema)
 
     found = table.filter(parse_condition(condition, [PLACES]).expression)
-    with duckdb.connect(config={"threads": 1}) as con:
-        con.register("places", table)
-        wanted = con.execute(f"SELECT number FROM places WHERE {condition} ORDER BY 1").fetchall()
+    con.register("places", table)
+    wanted = con.execute(f"SELECT number FROM places WHERE {condition} ORDER BY 1").fetchall()
     assert [(number,) for number in found["number"].to_pylist()] == wanted
 
 
