@@ -85,6 +85,7 @@ def test_incremental_build_equals_full_build(lake: Lake, monkeypatch: pytest.Mon
     assert summary.steps == len(piecewise[0])
 
 
+@pytest.mark.slow
 def test_full_build_makes_lost_rows_again(one: Built, tmp_path: Path) -> None:
     """Though it builds no more than the build before, it is not taken for that one."""
     lake = one.copied(tmp_path)

@@ -1,15 +1,16 @@
 """Model calls that no agent's span holds: each is in a run, or counted by reason."""
 
-from pathlib import Path
-
 import pytest
+from tests.scenes import built_together
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
+from .together import Scene
 from .traces import (
     Row,
     agent,
+    apart,
     built_apart,
     capture,
     land,
@@ -61,12 +62,12 @@ def test_what_a_server_did_for_an_unknown_client_is_no_run(lake: Lake) -> None:
     assert summary.unread == {"mcp-python-sdk": 3}
 
 
-def test_calls_of_one_trace_are_one_run(lake: Lake) -> None:
+@built_together
+def test_calls_of_one_trace_are_one_run() -> Scene:
     """A span around them that is no agent's is enough."""
     said = [message("assistant", "Yes.")]
-    land(lake, request_of([span(1, ms=9), *(model(n, 1, at=n, said=said) for n in (2, 3))]))
+    lake = yield [span(1, ms=9), *(model(n, 1, at=n, said=said) for n in (2, 3))]
 
-    assert build(lake).apart == {}
     assert rows(lake, "SELECT llm_call_count FROM trajectories") == [{"llm_call_count": 2}]
 
 
@@ -89,12 +90,13 @@ def test_calls_in_no_trajectory_are_counted_by_reason(lake: Lake) -> None:
     assert build(lake).apart == {"outside": 1, "evaluator": 2}
 
 
-def test_message_without_content_is_not_the_one_before(tmp_path: Path) -> None:
+@built_together
+def test_message_without_content_is_not_the_one_before() -> Scene:
     """What a user said in a message of which nothing was recorded is not known."""
     said = [message("assistant", "No.")]
     last = [message("user", "And in Rome?"), message("user")]
     heard = [[ASKED, message("assistant", "Yes."), each] for each in last]
-    lake = built_apart(tmp_path, [[model(1, heard=each, said=said)] for each in heard])
+    lake = yield apart([model(1, heard=each, said=said)] for each in heard)
 
     found = rows(lake, "SELECT user_input FROM trajectories ORDER BY trace_id")
     assert found == [{"user_input": "And in Rome?"}, {"user_input": None}]

@@ -17,9 +17,10 @@ from .traces import agent, land, request_of, tool
 COMMENTS = "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal"
 
 
-@pytest.fixture
-def scored(lake: Lake) -> Lake:
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     """A lake with spans, steps and empty tables of scores."""
+    lake = Lake.create(tmp_path_factory.mktemp("scored") / "lake")
     land(lake, request_of([agent(1), tool(2, 1, at=1)]))
     build(lake)
     for table in (DECISIONS, TRAJECTORY_SCORES):

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from tests.scenes import built_together
@@ -11,6 +10,7 @@ from .together import Scene
 from .traces import (
     Row,
     agent,
+    apart,
     built_apart,
     message,
     model,
@@ -138,7 +138,8 @@ def test_lists_of_texts_are_what_was_said() -> Scene:
     assert rows(lake, asked) == [{"user_input": QUESTION, "final_answer": ANSWER}]
 
 
-def test_parameters_of_a_function_are_its_arguments(tmp_path: Path) -> None:
+@built_together
+def test_parameters_of_a_function_are_its_arguments() -> Scene:
     """Google's instrumentation told each by itself, in attributes or in the JSON of one."""
     parameters = {
         "code.function.parameters.city.type": "str",
@@ -150,7 +151,7 @@ def test_parameters_of_a_function_are_its_arguments(tmp_path: Path) -> None:
     apiece |= {key.replace(".", "__"): value for key, value in parameters.items()}
     in_json: Row = {"gen_ai__tool__call__arguments": json.dumps(parameters)}
     runs = [[agent(1), tool(2, 1, at=1, tool_name="w", **told)] for told in (apiece, in_json)]
-    lake = built_apart(tmp_path, runs)
+    lake = yield apart(runs)
 
     call = 'tool_call w {"city":"75","days":3} ok'
     assert [told[0] for told in story_apart(lake, len(runs))] == [call, call]

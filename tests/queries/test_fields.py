@@ -301,31 +301,36 @@ RESOURCE = {
 }
 
 
-def _declared(lake: Lake) -> list[Row]:
+@pytest.fixture(scope="module")
+def declared(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """What runs of three resources declare; the second says more in its span."""
+    lake = Lake.create(tmp_path_factory.mktemp("declared") / "lake")
+    land(
+        lake,
+        request_of([agent(1), tool(2, 1)], RESOURCE),
+        request_of([agent(1, trace=2, tracegrade__task__id="another")], RESOURCE),
+        request_of([agent(1, trace=3)], {"tracegrade.trial": "third"}),
+    )
     build(lake)
-    return rows(lake, "SELECT task_id, task_category, trial, run_mode FROM trajectories")
+    columns = "task_id, task_category, trial, run_mode"
+    return rows(lake, f"SELECT {columns} FROM trajectories ORDER BY trace_id")
 
 
-def test_the_resource_names_task_trial_and_mode_of_spans_that_do_not(lake: Lake) -> None:
+def test_the_resource_names_task_trial_and_mode_of_spans_that_do_not(declared: list[Row]) -> None:
     """Agents in any language are told what to say by their environment."""
-    land(lake, request_of([agent(1), tool(2, 1)], RESOURCE))
-    assert _declared(lake) == [
-        {
-            "task_id": "clean-uploads",
-            "task_category": "files",
-            "trial": 3,
-            "run_mode": "mocked",
-        }
-    ]
+    assert declared[0] == {
+        "task_id": "clean-uploads",
+        "task_category": "files",
+        "trial": 3,
+        "run_mode": "mocked",
+    }
 
 
-def test_what_a_span_says_comes_before_what_its_resource_says(lake: Lake) -> None:
+def test_what_a_span_says_comes_before_what_its_resource_says(declared: list[Row]) -> None:
     """A program may work on several tasks."""
-    land(lake, request_of([agent(1, tracegrade__task__id="another")], RESOURCE))
-    assert [(row["task_id"], row["trial"]) for row in _declared(lake)] == [("another", 3)]
+    assert (declared[1]["task_id"], declared[1]["trial"]) == ("another", 3)
 
 
-def test_a_trial_that_is_no_number_is_not_known(lake: Lake) -> None:
+def test_a_trial_that_is_no_number_is_not_known(declared: list[Row]) -> None:
     """Nothing is guessed."""
-    land(lake, request_of([agent(1)], {"tracegrade.trial": "third"}))
-    assert [row["trial"] for row in _declared(lake)] == [None]
+    assert declared[2]["trial"] is None

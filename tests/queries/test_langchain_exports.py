@@ -5,11 +5,8 @@ from typing import Any
 
 from tests.scenes import built_together
 
-from tracegrade_lake import Lake
-from tracegrade_queries.build.build import build
-
 from .together import Scene
-from .traces import land, request_of, rows, span
+from .traces import rows, span
 
 TRACELOOP = "opentelemetry.instrumentation.langchain"
 
@@ -80,11 +77,12 @@ def test_calls_that_litellm_tells_beside_its_messages_are_requests() -> Scene:
     ]
 
 
-def test_exported_graph_is_named_as_its_run_is(lake: Lake) -> None:
+@built_together
+def test_exported_graph_is_named_as_its_run_is() -> Scene:
     """A supervisor is a graph of its own name; the agents that it hands over to name no run."""
     kind: dict[str, Any] = {"langsmith__span__kind": "chain"}
     graph: dict[str, Any] = {"langsmith__metadata__ls_integration": "langgraph", **kind}
-    spans = [
+    lake = yield [
         span(1, ms=100, langsmith__trace__name="supervisor", **graph),
         span(
             2,
@@ -99,8 +97,6 @@ def test_exported_graph_is_named_as_its_run_is(lake: Lake) -> None:
         span(4, ms=100, trace=2, langsmith__trace__name="LangGraph", **graph),
         span(5, 4, trace=2, langsmith__span__kind="tool", gen_ai__tool__name="now"),
     ]
-    land(lake, request_of(spans))
-    build(lake)
 
     names = rows(lake, "SELECT agent_name FROM trajectories ORDER BY trajectory_id")
     assert [row["agent_name"] for row in names] == ["supervisor", None]

@@ -10,6 +10,7 @@ import pytest
 from tests.headers import header, parameters_used
 from tests.lake.stores import BUCKET, put_environment
 from tests.scoring.build import specification
+from tests.slow import slow_after
 
 import tracegrade_queries as tg
 from tracegrade_harness.lake import write
@@ -46,15 +47,21 @@ def filled(lake: Lake) -> str:
     return str(lake.place)
 
 
-@pytest.fixture(scope="module", params=["folder", "object store"])
+@pytest.fixture(scope="module")
+def in_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The folder of a lake that holds two calls."""
+    return filled(Lake.create(tmp_path_factory.mktemp("notebook") / "lake"))
+
+
+@pytest.fixture(scope="module", params=slow_after(1, ["in_folder", "object store"]))
 def place(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
     """Where a lake is that holds two calls."""
-    folder = tmp_path_factory.mktemp("notebook")
-    if request.param == "folder":
-        yield filled(Lake.create(folder / "lake"))
+    if request.param == "in_folder":
+        yield request.getfixturevalue(request.param)
         return
+    folder = tmp_path_factory.mktemp("notebook")
     with pytest.MonkeyPatch.context() as patch:
         put_environment(request.getfixturevalue("server"), patch.setenv)
         patch.setenv("TRACEGRADE_STATE", str(folder / "state"))
@@ -93,11 +100,10 @@ def test_a_saved_query_answers_with_its_values(place: str) -> None:
 
 
 def test_example_of_the_readme_needs_what_is_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    in_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It runs as written, with what the extra `all` brings: there is no pandas here."""
-    filled(Lake.create(tmp_path / "lake"))
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(Path(in_folder).parent)
     examples = re.findall(r"^```python\n(.+?)^```", README.read_text(), re.DOTALL | re.MULTILINE)
     (example,) = [each for each in examples if "tg.connect(" in each]
     found: dict[str, object] = {}

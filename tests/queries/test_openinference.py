@@ -6,17 +6,15 @@ from typing import Any
 from tests.scenes import built_together
 
 from tracegrade_lake import Lake
-from tracegrade_queries.build.build import build
 
 from .together import Scene
 from .traces import (
     Row,
     TraceRows,
     agent,
-    land,
+    apart,
     message,
     model,
-    request_of,
     response,
     rows,
     span,
@@ -366,17 +364,17 @@ ANSWERS: dict[str, Any] = {
 }
 
 
-def test_whole_answers_are_read_where_no_message_is_told(lake: Lake) -> None:
+@built_together
+def test_whole_answers_are_read_where_no_message_is_told() -> Scene:
     """Any provider's response as it came tells what a model said, if nothing else of it does."""
-    for trace, answer in enumerate(ANSWERS.values(), 1):
-        said = json.dumps(answer)
-        spans = [
-            oi(1, None, "AGENT", ms=100, trace=trace, agent__name="a"),
-            oi(2, 1, "LLM", at=1, trace=trace, output__value=said),
-            oi(3, 1, "LLM", at=5, trace=trace, output__value="No such provider.", error="No."),
+    lake = yield apart(
+        [
+            oi(1, None, "AGENT", ms=100, agent__name="a"),
+            oi(2, 1, "LLM", at=1, output__value=json.dumps(answer)),
+            oi(3, 1, "LLM", at=5, output__value="No such provider.", error="No."),
         ]
-        land(lake, request_of(spans))
-    build(lake)
+        for answer in ANSWERS.values()
+    )
 
     told = {name: story(lake, f"{trace:032x}") for trace, name in enumerate(ANSWERS, 1)}
     assert told == {name: ["thought Hm.", "tool_call w {} unknown"] for name in ANSWERS}

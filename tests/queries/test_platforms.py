@@ -3,14 +3,10 @@
 import json
 from typing import Any
 
-import pytest
 from tests.scenes import built_together
 
-from tracegrade_lake import Lake
-from tracegrade_queries.build.build import build
-
 from .together import Scene
-from .traces import Row, agent, land, message, model, request, request_of, rows, span, story
+from .traces import Row, agent, apart, message, model, request, rows, span, story
 
 QUESTION = "What is the weather in Paris?"
 ANSWER = "It is 22C in Paris."
@@ -88,32 +84,30 @@ PLATFORMS: dict[str, tuple[Any, Any, tuple[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
-def test_platform_tells_its_story(lake: Lake, platform: str) -> None:
-    """A question, a call that the model requested, its result and the answer, with the tokens."""
+def _told_by(platform: str) -> list[Row]:
     tell, tell_model, (agent_kind, tool_kind) = PLATFORMS[platform]
     heard = [ASKED, REQUESTED, SEEN]
-    spans = [
+    return [
         span(1, ms=100, name="a", **tell(agent_kind, {"question": QUESTION}, ANSWER)),
         span(2, 1, at=1, name="m", **tell_model([ASKED], REQUESTED)),
         span(3, 1, at=3, name="w", **tell(tool_kind, PARIS, "22C")),
         span(4, 1, at=5, name="m", **tell_model(heard, ANSWERED)),
     ]
-    land(lake, request_of(spans))
-    build(lake)
-    assert story(lake) == STORY
-    assert rows(
-        lake, "SELECT user_input, final_answer, input_tokens, output_tokens FROM trajectories"
-    ) == [
-        {
-            "user_input": QUESTION,
-            "final_answer": ANSWER,
-            "input_tokens": 100,
-            "output_tokens": 20,
-        }
-    ]
-    (call,) = rows(lake, "SELECT tool_call_id, offered FROM steps WHERE kind = 'tool_call'")
-    assert call == {"tool_call_id": "c1", "offered": True}
+
+
+@built_together
+def test_platform_tells_its_story() -> Scene:
+    """A question, a call that the model requested, its result and the answer, with the tokens."""
+    lake = yield apart(map(_told_by, PLATFORMS))
+
+    told = {name: story(lake, f"{trace:032x}") for trace, name in enumerate(PLATFORMS, 1)}
+    assert told == dict.fromkeys(PLATFORMS, STORY)
+    columns = "user_input, final_answer, input_tokens, output_tokens"
+    run: Row = {"user_input": QUESTION, "final_answer": ANSWER}
+    run |= {"input_tokens": 100, "output_tokens": 20}
+    assert rows(lake, f"SELECT {columns} FROM trajectories") == [run] * len(PLATFORMS)
+    calls = rows(lake, "SELECT tool_call_id, offered FROM steps WHERE kind = 'tool_call'")
+    assert calls == [{"tool_call_id": "c1", "offered": True}] * len(PLATFORMS)
 
 
 @built_together

@@ -3,18 +3,16 @@
 import json
 
 import pytest
+from tests.scenes import built_together
 
-from tracegrade_lake import Lake
-from tracegrade_queries.build.build import build
 from tracegrade_queries.build.salvage import whole_prefix
 
+from .together import Scene
 from .traces import (
     agent,
-    land,
     message,
     model,
     request,
-    request_of,
     rows,
     story,
     tool,
@@ -48,29 +46,25 @@ def test_every_prefix_is_json_or_nothing(length: int) -> None:
     assert left is None or json.loads(left)
 
 
-def test_cut_messages_and_arguments_become_steps_that_say_so(lake: Lake) -> None:
+@built_together
+def test_cut_messages_and_arguments_become_steps_that_say_so() -> Scene:
     """A call in whole messages before the cut is a step, flagged as salvaged."""
     said = message("assistant", request("get_weather", "c1", city="Paris"), "Let me look, and")
     cut = json.dumps([said])[:-10]
     sent = '{"city": "Paris", "note": "a very long'
-    land(
-        lake,
-        request_of(
-            [
-                agent(1),
-                model(2, 1, at=1, gen_ai__output__messages=cut),
-                tool(3, 1, at=5, tool_name="b", gen_ai__tool__call__arguments=sent),
-            ]
-        ),
-    )
-    build(lake)
+    lake = yield [
+        agent(1),
+        model(2, 1, at=1, gen_ai__output__messages=cut),
+        tool(3, 1, at=5, tool_name="b", gen_ai__tool__call__arguments=sent),
+    ]
 
     assert story(lake)[0] == 'tool_call get_weather {"city":"Paris"} unknown'
     assert 'tool_call b {"city":"Paris"} ok' in story(lake)
     assert rows(lake, "SELECT DISTINCT flags FROM steps") == [{"flags": ["salvaged"]}]
 
 
-def test_cut_events_become_steps_that_say_so(lake: Lake) -> None:
+@built_together
+def test_cut_events_become_steps_that_say_so() -> Scene:
     """Messages in span events, as Strands and the current conventions write them."""
     details = "gen_ai.client.inference.operation.details"
     said = json.dumps([message("assistant", request("get_weather", "c1", city="Paris"), "So ")])
@@ -78,14 +72,12 @@ def test_cut_events_become_steps_that_say_so(lake: Lake) -> None:
         [{"toolUse": {"toolUseId": "c2", "name": "b", "input": {}}}, {"text": "x"}]
     )
     result = json.dumps([{"text": "22C"}, {"text": "and sunny"}])[:-4]
-    spans = [
+    lake = yield [
         agent(1),
         with_events(model(2, 1, at=1), (details, {"gen_ai.output.messages": said[:-10]})),
         with_events(model(3, 1, at=5), ("gen_ai.choice", {"message": blocks[:-4]})),
         with_events(tool(4, 1, at=9, tool_name="b"), ("gen_ai.choice", {"message": result})),
     ]
-    land(lake, request_of(spans))
-    build(lake)
 
     assert story(lake) == [
         'tool_call get_weather {"city":"Paris"} unknown',

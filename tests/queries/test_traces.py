@@ -56,16 +56,16 @@ def test_trace_without_agent_is_one_trajectory() -> Scene:
     ]
 
 
-def test_trace_without_operations_has_no_trajectory(lake: Lake) -> None:
+@built_together
+def test_trace_without_operations_has_no_trajectory() -> Scene:
     """HTTP spans, a created agent and an empty workflow are no runs."""
-    spans = [
+    lake = yield [
         span(1, name="GET /"),
         span(2, gen_ai__operation__name="create_agent", trace=2),
         span(3, gen_ai__operation__name="invoke_workflow", trace=3),
     ]
-    land(lake, request_of(spans))
 
-    assert build(lake).trajectories == 0
+    assert trajectories(lake) == []
 
 
 @built_together

@@ -6,8 +6,8 @@
 
         assert story(lake) == ["tool_call t ok"]
 
-What a test yields are the spans of its trace. The traces of a module are built in one lake, and
-each test goes on with that part of it in which there is no other trace.
+What a test yields are the spans of its trace, or of a few (`apart`). The traces of a module are
+built in one lake, and each test goes on with that part of it in which there are no others'.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -18,12 +18,16 @@ from typing import NamedTuple, TypeAlias
 import duckdb
 from tests.scenes import scenes_of
 
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 
-from .traces import Row, TraceRows, built_apart
+from .traces import Row, TraceRows, land, request_of
 
 Scene: TypeAlias = Generator[Iterable[Row], TraceRows, None]
 
+_OWN = f"{0:016x}"
+"""What the ids of a test's traces begin with; those of others begin with another number."""
 _IDS = {
     "steps": ("trace_id", "trajectory_id"),
     "trajectories": ("trace_id", "trajectory_id", "parent_trajectory_id"),
@@ -39,22 +43,34 @@ class Together(NamedTuple):
     """By the name of the test, in the order of their traces."""
 
     def go_on(self, name: str) -> None:
-        """Let a test go on with the rows of its trace, whose id is as if it was the first."""
-        trace = f"{1 + list(self.scenes).index(name):032x}"
+        """Let a test go on with the rows of its traces, whose ids are those that it gave them."""
+        theirs = _beginning(list(self.scenes).index(name))
         for table, columns in _IDS.items():
-            first = [f"replace({each}, '{trace}', '{1:032x}') AS {each}" for each in columns]
+            own = [f"'{_OWN}' || {each}[{len(_OWN) + 1}:] AS {each}" for each in columns]
             self.con.execute(
-                f"CREATE OR REPLACE TEMP VIEW {table} AS SELECT * REPLACE ({', '.join(first)}) "
-                f"FROM memory.main.{table} WHERE trace_id = '{trace}'"
+                f"CREATE OR REPLACE TEMP VIEW {table} AS SELECT * REPLACE ({', '.join(own)}) "
+                f"FROM memory.main.{table} WHERE starts_with(trace_id, '{theirs}')"
             )
         with suppress(StopIteration):  # the test ends
             self.scenes[name].send(TraceRows(self.con))
+
+
+def _beginning(number: int) -> str:
+    """Return what the ids of a test's traces begin with where those of all tests are."""
+    return f"{1 + number:016x}"
 
 
 @contextmanager
 def all_built(folder: Path, module: str) -> Iterator[Together]:
     """Build the traces of a module's tests."""
     scenes = {test.__name__: test() for test in scenes_of(module)}
-    lake = built_apart(folder, [next(scene) for scene in scenes.values()])
+    spans = [
+        each | {"traceId": _beginning(number) + each["traceId"].removeprefix(_OWN)}
+        for number, scene in enumerate(scenes.values())
+        for each in next(scene)
+    ]
+    lake = Lake.create(folder / "lake")
+    land(lake, request_of(spans))
+    build(lake)
     with connect(lake) as con:
         yield Together(con, scenes)

@@ -226,7 +226,7 @@ def as_dicts(relation: duckdb.DuckDBPyRelation) -> list[Row]:
     return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
 
 
-def story_apart(lake: Lake, runs: int) -> list[list[str]]:
+def story_apart(lake: Lake | TraceRows, runs: int) -> list[list[str]]:
     """Return the story of each of so many runs of `built_apart`."""
     found = rows(lake, "SELECT * FROM steps ORDER BY trajectory_id, step_index")
     stories: list[list[str]] = [[] for _ in range(runs)]

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-import subprocess
+import shutil
 import sys
 from pathlib import Path
 
@@ -23,11 +23,7 @@ ROW = {"kind": "tool_call", "tool_name": "t", "span_id": "0000000000000002"}
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a lake with one step, which tests only read."""
-    return with_one_step(Lake.create(tmp_path_factory.mktemp("sql") / "lake"))
-
-
-def with_one_step(lake: Lake) -> Path:
-    """Return the folder of the lake after a step was built in it."""
+    lake = Lake.create(tmp_path_factory.mktemp("sql") / "lake")
     land(lake, request_of([agent(1), tool(2, 1, at=1)]))
     build(lake)
     return lake.root
@@ -106,11 +102,11 @@ def test_bad_question_is_one_line(folder: Path, arguments: list[str], says: str)
     assert len(answer.stderr.splitlines()) == 1
 
 
-def test_spans_without_steps_are_told(lake: Lake) -> None:
+def test_spans_without_steps_are_told(folder: Path, tmp_path: Path) -> None:
     """An answer about steps says on stderr that some are not built; one about spans does not."""
-    folder = with_one_step(lake)
+    lake = Lake.open(shutil.copytree(folder, tmp_path / "lake"))
     land(lake, request_of([agent(3, trace=2)]), seq=2)
-    about_steps, about_spans = sql(folder, QUERY), sql(folder, "SELECT name FROM spans")
+    about_steps, about_spans = sql(lake.root, QUERY), sql(lake.root, "SELECT name FROM spans")
 
     assert (about_steps.returncode, about_spans.stderr) == (0, "")
     assert about_steps.stderr.startswith("spans not in steps and trajectories yet: 1;")
@@ -136,14 +132,13 @@ def test_nested_values_are_json_in_a_csv_cell(folder: Path) -> None:
     assert row == {"items": [1, 2], "named": {"a": "b"}, "total": 0}
 
 
-def test_query_can_come_from_a_file(folder: Path) -> None:
+def test_query_can_come_from_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text that begins with a comment would be an option; standard input takes any."""
-    code = "import sys; from tracegrade.cli import main; main(sys.argv[1:])"
-    program = [sys.executable, "-c", code, "sql", "-", "--format", "csv", "--lake", str(folder)]
     text = b"-- how many\nSELECT count(*) AS steps FROM steps;\n"
-    answer = subprocess.run(program, input=text, capture_output=True, check=True)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    answer = sql(folder, "-", "--format", "csv")
 
-    assert answer.stdout == b'"steps"\n1\n'
+    assert (answer.returncode, answer.stdout) == (0, '"steps"\n1\n')
 
 
 def test_missing_value_is_named_with_its_option(folder: Path) -> None:

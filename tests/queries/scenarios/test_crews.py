@@ -1,12 +1,11 @@
 """What CrewAI says of its own, around agents and in the user's name."""
 
 import json
-from pathlib import Path
 
 from tests.queries.together import Scene
 from tests.queries.traces import (
     agent,
-    built_apart,
+    apart,
     message,
     model,
     request,
@@ -30,10 +29,11 @@ TASKS = [
 ]
 
 
-def test_what_is_asked_of_a_crew_is_its_task(tmp_path: Path) -> None:
+@built_together
+def test_what_is_asked_of_a_crew_is_its_task() -> Scene:
     """What is expected of the answer, and what other tasks gave, is not what the user asked."""
     runs = [[agent(1), model(2, 1, heard=[message("user", told)], said=[])] for told in TASKS]
-    lake = built_apart(tmp_path, runs)
+    lake = yield apart(runs)
 
     found = rows(lake, "SELECT user_input FROM trajectories")
     assert found == [{"user_input": "Is it warm?\nIn Rome?"}] * len(TASKS)

@@ -4,6 +4,7 @@ import json
 import lzma
 import os
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -33,14 +34,16 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Cell]:
     build(lake)
     traces = rows(lake, "SELECT wal_seq, list(DISTINCT trace_id) AS ids FROM spans GROUP BY 1")
     ids = {row["wal_seq"]: set(row["ids"]) for row in traces}
-    runs = rows(lake, "SELECT * FROM trajectories ORDER BY start_time, trajectory_id")
-    steps = rows(lake, "SELECT * FROM steps ORDER BY trajectory_id, step_index")
-    found = {}
-    for number, each in enumerate(captures()):
-        own = [run for run in runs if run["trace_id"] in ids[number]]
-        own_steps = [step for step in steps if step["trace_id"] in ids[number]]
-        found[each.name] = compare(each, facts_told(own, own_steps))
-    return found
+    numbers = {trace: number for number, traces in ids.items() for trace in traces}
+    runs, steps = defaultdict(list), defaultdict(list)
+    for run in rows(lake, "SELECT * FROM trajectories ORDER BY start_time, trajectory_id"):
+        runs[numbers.get(run["trace_id"])].append(run)
+    for step in rows(lake, "SELECT * FROM steps ORDER BY trajectory_id, step_index"):
+        steps[numbers.get(step["trace_id"])].append(step)
+    return {
+        each.name: compare(each, facts_told(runs[number], steps[number]))
+        for number, each in enumerate(captures())
+    }
 
 
 def _told(way: Way, scenario: str, cells: dict[str, Cell]) -> str:
