@@ -9,6 +9,7 @@ import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import pytest
@@ -32,9 +33,6 @@ SAVED = list(saved())
 IN_STEPS = [name for name, path in QUERIES.paths.items() if "steps" in path.parts]
 RELATIONS = [name for name in IN_STEPS if "MACRO" not in query(name)]
 
-each_case = pytest.mark.parametrize(
-    "case", CASES, ids=lambda path: f"{path.parent.name}-{path.name}"
-)
 each_relation = pytest.mark.parametrize("name", RELATIONS)
 
 
@@ -88,11 +86,22 @@ def test_saved_query_has_a_case(name: str) -> None:
     assert any(case.parent.name == name for case in CASES)
 
 
-@each_case
-def test_rows_are_the_expected(case: Path) -> None:
-    """The query returns exactly the rows of expect.csv, in that order."""
-    result = run(case)
+class Answer(NamedTuple):
+    """What a saved query gives over the tables of a case."""
 
+    case: Path
+    result: duckdb.DuckDBPyRelation
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda path: f"{path.parent.name}-{path.name}")
+def answer(request: pytest.FixtureRequest) -> Answer:
+    """The answer in each case, which tests share."""
+    return Answer(request.param, run(request.param))
+
+
+def test_rows_are_the_expected(answer: Answer) -> None:
+    """The query returns exactly the rows of expect.csv, in that order."""
+    case, result = answer
     with (case / "expect.csv").open() as file:
         names, *expected = csv.reader(file)
     assert result.columns == names
@@ -100,13 +109,12 @@ def test_rows_are_the_expected(case: Path) -> None:
     assert found == expected
 
 
-@each_case
-def test_header_is_true(case: Path) -> None:
+def test_header_is_true(answer: Answer) -> None:
     """The header names the columns, their types and the parameters that are really used."""
-    sql = find_query(case.parent.name)
+    sql = find_query(answer.case.parent.name)
     said = header(sql)
 
-    assert said.columns == columns_of(run(case))
+    assert said.columns == columns_of(answer.result)
     assert said.parameters == parameters_used(sql)
 
 

@@ -1,11 +1,20 @@
 """Plans in words are read as lists."""
 
 import json
+from collections.abc import Iterator
 
 import duckdb
 import pytest
 
 from tracegrade_queries.engine.sql import query
+
+
+@pytest.fixture(scope="module")
+def con() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection that can read plans."""
+    with duckdb.connect() as connection:
+        connection.execute(query("plan_in"))
+        yield connection
 
 
 @pytest.mark.parametrize(
@@ -29,9 +38,9 @@ from tracegrade_queries.engine.sql import query
         ("", None),
     ],
 )
-def test_list_in_a_plan_is_its_steps(text: str, steps: list[object] | None) -> None:
+def test_list_in_a_plan_is_its_steps(
+    con: duckdb.DuckDBPyConnection, text: str, steps: list[object] | None
+) -> None:
     """JSON, else numbered items or bullets, below the line that speaks of it or first."""
-    with duckdb.connect() as con:
-        con.execute(query("plan_in"))
-        ((plan,),) = con.execute("SELECT plan_in_text($1)", [text]).fetchall()
+    ((plan,),) = con.execute("SELECT plan_in_text($1)", [text]).fetchall()
     assert (None if plan is None else json.loads(plan)) == steps
