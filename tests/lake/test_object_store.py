@@ -94,9 +94,9 @@ def test_a_put_counts_once_whatever_is_answered(lake: Lake, store: Store, path: 
         fault = store.fault("PUT", path, **{**how, "reply": reply})
         assert land(lake, version, version), name
         assert fault.hits == fault.times, name
-        assert seqs(lake) == [*range(1, version + 1)], name
         assert lake.transaction_version("notes", "c1/notes") == version, name
         assert staged_files(lake) == [], name
+    assert seqs(lake) == [*range(1, len(FAULTS) + 2)]
 
 
 def test_a_commit_without_transaction_counts_once_too(lake: Lake, store: Store) -> None:

@@ -37,7 +37,7 @@ def request(span_id: int, attributes: int = MANY) -> bytes:
 
 
 @given(span_requests | log_requests)
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_no_request_holds_more_than_is_said(
     found: ExportTraceServiceRequest | ExportLogsServiceRequest,
 ) -> None:
@@ -56,7 +56,7 @@ def test_bound_of_empty_values_is_near_their_number(attributes: int) -> None:
 
 
 @given(st.lists(st.integers(0, 100)), st.integers(1, 400))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_pieces_are_bounded_and_lose_nothing(sizes: list[int], most_bytes: int) -> None:
     """A piece holds what it may, or is one request; all come in their order."""
     bodies = [b"\x4a\0" * size for size in sizes]

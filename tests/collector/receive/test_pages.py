@@ -18,15 +18,22 @@ def collector(tmp_path: Path) -> Iterator[Collector]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Collector]:
+    """A collector for tests that do not count what it got."""
+    with collecting(tmp_path_factory.mktemp("shared")) as running:
+        yield running
+
+
 def counters(collector: Collector) -> str:
     """Return all counters."""
     return collector.request("GET", "/metrics").body.decode()
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
-def test_pages_are_only_read(collector: Collector, path: str) -> None:
+def test_pages_are_only_read(shared: Collector, path: str) -> None:
     """GET and HEAD are answered, anything else is told so."""
-    found = [collector.request(method, path) for method in ("GET", "HEAD", "POST", "DELETE")]
+    found = [shared.request(method, path) for method in ("GET", "HEAD", "POST", "DELETE")]
 
     assert [answer.status for answer in found] == [200, 200, 405, 405]
     assert found[2].headers["allow"] == "GET, HEAD"
@@ -63,11 +70,11 @@ def test_durations_and_what_is_held_can_be_watched(collector: Collector) -> None
     assert "tracegrade_collector_wal_bytes " in found
 
 
-def test_counters_are_in_prometheus_text_format(collector: Collector) -> None:
+def test_counters_are_in_prometheus_text_format(shared: Collector) -> None:
     """Each line is a name, perhaps labels, and a number, under the type of its name."""
-    for transport in transports(collector).values():
+    for transport in transports(shared).values():
         transport.send(transport.encode(trace_request(1)))
-    answer = collector.request("GET", "/metrics")
+    answer = shared.request("GET", "/metrics")
     families = re.split(r"^# TYPE (?=\S)", answer.body.decode(), flags=re.MULTILINE)
     heads = [family.splitlines()[0].split() for family in families[1:]]
     parts = {"histogram": "(_bucket|_sum|_count)", "counter": "", "gauge": ""}
