@@ -194,9 +194,7 @@ def test_no_byte_of_a_trace_is_left(full: Path) -> None:
 def test_a_second_delete_finds_nothing(full: Path) -> None:
     """What is erased is erased."""
     deleted(full, "--trace", TRACE_ID)
-
     again = deleted(full, "--trace", TRACE_ID)
-
     assert {again[name] for name in ("rows", "old_files", "quarantined_files")} == {0}
     assert landed(full).num_rows == 3
 
