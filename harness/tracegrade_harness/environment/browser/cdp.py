@@ -27,6 +27,10 @@ class CdpFailed(Exception):
     """The browser refuses what it is asked; the text says why."""
 
 
+class Refused(CdpFailed):
+    """It answers that it does not do it."""
+
+
 class Silent(CdpFailed):
     """No answer came in time: a page's scripts do not end, or a dialog is open."""
 
@@ -64,6 +68,11 @@ class Cdp:
         """Whether nothing can be asked any more."""
         return not self._thread.is_alive()
 
+    def ends_within(self, secs: float) -> bool:
+        """Wait until nothing can be asked any more; return whether that is so in time."""
+        self._thread.join(secs)
+        return self.has_ended
+
     def ask(
         self,
         method: str,
@@ -83,7 +92,7 @@ class Cdp:
         Raises:
             Gone: It has ended.
             Silent: It takes too long.
-            CdpFailed: It refuses.
+            Refused: It does not do it.
         """
         answer = self.tell(method, session, **given)
         try:
@@ -134,7 +143,7 @@ class Cdp:
         if answer is None or answer.done():
             return
         if "error" in message:
-            answer.set_exception(CdpFailed(str(message["error"].get("message"))))
+            answer.set_exception(Refused(str(message["error"].get("message"))))
         else:
             answer.set_result(message["result"])
 

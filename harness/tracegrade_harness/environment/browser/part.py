@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from xxhash import xxh3_128_hexdigest
 
-from tracegrade_harness.environment.browser.cdp import CdpFailed, Gone
+from tracegrade_harness.environment.browser.cdp import CdpFailed, Gone, Refused
 from tracegrade_harness.environment.browser.pages import Element, Page, WrongSelector
 from tracegrade_harness.environment.browser.programs import program
 from tracegrade_harness.environment.browser.server import BrowserServer
@@ -246,7 +246,7 @@ class OpenedBrowser(Readable):
     def _asked(self, ask: Callable[[], Answer]) -> Answer:
         title = self._place.title
         try:
-            return ask()
+            return self._patiently(ask)
         except Gone as error:
             msg = f"{title} has ended; let the agent leave it open"
             raise _Ended(msg) from error
@@ -256,6 +256,15 @@ class OpenedBrowser(Readable):
         except CdpFailed as error:
             msg = f"{title} does not answer: {error}; see that memory is not full"
             raise EnvironmentFailed(msg) from error
+
+    def _patiently(self, ask: Callable[[], Answer]) -> Answer:
+        try:
+            return ask()
+        except Refused:
+            # So does one that is about to end, of anything.
+            if not self._running().ends_soon():
+                raise
+            return ask()
 
 
 class _Ended(EnvironmentFailed):

@@ -34,6 +34,7 @@ from tracegrade_harness.errors import EnvironmentFailed
 
 ACCOUNTS: Final = ("nobody",)
 _TRIES: Final = 3
+_ENDING_SECS: Final = 5.0
 _FIRST_PROCESS: Final = re.compile(r'"child-pid": (\d+)')
 
 
@@ -88,6 +89,10 @@ class BrowserServer:
     def ask(self, method: str, **given: Any) -> dict[str, Any]:
         """Return what the browser itself answers; see `Cdp.ask`."""
         return self._connected().ask(method, **given)
+
+    def ends_soon(self) -> bool:
+        """Wait a moment; return whether it has ended, or left the connection, by then."""
+        return self._cdp is None or self._cdp.ends_within(_ENDING_SECS)
 
     def targets(self) -> list[dict[str, Any]]:
         """Return the tabs, and the frames that have processes of their own.
