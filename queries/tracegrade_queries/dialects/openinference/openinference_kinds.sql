@@ -12,7 +12,6 @@ WITH spans AS (
     without_later_items(bucket_spans.attributes, shapes.kept_places) AS kept
   FROM bucket_spans
   INNER JOIN shapes USING (shape)
-  WHERE bucket_spans.attributes['openinference.span.kind'] IS NOT NULL
 ),
 
 marked AS (
@@ -30,6 +29,7 @@ marked AS (
     coalesce(metadata[3], '') IN ('deepagents', 'langchain_create_agent', 'langgraph') AS in_graph,
     metadata[4] AS thread_id
   FROM spans
+  WHERE attribute(kept, 'openinference.span.kind') IS NOT NULL
 )
 
 -- Of LangChain, AGENT is whatever has "agent" in its name, be it a tool or a node of a graph; an
