@@ -83,9 +83,12 @@ def test_a_rule_takes_the_place_of_single_trials(tmp_path: Path) -> None:
     passed = suite.run("--jobs", 2, "--fail-on", "success<0.5").ended
     run = suite.rows[0]["run"]
     stopped = suite.run("--resume", run, "--fail-on", "success<0.6").ended
+    plain = suite.run("--resume", run).ended
 
     assert passed is not None
     assert passed.returncode == 0, passed.stderr
     assert stopped is not None
     assert stopped.returncode == 1
     assert "stopped by --fail-on: success<0.6 (worker 1: success is 0.5)" in stopped.stderr
+    assert plain is not None
+    assert plain.returncode == 1
