@@ -13,7 +13,8 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
+from unittest.mock import patch
 
 import duckdb
 from tests.benchmarks.bench_build import SPANS, land_captures, land_histories
@@ -27,7 +28,7 @@ from tracegrade_queries.engine.executor import Threads
 
 _MAKING: Final = re.compile(r"(?:--.*\n|\s)*(?:CREATE OR REPLACE TEMP TABLE|INSERT INTO) (\w+)")
 
-Run = Callable[..., None]
+Run: TypeAlias = Callable[..., None]
 
 
 class Operator(NamedTuple):
@@ -50,8 +51,8 @@ def operators(node: Mapping[str, Any], made: str) -> Iterator[Operator]:
         yield from operators(below, made)
 
 
-def explaining(run: Run, found: list[Operator]) -> Run:
-    """Return `run`, which notes the operators of what it runs."""
+def explaining(found: list[Operator]) -> Run:
+    """Return what runs statements as `statements.run` does, and notes their operators."""
 
     def explained(
         con: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, object] | None = None
@@ -90,8 +91,9 @@ def main() -> None:
             land_histories(lake, options.spans, options.history, options.forms)
         else:
             land_captures(lake, options.spans, options.only)
-        passes.run = relations.run = explaining(passes.run, found)
-        spans = build(lake, executor=Threads(1)).new_spans
+        run = explaining(found)
+        with patch.object(passes, "run", run), patch.object(relations, "run", run):
+            spans = build(lake, executor=Threads(1)).new_spans
     for secs, made, kind, rows, about in sorted(found, reverse=True)[: options.most]:
         print(f"{secs / spans * 1e6:7.2f} us {made} {kind}, {rows:,} rows: {about[:300]}")
 
