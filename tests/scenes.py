@@ -5,8 +5,10 @@ imports in `collector/importing/together.py`, of scored attempts in `scoring/tog
 """
 
 from collections import defaultdict
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Generator
+from typing import Any, Protocol, TypeVar
+
+Found = TypeVar("Found")
 
 _tests: defaultdict[str, list[Callable[..., Any]]] = defaultdict(list)
 """Those of each module, in their order."""
@@ -22,6 +24,16 @@ class GoesOn(Protocol):
 def scenes_of(module: str) -> list[Callable[..., Any]]:
     """Return the functions of a module that are `built_together`, as they were written."""
     return _tests[module]
+
+
+def finish(scene: Generator[Any, Found, None], found: Found) -> None:
+    """Let a test go on to its end with what was made of what it yielded."""
+    try:
+        scene.send(found)
+    except StopIteration:
+        return
+    msg = "the test yields a second time; what follows would not run"
+    raise AssertionError(msg)
 
 
 def built_together(test: Callable[..., Any]) -> Callable[[GoesOn], None]:

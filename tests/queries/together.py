@@ -11,12 +11,12 @@ built in one lake, and each test goes on with that part of it in which there are
 """
 
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import duckdb
-from tests.scenes import scenes_of
+from tests.scenes import finish, scenes_of
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
@@ -51,8 +51,7 @@ class Together(NamedTuple):
                 f"CREATE OR REPLACE TEMP VIEW {table} AS SELECT * REPLACE ({', '.join(own)}) "
                 f"FROM memory.main.{table} WHERE starts_with(trace_id, '{theirs}')"
             )
-        with suppress(StopIteration):  # the test ends
-            self.scenes[name].send(TraceRows(self.con))
+        finish(self.scenes[name], TraceRows(self.con))
 
 
 def _beginning(number: int) -> str:

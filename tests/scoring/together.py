@@ -11,12 +11,12 @@ the tools that it calls `TOOLS`, and each test goes on with what was found of it
 """
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
 import duckdb
-from tests.scenes import scenes_of
+from tests.scenes import finish, scenes_of
 from tests.scoring.build import Case, Score, all_scored, all_scores
 
 
@@ -48,8 +48,7 @@ class Together(NamedTuple):
     def go_on(self, name: str) -> None:
         """Let a test go on with its attempts."""
         scene, found = self.scenes[name]
-        with suppress(StopIteration):  # the test ends
-            scene.send(found)
+        finish(scene, found)
 
 
 @contextmanager

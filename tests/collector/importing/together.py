@@ -12,14 +12,14 @@ and each test goes on with the rows of its traces.
 """
 
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import duckdb
 import pyarrow as pa
 from tests.collector.importing.imports import Outcome
-from tests.scenes import scenes_of
+from tests.scenes import finish, scenes_of
 
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.build.build import build
@@ -43,8 +43,7 @@ class Imports(NamedTuple):
                 f"CREATE OR REPLACE TEMP VIEW {table} AS FROM memory.main.{table} "
                 f"WHERE trace_id IN {(*traces, '')}"
             )
-        with suppress(StopIteration):  # the test ends
-            scene.send(outcome.built_in(self.con))
+        finish(scene, outcome.built_in(self.con))
 
 
 @contextmanager

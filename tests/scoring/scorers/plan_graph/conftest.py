@@ -1,10 +1,9 @@
 """The attempts of all tests of a module, whose sub-goals are scored together."""
 
-from contextlib import suppress
 from typing import NamedTuple
 
 import pytest
-from tests.scenes import scenes_of
+from tests.scenes import finish, scenes_of
 
 from .scored import Scene, Scored, several
 
@@ -18,8 +17,7 @@ class Together(NamedTuple):
     def go_on(self, name: str) -> None:
         """Let a test go on with its attempts."""
         scene, found = self.scenes[name]
-        with suppress(StopIteration):  # the test ends
-            scene.send(found)
+        finish(scene, found)
 
 
 @pytest.fixture(scope="module")
