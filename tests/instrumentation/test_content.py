@@ -315,11 +315,12 @@ def test_hostile_text_takes_time_in_proportion(part: str) -> None:
 
     def seconds(chars: int) -> float:
         text = part * (chars // len(part))
-        start = time.process_time()
+        start = time.thread_time()
         redact(text)
-        return time.process_time() - start
+        return time.thread_time() - start
 
-    assert seconds(200_000) < 24 * max(min(seconds(25_000) for _ in range(3)), 0.002)
+    # The least of several: Python may tidy up its memory in between.
+    assert min(seconds(80_000) for _ in range(3)) < 24 * min(seconds(10_000) for _ in range(3))
 
 
 def test_text_stays_as_it_is() -> None:
