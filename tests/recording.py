@@ -37,17 +37,17 @@ class Recorder:
 
     def execute(self, sql: str | duckdb.Statement, *args: Any) -> duckdb.DuckDBPyConnection:
         """Run statements, given as a text or already parsed."""
-        self._note(sql if isinstance(sql, str) else sql.query)
+        self.note(sql if isinstance(sql, str) else sql.query)
         return self._con.execute(sql, *args)
 
     def sql(self, sql: str, **kwargs: Any) -> duckdb.DuckDBPyRelation:
         """Return the rows of a query."""
-        self._note(sql)
+        self.note(sql)
         return self._con.sql(sql, **kwargs)
 
     def table(self, name: str) -> duckdb.DuckDBPyRelation:
         """Return the rows of a relation."""
-        self._note(f"FROM {name}")
+        self.note(f"FROM {name}")
         return self._con.table(name)
 
     def register(self, name: str, rows: object) -> None:
@@ -55,7 +55,8 @@ class Recorder:
         self.statements.append(Statement(frozenset({name}), frozenset(), f"register {name}"))
         self._con.register(name, rows)
 
-    def _note(self, sql: str) -> None:
+    def note(self, sql: str) -> None:
+        """Note statements before they run."""
         for text in _statements(sql):
             made = frozenset(_MADE.findall(text))
             self.statements.append(Statement(made, frozenset(relations_read(text)), text))

@@ -24,15 +24,10 @@ from tracegrade_scoring.statistics.sums import add_scores, start_sums, total_sum
 
 from .citations import ROOT
 from .headers import relations_read
-from .queries.traces import capture, captures, land, request_of
+from .queries.traces import capture, captures, land, request_of, take_all
 from .recording import Recorder, Statement
 from .scoring.test_queries import SPECIFICATION, refund
 
-BUCKET = (
-    "CREATE TEMP TABLE bucket_traces AS "
-    "SELECT trace_id, min(date) AS date, count(*) AS records, max(received_ns) AS received_ns, "
-    "bool_and(collector_id = 'import') AS imported FROM spans GROUP BY trace_id"
-)
 PUBLIC = {
     "tracegrade_queries": {"trajectories", "built_steps", "built_trajectories"},
     "tracegrade_scoring": {*SCORES.names(), *saved_queries(SCORES.queries)},
@@ -116,7 +111,7 @@ def test_relations_of_the_pass_are_made_before_they_are_read(tmp_path: Path) -> 
     lake = Lake.create(tmp_path / "lake")
     land(lake, *map(capture, captures()))
     with connect(lake) as con:
-        con.execute(BUCKET)
+        take_all(con)
         before = Recorder(con)
         create_prices(before.con, NO_PRICES)
         split_into_steps(con)

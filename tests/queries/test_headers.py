@@ -25,7 +25,7 @@ from tracegrade_queries.engine.sql import QUERIES, needs, query
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import SCORE_TABLES
 
-from .traces import capture, captures, land
+from .traces import capture, captures, land, take_all
 
 TABLES = {table.name: table for table in (*BUILT.tables, *SCORE_TABLES, HARNESS_TRIALS)}
 CASES = sorted(path.parent for path in (Path(__file__).parent / "cases").rglob("expect.csv"))
@@ -42,12 +42,7 @@ def passed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPy
     lake = Lake.create(tmp_path_factory.mktemp("headers") / "lake")
     land(lake, *map(capture, captures()))
     with connect(lake) as con:
-        con.execute(
-            "CREATE TEMP TABLE bucket_traces AS "
-            "SELECT trace_id, min(date) AS date, count(*) AS records, "
-            "max(received_ns) AS received_ns, bool_and(collector_id = 'import') AS imported "
-            "FROM spans GROUP BY trace_id"
-        )
+        take_all(con)
         split_into_steps(con)
         yield con
 

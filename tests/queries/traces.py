@@ -187,6 +187,16 @@ def land(lake: Lake, *bodies: bytes, seq: int = 1, day: int = 0, collector: str 
     lake.append(RAW_SPANS, span_rows(records, collector))
 
 
+def take_all(con: duckdb.DuckDBPyConnection) -> None:
+    """Let all traces of a lake be one bucket, as `split_into_steps` wants it."""
+    con.execute(
+        "CREATE TEMP TABLE bucket_traces AS "
+        "SELECT trace_id, min(date) AS date, count(*) AS records, "
+        "max(received_ns) AS received_ns, bool_and(collector_id = 'import') AS imported "
+        "FROM spans GROUP BY trace_id"
+    )
+
+
 def land_redacted(lake: Lake, *bodies: bytes) -> None:
     """Land requests as `land` does, without their secrets and with values of at most 2 kB."""
     secret = Pseudonyms(b"secret of the test")
