@@ -24,11 +24,11 @@ Told: TypeAlias = Callable[[dict[str, Any]], None]
 
 
 class CdpFailed(Exception):
-    """The browser refuses what it is asked; the text says why."""
+    """The browser does not do what it is asked; the text says why."""
 
 
 class Refused(CdpFailed):
-    """It answers that it does not do it."""
+    """The browser answers with an error."""
 
 
 class Silent(CdpFailed):
@@ -92,7 +92,7 @@ class Cdp:
         Raises:
             Gone: It has ended.
             Silent: It takes too long.
-            Refused: It does not do it.
+            Refused: It answers with an error.
         """
         answer = self.tell(method, session, **given)
         try:

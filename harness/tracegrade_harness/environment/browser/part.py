@@ -261,7 +261,7 @@ class OpenedBrowser(Readable):
         try:
             return ask()
         except Refused:
-            # So does one that is about to end, of anything.
+            # A browser that is about to end refuses whatever it is asked.
             if not self._running().ends_soon():
                 raise
             return ask()

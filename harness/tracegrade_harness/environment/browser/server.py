@@ -91,7 +91,7 @@ class BrowserServer:
         return self._connected().ask(method, **given)
 
     def ends_soon(self) -> bool:
-        """Wait a moment; return whether it has ended, or left the connection, by then."""
+        """Wait a moment; return whether it has ended, or dropped the connection, by then."""
         return self._cdp is None or self._cdp.ends_within(_ENDING_SECS)
 
     def targets(self) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
--- The attributes of a span but for those of later items of lists (`a.1.b`), by the places to keep;
--- and one of them, NULL where it was not sent.
+-- The attributes of a span without those of later items of lists (`a.1.b`), by the places to keep;
+-- and the value of one of them, NULL if it was not sent.
 --
--- Of a long history the first message is left. A look at a map costs what the map holds, a join
--- copies it, and to make one costs more than both: so these are two lists.
+-- Of a long history only the first message remains. Looking into a map takes as long as the map is
+-- large, a join copies it, and building one costs more than both: so these are two lists.
 CREATE OR REPLACE TEMP MACRO without_later_items(ATTRIBUTES, KEPT_PLACES) AS
 {
   'names': list_select(map_keys(attributes), kept_places),
