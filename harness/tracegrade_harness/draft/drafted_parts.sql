@@ -1,10 +1,10 @@
 -- What models were told and said, part by part and as it was sent.
 --
--- Of several dialects that read one span the one that finds most parts is taken, the strongest
--- among equals. Other than message_parts this splits no texts: tapes give them back whole.
+-- Other than message_parts this splits no texts: tapes give them back whole.
 --
 -- Reads:
 --   dialect_messages
+--   message_dialects
 --   message_sources
 -- Columns:
 --   model_call  BIGINT
@@ -18,27 +18,6 @@
 --   result      VARCHAR
 -- Order:
 --   model_call, direction, message_position, part_position
-WITH counts AS (
-  SELECT
-    key,
-    direction,
-    precedence,
-    count(*) AS part_count
-  FROM dialect_messages
-  WHERE part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
-  GROUP BY key, direction, precedence
-),
-
-chosen AS (
-  SELECT
-    key,
-    direction,
-    precedence
-  FROM counts
-  QUALIFY
-    row_number() OVER (PARTITION BY key, direction ORDER BY part_count DESC, precedence ASC) = 1
-)
-
 SELECT
   message_sources.model_call,
   dialect_messages.direction,
@@ -50,7 +29,7 @@ SELECT
   dialect_messages.arguments,
   dialect_messages.result
 FROM dialect_messages
-INNER JOIN chosen USING (key, direction, precedence)
+INNER JOIN message_dialects USING (key, direction, precedence)
 INNER JOIN message_sources USING (key)
 WHERE
   CASE dialect_messages.direction

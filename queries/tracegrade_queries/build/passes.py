@@ -166,7 +166,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "operations", "code_texts")
     _read_code(con)
     _place_in_runs(con)
-    _make(con, "message_parts")
+    _make(con, "message_dialects", "message_parts")
     _make(con, "argument_texts")
     _canonicalise(con)
     _group_model_spans(con)

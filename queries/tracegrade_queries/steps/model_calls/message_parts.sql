@@ -1,21 +1,21 @@
 -- Parts of the messages that each model span received and sent.
 --
--- Where several dialects read the messages of one span, the one that finds most parts is taken,
--- the strongest among equals. Text in the ReAct form (`Thought: … Action: … Action Input: …`, then
--- `Observation: …`; DSPy sets headings instead) or with the code of a code agent is split into the
--- thought, requests and answer it holds, unless its span requests tools otherwise. Functions that
--- earlier code of the run defined are no tools. Most parts are history and none of these forms:
--- their texts go into the result and nowhere in between.
+-- Text in the ReAct form (`Thought: … Action: … Action Input: …`, then `Observation: …`; DSPy sets
+-- headings instead) or with the code of a code agent is split into the thought, requests and
+-- answer it holds, unless its span requests tools otherwise. Functions that earlier code of the
+-- run defined are no tools. Most parts are history and none of these forms: their texts go into
+-- the result and nowhere in between.
 --
 -- Reads:
 --   code_calls
 --   code_names
 --   code_texts
 --   dialect_messages
+--   message_dialects
 --   operations
 --   runs_of_operations
 -- Needs:
---   operations WHERE operation = 'model' OR tells_calls
+--   message_dialects
 -- Columns:
 --   key               BIGINT   Model span.
 --   direction         VARCHAR  in | out.
@@ -30,52 +30,7 @@
 --   result            VARCHAR
 -- Order:
 --   none
-WITH model_spans AS (
-  SELECT operations.key
-  FROM operations
-  SEMI JOIN runs_of_operations USING (key)
-  WHERE operations.operation = 'model' OR operations.tells_calls
-),
-
-parts AS NOT MATERIALIZED (
-  SELECT *
-  FROM dialect_messages
-  WHERE
-    key IN (FROM model_spans)
-    AND part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
-),
-
-contested AS (
-  SELECT
-    key,
-    direction
-  FROM parts
-  GROUP BY key, direction
-  HAVING min(precedence) <> max(precedence)
-),
-
-counts AS (
-  SELECT
-    parts.key,
-    parts.direction,
-    parts.precedence,
-    count(*) AS part_count
-  FROM parts
-  SEMI JOIN contested USING (key, direction)
-  GROUP BY parts.key, parts.direction, parts.precedence
-),
-
-outdone AS (
-  SELECT
-    key,
-    direction,
-    precedence
-  FROM counts
-  QUALIFY
-    row_number() OVER (PARTITION BY key, direction ORDER BY part_count DESC, precedence ASC) > 1
-),
-
-told AS NOT MATERIALIZED (
+WITH told AS NOT MATERIALIZED (
   SELECT
     parts.key,
     parts.direction,
@@ -105,8 +60,9 @@ told AS NOT MATERIALIZED (
       END,
       FALSE
     ) AS may_have_form
-  FROM parts
-  ANTI JOIN outdone USING (key, direction, precedence)
+  FROM dialect_messages AS parts
+  INNER JOIN message_dialects USING (key, direction, precedence)
+  WHERE parts.part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
 ),
 
 chosen AS MATERIALIZED (
