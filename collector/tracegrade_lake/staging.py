@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,6 +23,13 @@ from tracegrade_lake.storage import StagedFile
 ROW_GROUP_ROWS = 50_000
 SELDOM_EQUAL = ("span_id", "content_hash", "start_ns", "end_ns", "time_ns")
 """Columns whose values hardly repeat: looking each up in a dictionary would be for nothing."""
+
+LARGE_TEXTS: Final = (
+    "attributes.key_value.value",
+    "events.list.element.attributes.key_value.value",
+)
+"""What spans say, of which a dictionary would hold each text once: each call repeats its history.
+Compressed they are as small without one, and the footer tells how large they are when read."""
 
 PRUNED_BY = ("received_ns", "start_ns", "time_ns", "wal_seq")
 """Columns whose range the table's log holds per file, so that engines skip files."""
@@ -119,7 +126,9 @@ def parquet_options(schema: pa.Schema) -> dict[str, Any]:
     leaves = [path for field in schema for path in _leaves(field.name, field.type)]
     return {
         "compression": "zstd",
-        "use_dictionary": [path for path in leaves if path not in SELDOM_EQUAL],
+        "use_dictionary": [
+            path for path in leaves if path not in SELDOM_EQUAL and path not in LARGE_TEXTS
+        ],
         "write_page_checksum": True,
         "write_statistics": flat,
     }

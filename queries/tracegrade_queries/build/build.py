@@ -51,9 +51,9 @@ from tracegrade_queries.schema import BUILT_TRACES, STEPS, TRAJECTORIES
 BUCKET_SPANS: Final = 250_000
 """Spans that one bucket aims at; a trace is never split."""
 
-BUCKET_BYTES: Final = 300_000_000
-"""Attributes and events that one bucket aims at, uncompressed, as long as there are more spans
-than fit into as many bytes: what the engine makes of them takes several times that."""
+BUCKET_BYTES: Final = 330_000_000
+"""Attributes and events that one bucket aims at, as long as there are more spans than fit into as
+many bytes: what the engine makes of them takes several times that."""
 
 LEAST_BUCKET_SPANS: Final = 25_000
 """Fewer are not divided: planning a bucket's queries takes as long."""

@@ -42,6 +42,32 @@ def runs(place: Path, result_bytes: int) -> Lake:
     return lake
 
 
+REPEATED = {
+    "texts": {"gen_ai__tool__call__result": "long " * 1_600},
+    "names": {f"attribute_{number}": "" for number in range(200)},
+}
+"""What each of ten spans of a run says: 80 kB in all, of which a dictionary would hold a tenth."""
+
+
+@pytest.mark.parametrize("repeated", REPEATED)
+def test_what_repeats_in_a_file_counts_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repeated: str
+) -> None:
+    """Six runs of 80 kB, each in a file that could tell it in 8, are not one bucket of 100 kB."""
+    monkeypatch.setattr(building, "BUCKET_SPANS", SPANS)
+    monkeypatch.setattr(building, "BUCKET_BYTES", BYTES)
+    monkeypatch.setattr(building, "LEAST_BUCKET_SPANS", SPANS // 10)
+    lake = Lake.create(tmp_path / "lake")
+    for trace in range(1, 7):
+        calls = [tool(2 + at, 1, trace=trace, at=at, **REPEATED[repeated]) for at in range(10)]
+        land(lake, request_of([agent(1, trace=trace), *calls]), seq=trace)
+    counted = Counted()
+    build(lake, executor=counted)
+
+    assert len(counted.traces) > 3
+    assert sum(counted.traces) == 6
+
+
 def test_few_large_spans_are_several_buckets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
