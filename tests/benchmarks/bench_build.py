@@ -118,7 +118,7 @@ def build_lake(folder: str, title: str) -> None:
 def main() -> None:
     """Print one line for the captures, and one for each length of a run."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--spans", type=int, default=SPANS, help="at least so many")
+    parser.add_argument("--spans", type=int, help="at least so many")
     parser.add_argument("--only", nargs="*", default=[""], help="captures with one of these names")
     parser.add_argument("--history", nargs="+", type=int, default=[], help="calls of a run")
     parser.add_argument("--forms", nargs="+", choices=FORMS, default=[*FORMS], help="of histories")
@@ -127,10 +127,11 @@ def main() -> None:
     if options.lake:
         build_lake(*options.lake)
         return
+    spans = options.spans or HISTORY_SPANS
     if not options.history:
-        land_all = partial(land_captures, spans=options.spans, only=options.only)
+        land_all = partial(land_captures, spans=options.spans or SPANS, only=options.only)
         measure("captures", land_all)
-    spans = min(options.spans, HISTORY_SPANS)
+        spans = min(spans, HISTORY_SPANS)
     for calls in options.history or HISTORY:
         land_all = partial(land_histories, spans=spans, calls=calls, forms=options.forms)
         measure(f"{calls} calls a run", land_all)

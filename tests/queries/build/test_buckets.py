@@ -32,6 +32,13 @@ class Counted(Threads):
         return super().run(work, buckets)
 
 
+@pytest.fixture(autouse=True)
+def _small_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "BUCKET_SPANS", SPANS)
+    monkeypatch.setattr(building, "BUCKET_BYTES", BYTES)
+    monkeypatch.setattr(building, "LEAST_BUCKET_SPANS", SPANS // 10)
+
+
 def runs(place: Path, result_bytes: int) -> Lake:
     """Return a new lake of six runs, each with a tool's result of that size."""
     lake = Lake.create(place)
@@ -50,13 +57,8 @@ REPEATED = {
 
 
 @pytest.mark.parametrize("repeated", REPEATED)
-def test_what_repeats_in_a_file_counts_each_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repeated: str
-) -> None:
+def test_what_repeats_in_a_file_counts_each_time(tmp_path: Path, repeated: str) -> None:
     """Six runs of 80 kB, each in a file that could tell it in 8, are not one bucket of 100 kB."""
-    monkeypatch.setattr(building, "BUCKET_SPANS", SPANS)
-    monkeypatch.setattr(building, "BUCKET_BYTES", BYTES)
-    monkeypatch.setattr(building, "LEAST_BUCKET_SPANS", SPANS // 10)
     lake = Lake.create(tmp_path / "lake")
     for trace in range(1, 7):
         calls = [tool(2 + at, 1, trace=trace, at=at, **REPEATED[repeated]) for at in range(10)]
@@ -72,9 +74,6 @@ def test_few_large_spans_are_several_buckets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Twelve spans, six of them of 100 kB, are more than one bucket; of 60 bytes they are one."""
-    monkeypatch.setattr(building, "BUCKET_SPANS", SPANS)
-    monkeypatch.setattr(building, "BUCKET_BYTES", BYTES)
-    monkeypatch.setattr(building, "LEAST_BUCKET_SPANS", SPANS // 10)
     few, many = Counted(), Counted()
     build(runs(tmp_path / "small", 60), executor=few)
     large = runs(tmp_path / "large", 100_000)
