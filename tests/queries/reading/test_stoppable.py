@@ -70,7 +70,8 @@ def test_ctrl_c_again_does_not_wait_for_the_engine(asking: "subprocess.Popen[str
     time.sleep(0.3)
     asking.send_signal(signal.SIGINT)
 
-    assert asking.wait(timeout=PATIENCE_SECS) == 130
+    # Python ends by the signal itself if the second comes as it exits: a shell says 130, too.
+    assert asking.wait(timeout=PATIENCE_SECS) in {130, -signal.SIGINT}
     assert asking.stderr is not None
     assert asking.stderr.read() == ""
 

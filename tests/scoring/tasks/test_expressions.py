@@ -22,6 +22,8 @@ HOSTILE = {
     "now() > '2020-01-01'::TIMESTAMP": "now",
     "current_date > '2020-01-01'": "current_date",
     "current_timestamp > '2020-01-01'": "current_timestamp",
+    "max(age(end_time)) > INTERVAL 1 DAY": "age",
+    "current_localtimestamp() > '2020-01-01'": "current_localtimestamp",
     "getvariable('x') = 1": "getvariable",
     "current_setting('threads') = '1'": "current_setting",
     "uuid()::VARCHAR < 'a'": "uuid",
@@ -59,6 +61,8 @@ def test_expression_that_reaches_beyond_its_steps_is_refused(sql: str) -> None:
         "list_sum(list_transform(list(step_index ORDER BY step_index), lambda x: x + 1)) > 1",
         "bool_or(arguments ->> 'customer' = 'c-7') AND coalesce(max(cost), 0) < 5",
         "max(json_extract_string(result, '$.total')::DOUBLE) BETWEEN 1 AND 3",
+        "max(end_time) - INTERVAL 5 MINUTES < min(end_time)",
+        "max(date_part('hour', end_time)) < 18 AND max(age(end_time, end_time)) IS NOT NULL",
         "(count(*) = 1) OR (count(*) = 2)",
         "count(*) = 1 -- or none",
         "bool_or(result IN (" + ", ".join(f"'order {i}'" for i in range(7_000)) + "))",
@@ -145,6 +149,20 @@ def test_expression_that_takes_too_much_memory_says_nothing(
         ("t0", True),
         ("t1", None),
     ]
+
+
+@pytest.mark.parametrize("sql", ["arg_max(tool_name, kind) = 'a'", "sum(cost) > 0.6"])
+def test_expression_takes_steps_in_their_order(sql: str) -> None:
+    """Which of equals an aggregate takes, and how doubles add up, is the same in any bucket."""
+    spec = specification(f'tasks: {{t: {{success: {{sql: "{sql}"}}}}}}')
+    calls = [call("t1", i, tool, cost=0.1 * (i + 1)) for i, tool in enumerate("abc")]
+    answers = set()
+    for steps in (calls, calls[::-1]):
+        con = connection(steps, [trajectory("t1", task_id="t")])
+        prepared(con, spec)
+        answers |= set(con.sql("SELECT success FROM successes").fetchall())
+
+    assert len(answers) == 1
 
 
 def test_expression_sees_the_steps_of_its_attempt_alone() -> None:

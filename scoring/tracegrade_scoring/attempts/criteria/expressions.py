@@ -37,7 +37,9 @@ _STEPS = """
   SELECT attempt_members.attempt_id AS attempt_of, {columns}
   FROM steps INNER JOIN attempt_members USING (trajectory_id)
   WHERE attempt_members.attempt_id IN {attempts}
+  ORDER BY attempt_members.attempt_id, steps.trajectory_id, steps.step_index
 """
+# Ordered, since on it depends which of equals `mode` and `arg_max` take, and how doubles add up.
 
 _COLUMN = {"trajectory_id": "steps.trajectory_id::VARCHAR AS trajectory_id"}
 """A number in a bucket, a text to an expression."""
