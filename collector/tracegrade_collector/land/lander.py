@@ -16,6 +16,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import accumulate
+from operator import attrgetter
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -77,8 +78,8 @@ class SignalLander:
         self._table, self._to_rows, resent_by = LANDINGS[signal_]
         self._app_id = f"{quarantine.collector_id}/{signal_}"
         self._owner = owner
-        self._landed_seq = lake.transaction_version(self._table.name, self._app_id, owner) or 0
-        self._ledger = Ledger(lake.state, quarantine.collector_id, signal_, self._landed_seq)
+        self.landed_seq = lake.transaction_version(self._table.name, self._app_id, owner) or 0
+        self._ledger = Ledger(lake.state, quarantine.collector_id, signal_, self.landed_seq)
         self._new_landed_rows = partial(LandedRows, config.resent_rows, resent_by)
         self._staged: list[Future[list[StagedFile]]] = []
         self._added = Totals()
@@ -105,7 +106,7 @@ class SignalLander:
         new = [
             each
             for each in logged
-            if each.entry.signal is self._signal and each.seq > self._landed_seq
+            if each.entry.signal is self._signal and each.seq > self.landed_seq
         ]
         if not new:
             return
@@ -133,7 +134,7 @@ class SignalLander:
 
     def count_damage(self, segment: Path) -> None:
         """Count a damaged stretch of the log, unless an earlier commit counted it."""
-        if first_seq(segment) > self._landed_seq:
+        if first_seq(segment) > self.landed_seq:
             self._added = self._added.plus(Totals(damaged_pieces=1))
 
     def _keep_refused(self, name: str, refused: Sequence[Logged]) -> Counter[str]:
@@ -170,13 +171,22 @@ class SignalLander:
     def commit(self, last_seq: int) -> None:
         """Make everything staged visible, and note that records up to this number have landed."""
         files = [file for staged in self._staged for file in staged.result()]
-        if self._added != Totals() and last_seq > self._landed_seq:
-            self._ledger.prepare(replace(self._added, through_seq=last_seq))
-            reach("ledger_written")
-            self._lake.add_files(self._table, files, self._app_id, last_seq, self._owner)
-            self._ledger.commit()
-            self._landed_seq = last_seq
+        if self._added != Totals():
+            self._commit(files, last_seq)
         self._staged, self._added = [], Totals()
+
+    def pass_over(self, last_seq: int) -> None:
+        """Note in the table that no record up to this number is left to land."""
+        self._commit([], last_seq)
+
+    def _commit(self, files: Sequence[StagedFile], last_seq: int) -> None:
+        if last_seq <= self.landed_seq:
+            return
+        self._ledger.prepare(replace(self._added, through_seq=last_seq))
+        reach("ledger_written")
+        self._lake.add_files(self._table, files, self._app_id, last_seq, self._owner)
+        self._ledger.commit()
+        self.landed_seq = last_seq
 
 
 class Lander:
@@ -237,8 +247,11 @@ class Lander:
         The records' numbers are below the name of the next segment.
         """
         successor = next(each for each in self._folder.segments() if each > self._staged[-1])
+        last_seq = first_seq(successor) - 1
         for lander in self._signals:
-            lander.commit(first_seq(successor) - 1)
+            lander.commit(last_seq)
+        newest = max(self._signals, key=attrgetter("landed_seq"))
+        newest.pass_over(last_seq)  # numbers of a write that failed, which no record has
         reach("round_committed")
         self._folder.remove(self._staged)
         self._staged, self._staged_bytes = [], 0

@@ -29,8 +29,11 @@ from tests.slow import slow_after
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.log.wal import segment_name
 from tracegrade_collector.log.wal_folder import WalFolder
+from tracegrade_collector.maintenance.verify import verify
 from tracegrade_collector.receive.lander_process import DRAIN
+from tracegrade_lake import Lake
 
 NEVER = 3600.0
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc or prlimit")
@@ -287,6 +290,22 @@ def test_failed_write_is_not_acknowledged(tmp_path: Path) -> None:
     assert refused.headers["retry-after"] == "1"
     assert landed_ids(tmp_path) == [1, 3]
     assert list((tmp_path / "quarantine").iterdir()) == []
+
+
+@only_linux
+def test_numbers_of_a_failed_write_are_not_missed(tmp_path: Path) -> None:
+    """Its segment goes, the log begins behind it, and `lake verify` finds nothing lost."""
+    with collecting(tmp_path, max_segment_age_secs=0.1, land_every_secs=0.1) as collector:
+        collector.post("/v1/traces", trace_body(1))
+        wait_until(lambda: landed_ids(tmp_path) == [1])
+        limit = resource.prlimit(collector.process.pid, resource.RLIMIT_FSIZE, (20, -1))
+        refused = collector.post("/v1/traces", trace_body(2))
+        resource.prlimit(collector.process.pid, resource.RLIMIT_FSIZE, limit)
+        wait_until(lambda: [each.name for each in segments(tmp_path)] == [segment_name(3)])
+        found = verify(Lake.open(tmp_path), lambda _: None)
+
+    assert refused.status == 503
+    assert found.wrong == []
 
 
 @only_linux
