@@ -36,7 +36,7 @@ from tracegrade_lake.maintenance.row_selection import (
     with_columns,
 )
 from tracegrade_lake.snapshot import Snapshot, snapshot
-from tracegrade_lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER, StagedFile
+from tracegrade_lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER, STAGE_FOLDER, StagedFile
 
 FILES_PER_COMMIT: Final = 64
 PATIENCE_SECS: Final = 120.0
@@ -105,6 +105,8 @@ def remove_leftovers(
 ) -> Removed:
     """Remove files in a table's folder that do not belong to it and hold selected rows.
 
+    Not those that are staged: `remove_staged` does.
+
     Args:
         lake: The table's.
         name: The table's.
@@ -119,8 +121,10 @@ def remove_leftovers(
     removed = Removed()
     stored = [each.path for each in stored_parquet(lake, name) if each.modified_ms < before_ms]
     live = {file.path for file in lake.live_files(name)}
-    for path in (each for each in stored if each not in live):
-        _remove_leftover(lake, name, path, selection, removed, dry_run=dry_run)
+    staged = f"{STAGE_FOLDER}/"
+    for path in stored:
+        if path not in live and not path.startswith(staged):
+            _remove_leftover(lake, name, path, selection, removed, dry_run=dry_run)
     return removed
 
 
@@ -140,9 +144,9 @@ def _remove_leftover(
 def remove_staged(
     lake: Lake, name: str, selection: RowSelection, before_ms: int, *, dry_run: bool = False
 ) -> int:
-    """Remove staged files of a table on an object store that hold selected rows, or are torn.
+    """Remove staged files of a table that hold selected rows, or that a crash tore.
 
-    Staged files of a local table lie below its folder: `remove_leftovers` finds them.
+    Such a file is of no use: whoever died while writing it begins again. Returns how many.
     """
     storage = lake.storage.table(name)
     staged = storage.stage_folder.glob("*.parquet")
