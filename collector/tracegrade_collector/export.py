@@ -24,6 +24,10 @@ from tracegrade_lake.errors import LakeDamaged
 REQUEST_ROWS = 1000
 """Rows per request: what a batch exporter sends, twice over."""
 
+REQUEST_BYTES = 8 << 20
+"""Of rows in one request, unless a single one is larger. Receivers take 20 MiB and more, and an
+import takes lines of 64 MiB; a character of JSON takes up to six bytes."""
+
 TABLES: dict[Signal, Table] = {Signal.TRACES: RAW_SPANS, Signal.LOGS: RAW_LOGS}
 
 
@@ -80,9 +84,8 @@ def raw_rows(lake: Lake, signal: Signal, trace_id: str | None) -> Iterator[list[
         file = lake.open_parquet(name, live.path)
         try:
             for batch in file.iter_batches(REQUEST_ROWS):
-                wanted = _wanted(batch, trace_id).to_pylist()
-                if wanted:
-                    yield wanted
+                for rows in _fitting(_wanted(batch, trace_id)):
+                    yield rows.to_pylist()
         except (OSError, pa.ArrowException) as error:
             msg = f"{live.path} of {name} cannot be read: {error}"
             raise LakeDamaged(msg) from error
@@ -93,6 +96,16 @@ def _wanted(batch: pa.RecordBatch, trace_id: str | None) -> pa.RecordBatch:
     if trace_id is not None:
         is_wanted = pc.and_(is_wanted, pc.equal(batch["trace_id"], trace_id.lower()))
     return batch.filter(is_wanted)
+
+
+def _fitting(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Yield rows, if there are any, in pieces that each fit into a request."""
+    if rows.num_rows > 1 and rows.nbytes > REQUEST_BYTES:
+        middle = rows.num_rows // 2
+        yield from _fitting(rows.slice(0, middle))
+        yield from _fitting(rows.slice(middle))
+    elif rows.num_rows:
+        yield rows
 
 
 def _request(signal: Signal, rows: list[Row]) -> Request:

@@ -17,6 +17,7 @@ from tests.commands import Ended, tracegrade
 from tests.waiting import wait_until
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
+from tracegrade_collector.export import REQUEST_BYTES
 from tracegrade_collector.rows.rows import Record, span_rows
 from tracegrade_lake import RAW_SPANS, Lake
 
@@ -100,6 +101,23 @@ def test_a_collector_takes_what_is_sent_to_it(lake: Lake, tmp_path: Path) -> Non
     hashes = [sorted(set(landed(each)["content_hash"].to_pylist())) for each in (lake.root, other)]
     assert sent.returncode == 0
     assert hashes[0] == hashes[1]
+
+
+def test_large_spans_are_exported_in_requests_that_fit(tmp_path: Path) -> None:
+    """A batch of a thousand spans can be gigabytes, which no receiver and no import takes."""
+    request = trace_request(*range(1, 20))
+    for span in request.resource_spans[0].scope_spans[0].spans:
+        span.attributes.add(key="said").value.string_value = "word " * 200_000
+    lake = Lake.create(tmp_path / "lake")
+    lake.append(RAW_SPANS, span_rows([record(1, request)], "c1"))
+
+    lines = tracegrade("export", "--lake", lake.root, "--to=otlp-json").stdout.splitlines()
+    with endpoint([(200, b"")]) as (url, requests):
+        sent = send(lake, url)
+
+    assert max(map(len, lines)) <= REQUEST_BYTES
+    assert len(spans_of("\n".join(lines))) == 19
+    assert (sent.stderr, len(requests)) == ("exported 19 spans\n", len(lines))
 
 
 @contextmanager
