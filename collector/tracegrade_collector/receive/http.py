@@ -169,7 +169,7 @@ class OtlpEndpoint:
         """Return the answer to an accepted request.
 
         Raises:
-            HttpFailure: The content type or the encoding is none that is supported.
+            HttpFailure: Its length is not told, or its content type or encoding not supported.
             CollectorError: It is refused for what it holds, or cannot be taken in now.
             ClientDisconnect: Nobody waits for the answer.
         """
@@ -178,6 +178,7 @@ class OtlpEndpoint:
             request.headers.getlist("x-scope-orgid"),
             request.scope.get("state", {}).get("certificate_name"),
         )
+        _check_length(request)
         encoding = _checked_encoding(request)
         coding = _checked_coding(request)
         with intake.reserve() as reservation:
@@ -220,6 +221,18 @@ def _check_method(request: Request, *allowed: str) -> None:
         text = f"{request.method[:20]} is not allowed here; use {' or '.join(allowed)}"
         headers = {"Allow": ", ".join(allowed)}
         raise HttpFailure(HTTPStatus.METHOD_NOT_ALLOWED, Code.UNIMPLEMENTED, text, headers)
+
+
+def _check_length(request: Request) -> None:
+    """Refuse a request that does not say where its body ends: HTTP takes it for an empty one.
+
+    Raises:
+        HttpFailure: It has no header for that. What follows, if anything, would be lost.
+    """
+    if not {"content-length", "transfer-encoding"} & set(request.headers):
+        text = "the request has no Content-Length, so its body cannot be read; send one, even 0"
+        headers = {"Connection": "close"}
+        raise HttpFailure(HTTPStatus.LENGTH_REQUIRED, Code.INVALID_ARGUMENT, text, headers)
 
 
 def _checked_encoding(request: Request) -> Encoding:

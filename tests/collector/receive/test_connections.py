@@ -166,6 +166,16 @@ def test_body_is_what_its_length_says(collector: Collector) -> None:
     assert answers(received) in ([200], [200, 400])
 
 
+@pytest.mark.parametrize("version", [b"HTTP/1.0", b"HTTP/1.1"])
+def test_body_whose_length_is_not_told_is_refused(collector: Collector, version: bytes) -> None:
+    """HTTP takes it for an empty one, which would be acknowledged, and the spans lost."""
+    sent = head().replace(b"HTTP/1.1", version) + trace_body(1)
+    received = raw(collector.port, sent)
+
+    assert answers(received)[0] == 411
+    assert b"has no Content-Length" in received
+
+
 def test_requests_sent_ahead_are_limited(collector: Collector) -> None:
     """Those before the limit are answered, then the connection is closed."""
     found = answers(raw(collector.port, head("Content-Length: 0") * 20_000))
