@@ -104,7 +104,7 @@ def import_files(
         batches = {signal: _Batch(lake, signal, redactor, imported) for signal in Signal}
         verdicts = _Verdicts(lake, redactor, imported, note)
         seq = max(batch.landed_seq for batch in batches.values())
-        for path in paths:
+        for file, path in enumerate(paths):  # a path may be given twice
             for number, part in enumerate(read_file(path, reading or ReadOptions()), start=1):
                 show(f"importing {path}: {number}")
                 _count(part, imported, note)
@@ -113,7 +113,7 @@ def import_files(
                     _flush(batches, verdicts)
                 if part.request is not None and part.signal is not None:
                     seq += 1
-                    batches[part.signal].add(_record(seq, part.signal, part.request), path)
+                    batches[part.signal].add(_record(seq, part.signal, part.request), file)
         _flush(batches, verdicts)
     return imported
 
@@ -174,12 +174,12 @@ class _Batch:
         self.landed_seq = lake.transaction_version(self._table.name, self._app_id) or 0
         self._records: list[Record] = []
         self._bytes = 0
-        self._file_of_seq: dict[int, Path] = {}
-        self._file: Path | None = None
+        self._file_of_seq: dict[int, int] = {}
+        self._file: int | None = None
         self._seen_in_file: Counter[str] = Counter()
 
-    def add(self, record: Record, file: Path) -> None:
-        """Take a request of a file, and commit what there is if it is enough."""
+    def add(self, record: Record, file: int) -> None:
+        """Take a request of the file of this number, and commit if there is enough."""
         self._records.append(record)
         self._file_of_seq[record.seq] = file
         self._bytes += len(record.body)
@@ -226,7 +226,7 @@ class _Batch:
             for each, seq in zip(hashes, rows["wal_seq"].to_pylist(), strict=True)
         ]
 
-    def _takes(self, landed: Counter[str], content_hash: str, file: Path) -> bool:
+    def _takes(self, landed: Counter[str], content_hash: str, file: int) -> bool:
         """Return whether the lake lacks this row, and if so count it as landed."""
         if file != self._file:
             self._file = file

@@ -123,6 +123,17 @@ def test_equal_log_records_are_all_kept(lake: Lake, tmp_path: Path) -> None:
     assert sorted(column(lake, "raw_logs", "body")) == ["tick"] * 4 + ["tock"]
 
 
+def test_a_file_that_is_named_twice_counts_once(lake: Lake, tmp_path: Path) -> None:
+    """A second pattern of the shell may name it again, next to itself or behind others."""
+    file, other = tmp_path / "logs.jsonl", tmp_path / "traces.jsonl"
+    file.write_text(line(logs("tick", "tick", "tock")))
+    other.write_text(line(spans(1)))
+    imported, _ = add(lake, file, file, other, file)
+
+    assert (imported.added[Signal.LOGS], imported.known[Signal.LOGS]) == (3, 6)
+    assert sorted(column(lake, "raw_logs", "body")) == ["tick", "tick", "tock"]
+
+
 def test_bad_lines_are_named_and_good_ones_kept(lake: Lake, tmp_path: Path) -> None:
     """A note per line that cannot be read or loses items; nothing else is lost."""
     file = tmp_path / "traces.jsonl"
