@@ -121,6 +121,9 @@ def read_file(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
         path: The file; gzipped or not.
         reading: In which format, and where its fields stand.
     """
+    if path.is_fifo():  # its format is told by its beginning, which would be gone
+        yield ImportPart(str(path), fault="a pipe can be read only once; import a file instead")
+        return
     try:
         format_ = _format(path, reading)
         if format_.name != message_format.FORMAT and (options := reading.of_chats()):

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -132,6 +133,18 @@ def test_a_file_that_is_named_twice_counts_once(lake: Lake, tmp_path: Path) -> N
 
     assert (imported.added[Signal.LOGS], imported.known[Signal.LOGS]) == (3, 6)
     assert sorted(column(lake, "raw_logs", "body")) == ["tick", "tick", "tock"]
+
+
+def test_a_pipe_is_refused_as_one(lake: Lake) -> None:
+    """What told its format is gone when it is read: it would seem empty, or begin later."""
+    reading, writing = os.pipe()
+    os.write(writing, line(spans(1)).encode())
+    os.close(writing)
+    imported, notes = add(lake, Path(f"/dev/fd/{reading}"))
+    os.close(reading)
+
+    assert imported.faults == 1
+    assert notes == [f"/dev/fd/{reading}: a pipe can be read only once; import a file instead"]
 
 
 def test_bad_lines_are_named_and_good_ones_kept(lake: Lake, tmp_path: Path) -> None:
