@@ -401,19 +401,6 @@ def test_a_damaged_file_beside_the_tables_is_not_called_erased(
     assert deleted(full, "--trace", TRACE_ID)["unreadable_files"] == 0
 
 
-@pytest.mark.parametrize("flags", [[], ["--dry-run"]])
-def test_a_torn_staged_file_is_erased(full: Path, flags: list[str]) -> None:
-    """Whoever died while writing it writes another; the delete counts it, and ends with 0."""
-    whole = deleted(full, "--trace", TRACE_ID, "--dry-run")["old_files"]
-    file = full / "raw_spans" / "_stage" / "date=2026-11-01-torn.parquet"
-    file.write_bytes(CANARY)
-    os.utime(file, (1, 1))
-
-    summary = deleted(full, "--trace", TRACE_ID, *flags)
-    assert (summary["unreadable_files"], summary["old_files"]) == (0, whole + 1)
-    assert file.exists() == bool(flags)
-
-
 def test_rows_of_an_older_version_are_erased_too(full: Path) -> None:
     """A file that lacks a column gets it, with NULL, when it is written anew."""
     lake = Lake.open(full)

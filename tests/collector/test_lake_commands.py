@@ -142,6 +142,20 @@ def test_stdout_is_empty_without_json(lake: Path) -> None:
     assert "files before: 0" in done.stderr
 
 
+@pytest.mark.parametrize("flags", [["--dry-run"], []])
+def test_a_torn_staged_file_is_erased(lake: Path, flags: list[str]) -> None:
+    """Whoever died while writing it writes another; `delete` counts it once, and ends with 0."""
+    file = lake / "raw_spans" / "_stage" / "date=2026-11-01-torn.parquet"
+    file.write_bytes(b"PAR1 torn")
+    os.utime(file, (1, 1))
+
+    done = run("delete", "--lake", str(lake), "--trace", "f" * 32, "--json", *flags)
+    assert done.returncode == 0
+    counts = json.loads(done.stdout)
+    assert (counts["unreadable_files"], counts["old_files"]) == (0, 1)
+    assert file.exists() == bool(flags)
+
+
 def test_progress_stays_in_one_line_on_a_terminal(lake: Path) -> None:
     """It is drawn over itself and gone at the end; the summary is left."""
     primary, secondary = pty.openpty()
