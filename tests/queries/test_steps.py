@@ -106,6 +106,10 @@ RESULTS = [
     ('{"error": {"code": 1}}', "error"),
     ('{"error": null, "rows": 3}', "ok"),
     ('{"error": ""}', "ok"),
+    ('{"error": 0.0}', "ok"),
+    ('{"error": "0"}', "error"),
+    ('{"isError": "true"}', "ok"),
+    ('"error_code","message"\n0,"fine"', "ok"),
     ("no error", "ok"),
 ]
 """What a tool returned, and what that says of the call."""

@@ -83,9 +83,19 @@ judged AS (
     CASE
       WHEN status IN ('error', 'not_executed') THEN 'status'
       WHEN json_extract(object, '$.isError') = 'true' THEN 'result'
-      WHEN json_extract(object, '$.error') NOT IN ('null', '""', '{}', '[]', 'false', '0')
+      WHEN
+        json_extract(object, '$.error')
+        NOT IN ('null', '""', '{}', '[]', 'false', '0', '0.0', '-0.0')
         THEN 'result'
-      WHEN regexp_matches(returned, '^\s*"?(?i:error|exception|traceback)') THEN 'result'
+      WHEN regexp_matches(returned, '^\s*(?i:error|exception|traceback)') THEN 'result'
+      -- A JSON string, which may be cut; its blanks may be escapes.
+      WHEN
+        regexp_matches(
+          returned,
+          '^\s*"(\s|\\[nrt])*(error|exception|traceback)([^"\\]|\\.)*\\?("\s*)?$',
+          'is'
+        )
+        THEN 'result'
       WHEN fits_errors THEN 'error_pattern'
     END AS failed_by
   FROM read_results

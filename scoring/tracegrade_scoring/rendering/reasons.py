@@ -108,7 +108,10 @@ REASONS: Final[Mapping[str, Reason]] = {
     "not_killed": Reason(
         "no kill test was run", "run `tracegrade harness kill`, or import verdicts on `rollback`"
     ),
-    "not_measured": Reason("the run could not be read as an attempt"),
+    "not_measured": Reason(
+        "not every verdict on a kill tells the state before recovery",
+        "give the evidence of verdicts on `rollback` an `immediate`",
+    ),
     "no_such_score": Reason(
         "the verdict on a kill test is not one of 10, 7, 3 and 0", "import it with one of these"
     ),

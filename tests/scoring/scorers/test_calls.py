@@ -43,6 +43,11 @@ FAILURES: list[tuple[dict[str, Any], str | None]] = [
     ({"result": "EXCEPTION in tool"}, "result"),
     ({"result": "Traceback (most recent call last)"}, "result"),
     ({"result": '"Error: quoted"'}, "result"),
+    ({"result": '"\\n Error: \\"no\\" in\\ta line"\n'}, "result"),
+    ({"result": '"Traceback (most recent call last):\\n  File \\"a.'}, "result"),
+    ({"result": '"error_code","message"\n0,"fine"'}, None),
+    ({"result": '{"error": 0.0}'}, None),
+    ({"result": '{"error": "0"}'}, "result"),
     ({"result": "no error"}, None),
     ({"result": "{broken"}, None),
 ]

@@ -355,6 +355,10 @@ USED: list[tuple[str, str, float | str]] = [
     ("seats: 12", "There are 12 seats", "no_distinctive_result"),
     ("1,234,567 rows", "1234567", 1),
     ("id a-7 and 100.0", "100", 1),
+    ('{"seats":[101,202]}', "Seat 202 is yours.", 1),
+    ('{"text":"Order:\\nA-1234\\u0021"}', "It is A-1234.", 1),
+    ('{"phone":"\\u002B49151"}', "Call +49151", 1),
+    ("saved in C:\\new1234", "It is in C:\\new1234.", 1),
 ]
 """A result, the answer, and how well the answer uses it."""
 
@@ -374,7 +378,7 @@ def used() -> list[dict[str, Score]]:
 def test_result_is_used_if_a_distinctive_token_comes_back(
     used: list[dict[str, Score]], case: int
 ) -> None:
-    """Whole tokens, whatever their case; numbers by value."""
+    """Whole tokens, whatever their case; numbers by value, and JSON by what it says."""
     assert value(used[case], "tool_utilization") == USED[case][2]
 
 

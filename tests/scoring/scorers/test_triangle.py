@@ -116,6 +116,13 @@ def test_read_only_run_has_the_early_kill_alone() -> None:
     assert (score.value, score.denominator, score.label) == (10, 1, "no_writes")
 
 
+def test_run_without_any_point_has_no_kill() -> None:
+    """All three scores say so: it is not that a state was not measured."""
+    found = scored([kill("late", None, label="not_applicable")])["t1"]
+
+    assert {score.reason for score in found.values()} == {"no_kill"}
+
+
 def test_one_boundary_is_one_kill() -> None:
     """Mid and late at the same boundary count once; at others each counts."""
     early = kill("early", 10, facts={"boundary": 1, "immediate": 10})
@@ -124,6 +131,11 @@ def test_one_boundary_is_one_kill() -> None:
     once = scored([early, kill("mid", 7, facts={"boundary": 4, "immediate": 0}), late])["t1"]
     assert once["ra_after_recovery"][:3] == (8.5, 17, 2)
     assert once["ra_immediate"][:3] == (5, 10, 2)
+    for mid in (
+        kill("mid", None, label="error", facts={"boundary": 4}),
+        kill("mid", 6, facts={"boundary": 4, "immediate": 5}),
+    ):
+        assert scored([early, mid, late])["t1"] == once, "one that is the late kill says nothing"
     twice = scored([early, kill("mid", 7, facts={"boundary": 3}), late])["t1"]
     assert twice["ra_after_recovery"][:3] == (8, 24, 3)
     assert twice["ra_immediate"].reason == "not_measured"

@@ -1,5 +1,6 @@
 """Uses of results agree with their plain definition on random texts."""
 
+import json
 import re
 from collections.abc import Sequence
 from random import Random
@@ -17,14 +18,17 @@ RUNS = 150
 EXAMPLES = 5
 """With RUNS: 750 random runs."""
 
-PIECES = ("o-7", "O-71", "171", "1,171", "1171.0", "0.50", ".5", "a@b.", "is", " ", " ", ", ", "é")
+PIECES = (
+    *("o-7", "O-71", "171", "1,171", "1171.0", "0.50", ".5", "a@b.", "is", " ", " ", ", ", "é"),
+    *("[", "[171,", ",171", "]"),
+)
 TASK = "{version: 1, tools: {w: {effect: write}}, tasks: {t: {expected: [{tool: r}]}}}"
 
 
 def plain_tokens(text: str | None) -> list[str]:
     """Return the distinctive tokens of a text, read off one after another."""
     runs = re.findall(
-        r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\b|[a-z0-9_.@+-]+",
+        r"(?<![\[,])[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?\b|[a-z0-9_.@+-]+",
         (text or "").lower(),
         re.ASCII,
     )
@@ -75,11 +79,24 @@ def random_step(random: Random, run: str, step_index: int) -> dict[str, Any]:
     return {"trajectory_id": run, "step_index": step_index, **said}
 
 
-@given(st.lists(st.sampled_from((*PIECES, *"0123,.-+@_xK")), max_size=12).map("".join))
+@given(st.lists(st.sampled_from((*PIECES, *"0123,.-+@_xK[")), max_size=12).map("".join))
 @settings(max_examples=300, deadline=None)
 def test_tokens_are_those_of_the_definition(text: str) -> None:
-    """Whatever stands beside what: separators, decimals, dots and signs."""
+    """Whatever stands beside what: separators, decimals, dots, signs and lists."""
     found = distinctive_tokens(pl.DataFrame({"text": [text.lower()]}, schema={"text": pl.String}))
+
+    assert sorted(found["token"]) == sorted(plain_tokens(text))
+
+
+@given(
+    st.lists(st.sampled_from((*PIECES, "\n", '"', "\\", "\t", "\0", "€", "x", "12"))).map("".join),
+    st.booleans(),
+)
+@settings(max_examples=300, deadline=None)
+def test_json_has_the_tokens_of_its_texts(text: str, ascii_alone: bool) -> None:
+    """However it escapes them."""
+    written = json.dumps({"k": text}, ensure_ascii=ascii_alone)
+    found = distinctive_tokens(pl.DataFrame({"text": [written.lower()]}))
 
     assert sorted(found["token"]) == sorted(plain_tokens(text))
 

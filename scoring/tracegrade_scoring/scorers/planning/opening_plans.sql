@@ -6,6 +6,7 @@
 --
 -- Reads:
 --   attempts
+--   calls
 --   graph_variants
 --   steps
 --   tasks
@@ -61,11 +62,11 @@ planned AS (
 
 first_calls AS (
   SELECT
-    trajectory_id AS attempt_id,
+    attempt_id,
     min(step_index) AS step_index
-  FROM steps
-  WHERE kind = 'tool_call'
-  GROUP BY trajectory_id
+  FROM calls
+  WHERE trajectory_id = attempt_id
+  GROUP BY attempt_id
 ),
 
 -- Of thoughts only those that look like a plan: two items of a list, or JSON with objects.

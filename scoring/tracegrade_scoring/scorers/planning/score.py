@@ -37,7 +37,7 @@ def score(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
     """Create `planning_scores`, one row for each attempt.
 
     Args:
-        con: Holds `attempts`, `steps`, `graph_variants` and the task relations.
+        con: Holds `attempts`, `calls`, `steps`, `graph_variants` and the task relations.
         specification: What plans are held to.
     """
     create_macro(con, "planning_score")

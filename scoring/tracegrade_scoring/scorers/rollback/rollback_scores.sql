@@ -100,9 +100,9 @@ summed AS (
     count_if(counts)::DOUBLE AS kills,
     count(at_once) FILTER (WHERE counts) AS kills_at_once,
     count_if(injection = 'late' AND NOT absent)::DOUBLE AS late_kills,
-    string_agg(fault, ', ' ORDER BY injection) AS fault,
+    string_agg(fault, ', ' ORDER BY injection) FILTER (WHERE counts) AS fault,
     string_agg(fault, ', ' ORDER BY injection) FILTER (WHERE injection = 'late') AS late_fault,
-    bool_and(valid_at_once) AS valid_at_once,
+    coalesce(bool_and(valid_at_once) FILTER (WHERE counts), TRUE) AS valid_at_once,
     if(
       count_if(absent AND injection IN ('mid', 'late')) = 2,
       'no_writes',
@@ -141,9 +141,9 @@ explained AS (
     *,
     if(fault IS NULL AND coalesce(kills, 0) = 0, none, NULL) AS nothing,
     CASE
-      WHEN kills_at_once IS NULL THEN none
+      WHEN coalesce(kills, 0) = 0 THEN none
       WHEN fault_at_once IS NOT NULL THEN NULL
-      WHEN kills_at_once = 0 OR kills = 0 THEN 'not_measured'
+      WHEN kills_at_once = 0 THEN 'not_measured'
     END AS nothing_at_once,
     if(late_fault IS NULL AND coalesce(late_kills, 0) = 0, none, NULL) AS nothing_late
   FROM kills_of

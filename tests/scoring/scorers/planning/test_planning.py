@@ -161,6 +161,26 @@ def test_last_plan_before_the_first_call_counts() -> None:
     assert others == [worked] * 3
 
 
+def test_handing_over_is_no_first_call() -> None:
+    """A plan after a sub-agent was called, and before the agent's own first call, is in time."""
+    runs = [
+        trajectory("t1", task_id="files"),
+        trajectory("sub", parent_trajectory_id="t1", parent_step=0),
+    ]
+    steps = [
+        *(call("t1", 0, "ask_helper"), plan(FIVE_STEPS, 1), call("t1", 2, "list_files")),
+        call("sub", 0, "read_csv"),
+    ]
+    spec = specification(FILES)
+    with connection(steps, runs) as con:
+        prepared(con, spec)
+        plan_graph.score(con)
+        planning.score(con, spec)
+        found = {m: s for _, m, s in score_rows(con, "planning_scores")}
+
+    assert found["pq_strict"].value == 3.75
+
+
 NEEDED: list[tuple[str, list[Row], float | None, str, str]] = [
     ("files", [], 0.0, "scored", "no_plan"),
     ("files", [plan([])], 0.0, "scored", "no_plan"),
