@@ -17,7 +17,8 @@ WITH found AS (
       WHEN
         regexp_matches(
           lower(finish_reasons),
-          'length|max.?(tokens|turns|steps|iterations)|time.?(out|limit)|context_window_exceeded'
+          'length|max([a-z]*|[_ -][a-z]+)[_ -]?(tokens|turns|steps|iterations)'
+          || '|(token|turn|step|iteration|time)s?[_ -]?limit|time.?out|context_window_exceeded'
         )
         THEN 'budget'
       WHEN NOT complete OR root_failed THEN 'crashed'

@@ -311,6 +311,7 @@ def test_run_ends_early_by_the_words_of_its_last_model_call() -> None:
     words = {
         "length": "budget", "MAX_TOKENS": "budget", "max_turns": "budget", "time_limit": "budget",
         "timeout": "budget", "maxIterations": "budget", "model_context_window_exceeded": "budget",
+        "max_output_tokens": "budget", "maxCompletionTokens": "budget", "turn_limit": "budget",
         "stop": None, "tool_calls": None, "content_filter": None,
     }  # fmt: skip
     runs = [trajectory(word, finish_reasons=json.dumps([word])) for word in words]
