@@ -26,6 +26,7 @@ from tracegrade_scoring.compare.judged import (
     MeasuredJudges,
     with_judges,
 )
+from tracegrade_scoring.compare.mocked import read_mocked_calls
 from tracegrade_scoring.compare.model import (
     CategoryChange,
     Cohort,
@@ -106,7 +107,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
         "failed": _by_agent(read_rows(con, "failed_runs")),
         "skipped": _by_agent(read_rows(con, "skipped_sub_goals")),
     }
-    mocked = read_rows(con, "mock_live_calls", **releases)
+    mocked = read_mocked_calls(con, base, candidate)
     found = []
     for cohort in both:
         plain = _comparison(cohort, facts, (base, candidate), counting, mocked, level)

@@ -11,13 +11,14 @@ from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting
 from tracegrade_scoring.compare.judgement import judge
 from tracegrade_scoring.compare.markdown import render_markdown
+from tracegrade_scoring.compare.mocked import read_mocked_calls
 from tracegrade_scoring.compare.model import Comparison
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rules import parse_rules
 from tracegrade_scoring.compare.terminal import render_terminal
 from tracegrade_scoring.compare.view import cohort_view
 from tracegrade_scoring.errors import NothingToCompare
-from tracegrade_scoring.sql import QUERIES, query
+from tracegrade_scoring.sql import QUERIES
 
 COMPARING = [
     path for path in QUERIES.paths.values() if path.parts[-3:-1] == ("compare", "queries")
@@ -399,6 +400,8 @@ def test_mocked_calls_are_held_against_live_ones(tables: Tables) -> None:
         "values": ('{"a":1}', '{"a":2}'),
         "shape": ('{"a":1}', '{"b":"x"}'),
         "text": ("fine", "not fine"),
+        "same JSON": ('{"a":1,"b":[2.5]}', '{ "b": [2.5], "a": 1.0 }'),
+        "another number": ('{"a":1,"b":-2}', '{"b":0.5,"a":1}'),
         "miss": (None, '{"a":1}'),
         "cut": ('{"a":1}', None),
     }
@@ -408,7 +411,22 @@ def test_mocked_calls_are_held_against_live_ones(tables: Tables) -> None:
                 tables.insert("steps", trajectory_id=run_id, step_index=index, kind="tool_call",
                               tool_name="look", arguments=f'{{"for":"{name}"}}', result=result,
                               status="ok", flags=[])  # fmt: skip
-    rows = tables.con.execute(query("mock_live_calls"), {"base": "1", "candidate": "2"}).fetchall()
+    (row,) = read_mocked_calls(tables.con, "1", "2")
 
     # calls, content missing, misses, matched, other shape, other values
-    assert rows == [("files", "look", 6, 1, 1, 4, 1, 2)]
+    assert tuple(row.values()) == ("files", "look", 8, 1, 1, 6, 1, 3)
+
+
+def test_mocked_calls_are_tool_calls_and_what_the_model_saw_of_them(tables: Tables) -> None:
+    """A log of messages has no executions; a call that started a sub-agent is none."""
+    for mode in ("live", "mocked"):
+        run_id = tables.run("1", run_mode=mode)
+        for index, name in enumerate(("look", "ask_helper")):
+            tables.insert("steps", trajectory_id=run_id, step_index=index, kind="tool_call",
+                          tool_name=name, arguments="{}", status="unknown", flags=[])  # fmt: skip
+        tables.insert("steps", trajectory_id=run_id, step_index=2, kind="observation",
+                      call_step=0, content=mode)  # fmt: skip
+        tables.run("1", parent_trajectory_id=run_id, parent_step=1)
+    (row,) = read_mocked_calls(tables.con, "1", "2")
+
+    assert tuple(row.values()) == ("files", "look", 1, 0, 0, 1, 0, 1)

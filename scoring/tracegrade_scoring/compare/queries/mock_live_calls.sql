@@ -1,15 +1,13 @@
 -- Mocked calls of an agent in two releases, beside what live calls with equal arguments returned.
 --
 -- Calls are matched by tool and canonical arguments. A live result that is equal to the mocked one
--- is enough, and so is one of the same shape: live tools may answer differently each time.
+-- is enough, and so is one of the same shape: live tools may answer differently each time. JSON is
+-- compared in its canonical form, and all of its numbers are of one type.
 -- Source: docs/metrics.md, sections 0.5 and 10.4.
 --
 -- Reads:
---   steps
---   trajectories
--- Parameters:
---   $base       VARCHAR  One release.
---   $candidate  VARCHAR  The other.
+--   canonical_results
+--   mock_live_results
 -- Columns:
 --   agent_name      VARCHAR  One row for each agent_name and tool_name; NULL if none is named.
 --   tool_name       VARCHAR  Of the mocked calls.
@@ -21,39 +19,25 @@
 --   other_values    BIGINT   Matched, of the same shape, but no live result is equal.
 -- Order:
 --   agent_name, tool_name
-WITH runs AS (
+WITH calls AS (
   SELECT
-    trajectory_id,
-    agent_name,
-    run_mode = 'mocked' AS mocked
-  FROM trajectories
-  WHERE
-    release IN ($base, $candidate)
-    AND run_mode IN ('mocked', 'live', 'production')
-    AND injection IS NULL
-  QUALIFY bool_or(run_mode = 'mocked') OVER (PARTITION BY agent_name)
-),
-
-calls AS (
-  SELECT
-    runs.agent_name,
-    runs.mocked,
-    steps.tool_name,
-    steps.arguments,
-    steps.result,
-    steps.arguments IS NULL
-    OR steps.result IS NULL
-    OR list_has_any(
-      steps.flags,
-      ['redacted', 'truncated', 'result_redacted', 'result_truncated', 'unparsed_arguments']
-    ) AS lacking,
-    CASE
-      WHEN json_valid(steps.result) THEN json_structure(steps.result)::VARCHAR
-      ELSE steps.status
-    END AS shape
-  FROM steps
-  INNER JOIN runs USING (trajectory_id)
-  WHERE steps.kind = 'tool_call'
+    mock_live_results.agent_name,
+    mock_live_results.mocked,
+    mock_live_results.tool_name,
+    mock_live_results.arguments,
+    mock_live_results.lacking,
+    coalesce(canonical_results.canonical, mock_live_results.result) AS result,
+    coalesce(
+      regexp_replace(
+        json_structure(canonical_results.canonical)::VARCHAR,
+        '"(?:U?BIGINT|U?HUGEINT|DOUBLE)"([,}\]]|$)',
+        '"NUMBER"\1',
+        'g'
+      ),
+      mock_live_results.status
+    ) AS shape
+  FROM mock_live_results
+  LEFT JOIN canonical_results USING (result)
 ),
 
 live_results AS (

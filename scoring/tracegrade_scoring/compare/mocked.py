@@ -1,0 +1,34 @@
+"""Holds what mocked calls returned against live ones.
+
+Its own module because results are equal as JSON, whatever the order of keys, blanks and forms of
+numbers, which their canonical form tells. Source: docs/metrics.md, sections 0.5 and 10.4.
+
+Makes:
+    canonical_results (from mock_live_results): results that are JSON, in canonical form
+"""
+
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+
+from tracegrade_queries.build.canonical import canonical_texts
+from tracegrade_queries.engine.relations import make_table, put
+from tracegrade_scoring.rendering.rows import Row, read_rows
+from tracegrade_scoring.sql import query
+
+
+def read_mocked_calls(con: DuckDBPyConnection, base: str, candidate: str) -> list[Row]:
+    """Return a row for each agent and tool with mocked calls in one of two releases.
+
+    Args:
+        con: Holds `steps` and `trajectories` of a lake.
+        base: One release.
+        candidate: The other.
+    """
+    releases = {"base": base, "candidate": candidate}
+    make_table(con, "mock_live_results", query("mock_live_results"), releases)
+    texts = con.sql(
+        "SELECT DISTINCT result FROM mock_live_results WHERE json_valid(result) ORDER BY result"
+    ).to_arrow_table()["result"]
+    canonical = pa.table({"result": texts, "canonical": canonical_texts(texts)})
+    put(con, "canonical_results", canonical)
+    return read_rows(con, "mock_live_calls")
