@@ -164,7 +164,8 @@ EMPTY = {
     *("pattern_answers", "cascades", "observed_results"),
     *("attempt_graph_faults", "judged_sub_goals", "redacted_values"),
     *("observed_optima", "rollback_scores", "successful_paths", "verdict_opinions"),
+    "repeated_results",
 }
 """Queries that find nothing in these two runs: no error led to others, they answered nothing, saw
-no results but the tools' own, nobody judged them or said that they succeeded, and their graphs
-have no fault."""
+no results but the tools' own, nobody judged them or said that they succeeded, their graphs have no
+fault, and a call that was repeated returned the same."""

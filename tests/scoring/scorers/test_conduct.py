@@ -193,6 +193,8 @@ REDUNDANT: list[tuple[Calls, int]] = [
     ((("look", "a", "pending"), ("look", "a", "done")), 0),
     ((("look", "a", "Error: x"), ("look", "a", "Error: x")), 0),
     ((("pay", "a"), ("pay", "a")), 1),
+    ((("look", "a", '{"x":1,"y":[2]}'), ("look", "a", '{ "y": [2.0], "x": 1 }')), 1),
+    ((("look", "a", '{"x":1}'), ("look", "a", '{"x":true}')), 0),
 ]
 
 
@@ -209,6 +211,12 @@ LOOPS: list[tuple[Calls, int]] = [
     ((("look", "a"),) * 2, 0),
     ((("look", "a"), ("pay", "b"), ("look", "a"), ("find", "c"), ("look", "a")), 1),
     ((("look", "a", "1"), ("look", "a", "2"), ("look", "a", "3")), 0),
+    (
+        tuple(
+            ("look", "a", text) for text in ('{"x":1,"y":2}', '{"y":2,"x":1}', '{"y":2,"x":1.0}')
+        ),
+        1,
+    ),
     ((("look", "a", "1"), ("find", "b", "2"), ("look", "a", "3"), ("find", "b", "4")), 0),
     (tuple((tool, "a", f"{i}{tool}") for i in range(3) for tool in ("look", "find")), 1),
     (tuple((tool, "a", str(i)) for i in range(3) for tool in ("look", "look", "find")), 1),

@@ -6,6 +6,7 @@
 --
 -- Reads:
 --   calls
+--   canonical_repeats
 -- Needs:
 --   calls
 -- Columns:
@@ -15,7 +16,7 @@
 --   own_index       INTEGER  Of the call among those of its trajectory.
 --   tool_name       VARCHAR  Never NULL.
 --   identity        INTEGER  Index of the first call with this tool and these arguments.
---   result          VARCHAR  NULL if it was not captured as a whole.
+--   result          VARCHAR  Equal for equal JSON; NULL if it was not captured as a whole.
 --   writes          BOOLEAN  It is known to be a write or destructive, of a tool that exists.
 --   redundant       BOOLEAN  Never NULL.
 -- Order:
@@ -34,23 +35,24 @@ WITH sets AS (
 
 watched AS (
   SELECT
-    attempt_id,
-    call_index,
-    trajectory_id,
-    own_index,
-    tool_name,
-    arguments,
-    if(result_missing, NULL, result) AS result,
-    failed,
-    content_missing,
-    may_change,
-    may_change AND coalesce(effect IN ('write', 'destructive'), FALSE) AS writes,
-    count_if(may_change) OVER (
-      PARTITION BY attempt_id
-      ORDER BY call_index
+    calls.attempt_id,
+    calls.call_index,
+    calls.trajectory_id,
+    calls.own_index,
+    calls.tool_name,
+    calls.arguments,
+    if(calls.result_missing, NULL, coalesce(same.canonical, calls.result)) AS result,
+    calls.failed,
+    calls.content_missing,
+    calls.may_change,
+    calls.may_change AND coalesce(calls.effect IN ('write', 'destructive'), FALSE) AS writes,
+    count_if(calls.may_change) OVER (
+      PARTITION BY calls.attempt_id
+      ORDER BY calls.call_index
     ) AS changes
   FROM calls
-  WHERE attempt_id IN (SELECT sets.attempt_id FROM sets)
+  LEFT JOIN canonical_repeats AS same ON calls.result = same.result
+  WHERE calls.attempt_id IN (SELECT sets.attempt_id FROM sets)
 ),
 
 repeated AS (
