@@ -10,7 +10,7 @@ rewording and each finished step that is popped counted there as a new plan.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
 
@@ -45,16 +45,18 @@ class PlanStep:
     tool: str | None
     status: str | None
     """Case-folded; None where the plan does not mark this step."""
+    otherwise: str = ""
+    """What it is compared by, as a whole, where it has no words: its tool, else all it says."""
 
     @cached_property
     def text(self) -> str:
         """Case-folded, without numbering and punctuation: what plans are compared by."""
-        return normal_text(self.said)
+        return normal_text(self.said) or self.otherwise
 
     @cached_property
     def words(self) -> frozenset[str]:
         """The distinct words of the text, as far as they are compared."""
-        return frozenset(self.text.split()[:MAX_WORDS])
+        return frozenset(normal_text(self.said).split()[:MAX_WORDS])
 
 
 def read_plan(plan: str) -> tuple[PlanStep, ...]:
@@ -121,10 +123,19 @@ def _items(plan: str) -> Sequence[object]:
 
 def _read_step(item: object) -> PlanStep:
     if not isinstance(item, dict):
-        return PlanStep(None, str(item), None, None)
+        return PlanStep(None, str(item), None, None, str(item))
     get = item.get
     status = (_text(get("status")) or "").casefold() or None
-    return PlanStep(_text(get("id")), text_of(item), _text(get("tool")), status)
+    found = PlanStep(_text(get("id")), text_of(item), _text(get("tool")), status)
+    if found.id is not None or normal_text(found.said):
+        return found
+    return replace(found, otherwise=found.said or found.tool or _unmarked(item))
+
+
+def _unmarked(item: Mapping[str, object]) -> str:
+    """Return all that a step says but how far it is."""
+    rest = {key: value for key, value in item.items() if key != "status"}
+    return orjson.dumps(rest, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _text(value: object) -> str | None:

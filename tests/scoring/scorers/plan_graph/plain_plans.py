@@ -86,10 +86,7 @@ def matched(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
     def free(j: int) -> bool:
         return j not in pairs.values()
 
-    def text(step: Any) -> str:
-        return normal_text(step.get("text", ""))
-
-    for key in (lambda step: step.get("id"), text):
+    for key in (lambda step: step.get("id"), whole):
         for i, step in enumerate(before):
             same_key = [j for j, s in enumerate(after) if free(j) and key(s) == key(step)]
             if i not in pairs and key(step) and same_key:
@@ -105,6 +102,16 @@ def matched(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
         if best[0] > -0.5:
             return pairs
         pairs[best[1]] = best[2]
+
+
+def text(step: Any) -> str:
+    """Return the text of a step as it is compared."""
+    return normal_text(step.get("text", ""))
+
+
+def whole(step: Any) -> str:
+    """Return the text of a step; of one without text and id its tool."""
+    return text(step) or ("" if "id" in step else str(step.get("tool", "")))
 
 
 def likeness(text: str, other: str) -> float:

@@ -144,6 +144,8 @@ def random_step(random: Random, with_marks: bool) -> dict[str, str]:
         step["text"] = random.choice(("", "1. ", "- ", "Step 2: ")) + text
     if random.random() < 0.3:
         step["tool"] = random.choice(TOOLS)
+        if random.random() < 0.3:
+            step.pop("text", None)
     if with_marks and random.random() < 0.8:
         step["status"] = random.choice(("pending", "in_progress", "completed"))
     return step

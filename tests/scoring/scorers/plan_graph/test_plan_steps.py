@@ -9,6 +9,7 @@ from tracegrade_scoring.attempts.plan_steps import (
     normal_text,
     read_plan,
 )
+from tracegrade_scoring.scorers.replanning.replans import is_replan
 
 
 def test_similar_steps_match_greedily_and_by_position() -> None:
@@ -25,6 +26,33 @@ def test_id_goes_before_text_and_text_before_likeness() -> None:
     after = read_plan('[{"text":"read"},{"id":"1","text":"send"},{"text":"write it"}]')
 
     assert matches(before, after) == {0: 1, 1: 2}
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        [{"tool": "search"}, {"tool": "pay"}],
+        [{"task": "look it up"}, {"task": "pay"}],
+        ["\U0001f50e", "\U0001f4b8"],
+        [{"text": "Step 1:"}, {"text": "Step 2:"}],
+        {"plan": {"phases": ["look", "pay"]}},
+    ],
+)
+def test_steps_without_words_are_found_again(plan: object) -> None:
+    """They are matched as a whole, so that the same plan is no replan, and a moved step is one."""
+    steps = read_plan(json.dumps(plan))
+    marked = read_plan(json.dumps(_started(plan)))
+
+    assert not is_replan(steps, steps, [False] * len(steps))
+    assert not is_replan(steps, marked, [False] * len(steps))
+    assert is_replan(steps, steps[::-1], [False] * len(steps)) == (len(steps) > 1)
+
+
+def _started(plan: object) -> object:
+    """Return the plan with its first step marked as begun, where it can be marked."""
+    if not isinstance(plan, list) or not isinstance(plan[0], dict):
+        return plan
+    return [{**plan[0], "status": "in_progress"}, *plan[1:]]
 
 
 @pytest.mark.parametrize(
