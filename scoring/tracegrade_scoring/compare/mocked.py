@@ -2,16 +2,15 @@
 
 Its own module because results are equal as JSON, whatever the order of keys, blanks and forms of
 numbers, which their canonical form tells. Source: docs/metrics.md, sections 0.5 and 10.4.
-
-Makes:
-    canonical_results (from mock_live_results): results that are JSON, in canonical form
 """
+
+from typing import Final
 
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.build.canonical import canonical_texts
-from tracegrade_queries.engine.relations import make_table, put
+from tracegrade_queries.engine.relations import make_table
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.sql import query
 
@@ -29,6 +28,14 @@ def read_mocked_calls(con: DuckDBPyConnection, base: str, candidate: str) -> lis
     texts = con.sql(
         "SELECT DISTINCT result FROM mock_live_results WHERE json_valid(result) ORDER BY result"
     ).to_arrow_table()["result"]
-    canonical = pa.table({"result": texts, "canonical": canonical_texts(texts)})
-    put(con, "canonical_results", canonical)
+    con.register("_canonical", pa.table({"text": texts, "canonical": canonical_texts(texts)}))
+    con.execute(_WRITE_ALIKE)
+    con.unregister("_canonical")
     return read_rows(con, "mock_live_calls")
+
+
+_WRITE_ALIKE: Final = """
+  UPDATE mock_live_results SET result = coalesce(_canonical.canonical, result)
+  FROM _canonical
+  WHERE result = _canonical.text
+"""

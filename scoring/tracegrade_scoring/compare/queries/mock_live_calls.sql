@@ -1,12 +1,11 @@
 -- Mocked calls of an agent in two releases, beside what live calls with equal arguments returned.
 --
 -- Calls are matched by tool and canonical arguments. A live result that is equal to the mocked one
--- is enough, and so is one of the same shape: live tools may answer differently each time. JSON is
--- compared in its canonical form, and all of its numbers are of one type.
+-- is enough, and so is one of the same shape: live tools may answer differently each time. JSON
+-- stands here in its canonical form, and all of its numbers are of one type.
 -- Source: docs/metrics.md, sections 0.5 and 10.4.
 --
 -- Reads:
---   canonical_results
 --   mock_live_results
 -- Columns:
 --   agent_name      VARCHAR  One row for each agent_name and tool_name; NULL if none is named.
@@ -21,23 +20,18 @@
 --   agent_name, tool_name
 WITH calls AS (
   SELECT
-    mock_live_results.agent_name,
-    mock_live_results.mocked,
-    mock_live_results.tool_name,
-    mock_live_results.arguments,
-    mock_live_results.lacking,
-    coalesce(canonical_results.canonical, mock_live_results.result) AS result,
-    coalesce(
-      regexp_replace(
-        json_structure(canonical_results.canonical)::VARCHAR,
-        '"(?:U?BIGINT|U?HUGEINT|DOUBLE)"([,}\]]|$)',
-        '"NUMBER"\1',
-        'g'
-      ),
-      mock_live_results.status
-    ) AS shape
+    *,
+    CASE
+      WHEN json_valid(result)
+        THEN regexp_replace(
+          json_structure(result)::VARCHAR,
+          '"(?:U?BIGINT|U?HUGEINT|DOUBLE)"([,}\]]|$)',
+          '"NUMBER"\1',
+          'g'
+        )
+      ELSE status
+    END AS shape
   FROM mock_live_results
-  LEFT JOIN canonical_results USING (result)
 ),
 
 live_results AS (
