@@ -80,7 +80,11 @@ said AS (
     OR len(
       regexp_extract_all(steps.content, '(?im)^[ \t]*(?:(?:step\s+)?\d+[.):]|[-*•])[ \t]+\S')
     ) > 1
-    OR regexp_matches(steps.content, '(?s)\[\s*\{.*\}\s*\]') AS is_plan
+    OR json_valid(regexp_extract(steps.content, '(?s)\[\s*\{.*\}\s*\]'))
+    OR (
+      regexp_matches(steps.content, '(?s)\[\s*\{.*\}\s*\]')
+      AND json_valid(regexp_extract(steps.content, '(?s)[\[{].*[\]}]'))
+    ) AS is_plan
   FROM planned
   INNER JOIN steps ON planned.attempt_id = steps.trajectory_id
   LEFT JOIN first_calls ON planned.attempt_id = first_calls.attempt_id

@@ -17,7 +17,11 @@ import orjson
 from tracegrade_scoring.attempts.plan_steps import LIST_KEYS, MAX_STEPS, text_of
 
 _ITEM: Final = re.compile(r"^([ \t]*)(?:(?:step\s+)?\d+[.):]|[-*•])[ \t]+(?=\S)", re.I | re.M)
-_LIST: Final = re.compile(r"[\[{].*[\]}]", re.S)
+_ENDS: Final = (
+    (re.compile(r"[\[{]"), re.compile(r"[\]}]")),
+    (re.compile(r"\[\s*\{"), re.compile(r"\}\s*\]")),
+)
+"""How JSON in a text begins and ends: with any bracket, else as a list of objects."""
 
 _FAILURE_BRANCH: Final = re.compile(
     r"\b(?:if|when|in case|should)\b[^.;\n]*\b(?:fail\w*|errors?|times? out|timeouts?|missing|"
@@ -93,11 +97,24 @@ def read_steps(
 
 def json_items(plan: str) -> list[Any] | None:
     """Return the items of a plan that is a JSON list or has one; None where it is a text."""
-    found = plan if plan[:1] in ("[", "{") else _LIST.search(plan)
-    if not found:
-        return None
+    if plan[:1] in ("[", "{") and (items := _items_of(plan)) is not None:
+        return items
+    lists = map(_items_of, _json_texts(plan))
+    return next((items for items in lists if items is not None), None)
+
+
+def _json_texts(text: str) -> Iterator[str]:
+    """Yield what may be JSON in a text, from where it may first begin to where it may last end."""
+    for begins, ends in _ENDS:
+        first = begins.search(text)
+        last = max((end.end() for end in ends.finditer(text)), default=0)
+        if first and first.start() < last:
+            yield text[first.start() : last]
+
+
+def _items_of(text: str) -> list[Any] | None:
     try:
-        value = orjson.loads(found if isinstance(found, str) else found[0])
+        value = orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
     if isinstance(value, dict):
@@ -106,12 +123,12 @@ def json_items(plan: str) -> list[Any] | None:
 
 
 def _text_items(text: str) -> Iterator[str]:
-    """Yield the items of the outermost list of a text, each with what is nested in it."""
+    """Yield the items of the outermost list of a text, each with what is nested in it; or none."""
     marks = list(_ITEM.finditer(text))
     outermost = min((_depth(mark) for mark in marks), default=0)
     tops = [mark for mark in marks if _depth(mark) == outermost]
-    ends = [mark.start() for mark in tops[1:]] + [len(text)]
-    for mark, end in zip(tops, ends, strict=True):
+    starts = [*(mark.start() for mark in tops), len(text)]
+    for mark, end in zip(tops, starts[1:], strict=True):
         yield text[mark.end() : end].strip()
 
 

@@ -148,6 +148,24 @@ def test_json_in_a_thought_is_a_plan() -> None:
     assert read == declared
 
 
+def test_json_in_a_thought_may_stand_beside_other_brackets() -> None:
+    """What only looks like a list of objects is no plan, and hides none."""
+    written = json.dumps(FIVE_STEPS)
+    declared, listed, *others = several(
+        ("files", [plan(FIVE_STEPS)]),
+        ("files", [thought(TEXT)]),
+        ("files", [thought(f"As in [1], for {{user}}: {written} (see [2])")]),
+        ("files", [thought(f'{{"steps": {written}, "notes": [{{"a": 1}}]}}')]),
+        ("files", [thought(TEXT), thought("First I call f([{x}]).", 1)]),
+        ("files", [thought("First I call f([{x}]).")]),
+        ("files", [{**plan(None), "content": "I shall look first."}]),
+    )
+
+    assert others[:2] == [declared] * 2
+    assert others[2] == listed
+    assert [each["pq"].label for each in others[3:]] == ["no_plan"] * 2
+
+
 def test_last_plan_before_the_first_call_counts() -> None:
     """A declared one before one in a thought; what comes after the first call is too late."""
     bad = [{"tool": "archive", "inputs": ["x"]}]
