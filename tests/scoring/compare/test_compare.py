@@ -402,6 +402,7 @@ def test_mocked_calls_are_held_against_live_ones(tables: Tables) -> None:
         "text": ("fine", "not fine"),
         "same JSON": ('{"a":1,"b":[2.5]}', '{ "b": [2.5], "a": 1.0 }'),
         "another number": ('{"a":1,"b":-2}', '{"b":0.5,"a":1}'),
+        "deep": ("[" * 150 + "1" + "]" * 150, "[" * 150 + "2" + "]" * 150),
         "miss": (None, '{"a":1}'),
         "cut": ('{"a":1}', None),
     }
@@ -414,7 +415,7 @@ def test_mocked_calls_are_held_against_live_ones(tables: Tables) -> None:
     (row,) = read_mocked_calls(tables.con, "1", "2")
 
     # calls, content missing, misses, matched, other shape, other values
-    assert tuple(row.values()) == ("files", "look", 8, 1, 1, 6, 1, 3)
+    assert tuple(row.values()) == ("files", "look", 9, 1, 1, 7, 1, 4)
 
 
 def test_mocked_calls_are_tool_calls_and_what_the_model_saw_of_them(tables: Tables) -> None:

@@ -21,16 +21,16 @@
 WITH calls AS (
   SELECT
     *,
-    CASE
-      WHEN json_valid(result)
-        THEN regexp_replace(
-          json_structure(result)::VARCHAR,
-          '"(?:U?BIGINT|U?HUGEINT|DOUBLE)"([,}\]]|$)',
-          '"NUMBER"\1',
-          'g'
-        )
-      ELSE status
-    END AS shape
+    -- JSON of many levels has no structure, and no JSON has none.
+    coalesce(
+      regexp_replace(
+        try(json_structure(result))::VARCHAR,
+        '"(?:U?BIGINT|U?HUGEINT|DOUBLE)"([,}\]]|$)',
+        '"NUMBER"\1',
+        'g'
+      ),
+      status
+    ) AS shape
   FROM mock_live_results
 ),
 
