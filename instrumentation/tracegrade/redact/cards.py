@@ -6,6 +6,7 @@ where a word beside them speaks of cards.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tracegrade.redact.marks import marker
@@ -32,8 +33,11 @@ _ISSUERS: Final = re.compile(
     re.VERBOSE,
 )
 _LENGTHS: Final = {"2": (16,), "3": (14, 15, 16, 17, 18, 19), "4": (13, 16, 19), "5": (16,)}
-_GROUPINGS: Final = frozenset({"", "4-4-4-4", "4-6-5", "4-6-4", "4-4-4-4-3", "4-4-5", "6-13"})
-
+_GROUPINGS: Final = frozenset(
+    {(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (4, 4, 5), (6, 13)}
+)
+_FOURS: Final = 4
+"""Groups of as many digits in the usual way to write a card's number."""
 
 _CONTEXT: Final = re.compile(
     rf"(?i)(?:^|{ESCAPE}|[^a-z])(?:(?:credit|debit|payment|bank|gift)?[ _-]?cards?|ccn?|pan"
@@ -60,19 +64,44 @@ def _marked(match: re.Match[str]) -> str:
     if len(match[2]) < _LEAST_DIGITS:
         return match[0]
     parts = re.split("([ -])", match[2])
-    for at in range(0, len(parts), 2):
-        for end in range(at + 1, min(at + 2 * _MOST_GROUPS, len(parts) + 1), 2):
-            is_grouped = end > at + 1
-            if is_card("".join(parts[at:end])) and (is_grouped or _speaks_of_cards(match)):
-                parts[at:end] = [_mark_in(match), *[""] * (end - at - 1)]
-                break
+    groups = parts[::2]
+    sizes = [len(group) for group in groups]
+    found = list(_cards_in(groups, sizes))
+    if not found or not (_stand_alone(found, sizes) or _speaks_of_cards(match)):
+        return match[0]
+    mark = _mark_in(match)
+    for at, end in found:
+        if end > at + 1 or _speaks_of_cards(match):
+            parts[2 * at : 2 * end - 1] = [mark, *[""] * (2 * (end - at) - 2)]
     return (match[1] or "") + "".join(parts)
 
 
+def _cards_in(groups: Sequence[str], sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield from which to which group a card's number stands."""
+    at = 0
+    while at < len(groups):
+        ends = range(at + 1, min(at + _MOST_GROUPS, len(groups)) + 1)
+        end = next((end for end in ends if _are_card(groups[at:end], sizes[at:end])), 0)
+        if end:
+            yield at, end
+        at = end or at + 1
+
+
+def _stand_alone(found: Sequence[tuple[int, int]], sizes: Sequence[int]) -> bool:
+    """Return whether cards are not a part of a table, which has many groups of four digits.
+
+    One of ten rows of four numbers that begin like a card has Luhn's digit. Behind a card may
+    stand its date.
+    """
+    return sizes.count(_FOURS) <= _FOURS + 1 or sum(e - a for a, e in found) == len(sizes)
+
+
 def _speaks_of_cards(match: re.Match[str]) -> bool:
-    start, end = match.span()
-    around = match.string[max(0, start - CONTEXT_CHARS) : end + CONTEXT_CHARS]
-    return _CONTEXT.search(around) is not None
+    """Return whether a word before or behind all groups speaks of cards."""
+    start, end = match.span(2)
+    before = match.string[max(0, start - CONTEXT_CHARS) : start + 1]
+    after = match.string[end - 1 : end + CONTEXT_CHARS]
+    return any(_CONTEXT.search(each) is not None for each in (before, after))
 
 
 def _mark_in(match: re.Match[str]) -> str:
@@ -92,12 +121,15 @@ def _last_quote(text: str) -> str:
 def is_card(text: str) -> bool:
     """Return whether digits, grouped or not, are a card's number."""
     groups = re.split("[ -]", text)
-    digits = "".join(groups)
-    if len(digits) < _LEAST_DIGITS:
+    return _are_card(groups, [len(group) for group in groups])
+
+
+def _are_card(groups: Sequence[str], sizes: Sequence[int]) -> bool:
+    if len(sizes) > 1 and tuple(sizes) not in _GROUPINGS:
         return False
-    grouping = "-".join(str(len(group)) for group in groups) if len(groups) > 1 else ""
+    digits = "".join(groups)
     return (
-        grouping in _GROUPINGS
+        len(digits) >= _LEAST_DIGITS
         and len(digits) in _LENGTHS.get(digits[0], (16, 17, 18, 19))
         and _ISSUERS.fullmatch(digits) is not None
         and passes_luhn(digits)

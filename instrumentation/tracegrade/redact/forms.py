@@ -15,7 +15,10 @@ from tracegrade.redact.patterns import (
     TYPED_NAMES,
 )
 
-_QUOTE: Final = r"(?:\\*[\"'`]|&quot;|&#3[49];|%2[27])"
+_BARE_QUOTE: Final = r"(?:[\"'`]|&quot;|&#3[49];|%2[27])"
+"""Begins a pattern: `re` would look for a quote from each backslash of a run to its end."""
+
+_QUOTE: Final = rf"(?:\\*[\"'`]|{_BARE_QUOTE})"
 NAMED: Final = (
     rf"(?:{TYPED_NAMES}|{KEY_NAMES}|(?:set[._ -]?)?cookies?|{BOUNDARY}(?:{SHORT_NAMES})"
     rf"|[a-z0-9](?-i:Pwd|Pass|Token)){NAME_SUFFIX}{ENV_SUFFIX}"
@@ -27,7 +30,7 @@ _WHOLE_NAME: Final = rf"{_QUOTE}(?P<name>[A-Za-z0-9._$ -]{{0,50}}?{NAMED}){_QUOT
 _TEXT: Final = r"(?P<value>(?:[^\"'\\]|\\+[^\"'\\])+)"
 _IN_QUOTES: Final = rf"[bru]?\\*[\"']{_TEXT}\\*[\"']"
 _NAME_KEY: Final = (
-    rf"{_QUOTE}?(?:name|key|header(?:[._-]?name)?|field|id|k|param(?:eter)?|variable|env)"
+    r"(?:name|key|header(?:[._-]?name)?|field|id|k|param(?:eter)?|variable|env)"
     rf"{_QUOTE}?\s{{0,4}}[:=]\s{{0,4}}"
 )
 _VALUE_KEY: Final = (
@@ -69,8 +72,8 @@ FORMS: Final = (
     Form(_FLAG, ("--", " -", '"-', "'-", "`-", "(-", "[-", ",-", "n-", "r-", "t-")),
     Form(rf"{_NAME_KEY}{_WHOLE_NAME}{_GAP}{_VALUE_KEY}{_IN_QUOTES}", ("val", '"v"', "'v'")),
     Form(
-        rf"{_QUOTE}(?:value|val|v){_QUOTE}\s{{0,4}}:\s{{0,4}}{_IN_QUOTES}{_GAP}"
-        rf"{_NAME_KEY}{_WHOLE_NAME}",
+        rf"{_BARE_QUOTE}(?:value|val|v){_QUOTE}\s{{0,4}}:\s{{0,4}}{_IN_QUOTES}{_GAP}"
+        rf"{_QUOTE}?{_NAME_KEY}{_WHOLE_NAME}",
         ("val", '"v', "'v"),
     ),
     Form(

@@ -38,12 +38,14 @@ LEAST_LETTERS: Final = 16
 _WORDS_OF_FORMS: Final = tuple({word for form in FORMS for word in form.words})
 _OPEN: Final = re.compile(r"[bBrRuUfF]{0,2}(\\*)([\"'`])")
 _HTML_QUOTE: Final = re.compile(r"&quot;|&#3[49];|%2[27]")
-_ENDS: Final = {quote: re.compile(rf"(\\*){quote}") for quote in "\"'`"}
+# A run of backslashes is looked at from its start only, and once.
+_ESCAPES: Final = r"(?<!\\)(\\*+)"
+_ENDS: Final = {quote: re.compile(_ESCAPES + quote) for quote in "\"'`"}
 _BARE: Final = re.compile(
     r"(?:(?i:basic|bearer|digest|token|negotiate|apikey)(?:\s{1,4}|%20))?([^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}]{1,300})"
 )
 _REST: Final = re.compile(r"[^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}]+")
-_BRACKETS: Final = re.compile(r"[\[\]{}]|(\\*)([\"'])")
+_BRACKETS: Final = re.compile(rf"[\[\]{{}}]|{_ESCAPES}([\"'])")
 _CODE_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z_]*(?:\.[A-Za-z_]+)*\Z")
 _IDENTIFIER_CHARS: Final = string.ascii_letters + string.digits + "_.$-"
 _NO_NAME: Final = re.compile(rf"\A(?:{ESCAPE}|[\W_])+")

@@ -84,10 +84,10 @@ _PEM: Final = Rule(
 )
 _COOKIE: Final = Rule(
     "cookie",
-    r"(?i)(?:set-)?cookie\s?:\s?[^\s=;\"'\\]+=",
+    r"(?i)(?:set-)?cookie\s?:\s?[^\s=;\"'\\]{1,200}=",
     (
         (
-            r"(?i)((?:set-)?cookie\s?:\s?)[^\s=;\"'\\]+=[^\r\n\"'\\]*",
+            r"(?i)((?:set-)?cookie\s?:\s?)[^\s=;\"'\\]{1,200}=[^\r\n\"'\\]*",
             rf"\1{marker('cookie')}",
         ),
     ),
@@ -137,7 +137,7 @@ _CARD: Final = Rule(
 )
 
 ESCAPED: Final = r"\\u[0-9A-Fa-f]{4}|\\/"
-_ESCAPED: Final = re.compile(r"\\+(?:u([0-9A-Fa-f]{4})|(/))")
+_ESCAPED: Final = re.compile(r"(?<!\\)\\++(?:u([0-9A-Fa-f]{4})|(/))")
 _NEVER_PLAIN: Final = frozenset({"\x22", "\x5c"})
 
 
