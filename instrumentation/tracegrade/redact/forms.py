@@ -25,7 +25,8 @@ NAMED: Final = (
 )
 """A name of a secret, its last words; a character may stand before a short one."""
 
-_ASSIGNED: Final = r"\s{0,4}(?:=>|:=|={1,3}|:|%3[AaDd])\s{0,4}"
+_ASSIGNED: Final = r"\s{0,4}(?:=>|:=|={1,3}|[:：＝]|%3[AaDd])\s{0,4}"  # noqa: RUF001 - Chinese
+_BOLD: Final = r"(?:\*\*)"  # in Markdown
 _WHOLE_NAME: Final = rf"{_QUOTE}(?P<name>[A-Za-z0-9._$ -]{{0,50}}?{NAMED}){_QUOTE}"
 _TEXT: Final = r"(?P<value>(?:[^\"'\\]|\\+[^\"'\\])+)"
 _IN_QUOTES: Final = rf"[bru]?\\*[\"']{_TEXT}\\*[\"']"
@@ -41,12 +42,26 @@ _GAP: Final = r"\s{0,99}[,\s](?:[^{}<>]{0,200}?[,\s{])?"
 _LIST_GAP: Final = rf"{_QUOTE}?(?:\s{{1,4}}|,\s{{0,4}}){_QUOTE}?"
 _WORD: Final = r"(?P<value>[^\s\"'\\;|&]{1,200})"
 
-ASSIGNMENT: Final = rf"(?P<name>{NAMED})(?P<close>{_QUOTE}?[\])]?){_ASSIGNED}"
+ASSIGNMENT: Final = rf"(?P<name>{NAMED})(?P<close>{_QUOTE}?[\])]?){_BOLD}?{_ASSIGNED}(?:\*\*[ ]?)?"
 """Ends where the value begins."""
 
 NAME_WORDS: Final = (
     *("pass", "pwd", "secret", "token", "key", "auth", "cookie", "credential", "sess", "connect"),
-    *("x-amz", "x.amz", "x_amz", "card", "cvv", "cvc", "wort", "senha", "contrase", "mot"),
+    *(
+        "x-amz",
+        "x.amz",
+        "x_amz",
+        "x-goog",
+        "x.goog",
+        "x_goog",
+        "card",
+        "cvv",
+        "cvc",
+        "wort",
+        "senha",
+        "contrase",
+        "mot",
+    ),
     *("пароль", "密码", "密碼", "パスワード", "비밀번호"),
 )
 """One of them stands, in lower case, in any text with the name of a secret."""
@@ -82,8 +97,14 @@ FORMS: Final = (
     ),
     Form(
         rf"(?:<|&lt;)(?P<name>[a-z0-9_.:-]{{0,40}}?{NAMED})(?:\s[^<>&]{{0,200}})?(?:>|&gt;)"
-        r"(?P<value>[^<>&]+)(?:<|&lt;)",
+        r"(?:<!\[CDATA\[)?(?P<value>(?:[^<>&]|&(?:amp|quot|apos|#x?[0-9a-f]{1,6});)+?)(?:\]\]>)?"
+        r"(?:<|&lt;)\\*/",
         ("<", "&lt;"),
+    ),
+    Form(  # YAML
+        rf"{BOUNDARY}(?:name|key)\s{{0,2}}:\s{{1,4}}(?P<name>[a-z0-9._-]{{0,50}}?{NAMED})\s{{0,4}}"
+        rf"(?:,|\n|\\+n)\s{{0,40}}value\s{{0,2}}:\s{{1,4}}{_QUOTE}?(?P<value>[^\"'\\\n,}}]{{1,300}})",
+        ("val",),
     ),
     Form(
         rf"{BOUNDARY}(?:identified\s{{1,9}}(?:with\s{{1,9}}\S{{1,60}}\s{{1,9}})?by|(?P<name>password))"
@@ -128,8 +149,9 @@ _ESCAPED_NAMES: Final = "|".join(
 HINTS: Final = tuple(
     f"(?i:{hint})"
     for hint in (
-        rf"{_ANY_NAME}{_QUOTE}?[\])]?\s{{0,4}}(?:[=:>]|%3[ad]|&gt;)",
+        rf"{_ANY_NAME}{_QUOTE}?[\])]?{_BOLD}?\s{{0,4}}(?:[=:>：＝]|%3[ad]|&gt;)",  # noqa: RUF001
         rf"{_ANY_NAME}{_QUOTE}[\s,}}]",
+        rf"{_ANY_NAME}\s{{0,4}}(?:[,\s]|\\+n)\s{{0,40}}value\s{{0,2}}:",
         rf"-[a-z0-9._-]{{0,40}}{_ANY_NAME}[\s,]",
         rf"identified\s|password\s{{1,9}}(?:as\s{{1,9}})?{_QUOTE}|sshpass|pass:|[?&;]sig=",
         r"(?:curl|mysql[a-z]{0,6}|mariadb[a-z-]{0,6}|mongo[a-z]{0,7}|login|redis-cli|ldap[a-z]{3,6}"

@@ -17,6 +17,7 @@ from tracegrade.redact.names import (
     NameKind,
     is_next_word,
     is_number,
+    is_place,
     is_secret,
     kind_of,
     looks_like_key,
@@ -42,9 +43,9 @@ _HTML_QUOTE: Final = re.compile(r"&quot;|&#3[49];|%2[27]")
 _ESCAPES: Final = r"(?<!\\)(\\*+)"
 _ENDS: Final = {quote: re.compile(_ESCAPES + quote) for quote in "\"'`"}
 _BARE: Final = re.compile(
-    r"(?:(?i:basic|bearer|digest|token|negotiate|apikey)(?:\s{1,4}|%20))?([^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}]{1,300})"
+    r"(?:(?i:basic|bearer|digest|token|negotiate|apikey)(?:\s{1,4}|%20))?([^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}，。、；！？」）]{1,300})"  # noqa: RUF001 - Chinese
 )
-_REST: Final = re.compile(r"[^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}]+")
+_REST: Final = re.compile(r"[^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}，。、；！？」）]+")  # noqa: RUF001
 _BRACKETS: Final = re.compile(rf"[\[\]{{}}]|{_ESCAPES}([\"'])")
 _CODE_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z_]*(?:\.[A-Za-z_]+)*\Z")
 _IDENTIFIER_CHARS: Final = string.ascii_letters + string.digits + "_.$-"
@@ -54,13 +55,29 @@ _SCHEMA: Final = re.compile(
     r"\\*[\"'](?:type|\$ref|anyOf|oneOf|allOf|enum|description)\\*[\"']\s*:"
 )
 _OPENING: Final = frozenset("\"'>;")
-_ASSIGNS: Final = re.compile(r"[:=]|%3[ad]", re.IGNORECASE)
+_ASSIGNS: Final = re.compile(r"[:=：＝]|%3[ad]", re.IGNORECASE)  # noqa: RUF001
 _GROUP_NAME: Final = re.compile(r"\(\?P<\w+>")
 _PASS: Final = re.compile(r"(?i)pass[ _]?[0-9]*\Z")
 _NAMES_ONE: Final = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth")
 _AFTER_A_TEXT: Final = re.compile(r"[)\],;+%}\n]|\\n|\s+[%+.]")
 """How code goes on behind `"Password: "`."""
 
+_OPENS_A_TEXT: Final = re.compile(r"(?:^|[\s(\[{,=:+>bBfFrRuU])(\\*)([\"'`])(?=\S)[^\"'`\n]*\Z")
+"""The last quote before a name, if a text begins with it: `grep "password="`."""
+
+_ARN: Final = re.compile(r"\barn:[a-z-]{2,20}:[\w:-]{0,80}\Z")
+_BLOCK: Final = re.compile(
+    r"[|>][+-]?[ \t]*(\n|\\+n)([ \t]+)([^\s\\\"]+)(?=\1|\Z|\\|\")(?:\1\2[^\n\\\"]+)*"
+)
+"""A value of several lines, as YAML writes it."""
+
+_VARIABLE: Final = re.compile(r"\?[0-9]*\Z|[:@][A-Za-z_]+\Z")
+"""As SQL names what is filled in."""
+
+_LINE_END: Final = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
+_INDENTED: Final = re.compile(r"\n[ \t]+\Z")
+_ASCII_WORD: Final = re.compile(r"[A-Za-z0-9]")
+_TIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.,+Z-]{0,30})?\Z")
 _FOLLOWS_A_KEY: Final = re.compile(r"\s*:")
 
 Span = tuple[int, int, str]
@@ -151,7 +168,7 @@ class NamedSecrets:
         end = 0
         for assigned in _names_in(text, self._assignment):
             is_code = kind_of(assigned.name) is NameKind.COOKIE and not assigned.quote
-            if end <= assigned.at < len(text) and not is_code:
+            if end <= assigned.at < len(text) and not (is_code or _is_in_arn(text, assigned)):
                 spans, end = self._values_of(text, assigned)
                 yield from spans
 
@@ -160,6 +177,8 @@ class NamedSecrets:
         opened = _OPEN.match(text, assigned.at) or _HTML_QUOTE.match(text, assigned.at)
         if opened is not None:
             return self._quoted(text, opened, assigned)
+        if text[assigned.at] in "|>":
+            return self._block(text, assigned)
         if text[assigned.at] not in "[{":
             return self._bare(text, assigned)
         if _SCHEMA.match(text, assigned.at) or _is_pass(assigned.name):
@@ -171,10 +190,18 @@ class NamedSecrets:
     ) -> tuple[list[Span], int]:
         start, end = opened.end(), _closing(text, opened)
         value = text[start:end]
-        is_code = not assigned.quote and _AFTER_A_TEXT.match(value)
+        is_code = not assigned.quote and (
+            _AFTER_A_TEXT.match(value) or _ends_a_text(text, opened, assigned)
+        )
         if self._is_secret(assigned.name, value) and not is_code:
             return [(start, end, MARK)], end
         return [], assigned.at
+
+    def _block(self, text: str, assigned: Assigned) -> tuple[list[Span], int]:
+        block = _BLOCK.match(text, assigned.at)
+        if block is None or not self._is_secret(assigned.name, block[3]):
+            return [], assigned.at
+        return [(block.start(3), block.end(), MARK)], block.end()
 
     def _bare(self, text: str, assigned: Assigned) -> tuple[list[Span], int]:
         bare = _BARE.match(text, assigned.at)
@@ -190,6 +217,8 @@ class NamedSecrets:
             return False
         if self._is_own(assigned.name):
             return True
+        if "\n" in assigned.operator and not _is_whole_line(text, bare, assigned):
+            return False
         if is_number(bare[1]):
             is_password = kind_of(assigned.name) is NameKind.PASSWORD
             return is_password and assigned.is_variable and len(bare[1]) >= LEAST_DIGITS
@@ -216,15 +245,32 @@ def _whole_name(text: str, start: int, end: int) -> str:
     return before[len(outside) :] + name
 
 
+def _is_in_arn(text: str, assigned: Assigned) -> bool:
+    """Return whether a name is a part of the address of a secret, which does not tell it."""
+    return _ARN.search(text, max(0, assigned.at - 120), assigned.at) is not None
+
+
+def _ends_a_text(text: str, opened: re.Match[str], assigned: Assigned) -> bool:
+    """Return whether the quote behind a name ends a text that has the name in it."""
+    before = _OPENS_A_TEXT.search(text, max(0, assigned.at - LONGEST_NAME), assigned.at)
+    return before is not None and before[2] == text[opened.end() - 1] and before[1] == opened[1]
+
+
+def _is_whole_line(text: str, bare: re.Match[str], assigned: Assigned) -> bool:
+    """Return whether a word is the indented line below its name, not what follows a prompt."""
+    is_alone = _LINE_END.match(text, bare.end()) is not None
+    return is_alone and _INDENTED.search(assigned.operator) is not None
+
+
 def _is_code(text: str, bare: re.Match[str], assigned: Assigned) -> bool:
     """Return whether a word is a call, an attribute or a variable, or stands for no value."""
     word = bare[1]
     after = text[bare.end() : bare.end() + 1]
     is_call = after in {"(", "["}
-    is_name = not assigned.is_variable and _CODE_NAME.match(word) is not None
-    is_attribute = is_name and "." in word.rstrip(".")
+    is_name = not assigned.is_variable and _CODE_NAME.match(word.rstrip(":!?")) is not None
+    is_attribute = is_name and "." in word.rstrip(".:!?")
     is_reference = is_name and _NAMES_ONE.search(word) is not None
-    is_filled_in = word.startswith(("$", "%", "{", "*"))
+    is_filled_in = word.startswith(("$", "%", "{", "*")) or _VARIABLE.match(word) is not None
     is_word = stands_for_no_value if assigned.is_setting else is_next_word
     says_nothing = is_word(word.rstrip(".:!?"))
     return is_call or is_attribute or is_reference or is_filled_in or says_nothing
@@ -240,6 +286,8 @@ def _says_enough(bare: re.Match[str], assigned: Assigned) -> bool:
     word = bare[1]
     if assigned.is_setting or bare[0] != word:
         return True
+    if _ASCII_WORD.search(word) is None:
+        return False
     if kind_of(assigned.name) is NameKind.PASSWORD:
         return not _is_pass(assigned.name)
     has_digit = any(map(str.isdigit, word))
@@ -284,7 +332,9 @@ def _texts_within(text: str, assigned: Assigned) -> tuple[list[Span], int]:
 
 def _is_within(name: str, text: str) -> bool:
     """Return whether a text in an object or a list under a secret's name is a secret."""
-    if kind_of(name) in {NameKind.COOKIE, NameKind.WEAK}:
+    if kind_of(name) is not NameKind.PASSWORD and _TIME.match(text):
+        return False  # when a key was made, and until when it counts
+    if kind_of(name) in {NameKind.COOKIE, NameKind.WEAK, NameKind.HEADER}:
         return is_secret(name, text)
     return bool(text.strip()) and not text.startswith(MARK_START) and not stands_for_no_value(text)
 
@@ -293,6 +343,8 @@ def _matched(finder: Finder, text: str) -> Iterator[Span]:
     """Yield each secret of a form."""
     for match in finder.matches(text):
         value, name = match["value"], match.groupdict().get("name")
+        if is_place(text[match.start() : match.start("value")].rstrip("\"', =\t")):
+            continue
         before = text[match.start("value") - 1 : match.start("value")]
         says_nothing = stands_for_no_value if before in _OPENING else is_next_word
         if is_number(value) or value.startswith(("$", MARK_START)) or says_nothing(value):

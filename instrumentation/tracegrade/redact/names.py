@@ -48,12 +48,21 @@ class NameKind(IntEnum):
 
 
 _OTHER_TOKENS: Final = (
-    r"(?i)(?:page|next|prev(?:ious)?|continuation|cursor|sync|resume|stop|eos|bos|pad|unk|mask)"
+    r"(?i)(?:page|pagination|paging|next|prev(?:ious)?|start(?:ing)?|continuation|cursor|sync"
+    r"|delta|skip|scroll|resume|stop|client[._ -]?request|idempotency|eos|bos|pad|unk|mask)"
     r"[._ -]?token\Z"
 )
 """Places in lists and in vocabularies."""
 
+_OTHER_PASSES: Final = (
+    r"(?i)(?:boarding|ski|lift|season|day|week(?:end|ly)?|month(?:ly)?|annual|bus|train|rail|travel"
+    r"|transit|park(?:ing)?|city|museum|hall|festival|event|entry|first|second|last|next)"
+    r"[._ -]?pass\Z"
+)
+"""What one shows at a gate, and rounds."""
+
 _KINDS: Final = (
+    (_OTHER_PASSES, NameKind.PLAIN),
     (rf"(?i)(?:{TYPED_NAMES}){NAME_SUFFIX}{ENV_SUFFIX}\Z", NameKind.PASSWORD),
     (
         rf"(?:(?:^|[^A-Za-z])(?i:pwd|pass|cvv|cvc)|[a-z0-9](?:Pwd|Pass|Cvv|Cvc)){NAME_SUFFIX}\Z",
@@ -89,7 +98,7 @@ _NO_VALUES: Final = frozenset(
     """
     none null nil true false undefined nan str string text varchar char bytes bool boolean int
     integer number float object array list dict any optional required hidden masked redacted
-    secretstr n/a
+    secretstr n/a include same-origin omit
     """.split()  # noqa: SIM905 - a paragraph
 )
 """Types, literals and the like, which no password is."""
@@ -102,7 +111,8 @@ _WORDS: Final = frozenset(
     was were will can has have here below above and or not the a an for to in of with from if
     else new old fail failed passed plain encrypted hashed protected needed granted denied
     forgotten forgot reset available self cls this await async lambda return yield def function
-    const let var typeof os.environ
+    const let var typeof os.environ too prompt prompts erforderlich requis requise obligatoire
+    obligatorio obligatoria
     """.split()  # noqa: SIM905 - a paragraph
 )
 """What follows a name in a sentence or in code."""
@@ -115,7 +125,16 @@ _SAYS_OF_WHAT: Final = re.compile(
     r"(?i)\b(?:pass(?:word|phrase|code)s?|secrets?|tokens?|keys?|fields?|characters|credentials"
     r"|login|value)\b"
 )
-_PATH: Final = re.compile(r"(?:[/~.]|[A-Za-z]:[\\/])")
+_PATH: Final = re.compile(r"(?:[/~.]|[A-Za-z]:(?:[\\/]|\Z))")
+_REFERENCE: Final = re.compile(
+    r"arn:[a-z-]{2,20}:[\w:/.*-]+\Z|(?:file|op|vault|ssm|secret)://|https?://[^\s@?]+\Z"
+    r"|projects/[\w-]+/secrets/|~/|(?:\.{0,2}|[A-Za-z]:)[\\/][\w .\\/-]*\.[A-Za-z0-9]{2,5}\Z"
+    r"|[\w-]{1,60}\.(?:json|pem|key|ya?ml|p12|crt|txt)\Z"
+)
+"""Where a key stands, and pages on keys."""
+
+_VERDICTS: Final = frozenset("yes no y n pass fail passed failed partial ok".split())  # noqa: SIM905
+_SHORT_NUMBER: Final = re.compile(r"[0-9]{1,3}%?\Z|[0-9]?\.[0-9]+\Z")
 
 
 @cache
@@ -151,7 +170,20 @@ def _is_secret(kind: NameKind, name: str, text: str) -> bool:
     is_folder = name[-3:].lower() == "pwd" and _PATH.match(text)
     if stands_for_no_value(text) or is_folder or _repeats(name, text):
         return False
-    return kind is NameKind.PASSWORD or len(text) >= LEAST_KEY_CHARS
+    if kind is NameKind.PASSWORD:
+        return not _is_verdict(name, text.strip())
+    return len(text) >= LEAST_KEY_CHARS and not _is_elsewhere(name, text.strip())
+
+
+def _is_verdict(name: str, text: str) -> bool:
+    """Return whether a text under `pass` says whether something passed."""
+    is_result = text.lower() in _VERDICTS or _SHORT_NUMBER.match(text) is not None
+    return is_result and name[-4:].lower() == "pass"
+
+
+def _is_elsewhere(name: str, text: str) -> bool:
+    """Return whether a text says where a key is: in a file, in a manager of secrets."""
+    return _REFERENCE.match(text) is not None and not name.lower().endswith("string")
 
 
 def _repeats(name: str, text: str) -> bool:
@@ -171,7 +203,8 @@ def _is_cookie(text: str) -> bool:
 
 
 def _is_authorization(text: str) -> bool:
-    is_word = len(text) >= LEAST_HEADER_CHARS and not any(map(str.isspace, text))
+    is_plain = any(map(str.isspace, text)) or text.isalpha()
+    is_word = len(text) >= LEAST_HEADER_CHARS and not is_plain
     is_key = is_word or _SCHEMES.match(text) is not None or looks_like_key(text)
     return is_key and not stands_for_no_value(text)
 
@@ -200,6 +233,11 @@ def is_next_word(text: str) -> bool:
 def is_number(text: str) -> bool:
     """Return whether a text is written as a number."""
     return _NUMBER.match(text) is not None
+
+
+def is_place(name: str) -> bool:
+    """Return whether a name is that of a place in a list or in a vocabulary: `page_token`."""
+    return re.search(_OTHER_TOKENS, name) is not None
 
 
 def looks_like_key(text: str) -> bool:

@@ -20,12 +20,12 @@ TYPED_NAMES: Final = (
 _KEY: Final = r"[._ -]?keys?"
 KEY_NAMES: Final = (
     r"secrets?|credentials?"
-    rf"|(?:api|access|account|private|signing|encryption|master|shared|ssh|secret|auth){_KEY}"
-    r"|secret[._ -]?access[._ -]?key|(?:proxy[._ -]?)?authorization"
+    rf"|(?:api|access|account|private|signing|encryption|master|shared|ssh|secret|auth|subscription){_KEY}"
+    r"|secret[._ -]?(?:access[._ -]?key|key[._ -]?base)|(?:proxy[._ -]?)?authorization"
     r"|(?:access|auth|refresh|id|session|bearer|api|csrf|xsrf|security|oauth|jwt|bot|device"
     r"|personal|deploy|push|private|secret|user|service|account|verification|reset)[._ -]?token"
     r"|session[._ -]?(?:key|cookie)|(?-i:sessionid|SESSIONID)|phpsessid|jsessionid|connect\.sid"
-    r"|x[._-]amz[._-](?:signature|credential)|connection[._ -]?string|card[._ -]?number"
+    r"|x[._-](?:amz|goog)[._-](?:signature|credential)|connection[._ -]?string|card[._ -]?number"
 )
 """Names of what a machine made or a header carries."""
 
@@ -61,12 +61,12 @@ _TAIL: Final = (
 
 API_KEYS: Final = (
     rf"sk[-_]{_TAIL}",  # OpenAI, Anthropic, Stripe, OpenRouter, Langfuse
-    r"rk[-_](?:live|test)[-_][A-Za-z0-9_-]{10,}",  # Stripe
+    r"rk[-_](?:live|test|prod)[-_][A-Za-z0-9_-]{10,}",  # Stripe
     r"whsec_[A-Za-z0-9+/=_-]{16,}",
-    r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",  # AWS
+    r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}|ABSK[A-Za-z0-9+/]{100,}={0,2}",  # AWS
     r"gh[opsur]_[A-Za-z0-9]{16,}",
     r"github_pat_[A-Za-z0-9_]{16,}",
-    rf"gl(?:pat|dt|rt|ptt|agent|soat)-{_TAIL}",
+    rf"gl(?:pat|dt|rt|ptt|agent|soat|cbt|ffct|ft|imt|oas)-{_TAIL}",
     r"xox[abceoprs]-[A-Za-z0-9-]{10,}",  # Slack
     r"xapp-[A-Za-z0-9-]{10,}",
     r"AIza[A-Za-z0-9_-]{30,}",  # Google
@@ -91,13 +91,35 @@ API_KEYS: Final = (
     r"figd_[A-Za-z0-9_-]{20,}",  # Figma
     r"PMAK-[a-f0-9]{24}-[a-f0-9]{16,}",  # Postman
     r"sq0(?:atp|csp)-[A-Za-z0-9_-]{20,}",  # Square
+    r"LTAI[A-Za-z0-9]{20}",  # Alibaba
+    r"AQVN[A-Za-z0-9_-]{35,}",  # Yandex
+    r"A3-[A-Z0-9]{6}-[A-Z0-9]{6}(?:-?[A-Z0-9]{5}){4}",  # 1Password
+    r"AKCp[A-Za-z0-9]{50,}",  # Artifactory
+    r"EAA[A-Z][A-Za-z0-9]{80,}",  # Facebook
+    r"FLWSECK(?:_TEST)?-[A-Za-z0-9]{12,}",  # Flutterwave
+    r"HRKU-AA[A-Za-z0-9_-]{50,}",  # Heroku
+    r"NR(?:AK|II|RA)-[A-Za-z0-9-]{20,}",  # New Relic
+    r"dt0[a-z][0-9]{2}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{64}",  # Dynatrace
+    r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{30,}",  # Doppler
+    r"fm[12][ar]?_[A-Za-z0-9+/=_-]{60,}",  # Fly.io
+    r"pscale_(?:tkn|oauth|pw)_[A-Za-z0-9_=.-]{32,}",  # PlanetScale
+    r"pcsk_[A-Za-z0-9]{4,8}_[A-Za-z0-9]{40,}",  # Pinecone
+    r"pn[ub]_[A-Za-z0-9]{36}",  # Prefect
+    r"rdme_[a-z0-9]{60,}",  # ReadMe
+    r"sbp_[a-f0-9]{40}|sb_secret_[A-Za-z0-9_-]{20,}",  # Supabase
+    r"sgp_(?:[A-Za-z0-9]{5,16}_)?[a-fA-F0-9]{40}",  # Sourcegraph
+    r"shippo_(?:live|test)_[a-fA-F0-9]{40}",
+    r"tskey-[a-z]{2,10}-[A-Za-z0-9-]{16,}",  # Tailscale
+    r"x(?:keysib|smtpsib)-[a-f0-9]{64}-[A-Za-z0-9]{16}",  # Brevo
 )
 """Keys that are known by their prefix."""
 
 API_KEY_STARTS: Final = (
     *("sk", "rk", "wh", "AK", "AS", "AB", "AC", "gh", "gi", "gl", "xo", "xa", "AI", "ya"),
     *("GO", "hf", "np", "gs", "fw", "r8", "ru", "py", "SG", "do", "ls", "li", "pp", "tv", "nv"),
-    *("sh", "dc", "hv", "sn", "AT", "AG", "nt", "se", "da", "fi", "PM", "sq"),
+    *("sh", "dc", "hv", "sn", "AT", "AG", "nt", "se", "da", "fi", "PM", "sq", "LT", "AQ", "A3"),
+    *("EA", "FL", "HR", "NR", "dt", "dp", "fm", "ps", "pc", "pn", "rd", "sb", "sg", "ts", "xk"),
+    "xs",
 )
 """The first two characters of each of them."""
 
@@ -113,7 +135,6 @@ BOT_KEY: Final = r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}"
 
 JWT: Final = r"eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){0,3}"
 PRIVATE_KEY_BEGIN: Final = r"-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-PRIVATE_KEY_END: Final = r"-----END[A-Z0-9 ]{0,40}-----"
 
 _KEY_CHARS: Final = r"[A-Za-z0-9._~+/=-]"
 _NO_DIGIT: Final = r"[A-Za-z._~+/=-]"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tracegrade.redact.cards import replace_cards
+from tracegrade.redact.credentials import replace_in_headers, replace_in_urls
 from tracegrade.redact.forms import HINTS
 from tracegrade.redact.marks import marker
 from tracegrade.redact.named import NamedSecrets
@@ -27,9 +28,9 @@ from tracegrade.redact.patterns import (
     INSIDE,
     JWT,
     PRIVATE_KEY_BEGIN,
-    PRIVATE_KEY_END,
     URL_KEYS,
 )
+from tracegrade.redact.private_keys import replace_private_keys
 
 Compile = Callable[[str], Any]
 """`re.compile`, or RE2's."""
@@ -73,15 +74,7 @@ def _named(compile_pattern: Compile, names: Sequence[str]) -> Rule:
     return Rule("named", replace=secrets.redact, hints=(*HINTS, *own))
 
 
-_PEM: Final = Rule(
-    "pem",
-    PRIVATE_KEY_BEGIN,
-    (
-        (rf"{PRIVATE_KEY_BEGIN}(?:[^-]|-[^-])*{PRIVATE_KEY_END}", marker("pem")),
-        # cut off before its end
-        (rf"{PRIVATE_KEY_BEGIN}(?:[A-Za-z0-9+/=:,.\s-]|\\+[nrt])*", marker("pem")),
-    ),
-)
+_PEM: Final = Rule("pem", PRIVATE_KEY_BEGIN, replace=replace_private_keys)
 _COOKIE: Final = Rule(
     "cookie",
     r"(?i)(?:set-)?cookie\s?:\s?[^\s=;\"'\\]{1,200}=",
@@ -96,20 +89,12 @@ _COOKIE: Final = Rule(
 _URL: Final = Rule(
     "url",
     rf"://[^\s/?#\"'\\<>]+@|{'|'.join(URL_KEYS)}|{BOT_KEY}",
-    (
-        (r"(://)[^\s/?#\"'\\<>@:]*:[^\s/?#\"'\\<>]+@", rf"\1{marker('url')}@"),
-        (r"(://)[A-Za-z0-9_~.%+-]{20,}@", rf"\1{marker('url')}@"),  # a token in the user's place
-        (rf"((?:{'|'.join(URL_KEYS)}))[A-Za-z0-9_:/-]{{16,}}", rf"\1{marker('url')}"),
-        (BOT_KEY, marker("url")),
-    ),
+    replace=replace_in_urls,
 )
 _BEARER: Final = Rule(
     "bearer",
     rf"(?i)(?:bearer(?:\s+|%20|\+){AFTER_BEARER}|basic\s+{AFTER_BASIC})",
-    (
-        (rf"(?i)(bearer(?:\s+|%20|\+)){AFTER_BEARER}", rf"\1{marker('bearer')}"),
-        (rf"(?i)(basic\s+){AFTER_BASIC}", rf"\1{marker('bearer')}"),
-    ),
+    replace=replace_in_headers,
     hints=(r"(?i:bearer(?:\s+|%20|\+)[a-z0-9])", r"(?i:basic\s+[a-z0-9+/]{6})"),
 )
 _JWT: Final = Rule(

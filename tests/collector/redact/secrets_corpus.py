@@ -11,6 +11,7 @@ from typing import NamedTuple
 LEVELS = 4
 _RANDOM = random.Random(11)  # noqa: S311 - the same corpus in each run
 _DIGITS, _LETTERS, _HEX = string.digits, string.ascii_letters + string.digits, "0123456789abcdef"
+_UPPER = string.ascii_uppercase + string.digits
 
 
 class Kind(NamedTuple):
@@ -76,6 +77,28 @@ KINDS = (
     Kind("Databricks", f"dapi{_of(_HEX, 32)}"),
     Kind("Notion", f"ntn_{_word(46)}"),
     Kind("Telegram", f"{_of(_DIGITS, 9)}:AA{_word(33)}"),
+    Kind("AWS Bedrock", f"ABSK{_word(120)}"),
+    Kind("Alibaba", f"LTAI{_word(20)}"),
+    Kind("Yandex", f"AQVN{_word(36)}"),
+    Kind("1Password", f"A3-{_of(_UPPER, 6)}-{_of(_UPPER, 11)}{f'-{_of(_UPPER, 5)}' * 3}"),
+    Kind("Artifactory", f"AKCp{_word(69)}"),
+    Kind("Facebook", f"EAAM{_word(100)}"),
+    Kind("Flutterwave", f"FLWSECK_TEST-{_of(_HEX, 32)}-X"),
+    Kind("Heroku", f"HRKU-AA{_word(58)}"),
+    Kind("New Relic", f"NRAK-{_of(_UPPER, 27)}"),
+    Kind("Dynatrace", f"dt0c01.{_of(_UPPER, 24)}.{_of(_UPPER, 64)}"),
+    Kind("Doppler", f"dp.pt.{_word(43)}"),
+    Kind("Fly.io", f"fm2_{_word(100)}"),
+    Kind("PlanetScale", f"pscale_pw_{_word(43)}"),
+    Kind("Pinecone", f"pcsk_{_word(6)}_{_word(63)}"),
+    Kind("Prefect", f"pnu_{_word(36)}"),
+    Kind("ReadMe", f"rdme_{_of(_HEX, 70)}"),
+    Kind("Supabase", f"sbp_{_of(_HEX, 40)}"),
+    Kind("Sourcegraph", f"sgp_{_of(_HEX, 16)}_{_of(_HEX, 40)}"),
+    Kind("Shippo", f"shippo_live_{_of(_HEX, 40)}"),
+    Kind("Tailscale", f"tskey-auth-{_word(17)}-{_word(32)}"),
+    Kind("Brevo", f"xkeysib-{_of(_HEX, 64)}-{_word(16)}"),
+    Kind("GitLab job", f"glcbt-64_{_word(20)}"),
     Kind("JWT", _JWT),
     Kind("bearer", _word(32), "Bearer {}"),
     Kind("basic", "dXNlcjpodW50ZXIyaHVudGVy", "Basic {}"),
@@ -101,6 +124,20 @@ KINDS = (
     Kind("Azure", f"{_word(40)}%3D", "https://x.blob.core.windows.net/a?sv=1&sig={}"),
     Kind("in German", _PASSWORD, "Passwort: {}"),
     Kind("in Chinese", _PASSWORD, "密码: {}"),
+    Kind("after a wide colon", _PASSWORD, "密码：{}"),  # noqa: RUF001 - as Chinese writes it
+    Kind("name in bold", _PASSWORD, "**Password:** {}"),
+    Kind("name in bold before a colon", _PASSWORD, "**Password**: {}"),
+    Kind("in bold", _PASSWORD, "Password: **{}**"),
+    Kind("of a container", _PASSWORD, "- name: DB_PASSWORD\n  value: {}"),
+    Kind("of a container, in quotes", _PASSWORD, "- name: DB_PASSWORD\n  value: '{}'"),
+    Kind("of a container, in a line", _PASSWORD, "env: [{{name: DB_PASSWORD, value: {}}}]"),
+    Kind("block in YAML", _PASSWORD, "password: |\n  {}\n"),
+    Kind("below its name in YAML", _PASSWORD, "password: >-\n    {}\n"),
+    Kind("CDATA", _PASSWORD, "<password><![CDATA[{}]]></password>"),
+    Kind("XML with an entity", _PASSWORD, "<password>a&amp;{}</password>"),
+    Kind("key of Rails", _PASSWORD, "SECRET_KEY_BASE={}"),
+    Kind("Google's signature", _of(_HEX, 64), "https://x.com/a?X-Goog-Signature={}"),
+    Kind("Azure's gateway", _word(32), "Ocp-Apim-Subscription-Key: {}"),
 )
 """Each found wherever it stands in a text."""
 
