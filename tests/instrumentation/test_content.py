@@ -264,7 +264,7 @@ def test_unknown_mode_keeps_everything_in(
         ("Bearer abcdefghijklmnop.qrstuvwx", "Bearer [redacted:bearer]"),
         ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.s-g_n", "[redacted:jwt]"),
         ("a -----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY----- b", "a [redacted:pem] b"),
-        ("-----BEGIN RSA PRIVATE KEY-----\nMII cut off", "[redacted:pem]"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMII cut off", "[redacted:pem] cut off"),
         ('{"password":"hun\\"ter2","n":1}', '{"password":"[redacted:named]","n":1}'),
         ("postgres://me:hunter2@db/x", "postgres://[redacted:url]@db/x"),
         ("pay with 4111 1111 1111 1111 now", "pay with [redacted:card] now"),

@@ -231,12 +231,27 @@ class Redactor:
             found = _true_at(rule.concerns(texts))
             texts, changed = _replaced(texts, found, rule.replace)
             changes.append(RuleChange(rule.name, changed))
-        texts = _put_back_unchanged(before, texts, changes)
+        texts = self._with_escapes(before, _put_back_unchanged(before, texts, changes))
         heads = zip(texts.take(pa.array(long)).to_pylist(), notes, strict=True)
         capped = [capping.cap(text, note, limit) for text, note in heads]
         texts = _put(texts, long, pa.array(capped, texts.type))
         changes.append(RuleChange(CAPPED, long))
         return texts, [change for change in changes if len(change.positions)]
+
+    def _with_escapes(self, before: pa.Array, clean: pa.Array) -> pa.Array:
+        r"""Return clean texts with the escapes they had before, where these hide no secret.
+
+        Code is full of them, and each stands for itself there: `/https?:\/\//`.
+        """
+        escaped = _true_at(pc.not_equal(before, _decoded(before)))
+        escaped = escaped[_true_at(pc.not_equal(before, clean).take(pa.array(escaped)))]
+        if not len(escaped):
+            return clean
+        texts = before.take(pa.array(escaped))
+        for rule in self._rules:
+            texts, _ = _replaced(texts, _true_at(rule.concerns(texts)), rule.replace)
+        same = _true_at(pc.equal(_decoded(texts), clean.take(pa.array(escaped))))
+        return _put(clean, escaped[same], texts.take(pa.array(same)))
 
     def _note(self, text: str) -> str:
         """Return the note of a text that is cut.

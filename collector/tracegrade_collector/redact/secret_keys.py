@@ -7,6 +7,7 @@ from typing import Any
 
 import re2
 
+from tracegrade.redact.cards import is_card
 from tracegrade.redact.marks import MARK_START
 from tracegrade.redact.names import NameKind, is_secret, kind_of
 from tracegrade_collector.redact.redaction_rules import name_pattern
@@ -28,10 +29,13 @@ class SecretKeys:
     def is_secret(self, key: str, text: str, letter: str = "s") -> bool:
         """Return whether a value of a type is a secret under this key.
 
-        Numbers and booleans are none, but under a name that the options give.
+        Numbers and booleans are none, but under a name that the options give, and numbers of
+        cards.
         """
         if not self.decides(key) or not text or text.startswith(MARK_START):
             return False
+        if letter == "i" and is_card(text):
+            return True
         return self._is_own(key) or any(is_secret(key, each) for each in _texts(text, letter))
 
     def _is_own(self, key: str) -> bool:

@@ -15,13 +15,14 @@ _BODY: Final = re.compile(r"(?:[^-]|-(?!-))*+")
 _END: Final = re.compile(r"-?-----END[A-Z0-9 ]{0,40}-----")
 _LINE: Final = r"[A-Za-z0-9+/=]"
 _LINE_BREAK: Final = r"(?:\s|\\+[nrt]|%0[AaDd])"
+_LAST_BREAK: Final = r"(?:[\r\n]|\\+[nrt]|%0[AaDd])"
 _IS_KEY: Final = re.compile(rf"{_LINE}{{40}}|\A(?:{_LINE}|\s|\\+[nrt/]|%0[AaDd])*+\Z")
 # What a tool shows before each line, and headers of an encrypted key.
 _BETWEEN: Final = r"(?:[A-Za-z0-9+/=:,._\s>|\u2192\"'-]|\\+[nrt]|%0[AaDd])"
 _CUT_OFF: Final = re.compile(
     rf"{_BETWEEN}{{0,400}}?{_LINE}{{40}}{_LINE}*+(?:{_BETWEEN}{{0,80}}?{_LINE}{{20}}{_LINE}*+)*+"
-    rf"(?:{_LINE_BREAK}{{1,9}}+{_LINE}++)?{_LINE_BREAK}*+"
-    rf"|{_LINE_BREAK}{{1,9}}+M[A-Za-z][A-Z0-9]{_LINE}*+{_LINE_BREAK}*+"
+    rf"(?:{_LINE_BREAK}{{1,9}}+{_LINE}++)?{_LAST_BREAK}*+"
+    rf"|{_LINE_BREAK}{{1,9}}+M[A-Za-z][A-Z0-9]{_LINE}*+{_LAST_BREAK}*+"
 )
 
 

@@ -5,7 +5,7 @@ write instead, or by a function of one text.
 
 A text is read as it stands and decoded: where JSON writes a letter or a slash as `\u0077` or `\/`,
 the rules read a copy with the letter itself, which takes the place of the text if they find
-something in it.
+something in it that they do not find in the text as it stands.
 """
 
 import re

@@ -5,7 +5,7 @@ spare most texts the patterns. Half of a long secret would not be recognised: cu
 """
 
 import re
-from functools import cache, partial
+from functools import cache, partial, reduce
 from typing import Final
 
 from tracegrade.redact.forms import NAME_WORDS
@@ -38,16 +38,22 @@ def redact(text: str) -> str:
     is_shaped = is_shaped or "-----begin" in lowered
     if not (is_named or is_shaped):
         return text
+    wanted = [
+        rule for rule in _rules() if _may_apply(rule, is_named=is_named, is_shaped=is_shaped)
+    ]
     before = decoded(text)
-    clean = before
-    for rule in _rules():
-        needs_name, takes_either = rule.name in _NEED_A_NAME, rule.name == "url"
-        if takes_either or (is_named if needs_name else is_shaped):
-            clean = _applied(rule, clean)
-    return text if clean == before else clean
+    clean = reduce(_applied, wanted, before)
+    if clean == before:
+        return text
+    with_escapes = reduce(_applied, wanted, text) if before != text else clean
+    return with_escapes if decoded(with_escapes) == clean else clean
 
 
-def _applied(rule: Rule, text: str) -> str:
+def _may_apply(rule: Rule, *, is_named: bool, is_shaped: bool) -> bool:
+    return rule.name == "url" or (is_named if rule.name in _NEED_A_NAME else is_shaped)
+
+
+def _applied(text: str, rule: Rule) -> str:
     if rule.replace is not None:
         return rule.replace(text)
     for pattern, instead in rule.rewrites:
