@@ -50,6 +50,19 @@ def error_record(number: int, name: str, trace: int) -> Row:
 
 # What is written, and what is read: columns of the first step and of the trajectory.
 CASES: dict[str, tuple[list[Row], Row]] = {
+    "tools that OpenLIT names on the span of a model call": (
+        [
+            agent(1),
+            model(
+                2,
+                1,
+                gen_ai__tool__name="w",
+                gen_ai__tool__call__id="c1",
+                said=[message("assistant", "Hm.")],
+            ),
+        ],
+        {"content": "Hm.", "tool_name": None, "tool_call_id": None},
+    ),
     "a session that the user names": (
         [agent(1, session__id="s1"), tool(2, 1)],
         {"conversation_id": "s1"},

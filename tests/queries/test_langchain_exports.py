@@ -6,7 +6,7 @@ from typing import Any
 from tests.scenes import built_together
 
 from .together import Scene
-from .traces import rows, span
+from .traces import agent, message, model, rows, span, story
 
 TRACELOOP = "opentelemetry.instrumentation.langchain"
 
@@ -74,6 +74,53 @@ def test_calls_that_litellm_tells_beside_its_messages_are_requests() -> Scene:
     assert told == [
         {"tool_name": "w", "arguments": '{"city":"Paris"}'},
         {"tool_name": "w", "arguments": '{"city":"Rome"}'},
+    ]
+
+
+@built_together
+def test_text_that_litellm_tells_beside_calls_is_said_before_them() -> Scene:
+    """It stands in the conventions' form, without the calls."""
+    call: dict[str, Any] = {
+        f"gen_ai__completion__0__function_call__{key}": value
+        for key, value in {"name": "w", "arguments": "{}"}.items()
+    }
+    said = [message("assistant", "Let me see.")]
+    lake = yield [model(1, llm__request__type="completion", said=said, **call)]
+
+    told = rows(lake, "SELECT kind, content FROM steps ORDER BY step_index")
+    assert [step["kind"] for step in told] == ["message", "tool_call"]
+    assert told[0]["content"] == "Let me see."
+
+
+@built_together
+def test_what_litellm_leaves_beside_the_parts_of_a_message_is_read() -> Scene:
+    """Calls and the ids of their results are where OpenAI has them."""
+    calls = [
+        {"id": call, "type": "function", "function": {"name": "w", "arguments": arguments}}
+        for call, arguments in (("c1", '{"city": "Rome"}'), ("c2", '{"city": "Paris"}'))
+    ]
+    requested = message("assistant", "Hm.") | {"tool_calls": calls}
+    heard = [
+        message("user", "Where is it warm?"),
+        requested,
+        # Not in the order of the calls.
+        message("tool", "22C") | {"tool_call_id": "c2"},
+        message("tool", "30C") | {"tool_call_id": "c1"},
+    ]
+    said = [message("assistant", "In Rome.")]
+    lake = yield [
+        agent(1),
+        model(2, 1, at=1, heard=heard[:1], said=[requested]),
+        model(3, 1, at=9, heard=heard, said=said),
+    ]
+
+    assert story(lake) == [
+        "message Hm.",
+        'tool_call w {"city":"Rome"} ok',
+        "observation 30C",
+        'tool_call w {"city":"Paris"} ok',
+        "observation 22C",
+        "answer In Rome.",
     ]
 
 

@@ -23,6 +23,11 @@ HTTP: Row = {"http__request__method": "GET", "url__full": "http://svc/agent/tool
 SQL: Row = {"db__system": "postgresql", "db__query__text": "SELECT * FROM tool"}
 
 
+def _given(*args: object, **kwargs: object) -> str:
+    """Return the input of a decorated function."""
+    return json.dumps({"args": args, "kwargs": kwargs})
+
+
 def _by_kind(key: str, heard: str, said: str) -> list[Row]:
     """Return a run whose spans say their kind, one input and one output each under one key."""
 
@@ -89,6 +94,30 @@ TRACES: Mapping[str, tuple[list[Row], list[str]]] = {
             span(3, 1, at=9, name="llm_request", gen_ai__operation__name="embeddings"),
         ],
         CALLED,
+    ),
+    "decorated functions": (
+        [
+            span(1, ms=50, span__kind="agent", input=_given(question="What is the weather?")),
+            span(2, 1, at=5, name="get_weather.tool", span__kind="tool",
+                 input=_given(city="Paris"), output="22C"),
+            span(3, 1, at=9, name="now.tool", span__kind="tool", input=_given("UTC"), output="9"),
+        ],
+        [*CALLED, 'tool_call now ["UTC"] ok', "observation 9"],
+    ),
+    "decorated as Python prints": (
+        [
+            span(1, ms=50, name="agent", function__args="('What\\'s up?',)", function__kwargs="{}",
+                 gen_ai__output__messages="It is 22C."),
+            model(2, 1, at=1, said=[message("assistant", "It is 22C.")]),
+        ],
+        [ANSWER],
+    ),
+    "a method without arguments": (
+        [
+            span(1, ms=50, span__kind="agent", input=_given()),
+            model(2, 1, at=1, heard=[message("user", "Why?")], said=[message("assistant", "Hm.")]),
+        ],
+        ["answer Hm."],
     ),
     "beside a known dialect": (
         [
@@ -184,6 +213,15 @@ def test_one_argument_of_an_agent_is_what_was_asked(lake: Lake) -> None:
     of_it = f"trace_id = '{NUMBERS['operations that no convention has']:032x}'"
     found = rows(lake, f"SELECT user_input, llm_call_count FROM trajectories WHERE {of_it}")
     assert found == [{"user_input": "What is the weather?", "llm_call_count": 0}]
+
+
+def test_what_a_function_was_given_is_what_was_asked(lake: Lake) -> None:
+    """How a decorator writes it is no part of it; what it returned is named `messages`, too."""
+    found = rows(lake, "SELECT trace_id, user_input FROM trajectories")
+    asked = {int(run["trace_id"], 16): run["user_input"] for run in found}
+    assert asked[NUMBERS["decorated functions"]] == "What is the weather?"
+    assert asked[NUMBERS["decorated as Python prints"]] == "What's up?"
+    assert asked[NUMBERS["a method without arguments"]] == "Why?"
 
 
 def test_counts_of_a_lone_model_call_are_told(lake: Lake) -> None:

@@ -70,6 +70,7 @@ _MACROS: Final = (  # each may use those before it
     "crew_task",
     "llama_index_content",
     "python_text",
+    "function_input",
     "printed_inputs",
     "framework_phrases",
     "unknown_tool_texts",

@@ -108,7 +108,8 @@ WITH roles (role, endings) AS (
   (
     'output',
     [
-      'output_messages', 'tool_output', 'final_answer', 'answer', 'output', 'outputs', 'result',
+      'output_messages', 'response_messages', 'tool_output',
+      'final_answer', 'answer', 'output', 'outputs', 'result',
       'results', 'completion', 'completions', 'response', 'assistant_message', 'return_value',
       'observation', 'reply'
     ]
@@ -175,6 +176,11 @@ fitting AS (
       0
     ) AS place
   FROM paired
+  -- What is named as said was not heard: `output.messages`.
+  WHERE
+    role <> 'input'
+    OR NOT regexp_matches(words, '(^|_)(outputs?|response|completion)_')
+    OR regexp_matches(words, '(^|_)(inputs?|prompts?|request)(_|$)')
 ),
 
 chosen AS (
@@ -359,7 +365,8 @@ SELECT
     list_transform(
       map_entries(names), LAMBDA entry: { 'key': entry.key, 'value': attributes[entry.value] }
     )
-  ) AS found
+  ) AS found,
+  function_input(found['input']) AS input
 FROM chosen;
 
 CREATE OR REPLACE TEMP VIEW unknown_told AS
@@ -370,9 +377,9 @@ SELECT
   'user' AS role,
   -- The one argument of an agent that has no more.
   if(
-    operation = 'agent' AND len(json_keys(try_cast(found['input'] AS JSON))) = 1,
-    (try_cast(found['input'] AS JSON) ->> '$.*')[1],
-    found['input']
+    operation = 'agent' AND len(json_keys(try_cast(input AS JSON))) = 1,
+    (try_cast(input AS JSON) ->> '$.*')[1],
+    nullif(input, '{}')
   ) AS text
 FROM unknown_spans
 WHERE operation <> 'tool'
@@ -415,7 +422,7 @@ WITH entries AS (
     key,
     unnest(map_entries(attributes)) AS entry
   FROM unknown_spans
-  WHERE operation = 'tool' AND found['input'] IS NULL
+  WHERE operation = 'tool' AND input IS NULL
 ),
 
 arguments AS (
@@ -459,7 +466,7 @@ SELECT
     NULL
   ) AS tool_name,
   found['call_id'] AS call_id,
-  if(operation = 'tool', coalesce(found['input'], arguments), NULL) AS arguments,
+  if(operation = 'tool', coalesce(input, arguments), NULL) AS arguments,
   if(operation = 'tool', result_text(found['output']), NULL) AS result,
   if(operation = 'tool', NULL, user_input) AS user_input,
   if(operation = 'agent', answer, NULL) AS answer,

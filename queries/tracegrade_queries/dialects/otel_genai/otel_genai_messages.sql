@@ -36,7 +36,9 @@ parsed AS (
     direction,
     json_transform(
       try_cast(messages AS JSON),
-      '[{"role": "VARCHAR", "finish_reason": "VARCHAR",
+      '[{"role": "VARCHAR", "finish_reason": "VARCHAR", "tool_call_id": "VARCHAR",
+        "tool_calls": [{"id": "VARCHAR",
+        "function": {"name": "VARCHAR", "arguments": "JSON"}}],
         "parts": [{"type": "VARCHAR", "content": "JSON",
         "id": "VARCHAR", "name": "VARCHAR", "arguments": "JSON", "response": "JSON",
         "result": "JSON"}]}]'
@@ -145,6 +147,36 @@ WITH messages AS (
   FROM otel_genai_told
 ),
 
+-- LiteLLM leaves beside the parts what OpenAI has there: calls, and of a result the id of its own.
+whole AS (
+  SELECT
+    * EXCLUDE (message),
+    if(
+      message.tool_calls IS NULL AND message.tool_call_id IS NULL,
+      message,
+      struct_update(
+        message,
+        parts := list_transform(
+          coalesce(message.parts, []),
+          LAMBDA part: struct_update(part, id := coalesce(part.id, message.tool_call_id))
+        )
+        || list_transform(
+          coalesce(message.tool_calls, []),
+          LAMBDA call: {
+            'type': 'tool_call',
+            'content': NULL::JSON,
+            'id': call.id,
+            'name': call.function.name,
+            'arguments': call.function.arguments,
+            'response': NULL::JSON,
+            'result': NULL::JSON
+          }
+        )
+      )
+    ) AS message
+  FROM messages
+),
+
 -- A message of which nothing was written is still one: what the user says in it is not known.
 parts AS (
   SELECT
@@ -159,7 +191,7 @@ parts AS (
     unnest(coalesce(nullif(message.parts, []), [{ 'type': 'text' }])) AS part,
     generate_subscripts(coalesce(nullif(message.parts, []), [NULL]), 1) AS part_position,
     greatest(len(message.parts), 1) AS part_count
-  FROM messages
+  FROM whole
   WHERE len(message.parts) > 0 OR (message.role = 'user' AND message.parts = [])
 ),
 

@@ -14,7 +14,8 @@ WITH message_places AS (
     min(place) FILTER (WHERE field = 'role') AS role,
     min(place) FILTER (WHERE field = 'content') AS content,
     min(place) FILTER (WHERE field IN ('reasoning', 'reasoning_content')) AS thought,
-    min(place) FILTER (WHERE field = 'tool_call_id') AS call_id
+    min(place) FILTER (WHERE field = 'tool_call_id') AS call_id,
+    coalesce(bool_or(field = 'function_call') AND message_position = 0, FALSE) AS lists_calls
   FROM traceloop_keys
   GROUP BY shape, direction, message_position
 ),
@@ -32,6 +33,7 @@ messages AS (
   SELECT
     bucket_spans.key,
     map_values(bucket_spans.attributes) AS told,
+    bucket_spans.attributes['gen_ai.output.messages'] AS said,
     unnest(places.messages) AS place
   FROM bucket_spans
   INNER JOIN places USING (shape)
@@ -42,7 +44,14 @@ SELECT
   place.direction,
   place.message_position,
   coalesce(told[place.role], if(place.direction = 'out', 'assistant', NULL)) AS role,
-  told[place.content] AS content,
+  -- LiteLLM lists calls so, and tells the text beside them in the conventions' form.
+  coalesce(
+    told[place.content],
+    CASE
+      WHEN place.lists_calls AND place.direction = 'out'
+        THEN array_to_string(try_cast(said AS JSON) ->> '$[0].parts[*].content', '')
+    END
+  ) AS content,
   -- Anthropic's content blocks, as they were.
   json_type(
     CASE

@@ -67,8 +67,17 @@ SELECT
   placed.kind,
   placed.role,
   coalesce(operations.agent_name, naming.agent_name, run_names.agent_name) AS agent_name,
-  coalesce(calls.tool_name, observed.tool_name, operations.tool_name) AS tool_name,
-  coalesce(calls.call_id, observed.call_id, operations.call_id) AS tool_call_id,
+  -- OpenLIT names on the span of a model call what the model requests, which is no other step's.
+  coalesce(
+    calls.tool_name,
+    observed.tool_name,
+    if(operations.operation IN ('agent', 'model'), NULL, operations.tool_name)
+  ) AS tool_name,
+  coalesce(
+    calls.call_id,
+    observed.call_id,
+    if(operations.operation IN ('agent', 'model'), NULL, operations.call_id)
+  ) AS tool_call_id,
   calls.arguments,
   calls.result,
   placed.content,
