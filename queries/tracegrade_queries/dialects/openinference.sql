@@ -211,6 +211,7 @@ SELECT
           END,
           input ->> '$.messages[#-1].content',
           input ->> '$.task',
+          CASE WHEN json_type(input, '$.input') = 'VARCHAR' THEN input ->> '$.input' END,
           (input ->> '$.input_args.*')[1],
           CASE WHEN json_type(input) = 'VARCHAR' THEN input ->> '$' END
         )
@@ -220,6 +221,8 @@ SELECT
     WHEN operation <> 'agent' OR span_kind = 'LLM' THEN NULL
     -- What LlamaIndex writes there is a cut Python text.
     WHEN scope_name = 'openinference.instrumentation.llama_index' THEN NULL
+    -- What BeeAI writes there of a run that failed is the error.
+    WHEN failed AND scope_name = 'openinference.instrumentation.beeai' THEN NULL
     WHEN output IS NULL THEN output_value
     WHEN output ->> '$.messages[#-1].type' <> 'ai' THEN NULL
     WHEN json_type(output, '$.messages[#-1].data.content') = 'ARRAY'

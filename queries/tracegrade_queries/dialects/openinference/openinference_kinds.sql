@@ -60,6 +60,8 @@ SELECT
     WHEN span_kind = 'LLM' AND starts_with(name, 'invoke_agent ') THEN 'agent'
     -- Mastra writes each call of a model as several; its own attributes tell which it is.
     WHEN span_kind = 'LLM' AND attribute(kept, 'mastra.span.type') IS NOT NULL THEN 'other'
+    -- BeeAI: what went wrong in the span above, which says so itself; its kind is that span's.
+    WHEN scope_name = 'openinference.instrumentation.beeai' AND name = 'error' THEN 'other'
     WHEN span_kind = 'LLM' THEN 'model'
     WHEN span_kind = 'EVALUATOR' THEN 'evaluator'
     WHEN
