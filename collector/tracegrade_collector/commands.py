@@ -3,7 +3,6 @@
 stdout holds what was asked for and nothing else; counts and notes go to stderr.
 """
 
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -29,7 +28,7 @@ from tracegrade_collector.importing.plan_marker import parse_marker
 from tracegrade_collector.importing.roles import parse_roles
 from tracegrade_collector.rows.messages import REDACTED
 from tracegrade_lake import Lake
-from tracegrade_lake.files import private_opener
+from tracegrade_lake.out_files import out_file
 
 SIGNAL_OF_NAME = {"spans": Signal.TRACES, "logs": Signal.LOGS}
 NAME_OF_SIGNAL = {Signal.TRACES: "spans", Signal.LOGS: "log records"}
@@ -166,16 +165,12 @@ def _output(path: Path | None) -> Iterator[TextIO]:
     if path is None:
         yield sys.stdout
         return
-    unfinished = path.with_name(f".{path.name}.unfinished")
     try:
-        with open(unfinished, "w", encoding="utf-8", opener=private_opener) as file:
+        with out_file(path, private=True) as file:
             yield file
-        os.replace(unfinished, path)
     except OSError as error:
         msg = f"--out {path} cannot be written: {error.strerror}; choose another place"
         raise OutUnwritable(msg) from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _import_summary(imported: Imported) -> Iterator[str]:

@@ -19,7 +19,7 @@ from tracegrade_harness.environment.declared import missing
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.environment.folders import shared_folder, temporary_folder
 from tracegrade_harness.environment.kept_server import remove_dead
-from tracegrade_harness.errors import EnvironmentFailed, NotPassed, SuiteUnusable
+from tracegrade_harness.errors import EnvironmentFailed, HarnessFailed, NotPassed, SuiteUnusable
 from tracegrade_harness.fail_on import parse_run_rules
 from tracegrade_harness.junit import junit_xml
 from tracegrade_harness.lake import write
@@ -58,6 +58,7 @@ from tracegrade_harness.trial.setting import Setting, Tried, without_agents
 from tracegrade_harness.trial.shell import run_shell
 from tracegrade_harness.trial.taping import new_tape, read_tapes, tape_file, taped_cases
 from tracegrade_lake import Lake
+from tracegrade_lake.out_files import out_file
 from tracegrade_queries.costs.pricing import Prices
 from tracegrade_scoring.prices import load_prices
 from tracegrade_scoring.rendering.visible import visible
@@ -187,11 +188,20 @@ def run_chosen(
     write(opened, run, suite.suite, done.results)
     say_used(done, chosen.max_usd)
     say_unseen(done.results)
-    if junit is not None:
-        junit.write_text(junit_xml(suite.suite, done.results), encoding="utf-8")
     typer.echo(f"results: {done.folder}")
     say_report(lake, paths.source(loaded.folder, suite.tasks) if suite.tasks else None)
+    if junit is not None:
+        _write_junit(junit, junit_xml(suite.suite, done.results))
     end(f"`--resume {run}` tries them again", done.results, rules)
+
+
+def _write_junit(path: Path, text: str) -> None:
+    try:
+        with out_file(path) as file:
+            file.write(text)
+    except OSError as error:
+        msg = f"cannot write --junit {path}: {error.strerror}; all else of the run is kept"
+        raise HarnessFailed(msg) from error
 
 
 def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: bool) -> None:

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from tracegrade_scoring.compare.cli import compare
-from tracegrade_scoring.rendering.options import LakeOption
+from tracegrade_scoring.rendering.options import LakeOption, in_utc
 from tracegrade_scoring.report.cli import report
 
 __all__ = ["compare", "report", "score", "tasks"]
@@ -210,7 +210,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     given = load_prices(prices) if prices or forget_prices else None
     for note in notes:
         say(note)
-    chosen = Chosen(since, until, agent, release)
+    chosen = Chosen(in_utc(since), in_utc(until), agent, release)
     if dry_run:
         done = job.look(opened, specification, chosen=chosen, full=full)
     else:

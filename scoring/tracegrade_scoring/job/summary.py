@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from tracegrade_lake.out_files import out_file
 from tracegrade_queries.costs.pricing import Costs
 from tracegrade_scoring.errors import SummaryNotWritten
 from tracegrade_scoring.job.counts import CallCounts, Counts
@@ -230,9 +231,8 @@ def write_summary(path: Path, done: ScoreSummary) -> None:
         sys.stdout.write(text)
         return
     try:
-        part = path.with_name(f"{path.name}.part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
+        with out_file(path) as file:
+            file.write(text)
     except OSError as error:
         msg = f"cannot write the summary to {path}: {error.strerror}; choose another file"
         raise SummaryNotWritten(msg) from error

@@ -1,5 +1,6 @@
 """Options that several commands have."""
 
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -43,3 +44,10 @@ TrialsOption = Annotated[
         help="Attempts that each task should have, also of a task that another release tried.",
     ),
 ]
+
+
+def in_utc(moment: datetime | None) -> datetime | None:
+    """Return a time as tables hold it: in UTC, which one without an offset is already."""
+    if moment is None or moment.tzinfo is None:
+        return moment
+    return moment.astimezone(UTC).replace(tzinfo=None)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from tracegrade_lake.out_files import out_file
 from tracegrade_scoring.errors import ReportNotWritten
 
 
@@ -53,11 +54,9 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         ReportNotWritten: It cannot be written.
     """
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
+        with out_file(path) as file:
+            file.write(text)
     except OSError as error:
-        unfinished.unlink(missing_ok=True)
         msg = f"cannot write the report to {path}: {error.strerror}; name another file with --out"
         raise ReportNotWritten(msg) from error

@@ -18,6 +18,7 @@ from tracegrade_scoring.rendering.options import (
     MissingOption,
     OutOption,
     TrialsOption,
+    in_utc,
 )
 from tracegrade_scoring.rendering.output import is_folder, put_out, say_folder
 
@@ -77,7 +78,7 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     asked = opened.ReportRequest(
         Counting(min_trials, missing.value, trials),
         ReportOptions(level, compat is not None),
-        Selection(agent, tuple(release or ()), since, until),
+        Selection(agent, tuple(release or ()), in_utc(since), in_utc(until)),
     )
     if out is not None and is_folder(out, format_):
         from tracegrade_scoring.report.pages import write_pages

@@ -81,6 +81,15 @@ def test_agent_release_and_time_choose_what_is_shown(
     assert document["selection"]["since"] == "2026-11-01T00:00:00"
 
 
+def test_a_time_with_an_offset_is_told_in_utc(
+    lake: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The sentence above a report says which runs are in it."""
+    assert run("--lake", lake, "--since", "2026-11-01T07:00+09:00") == 0
+
+    assert "at or after 31 October 2026, 22:00 UTC" in capsys.readouterr().out
+
+
 def test_agent_that_never_ran_is_bad_input(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit 2 and one line that says which did."""
     assert run("--lake", lake, "--agent", "nobody") == 2
