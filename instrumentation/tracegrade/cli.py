@@ -54,6 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
     except Exception as error:  # noqa: BLE001 - the process edge: one line instead of a traceback
+        for argument in filter(_is_no_text, given):  # engines refuse it, each in its own words
+            text = f"{argument!a} is not UTF-8; write it in a terminal or script that is"
+            sys.exit(_fail(text, BadInput.exit_code, verbose=verbose))
         text = f"{type(error).__name__}: {error}"
         sys.exit(_fail(text, TracegradeError.exit_code, verbose=verbose))
 
@@ -63,6 +66,11 @@ def _without_verbose(arguments: Sequence[str]) -> tuple[list[str], bool]:
     end = arguments.index("--") if "--" in arguments else len(arguments)
     ours = [argument for argument in arguments[:end] if argument != "--verbose"]
     return [*ours, *arguments[end:]], len(ours) < end
+
+
+def _is_no_text(argument: str) -> bool:
+    """Return whether an argument holds bytes that are no UTF-8, which Python keeps as they are."""
+    return any("\udc80" <= character <= "\udcff" for character in argument)
 
 
 def _run(arguments: list[str]) -> int:
@@ -143,8 +151,14 @@ def _explain(error: typer.TyperException, arguments: Sequence[str]) -> int:
     if text.startswith("Usage:"):
         typer.echo(text, err=True)
         return BadInput.exit_code
-    name = next(iter(arguments), "")
+    name = _command_of(error) or next(iter(arguments), "")
     return _fail(f"{text.rstrip('.')}; see: tracegrade {name} --help", BadInput.exit_code)
+
+
+def _command_of(error: typer.TyperException) -> str:
+    """Return the name of the command that was given them, behind its group's; '' if unknown."""
+    context = getattr(error, "ctx", None)
+    return context.command_path.removeprefix("tracegrade ") if context else ""
 
 
 def _fail(text: str, exit_code: int, *, verbose: bool = False) -> int:

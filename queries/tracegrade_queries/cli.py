@@ -1,11 +1,29 @@
 """The `tracegrade sql` command: analysts' SQL over the lake."""
 
-from typing import Annotated
+import re
+from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperCommand
+
+_COMMENT: Final = re.compile(r"--[^\s=]*\s")
+"""How a query begins that begins with a comment."""
 
 
-def sql(  # noqa: PLR0913, PLR0917 - one for each option
+class _QueryCommand(TyperCommand):
+    """Takes a query that begins with a comment for what it is, not for an option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments, as all commands do."""
+        shown = [f" {each}" if _COMMENT.match(each) else each for each in args]
+        return super().parse_args(ctx, shown)
+
+
+sql = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@sql.command("sql", cls=_QueryCommand)
+def _sql(  # noqa: PLR0913, PLR0917 - one for each option
     query: Annotated[
         str | None,
         typer.Argument(

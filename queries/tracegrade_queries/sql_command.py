@@ -1,5 +1,6 @@
 """Runs an analyst's query over a lake and prints its rows, for people or for programs."""
 
+import io
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -23,7 +24,9 @@ from tracegrade_queries.errors import QueriesError, QueryFailed, QueryStopped
 MEMORY_LIMIT: Final = "40%"
 """Of the machine: others work there too."""
 
-MEMORY: Final = re.compile(r"(?=.*[1-9])\d+(\.\d+)?\s*(%|[KMGT]i?B)", re.IGNORECASE)
+MEMORY: Final = re.compile(
+    r"(?=.*[1-9])(\d+(\.\d+)?\s*[KMGT]i?B|(\d{1,2}(\.\d+)?|100(\.0+)?)\s*%)", re.IGNORECASE
+)
 """How a limit is written."""
 
 FORMATS: Final = ("table", "csv", "json", "parquet")
@@ -199,8 +202,16 @@ def _text(question: Question) -> str:
         msg = "give either a query or --saved NAME; `tracegrade sql --list` shows the saved ones"
         raise QueryFailed(msg)
     if question.query == "-":
-        return sys.stdin.read()
+        return _standard_input()
     return layers.find_query(question.saved) if question.saved else str(question.query)
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        msg = f"the query on standard input is not UTF-8 at byte {error.start}; save it as UTF-8"
+        raise QueryFailed(msg) from error
 
 
 def _parameter(text: str) -> tuple[str, str]:
@@ -214,6 +225,8 @@ def _parameter(text: str) -> tuple[str, str]:
 def _print(answer: duckdb.DuckDBPyRelation, output: Output) -> None:
     try:
         if output.format == "table":
+            if isinstance(sys.stdout, io.TextIOWrapper):  # frames of tables are not in ASCII
+                sys.stdout.reconfigure(errors="replace")
             answer.show(max_width=10_000, max_rows=10_000)
             return
         rows = answer.to_arrow_table()

@@ -102,6 +102,10 @@ def test_verbose_after_two_dashes_belongs_to_the_program() -> None:
         (["scor"], "tracegrade: no command 'scor'; did you mean 'score'?"),
         (["xyz"], "tracegrade: no command 'xyz'; there are: collect, compare, "),
         (["run", "--nope"], "tracegrade: No such option: --nope; see: tracegrade run --help"),
+        (
+            ["token", "new"],
+            "tracegrade: Missing option '--file'; see: tracegrade token new --help",
+        ),
         (["run"], "tracegrade: Missing argument '-- CMD...'; see: tracegrade run --help"),
     ],
 )

@@ -5,6 +5,7 @@ import io
 import json
 import shutil
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ import pytest
 from tests.commands import Ended, tracegrade
 from tests.queries.traces import agent, land, request_of, tool
 
+from tracegrade.cli import main
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
@@ -90,6 +92,7 @@ def test_list_shows_saved_queries(folder: Path) -> None:
         ),
         ([QUERY, "--format", "xml"], "xml"),
         ([QUERY, "--param", "x"], "name=value"),
+        ([QUERY, "--memory-limit", "101%"], "give it as 4GB, 512MB or 40%"),
     ],
 )
 def test_bad_question_is_one_line(folder: Path, arguments: list[str], says: str) -> None:
@@ -132,8 +135,37 @@ def test_nested_values_are_json_in_a_csv_cell(folder: Path) -> None:
     assert row == {"items": [1, 2], "named": {"a": "b"}, "total": 0}
 
 
+def test_query_may_begin_with_a_comment(folder: Path) -> None:
+    """As files of queries do, `tracegrade sql "$(cat query.sql)"`; it is no option."""
+    for comment in ("-- how many", "--how many", "--"):
+        answer = sql(folder, f"{comment}\nSELECT count(*) AS steps FROM steps", "--format", "csv")
+
+        assert (answer.stdout, answer.returncode) == ('"steps"\n1\n', 0), comment
+    assert "No such option: --nothing" in sql(folder, "--nothing").stderr
+
+
+def test_query_that_is_no_text_is_bad_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file in Latin-1, also as an argument, is told in one line instead of the engine's."""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"SELECT '\xfc'")))
+    given, read = sql(folder, "SELECT '\udcfc'"), sql(folder, "-")
+
+    assert (given.returncode, read.returncode) == (2, 2)
+    assert "is not UTF-8" in given.stderr
+    assert "is not UTF-8 at byte 8" in read.stderr
+
+
+def test_tables_are_shown_on_terminals_without_unicode(folder: Path) -> None:
+    """What such a terminal lacks becomes a question mark."""
+    shown = io.TextIOWrapper(io.BytesIO(), "ascii", write_through=True)
+    with redirect_stdout(shown), pytest.raises(SystemExit) as ended:
+        main(["sql", "SELECT 'ü' AS u", "--lake", str(folder)])
+
+    assert ended.value.code == 0
+    assert b"u" in shown.buffer.getvalue()
+
+
 def test_query_can_come_from_a_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that begins with a comment would be an option; standard input takes any."""
+    """Standard input takes any text."""
     text = b"-- how many\nSELECT count(*) AS steps FROM steps;\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
     answer = sql(folder, "-", "--format", "csv")
