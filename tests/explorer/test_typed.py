@@ -51,6 +51,13 @@ def test_keys_and_names_are_offered(web: TestClient) -> None:
     assert offered(web, "tsa=")[-1] == "tsa=~ "
 
 
+def test_conversations_are_offered(web: TestClient) -> None:
+    """Those that contain what is typed, whatever its case; and that of none is known."""
+    assert offered(web, "conversation=K") == ["conversation=k "]
+    assert offered(web, "conversation=") == ["conversation=k ", "conversation=~ "]
+    assert offered(web, "conversation=nothing") == []
+
+
 def test_what_is_offered_is_what_the_filter_has(web: TestClient) -> None:
     """Its counts lead to as many runs, and each can be taken as it stands."""
     found = web.get("/completions.json", params={"typed": "task=", "release": "1.0"}).json()

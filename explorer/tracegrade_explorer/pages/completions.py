@@ -21,7 +21,7 @@ from tracegrade_explorer.filters.grammar import (
 from tracegrade_explorer.filters.typed import TypedWord, typed_words, written
 from tracegrade_explorer.pages.cells import ALL_METRICS
 from tracegrade_explorer.pages.runs import LABELS, label_of
-from tracegrade_explorer.shelf.snapshot import read_kept
+from tracegrade_explorer.shelf.snapshot import Row, read_kept, read_matching
 from tracegrade_scoring.rendering import words
 
 OWN: Final = ("typed",)
@@ -107,13 +107,21 @@ def _label(key: str) -> str:
 def _names(ask: Ask, wanted: Filter, word: TypedWord) -> Iterator[Completion]:
     """Yield the names that the runs of the filter have, those of most runs first."""
     others = {key: names for key, names in wanted.names.items() if key != word.key}
-    rows = read_kept(ask.snapshot, ask.con, "facets", wanted.replaced(names=others), names=NAMES)
-    runs = {row["name"]: row["runs"] for row in rows if row["facet"] == word.key}
+    rows = _rows(ask, wanted.replaced(names=others), word)
+    runs = {row["name"]: row["runs"] for row in rows}
     for name in _matching((name for name in runs if name is not None), word.value):
         yield Completion(f"{written(word.key, name_text(name))} ", words.count(runs[name], "run"))
     if None in runs and word.value in ("", UNKNOWN):
         hint = f"not known, {words.count(runs[None], 'run')}"
         yield Completion(f"{written(word.key, UNKNOWN)} ", hint)
+
+
+def _rows(ask: Ask, wanted: Filter, word: TypedWord) -> list[Row]:
+    if word.key == "conversation":
+        looked_for = {"names": CHOICES, "part": word.value}
+        return read_matching(ask.con, "conversation_names", wanted, parameters=looked_for)
+    rows = read_kept(ask.snapshot, ask.con, "facets", wanted, names=NAMES)
+    return [row for row in rows if row["facet"] == word.key]
 
 
 def _matching(texts: Iterable[str], begun: str) -> list[str]:
