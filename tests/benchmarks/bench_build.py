@@ -23,6 +23,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 from tests.benchmarks.histories import FORMS, request
+from tests.benchmarks.printing import while_read
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.rows.rows import span_rows
@@ -97,7 +98,9 @@ def measure(title: str, land_all: Callable[[Lake], None]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         lake = Lake.create(Path(folder) / "lake")
         land_all(lake)
-        subprocess.run([sys.executable, "-m", __spec__.name, "--lake", folder, title], check=True)
+        command = [sys.executable, "-m", __spec__.name, "--lake", folder, title]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        print(done.stdout, end="", flush=True)
 
 
 def build_lake(folder: str, title: str) -> None:
@@ -138,4 +141,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with while_read():
+        main()

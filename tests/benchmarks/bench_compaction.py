@@ -15,6 +15,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 from tests.benchmarks.load import Body
+from tests.benchmarks.printing import while_read
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.rows.rows import span_rows
@@ -112,4 +113,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with while_read():
+        main()

@@ -21,6 +21,7 @@ from typing import Any, Final
 import duckdb
 import pyarrow as pa
 from tests.benchmarks.made_lake import make, task_file
+from tests.benchmarks.printing import while_read
 
 from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
 from tracegrade_lake import RAW_SPANS, Lake
@@ -159,4 +160,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with while_read():
+        main()

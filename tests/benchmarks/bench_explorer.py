@@ -24,6 +24,7 @@ from urllib.parse import quote
 import psutil
 from playwright.sync_api import sync_playwright
 from tests.benchmarks.made_lake import make, task_file
+from tests.benchmarks.printing import while_read
 from tests.scoring.report.build import START, Tables, as_lake
 
 from tracegrade_lake import Lake
@@ -182,4 +183,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with while_read():
+        main()

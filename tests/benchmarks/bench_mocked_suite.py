@@ -15,6 +15,7 @@ from typing import Final
 
 import yaml
 from starlette.responses import JSONResponse
+from tests.benchmarks.printing import while_read
 
 from tracegrade_harness.environment.http_server import HttpServer
 
@@ -127,4 +128,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with while_read():
+        main()

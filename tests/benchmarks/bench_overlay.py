@@ -15,6 +15,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from tests.benchmarks.printing import while_read
+
 from tracegrade_harness.environment import namespace
 
 ROUNDS: Final = 5
@@ -83,4 +85,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with while_read():
+        main()

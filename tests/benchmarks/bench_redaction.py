@@ -11,6 +11,7 @@ from functools import partial
 
 import pyarrow as pa
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from tests.benchmarks.printing import while_read
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.redact.pseudonyms import Pseudonyms
@@ -85,4 +86,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with while_read():
+        main()

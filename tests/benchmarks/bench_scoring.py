@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 import duckdb
 from tests.benchmarks.made_lake import DAYS, Maker, make, task_file
 from tests.benchmarks.plain_scoring import NUMBERS, score_plainly
+from tests.benchmarks.printing import while_read
 
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.score import score
@@ -132,4 +133,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with while_read():
+        main()

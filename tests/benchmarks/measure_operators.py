@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 import duckdb
 from tests.benchmarks.bench_build import SPANS, land_captures, land_histories
 from tests.benchmarks.histories import FORMS
+from tests.benchmarks.printing import while_read
 from tests.queries.traces import take_all
 from tests.recording import Recorder
 
@@ -100,4 +101,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with while_read():
+        main()

@@ -16,6 +16,7 @@ from typing import Any
 
 from tests.benchmarks.bench_build import land_captures
 from tests.benchmarks.made_lake import make, task_file
+from tests.benchmarks.printing import while_read
 
 from tracegrade_lake import Lake, Table
 from tracegrade_queries.build.build import build
@@ -119,4 +120,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with while_read():
+        main()
