@@ -146,3 +146,55 @@ def test_output_tool_of_pydantic_ai_is_the_answer() -> Scene:
     lake = yield [agent(1), model(2, 1, heard=[message("user", "?")], said=said)]
     assert story(lake) == ['answer final_result {"celsius":22} {"celsius":22}']
     assert rows(lake, "SELECT error_count FROM trajectories") == [{"error_count": 0}]
+
+
+@built_together
+def test_agentops_tells_each_call_once() -> Scene:
+    """It writes what a model requests as spans below the model's, beside those of the tools."""
+    requested: Row = {
+        "scope": "agentops.instrumentation.providers.openai.wrappers.chat",
+        "agentops__span__kind": "AgentOpsSpanKindValues.TOOL",
+        "tool__name": "w",
+    }
+    offered: Row = {
+        f"gen_ai__request__functions__0__{key}": value
+        for key, value in {"name": "w", "parameters": "{}"}.items()
+    }
+    said: Row = {
+        "gen_ai__completion__0__role": "assistant",
+        "gen_ai__completion__0__content": "Hm.",
+    }
+    cities = ((1, "Paris"), (2, "Rome"))
+    calls: list[Row] = [
+        {"tool__call__id": f"c{number}", "tool__parameters": json.dumps({"city": city})}
+        for number, city in cities
+    ]
+    lake = yield [
+        span(1, ms=100, name="a.agent", agentops__span__kind="agent"),
+        span(2, 1, at=1, ms=9, **offered, **said),
+        *(span(3 + n, 2, at=5 + n, **requested, **call) for n, call in enumerate(calls)),
+        *(
+            span(
+                5 + n,
+                1,
+                at=20 + n,
+                name="w.tool",
+                agentops__span__kind="tool",
+                agentops__tool__input=json.dumps({"args": [], "kwargs": {"city": city}}),
+                agentops__tool__output="22C",
+            )
+            for n, city in cities
+        ),
+    ]
+
+    assert story(lake) == [
+        "message Hm.",
+        *STORY[:2],
+        'tool_call w {"city":"Rome"} ok',
+        "observation 22C",
+    ]
+    told = rows(
+        lake,
+        "SELECT tool_call_id, offered FROM steps WHERE kind = 'tool_call' ORDER BY step_index",
+    )
+    assert told == [{"tool_call_id": f"c{number}", "offered": True} for number, _ in cities]

@@ -9,6 +9,7 @@
 --   ^traceloop\.
 --   ^llm\.request\.type$
 --   ^gen_ai\.(prompt|completion)\.
+--   ^agentops\.
 -- Parts:
 --   traceloop_keys
 --   traceloop_turns
@@ -225,6 +226,7 @@ marked AS (
     spoken.user_input,
     spoken.key IS NOT NULL AS has_messages,
     spans.scope_name = 'opentelemetry.instrumentation.agno' AS is_plain,
+    is_request(spans.scope_name, spans.attributes) AS is_request,
     -- Agno's results, as Python prints them.
     CASE
       WHEN is_plain
@@ -282,11 +284,13 @@ marked AS (
     OR attribute(spans.kept, 'traceloop.span.kind') IS NOT NULL
     OR attribute(spans.kept, 'traceloop.entity.name') IS NOT NULL
     OR attribute(spans.kept, 'llm.request.type') IS NOT NULL
+    OR is_request(spans.scope_name, spans.attributes)
 )
 
 SELECT
   marked.key,
   CASE
+    WHEN marked.is_request THEN 'other'
     WHEN attribute(marked.kept, 'llm.request.type') IN ('chat', 'completion') THEN 'model'
     WHEN marked.kind = 'tool' THEN 'tool'
     WHEN marked.kind IN ('agent', 'workflow') THEN 'agent'

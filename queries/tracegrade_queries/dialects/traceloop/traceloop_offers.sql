@@ -13,13 +13,13 @@ WITH names AS (
   FROM shapes
 ),
 
--- llm.request.functions.N.
+-- llm.request.functions.N., of AgentOps gen_ai.request.functions.N.
 stems AS (
   SELECT
     shape,
     list_sort(list(name[:-5])) AS stems
   FROM names
-  WHERE regexp_matches(name, '^llm\.request\.functions\.\d+\.name$')
+  WHERE regexp_matches(name, '^(llm|gen_ai)\.request\.functions\.\d+\.name$')
   GROUP BY shape
 ),
 

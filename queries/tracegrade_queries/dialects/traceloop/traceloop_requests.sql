@@ -1,10 +1,16 @@
--- Tool calls in messages, as indexed keys tell them.
+-- Tool calls in messages, as indexed keys tell them, and spans below those of model calls.
 --
 -- Reads:
 --   bucket_spans
 --   traceloop_keys
 -- Order:
 --   none
+-- Whether a span is a tool call that a model requested: AgentOps, which began as a copy of
+-- OpenLLMetry, writes such ones below the span of the model call.
+CREATE OR REPLACE TEMP MACRO is_request(SCOPE_NAME, ATTRIBUTES) AS
+starts_with(scope_name, 'agentops.instrumentation.providers.')
+AND attributes['tool.call.id'] IS NOT NULL;
+
 CREATE OR REPLACE TEMP TABLE traceloop_requests AS
 WITH request_places AS (
   SELECT
@@ -47,4 +53,17 @@ SELECT
   told[place.call_id] AS call_id,
   told[place.tool_name] AS tool_name,
   told[place.arguments] AS arguments
-FROM requests;
+FROM requests
+UNION ALL
+SELECT
+  models.key,
+  'out' AS direction,
+  0 AS message_position,
+  row_number() OVER (PARTITION BY models.key ORDER BY calls.start_ns, calls.span_id) AS item,
+  calls.attributes['tool.call.id'] AS call_id,
+  calls.attributes['tool.name'] AS tool_name,
+  calls.attributes['tool.parameters'] AS arguments
+FROM bucket_spans AS calls
+INNER JOIN bucket_spans AS models
+  ON calls.trace_id = models.trace_id AND calls.parent_span_id = models.span_id
+WHERE is_request(calls.scope_name, calls.attributes);
