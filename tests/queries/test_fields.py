@@ -63,6 +63,26 @@ CASES: dict[str, tuple[list[Row], Row]] = {
         ],
         {"content": "Hm.", "tool_name": None, "tool_call_id": None},
     ),
+    "arguments that are JSON twice": (
+        [agent(1), tool(2, 1, gen_ai__tool__call__arguments=json.dumps('{"city": "Paris"}'))],
+        {"arguments": '{"city":"Paris"}'},
+    ),
+    "an argument that is a text": (
+        [agent(1), tool(2, 1, gen_ai__tool__call__arguments='"Paris"')],
+        {"arguments": '"Paris"'},
+    ),
+    "messages that are JSON twice": (
+        [
+            agent(1),
+            model(
+                2,
+                1,
+                gen_ai__input__messages=json.dumps(json.dumps([message("user", "Why?")])),
+                gen_ai__output__messages=json.dumps(json.dumps(ASKS)),
+            ),
+        ],
+        {"content": "Hm.", "user_input": "Why?"},
+    ),
     "a session that the user names": (
         [agent(1, session__id="s1"), tool(2, 1)],
         {"conversation_id": "s1"},

@@ -53,6 +53,7 @@ from tracegrade_queries.engine.statements import found, run
 _MACROS: Final = (  # each may use those before it
     "position_gap",
     "place_by",
+    "json_once",
     "result_text",
     "without_quotes",
     "without_blanks",

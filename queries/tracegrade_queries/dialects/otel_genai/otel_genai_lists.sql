@@ -39,7 +39,7 @@ lists AS (
     trace_id,
     scope_name,
     'in' AS direction,
-    heard AS messages
+    json_once(heard) AS messages
   FROM told
   UNION ALL
   SELECT
@@ -47,7 +47,7 @@ lists AS (
     trace_id,
     scope_name,
     'out' AS direction,
-    said AS messages
+    json_once(said) AS messages
   FROM told
 )
 

@@ -155,7 +155,7 @@ SELECT
   nullif(coalesced.agent_label, '') AS agent_label,
   coalesced.tool_name,
   nullif(coalesced.call_id, '') AS call_id,
-  coalesced.arguments,
+  json_once(coalesced.arguments) AS arguments,
   coalesced.result,
   coalesce(coalesced.from_log, false) AS from_log,
   coalesced.content,
