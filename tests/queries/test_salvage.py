@@ -10,9 +10,11 @@ from tracegrade_queries.build.salvage import whole_prefix
 from .together import Scene
 from .traces import (
     agent,
+    apart,
     message,
     model,
     request,
+    response,
     rows,
     story,
     tool,
@@ -61,6 +63,40 @@ def test_cut_messages_and_arguments_become_steps_that_say_so() -> Scene:
     assert story(lake)[0] == 'tool_call get_weather {"city":"Paris"} unknown'
     assert 'tool_call b {"city":"Paris"} ok' in story(lake)
     assert rows(lake, "SELECT DISTINCT flags FROM steps") == [{"flags": ["salvaged"]}]
+
+
+@built_together
+def test_arguments_that_a_message_tells_in_part_are_those_of_the_execution() -> Scene:
+    """Whether what the model said was cut, or what the next call heard of it."""
+    said = message("assistant", request("w", "c1", city="Paris", days=3))
+    ran = tool(
+        3,
+        1,
+        at=5,
+        tool_name="w",
+        gen_ai__tool__call__id="c1",
+        gen_ai__tool__call__arguments='{"city": "Paris", "days": 3, "units": "C"}',
+    )
+    said_in_part = json.dumps([said]).partition('"days"')[0]
+    heard = json.dumps([message("user", "?"), said, message("tool", response("22C", "c1"))])
+    lake = yield apart(
+        [
+            [agent(1), model(2, 1, at=1, gen_ai__output__messages=said_in_part), ran],
+            [agent(1), model(2, 1, at=1), ran, model(4, 1, at=9, gen_ai__input__messages=heard)],
+            [
+                agent(1),
+                model(2, 1, at=1),
+                ran,
+                model(4, 1, at=9, gen_ai__input__messages=heard.partition('"days"')[0]),
+            ],
+        ]
+    )
+
+    whole = '{"city":"Paris","days":3,"units":"C"}'
+    told = [story(lake, f"{trace:032x}")[0] for trace in (1, 2, 3)]
+    # What a request tells whole is what the model requested.
+    asked = '{"city":"Paris","days":3}'
+    assert told == [f"tool_call w {arguments} ok" for arguments in (whole, asked, whole)]
 
 
 @built_together

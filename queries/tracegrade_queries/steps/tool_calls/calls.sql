@@ -9,6 +9,8 @@
 --   responses
 --   shared_responses
 --   model_calls
+--   model_members
+--   next_calls
 --   tool_lists
 --   offered_in_runs
 --   control_tools
@@ -58,6 +60,23 @@ joined_results AS (
   HAVING count(*) > 1
 ),
 
+salvaged AS (
+  SELECT DISTINCT model_members.model_call
+  FROM operations
+  INNER JOIN model_members USING (key)
+  WHERE list_contains(operations.flags, 'salvaged')
+),
+
+-- Model calls whose requests may be told in part: by what they said, or what the next one heard.
+told_in_part AS (
+  SELECT model_call
+  FROM salvaged
+  UNION
+  SELECT next_calls.model_call
+  FROM next_calls
+  INNER JOIN salvaged ON next_calls.next_call = salvaged.model_call
+),
+
 requested AS (
   SELECT
     coalesce(requests.request, -1 - executions.key) AS call,
@@ -70,7 +89,16 @@ requested AS (
     executions.start_ns AS execution_ns,
     coalesce(nullif(requests.tool_name, ''), executions.tool_name) AS tool_name,
     coalesce(requests.call_id, executions.call_id) AS call_id,
-    coalesce(requests.arguments, executions.arguments) AS arguments,
+    -- Where the end of the request was cut off, its execution tells it whole.
+    CASE
+      WHEN
+        told_in_part.model_call IS NOT NULL
+        AND json_contains(
+          try_cast(executions.arguments AS JSON), try_cast(requests.arguments AS JSON)
+        )
+        THEN executions.arguments
+      ELSE coalesce(requests.arguments, executions.arguments)
+    END AS arguments,
     coalesce(
       requests.parsed, executions.arguments IS NULL OR executions.match_arguments IS NOT NULL
     ) AS parsed,
@@ -104,6 +132,7 @@ requested AS (
   LEFT JOIN responses ON requests.request = responses.request
   LEFT JOIN shared_responses ON requests.model_call = shared_responses.model_call
   LEFT JOIN joined_results ON requests.model_call = joined_results.model_call
+  LEFT JOIN told_in_part ON requests.model_call = told_in_part.model_call
 ),
 
 -- Tools whose executions a run records: there, one that is missing did not happen. A log of
