@@ -8,7 +8,7 @@ import fcntl
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -83,8 +83,13 @@ def write_synced(path: Path, write: Callable[[BinaryIO], object]) -> int:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file that appears under its name only when it is whole and on the disk."""
+    write_pieces(path, [content])
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a file as `write_whole` does, of pieces that need not be in memory together."""
     unfinished = path.with_name(f".{path.name}.unfinished")
-    write_synced(unfinished, lambda file: file.write(content))
+    write_synced(unfinished, lambda file: file.writelines(pieces))
     unfinished.rename(path)
     sync_folder(path.parent)
 
