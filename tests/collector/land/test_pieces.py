@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from tests.collector.encoding.wire_bytes import field
 from tests.collector.otlp_samples import log_requests, span_requests
-from tests.collector.running import landed, landed_files, landed_ids
+from tests.collector.running import landed, landed_files, landed_ids, trace_request
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Signal
@@ -96,3 +96,24 @@ def test_a_segment_of_many_values_lands_in_several_files(
     held = landed(tmp_path)["duplicate_attributes"].to_pylist()
     assert [len(each) for each in held] == [MANY - 1] * 7
     assert verify(lake, lambda _: None, deep=True).wrong == []
+
+
+def spans_of_one_resource(encoding: Encoding) -> bytes:
+    """Return a request of a thousand spans whose resource says a kilobyte."""
+    request = trace_request(*range(1, 1001))
+    said = request.resource_spans[0].resource.attributes.add(key="process.command_line")
+    said.value.string_value = "x" * 1000
+    text = json.dumps(write_json(request)).encode()
+    return text if encoding is Encoding.JSON else request.SerializeToString()
+
+
+@pytest.mark.parametrize("encoding", Encoding)
+def test_what_rows_repeat_of_a_resource_is_bounded(encoding: Encoding) -> None:
+    """It is sent once and stands in each row, so a piece holds fewer of such requests."""
+    body = spans_of_one_resource(encoding)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "PIECE_REPEATED_BYTES", 2_500_000)
+        cut = pieces.pieces([body] * 5, lambda each: (each, encoding), 1 << 30)
+        found = [len(piece) for piece in cut]
+
+    assert found == [2, 2, 1]
