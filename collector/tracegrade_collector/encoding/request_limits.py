@@ -21,6 +21,7 @@ from tracegrade_collector.encoding.otlp import (
     Request,
     Signal,
     empty_request,
+    groups,
     holds_at_most,
 )
 from tracegrade_collector.errors import TooLarge
@@ -30,6 +31,7 @@ STEPS_PER_MESSAGE = 4  # how many fields are passed at most for each message tha
 STEPS_AT_ONCE = 2000  # half a millisecond
 MAX_DEPTH = 100  # the decoder's own limit
 PIECE_BYTES = 4 << 20  # looked through in one go, during which no other thread runs: 8 ms
+MAX_REPEATED_BYTES = 512 << 20  # columns of text end at 2 GiB; 1,000 items of 500 kB each
 LENGTH_DELIMITED, VARINT = 2, 0
 FIXED_BYTES = {1: 8, 3: 0, 4: 0, 5: 4}  # of the other kinds of field; 3 and 4 enclose a group
 JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{,]', re.DOTALL)
@@ -62,6 +64,25 @@ def check_items_limit(request: Request, encoding: Encoding, at_most: RequestLimi
     """
     if encoding is Encoding.JSON and not holds_at_most(request, at_most.items):
         raise _too_many(at_most.items, ITEMS_IN_WORDS)
+
+
+def check_repeated(request: Request) -> None:
+    """Check that the rows of a decoded request do not repeat too much of its resources and scopes.
+
+    Raises:
+        TooLarge: They would; it could be acknowledged, and would never become rows.
+    """
+    repeated = sum(
+        (group.resource.resource.ByteSize() + group.scope.scope.ByteSize()) * len(group.items)
+        for group in groups(request)
+        if group.items
+    )
+    if repeated > MAX_REPEATED_BYTES:
+        msg = (
+            f"each item repeats its resource and scope, here {repeated} bytes in all, at most "
+            f"{MAX_REPEATED_BYTES}; send smaller batches, or a shorter resource"
+        )
+        raise TooLarge(msg)
 
 
 def check_limits(body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits) -> None:

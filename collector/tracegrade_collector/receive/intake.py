@@ -18,6 +18,7 @@ from tracegrade_collector.encoding.request_limits import (
     RequestLimits,
     check_items_limit,
     check_limits,
+    check_repeated,
 )
 from tracegrade_collector.errors import CollectorError, MalformedRequest, Unavailable
 from tracegrade_collector.land.quarantine import Quarantine
@@ -223,6 +224,7 @@ def decode(
     check_limits(body, signal, encoding, at_most)
     request = otlp.decode(body, signal, encoding)
     check_items_limit(request, encoding, at_most)
+    check_repeated(request)
     return request
 
 

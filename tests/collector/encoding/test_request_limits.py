@@ -194,3 +194,23 @@ def test_few_parts_are_told_from_many(
                 scope.spans.add()
 
     assert otlp.holds_at_most(request, 10) is is_few
+
+
+@pytest.mark.parametrize("encoding", Encoding)
+def test_a_resource_that_items_repeat_too_often_is_refused(encoding: Encoding) -> None:
+    """A megabyte in each of 600 rows is more than their columns should hold; in 500 it is not."""
+    request = ExportTraceServiceRequest()
+    group = request.resource_spans.add()
+    group.resource.attributes.add(key="process.command_line").value.string_value = "x" * (1 << 20)
+    spans = group.scope_spans.add().spans
+
+    def body(count: int) -> bytes:
+        del spans[:]
+        for number in range(1, count + 1):
+            spans.add(trace_id=b"t" * 16, span_id=number.to_bytes(8))
+        text = json.dumps(write_json(request)).encode()
+        return text if encoding is Encoding.JSON else request.SerializeToString()
+
+    assert otlp.count_items(decode(body(500), Signal.TRACES, encoding, DEFAULT)) == 500
+    with pytest.raises(TooLarge, match="repeats its resource and scope, here 62"):
+        decode(body(600), Signal.TRACES, encoding, DEFAULT)
