@@ -13,8 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
+from typing import Any
 
 import orjson
+
+from tracegrade_queries.build.nesting import is_too_deep
 
 MAX_STEPS = 1000  # steps beyond are not read; comparing two plans takes the square of this
 
@@ -70,6 +73,16 @@ def read_plan(plan: str) -> tuple[PlanStep, ...]:
     return tuple(step for step in steps if step.status not in CANCELLED_STATUSES)
 
 
+def read_json(text: str, otherwise: object = None) -> Any:
+    """Return the value of a JSON text; something else for no JSON, or of too many levels."""
+    if is_too_deep(text):
+        return otherwise
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return otherwise
+
+
 def text_of(item: Mapping[str, object]) -> str:
     """Return the text of a step of a structured plan; empty where it has none."""
     for key in TEXT_KEYS:
@@ -108,10 +121,7 @@ def matches(before: Sequence[PlanStep], after: Sequence[PlanStep]) -> dict[int, 
 
 
 def _items(plan: str) -> Sequence[object]:
-    try:
-        value: object = orjson.loads(plan)
-    except orjson.JSONDecodeError:
-        value = plan
+    value = read_json(plan, plan)
     if isinstance(value, dict):
         lists = (value[key] for key in LIST_KEYS if isinstance(value.get(key), list))
         value = next(lists, [value])

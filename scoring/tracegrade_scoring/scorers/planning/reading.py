@@ -12,9 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-import orjson
-
-from tracegrade_scoring.attempts.plan_steps import LIST_KEYS, MAX_STEPS, text_of
+from tracegrade_scoring.attempts.plan_steps import LIST_KEYS, MAX_STEPS, read_json, text_of
 
 _ITEM: Final = re.compile(r"^([ \t]*)(?:(?:step\s+)?\d+[.):]|[-*•])[ \t]+(?=\S)", re.I | re.M)
 _ENDS: Final = (
@@ -113,10 +111,7 @@ def _json_texts(text: str) -> Iterator[str]:
 
 
 def _items_of(text: str) -> list[Any] | None:
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return None
+    value = read_json(text)
     if isinstance(value, dict):
         value = next((value[key] for key in LIST_KEYS if isinstance(value.get(key), list)), None)
     return value if isinstance(value, list) else None

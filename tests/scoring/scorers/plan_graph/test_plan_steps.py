@@ -94,7 +94,12 @@ def test_plans_are_read_as_agents_write_them(plan: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "plan", ["7", "null", "", "{}", "[]", "[null]", '[{"text": 7}]', "[[]]", "[" * 99_999]
+    "plan",
+    [
+        *("7", "null", "", "{}", "[]", "[null]", '[{"text": 7}]', "[[]]", "[" * 99_999),
+        *("[" * levels + "]" * levels for levels in (300, 900, 1020)),
+        *('{"a":' * levels + "7" + "}" * levels for levels in (300, 900, 1020)),
+    ],
 )
 def test_odd_plans_are_read_without_failing(plan: str) -> None:
     """Whatever a trace calls a plan can be read."""

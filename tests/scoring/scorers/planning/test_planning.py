@@ -159,11 +159,12 @@ def test_json_in_a_thought_may_stand_beside_other_brackets() -> None:
         ("files", [thought(TEXT), thought("First I call f([{x}]).", 1)]),
         ("files", [thought("First I call f([{x}]).")]),
         ("files", [{**plan(None), "content": "I shall look first."}]),
+        ("files", [{**plan(None), "plan": "[" * 1020 + "]" * 1020}]),
     )
 
     assert others[:2] == [declared] * 2
     assert others[2] == listed
-    assert [each["pq"].label for each in others[3:]] == ["no_plan"] * 2
+    assert [each["pq"].label for each in others[3:]] == ["no_plan"] * 3
 
 
 def test_last_plan_before_the_first_call_counts() -> None:
