@@ -25,7 +25,7 @@ MAX_WORDS = 100  # words of a step beyond are not compared
 
 SIMILAR = 0.5  # least token Jaccard at which two texts are one step, reworded
 
-OPEN_STATUSES = frozenset({"pending", "todo", "to do", "open", "planned", "not_started"})
+OPEN_STATUSES = frozenset({"pending", "todo", "to do", "open", "planned", "not started"})
 FINISHED_STATUSES = frozenset({"completed", "complete", "done", "finished"})
 CANCELLED_STATUSES = frozenset({"cancelled", "canceled", "skipped"})
 # How plans name what we call text: our own spans, then the todo tools of others.
@@ -36,6 +36,7 @@ _NUMBERING = re.compile(
     r"^\s*(?:(?:[-*•]|\[[ x]?\]|(?:step\s+)?\d+(?:\.\d+)*[.):]|step\s+\d+|[a-z][.)])\s*)+"
 )
 _PUNCTUATION = re.compile(r"[^\w\s]+")
+_BETWEEN_WORDS = re.compile(r"[\s_-]+")
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class PlanStep:
     """As the plan has it; empty where it gives no text."""
     tool: str | None
     status: str | None
-    """Case-folded; None where the plan does not mark this step."""
+    """Case-folded, with blanks between words; None where the plan does not mark this step."""
     otherwise: str = ""
     """What it is compared by, as a whole, where it has no words: its tool, else all it says."""
 
@@ -135,7 +136,9 @@ def _read_step(item: object) -> PlanStep:
     if not isinstance(item, dict):
         return PlanStep(None, str(item), None, None, str(item))
     get = item.get
-    status = (_text(get("status")) or "").casefold() or None
+    status = (
+        " ".join(_BETWEEN_WORDS.split((_text(get("status")) or "").casefold())).strip() or None
+    )
     found = PlanStep(_text(get("id")), text_of(item), _text(get("tool")), status)
     if found.id is not None or normal_text(found.said):
         return found

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tracegrade_scoring.attempts.plan_steps import (
+    OPEN_STATUSES,
     matches,
     normal_text,
     read_plan,
@@ -53,6 +54,14 @@ def _started(plan: object) -> object:
     if not isinstance(plan, list) or not isinstance(plan[0], dict):
         return plan
     return [{**plan[0], "status": "in_progress"}, *plan[1:]]
+
+
+@pytest.mark.parametrize("status", ["not_started", "Not Started", "not-started", " NOT  started "])
+def test_marks_are_read_however_they_are_written(status: str) -> None:
+    """With blanks, underscores or hyphens between their words."""
+    (step,) = read_plan(json.dumps([{"text": "look", "status": status}]))
+
+    assert step.status in OPEN_STATUSES
 
 
 @pytest.mark.parametrize(
