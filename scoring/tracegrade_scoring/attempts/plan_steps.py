@@ -136,10 +136,8 @@ def _read_step(item: object) -> PlanStep:
     if not isinstance(item, dict):
         return PlanStep(None, str(item), None, None, str(item))
     get = item.get
-    status = (
-        " ".join(_BETWEEN_WORDS.split((_text(get("status")) or "").casefold())).strip() or None
-    )
-    found = PlanStep(_text(get("id")), text_of(item), _text(get("tool")), status)
+    status = _BETWEEN_WORDS.sub(" ", (_text(get("status")) or "").casefold()).strip()
+    found = PlanStep(_text(get("id")), text_of(item), _text(get("tool")), status or None)
     if found.id is not None or normal_text(found.said):
         return found
     return replace(found, otherwise=found.said or found.tool or _unmarked(item))
