@@ -414,6 +414,15 @@ def test_reads_alone_are_not_graded_where_only_writes_are() -> None:
     assert value(found, "tool_utilization") == 0
 
 
+def test_dimensions_have_their_own_value_whatever_their_weight() -> None:
+    """Where all that has weight is lacking, the score is not applicable, and the others stay."""
+    weights = ToolCorrectness(selection=0.0, parameters=1.0, sequence=0.0, utilization=0.0)
+    found = graded(["look"], ["look"], weights=weights)
+
+    assert value(found) == value(found, "tool_correct") == "no_arguments_expected"
+    assert value(found, "tool_selection_jaccard") == value(found, "tool_sequence") == 1
+
+
 def test_turns_are_graded_one_by_one() -> None:
     """A call in the wrong turn is wrong; the score is the mean, correct only if every turn is."""
     task = {"expected": [{"tool": "a", "turn": 0}, {"tool": "b", "turn": 1}]}

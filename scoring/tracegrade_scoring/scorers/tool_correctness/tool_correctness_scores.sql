@@ -115,7 +115,13 @@ explained AS (
   SELECT
     *,
     [
-      if(parts[1] IS NULL, coalesce(no_grade, 'no_calls'), NULL),
+      -- With calls, what has weight is lacking: arguments, or results that can be recognised.
+      CASE
+        WHEN parts[1] IS NOT NULL THEN NULL
+        WHEN parts[2] IS NULL THEN coalesce(no_grade, 'no_calls')
+        WHEN parts[3] IS NULL THEN 'no_arguments_expected'
+        ELSE 'no_distinctive_result'
+      END,
       if(parts[2] IS NULL, coalesce(no_grade, 'no_calls'), NULL),
       if(parts[3] IS NULL, coalesce(no_grade, 'no_arguments_expected'), NULL),
       if(parts[4] IS NULL, coalesce(no_grade, 'no_calls_expected'), NULL),
@@ -136,7 +142,7 @@ SELECT
   trajectory_ids,
   score_of(parts[1], wholes[1], nothing[1], errors[1], NULL, 'static') AS tool_correctness,
   score_of(correct::INTEGER, 1, nothing[1], errors[1], NULL, 'static') AS tool_correct,
-  score_of(parts[2], wholes[2], nothing[1], NULL, NULL, 'static') AS tool_selection_jaccard,
+  score_of(parts[2], wholes[2], nothing[2], NULL, NULL, 'static') AS tool_selection_jaccard,
   score_of(parts[3], wholes[3], nothing[3], errors[3], NULL, 'static') AS tool_parameters,
   score_of(parts[4], wholes[4], nothing[4], errors[4], NULL, 'static') AS tool_sequence,
   score_of(parts[5], wholes[5], nothing[5], NULL, NULL, 'static') AS tool_utilization
