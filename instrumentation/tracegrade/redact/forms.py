@@ -40,7 +40,7 @@ _VALUE_KEY: Final = (
 )
 _GAP: Final = r"\s{0,99}[,\s](?:[^{}<>]{0,200}?[,\s{])?"
 _LIST_GAP: Final = rf"{_QUOTE}?(?:\s{{1,4}}|,\s{{0,4}}){_QUOTE}?"
-_WORD: Final = r"(?P<value>[^\s\"'\\;|&]{1,200})"
+_WORD: Final = r"(?P<value>[^\s\"'\\;|&,})\]][^\s\"'\\;|&]{0,200})"
 
 ASSIGNMENT: Final = rf"(?P<name>{NAMED})(?P<close>{_QUOTE}?[\])]?){_BOLD}?{_ASSIGNED}(?:\*\*[ ]?)?"
 """Ends where the value begins."""
@@ -100,6 +100,10 @@ FORMS: Final = (
         r"(?:<!\[CDATA\[)?(?P<value>(?:[^<>&]|&(?:amp|quot|apos|#x?[0-9a-f]{1,6});)+?)(?:\]\]>)?"
         r"(?:<|&lt;)\\*/",
         ("<", "&lt;"),
+    ),
+    Form(  # a field of a form in a browser
+        rf"type{_QUOTE}?\s{{0,4}}[:=]\s{{0,4}}{_QUOTE}password{_QUOTE}{_GAP}{_VALUE_KEY}{_IN_QUOTES}",
+        ("val",),
     ),
     Form(  # YAML
         rf"{BOUNDARY}(?:name|key)\s{{0,2}}:\s{{1,4}}(?P<name>[a-z0-9._-]{{0,50}}?{NAMED})\s{{0,4}}"

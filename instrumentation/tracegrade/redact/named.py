@@ -46,6 +46,11 @@ _BARE: Final = re.compile(
     r"(?:(?i:basic|bearer|digest|token|negotiate|apikey)(?:\s{1,4}|%20))?([^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}，。、；！？」）]{1,300})"  # noqa: RUF001 - Chinese
 )
 _REST: Final = re.compile(r"[^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}，。、；！？」）]+")  # noqa: RUF001
+_REST_OF_VARIABLE: Final = re.compile(
+    _REST.pattern[:-1] + r"*+(?:[&<>()\[\]{}][A-Za-z0-9_!@#$%^*+.:/-]++(?![=&|(]))*+"
+)
+"""Without the next one: in a file of an environment a value goes on to the end of its line."""
+
 _BRACKETS: Final = re.compile(rf"[\[\]{{}}]|{_ESCAPES}([\"'])")
 _CODE_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z_]*(?:\.[A-Za-z_]+)*\Z")
 _IDENTIFIER_CHARS: Final = string.ascii_letters + string.digits + "_.$-"
@@ -71,6 +76,11 @@ _BLOCK: Final = re.compile(
 )
 """A value of several lines, as YAML writes it."""
 
+_HASHED: Final = re.compile(r"\$[0-9a-z-]{1,12}\$[\w./,=$+-]{3,}")
+"""As `crypt` writes a password's hash."""
+
+_URL_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
+_QUOTE_BEFORE: Final = re.compile(r"(?<!\\)(\\*+)([\"'`])\Z")
 _VARIABLE: Final = re.compile(r"\?[0-9]*\Z|[:@][A-Za-z_]+\Z")
 """As SQL names what is filled in."""
 
@@ -188,9 +198,10 @@ class NamedSecrets:
     def _quoted(
         self, text: str, opened: re.Match[str], assigned: Assigned
     ) -> tuple[list[Span], int]:
-        start, end = opened.end(), _closing(text, opened)
+        in_three = _in_three_quotes(text, opened)
+        start, end = in_three or (opened.end(), _closing(text, opened))
         value = text[start:end]
-        is_code = not assigned.quote and (
+        is_code = not (assigned.quote or in_three) and bool(
             _AFTER_A_TEXT.match(value) or _ends_a_text(text, opened, assigned)
         )
         if self._is_secret(assigned.name, value) and not is_code:
@@ -207,7 +218,7 @@ class NamedSecrets:
         bare = _BARE.match(text, assigned.at)
         if bare is None or not self._is_bare_secret(text, bare, assigned):
             return [], assigned.at
-        rest = _REST.match(text, bare.end())
+        rest = (_REST_OF_VARIABLE if assigned.is_variable else _REST).match(text, bare.end())
         end = rest.end() if rest else bare.end()
         return [(bare.start(), end, assigned.marked())], end
 
@@ -266,14 +277,22 @@ def _is_code(text: str, bare: re.Match[str], assigned: Assigned) -> bool:
     """Return whether a word is a call, an attribute or a variable, or stands for no value."""
     word = bare[1]
     after = text[bare.end() : bare.end() + 1]
-    is_call = after in {"(", "["}
+    is_mixed = assigned.is_variable and _is_mixed(word) and not text.startswith("()", bare.end())
+    is_call = after in {"(", "["} and not is_mixed
     is_name = not assigned.is_variable and _CODE_NAME.match(word.rstrip(":!?")) is not None
     is_attribute = is_name and "." in word.rstrip(".:!?")
     is_reference = is_name and _NAMES_ONE.search(word) is not None
-    is_filled_in = word.startswith(("$", "%", "{", "*")) or _VARIABLE.match(word) is not None
+    is_written = _HASHED.match(word) is not None or _URL_ESCAPE.match(word) is not None
+    is_template = word.startswith(("$", "%", "{", "*")) and not is_written
+    is_filled_in = is_template or _VARIABLE.match(word) is not None
     is_word = stands_for_no_value if assigned.is_setting else is_next_word
     says_nothing = is_word(word.rstrip(".:!?"))
     return is_call or is_attribute or is_reference or is_filled_in or says_nothing
+
+
+def _is_mixed(word: str) -> bool:
+    """Return whether a word has digits, and no dot as the path of a function has."""
+    return "." not in word and any(map(str.isdigit, word))
 
 
 def _is_pass(name: str) -> bool:
@@ -292,6 +311,18 @@ def _says_enough(bare: re.Match[str], assigned: Assigned) -> bool:
         return not _is_pass(assigned.name)
     has_digit = any(map(str.isdigit, word))
     return looks_like_key(word) or has_digit or len(word) >= LEAST_LETTERS
+
+
+def _in_three_quotes(text: str, opened: re.Match[str]) -> tuple[int, int] | None:
+    """Return where a text in three quotes, as Python writes one, begins and ends; else None."""
+    if opened.re is _HTML_QUOTE:
+        return None
+    quotes = 3 * (opened[1] + opened[2])
+    if not text.startswith(quotes, opened.start(1)):
+        return None
+    start = opened.start(1) + len(quotes)
+    end = text.find(quotes, start)
+    return start, end if end >= 0 else len(text)
 
 
 def _closing(text: str, opened: re.Match[str]) -> int:
@@ -350,7 +381,15 @@ def _matched(finder: Finder, text: str) -> Iterator[Span]:
         if is_number(value) or value.startswith(("$", MARK_START)) or says_nothing(value):
             continue
         if not name or is_secret(name, value):
-            yield *match.span("value"), MARK
+            yield match.start("value"), _end_in_quotes(text, match), MARK
+
+
+def _end_in_quotes(text: str, match: re.Match[str]) -> int:
+    """Return where a value ends: if a quote stands before it, at the one that closes it."""
+    start, end = match.span("value")
+    opened = _QUOTE_BEFORE.search(text, max(0, start - LONGEST_NAME), start)
+    closing = _closing(text, opened) if opened else end
+    return closing if end < closing <= start + LONGEST_NAME else end
 
 
 def _without(text: str, found: list[Span]) -> str:

@@ -107,8 +107,8 @@ API_KEYS: Final = (
     r"pn[ub]_[A-Za-z0-9]{36}",  # Prefect
     r"rdme_[a-z0-9]{60,}",  # ReadMe
     r"sbp_[a-f0-9]{40}|sb_secret_[A-Za-z0-9_-]{20,}",  # Supabase
-    r"sgp_(?:[A-Za-z0-9]{5,16}_)?[0-9a-fA-F]{40}",  # Sourcegraph
-    r"shippo_(?:live|test)_[0-9a-fA-F]{40}",
+    r"sgp_(?:[A-Za-z0-9]{5,16}_)?[0-9A-Fa-f]{40}",  # Sourcegraph
+    r"shippo_(?:live|test)_[0-9A-Fa-f]{40}",
     r"tskey-[a-z]{2,10}-[A-Za-z0-9-]{16,}",  # Tailscale
     r"x(?:keysib|smtpsib)-[a-f0-9]{64}-[A-Za-z0-9]{16}",  # Brevo
 )
