@@ -315,7 +315,7 @@ def _says_enough(bare: re.Match[str], assigned: Assigned) -> bool:
 
 def _in_three_quotes(text: str, opened: re.Match[str]) -> tuple[int, int] | None:
     """Return where a text in three quotes, as Python writes one, begins and ends; else None."""
-    if opened.re is _HTML_QUOTE:
+    if opened.re is _HTML_QUOTE or opened[2] == "`":  # a block of Markdown is no value
         return None
     quotes = 3 * (opened[1] + opened[2])
     if not text.startswith(quotes, opened.start(1)):

@@ -146,6 +146,7 @@ HARMLESS = [
     "Invalid password: too short",
     'fetch(url, {credentials: "include"})',
     '{"command": "mysql -u root -p"}',
+    "How to set the token and the password:\n```\nexport A=1\npytest -q\n```",
     "PASSWORD=$1; API_KEY=get_key2()",
     '{"type": "password", "required": true, "value": ""}',
     'WWW-Authenticate: Bearer resource_metadata="https://x.com/.well-known/oauth"',
