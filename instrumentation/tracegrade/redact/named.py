@@ -33,6 +33,9 @@ LEAST_DIGITS: Final = 4
 LONGEST_LITERAL: Final = 2000
 """Of an object or a list in code, in characters."""
 
+MOST_OPEN_LITERALS: Final = 100
+"""Which do not end and are read again for each name in them; further ones count as cut."""
+
 LEAST_LETTERS: Final = 16
 """Of a word without digits that is a key."""
 
@@ -175,14 +178,18 @@ class NamedSecrets:
         return (self._is_own(name) and not is_marked) or is_secret(name, text)
 
     def _assigned(self, text: str) -> Iterator[Span]:
-        end = 0
+        end, open_literals = 0, 0
         for assigned in _names_in(text, self._assignment):
             is_code = kind_of(assigned.name) is NameKind.COOKIE and not assigned.quote
             if end <= assigned.at < len(text) and not (is_code or _is_in_arn(text, assigned)):
-                spans, end = self._values_of(text, assigned)
+                is_patient = open_literals < MOST_OPEN_LITERALS
+                spans, end = self._values_of(text, assigned, is_patient=is_patient)
+                open_literals += end == assigned.at and text[end] in "[{"
                 yield from spans
 
-    def _values_of(self, text: str, assigned: Assigned) -> tuple[list[Span], int]:
+    def _values_of(
+        self, text: str, assigned: Assigned, *, is_patient: bool
+    ) -> tuple[list[Span], int]:
         """Return the secrets of a name, and from where on another name's may begin."""
         opened = _OPEN.match(text, assigned.at) or _HTML_QUOTE.match(text, assigned.at)
         if opened is not None:
@@ -193,7 +200,7 @@ class NamedSecrets:
             return self._bare(text, assigned)
         if _SCHEMA.match(text, assigned.at) or _is_pass(assigned.name):
             return [], assigned.at
-        return _texts_within(text, assigned)
+        return _texts_within(text, assigned, is_cut=bool(assigned.quote) or not is_patient)
 
     def _quoted(
         self, text: str, opened: re.Match[str], assigned: Assigned
@@ -339,10 +346,10 @@ def _closing(text: str, opened: re.Match[str]) -> int:
     return stop
 
 
-def _texts_within(text: str, assigned: Assigned) -> tuple[list[Span], int]:
+def _texts_within(text: str, assigned: Assigned, *, is_cut: bool) -> tuple[list[Span], int]:
     """Return each text of an object or a list, and its end.
 
-    Of one that does not end, which a quoted name says was cut, those there are.
+    Of one that does not end, but was cut, as a quoted name says, those there are.
     """
     depth, position, found = 0, assigned.at, list[Span]()
     stop = len(text) if assigned.quote else min(len(text), position + LONGEST_LITERAL)
@@ -358,7 +365,7 @@ def _texts_within(text: str, assigned: Assigned) -> tuple[list[Span], int]:
             depth += 1 if token[0] in "[{" else -1
             if depth == 0:
                 return found, position
-    return (found, stop) if assigned.quote else ([], assigned.at)
+    return (found, stop) if is_cut else ([], assigned.at)
 
 
 def _is_within(name: str, text: str) -> bool:

@@ -19,6 +19,8 @@ HOSTILE = {
     "backslashes in a list": '"secret": ["a' + "\\" * CHARS,
     "backslashes behind a name": "value, password name" + "\\" * CHARS,
     "backslashes before an escape": "\\" * CHARS + ' \\u0041 password="x"',
+    "many lists that do not end": 'password=["a",' * (CHARS // 14),
+    "many objects that do not end": "password={" * (CHARS // 10),
     "many names of cookies": "cookie:" * (CHARS // 7),
 }
 
