@@ -1,27 +1,48 @@
 """Makes texts out of traces harmless to look at: what would act on a screen is spelled out."""
 
 import unicodedata
+from typing import Final
+
+_JOINERS: Final = "\u200c\u200d"
+"""How scripts such as Persian and Hindi, and emoji, say which of two signs become one."""
 
 
 def visible(text: str) -> str:
     r"""Return a text with every character that acts instead of showing spelled out, as `\x1b`.
 
     These are controls (terminal escapes, line ends), format characters (right-to-left overrides,
-    zero-width ones), lone surrogates, private and unassigned ones, and spaces other than ' '.
+    zero-width ones but for a joiner between two signs that are no ASCII), lone surrogates, private
+    and unassigned ones, and spaces other than ' ', since names are told apart by them.
     """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(c if _shows(c) else _spelled(c) for c in text)
+    return _visible(text)
 
 
 def visible_text(text: str) -> str:
-    """Return a text of several lines in which all but its line ends is visible."""
-    return "\n".join(visible(line) for line in text.replace("\r\n", "\n").split("\n"))
+    """Return a text of several lines in which all but its line ends is visible.
+
+    Spaces of any width are: French and Japanese are written with others than ' '.
+    """
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join(_visible(line, spaces="Zs") for line in lines)
 
 
-def _shows(character: str) -> bool:
-    category = unicodedata.category(character)
-    return character == " " or category[0] not in "CZ"
+def _visible(text: str, spaces: str = "") -> str:
+    """Return a text spelled out, but for spaces of a category."""
+    if text.isprintable():
+        return text
+    return "".join(
+        sign
+        if sign.isprintable() or unicodedata.category(sign) == spaces or _joins(text, place)
+        else _spelled(sign)
+        for place, sign in enumerate(text)
+    )
+
+
+def _joins(text: str, place: int) -> bool:
+    """Return whether a joiner stands there, between two signs that are no ASCII."""
+    neighbours = text[place - 1 : place] + text[place + 1 : place + 2]
+    joined = len(neighbours) == 2 and neighbours.isprintable() and min(neighbours) > "\x7f"
+    return text[place] in _JOINERS and joined
 
 
 def _spelled(character: str) -> str:
