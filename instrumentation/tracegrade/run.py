@@ -6,7 +6,10 @@ own. In each Python process of it, OpenTelemetry's start-up hook then finds our 
 """
 
 import os
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Annotated, Final
@@ -24,6 +27,9 @@ CONTENT_SWITCHES: Final = {  # what other instrumentations call "with content", 
     "OPENINFERENCE_HIDE_INPUTS": ("false", "true"),
     "OPENINFERENCE_HIDE_OUTPUTS": ("false", "true"),
 }
+
+_PYTHON: Final = re.compile(r"python[\d.]*")
+_LOOK: Final = "import importlib.metadata; importlib.metadata.version('tracegrade')"
 
 
 def run(
@@ -46,7 +52,24 @@ def run(
         raise BadInput(msg)
     environment = dict(os.environ)
     set_up(environment, instrumentors)
+    _warn_of_other_python(program)
     os.execve(program, command, environment)  # noqa: S606 - runs what the user asked for
+
+
+def _warn_of_other_python(program: str) -> None:
+    """Say that another Python than this one would run without us: it finds none of our modules."""
+    here = Path(sys.executable).parent
+    if not _PYTHON.fullmatch(Path(program).name) or Path(program).parent.samefile(here):
+        return
+    looked = subprocess.run(  # noqa: S603 - the Python that the user names
+        [program, "-c", _LOOK], capture_output=True, check=False
+    )
+    if looked.returncode:
+        typer.echo(
+            f"tracegrade: warning: {program} has no tracegrade, so it will send no spans; "
+            f"install it there, {program} -m pip install tracegrade, or name another Python",
+            err=True,
+        )
 
 
 def set_up(environment: MutableMapping[str, str], instrumentors: str | None) -> None:
