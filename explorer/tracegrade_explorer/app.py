@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import shlex
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -186,7 +187,7 @@ class Explorer:
                 cursor.interrupt()
             msg = (
                 f"it took longer than {secs:g} s and was stopped; narrow the filter, or ask "
-                f"`tracegrade sql --lake {self.site.lake}`"
+                f"`tracegrade sql --lake {shlex.quote(self.site.lake)}`"
             )
             raise TooSlow(msg) from None
 

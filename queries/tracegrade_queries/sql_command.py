@@ -2,6 +2,7 @@
 
 import io
 import re
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -136,7 +137,7 @@ def _note_unbuilt(lake: Lake, limits: Limits) -> None:
     if unbuilt := unbuilt_spans(lake, limits):
         _note(
             f"spans not in steps and trajectories yet: {unbuilt}; "
-            f"run `tracegrade score --lake {lake.place}`"
+            f"run `tracegrade score --lake {shlex.quote(lake.place)}`"
         )
 
 

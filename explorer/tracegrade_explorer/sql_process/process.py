@@ -4,6 +4,7 @@ It is told a job as a line of JSON on stdin, and writes a byte to stdout once th
 """
 
 import select
+import shlex
 import subprocess
 import sys
 import threading
@@ -82,4 +83,5 @@ def _started(process: subprocess.Popen[bytes], job: Mapping[str, Any]) -> Readin
 
 def stopped(lake: str, why: str) -> str:
     """Return the message about a query that was stopped."""
-    return f"the query was stopped: {why}; `tracegrade sql --lake {lake}` has no such limits"
+    command = f"tracegrade sql --lake {shlex.quote(lake)}"
+    return f"the query was stopped: {why}; `{command}` has no such limits"

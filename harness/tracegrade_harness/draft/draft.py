@@ -1,5 +1,6 @@
 """Runs of a lake become the files of a suite; here alone they are read and written."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -68,7 +69,8 @@ def drafted(
     with connect(lake, layers=(SCORES,)) as con:
         if not con.sql("SELECT 1 FROM trajectory_scores LIMIT 1").fetchall():
             msg = f"the lake at {lake.place} was never scored, so no failure of its runs is known"
-            msg += f"; run `tracegrade score --lake {lake.place}`, with --tasks if there are any"
+            command = f"tracegrade score --lake {shlex.quote(lake.place)}"
+            msg += f"; run `{command}`, with --tasks if there are any"
             raise SuiteUnusable(msg)
         known = expectations(con, known_specification(lake, given))
         runs = [(run, missing_content(run)) for run in captured_runs(con, chosen)]

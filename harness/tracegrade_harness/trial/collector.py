@@ -4,6 +4,7 @@ Agents send to the relay (`doors/otlp_relay.py`). With an open network they coul
 the port, but not the token.
 """
 
+import shlex
 import subprocess
 import sys
 import threading
@@ -70,7 +71,7 @@ class Collector:
         code = self._process.returncode
         if code and error is None:
             msg = f"the collector ended with exit code {code}, see {self._log}; spans that it "
-            msg += f"took land with `tracegrade collect --lake {self._lake}`"
+            msg += f"took land with `tracegrade collect --lake {shlex.quote(str(self._lake))}`"
             raise EnvironmentFailed(msg)
 
     def _said_address(self) -> str:

@@ -107,12 +107,15 @@ def test_bad_question_is_one_line(folder: Path, arguments: list[str], says: str)
 
 def test_spans_without_steps_are_told(folder: Path, tmp_path: Path) -> None:
     """An answer about steps says on stderr that some are not built; one about spans does not."""
-    lake = Lake.open(shutil.copytree(folder, tmp_path / "lake"))
+    lake = Lake.open(shutil.copytree(folder, tmp_path / "a lake"))
     land(lake, request_of([agent(3, trace=2)]), seq=2)
     about_steps, about_spans = sql(lake.root, QUERY), sql(lake.root, "SELECT name FROM spans")
 
     assert (about_steps.returncode, about_spans.stderr) == (0, "")
-    assert about_steps.stderr.startswith("spans not in steps and trajectories yet: 1;")
+    assert about_steps.stderr == (
+        "spans not in steps and trajectories yet: 1; "
+        f"run `tracegrade score --lake '{lake.root}'`\n"
+    )
 
 
 def test_missing_lake_is_bad_input(tmp_path: Path) -> None:
