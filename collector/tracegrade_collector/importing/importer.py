@@ -22,12 +22,14 @@ import pyarrow.compute as pc
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Request, Signal
 from tracegrade_collector.errors import ImportBusy, NotRedacted
+from tracegrade_collector.importing.fitting import fitting
 from tracegrade_collector.importing.known_formats import read_file
 from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.run_addresses import runs_of
 from tracegrade_collector.importing.verdict_rows import BATCH_ROWS, Verdict, add_verdicts
 from tracegrade_collector.redact.redaction import REDACTED, Redactor
 from tracegrade_collector.rows.rows import Record, log_rows, span_rows
+from tracegrade_collector.rows.wire import repeated_bytes
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_lake.files import FILE_MODE
 from tracegrade_lake.lake_root import writing_to
@@ -35,7 +37,7 @@ from tracegrade_lake.lake_root import writing_to
 COLLECTOR_ID = "import"
 LOCK_NAME = "import.lock"
 BATCH_BYTES = 64 * 2**20
-"""Of requests, as protobuf, per commit."""
+"""Of requests, as protobuf, and of what their rows repeat, per commit."""
 
 HASH = "content_hash"
 
@@ -112,8 +114,9 @@ def import_files(
                 if verdicts.count >= BATCH_ROWS:
                     _flush(batches, verdicts)
                 if part.request is not None and part.signal is not None:
-                    seq += 1
-                    batches[part.signal].add(_record(seq, part.signal, part.request), file)
+                    for request in fitting(part.request, part.signal):
+                        seq += 1
+                        batches[part.signal].add(_record(seq, part.signal, request), file)
         _flush(batches, verdicts)
     return imported
 
@@ -182,7 +185,7 @@ class _Batch:
         """Take a request of the file of this number, and commit if there is enough."""
         self._records.append(record)
         self._file_of_seq[record.seq] = file
-        self._bytes += len(record.body)
+        self._bytes += len(record.body) + repeated_bytes(record.body)
         if self._bytes >= BATCH_BYTES:
             self.flush()
 

@@ -58,15 +58,15 @@ def most_repeated_bytes(body: bytes, encoding: Encoding) -> int:
         return repeated_bytes(body)
     try:
         request = json.loads(body)
-    except (ValueError, RecursionError):  # said when its rows are made
-        return 0
-    return sum(
-        (_json_size(resource.get("resource")) + _json_size(scope.get("scope")))
-        * len(scope.get(items) or ())
-        for resources, scopes, items in _JSON_PATHS
-        for resource in request.get(resources) or ()
-        for scope in resource.get(scopes) or ()
-    )
+        return sum(
+            (_json_size(resource.get("resource")) + _json_size(scope.get("scope")))
+            * len(scope.get(items) or ())
+            for resources, scopes, items in _JSON_PATHS
+            for resource in request.get(resources) or ()
+            for scope in resource.get(scopes) or ()
+        )
+    except (AttributeError, RecursionError, TypeError, ValueError):
+        return 0  # no request, which is said when its rows are made
 
 
 def _json_size(value: Any) -> int:
