@@ -255,14 +255,14 @@ def test_every_command_reads_and_writes_it(
     assert len(report["releases"]) == 1
 
 
-class _Outage(io.StringIO):
+class _Outage(io.BytesIO):
     """A query to be read, after which the store is down."""
 
     def __init__(self, store: Store) -> None:
-        super().__init__("SELECT max(name) FROM spans")
+        super().__init__(b"SELECT max(name) FROM spans")
         self._store = store
 
-    def read(self, size: int | None = -1, /) -> str:
+    def read(self, size: int | None = -1, /) -> bytes:
         """Return the query."""
         self._store.fault("*", "/", times=10**6)
         return super().read(size)
@@ -274,7 +274,7 @@ def test_an_outage_during_a_query_is_no_mistake_in_it(
     """The error names the lake, and its exit code says that trying again may help."""
     monkeypatch.setenv("TRACEGRADE_STATE", str(tmp_path))
     land(Lake.create(url, tmp_path), request_of([agent(1)]))
-    monkeypatch.setattr(sys, "stdin", _Outage(store))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(_Outage(store)))
 
     with pytest.raises(LakeUnreachable, match="cannot be reached") as failed:
         print_rows(Question("-", None), lake=url)
