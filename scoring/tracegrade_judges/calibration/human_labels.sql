@@ -1,5 +1,8 @@
 -- What people say of verdicts that were drawn for them, and of no others.
 --
+-- A label says yes or no by the words, and without one the value, that decide on success.
+-- Source: docs/metrics.md, section 8.3.
+--
 -- Reads:
 --   judge_samples
 --   verdicts
@@ -9,7 +12,7 @@
 --   trajectory_id  VARCHAR  One row for each verdict drawn and person.
 --   subject        VARCHAR  success | sub_goal.
 --   sub_goal       VARCHAR  NULL unless subject is sub_goal.
---   person         VARCHAR  Source of the label: human:NAME.
+--   person         VARCHAR  Source of the label: human or human:NAME.
 --   says_yes       BOOLEAN
 -- Order:
 --   trajectory_id, subject, sub_goal, person
@@ -18,7 +21,14 @@ SELECT DISTINCT
   verdicts.subject,
   verdicts.sub_goal,
   verdicts.source AS person,
-  coalesce(verdicts.label = 'yes', verdicts.value >= 1) AS says_yes
+  CASE
+    WHEN lower(verdicts.label) IN ('success', 'pass', 'passed', 'true', 'correct', 'yes')
+      THEN TRUE
+    WHEN lower(verdicts.label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no')
+      THEN FALSE
+    WHEN lower(verdicts.label) = 'error' THEN NULL
+    ELSE round_even(verdicts.value, 9) >= 1
+  END AS says_yes
 FROM verdicts
 INNER JOIN judge_samples
   ON
@@ -27,6 +37,6 @@ INNER JOIN judge_samples
     AND verdicts.sub_goal IS NOT DISTINCT FROM judge_samples.sub_goal
 WHERE
   judge_samples.judge = $judge  -- noqa: RF02
-  AND starts_with(verdicts.source, 'human:')
-  AND coalesce(verdicts.label IN ('yes', 'no'), verdicts.value IS NOT NULL)
+  AND split_part(verdicts.source, ':', 1) = 'human'
+  AND says_yes IS NOT NULL
 ORDER BY verdicts.trajectory_id, verdicts.subject, verdicts.sub_goal, person;

@@ -1,6 +1,7 @@
 """What is labelled is drawn at random, shows no verdict, and comes back as a person's verdict."""
 
 import csv
+import json
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -126,6 +127,28 @@ def test_calibration_needs_labels_of_the_sample(judged: Lake, tmp_path: Path) ->
     assert few.returncode == 1
     assert "not calibrated (too_few_labels)" in few.stderr
     assert rows(judged, "verdict_calibrations")[0]["calibrated"] is False
+
+
+def test_labels_count_by_the_words_that_decide_on_success(judged: Lake, tmp_path: Path) -> None:
+    """Those of `human`, words such as PASS, and values of 1 count; an error does not."""
+    label(judged, "--out", tmp_path / "a.csv")
+    said = [{"label": "PASS"}, {"label": "failed"}, {"value": 1.0}, {"value": 0.5}]
+    drawn = rows(judged, "judge_samples")
+    lines = [
+        {"trajectory_id": row["trajectory_id"], "subject": row["subject"]}
+        | {"sub_goal": row["sub_goal"], "source": "human", **says}
+        for row, says in zip(drawn, [*said, {"label": "error", "value": 1.0}], strict=False)
+    ]
+    imported = tmp_path / "verdicts.jsonl"
+    imported.write_text("\n".join(map(json.dumps, lines)))
+    options = ("--lake", judged.root, "--format", "verdicts")
+    assert tracegrade("import", imported, *options).returncode == 0
+
+    tracegrade("judge", "calibrate", "--lake", judged.root, "--judge", "nodes")
+
+    (found,) = rows(judged, "verdict_calibrations")
+    assert found["labels"] == 4
+    assert found["both_yes"] + found["only_people_yes"] == 2
 
 
 @pytest.mark.parametrize(
