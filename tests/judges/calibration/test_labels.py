@@ -132,12 +132,13 @@ def test_calibration_needs_labels_of_the_sample(judged: Lake, tmp_path: Path) ->
 def test_labels_count_by_the_words_that_decide_on_success(judged: Lake, tmp_path: Path) -> None:
     """Those of `human`, words such as PASS, and values of 1 count; an error does not."""
     label(judged, "--out", tmp_path / "a.csv")
-    said = [{"label": "PASS"}, {"label": "failed"}, {"value": 1.0}, {"value": 0.5}]
+    said: list[dict[str, object]] = [{"label": "PASS"}, {"label": "failed"}]
+    said += [{"value": 1.0}, {"value": 0.5}, {"label": "error", "value": 1.0}]
     drawn = rows(judged, "judge_samples")
     lines = [
         {"trajectory_id": row["trajectory_id"], "subject": row["subject"]}
         | {"sub_goal": row["sub_goal"], "source": "human", **says}
-        for row, says in zip(drawn, [*said, {"label": "error", "value": 1.0}], strict=False)
+        for row, says in zip(drawn, said, strict=False)
     ]
     imported = tmp_path / "verdicts.jsonl"
     imported.write_text("\n".join(map(json.dumps, lines)))

@@ -64,6 +64,7 @@ STRANGE: list[tuple[str, float, str | None]] = [
     ('{"a":"' + "x" * 9 + '"}', 0.0, 'is not of type "number"'),
     ('{"a":' + "9" * 40 + "}", 1.0, None),
     ('{"a":' + "9" * 5000 + "}", 1.0, None),
+    ('{"a":-' + "9" * 5000 + "}", 0.0, "-99999"),
     ('{"a":NaN}', 0.0, "they are not JSON"),
     ('{"a":1,"b":"\\ud800"}', 0.0, "they hold half a character"),
     (nested(MAX_DEPTH), 1.0, None),

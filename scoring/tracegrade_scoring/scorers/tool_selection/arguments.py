@@ -62,7 +62,15 @@ def first_fault(validator: jsonschema_rs.Validator | None, arguments: str | None
         return "they are not JSON"
     if validator is None or validator.is_valid(value):
         return None
-    return next(iter(validator.iter_errors(value))).message[:MAX_MESSAGE_CHARS]
+    return _message(validator, value)[:MAX_MESSAGE_CHARS]
+
+
+def _message(validator: jsonschema_rs.Validator, value: Any) -> str:
+    """Return what is first found wrong; an error would hold integers that Python cannot read."""
+    try:
+        return next(iter(validator.iter_errors(value))).message
+    except ValueError:
+        return str(validator.evaluate(value).errors()[0]["error"])
 
 
 def _read(arguments: str) -> Any:
