@@ -1,8 +1,9 @@
 -- The ways in which runs of each task succeeded, the most common first, for task files to expect.
 --
--- A path is the tools of the calls of a run and its sub-agents that did not fail, in order. A run
--- succeeded if its scores say so, or, where it has none, its own trace. An argument is constant if
--- each of the runs gave it, with the same value, in its call at that place.
+-- A path is the tools of the calls of a run and its sub-agents that did not fail, in order, but
+-- for calls without a name. A run succeeded if its scores say so, or, where it has none, its own
+-- trace. An argument is constant if each of the runs gave it, with the same value, in its call at
+-- that place.
 --
 -- Reads:
 --   attempt_members
@@ -58,7 +59,7 @@ calls AS (
       WHEN json_valid(steps.arguments) AND NOT list_has_any(steps.flags, ['redacted', 'truncated'])
         THEN steps.arguments
     END AS arguments,
-    steps.tool_name IS NOT NULL
+    steps.tool_name <> ''
     AND steps.status NOT IN ('error', 'not_executed')
     AND failed_calls.step_index IS NULL AS went_well
   FROM attempt_order

@@ -176,6 +176,23 @@ def test_draft_leaves_out_calls_that_a_pattern_shows_as_failed(tmp_path: Path) -
     assert drafted["tasks"]["x"]["optimal_steps"] == 1
 
 
+def test_draft_leaves_out_calls_without_a_name(tmp_path: Path) -> None:
+    """A task file cannot expect them, and the draft is one that can be read."""
+    lake = Lake.create(tmp_path / "lake")
+    call = {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": ""}}]}
+    reply = {"role": "tool", "tool_call_id": "1", "content": "7"}
+    run = {"agent": "a", "task": "x", "success": True, "messages": [call, reply]}
+    (tmp_path / "runs.jsonl").write_text(json.dumps(run))
+    assert tracegrade("import", tmp_path / "runs.jsonl", "--lake", lake.root).returncode == 0
+    build(lake)
+
+    (tmp_path / "drafted.yaml").write_text(draft_file(lake, None, lambda _: None))
+
+    loaded = load([tmp_path / "drafted.yaml"])
+    assert loaded.errors == []
+    assert loaded.specification.tasks["x"].expected == []
+
+
 def test_draft_keeps_the_costs_and_sub_goals_that_agents_declare(tmp_path: Path) -> None:
     """Costs as most calls have them; sub-goals as served, one that no call served for a person."""
     lake = Lake.create(tmp_path / "lake")
