@@ -40,6 +40,7 @@ class Collector:
         program = [sys.executable, "-m", "tracegrade_harness.trial.collector_child"]
         command = [*program, self._lake, str(self._tokens)]
         with self._log.open("ab") as log:
+            self._written = log.tell()  # by the collectors of this run's earlier harnesses
             self._process = subprocess.Popen(  # noqa: S603 - our own command
                 command,
                 stdin=subprocess.PIPE,
@@ -81,6 +82,12 @@ class Collector:
             key, _, value = line.decode().strip().partition(": ")
             if key == "http":
                 return value
-        self._process.wait()
-        msg = f"the collector did not start, see {self._log}"
+        self._process.communicate()
+        msg = f"the collector did not start: {self._last_words()}; see {self._log}"
         raise EnvironmentFailed(msg)
+
+    def _last_words(self) -> str:
+        """Return the last line that it wrote, which says why it ended, or its exit code."""
+        written = self._log.read_bytes()[self._written :].decode(errors="replace")
+        lines = [line for line in written.split("\n") if line.strip()]
+        return lines[-1] if lines else f"exit code {self._process.returncode}"
