@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from tracegrade_scoring.compare.cli import compare
-from tracegrade_scoring.rendering.options import LakeOption, in_utc
+from tracegrade_scoring.rendering.options import LakeOption, in_utc, moment
 from tracegrade_scoring.report.cli import report
 
 __all__ = ["compare", "report", "score", "tasks"]
@@ -133,10 +133,19 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     ] = False,
     since: Annotated[
         datetime | None,
-        typer.Option(help="Only traces with a run that started at or after this time (UTC)."),
+        typer.Option(
+            parser=moment,
+            metavar="TIME",
+            help="Only traces with a run that started at or after this time (UTC).",
+        ),
     ] = None,
     until: Annotated[
-        datetime | None, typer.Option(help="Only traces with a run that started before it (UTC).")
+        datetime | None,
+        typer.Option(
+            parser=moment,
+            metavar="TIME",
+            help="Only traces with a run that started before it (UTC).",
+        ),
     ] = None,
     agent: Annotated[
         str | None, typer.Option(help="Only traces with a run of this agent.")

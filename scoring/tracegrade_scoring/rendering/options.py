@@ -1,9 +1,10 @@
 """Options that several commands have."""
 
+import re
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -44,6 +45,23 @@ TrialsOption = Annotated[
         help="Attempts that each task should have, also of a task that another release tried.",
     ),
 ]
+
+_DATED: Final = re.compile(r"\d{4}-?\d\d-?\d\d([T ].+)?", re.ASCII)
+
+
+def moment(text: str) -> datetime:
+    """Return a time as one types it: ISO 8601, so that eight digits are a date and no seconds.
+
+    Raises:
+        BadParameter: It is none.
+    """
+    try:
+        if _DATED.fullmatch(text):
+            return datetime.fromisoformat(text)
+    except ValueError:  # no day of the calendar
+        pass
+    msg = f"'{text}' is no time; write 2026-11-21, or 2026-11-21T09:30, in UTC or with its offset"
+    raise typer.BadParameter(msg)
 
 
 def in_utc(moment: datetime | None) -> datetime | None:

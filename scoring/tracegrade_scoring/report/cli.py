@@ -19,6 +19,7 @@ from tracegrade_scoring.rendering.options import (
     OutOption,
     TrialsOption,
     in_utc,
+    moment,
 )
 from tracegrade_scoring.rendering.output import is_folder, put_out, say_folder
 
@@ -44,10 +45,16 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         list[str] | None, typer.Option(help="Only this release; give it twice for two.")
     ] = None,
     since: Annotated[
-        datetime | None, typer.Option(help="Only runs that began at or after this time (UTC).")
+        datetime | None,
+        typer.Option(
+            parser=moment, metavar="TIME", help="Only runs that began at or after this time (UTC)."
+        ),
     ] = None,
     until: Annotated[
-        datetime | None, typer.Option(help="Only runs that began before this time (UTC).")
+        datetime | None,
+        typer.Option(
+            parser=moment, metavar="TIME", help="Only runs that began before this time (UTC)."
+        ),
     ] = None,
     min_trials: Annotated[
         int | None,

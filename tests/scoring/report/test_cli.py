@@ -90,6 +90,26 @@ def test_a_time_with_an_offset_is_told_in_utc(
     assert "at or after 31 October 2026, 22:00 UTC" in capsys.readouterr().out
 
 
+def test_a_date_of_eight_digits_is_no_count_of_seconds(
+    lake: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is ISO 8601's short form; as seconds since 1970 it would let through any run."""
+    assert run("--lake", lake, "--since", "20261101") == 0
+
+    assert "at or after 1 November 2026" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["1764121200", "yesterday", "2026-02-30", "2026-11-01T25:00"])
+def test_what_is_no_time_is_bad_input(
+    lake: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    """Exit 2 and one line that says how times are written."""
+    assert run("--lake", lake, "--until", text) == 2
+
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"'--until': '{text}' is no time; write 2026-11-21" in line
+
+
 def test_agent_that_never_ran_is_bad_input(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit 2 and one line that says which did."""
     assert run("--lake", lake, "--agent", "nobody") == 2
