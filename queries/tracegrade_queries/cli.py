@@ -77,9 +77,27 @@ task = typer.Typer(
     rich_markup_mode=None,
 )
 
+
+def _memory(text: str) -> str:
+    """Return an amount of memory; whether it is one, the engine says before work is waited for."""
+    import duckdb
+
+    try:
+        duckdb.connect(config={"memory_limit": text}).close()
+    except duckdb.Error as error:
+        msg = f"'{text}' is no amount of memory; write it as 4GB or 512MiB"
+        raise typer.BadParameter(msg) from error
+    return text
+
+
 MemoryOption = Annotated[
     str | None,
-    typer.Option("--memory", help="What the engine may use before it spills, as 4GB."),
+    typer.Option(
+        "--memory",
+        parser=_memory,
+        metavar="SIZE",
+        help="What the engine may use before it spills, as 4GB.",
+    ),
 ]
 ThreadsOption = Annotated[
     int | None, typer.Option("--threads", min=1, help="Cores that the engine may use.")

@@ -68,6 +68,17 @@ def test_commands_work_off_what_a_job_hands_out(small: Lake, tmp_path: Path) -> 
     assert not list((small.root / "_tasks").iterdir())
 
 
+def test_memory_that_is_none_is_bad_input_before_work_is_waited_for(small: Lake) -> None:
+    """Else a share would say so once its first bucket came, if one did."""
+    place = ("--lake", str(small.root), "--index", "0", "--of", "1", "--idle", "0")
+
+    done = tracegrade("task", "share", *place, "--memory", "4X")
+    told = tracegrade("task", "share", *place, "--memory", "512MiB")
+
+    assert (done.returncode, told.returncode) == (2, 0)
+    assert "'--memory': '4X' is no amount of memory; write it as 4GB" in done.stderr
+
+
 @pytest.mark.slow
 def test_each_share_works_off_its_own_manifests(lake: Lake, made: Made, tmp_path: Path) -> None:
     """A job and two shares are processes of their own, and each ends with the job."""

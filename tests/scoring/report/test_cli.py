@@ -96,7 +96,7 @@ def test_a_date_of_eight_digits_is_no_count_of_seconds(
     """It is ISO 8601's short form; as seconds since 1970 it would let through any run."""
     assert run("--lake", lake, "--since", "20261101") == 0
 
-    assert "at or after 1 November 2026" in capsys.readouterr().out
+    assert "at or after 01 November 2026, 00:00 UTC" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", ["1764121200", "yesterday", "2026-02-30", "2026-11-01T25:00"])
