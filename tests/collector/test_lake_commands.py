@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import resource
 import select
 import shutil
 import subprocess
@@ -194,3 +195,24 @@ def test_other_durations_are_refused(text: str) -> None:
     """The text says what one looks like."""
     with pytest.raises(BadInput, match="got"):
         parse_days(text)
+
+
+def test_delete_on_a_full_disk_names_the_lake_and_is_finished_by_the_next(
+    lake: Path, tmp_path: Path
+) -> None:
+    """It ends with one line, and what it began is erased once there is space."""
+    shutil.copytree(lake, tmp_path / "full")
+    place = ("--lake", str(tmp_path / "full"))
+    (trace,) = set(landed(tmp_path / "full")["trace_id"].to_pylist())
+    no_space = (0, resource.RLIM_INFINITY)
+
+    done = subprocess.run(
+        [TRACEGRADE, "lake", "delete", *place, "--trace", trace],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, no_space),
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 3
+    assert f"cannot write to the lake {tmp_path / 'full'}" in done.stderr.splitlines()[-1]
+    assert run("delete", *place, "--trace", trace).returncode == 0
+    assert landed(tmp_path / "full").num_rows == 0

@@ -28,6 +28,7 @@ from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.errors import BadCondition
 from tracegrade_lake.files import write_whole
+from tracegrade_lake.lake_root import writing_to
 from tracegrade_lake.locks import FolderLock
 from tracegrade_lake.maintenance.condition import RowCondition
 from tracegrade_lake.maintenance.maintenance_lock import LOCK_NAME as MAINTENANCE_LOCK
@@ -121,9 +122,11 @@ class Erasure:
         Raises:
             BadCondition: No table has all the columns of the condition.
             CollectorError: The lake or the log failed; doing it again goes on.
+            LakeUnwritable: The disk refused; likewise.
         """
         tables = _tables_of(condition) if condition else []  # refused before anything is done
         with ExitStack() as held:
+            held.enter_context(writing_to(self._lake.state))
             if not self._dry_run:
                 for name in LOCK_NAMES:
                     held.enter_context(_held(self._lock(name), name, self._note))
