@@ -1,6 +1,8 @@
 """A notebook reads lakes of both kinds as DuckDB, as Polars, and through saved queries."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -177,3 +179,29 @@ def test_scores_are_scanned_too(scored: Lake) -> None:
 
     assert frame.height > 0
     assert set(frame["success"].struct.field("status")) <= {"scored", "not_applicable", "error"}
+
+
+IN_JUPYTER = """
+import sys, types
+
+shell = types.ModuleType("IPython")
+shell.get_ipython = lambda: types.SimpleNamespace(config={"IPKernelApp": {}})
+sys.modules["IPython"], sys.modules["ipywidgets"] = shell, None
+
+import tracegrade_queries as tg
+
+con = tg.connect(sys.argv[1])
+print(con.sql("SELECT count(*) AS steps, current_setting('enable_progress_bar') FROM steps")
+      .fetchall())
+"""
+"""What the engine takes for a notebook: no file is run, and IPython says that it is one."""
+
+
+def test_a_notebook_without_widgets_opens_a_lake(in_folder: str) -> None:
+    """The engine lets nobody switch a progress bar off that it could not draw."""
+    done = subprocess.run(
+        [sys.executable, "-c", IN_JUPYTER, in_folder], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "[(2, False)]\n"

@@ -241,7 +241,8 @@ def _open_engine(
     con = duckdb.connect(config={**_SETTINGS, **limits.settings(), **spill})
     con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
     con.execute("SET GLOBAL TimeZone = 'UTC'")  # of every cursor
-    con.execute("SET enable_progress_bar = false")  # it would write to stdout
+    with contextlib.suppress(duckdb.InvalidInputException):  # a notebook without widgets
+        con.execute("SET enable_progress_bar = false")  # it would write to stdout
     con.execute("SET GLOBAL parquet_metadata_cache = true")  # files never change
     datasets = {table.relation: table.dataset for table in found.values() if table.dataset}
     for name, dataset in datasets.items():
