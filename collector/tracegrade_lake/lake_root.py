@@ -75,11 +75,13 @@ def existing_root(root: str | Path) -> Path:
     """Return the absolute path of a lake.
 
     Raises:
-        BadLakePath: The Delta library would read the path as another one.
+        BadLakePath: A file has this path, or the Delta library would read it as another one.
         LakeMissing: There is no such folder.
         LakeForbidden: Its owner keeps it from this user.
     """
     path = _checked(root)
+    if path.is_file():
+        raise BadLakePath(_no_folder(root))
     if not path.is_dir():
         command = f"tracegrade collect --lake {quote(str(root))}"
         msg = f"there is no lake at {root}; `{command}` creates one"
@@ -102,9 +104,12 @@ def made_root(root: str | Path) -> Path:
         try:
             make_folder(path)
         except (FileExistsError, NotADirectoryError) as error:
-            msg = f"the lake must be a folder, and {error.filename} is a file; choose another path"
-            raise BadLakePath(msg) from error
+            raise BadLakePath(_no_folder(error.filename)) from error
     return path
+
+
+def _no_folder(path: str | Path) -> str:
+    return f"the lake must be a folder, and {path} is a file; choose another path"
 
 
 @contextmanager

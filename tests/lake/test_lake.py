@@ -100,6 +100,14 @@ def test_what_is_missing_is_said(lake: Lake, tmp_path: Path) -> None:
     assert lake.transaction_version("notes", "c1/notes") is None
 
 
+def test_a_file_in_the_place_of_a_lake_is_called_one(tmp_path: Path) -> None:
+    """Nothing would create a lake there, so no command is proposed."""
+    (tmp_path / "lake").write_text("no folder")
+
+    with pytest.raises(BadLakePath, match="lake is a file; choose another path"):
+        Lake.open(tmp_path / "lake")
+
+
 @pytest.mark.parametrize("name", ["a b", "50%#ü?", "[1]*"])
 def test_a_lake_may_have_any_name(tmp_path: Path, name: str) -> None:
     """The Delta library takes and gives addresses, in which these characters are escaped."""
