@@ -61,6 +61,16 @@ def show_estimate(place: str, path: Path, only: str | None) -> None:
     """Print what a run would take."""
     for found in estimate(opened(place), usable_judges(path), only):
         typer.echo(_estimate_line(found))
+        _say_if_none(found.judge, found.questions)
+
+
+def _say_if_none(judge: str, questions: int) -> None:
+    """Say what a judge that is asked nothing would be asked about."""
+    if not questions:
+        say(
+            f"{judge}: nothing to ask; no scored run that it may judge is of a task with a "
+            "sub-goal's `success: {judge: TEXT}`, or, for `asks: success`, a `reference`"
+        )
 
 
 def _estimate_line(found: JudgeEstimate) -> str:
@@ -103,6 +113,7 @@ def run(place: str, path: Path, options: JudgingOptions) -> None:
         found = run_judges(opened(place), usable_judges(path), options, show)
     for each in found:
         typer.echo(_judged_line(each))
+        _say_if_none(each.judge, each.questions)
         if each.related:
             say(
                 f"{each.judge}: its model is related to {visible(each.related)}, whose runs it "

@@ -68,6 +68,23 @@ def test_lost_verdicts_come_back_from_the_cache(judged: Lake, judges: Path) -> N
             ] == [{k: v for k, v in row.items() if k not in dates} for row in before]  # fmt: skip
 
 
+def test_a_judge_with_nothing_to_ask_says_what_it_would_ask_about(
+    lake: Lake, tmp_path: Path, server: ModelServer
+) -> None:
+    """No task of this lake says what the right answer is."""
+    judges = tmp_path / "answers.yaml"
+    model = f"{{base_url: '{server.url}', name: m}}"
+    judges.write_text(f"version: 1\njudges: {{answers: {{asks: success, model: {model}}}}}\n")
+
+    for command in ("estimate", "run"):
+        options = ("--max-tokens", 1000) if command == "run" else ()
+        done = tracegrade("judge", command, judges, "--lake", lake.root, *options)
+        assert (done.returncode, "answers: 0 questions" in done.stdout) == (0, True)
+        assert "answers: nothing to ask; no scored run" in done.stderr
+        assert "for `asks: success`, a `reference`" in done.stderr
+    assert server.bodies == []
+
+
 @pytest.mark.slow
 def test_offline_what_is_not_kept_is_an_error(
     lake: Lake, judges: Path, server: ModelServer
