@@ -185,3 +185,23 @@ def test_reasoning_written_last_stands_before_what_it_led_to() -> Scene:
     lake = yield spans
 
     assert story(lake) == ["thought Hm.", *STORY[:2], "thought Hm.", STORY[2]]
+
+
+@built_together
+def test_text_parts_of_a_result_are_its_text() -> Scene:
+    """A result in parts of the conventions, as Logfire writes Anthropic's blocks."""
+    parts = [{"type": "text", "content": "22C"}, {"type": "text", "content": "sunny"}]
+    image = [{"type": "text", "content": "22C"}, {"type": "image", "content": "aGk="}]
+    runs = [
+        [
+            agent(1),
+            model(2, 1, at=1, said=[message("assistant", request("w", "c1", city="Paris"))]),
+            model(3, 1, at=9, heard=[message("tool", response(result, "c1"))]),
+        ]
+        for result in (parts, parts[:1], image)
+    ]
+    lake = yield apart(runs)
+
+    seen = [told[1] for told in story_apart(lake, len(runs))]
+    assert seen[:2] == ["observation 22C\nsunny", "observation 22C"]
+    assert '"image"' in seen[2]

@@ -198,3 +198,35 @@ def test_agentops_tells_each_call_once() -> Scene:
         "SELECT tool_call_id, offered FROM steps WHERE kind = 'tool_call' ORDER BY step_index",
     )
     assert told == [{"tool_call_id": f"c{number}", "offered": True} for number, _ in cities]
+
+
+@built_together
+def test_streamed_call_that_logfire_tells_twice_is_one() -> Scene:
+    """As the request of a stream and at its end; one that failed or was not streamed stays one."""
+    asked: Row = {"gen_ai__operation__name": "chat", "logfire__span_type": "span"}
+    usage: Row = {"gen_ai__usage__input_tokens": 50, "gen_ai__usage__output_tokens": 10}
+    heard, said = message("user", QUESTION), message("assistant", ANSWER)
+    latest: Row = asked | {"gen_ai__input__messages": json.dumps([heard])}
+    first: Row = asked | {"request_data": json.dumps({"messages": [ASKED]})}
+    told = [
+        (latest, usage | {"gen_ai__output__messages": json.dumps([said])}),
+        (first, {"response_data": json.dumps({"message": ANSWERED})}),
+    ]
+    runs = []
+    for request_of_it, came in told:
+        ended = request_of_it | came | {"logfire__span_type": "log"}
+        runs += [
+            [
+                agent(1),
+                span(2, 1, at=1, scope="logfire.openai", **request_of_it),
+                span(3, 1, at=5, ms=0, scope="logfire.openai", **ended),
+            ],
+            [agent(1), span(2, 1, at=1, scope="logfire.openai", **request_of_it, **came)],
+        ]
+    refused = span(2, 1, at=1, scope="logfire.openai", error="no quota", **latest)
+    lake = yield apart([*runs, [agent(1), refused]])
+
+    calls = "SELECT llm_call_count AS calls FROM trajectories ORDER BY trace_id"
+    assert rows(lake, calls) == [{"calls": 1}] * 5
+    answers = "SELECT final_answer FROM trajectories ORDER BY trace_id LIMIT 4"
+    assert rows(lake, answers) == [{"final_answer": ANSWER}] * 4

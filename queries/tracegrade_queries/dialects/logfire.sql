@@ -18,6 +18,7 @@ CREATE OR REPLACE TEMP TABLE logfire_spans AS
 SELECT
   key,
   name,
+  scope_name,
   failed,
   attributes,
   attributes['logfire.msg_template'] AS template,
@@ -129,6 +130,14 @@ WITH kinds AS (
       WHEN logfire_spans.in_agents_sdk AND logfire_spans.template LIKE 'Handoff:%' THEN 'handoff'
       WHEN logfire_spans.in_agents_sdk AND spoken.key IS NULL THEN 'other'
       WHEN logfire_spans.in_agents_sdk THEN 'model'
+      -- The request of a stream: what came of it is told at its end, in a span of its own.
+      WHEN
+        logfire_spans.attributes['logfire.span_type'] = 'span'
+        AND logfire_spans.scope_name IN ('logfire.openai', 'logfire.anthropic')
+        AND logfire_spans.attributes['gen_ai.usage.input_tokens'] IS NULL
+        AND logfire_spans.response IS NULL
+        AND NOT logfire_spans.failed
+        THEN 'other'
       WHEN logfire_spans.attributes['agent_name'] IS NOT NULL THEN 'agent'
       WHEN logfire_spans.attributes['gen_ai.tool.name'] IS NOT NULL THEN 'tool'
       WHEN spoken.key IS NOT NULL OR logfire_spans.parameters IS NOT NULL THEN 'model'

@@ -115,6 +115,15 @@ SELECT
       attributes['crewai.event_name'] = 'tool_failure_detected'
       OR attributes['crewai.tool.failure.reason'] = 'unknown_tool'
       THEN 'other'
+    -- Logfire's request of a stream: what came of it is told at its end, in a span of its own.
+    WHEN
+      scope_name IN ('logfire.openai', 'logfire.anthropic')
+      AND attributes['logfire.span_type'] = 'span'
+      AND attributes['gen_ai.usage.input_tokens'] IS NULL
+      AND attributes['response_data'] IS NULL
+      AND NOT is_answering
+      AND NOT failed
+      THEN 'other'
     ELSE
       CASE coalesce(attributes['gen_ai.operation.name'], attributes['mcp.method.name'])
         WHEN 'invoke_workflow' THEN 'agent'

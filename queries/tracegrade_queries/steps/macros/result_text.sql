@@ -2,8 +2,9 @@
 --
 -- Some instrumentations write a text as JSON or print LangChain's message of a tool, some
 -- frameworks pass it on as content blocks (objects with a `text` and, where they have one, the
--- type `text`, of OpenAI's also `input_text` and `output_text`), or just the one there is. The AI
--- SDK of Vercel writes `{"type": "text", "value": "22C"}`. NULL for NULL.
+-- type `text`, of OpenAI's also `input_text` and `output_text`; a text part of the conventions has
+-- `content` instead), or just the one there is. The AI SDK of Vercel writes
+-- `{"type": "text", "value": "22C"}`. NULL for NULL.
 CREATE OR REPLACE TEMP MACRO result_text(RESULT) AS
 CASE
   -- Most are: one look at how they begin tells it.
@@ -18,16 +19,21 @@ CASE
     THEN if(
       len(
         list_filter(
-          json_transform(try_cast(result AS JSON), '[{"type": "VARCHAR", "text": "VARCHAR"}]'),
+          json_transform(
+            try_cast(result AS JSON),
+            '[{"type": "VARCHAR", "text": "VARCHAR", "content": "VARCHAR"}]'
+          ),
           LAMBDA block:
-          block.text IS NULL
+          coalesce(block.text, if(block.type = 'text', block.content, NULL)) IS NULL
           OR coalesce(block.type, 'text') NOT IN ('text', 'input_text', 'output_text')
         )
       ) = 0,
       array_to_string(
         list_transform(
-          json_transform(try_cast(result AS JSON), '[{"text": "VARCHAR"}]'),
-          LAMBDA block: block.text
+          json_transform(
+            try_cast(result AS JSON), '[{"text": "VARCHAR", "content": "VARCHAR"}]'
+          ),
+          LAMBDA block: coalesce(block.text, block.content)
         ),
         chr(10)
       ),
