@@ -156,3 +156,33 @@ def test_spans_that_logfire_exports_for_another_are_that_one_s() -> Scene:
     lake = yield [run]
 
     assert rows(lake, "SELECT tool_name FROM steps") == [{"tool_name": "now"}]
+
+
+@built_together
+def test_arguments_by_order_and_by_name_are_all_there() -> Scene:
+    """Traceloop's decorators write both lists; neither hides the other."""
+    given = [
+        {"args": ["Paris"], "kwargs": {}},
+        {"args": [], "kwargs": {"city": "Paris"}},
+        {"args": ["Paris"], "kwargs": {"days": 3}},
+    ]
+    lake = yield [
+        agent(1),
+        *(
+            span(
+                number,
+                1,
+                at=number,
+                traceloop__span__kind="tool",
+                traceloop__entity__name="w",
+                traceloop__entity__input=json.dumps(inputs),
+            )
+            for number, inputs in enumerate(given, 2)
+        ),
+    ]
+
+    assert story(lake) == [
+        'tool_call w ["Paris"] ok',
+        'tool_call w {"city":"Paris"} ok',
+        'tool_call w {"args":["Paris"],"kwargs":{"days":3}} ok',
+    ]

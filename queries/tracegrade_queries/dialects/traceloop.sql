@@ -332,6 +332,9 @@ SELECT
     WHEN marked.is_workflow_tool THEN attribute(marked.kept, 'tool.arguments')
     WHEN json_exists(marked.input, '$.inputs') THEN marked.input ->> '$.inputs'
     WHEN json_exists(marked.input, '$.tool_name') THEN marked.input ->> '$.arguments'
+    -- Some by their order and some by their names: what was written has both.
+    WHEN marked.input ->> '$.args' <> '[]' AND marked.input ->> '$.kwargs' <> '{}'
+      THEN attribute(marked.kept, 'traceloop.entity.input')
     WHEN json_type(marked.input, '$.args') = 'ARRAY' AND marked.input ->> '$.args' <> '[]'
       THEN marked.input ->> '$.args'
     WHEN json_type(marked.input, '$.kwargs') = 'OBJECT' THEN marked.input ->> '$.kwargs'
