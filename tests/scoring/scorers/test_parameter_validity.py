@@ -122,14 +122,22 @@ def test_integer_is_a_number(draft: str) -> None:
 
 
 def test_schema_of_a_trace_cannot_stall_or_reach_out() -> None:
-    """A pattern that backtracks runs in linear time; a schema that refers outside is not used."""
+    """A pattern that backtracks runs in linear time.
+
+    A schema that refers outside, or a trillion times to one value, is not used.
+    """
     hostile = {
         "type": "object",
         "properties": {"p": {"type": "string", "pattern": "^(a+)+$"}},
     }
     outside = {"$ref": "http://127.0.0.1:9/schema.json"}
+    doubling = {
+        "$ref": "#/$defs/d0",
+        "$defs": {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)}
+        | {"d40": {"type": "object"}},
+    }
     calls = picks("read", arguments=json.dumps({"p": "a" * 50_000 + "!"}))
 
-    for schema, value in ((hostile, 0.0), (outside, None)):
+    for schema, value in ((hostile, 0.0), (outside, None), (doubling, None)):
         offered = json.dumps([{"name": "read", "parameters": schema}])
         assert scores(run("{}", calls, offered_tools=offered))["parameter_validity"].value == value

@@ -1,7 +1,8 @@
 """Validates the arguments of calls against the JSON Schemas of their tools.
 
-No schema can reach the network or stall the scorer: references out of a schema are refused and
-patterns run in linear time, because a trace brings its own schemas.
+A trace brings its own schemas, so references out of a schema are refused, one that applies too
+many to one value is not used, and patterns run in linear time. A schema that refers to itself
+twice for a property still takes time that doubles with each level of the arguments.
 
 Makes:
     validated_arguments (from argument_schemas, call_schemas): calls checked against the schema of
@@ -20,6 +21,7 @@ import pyarrow as pa
 
 from tracegrade_queries.build.nesting import MAX_DEPTH, is_too_deep
 from tracegrade_scoring.relations import define, materialise, put
+from tracegrade_scoring.scorers.tool_selection.schema_size import applies_too_many
 from tracegrade_scoring.sql import unordered
 
 MAX_MESSAGE_CHARS: Final = 500
@@ -97,7 +99,8 @@ def _refuse_constant(constant: str) -> Any:
 
 def _validator(schema: str) -> jsonschema_rs.Validator | None:
     try:
-        return _make_validator(orjson.loads(schema))
+        read = orjson.loads(schema)
+        return None if applies_too_many(read) else _make_validator(read)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
         return None
 

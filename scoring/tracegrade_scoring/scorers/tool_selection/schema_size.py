@@ -1,0 +1,85 @@
+"""How many schemas a JSON Schema applies to one value, with references followed.
+
+Its own module because a validator compiles a reference once but follows it each time: forty
+definitions, each of which refers to the next one twice, are three kilobytes and a trillion checks.
+What a schema asks of items and properties of a value is not counted: these end with the value.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import unquote
+
+MAX_APPLIED: Final = 10_000
+"""A validator looks through so many in a few milliseconds."""
+
+_NAMES: Final = ("$anchor", "$dynamicAnchor", "$id", "id")
+_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_APPLIED: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
+"""Keys of schemas for the same value: one, a list of them, or an object of them."""
+
+
+def applies_too_many(schema: Any) -> bool:
+    """Return whether any part of a schema applies more than `MAX_APPLIED` to one value.
+
+    What refers to itself without an item or a property between counts once.
+    """
+    parts = list(_all_within(schema))
+    named = {name: part for part in parts for name in _names(part)}
+    counts: dict[int, int] = {}
+    left = [(part, False) for part in parts]
+    while left:
+        part, is_counted = left.pop()
+        if is_counted:
+            within = _applied(part, schema, named)
+            counts[id(part)] = 1 + sum(counts.get(id(each), 1) for each in within)
+        elif id(part) not in counts:
+            counts[id(part)] = 1  # until all that is applied with it is counted
+            left.append((part, True))
+            left += [(each, False) for each in _applied(part, schema, named)]
+    return max(counts.values(), default=0) > MAX_APPLIED
+
+
+def _all_within(schema: Any) -> Iterator[dict[str, Any] | list[Any]]:
+    left = [schema]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict | list):
+            yield part
+            left += part.values() if isinstance(part, dict) else part
+
+
+def _names(part: Any) -> Iterator[str]:
+    """Yield by what a part can be referred to, beside its place."""
+    for key in _NAMES if isinstance(part, dict) else ():
+        if isinstance(name := part.get(key), str):
+            yield name.rstrip("#").rpartition("/")[2]
+
+
+def _applied(part: Any, schema: Any, named: Mapping[str, Any]) -> list[Any]:
+    """Return the schemas that a schema applies to the same value."""
+    if not isinstance(part, dict):
+        return []
+    found = [_target(part[key], schema, named) for key in _REFERENCES if key in part]
+    for key in _APPLIED:
+        within = part.get(key)
+        if isinstance(within, list):
+            found += within
+        elif isinstance(within, dict):
+            found += within.values() if key == "dependentSchemas" else [within]
+    return [each for each in found if isinstance(each, dict)]
+
+
+def _target(reference: Any, schema: Any, named: Mapping[str, Any]) -> Any:
+    """Return a part by its reference; None where there is no such part."""
+    document, _, fragment = str(reference).partition("#")
+    name = document.rpartition("/")[2]
+    found = named.get(name, schema) if name else schema
+    if not fragment.startswith("/"):
+        return named.get(fragment) if fragment else found
+    for key in unquote(fragment[1:]).split("/"):
+        step = key.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, list) and step.isascii() and step.isdigit():
+            found = found[int(step)] if int(step) < len(found) else None
+        else:
+            found = found.get(step) if isinstance(found, dict) else None
+    return found
