@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from tracegrade_scoring.compare.cli import compare
-from tracegrade_scoring.rendering.options import LakeOption, in_utc, moment
+from tracegrade_scoring.rendering.options import LakeOption, utc_time
 from tracegrade_scoring.report.cli import report
 
 __all__ = ["compare", "report", "score", "tasks"]
@@ -134,7 +134,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     since: Annotated[
         datetime | None,
         typer.Option(
-            parser=moment,
+            parser=utc_time,
             metavar="TIME",
             help="Only traces with a run that started at or after this time (UTC).",
         ),
@@ -142,7 +142,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     until: Annotated[
         datetime | None,
         typer.Option(
-            parser=moment,
+            parser=utc_time,
             metavar="TIME",
             help="Only traces with a run that started before it (UTC).",
         ),
@@ -219,7 +219,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     given = load_prices(prices) if prices or forget_prices else None
     for note in notes:
         say(note)
-    chosen = Chosen(in_utc(since), in_utc(until), agent, release)
+    chosen = Chosen(since, until, agent, release)
     if dry_run:
         done = job.look(opened, specification, chosen=chosen, full=full)
     else:

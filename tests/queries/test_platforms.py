@@ -1,6 +1,7 @@
 """SDKs of tracing platforms, written as their attributes are documented, tell one story."""
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tests.scenes import built_together
@@ -148,43 +149,43 @@ def test_output_tool_of_pydantic_ai_is_the_answer() -> Scene:
     assert rows(lake, "SELECT error_count FROM trajectories") == [{"error_count": 0}]
 
 
+def agentops_calls(cities: Sequence[str]) -> Iterator[Row]:
+    """Yield the spans of calls as AgentOps writes them: requested by span 2, made by span 1."""
+    for number, city in enumerate(cities, start=1):
+        yield span(
+            2 + number,
+            2,
+            at=4 + number,
+            scope="agentops.instrumentation.providers.openai.wrappers.chat",
+            agentops__span__kind="AgentOpsSpanKindValues.TOOL",
+            tool__name="w",
+            tool__call__id=f"c{number}",
+            tool__parameters=json.dumps({"city": city}),
+        )
+        yield span(
+            5 + number,
+            1,
+            at=20 + number,
+            name="w.tool",
+            agentops__span__kind="tool",
+            agentops__tool__input=json.dumps({"args": [], "kwargs": {"city": city}}),
+            agentops__tool__output="22C",
+        )
+
+
 @built_together
 def test_agentops_tells_each_call_once() -> Scene:
     """It writes what a model requests as spans below the model's, beside those of the tools."""
-    requested: Row = {
-        "scope": "agentops.instrumentation.providers.openai.wrappers.chat",
-        "agentops__span__kind": "AgentOpsSpanKindValues.TOOL",
-        "tool__name": "w",
-    }
-    offered: Row = {
-        f"gen_ai__request__functions__0__{key}": value
-        for key, value in {"name": "w", "parameters": "{}"}.items()
-    }
-    said: Row = {
+    told: Row = {
+        "gen_ai__request__functions__0__name": "w",
+        "gen_ai__request__functions__0__parameters": "{}",
         "gen_ai__completion__0__role": "assistant",
         "gen_ai__completion__0__content": "Hm.",
     }
-    cities = ((1, "Paris"), (2, "Rome"))
-    calls: list[Row] = [
-        {"tool__call__id": f"c{number}", "tool__parameters": json.dumps({"city": city})}
-        for number, city in cities
-    ]
     lake = yield [
         span(1, ms=100, name="a.agent", agentops__span__kind="agent"),
-        span(2, 1, at=1, ms=9, **offered, **said),
-        *(span(3 + n, 2, at=5 + n, **requested, **call) for n, call in enumerate(calls)),
-        *(
-            span(
-                5 + n,
-                1,
-                at=20 + n,
-                name="w.tool",
-                agentops__span__kind="tool",
-                agentops__tool__input=json.dumps({"args": [], "kwargs": {"city": city}}),
-                agentops__tool__output="22C",
-            )
-            for n, city in cities
-        ),
+        span(2, 1, at=1, ms=9, **told),
+        *agentops_calls(["Paris", "Rome"]),
     ]
 
     assert story(lake) == [
@@ -193,11 +194,9 @@ def test_agentops_tells_each_call_once() -> Scene:
         'tool_call w {"city":"Rome"} ok',
         "observation 22C",
     ]
-    told = rows(
-        lake,
-        "SELECT tool_call_id, offered FROM steps WHERE kind = 'tool_call' ORDER BY step_index",
-    )
-    assert told == [{"tool_call_id": f"c{number}", "offered": True} for number, _ in cities]
+    columns = "tool_call_id, offered"
+    calls = rows(lake, f"SELECT {columns} FROM steps WHERE kind = 'tool_call' ORDER BY step_index")
+    assert calls == [{"tool_call_id": f"c{number}", "offered": True} for number in (1, 2)]
 
 
 @built_together

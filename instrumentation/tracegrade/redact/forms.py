@@ -47,21 +47,8 @@ ASSIGNMENT: Final = rf"(?P<name>{NAMED})(?P<close>{_QUOTE}?[\])]?){_BOLD}?{_ASSI
 
 NAME_WORDS: Final = (
     *("pass", "pwd", "secret", "token", "key", "auth", "cookie", "credential", "sess", "connect"),
-    *(
-        "x-amz",
-        "x.amz",
-        "x_amz",
-        "x-goog",
-        "x.goog",
-        "x_goog",
-        "card",
-        "cvv",
-        "cvc",
-        "wort",
-        "senha",
-        "contrase",
-        "mot",
-    ),
+    *("x-amz", "x.amz", "x_amz", "x-goog", "x.goog", "x_goog", "card", "cvv", "cvc"),
+    *("wort", "senha", "contrase", "mot"),
     *("пароль", "密码", "密碼", "パスワード", "비밀번호"),
 )
 """One of them stands, in lower case, in any text with the name of a secret."""

@@ -49,23 +49,19 @@ TrialsOption = Annotated[
 _DATED: Final = re.compile(r"\d{4}-?\d\d-?\d\d([T ].+)?", re.ASCII)
 
 
-def moment(text: str) -> datetime:
-    """Return a time as one types it: ISO 8601, so that eight digits are a date and no seconds.
+def utc_time(text: str) -> datetime:
+    """Return a time that somebody typed as tables hold it: in UTC, without an offset.
+
+    It is ISO 8601, so that eight digits are a date and no seconds; without an offset it is UTC.
 
     Raises:
-        BadParameter: It is none.
+        BadParameter: It is no time.
     """
     try:
         if _DATED.fullmatch(text):
-            return datetime.fromisoformat(text)
-    except ValueError:  # no day of the calendar
+            given = datetime.fromisoformat(text)
+            return given.astimezone(UTC).replace(tzinfo=None) if given.tzinfo else given
+    except (OverflowError, ValueError):  # no day of the calendar
         pass
     msg = f"'{text}' is no time; write 2026-11-21, or 2026-11-21T09:30, in UTC or with its offset"
     raise typer.BadParameter(msg)
-
-
-def in_utc(moment: datetime | None) -> datetime | None:
-    """Return a time as tables hold it: in UTC, which one without an offset is already."""
-    if moment is None or moment.tzinfo is None:
-        return moment
-    return moment.astimezone(UTC).replace(tzinfo=None)

@@ -18,8 +18,7 @@ from tracegrade_scoring.rendering.options import (
     MissingOption,
     OutOption,
     TrialsOption,
-    in_utc,
-    moment,
+    utc_time,
 )
 from tracegrade_scoring.rendering.output import is_folder, put_out, say_folder
 
@@ -47,13 +46,15 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     since: Annotated[
         datetime | None,
         typer.Option(
-            parser=moment, metavar="TIME", help="Only runs that began at or after this time (UTC)."
+            parser=utc_time,
+            metavar="TIME",
+            help="Only runs that began at or after this time (UTC).",
         ),
     ] = None,
     until: Annotated[
         datetime | None,
         typer.Option(
-            parser=moment, metavar="TIME", help="Only runs that began before this time (UTC)."
+            parser=utc_time, metavar="TIME", help="Only runs that began before this time (UTC)."
         ),
     ] = None,
     min_trials: Annotated[
@@ -85,7 +86,7 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     asked = opened.ReportRequest(
         Counting(min_trials, missing.value, trials),
         ReportOptions(level, compat is not None),
-        Selection(agent, tuple(release or ()), in_utc(since), in_utc(until)),
+        Selection(agent, tuple(release or ()), since, until),
     )
     if out is not None and is_folder(out, format_):
         from tracegrade_scoring.report.pages import write_pages
