@@ -140,10 +140,8 @@ STEPS: Final = Table(
         Column("cache_read_tokens", BIGINT, "Input tokens read from a cache, as input_tokens."),
         Column("reasoning_tokens", BIGINT, "Output tokens of reasoning, as input_tokens."),
         Column("start_time", TIMESTAMP, "Start of the span, UTC."),
-        Column("end_time", TIMESTAMP, "End of the span, UTC."),
-        Column(
-            "duration_ms", DOUBLE, "End minus start, in milliseconds; may be negative as sent."
-        ),
+        Column("end_time", TIMESTAMP, "End of the span, UTC; NULL if none was sent."),
+        Column("duration_ms", DOUBLE, "End minus start, in milliseconds; NULL without an end."),
         Column("trace_id", TEXT, "Trace of the run, 32 lower-case hex digits."),
         Column("span_id", TEXT, "Span that executed the step, else the one that requested it."),
         Column("request_span_id", TEXT, "Span of the model call; NULL if no model call did it."),
@@ -230,10 +228,17 @@ TRAJECTORIES: Final = Table(
             _USAGE,
         ),
         Column("start_time", TIMESTAMP, "Start of the root span, else of the first span; UTC."),
-        Column("end_time", TIMESTAMP, "End of the root span, else of the last span; UTC."),
-        Column("duration_ms", DOUBLE, "End minus start, in milliseconds."),
         Column(
-            "complete", BOOLEAN, "True if the root span arrived and no span above it is missing."
+            "end_time",
+            TIMESTAMP,
+            "End of the root span, without one of the last span; UTC. NULL if it has no end.",
+        ),
+        Column("duration_ms", DOUBLE, "End minus start, in milliseconds; NULL without an end."),
+        Column(
+            "complete",
+            BOOLEAN,
+            "True if the run is over: its root span has ended, or tells an answer; without a "
+            "root, no span of its process is missing above its own.",
         ),
         Column(
             "offered_tools",

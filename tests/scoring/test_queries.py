@@ -157,15 +157,15 @@ def _sortable(value: object) -> tuple[bool, str | float]:
     return (value is None, value if isinstance(value, (int, float)) else str(value))
 
 
-OF_THE_LAKE = {"successful_paths", "unscored_traces"}
+OF_THE_LAKE = {"successful_paths", "unscored_traces", "waiting_runs"}
 """Queries that read the lake's tables, in which runs have their ids; others read a bucket's."""
 
 EMPTY = {
     *("pattern_answers", "cascades", "observed_results"),
     *("attempt_graph_faults", "judged_sub_goals", "redacted_values"),
     *("observed_optima", "rollback_scores", "successful_paths", "verdict_opinions"),
-    "repeated_results",
+    *("repeated_results", "waiting_runs"),
 }
-"""Queries that find nothing in these two runs: no error led to others, they answered nothing, saw
-no results but the tools' own, nobody judged them or said that they succeeded, their graphs have no
-fault, and a call that was repeated returned the same."""
+"""Queries that find nothing in these two runs: both ended, no error led to others, they answered
+nothing, saw no results but the tools' own, nobody judged them or said that they succeeded, their
+graphs have no fault, and a call that was repeated returned the same."""

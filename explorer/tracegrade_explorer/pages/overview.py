@@ -10,6 +10,7 @@ from tracegrade_explorer.shelf.rows import count_runs
 from tracegrade_explorer.shelf.snapshot import Row, read
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Scale
+from tracegrade_scoring.report.standing import Standing, standing_sentences
 
 RELEASES: Final = 5
 """Of an agent, the newest."""
@@ -24,7 +25,13 @@ def overview(ask: Ask) -> Answer:
             rows, key=lambda row: (row["agent_name"], row["run_mode"])
         )
     ]
-    view = {"agents": agents, "runs": count_runs(ask.con, Filter()), "shown": RELEASES}
+    (stand,) = read(ask.con, "runs_standing")
+    view = {
+        "agents": agents,
+        "runs": count_runs(ask.con, Filter()),
+        "shown": RELEASES,
+        "standing": standing_sentences(Standing(**stand)),
+    }
     return Document("overview", "Overview", view, {"releases": rows}, [*rows[0]] if rows else
                     ["agent_name", "run_mode", "release"], rows)  # fmt: skip
 

@@ -53,6 +53,7 @@ from tracegrade_queries.engine.statements import found, run
 _MACROS: Final = (  # each may use those before it
     "position_gap",
     "place_by",
+    "span_version",
     "json_once",
     "result_text",
     "without_quotes",
@@ -84,7 +85,7 @@ _CALLS: Final = (
     "tool_lists",
     "offered_in_runs",
     "control_tools",
-    "interrupted_runs",
+    "unfinished_runs",
     "calls",
 )
 """Calls that models requested, and what came of them."""

@@ -51,7 +51,8 @@ _TRAJECTORY_IDS: Final = """
 
   SELECT id, (row_number() OVER (ORDER BY id) - 1)::INTEGER AS trajectory_id, offered_tools
   FROM runs
-  SEMI JOIN bucket_traces ON split_part(id, '-', 1) = bucket_traces.trace_id
+  INNER JOIN bucket_traces ON split_part(id, '-', 1) = bucket_traces.trace_id
+  WHERE bucket_traces.held IS NULL OR NOT list_contains(bucket_traces.held, id)
 """
 
 # A parent that is not here is none of the numbers.
@@ -112,7 +113,7 @@ _VERDICTS: Final = """
 
 
 def divide(con: duckdb.DuckDBPyConnection, most_steps: int, slots: int = 1) -> Iterator[pa.Table]:
-    """Yield the traces of each bucket, with `date` and `input_hash`; needs `traces_to_score`.
+    """Yield the traces of each bucket, as `score_buckets` has them; needs `traces_to_score`.
 
     Args:
         con: Where to look, and where `score_buckets` is made.

@@ -7,13 +7,18 @@ its trajectories and its scores on the same one, but for moments at which both a
 Every date is looked at where the notes cannot be relied upon: tasks, tools or definitions are
 others, scores were erased, or the last run did not get to its end.
 
+What a run waits for is decided by the clock, so that a lake at rest is scored, too; nothing else
+is: the same lake gives the same scores of what no longer waits.
+
 Makes:
     task_hashes: the version of each task
     unscored_traces: the traces that are scored, or will be once they are settled and chosen
     traces_to_score (from unscored_traces): the traces that are scored
+    waiting_runs: runs that wait for their root
 """
 
 import datetime
+import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
@@ -68,6 +73,17 @@ class Chosen(NamedTuple):
 ALL: Final = Chosen()
 
 
+class Waiting(NamedTuple):
+    """Traces with runs that are not scored yet, because their root may still come."""
+
+    traces: int
+    until_ns: int | None
+    """When all of them are scored without it, ns since 1970; None if there are none."""
+
+
+NOBODY_WAITS: Final = Waiting(0, None)
+
+
 class Look(NamedTuple):
     """At which dates a run looks."""
 
@@ -99,6 +115,11 @@ class TracesToScore(NamedTuple):
     sums_are_whole: bool
     """Whether `score_sums` is of all scores: some may have been erased since."""
 
+    def waiting(self) -> Waiting:
+        """Return how many traces of the lake have runs that wait for their root."""
+        found = self.con.sql("SELECT count(*), max(until_ns) FROM waiting_runs").fetchall()
+        return Waiting(*found[0])
+
     def noting(
         self, specification: Specification, written: Mapping[str, Collection[NotedFile]]
     ) -> LastScoring:
@@ -114,13 +135,14 @@ class TracesToScore(NamedTuple):
 
     def _waiting_dates(self) -> Iterator[str]:
         found = self.con.sql(
-            "SELECT DISTINCT unnest([date, scored_date]) FROM unscored_traces WHERE waits"
+            "SELECT unnest([date, scored_date]) FROM unscored_traces WHERE waits "
+            "UNION SELECT date FROM waiting_runs"
         )
         return (str(date) for (date,) in found.fetchall())
 
 
 @contextmanager
-def unscored(
+def unscored(  # noqa: PLR0913 - one for each option of the command
     lake: Lake,
     specification: Specification,
     chosen: Chosen,
@@ -128,6 +150,7 @@ def unscored(
     *,
     numbers: Mapping[str, int],
     full: bool,
+    now_ns: int | None = None,
 ) -> Iterator[TracesToScore]:
     """Find what is to be scored.
 
@@ -138,6 +161,7 @@ def unscored(
         limits: What the engine may take.
         numbers: By score table, the run that committed to it last.
         full: Score every settled trace, not just new and changed ones.
+        now_ns: The time, ns since 1970; None for the clock's. The lake's own counts if later.
     """
     last = last_scoring(lake)
     is_known = not full and last.held_against == held_against(specification)
@@ -150,7 +174,8 @@ def unscored(
 
     con, look = read_pinned(lake, [table.name for table in READ], connected, (SCORES,))
     with con:
-        traces = find_traces(con, specification, chosen, full=full, now_ns=newest_receipt(lake))
+        now = max(newest_receipt(lake), time.time_ns() if now_ns is None else now_ns)
+        traces = find_traces(con, specification, chosen, full=full, now_ns=now)
         are_whole = look.dates is not None or sums_are_whole(con)
         yield TracesToScore(con, look, last, traces, are_whole)
 
@@ -240,14 +265,14 @@ def _dates_of(pinned: PinnedLake, traces: pa.ChunkedArray, limits: Limits) -> se
         return {str(date) for (date,) in found}
 
 
-def newest_receipt(lake: Lake) -> int | None:
+def newest_receipt(lake: Lake) -> int:
     """Return when the newest span or log record was received, ns since 1970: the lake's time.
 
-    Its tables' logs say so. None for a lake without any.
+    Its tables' logs say so. 0 for a lake without any.
     """
     files = [file for table in (RAW_SPANS, RAW_LOGS) for file in lake.live_files(table.name)]
     ranges = (file.ranges.get("received_ns") for file in files)
-    return max((latest for _, latest in filter(None, ranges)), default=None)
+    return max((latest for _, latest in filter(None, ranges)), default=0)
 
 
 def find_traces(
@@ -256,16 +281,16 @@ def find_traces(
     chosen: Chosen = ALL,
     *,
     full: bool = False,
-    now_ns: int | None,
+    now_ns: int,
 ) -> int:
-    """Create `unscored_traces` and `traces_to_score`, and return how many are scored.
+    """Create `waiting_runs`, `unscored_traces`, `traces_to_score`; return how many are scored.
 
     Args:
         con: Holds `trajectories`, `trajectory_scores` and `verdicts`.
         specification: What to score against.
         chosen: Which traces to score.
         full: As for `unscored`.
-        now_ns: The lake's time.
+        now_ns: The time, ns since 1970.
     """
     tasks = list(specification.tasks)
     task_hashes = {"task_id": tasks, "task_hash": [specification.task_hash(id_) for id_ in tasks]}
@@ -273,11 +298,11 @@ def find_traces(
     put(con, "task_hashes", pa.table(task_hashes, schema=schema))
     parameters: dict[str, Any] = {
         "everything": full,
-        "now_ns": now_ns,
         "scorer_version": SCORER_VERSION,
         **hashes(specification),
         **chosen._asdict(),
     }
+    make_table(con, "waiting_runs", query("waiting_runs"), {"now_ns": now_ns})
     make_table(con, "unscored_traces", query("unscored_traces"), parameters)
     rows = "SELECT * EXCLUDE (waits) FROM unscored_traces WHERE NOT waits"
     make_table(con, "traces_to_score", rows)

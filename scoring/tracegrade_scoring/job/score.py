@@ -34,7 +34,14 @@ from tracegrade_scoring.errors import ScoringBusy
 from tracegrade_scoring.job.bucket_rows import divide, files_of
 from tracegrade_scoring.job.commit import ScoringCommit, run_numbers
 from tracegrade_scoring.job.counts import NOTHING, Counts, read_counts
-from tracegrade_scoring.job.discovery import ALL, Chosen, TracesToScore, unscored
+from tracegrade_scoring.job.discovery import (
+    ALL,
+    NOBODY_WAITS,
+    Chosen,
+    TracesToScore,
+    Waiting,
+    unscored,
+)
 from tracegrade_scoring.job.last_scoring import NotedFile, note_scoring
 from tracegrade_scoring.job.score_bucket import STAGED, SUMS, score_bucket
 from tracegrade_scoring.schema import (
@@ -84,6 +91,8 @@ class ScoreSummary(NamedTuple):
     """By instrumentation ('' if not named): traces that were built and gave no trajectory."""
     apart: Mapping[str, int] = MappingProxyType({})
     """Model calls that were built and belong to no agent's run, by reason."""
+    waiting: Waiting = NOBODY_WAITS
+    """Traces of the lake with runs whose root may still come."""
     specification: Specification = NO_TASKS
     """What was scored against."""
     kept: bool = False
@@ -103,6 +112,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     bucket_steps: int = BUCKET_STEPS,
     executor: Executor | None = None,
     progress: Progress = lambda done, of: None,
+    now_ns: int | None = None,
 ) -> ScoreSummary:
     """Build what is new in the lake and score every trajectory that needs it.
 
@@ -118,6 +128,8 @@ def score(  # noqa: PLR0913 - one for each option of the command
         bucket_steps: Steps of a bucket, about, which is held in memory; changes no score.
         executor: Who works on the buckets; None for threads of this process.
         progress: Is called after each bucket.
+        now_ns: The time, ns since 1970, which decides what waits for its root; None for the
+            clock's.
 
     Raises:
         LeaseLost: On an object store, another job may have taken the lake over meanwhile.
@@ -139,8 +151,9 @@ def score(  # noqa: PLR0913 - one for each option of the command
         here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines
         limits = limits_between(BUCKET_MB * here, here)
         with unscored(
-            lake, done.specification, chosen, limits, numbers=before, full=full
+            lake, done.specification, chosen, limits, numbers=before, full=full, now_ns=now_ns
         ) as found:
+            done = done._replace(waiting=found.waiting())
             if not found.traces and found.sums_are_whole:
                 note_scoring(lake, found.last, found.noting(done.specification, {}))
                 return done
@@ -173,7 +186,12 @@ def start_summary(lake: Lake, specification: Specification) -> ScoreSummary:
 
 
 def look(
-    lake: Lake, specification: Specification, *, chosen: Chosen = ALL, full: bool = False
+    lake: Lake,
+    specification: Specification,
+    *,
+    chosen: Chosen = ALL,
+    full: bool = False,
+    now_ns: int | None = None,
 ) -> ScoreSummary:
     """Return what `score` would do as the lake is now, and write nothing.
 
@@ -181,8 +199,11 @@ def look(
     """
     done = start_summary(lake, specification)
     limits, numbers = Limits(f"{BUCKET_MB * workers(WORKER_MB)}MB"), run_numbers(lake)
-    with unscored(lake, done.specification, chosen, limits, numbers=numbers, full=full) as found:
+    with unscored(
+        lake, done.specification, chosen, limits, numbers=numbers, full=full, now_ns=now_ns
+    ) as found:
         return done._replace(
+            waiting=found.waiting(),
             traces=found.traces,
             trajectories=count(found.con, _TRAJECTORIES_TO_SCORE),
             new_spans=unbuilt_spans(lake, limits),
@@ -191,7 +212,10 @@ def look(
         )
 
 
-_TRAJECTORIES_TO_SCORE: Final = "trajectories SEMI JOIN traces_to_score USING (trace_id)"
+_TRAJECTORIES_TO_SCORE: Final = (
+    "trajectories SEMI JOIN traces_to_score USING (trace_id) "
+    "WHERE trajectory_id NOT IN (SELECT unnest(runs) FROM waiting_runs)"
+)
 
 _WITHOUT_TASK: Final = (
     "trajectory_scores ANTI JOIN task_hashes USING (task_id) WHERE task_hash IS NOT NULL "

@@ -8,16 +8,18 @@
 -- Parameters:
 --   $bucket_steps  BIGINT  Steps that one bucket aims at.
 -- Columns:
---   trace_id    VARCHAR  One row each; traces that are no longer here have none.
---   date        DATE     Date it was first received, UTC.
---   input_hash  VARCHAR  Changes when its records or verdicts do.
---   bucket      BIGINT   From 0, without gaps for traces of less than a bucket.
+--   trace_id    VARCHAR    One row each; traces that are no longer here have none.
+--   date        DATE       Date it was first received, UTC.
+--   input_hash  VARCHAR    Changes when its records or verdicts do.
+--   held        VARCHAR[]  Its trajectories that are left out; NULL if none is.
+--   bucket      BIGINT     From 0, without gaps for traces of less than a bucket.
 -- Order:
 --   none
 SELECT
   trace_id,
   date,
   input_hash,
+  held,
   (
     sum(steps) OVER (ORDER BY date, trace_id ROWS UNBOUNDED PRECEDING) - steps
   )::BIGINT // $bucket_steps AS bucket

@@ -10,6 +10,7 @@ from tracegrade_lake.out_files import out_file
 from tracegrade_queries.costs.pricing import Costs
 from tracegrade_scoring.errors import SummaryNotWritten
 from tracegrade_scoring.job.counts import CallCounts, Counts
+from tracegrade_scoring.job.discovery import Waiting
 from tracegrade_scoring.job.score import ScoreSummary
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.reasons import reason_of
@@ -38,6 +39,7 @@ def summary_lines(done: ScoreSummary) -> Iterator[str]:
         yield f"would build steps from {done.new_spans:,} new spans; of those already built:"
     verb = "would score" if done.dry_run else "scored"
     yield f"{verb} {done.trajectories:,} trajectories of {done.traces:,} traces"
+    yield from _waiting_lines(done.waiting)
     yield from _specification_lines(done)
     yield from _unread_lines(done.unread)
     yield from _apart_lines(done.apart)
@@ -46,6 +48,12 @@ def summary_lines(done: ScoreSummary) -> Iterator[str]:
     yield from _redacted_lines(done.counts.redacted)
     yield from _cost_lines(done.costs)
     yield from _score_lines(done.counts.statuses)
+
+
+def _waiting_lines(waiting: Waiting) -> Iterator[str]:
+    """Yield how many traces wait for their root, and until when."""
+    if waiting.until_ns is not None:
+        yield words.waiting(waiting.traces, "trace", waiting.until_ns)
 
 
 def _specification_lines(done: ScoreSummary) -> Iterator[str]:
@@ -254,6 +262,7 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
         "new_spans": done.new_spans,
         "traces": done.traces,
         "trajectories": done.trajectories,
+        "waiting": done.waiting._asdict(),
         "metrics": {name: _statuses(found) for name, found in done.counts.statuses.items()},
         "calls": done.counts.calls._asdict(),
         "redacted": dict(done.counts.redacted),

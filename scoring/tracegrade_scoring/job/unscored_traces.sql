@@ -1,8 +1,8 @@
 -- Traces whose trajectories must be scored, now or once they are settled and chosen.
 --
--- A trace is settled once every root of its trajectories is here, once it got nothing for 10
--- minutes of the lake's own time (its newest receipt), or if it was imported. Settled traces are
--- scored when they are new, and again when spans, verdicts, their task or definitions changed.
+-- A trace is settled once one of its runs waits for no root. Settled traces are scored, without
+-- the runs that wait, when they are new, and again when spans, verdicts, their task or definitions
+-- changed, or a run of theirs waits no more.
 -- An attempt is scored against its task and the tools; where no span names the task, also
 -- all of `match`, which decide what its task is.
 -- Source: scoring/README.md, "The life of a score"; docs/metrics.md, section 0.4.
@@ -12,23 +12,26 @@
 --   trajectories
 --   trajectory_scores
 --   verdicts
+--   waiting_runs
 -- Parameters:
 --   $everything      BOOLEAN    Score every settled trace.
 --   $scorer_version  VARCHAR    Version of the definitions now.
 --   $tools_hash      VARCHAR    Hash of the tools now, for attempts without a known task.
 --   $match_hash      VARCHAR    Hash of every `match` now.
---   $now_ns          BIGINT     The lake's time, ns since 1970; NULL for an empty lake.
 --   $since           TIMESTAMP  Only traces with a run begun at or after it, UTC; NULL for all.
 --   $until           TIMESTAMP  Only traces with a run begun before it, UTC; NULL for all.
 --   $agent_name      VARCHAR    Only traces with a run of this agent; NULL for all.
 --   $release         VARCHAR    Only traces with a run of this release; NULL for all.
 -- Columns:
---   trace_id     VARCHAR  One row each.
---   date         DATE     Date it was first received, UTC; NULL if the trace is no longer here.
---   scored_date  DATE     Partition of the scores that it has; NULL if it has none.
---   steps        BIGINT   Steps of its trajectories.
---   input_hash   VARCHAR  Changes when its records or verdicts do; NULL if it is no longer here.
---   waits        BOOLEAN  It is not settled, or was not chosen: it is not scored now.
+--   trace_id     VARCHAR    One row each.
+--   date         DATE       Date it was first received, UTC; NULL if the trace is no longer
+--                           here.
+--   scored_date  DATE       Partition of the scores that it has; NULL if it has none.
+--   steps        BIGINT     Steps of its trajectories.
+--   input_hash   VARCHAR    Changes when its records or verdicts do; NULL if it is no longer
+--                           here.
+--   held         VARCHAR[]  Its trajectories that wait, and are left out; NULL if none does.
+--   waits        BOOLEAN    It is not settled, or was not chosen: it is not scored now.
 -- Order:
 --   trace_id
 WITH built AS (
@@ -39,8 +42,6 @@ WITH built AS (
     count(*) AS trajectories,
     any_value(trace_records) AS records,
     any_value(trace_received_ns) AS received_ns,
-    bool_and(complete OR coalesce(imported, TRUE))
-    OR any_value(trace_received_ns) <= $now_ns::BIGINT - 600000000000 AS settled,
     bool_or(
       parent_trajectory_id IS NULL
       AND ($since::TIMESTAMP IS NULL OR start_time >= $since::TIMESTAMP)
@@ -67,12 +68,14 @@ present AS (
     built.trace_id,
     built.date,
     built.steps,
-    built.trajectories,
+    built.trajectories - coalesce(len(waiting_runs.runs), 0) AS trajectories,
     built.chosen,
     md5(concat_ws('|', built.records, built.received_ns, judged.verdicts)) AS input_hash,
-    built.settled
+    waiting_runs.runs AS held,
+    built.trajectories > coalesce(len(waiting_runs.runs), 0) AS settled
   FROM built
   LEFT JOIN judged USING (trace_id)
+  LEFT JOIN waiting_runs USING (trace_id)
 ),
 
 held_against AS (
@@ -116,6 +119,7 @@ candidates AS (
     scored.date AS scored_date,
     coalesce(present.steps, 0) AS steps,
     present.input_hash,
+    present.held,
     present.trace_id IS NULL AS gone,
     coalesce(present.settled AND present.chosen, FALSE) AS ready,
     coalesce(
@@ -134,6 +138,7 @@ SELECT
   scored_date,
   steps,
   input_hash,
+  held,
   NOT gone AND NOT ready AS waits
 FROM candidates
 WHERE

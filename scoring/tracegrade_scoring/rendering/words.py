@@ -1,5 +1,6 @@
 """Names, numbers and codes as text for people, each on one line and visible."""
 
+from datetime import UTC, datetime
 from math import isfinite
 
 from tracegrade_scoring.rendering.catalogue import Metric, Scale
@@ -136,6 +137,16 @@ def flag(code: str) -> str:
 def count(amount: int, noun: str) -> str:
     """Return a number of things, the noun in the right form."""
     return f"{amount:,} {noun if amount == 1 else noun + 's'}"
+
+
+def waiting(amount: int, noun: str, until_ns: int) -> str:
+    """Return that so many runs, or traces, wait for their root, and until when."""
+    until = datetime.fromtimestamp(-(-until_ns // 60_000_000_000) * 60, UTC)
+    verb, whose = ("waits", "its") if amount == 1 else ("wait", "their")
+    return (
+        f"{count(amount, noun)} {verb} for {whose} root, until {until:%Y-%m-%d %H:%M} UTC; "
+        "after that `tracegrade score` takes what came as crashed"
+    )
 
 
 def line(text: str) -> str:

@@ -11,6 +11,7 @@ from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.view import cohort_view
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import QUANTILES, Release, Reliability, Report, Score
+from tracegrade_scoring.report.standing import standing
 from tracegrade_scoring.statistics.reliability import Pass
 from tracegrade_scoring.statistics.t_score import PRESETS, t_score
 
@@ -26,6 +27,7 @@ def render_json(report: Report) -> str:
         "literal": report.options.literal,
         "contents": report.contents._asdict(),
         "missing": [{"fact": fact, "commands": commands} for fact, commands in missing(report)],
+        "standing": standing(report),
         "selection": report.selection._asdict(),
         "releases": [_release(release) for release in report.releases],
         "comparisons": [_comparison(found) for found in report.comparisons.values()],

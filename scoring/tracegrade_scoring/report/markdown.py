@@ -17,6 +17,7 @@ from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
 from tracegrade_scoring.report.selected import selection_sentence
+from tracegrade_scoring.report.standing import standing
 from tracegrade_scoring.report.view import (
     MODE_HEADINGS,
     AgentView,
@@ -39,6 +40,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"# Agent report: {code(report.lake)}"
     if asked := selection_sentence(report):
         yield from ("", escape(asked))
+    for sentence in standing(report):
+        yield from ("", f"**{escape(sentence)}**")
     for agent in agent_views(report):
         yield from _agent_lines(agent)
     for fact, commands in missing(report):

@@ -165,6 +165,12 @@ class Runs:
     runs: int
     known_tasks: int
     unended_runs: int
+    waiting_runs: int
+    """Runs that are not scored yet, because their root may still come."""
+    waiting_until: int | None
+    """When all of them are scored without it, ns since 1970; None if there are none."""
+    crashed_runs: int
+    """Scored runs that ended in an error, or whose end never came."""
     tool_calls: int
     errors: int
     input_tokens: int | None

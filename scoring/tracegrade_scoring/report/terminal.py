@@ -27,6 +27,7 @@ from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
 from tracegrade_scoring.report.selected import selection_sentence
+from tracegrade_scoring.report.standing import standing
 from tracegrade_scoring.report.view import (
     AgentView,
     Cell,
@@ -51,6 +52,8 @@ def _parts(report: Report, width: int) -> Iterator[RenderableType]:
     yield Text(f"Report on {visible(report.lake)}", style="bold")
     if asked := selection_sentence(report):
         yield Text(asked)
+    for sentence in standing(report):
+        yield Text(sentence, style="yellow")
     for agent in agent_views(report):
         yield from _agent_parts(agent, width)
     for fact, commands in missing(report):

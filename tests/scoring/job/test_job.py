@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.commands import tracegrade
 from tests.queries.test_evaluations import land_results, result
-from tests.queries.traces import agent, land, message, model, request, request_of, tool
+from tests.queries.traces import NOON_NS, agent, land, message, model, request, request_of, tool
 from tests.scoring.build import arrow, specification
 
 from tracegrade_lake import Lake
@@ -17,12 +17,16 @@ from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import VERDICTS
 from tracegrade_scoring.job.discovery import Chosen
 from tracegrade_scoring.job.score import look, score
+from tracegrade_scoring.job.summary import summary_lines, summary_object
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.schema import SCORE_SUMS, TRAJECTORY_SCORES
 from tracegrade_scoring.tasks import Specification
 
 from .lakes import TASKS, child, run, tables, values, versions
+
+QUIET_NS = 600_000_000_000
+"""After which a run is scored without its root."""
 
 
 def test_every_trajectory_has_every_metric(scored: Lake) -> None:
@@ -154,15 +158,50 @@ def test_changed_task_file_scores_again(pair: Lake) -> None:
 
 
 def test_unfinished_run_waits_until_it_is_settled(lake: Lake, spec: Specification) -> None:
-    """Without its root a trace is scored once 10 minutes of the lake's own time have passed."""
+    """Without its root a trace is scored once 10 minutes have passed, by the clock or the lake."""
     orphan = request_of([tool(2, 1, tool_name="look", trace=1)])
     land(lake, orphan)
     build(lake)
-    assert look(lake, spec).trajectories == 0
+    waiting = look(lake, spec, now_ns=NOON_NS)
+    assert (waiting.trajectories, waiting.waiting) == (0, (1, NOON_NS + QUIET_NS))
+    assert look(lake, spec, now_ns=NOON_NS + QUIET_NS).trajectories == 1
 
     land(lake, run(2, "look"), seq=2, day=1)
     build(lake)
-    assert look(lake, spec).trajectories == 2
+    assert look(lake, spec, now_ns=NOON_NS).trajectories == 2
+
+
+def test_lake_at_rest_is_scored_by_the_clock(lake: Lake, spec: Specification) -> None:
+    """A killed run is named until its time has come, then scored, and is the same at any time."""
+    land(lake, request_of([tool(2, 1, tool_name="look", trace=1)]))
+    first = score(lake, spec, now_ns=NOON_NS)
+    assert "1 trace waits for its root, until 2026-09-21 14:24 UTC" in "\n".join(
+        summary_lines(first)
+    )
+    assert summary_object(first)["waiting"]["traces"] == 1
+    assert score(lake, spec, now_ns=NOON_NS + 1).trajectories == 0
+
+    done = score(lake, spec, now_ns=NOON_NS + QUIET_NS)
+    assert (done.trajectories, done.waiting.traces) == (1, 0)
+    ended = "SELECT termination.label FROM trajectory_scores"
+    assert values(lake, ended) == [("crashed",)]
+    assert score(lake, spec).trajectories == 0
+
+
+def test_run_that_waits_holds_back_none_beside_it(lake: Lake, spec: Specification) -> None:
+    """A run that ended is scored at once; another of its trace waits, with its sub-agent."""
+    under_way = agent(5, 9, at=200, agent_name="b") | {"endTimeUnixNano": "0"}
+    helper = agent(7, 6, at=202, agent_name="c")
+    called = tool(6, 5, at=201, ms=50, tool_name="ask_c")
+    land(lake, request_of([agent(1, 9), tool(2, 1, at=1, tool_name="look")]))
+    land(lake, request_of([under_way, called, helper]), seq=2)
+    scored = "SELECT agent_name, termination.label FROM trajectory_scores ORDER BY 1"
+
+    assert score(lake, spec, now_ns=NOON_NS).trajectories == 1
+    assert values(lake, scored) == [("a", "unknown")]
+    assert score(lake, spec, now_ns=NOON_NS).trajectories == 0
+    assert score(lake, spec, now_ns=NOON_NS + QUIET_NS).trajectories == 3
+    assert values(lake, scored)[:2] == [("a", "unknown"), ("b", "crashed")]
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@
 --   bucket_spans
 --   bucket_traces
 --   operations
---   known_parents
 --   run_agents
 --   runs
 --   run_names
@@ -18,6 +17,7 @@
 --   answers
 --   offered_in_runs
 --   built_steps
+--   unfinished_runs
 -- Columns:
 --   as the table trajectories
 -- Order:
@@ -26,7 +26,6 @@ WITH members AS (
   SELECT
     runs_of_operations.run,
     operations.*,
-    tops.parent_span_id IS NULL AS is_rooted,
     -- The root comes first, whatever its clock says; then those that start earliest and end last.
     create_sort_key(
       operations.key <> coalesce(runs.root, -1), 'ASC NULLS LAST',
@@ -37,8 +36,6 @@ WITH members AS (
   FROM runs_of_operations
   INNER JOIN runs USING (run)
   INNER JOIN operations USING (key)
-  INNER JOIN known_parents USING (key)
-  LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
 ),
 
 gathered AS (
@@ -57,8 +54,7 @@ gathered AS (
     arg_min(outcome, place) FILTER (WHERE operation = 'agent') AS outcome,
     arg_min(trace_state, place) AS trace_state,
     min(start_ns) AS start_ns,
-    max(end_ns) AS end_ns,
-    bool_and(is_rooted) AS is_rooted,
+    max(end_ns) FILTER (WHERE ended) AS end_ns,
     list_sort(list_distinct(list(dialect))) AS dialects
   FROM members
   GROUP BY run
@@ -184,14 +180,11 @@ roots AS (
     runs.run,
     operations.span_id,
     operations.start_ns,
-    operations.end_ns,
-    bucket_spans.failed,
-    tops.parent_span_id IS NULL AS is_rooted
+    CASE WHEN operations.ended THEN operations.end_ns END AS end_ns,
+    bucket_spans.failed
   FROM runs
   INNER JOIN operations ON runs.root = operations.key
   INNER JOIN bucket_spans ON runs.root = bucket_spans.key
-  LEFT JOIN known_parents ON runs.root = known_parents.key
-  LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
 ),
 
 sampled AS (
@@ -236,10 +229,12 @@ SELECT
   NULL::DOUBLE AS cost_usd,
   usages.model_usage,
   make_timestamp_ns(coalesce(roots.start_ns, gathered.start_ns))::TIMESTAMP AS start_time,
-  make_timestamp_ns(coalesce(roots.end_ns, gathered.end_ns))::TIMESTAMP AS end_time,
-  (coalesce(roots.end_ns, gathered.end_ns) - coalesce(roots.start_ns, gathered.start_ns)) / 1e6
-    AS duration_ms,
-  coalesce(roots.is_rooted, gathered.is_rooted) AS complete,
+  make_timestamp_ns(if(roots.run IS NULL, gathered.end_ns, roots.end_ns))::TIMESTAMP AS end_time,
+  (
+    if(roots.run IS NULL, gathered.end_ns, roots.end_ns)
+    - coalesce(roots.start_ns, gathered.start_ns)
+  ) / 1e6 AS duration_ms,
+  unfinished_runs.run IS NULL AS complete,
   offered_in_runs.offered_tools,
   gathered.dialects,
   coalesce(72057594037927936 / (72057594037927936 - sampled.rejected), 1.0)::DOUBLE
@@ -263,6 +258,7 @@ LEFT JOIN answers USING (run)
 LEFT JOIN offered_in_runs USING (run)
 LEFT JOIN finishes USING (run)
 LEFT JOIN roots USING (run)
+LEFT JOIN unfinished_runs USING (run)
 LEFT JOIN calling_runs USING (run)
 -- A lone workflow span, without anything below it, is not a run of an agent.
 WHERE

@@ -13,6 +13,9 @@
 --   name             VARCHAR
 --   start_ns         BIGINT   0 if it was not sent or too large.
 --   end_ns           BIGINT   start_ns if it was not sent, too large or before it.
+--   ended            BOOLEAN  An end was sent.
+--   is_local_root    BOOLEAN  Nothing of its own process is above it, as far as it says: it has no
+--                             parent, or one elsewhere.
 --   failed           BOOLEAN  The span's status is an error.
 --   status_message   VARCHAR  NULL if empty.
 --   attributes       MAP(VARCHAR, VARCHAR)  NULL once the dialects have read them.
@@ -39,6 +42,8 @@ SELECT
   name,
   start_ns,
   end_ns,
+  ended,
+  is_local_root,
   failed,
   status_message,
   attributes,

@@ -16,6 +16,7 @@
 --   environment         VARCHAR
 --   start_ns            BIGINT
 --   end_ns              BIGINT
+--   ended               BOOLEAN  An end was sent.
 --   dropped             BOOLEAN  The exporter dropped attributes or events of it.
 --   operation           VARCHAR  As the strongest dialect that knows says; 'other' if none does.
 --   dialect             VARCHAR  That dialect.
@@ -148,6 +149,7 @@ SELECT
   bucket_spans.environment,
   bucket_spans.start_ns,
   bucket_spans.end_ns,
+  bucket_spans.ended,
   bucket_spans.dropped,
   coalesce(coalesced.operation, 'other') AS operation,
   coalesced.dialect,

@@ -1,6 +1,7 @@
 -- Span ids of the bucket that arrived more than once, with the row of each that counts.
 --
--- An exporter may send a span when it starts and again when it ends: the last received counts.
+-- An exporter may send a span when it starts and again when it ends, and one that tries again may
+-- send what came first last: what has an end counts before what has none, then the last received.
 --
 -- Reads:
 --   spans
@@ -8,7 +9,7 @@
 -- Columns:
 --   trace_id  VARCHAR  One row for each trace_id and span_id.
 --   span_id   VARCHAR
---   newest    STRUCT(received_ns BIGINT, wal_seq BIGINT, end_ns BIGINT, content_hash VARCHAR)
+--   newest    BLOB     As span_version has it.
 -- Order:
 --   none
 WITH repeated AS (
@@ -25,12 +26,9 @@ SELECT
   spans.trace_id,
   spans.span_id,
   max(
-    {
-      'received_ns': spans.received_ns,
-      'wal_seq': spans.wal_seq,
-      'end_ns': coalesce(spans.end_ns, 0),
-      'content_hash': spans.content_hash
-    }
+    span_version(
+      spans.start_ns, spans.end_ns, spans.received_ns, spans.wal_seq, spans.content_hash
+    )
   ) AS newest
 FROM spans
 INNER JOIN repeated USING (trace_id, span_id)

@@ -12,6 +12,9 @@
 --   name             VARCHAR
 --   start_ns         BIGINT   0 if it was not sent or too large.
 --   end_ns           BIGINT   start_ns if it was not sent, too large or before it.
+--   ended            BOOLEAN  An end was sent.
+--   is_local_root    BOOLEAN  Nothing of its own process is above it, as far as it says: it has no
+--                             parent, or one elsewhere.
 --   failed           BOOLEAN  The span's status is an error.
 --   status_message   VARCHAR  NULL if empty.
 --   exception        MAP(VARCHAR, VARCHAR)  Attributes of the last exception event; NULL if none.
@@ -36,12 +39,9 @@ WITH counted_spans AS (
   LEFT JOIN repeated_spans USING (trace_id, span_id)
   WHERE
     repeated_spans.newest IS NULL
-    OR repeated_spans.newest = {
-      'received_ns': spans.received_ns,
-      'wal_seq': spans.wal_seq,
-      'end_ns': coalesce(spans.end_ns, 0),
-      'content_hash': spans.content_hash
-    }
+    OR repeated_spans.newest = span_version(
+      spans.start_ns, spans.end_ns, spans.received_ns, spans.wal_seq, spans.content_hash
+    )
 )
 
 SELECT
@@ -52,6 +52,13 @@ SELECT
   name,
   coalesce(start_ns, 0) AS start_ns,
   greatest(coalesce(end_ns, 0), coalesce(start_ns, 0)) AS end_ns,
+  coalesce(end_ns, 1) <> 0 AS ended,
+  -- OTLP's flags say of a parent whether it is remote; a server's, and a consumer's, is by their
+  -- kind. Langfuse marks what it takes for the root of an application.
+  parent_span_id IS NULL
+  OR (flags & 512) <> 0
+  OR kind IN (2, 5)
+  OR coalesce(attributes['langfuse.internal.is_app_root'] = 'true', FALSE) AS is_local_root,
   coalesce(status_code = 2, FALSE) AS failed,
   nullif(status_message, '') AS status_message,
   CASE

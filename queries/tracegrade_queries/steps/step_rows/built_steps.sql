@@ -98,8 +98,9 @@ SELECT
   CASE WHEN placed.opens_model_call THEN model_calls.cache_read_tokens END AS cache_read_tokens,
   CASE WHEN placed.opens_model_call THEN model_calls.reasoning_tokens END AS reasoning_tokens,
   make_timestamp_ns(operations.start_ns)::TIMESTAMP AS start_time,
-  make_timestamp_ns(operations.end_ns)::TIMESTAMP AS end_time,
-  (operations.end_ns - operations.start_ns) / 1e6 AS duration_ms,
+  CASE WHEN operations.ended THEN make_timestamp_ns(operations.end_ns)::TIMESTAMP END AS end_time,
+  CASE WHEN operations.ended THEN (operations.end_ns - operations.start_ns) / 1e6 END
+    AS duration_ms,
   operations.trace_id,
   operations.span_id,
   model_calls.span_id AS request_span_id,

@@ -1,7 +1,9 @@
--- Answers that only the span of the agent tells; they stand at its end.
+-- Answers that only the span of the agent tells; they stand at its end, or where that is not known
+-- after all that its run did.
 --
 -- Reads:
 --   operations
+--   runs_of_operations
 --   model_calls
 --   model_texts
 --   calls
@@ -10,10 +12,10 @@
 --   answers WHERE span_answer IS NULL
 -- Columns:
 --   run               BIGINT   One row each.
---   anchor_ns         BIGINT   End of the span.
---   message_position  BIGINT   0.
+--   anchor_ns         BIGINT   End of the span, else the latest time of its run.
+--   message_position  BIGINT   0; where the end is not known, after all else of that time.
 --   part_position     BIGINT   0.
---   execution_ns      BIGINT   End of the span.
+--   execution_ns      BIGINT   As anchor_ns.
 --   process_order     BIGINT
 --   order_span_id     VARCHAR
 --   span_key          BIGINT
@@ -30,14 +32,31 @@ WITH answered AS (
   FROM model_texts
   INNER JOIN model_calls USING (model_call)
   WHERE model_texts.kind = 'answer'
+),
+
+open_runs AS (
+  SELECT answers.run
+  FROM answers
+  INNER JOIN operations ON answers.root_key = operations.key
+  WHERE NOT operations.ended
+),
+
+latest AS (
+  SELECT
+    runs_of_operations.run,
+    max(operations.end_ns) AS end_ns
+  FROM runs_of_operations
+  SEMI JOIN open_runs USING (run)
+  INNER JOIN operations USING (key)
+  GROUP BY runs_of_operations.run
 )
 
 SELECT
   answers.run,
-  operations.end_ns AS anchor_ns,
-  0::BIGINT AS message_position,
+  coalesce(latest.end_ns, operations.end_ns) AS anchor_ns,
+  if(latest.run IS NULL, 0, position_gap())::BIGINT AS message_position,
   0::BIGINT AS part_position,
-  operations.end_ns AS execution_ns,
+  coalesce(latest.end_ns, operations.end_ns) AS execution_ns,
   operations.process_order,
   operations.span_id AS order_span_id,
   operations.key AS span_key,
@@ -46,4 +65,5 @@ SELECT
 FROM answers
 INNER JOIN operations ON answers.root_key = operations.key
 ANTI JOIN answered USING (run)
+LEFT JOIN latest ON answers.run = latest.run
 WHERE answers.span_answer IS NULL;

@@ -2,7 +2,7 @@
 --
 -- Reads:
 --   called_agents
---   interrupted_runs
+--   unfinished_runs
 --   requests
 --   matches
 --   executions
@@ -104,6 +104,7 @@ requested AS (
     ) AS parsed,
     executions.result,
     executions.failed,
+    executions.ended,
     executions.error_type,
     executions.error_message,
     executions.effect,
@@ -182,14 +183,14 @@ known AS (
       AND list_contains(offered_in_runs.names, requested.tool_name)
     ) AS executions_recorded,
     coalesce(requested.observed, requested.result) AS seen,
-    interrupted_runs.run IS NOT NULL AS is_interrupted,
+    unfinished_runs.run IS NOT NULL AS is_unfinished,
     called_agents.key IS NOT NULL
     OR list_contains(
       coalesce(tool_lists.names, offered_in_runs.names), requested.tool_name
     ) AS offered
   FROM requested
   LEFT JOIN called_agents ON requested.execution = called_agents.key
-  LEFT JOIN interrupted_runs ON requested.model_call = interrupted_runs.last_model_call
+  LEFT JOIN unfinished_runs ON requested.model_call = unfinished_runs.last_model_call
   LEFT JOIN executed_tools
     ON requested.run = executed_tools.run AND requested.tool_name = executed_tools.tool_name
   LEFT JOIN recording_runs ON requested.run = recording_runs.run
@@ -214,9 +215,12 @@ judged AS (
         THEN { 'status': 'not_executed', 'source': 'text' }
       WHEN execution IS NOT NULL AND (result_is_error(result) OR result_is_error(observed))
         THEN { 'status': 'error', 'source': 'text' }
+      -- The process may have died in it.
+      WHEN execution IS NOT NULL AND NOT ended AND seen IS NULL
+        THEN { 'status': 'unknown', 'source': 'span' }
       WHEN execution IS NOT NULL THEN { 'status': 'ok', 'source': 'span' }
       -- It may have been under way when the process died.
-      WHEN is_interrupted AND NOT answered AND coalesce(offered, TRUE)
+      WHEN is_unfinished AND NOT answered AND coalesce(offered, TRUE)
         THEN { 'status': 'unknown', 'source': 'request' }
       WHEN executions_recorded OR NOT coalesce(offered, TRUE)
         THEN { 'status': 'not_executed', 'source': 'request' }

@@ -23,6 +23,7 @@
 --   cost             DOUBLE
 --   start_ns         BIGINT   Of the outermost span.
 --   end_ns           BIGINT   Of the outermost span.
+--   ended            BOOLEAN  Any of the spans has an end.
 --   dropped          BOOLEAN  Attributes of every span were dropped.
 -- Order:
 --   none
@@ -62,6 +63,7 @@ SELECT
   arg_min(operations.cost, members.outside_in) AS cost,
   min(members.start_ns) FILTER (WHERE members.key = members.execution) AS start_ns,
   min(members.end_ns) FILTER (WHERE members.key = members.execution) AS end_ns,
+  bool_or(operations.ended) AS ended,
   bool_and(operations.dropped) AS dropped
 FROM members
 INNER JOIN operations ON members.key = operations.key

@@ -12,7 +12,11 @@
 --   run_mode       VARCHAR    As the trace says: production | live | mocked; else NULL.
 --   runs           BIGINT     Trajectories without a parent.
 --   known_tasks    BIGINT     Distinct tasks among them; 0 if none is known.
---   unended_runs   BIGINT     Runs whose root span has not arrived.
+--   unended_runs   BIGINT     Runs whose root span has not arrived, or has no end.
+--   waiting_runs   BIGINT     Of these, those that are not scored yet: their root may still come.
+--   waiting_until  BIGINT     When the last of them is scored without it, ns since 1970; NULL if
+--                             there is none.
+--   crashed_runs   BIGINT     Scored runs that ended in an error, or whose end never came.
 --   tool_calls     BIGINT     Tool calls, of runs and their sub-agents.
 --   errors         BIGINT     Tool calls that failed, of runs and their sub-agents; of scored runs
 --                             also by what results say.
@@ -32,6 +36,11 @@ WITH roots AS (
     trajectories.run_mode,
     trajectories.complete,
     trajectories.start_time,
+    NOT trajectories.complete
+    AND NOT coalesce(trajectories.imported, TRUE)
+    AND trajectory_scores.trajectory_id IS NULL AS waits,
+    trajectories.trace_received_ns,
+    coalesce(trajectory_scores.termination.label = 'crashed', FALSE) AS crashed,
     -- What an import makes up begins with the year 2000, a second for each run.
     CASE WHEN trajectories.start_time >= '2001-01-01' THEN trajectories.start_time END
       AS known_start,
@@ -62,6 +71,9 @@ SELECT
   count(*) AS runs,
   count(DISTINCT roots.task_id) AS known_tasks,
   count(*) FILTER (WHERE NOT roots.complete) AS unended_runs,
+  count(*) FILTER (WHERE roots.waits) AS waiting_runs,
+  max(roots.trace_received_ns) FILTER (WHERE roots.waits) + 600000000000 AS waiting_until,
+  count(*) FILTER (WHERE roots.crashed) AS crashed_runs,
   coalesce(sum(consumption.tool_calls), 0)::BIGINT AS tool_calls,
   coalesce(sum(greatest(consumption.errors, roots.failures)), 0)::BIGINT AS errors,
   sum(consumption.input_tokens)::BIGINT AS input_tokens,

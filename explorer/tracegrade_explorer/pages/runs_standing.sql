@@ -1,0 +1,32 @@
+-- How many runs did not end by themselves, and how.
+--
+-- Reads:
+--   trajectories
+--   trajectory_scores
+-- Columns:
+--   runs           BIGINT  Trajectories without a parent. One row.
+--   crashed        BIGINT  Scored, ended in an error, or without an end.
+--   waiting        BIGINT  Not scored yet, because their root may still come.
+--   waiting_until  BIGINT  When all of those are scored without it, ns since 1970; NULL if there
+--                          are none.
+-- Order:
+--   one row
+WITH roots AS (
+  SELECT
+    trajectories.trace_received_ns,
+    NOT trajectories.complete
+    AND NOT coalesce(trajectories.imported, TRUE)
+    AND trajectory_scores.trajectory_id IS NULL AS waits,
+    coalesce(trajectory_scores.termination.label = 'crashed', FALSE) AS crashed
+  FROM trajectories
+  LEFT JOIN trajectory_scores USING (trajectory_id)
+  WHERE trajectories.parent_trajectory_id IS NULL
+)
+
+SELECT
+  count(*) AS runs,
+  count(*) FILTER (WHERE crashed) AS crashed,
+  count(*) FILTER (WHERE waits) AS waiting,
+  max(trace_received_ns) FILTER (WHERE waits) + 600000000000 AS waiting_until
+FROM roots
+ORDER BY runs;

@@ -1,0 +1,41 @@
+-- Runs whose end is not here: their process died, or is still at work.
+--
+-- A run with a root is over once that has an end, or an answer where its source records no ends;
+-- what stands above the root is not the run's. One without a root is over where nothing of its own
+-- process is missing above its spans.
+--
+-- Reads:
+--   bucket_spans
+--   known_parents
+--   model_calls
+--   operations
+--   runs
+--   runs_of_operations
+-- Needs:
+--   runs WHERE root IS NULL OR root IN (SELECT key FROM operations WHERE NOT ended)
+-- Columns:
+--   run              BIGINT  One row each.
+--   last_model_call  BIGINT  NULL if it has none.
+-- Order:
+--   none
+WITH unfinished AS (
+  SELECT runs.run
+  FROM runs
+  INNER JOIN operations ON runs.root = operations.key
+  WHERE NOT operations.ended AND coalesce(operations.answer, '') = ''
+  UNION
+  SELECT runs.run
+  FROM runs
+  INNER JOIN runs_of_operations USING (run)
+  INNER JOIN known_parents USING (key)
+  INNER JOIN bucket_spans AS tops ON known_parents.top = tops.key
+  WHERE runs.root IS NULL AND NOT tops.is_local_root
+)
+
+SELECT
+  unfinished.run,
+  arg_max(model_calls.model_call, (model_calls.start_ns, model_calls.model_call))
+    AS last_model_call
+FROM unfinished
+LEFT JOIN model_calls USING (run)
+GROUP BY unfinished.run;

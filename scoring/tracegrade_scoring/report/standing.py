@@ -1,0 +1,48 @@
+"""How runs stand that did not end by themselves: what a reader should know first."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.report.model import Report
+
+
+class Standing(NamedTuple):
+    """How many of some runs did not end by themselves, and how."""
+
+    runs: int
+    """All of them."""
+    crashed: int
+    """Scored, ended in an error, or without an end."""
+    waiting: int
+    """Not scored yet, because their root may still come."""
+    waiting_until: int | None
+    """When all of those are scored without it, ns since 1970; None if there are none."""
+
+
+def standing(report: Report) -> list[str]:
+    """Return a sentence on runs that crashed, and one on those that wait; none where none did."""
+    found = [release.runs for release in report.releases]
+    return standing_sentences(
+        Standing(
+            sum(each.runs for each in found),
+            sum(each.crashed_runs for each in found),
+            sum(each.waiting_runs for each in found),
+            max((each.waiting_until or 0 for each in found), default=None),
+        )
+    )
+
+
+def standing_sentences(found: Standing) -> list[str]:
+    """Return `standing` of any runs."""
+    return list(_sentences(found))
+
+
+def _sentences(found: Standing) -> Iterator[str]:
+    if found.crashed:
+        yield (
+            f"{found.crashed:,} of {words.count(found.runs, 'run')} crashed: ended in an error, "
+            "or by a process that died before the end of the run."
+        )
+    if found.waiting:
+        yield f"{words.waiting(found.waiting, 'run', found.waiting_until or 0)}."
