@@ -105,8 +105,9 @@ STEPS: Final = Table(
         Column(
             "status",
             TEXT,
-            "For a call: ok | error | not_executed | unknown (neither an execution nor an answer "
-            "was recorded); else NULL.",
+            "For a call: ok | error | not_executed | interrupted (it waits for somebody: an "
+            "approval, an answer, a result) | unknown (neither an execution nor an answer was "
+            "recorded); else NULL.",
         ),
         Column(
             "status_source",
@@ -255,6 +256,12 @@ TRAJECTORIES: Final = Table(
         ),
         Column(
             "root_failed", BOOLEAN, "True if the root span's status is error; NULL without a root."
+        ),
+        Column(
+            "interrupted",
+            BOOLEAN,
+            "True if the run ended waiting for somebody: an approval, an answer, a result; NULL "
+            "if an earlier version built the row.",
         ),
         Column(
             "finish_reasons",

@@ -37,7 +37,7 @@ def asked_for(*names: str, executed: str | None, offered: str | None) -> list[Ro
 
 EVIDENCE = [
     ("search", None, "unknown"),  # web search of a provider, beside a function of ours
-    ("search", OFFERED, "not_executed"),
+    ("search", OFFERED, "interrupted"),  # and the agent ended well, as one does that waits
     (None, OFFERED, "unknown"),
     (None, None, "unknown"),
     ("search", json.dumps([{"name": "search"}]), "not_executed"),

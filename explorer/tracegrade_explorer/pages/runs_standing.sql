@@ -6,6 +6,7 @@
 -- Columns:
 --   runs           BIGINT  Trajectories without a parent. One row.
 --   crashed        BIGINT  Scored, ended in an error, or without an end.
+--   interrupted    BIGINT  Ended waiting for somebody.
 --   waiting        BIGINT  Not scored yet, because their root may still come.
 --   waiting_until  BIGINT  When all of those are scored without it, ns since 1970; NULL if there
 --                          are none.
@@ -17,7 +18,8 @@ WITH roots AS (
     NOT trajectories.complete
     AND NOT coalesce(trajectories.imported, TRUE)
     AND trajectory_scores.trajectory_id IS NULL AS waits,
-    coalesce(trajectory_scores.termination.label = 'crashed', FALSE) AS crashed
+    coalesce(trajectory_scores.termination.label = 'crashed', FALSE) AS crashed,
+    coalesce(trajectories.interrupted, FALSE) AS interrupted
   FROM trajectories
   LEFT JOIN trajectory_scores USING (trajectory_id)
   WHERE trajectories.parent_trajectory_id IS NULL
@@ -26,6 +28,7 @@ WITH roots AS (
 SELECT
   count(*) AS runs,
   count(*) FILTER (WHERE crashed) AS crashed,
+  count(*) FILTER (WHERE interrupted) AS interrupted,
   count(*) FILTER (WHERE waits) AS waiting,
   max(trace_received_ns) FILTER (WHERE waits) + 600000000000 AS waiting_until
 FROM roots

@@ -54,6 +54,8 @@ _MACROS: Final = (  # each may use those before it
     "position_gap",
     "place_by",
     "span_version",
+    "is_pause",
+    "tells_pause",
     "json_once",
     "result_text",
     "without_quotes",
@@ -85,12 +87,14 @@ _CALLS: Final = (
     "tool_lists",
     "offered_in_runs",
     "control_tools",
+    "answers",
     "unfinished_runs",
+    "interrupted_runs",
     "calls",
 )
 """Calls that models requested, and what came of them."""
 
-_TEXTS: Final = ("turns", "recovered_thoughts", "model_texts", "answers")
+_TEXTS: Final = ("turns", "recovered_thoughts", "model_texts")
 """What agents were told and said."""
 
 _STEPS: Final = (
@@ -165,6 +169,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "bucket_events", "cut_events")
     _salvage(con, "cut_events", "salvaged_events", _IN_EVENTS)
     _read_dialects(con)
+    _make(con, "pauses")
     run(con, _WITHOUT_ATTRIBUTES)
     _make(con, "operations", "code_texts")
     _read_code(con)
@@ -199,7 +204,8 @@ def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
 
 def _group_tool_spans(con: duckdb.DuckDBPyConnection) -> None:
     """Make `executions`: all spans that record one tool call are one row."""
-    _make(con, "tool_spans", "nested_tool_edges", "tool_twin_edges", "tool_edges")
+    _make(con, "tool_spans", "nested_tool_edges", "tool_twin_edges", "resumed_tool_edges")
+    _make(con, "tool_edges")
     follow(con, "tool_edges", "tool_ends")
     _make(con, "executions")
 

@@ -20,7 +20,7 @@
 --   arguments        VARCHAR    Canonical JSON; raw text if it is not JSON; NULL if not captured.
 --   parsed           BOOLEAN    Arguments were captured and are JSON, not nested too deeply.
 --   result           VARCHAR    What the tool returned, else what the model saw; NULL if neither.
---   status           VARCHAR    ok | error | not_executed | unknown.
+--   status           VARCHAR    ok | error | not_executed | interrupted | unknown.
 --   failed           BOOLEAN    Never NULL.
 --   failed_by        VARCHAR    status | result | error_pattern; NULL if it did not fail.
 --   effect           VARCHAR    read | write | destructive; the registry's, else the span's.
@@ -81,6 +81,7 @@ judged AS (
   SELECT
     *,
     CASE
+      WHEN status = 'interrupted' THEN NULL
       WHEN status IN ('error', 'not_executed') THEN 'status'
       WHEN json_extract(object, '$.isError') = 'true' THEN 'result'
       WHEN

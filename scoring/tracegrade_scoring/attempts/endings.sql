@@ -6,13 +6,15 @@
 --   trajectories
 -- Columns:
 --   trajectory_id  INTEGER  One row for each trajectory that was cut off.
---   ending         VARCHAR  budget (of output, turns, time) | crashed (root in error or absent).
+--   ending         VARCHAR  interrupted (it waits for somebody) | budget (of output, turns,
+--                           time) | crashed (root in error, or it or its end absent).
 -- Order:
 --   trajectory_id
 WITH found AS (
   SELECT
     trajectory_id,
     CASE
+      WHEN interrupted THEN 'interrupted'
       -- Vendors' words for a limit that was reached are often passed on as they are.
       WHEN
         regexp_matches(

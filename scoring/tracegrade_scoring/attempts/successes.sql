@@ -37,7 +37,8 @@ known AS (
     coalesce(opinions.verifier_failed, FALSE) AS verifier_failed,
     opinions.by_verifier,
     opinions.disagreeing,
-    criterion_results.success AS by_task,
+    -- A run that waits for somebody is not at its end.
+    CASE WHEN trajectories.interrupted IS NOT TRUE THEN criterion_results.success END AS by_task,
     opinions.by_evaluation,
     opinions.by_judge,
     CASE trajectories.outcome WHEN 'success' THEN TRUE WHEN 'failure' THEN FALSE END AS by_trace

@@ -19,6 +19,10 @@ REASONS: Final[Mapping[str, Reason]] = {
         "the run matches several tasks", "narrow their `match`, or name the task on a span"
     ),
     "child_trajectory": Reason("a sub-agent's run is scored with its parent"),
+    "interrupted": Reason(
+        "the run waits for somebody: an approval, an answer, a result; the run that goes on with "
+        "it counts"
+    ),
     "killed_run": Reason("the run was killed on purpose and is no attempt"),
     "content_missing": Reason("plans, arguments or results were not captured", _CAPTURE),
     "content_redacted": Reason(

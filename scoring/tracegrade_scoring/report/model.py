@@ -171,6 +171,8 @@ class Runs:
     """When all of them are scored without it, ns since 1970; None if there are none."""
     crashed_runs: int
     """Scored runs that ended in an error, or whose end never came."""
+    interrupted_runs: int
+    """Runs that ended waiting for somebody."""
     tool_calls: int
     errors: int
     input_tokens: int | None

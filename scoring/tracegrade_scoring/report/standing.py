@@ -14,6 +14,8 @@ class Standing(NamedTuple):
     """All of them."""
     crashed: int
     """Scored, ended in an error, or without an end."""
+    interrupted: int
+    """Ended waiting for somebody."""
     waiting: int
     """Not scored yet, because their root may still come."""
     waiting_until: int | None
@@ -21,12 +23,13 @@ class Standing(NamedTuple):
 
 
 def standing(report: Report) -> list[str]:
-    """Return a sentence on runs that crashed, and one on those that wait; none where none did."""
+    """Return a sentence on runs that crashed, were interrupted, or wait; none where none did."""
     found = [release.runs for release in report.releases]
     return standing_sentences(
         Standing(
             sum(each.runs for each in found),
             sum(each.crashed_runs for each in found),
+            sum(each.interrupted_runs for each in found),
             sum(each.waiting_runs for each in found),
             max((each.waiting_until or 0 for each in found), default=None),
         )
@@ -43,6 +46,12 @@ def _sentences(found: Standing) -> Iterator[str]:
         yield (
             f"{found.crashed:,} of {words.count(found.runs, 'run')} crashed: ended in an error, "
             "or by a process that died before the end of the run."
+        )
+    if found.interrupted:
+        verb = "was" if found.interrupted == 1 else "were"
+        yield (
+            f"{found.interrupted:,} of {words.count(found.runs, 'run')} {verb} interrupted: for "
+            "an approval, an answer or a result; in no rate of success until one goes on with it."
         )
     if found.waiting:
         yield f"{words.waiting(found.waiting, 'run', found.waiting_until or 0)}."

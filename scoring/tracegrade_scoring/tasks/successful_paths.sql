@@ -60,7 +60,7 @@ calls AS (
         THEN steps.arguments
     END AS arguments,
     steps.tool_name <> ''
-    AND steps.status NOT IN ('error', 'not_executed')
+    AND steps.status NOT IN ('error', 'not_executed', 'interrupted')
     AND failed_calls.step_index IS NULL AS went_well
   FROM attempt_order
   INNER JOIN steps USING (trajectory_id, step_index)

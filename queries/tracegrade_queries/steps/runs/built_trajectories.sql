@@ -18,6 +18,7 @@
 --   offered_in_runs
 --   built_steps
 --   unfinished_runs
+--   interrupted_runs
 -- Columns:
 --   as the table trajectories
 -- Order:
@@ -181,7 +182,7 @@ roots AS (
     operations.span_id,
     operations.start_ns,
     CASE WHEN operations.ended THEN operations.end_ns END AS end_ns,
-    bucket_spans.failed
+    bucket_spans.failed AND NOT operations.paused AS failed
   FROM runs
   INNER JOIN operations ON runs.root = operations.key
   INNER JOIN bucket_spans ON runs.root = bucket_spans.key
@@ -240,6 +241,7 @@ SELECT
   coalesce(72057594037927936 / (72057594037927936 - sampled.rejected), 1.0)::DOUBLE
     AS sample_weight,
   roots.failed AS root_failed,
+  interrupted_runs.run IS NOT NULL AS interrupted,
   finishes.finish_reasons,
   bucket_traces.records AS trace_records,
   bucket_traces.received_ns AS trace_received_ns,
@@ -259,6 +261,7 @@ LEFT JOIN offered_in_runs USING (run)
 LEFT JOIN finishes USING (run)
 LEFT JOIN roots USING (run)
 LEFT JOIN unfinished_runs USING (run)
+LEFT JOIN interrupted_runs USING (run)
 LEFT JOIN calling_runs USING (run)
 -- A lone workflow span, without anything below it, is not a run of an agent.
 WHERE

@@ -3,6 +3,7 @@
 -- Reads:
 --   bucket_spans
 --   dialect_operations
+--   pauses
 --   salvaged_events
 -- Columns:
 --   key                 BIGINT   One row each.
@@ -32,6 +33,7 @@
 --   user_input          VARCHAR
 --   answer              VARCHAR
 --   failed              BOOLEAN  False unless the span's own status or a dialect says so.
+--   paused              BOOLEAN  It waits for somebody, which is no failure.
 --   error_type          VARCHAR
 --   error_message       VARCHAR
 --   model               VARCHAR
@@ -165,7 +167,9 @@ SELECT
   coalesced.user_input,
   coalesced.answer,
   (coalesce(coalesced.failed, false) OR bucket_spans.failed)
-  AND NOT coalesce(coalesced.inherits_status, false) AS failed,
+  AND NOT coalesce(coalesced.inherits_status, false)
+  AND pauses.key IS null AS failed,
+  pauses.key IS NOT null AS paused,
   coalesce(coalesced.error_type, bucket_spans.exception['exception.type']) AS error_type,
   coalesce(
     coalesced.error_message,
@@ -209,4 +213,5 @@ SELECT
     ELSE []
   END AS flags
 FROM coalesced
-INNER JOIN bucket_spans USING (key);
+INNER JOIN bucket_spans USING (key)
+LEFT JOIN pauses USING (key);

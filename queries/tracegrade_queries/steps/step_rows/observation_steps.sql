@@ -55,4 +55,8 @@ INNER JOIN calls USING (call)
 LEFT JOIN observing ON call_steps.execution = observing.execution
 WHERE
   call_steps.kind = 'tool_call'
-  AND (observing.key IS NOT NULL OR calls.observed IS NOT NULL);
+  AND (
+    calls.observed IS NOT NULL
+    -- The exception by which a tool paused is not what the agent saw.
+    OR (observing.key IS NOT NULL AND calls.status <> 'interrupted')
+  );

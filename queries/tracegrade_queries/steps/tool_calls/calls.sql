@@ -3,6 +3,7 @@
 -- Reads:
 --   called_agents
 --   unfinished_runs
+--   interrupted_runs
 --   requests
 --   matches
 --   executions
@@ -32,7 +33,7 @@
 --   parsed            BOOLEAN  The arguments are JSON, or there are none.
 --   result            VARCHAR  Of the execution, else the response.
 --   observed          VARCHAR  Response that the model got, else the result.
---   status            VARCHAR  ok | error | not_executed | unknown.
+--   status            VARCHAR  ok | error | not_executed | interrupted | unknown.
 --   status_source     VARCHAR  span | text | response | request.
 --   error_type        VARCHAR
 --   error_message     VARCHAR
@@ -105,6 +106,7 @@ requested AS (
     executions.result,
     executions.failed,
     executions.ended,
+    executions.paused,
     executions.error_type,
     executions.error_message,
     executions.effect,
@@ -184,6 +186,8 @@ known AS (
     ) AS executions_recorded,
     coalesce(requested.observed, requested.result) AS seen,
     unfinished_runs.run IS NOT NULL AS is_unfinished,
+    interrupted_runs.run IS NOT NULL AS is_interrupted,
+    coalesce(interrupted_runs.is_hidden, FALSE) AS hides_pause,
     called_agents.key IS NOT NULL
     OR list_contains(
       coalesce(tool_lists.names, offered_in_runs.names), requested.tool_name
@@ -191,6 +195,7 @@ known AS (
   FROM requested
   LEFT JOIN called_agents ON requested.execution = called_agents.key
   LEFT JOIN unfinished_runs ON requested.model_call = unfinished_runs.last_model_call
+  LEFT JOIN interrupted_runs ON requested.model_call = interrupted_runs.last_model_call
   LEFT JOIN executed_tools
     ON requested.run = executed_tools.run AND requested.tool_name = executed_tools.tool_name
   LEFT JOIN recording_runs ON requested.run = recording_runs.run
@@ -204,6 +209,7 @@ judged AS (
   SELECT
     *,
     CASE
+      WHEN paused AND NOT answered THEN { 'status': 'interrupted', 'source': 'span' }
       WHEN execution IS NOT NULL AND failed THEN { 'status': 'error', 'source': 'span' }
       -- A chat log records it like any result.
       WHEN contains(seen, langchain_refusal(tool_name))
@@ -218,6 +224,16 @@ judged AS (
       -- The process may have died in it.
       WHEN execution IS NOT NULL AND NOT ended AND seen IS NULL
         THEN { 'status': 'unknown', 'source': 'span' }
+      -- Some tell a pause as an execution that ended well.
+      WHEN execution IS NOT NULL AND hides_pause AND seen IS NULL
+        THEN { 'status': 'interrupted', 'source': 'span' }
+      -- ADK offers no model the tools by which it asks.
+      WHEN
+        is_interrupted
+        AND execution IS NULL
+        AND seen IS NULL
+        AND (coalesce(offered, TRUE) OR starts_with(tool_name, 'adk_request_'))
+        THEN { 'status': 'interrupted', 'source': 'request' }
       WHEN execution IS NOT NULL THEN { 'status': 'ok', 'source': 'span' }
       -- It may have been under way when the process died.
       WHEN is_unfinished AND NOT answered AND coalesce(offered, TRUE)

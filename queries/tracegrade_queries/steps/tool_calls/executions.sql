@@ -17,6 +17,7 @@
 --   result           VARCHAR  Of an agent its answer.
 --   from_log         BOOLEAN  All spans stand for a reply in a log, which may lack others.
 --   failed           BOOLEAN  Any of the spans failed.
+--   paused           BOOLEAN  The outermost span waits for somebody.
 --   error_type       VARCHAR
 --   error_message    VARCHAR
 --   effect           VARCHAR
@@ -57,6 +58,7 @@ SELECT
   arg_min(coalesce(operations.result, operations.answer), members.outside_in) AS result,
   bool_and(operations.from_log) AS from_log,
   bool_or(operations.failed) AS failed,
+  bool_or(operations.paused) FILTER (WHERE members.key = members.execution) AS paused,
   arg_min(operations.error_type, members.outside_in) AS error_type,
   arg_min(operations.error_message, members.outside_in) AS error_message,
   arg_min(operations.effect, members.outside_in) AS effect,

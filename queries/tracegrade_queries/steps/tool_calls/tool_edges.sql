@@ -1,7 +1,9 @@
--- Tool spans to the one that records the same call from further outside or earlier.
+-- Tool spans to the one that records the same call from further outside or earlier, or that went
+-- on with it after a pause.
 --
 -- Reads:
 --   nested_tool_edges
+--   resumed_tool_edges
 --   tool_twin_edges
 -- Columns:
 --   key   BIGINT  One row each.
@@ -16,4 +18,11 @@ UNION ALL
 SELECT
   key,
   next
-FROM tool_twin_edges;
+FROM tool_twin_edges
+UNION ALL
+SELECT
+  resumed_tool_edges.key,
+  resumed_tool_edges.next
+FROM resumed_tool_edges
+ANTI JOIN nested_tool_edges ON resumed_tool_edges.key = nested_tool_edges.key
+ANTI JOIN tool_twin_edges ON resumed_tool_edges.key = tool_twin_edges.key;

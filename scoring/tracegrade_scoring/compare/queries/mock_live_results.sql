@@ -16,7 +16,7 @@
 --   tool_name   VARCHAR  Of the call.
 --   arguments   VARCHAR  Canonical JSON, else as sent; NULL if not captured.
 --   result      VARCHAR  NULL if not captured.
---   status      VARCHAR  ok | error | not_executed | unknown.
+--   status      VARCHAR  ok | error | not_executed | interrupted | unknown.
 --   lacking     BOOLEAN  Arguments or result were not captured, or redacted or cut, or no JSON.
 -- Order:
 --   none

@@ -2,7 +2,8 @@
 --
 -- An attempt is the runs of one task, trial and conversation (its turns); it is correct only if
 -- each turn is. Without a conversation, a trial run twice counts by its later run; without trial
--- and conversation each run is an attempt. A run that was killed on purpose is none.
+-- and conversation each run is an attempt. A run that was killed on purpose is none, and neither
+-- is one that waits for somebody, unless it was judged.
 --
 -- Reads:
 --   trajectory_scores
@@ -43,6 +44,11 @@ WITH runs AS (
     trajectory_scores.task_id IS NOT NULL
     AND trajectories.parent_trajectory_id IS NULL
     AND trajectories.injection IS NULL
+    -- The run that goes on with what waits is the attempt's next.
+    AND NOT (
+      coalesce(trajectories.interrupted, FALSE)
+      AND trajectory_scores.success.status <> 'scored'
+    )
 ),
 
 attempts AS (

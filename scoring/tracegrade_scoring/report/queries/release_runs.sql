@@ -7,25 +7,26 @@
 --   trajectories
 --   trajectory_scores
 -- Columns:
---   release        VARCHAR    One row for each of the three; NULL if not named.
---   agent_name     VARCHAR    NULL if the trace names none.
---   run_mode       VARCHAR    As the trace says: production | live | mocked; else NULL.
---   runs           BIGINT     Trajectories without a parent.
---   known_tasks    BIGINT     Distinct tasks among them; 0 if none is known.
---   unended_runs   BIGINT     Runs whose root span has not arrived, or has no end.
---   waiting_runs   BIGINT     Of these, those that are not scored yet: their root may still come.
---   waiting_until  BIGINT     When the last of them is scored without it, ns since 1970; NULL if
---                             there is none.
---   crashed_runs   BIGINT     Scored runs that ended in an error, or whose end never came.
---   tool_calls     BIGINT     Tool calls, of runs and their sub-agents.
---   errors         BIGINT     Tool calls that failed, of runs and their sub-agents; of scored runs
---                             also by what results say.
---   input_tokens   BIGINT     NULL if no model call reported any.
---   output_tokens  BIGINT     NULL if no model call reported any.
---   token_runs     BIGINT     Runs of which at least one model call reported tokens.
---   timed_runs     BIGINT     Runs whose start is known; imports without times made theirs up.
---   first_start    TIMESTAMP  Start of the earliest of them (UTC); NULL if there is none.
---   last_start     TIMESTAMP  Start of the latest of them (UTC); NULL if there is none.
+--   release           VARCHAR    One row for each of the three; NULL if not named.
+--   agent_name        VARCHAR    NULL if the trace names none.
+--   run_mode          VARCHAR    As the trace says: production | live | mocked; else NULL.
+--   runs              BIGINT     Trajectories without a parent.
+--   known_tasks       BIGINT     Distinct tasks among them; 0 if none is known.
+--   unended_runs      BIGINT     Runs whose root span has not arrived, or has no end.
+--   waiting_runs      BIGINT     Of these, those that are not scored yet: a root may come.
+--   waiting_until     BIGINT     When the last of them is scored without it, ns since 1970; NULL
+--                                if there is none.
+--   crashed_runs      BIGINT     Scored runs that ended in an error, or whose end never came.
+--   interrupted_runs  BIGINT     Runs that ended waiting for somebody.
+--   tool_calls        BIGINT     Tool calls, of runs and their sub-agents.
+--   errors            BIGINT     Tool calls that failed, of runs and their sub-agents; of scored
+--                                runs also by what results say.
+--   input_tokens      BIGINT     NULL if no model call reported any.
+--   output_tokens     BIGINT     NULL if no model call reported any.
+--   token_runs        BIGINT     Runs of which at least one model call reported tokens.
+--   timed_runs        BIGINT     Runs whose start is known; imports without times made theirs up.
+--   first_start       TIMESTAMP  Start of the earliest of them (UTC); NULL if there is none.
+--   last_start        TIMESTAMP  Start of the latest of them (UTC); NULL if there is none.
 -- Order:
 --   agent_name, run_mode, start of the earliest run, release
 WITH roots AS (
@@ -41,6 +42,7 @@ WITH roots AS (
     AND trajectory_scores.trajectory_id IS NULL AS waits,
     trajectories.trace_received_ns,
     coalesce(trajectory_scores.termination.label = 'crashed', FALSE) AS crashed,
+    coalesce(trajectories.interrupted, FALSE) AS interrupted,
     -- What an import makes up begins with the year 2000, a second for each run.
     CASE WHEN trajectories.start_time >= '2001-01-01' THEN trajectories.start_time END
       AS known_start,
@@ -74,6 +76,7 @@ SELECT
   count(*) FILTER (WHERE roots.waits) AS waiting_runs,
   max(roots.trace_received_ns) FILTER (WHERE roots.waits) + 600000000000 AS waiting_until,
   count(*) FILTER (WHERE roots.crashed) AS crashed_runs,
+  count(*) FILTER (WHERE roots.interrupted) AS interrupted_runs,
   coalesce(sum(consumption.tool_calls), 0)::BIGINT AS tool_calls,
   coalesce(sum(greatest(consumption.errors, roots.failures)), 0)::BIGINT AS errors,
   sum(consumption.input_tokens)::BIGINT AS input_tokens,

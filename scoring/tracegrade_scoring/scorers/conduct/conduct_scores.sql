@@ -103,7 +103,11 @@ SELECT
   score_of(
     (ending = 'at_success')::INTEGER,
     1,
-    if(ending = 'unknown', if(success IS NULL, 'success_unknown', 'no_needed_call'), NULL),
+    CASE
+      WHEN ending = 'interrupted' THEN 'interrupted'
+      WHEN ending = 'unknown' AND success IS NULL THEN 'success_unknown'
+      WHEN ending = 'unknown' THEN 'no_needed_call'
+    END,
     NULL,
     ending,
     'static'

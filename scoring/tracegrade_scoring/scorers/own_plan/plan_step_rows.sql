@@ -53,7 +53,7 @@ later_calls AS (
   SELECT
     calls.attempt_id,
     calls.tool_name,
-    calls.failed,
+    calls.failed OR calls.status = 'interrupted' AS failed,
     known_ids.id
   FROM calls
   INNER JOIN plan_firsts

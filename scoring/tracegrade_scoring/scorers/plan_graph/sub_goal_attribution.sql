@@ -18,7 +18,7 @@
 --   place        INTEGER  Its place in the task file, from 0.
 --   attribution  VARCHAR  span (named on the span) | rule.
 --   certain      BOOLEAN  False where a rule needs arguments that were not captured.
---   failed       BOOLEAN  The call failed.
+--   failed       BOOLEAN  The call failed, or waits for somebody.
 -- Order:
 --   none
 SELECT
@@ -28,7 +28,7 @@ SELECT
   graph_nodes.place,
   'span' AS attribution,
   TRUE AS certain,
-  calls.failed
+  calls.failed OR calls.status = 'interrupted' AS failed
 FROM calls
 INNER JOIN attempts USING (attempt_id)
 INNER JOIN graph_nodes USING (task_id, sub_goal)
@@ -40,7 +40,7 @@ SELECT
   graph_serves.place,
   'rule' AS attribution,
   graph_serves.patterns IS NULL OR NOT calls.content_missing AS certain,
-  calls.failed
+  calls.failed OR calls.status = 'interrupted' AS failed
 FROM calls
 INNER JOIN attempts USING (attempt_id)
 INNER JOIN graph_serves USING (task_id, tool_name)

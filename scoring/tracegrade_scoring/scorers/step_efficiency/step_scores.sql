@@ -8,6 +8,7 @@
 --   attempt_members
 --   attempts
 --   calls
+--   endings
 --   steps
 --   successes
 --   tasks
@@ -52,12 +53,14 @@ counted AS (
       WHEN tasks.optimal_steps IS NOT NULL THEN tasks.optimal_steps
       WHEN tasks.has_expected AND tasks.expected_complete = 'true' THEN tasks.expected_count
     END AS optimum,
-    if(tasks.optimal_steps IS NOT NULL, 'annotated', 'expected') AS optimum_source
+    if(tasks.optimal_steps IS NOT NULL, 'annotated', 'expected') AS optimum_source,
+    if(endings.ending = 'interrupted', 'interrupted', 'success_unknown') AS why_unknown
   FROM attempts
   INNER JOIN successes USING (attempt_id)
   LEFT JOIN tasks USING (task_id)
   LEFT JOIN call_counts ON attempts.attempt_id = call_counts.attempt_id
   LEFT JOIN step_counts ON attempts.attempt_id = step_counts.attempt_id
+  LEFT JOIN endings ON attempts.attempt_id = endings.trajectory_id
 ),
 
 explained AS (
@@ -65,7 +68,7 @@ explained AS (
     *,
     if(verifier_failed, 'verifier_failed', NULL) AS error,
     CASE
-      WHEN success IS NULL THEN 'success_unknown'
+      WHEN success IS NULL THEN why_unknown
       WHEN NOT success THEN 'failed'
       WHEN ambiguous THEN 'ambiguous_task'
       WHEN NOT specified THEN 'no_task'
@@ -96,7 +99,7 @@ SELECT
   score_of(
     success::INTEGER,
     1,
-    if(success IS NULL AND error IS NULL, 'success_unknown', NULL),
+    if(success IS NULL AND error IS NULL, why_unknown, NULL),
     error,
     if(disagree, 'verdicts_disagree', NULL),
     if(success IS NULL OR error IS NOT NULL, NULL, success_source)

@@ -1,0 +1,11 @@
+-- Whether an exception of this class, whatever its module, is how a framework pauses.
+CREATE OR REPLACE TEMP MACRO is_pause(ERROR_TYPE) AS
+coalesce(
+  regexp_matches(
+    error_type,
+    '(^|\.)(GraphInterrupt|NodeInterrupt|NodeInterruptedError|InterruptException|GenkitInterrupt'
+    || '|ToolInterruptError|ApprovalRequired|CallDeferred|WaitingForEvent'
+    || '|UserInputRequiredException|HumanFeedbackPending)$'
+  ),
+  FALSE
+);

@@ -1,0 +1,17 @@
+-- Whether the JSON of an output tells that it stops for an approval, an answer or a result:
+-- LangGraph's `__interrupt__`, requests for approvals of the Vercel AI SDK, OpenAI and the Agent
+-- Framework, OpenAI Agents' interruptions, Genkit's and Strands' reasons to finish, and what ADK
+-- requests.
+CREATE OR REPLACE TEMP MACRO tells_pause(OUTPUT) AS
+coalesce(
+  (contains(output, 'nterrupt') OR contains(output, '_request') OR contains(output, '-request'))
+  AND regexp_matches(
+    output,
+    '"__interrupt__":\s*[\[({"]\s*[^\s\])]'
+    || '|"type":\s*"(tool-approval-request|(function|mcp)_approval_request)"'
+    || '|"interruptions":\s*\[\s*\{'
+    || '|"(finishReason|finish_reason|stop_reason|stopReason)":\s*"interrupt(ed)?"'
+    || '|"name":\s*"adk_request_(confirmation|credential|input)"'
+  ),
+  FALSE
+);

@@ -1,0 +1,127 @@
+-- Runs that ended waiting for somebody: what they asked for is neither done nor failed.
+--
+-- They say so at their end: their root, or a span that began no earlier than their last model
+-- call.
+-- Else an agent that ended well, without an answer, waits if its last model call requested a tool
+-- that it was offered beside others which the run has executions of, and nothing came of it. A log
+-- of messages may lack replies, and says nothing of that.
+--
+-- Reads:
+--   answers
+--   bucket_spans
+--   executions
+--   matches
+--   model_calls
+--   offered_in_runs
+--   operations
+--   pauses
+--   requests
+--   responses
+--   runs
+--   runs_of_operations
+--   shared_responses
+--   unfinished_runs
+--   unknown_ends
+-- Columns:
+--   run              BIGINT   One row each.
+--   last_model_call  BIGINT   NULL if it has none.
+--   is_hidden        BOOLEAN  No call of it says that it waits: one that returned nothing does.
+-- Order:
+--   none
+WITH last_calls AS (
+  SELECT
+    run,
+    arg_max(model_call, (start_ns, model_call)) AS model_call,
+    max(start_ns) AS start_ns
+  FROM model_calls
+  WHERE NOT is_beside
+  GROUP BY run
+),
+
+paused_spans AS (
+  SELECT
+    coalesce(runs_of_operations.run, rootless.run) AS run,
+    bucket_spans.key,
+    bucket_spans.start_ns,
+    -- What is above all of a run without a root is as good as one.
+    runs_of_operations.run IS NULL AS is_above
+  FROM pauses
+  INNER JOIN bucket_spans USING (key)
+  LEFT JOIN unknown_ends USING (key)
+  LEFT JOIN runs_of_operations ON coalesce(unknown_ends.last, pauses.key) = runs_of_operations.key
+  LEFT JOIN runs AS rootless
+    ON bucket_spans.trace_id = rootless.trace_id AND rootless.root IS NULL
+),
+
+saying_so AS (
+  SELECT DISTINCT paused_spans.run
+  FROM paused_spans
+  INNER JOIN runs USING (run)
+  LEFT JOIN last_calls USING (run)
+  WHERE
+    runs.root = paused_spans.key
+    OR paused_spans.is_above
+    OR paused_spans.start_ns >= last_calls.start_ns
+    OR last_calls.run IS NULL
+),
+
+open_requests AS (
+  SELECT
+    last_calls.run,
+    last_calls.model_call,
+    list(requests.tool_name) AS tool_names
+  FROM last_calls
+  INNER JOIN requests ON last_calls.model_call = requests.model_call
+  ANTI JOIN matches ON requests.request = matches.request
+  ANTI JOIN responses ON requests.request = responses.request
+  ANTI JOIN shared_responses ON last_calls.model_call = shared_responses.model_call
+  GROUP BY last_calls.run, last_calls.model_call
+),
+
+executed AS (
+  SELECT
+    run,
+    list(tool_name) AS tool_names
+  FROM executions
+  WHERE NOT from_log
+  GROUP BY run
+),
+
+paused_tools AS (
+  SELECT DISTINCT paused_spans.run
+  FROM paused_spans
+  INNER JOIN operations USING (key)
+  WHERE operations.operation = 'tool'
+),
+
+unanswered AS (
+  SELECT open_requests.run
+  FROM open_requests
+  INNER JOIN runs USING (run)
+  INNER JOIN operations ON runs.root = operations.key
+  INNER JOIN bucket_spans ON open_requests.model_call = bucket_spans.key
+  INNER JOIN offered_in_runs ON open_requests.run = offered_in_runs.run
+  INNER JOIN executed ON open_requests.run = executed.run
+  ANTI JOIN answers ON open_requests.run = answers.run
+  WHERE
+    NOT operations.failed
+    AND list_has_any(offered_in_runs.names, open_requests.tool_names)
+    AND list_has_any(offered_in_runs.names, executed.tool_names)
+    AND NOT coalesce(regexp_matches(lower(bucket_spans.finish_reasons), 'length|max|limit'), FALSE)
+),
+
+found AS (
+  SELECT run FROM saying_so
+  UNION
+  SELECT run FROM unanswered
+)
+
+SELECT
+  found.run,
+  last_calls.model_call AS last_model_call,
+  paused_tools.run IS NULL AND open_requests.run IS NULL AS is_hidden
+FROM found
+ANTI JOIN unfinished_runs ON found.run = unfinished_runs.run
+LEFT JOIN last_calls ON found.run = last_calls.run
+LEFT JOIN paused_tools ON found.run = paused_tools.run
+LEFT JOIN open_requests ON found.run = open_requests.run;

@@ -1,0 +1,67 @@
+"""Runs that wait for somebody are in no rate of success, until a run goes on with them."""
+
+import json
+from typing import Any
+
+from tests.queries.traces import agent, land, message, model, request, request_of, tool
+from tests.scoring.build import specification
+
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
+from tracegrade_scoring.job.score import score
+from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.rendering.rows import read_rows
+from tracegrade_scoring.report.read import read_report
+
+from .lakes import values
+
+TASKS = """
+version: 1
+tasks:
+  mail:
+    expected: [{tool: send}, {tool: log}]
+    success: {answer: sent}
+    sub_goals:
+      sent: {serves: [send]}
+"""
+OFFERED = json.dumps([{"name": "send"}, {"name": "log"}])
+SHARED: dict[str, Any] = {
+    "tracegrade__task__id": "mail",
+    "gen_ai__conversation__id": "c",
+    "gen_ai__tool__definitions": OFFERED,
+}
+
+
+def land_pause_and_rest(lake: Lake) -> None:
+    """Land a run that waits for an approval, and the one that goes on with it."""
+    asked = [message("assistant", request("send", "c1"))]
+    told = json.dumps([message("assistant", "It was sent.")])
+    paused: dict[str, Any] = {"tool_name": "send", "error": "x", "error__type": "ApprovalRequired"}
+    waiting = [agent(1, **SHARED), model(2, 1, at=1, said=asked), tool(3, 1, at=2, **paused)]
+    rest = [
+        agent(1, trace=2, at=500, gen_ai__output__messages=told, **SHARED),
+        tool(2, 1, trace=2, at=501, tool_name="send"),
+        tool(3, 1, trace=2, at=502, tool_name="log"),
+    ]
+    land(lake, request_of(waiting))
+    land(lake, request_of(rest), seq=2)
+
+
+def test_run_that_waits_is_in_no_rate(lake: Lake) -> None:
+    """It neither failed nor crashed, misses nothing, and its sub-goal is not completed."""
+    land_pause_and_rest(lake)
+    score(lake, specification(TASKS))
+
+    found = (
+        "SELECT success.reason, termination.label, recovery_rate.reason, missed_decisions.value, "
+        "tsa.value, sub_goal_completion.value FROM trajectory_scores ORDER BY trajectory_id"
+    )
+    waiting, rest = values(lake, found)
+    assert waiting == ("interrupted", "interrupted", "no_failed_call", 0.0, 1.0, 0.0)
+    assert rest == (None, "at_success", "no_failed_call", 0.0, 1.0, 1.0)
+    with connect(lake, layers=(SCORES,)) as con:
+        report = read_report(con, "lake")
+        (attempts,) = read_rows(con, "attempt_successes")
+    (release,) = report.releases
+    assert release.runs.interrupted_runs == 1
+    assert (attempts["valid_attempts"], attempts["correct"], attempts["invalid"]) == (1, 1, 0)
