@@ -93,7 +93,7 @@ def _print_axes(children: Children, lake: Path) -> None:
 
 def _run(children: Children, suite: Path, release: str, lake: Path, folder: Path) -> int:
     """Run a suite, and return how often it killed the agent; one moment may be two points."""
-    command: Command = [TRACEGRADE, "harness", "run", suite, "--lake", lake]
+    command: Command = [TRACEGRADE, "harness", "run", suite, "--lake", lake, "--yes-as-root"]
     options: Command = ["--release", release, "--folder", folder / "harness"]
     path = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
     child = children.run(

@@ -1,5 +1,7 @@
 """What is printed before agents run: what holds them, and what they and the harness reach."""
 
+import os
+
 import typer
 
 from tracegrade_harness.sandbox.choice import available
@@ -8,6 +10,7 @@ from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.trial.run import AUTO, ChosenTrials, chosen_cases, find_sandbox
 
 NO_SANDBOX = "none, so agents read, write and reach whatever this user does"
+AS_SUPERUSER = ", the superuser: they may set this machine's clock and its name, too"
 
 
 def announce(suite: Suite, chosen: ChosenTrials) -> None:
@@ -16,7 +19,7 @@ def announce(suite: Suite, chosen: ChosenTrials) -> None:
     Raises:
         SuiteUnusable: No case is chosen, or there is no such sandbox.
     """
-    typer.echo(f"sandbox: {_sandbox(chosen.sandbox or suite.defaults.sandbox)}")
+    typer.echo(f"sandbox: {said_of(chosen.sandbox or suite.defaults.sandbox, chosen)}")
     mode = chosen.mode or suite.mode
     if mode == "live":
         _say_open_agents(suite, chosen)
@@ -25,12 +28,18 @@ def announce(suite: Suite, chosen: ChosenTrials) -> None:
         _say_live_models(suite, chosen)
 
 
-def _sandbox(name: str) -> str:
-    found = find_sandbox(name).name
+def said_of(name: str, chosen: ChosenTrials) -> str:
+    """Return what holds agents, and what that means where nothing does.
+
+    Raises:
+        SuiteUnusable: There is no such sandbox, or the superuser has none and did not agree to it.
+    """
+    found = find_sandbox(name, as_root=chosen.as_root).name
     if found != "none":
         return found
     reasons = [f"{each} cannot be used: {why}" for each, why in available().items() if why]
-    return "; ".join([NO_SANDBOX, *(reasons if name == AUTO else [])])
+    none = NO_SANDBOX + (AS_SUPERUSER if os.geteuid() == 0 else "")
+    return "; ".join([none, *(reasons if name == AUTO else [])])
 
 
 def _say_open_agents(suite: Suite, chosen: ChosenTrials) -> None:

@@ -35,6 +35,13 @@ SandboxOption = Annotated[
         "says, or auto."
     ),
 ]
+AsRootOption = Annotated[
+    bool,
+    typer.Option(
+        "--yes-as-root",
+        help="As the superuser, run agents without a sandbox: they may change this machine.",
+    ),
+]
 FolderOption = Annotated[
     Path, typer.Option(help="Folder for frozen environments, logs and the state of runs.")
 ]
@@ -137,6 +144,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     jobs: JobsOption = None,
     sandbox: SandboxOption = None,
+    yes_as_root: AsRootOption = False,
     resume: ResumeOption = None,
     folder: FolderOption = HOME,
     junit: JunitOption = None,
@@ -170,6 +178,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
         kills=kill_points(kill),
         jobs=jobs,
         sandbox=sandbox,
+        as_root=yes_as_root,
         resume=resume,
         trust=trust,
         mode=run_mode(mode),
@@ -190,6 +199,7 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
     trials: TrialsOption = 1,
     jobs: JobsOption = None,
     sandbox: SandboxOption = None,
+    yes_as_root: AsRootOption = False,
     resume: ResumeOption = None,
     folder: FolderOption = HOME,
     junit: JunitOption = None,
@@ -214,6 +224,7 @@ def kill(  # noqa: PLR0913, PLR0917 - one parameter per option
         kill="early,mid,late",
         jobs=jobs,
         sandbox=sandbox,
+        yes_as_root=yes_as_root,
         resume=resume,
         folder=folder,
         junit=junit,
@@ -234,6 +245,7 @@ def record(  # noqa: PLR0913, PLR0917 - one parameter per option
     release: ReleaseOption = None,
     jobs: JobsOption = None,
     sandbox: SandboxOption = None,
+    yes_as_root: AsRootOption = False,
     folder: FolderOption = HOME,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace tapes that exist already.")
@@ -256,6 +268,7 @@ def record(  # noqa: PLR0913, PLR0917 - one parameter per option
         release=release,
         jobs=jobs,
         sandbox=sandbox,
+        as_root=yes_as_root,
         trust=trust,
         prices=prices_in(prices),
         max_usd=max_usd,
@@ -264,7 +277,7 @@ def record(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 
 @harness.command()
-def diverge(
+def diverge(  # noqa: PLR0913, PLR0917 - one parameter per option
     suite: SuiteFile,
     case: CaseOption = "*",
     writes: Annotated[
@@ -282,6 +295,7 @@ def diverge(
         ),
     ] = None,
     sandbox: SandboxOption = None,
+    yes_as_root: AsRootOption = False,
 ) -> None:
     """Repeat recorded calls live, and show where the answers differ.
 
@@ -292,7 +306,7 @@ def diverge(
     from tracegrade_harness.commands import report_divergences
     from tracegrade_harness.trial.run import ChosenTrials
 
-    chosen = ChosenTrials(case, sandbox=sandbox)
+    chosen = ChosenTrials(case, sandbox=sandbox, as_root=yes_as_root)
     report_divergences(suite, chosen, form, on_divergence, writes=writes)
 
 
@@ -358,13 +372,16 @@ def shell(
     suite: SuiteFile,
     case: Annotated[str, typer.Argument(help="Its task id.")],
     sandbox: SandboxOption = None,
+    yes_as_root: AsRootOption = False,
     trust: TrustOption = False,
 ) -> None:
     """Open a shell in the place of a case's agent: its folder, variables, services and sandbox."""
     _prepare_overlays(suite)
     from tracegrade_harness.commands import open_shell
+    from tracegrade_harness.trial.run import ChosenTrials
 
-    open_shell(suite, case, sandbox, trust=trust)
+    chosen = ChosenTrials(sandbox=sandbox, as_root=yes_as_root, trust=trust)
+    open_shell(suite, case, chosen)
 
 
 @harness.command()

@@ -10,7 +10,7 @@ from typing import cast, get_args
 
 import typer
 
-from tracegrade_harness.announcements import announce
+from tracegrade_harness.announcements import announce, said_of
 from tracegrade_harness.diverge.on_divergence import command_of, tell
 from tracegrade_harness.diverge.report import FORMATS, again, as_json, as_markdown, as_text
 from tracegrade_harness.diverge.suite import ask_again
@@ -268,8 +268,12 @@ def report_divergences(
     loaded = _loaded(path)
     suite = usable(loaded)
     cases = chosen_cases(suite, chosen)
+    named = chosen.sandbox or suite.defaults.sandbox
+    servers = any(suite.environments[case.environment].mcp for case in cases.values())
+    if servers:
+        typer.echo(f"sandbox: {said_of(named, chosen)}", err=True)
     with temporary_folder() as home:
-        sandbox = StoppableSandbox(find_sandbox(chosen.sandbox or suite.defaults.sandbox))
+        sandbox = StoppableSandbox(find_sandbox(named, as_root=chosen.as_root or not servers))
         asked = ask_again(without_agents(loaded, suite, sandbox, home), cases, writes=writes)
     if form == "markdown":
         typer.echo(as_markdown(asked, str(path)))
@@ -286,7 +290,7 @@ def report_divergences(
         raise NotPassed(msg)
 
 
-def open_shell(path: Path, task_id: str, sandbox: str | None, *, trust: bool) -> None:
+def open_shell(path: Path, task_id: str, chosen: ChosenTrials) -> None:
     """Open a shell in the place of a case's agent, in a new environment that is then removed.
 
     Raises:
@@ -298,9 +302,10 @@ def open_shell(path: Path, task_id: str, sandbox: str | None, *, trust: bool) ->
         msg = f"no case '{task_id}'; the suite has {', '.join(suite.cases)}"
         raise SuiteUnusable(msg)
     name = suite.cases[task_id].environment
-    held = StoppableSandbox(find_sandbox(sandbox or suite.defaults.sandbox))
-    typer.echo(f"sandbox: {held.name}", err=True)
-    with temporary_folder() as home, frozen(loaded, {name}, home, trust=trust) as templates:
+    sandbox = chosen.sandbox or suite.defaults.sandbox
+    typer.echo(f"sandbox: {said_of(sandbox, chosen)}", err=True)
+    held = StoppableSandbox(find_sandbox(sandbox, as_root=chosen.as_root))
+    with temporary_folder() as home, frozen(loaded, {name}, home, trust=chosen.trust) as templates:
         setting = replace(without_agents(loaded, suite, held, home), templates=templates)
         say = partial(typer.echo, err=True)
         difference = run_shell(setting, Tried(task_id, 1), say)

@@ -273,3 +273,16 @@ def test_a_shell_has_what_the_agent_would_have(tmp_path: Path) -> None:
     assert lines[-1] == "added: files:data/new"
     assert f"agent: {sys.executable} {tmp_path}/agent.py tidy" in ended.stderr.splitlines()
     assert not folder.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="others cannot change the machine")
+@pytest.mark.parametrize("words", [("run", "--lake", "lake"), ("kill", "--lake", "lake")])
+def test_the_superuser_has_to_agree_to_no_sandbox(suite: Tried, words: tuple[str, ...]) -> None:
+    """Before anything is run: agents could set the clock."""
+    command, *options = words
+    ended = tracegrade("harness", command, suite.suite, *options, "--sandbox", "none")
+
+    assert ended.returncode == 2
+    assert "its clock and its name too" in ended.stderr
+    assert "give --yes-as-root" in ended.stderr
+    assert "[1/" not in ended.stdout

@@ -18,8 +18,8 @@ class Sandbox(Protocol):
     def why_not(self) -> str | None:
         """Return why it cannot be used on this machine; None if it can."""
 
-    def on_terminal(self, program: Program) -> list[str]:
-        """Return the command that runs a program on this terminal, for a human to work with."""
+    def run_on_terminal(self, program: Program) -> int:
+        """Run a program on this terminal, for a human to work with; return its exit code."""
 
     def start(self, program: Program) -> Running:
         """Start a program; what comes back is to be used as a `with` block.

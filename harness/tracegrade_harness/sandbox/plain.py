@@ -29,9 +29,11 @@ class Plain:
         """Return None: it can be used anywhere."""
         return None
 
-    def on_terminal(self, program: Program) -> list[str]:
-        """Return the program's own command."""
-        return [*program.command]
+    def run_on_terminal(self, program: Program) -> int:
+        """Run the program on this terminal, and return its exit code."""
+        return subprocess.run(  # noqa: S603 - what the suite says
+            program.command, cwd=program.folder, env=dict(program.environment), check=False
+        ).returncode
 
     def start(self, program: Program) -> Running:
         """Start a program.

@@ -36,8 +36,14 @@ class Program:
     stderr: Path
     limits: ProcessLimits = ProcessLimits()
     visible: Sequence[Path] = field(default=())
-    """What it must be able to read, or connect to, even in a `/tmp` that is hidden."""
+    """What the harness gives it: folders that it reads, and in which it connects to sockets."""
     reachable: Sequence[ServiceAddress] | None = None
     """All services that it reaches, where the sandbox can keep it from others; None: any."""
     hidden: Sequence[Path] = field(default=())
-    """Folders of which it sees nothing, where the sandbox can hide them, but for `root`."""
+    """Files and folders of which it sees nothing, where the sandbox can hide them, but for `root`;
+    whoever else shows them."""
+    readable: Sequence[Path] = field(default=())
+    """Files and folders that the suite lets it read; keys and sockets in these folders it does not
+    see, unless they are named themselves."""
+    programs: Sequence[str] = field(default=())
+    """What else than `command[0]` it starts: names or paths, which it sees with what they need."""

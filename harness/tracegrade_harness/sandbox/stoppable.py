@@ -25,9 +25,9 @@ class StoppableSandbox:
         """Return why it cannot be used on this machine; None if it can."""
         return self._sandbox.why_not()
 
-    def on_terminal(self, program: Program) -> list[str]:
-        """Return the command that runs a program on this terminal."""
-        return self._sandbox.on_terminal(program)
+    def run_on_terminal(self, program: Program) -> int:
+        """Run a program on this terminal, and return its exit code."""
+        return self._sandbox.run_on_terminal(program)
 
     def start(self, program: Program) -> Running:
         """Start a program.

@@ -24,7 +24,7 @@ from tracegrade_harness.suite.readable import (
 )
 from tracegrade_harness.suite.runbook import check_runbook
 from tracegrade_harness.suite.services import check_service
-from tracegrade_harness.suite.sources import check_source
+from tracegrade_harness.suite.sources import check_read, check_source
 from tracegrade_harness.suite.templates import filled
 from tracegrade_harness.suite.verifiers import check_verifier
 from tracegrade_scoring.tasks.engine import json_path_fault
@@ -48,13 +48,18 @@ def check_suite(
         suite: The same as objects, as far as their shape is right.
         specification: What its task file says; None if there is none that can be read.
     """
+    yield from check_read(source, folder, ("defaults",), suite.read)
     for name, agent in suite.agents.items():
         if agent is not None:
             yield from _check_agent(source, ("agents", name), agent)
+            yield from check_read(source, folder, ("agents", name), agent.read)
         for i, record in enumerate(suite.records[name]):
             yield from _check_record(source, folder, ("agents", name, "records", i), record)
     for name, environment in suite.environments.items():
         yield from _check_environment(source, folder, ("environments", name), environment)
+        for server, declared in environment.servers.items():
+            at = ("environments", name, "mcp", server)
+            yield from check_read(source, folder, at, declared.read if declared else ())
     for name, case in suite.cases.items():
         yield from _check_case(source, ("cases", name), case, suite, specification)
         yield from _check_verifiers(source, folder, ("cases", name), suite)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from tracegrade_harness.suite.limits import TrialLimits
-from tracegrade_harness.suite.strict import Strict
+from tracegrade_harness.suite.strict import Name, Strict
 
 Network: TypeAlias = Literal["none", "open"]
 
@@ -19,6 +19,8 @@ class Defaults(Strict):
     """Trials at a time; `--jobs` says another number."""
     network: Network = "none"
     """Of agents that do not say theirs."""
+    read: list[Name] = Field(default_factory=list)
+    """What all agents and MCP servers may read beside what each of them says."""
     trials: Annotated[int, Field(ge=1, le=10_000)] = 1
     """Of cases that do not say theirs."""
     limits: TrialLimits = TrialLimits()

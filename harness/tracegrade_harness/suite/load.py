@@ -69,6 +69,8 @@ class LoadedSuite(NamedTuple):
     """Those of the suite by line, then those of its task file."""
     specification: Specification | None
     """What the task file says; None: the suite names none, or it cannot be read."""
+    file: Path | None = None
+    """The suite file."""
 
     @property
     def errors(self) -> list[Problem]:
@@ -91,7 +93,7 @@ def load(path: Path) -> LoadedSuite:
     problems += [*source.problems, *check_suite(source, path.parent, parts, specification)]
     problems.sort(key=lambda problem: problem.line)
     filled = suite and filled_suite(suite)
-    return LoadedSuite(filled, path.parent, [*problems, *of_tasks], specification)
+    return LoadedSuite(filled, path.parent, [*problems, *of_tasks], specification, path)
 
 
 def _text(path: Path) -> str:

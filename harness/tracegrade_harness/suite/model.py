@@ -64,6 +64,9 @@ class Agent(Strict):
     network: Network = "none"
     """`none`: in bubblewrap it reaches what its trial offers, and nothing else. `open`: whatever
     this machine reaches, a model for one."""
+    read: list[Name] = Field(default_factory=list)
+    """Files and folders beside the suite, or absolute, that it may read in bubblewrap beside those
+    that its command names. What verifiers know is not among them, nor are keys and sockets."""
     doors: Annotated[list[Door], Field(min_length=1)] = Field(default=["sdk"])
     """Where it is stopped. `sdk`: where its spans say that a call has returned; it sends them
     itself. `mcp`: where an MCP server has answered, `http`: where a service or an upstream has;
@@ -85,6 +88,8 @@ class McpServer(Strict):
     environment: Variables = Variables()
     """Its variables, beside those by which the parts are found; its agent sees none of them."""
     network: Network = "none"
+    """As an agent's."""
+    read: list[Name] = Field(default_factory=list)
     """As an agent's."""
 
 

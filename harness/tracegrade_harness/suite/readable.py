@@ -54,6 +54,8 @@ class ReadableSuite(NamedTuple):
     verifiers: Mapping[str, list[model.Verifier | None]]
     """Of each case."""
     tasks: str | None
+    read: list[str]
+    """What all agents may read."""
 
 
 def readable(values: Any) -> ReadableSuite:
@@ -73,6 +75,7 @@ def readable(values: Any) -> ReadableSuite:
         },
         verifiers={name: _items(model.Verifier, case, "verify") for name, case in cases.items()},
         tasks=tasks if isinstance(tasks, str) and tasks else None,
+        read=defaults.read,
     )
 
 

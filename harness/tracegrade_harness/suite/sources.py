@@ -1,6 +1,7 @@
 """What can be wrong with the files and folders beside a suite that it names."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tracegrade_harness.suite import paths
@@ -22,3 +23,20 @@ def check_source(
         yield source.problem(path, f"{shown} does not exist", f"expected the {kind} '{place}'")
     elif not (place.is_dir() if kind == "folder" else place.is_file()):
         yield source.problem(path, f"{shown} is not a {kind}", f"give a {kind}")
+
+
+def check_read(
+    source: SourceFile, folder: Path, path: Keys, names: Sequence[str]
+) -> Iterator[Problem]:
+    """Yield what is wrong with the files and folders that a command may read."""
+    for i, name in enumerate(names):
+        place = (*path, "read", i)
+        expanded = os.path.expanduser(name)
+        shown = f"{dotted(place)} '{name}'"
+        if fault := paths.source_fault(expanded):
+            yield source.problem(place, f"{shown} {fault[0]}", fault[1])
+        elif not paths.source(folder, expanded).exists():
+            expected = f"expected the file or folder '{paths.source(folder, expanded)}'"
+            yield source.problem(place, f"{shown} does not exist", expected)
+        elif paths.source(folder, expanded).resolve() == Path("/"):
+            yield source.problem(place, f"{shown} is the whole machine", "name what is needed")

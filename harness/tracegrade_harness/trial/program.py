@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -14,9 +13,10 @@ from tracegrade_harness.doors import mcp_start
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
-from tracegrade_harness.suite.command import filled
+from tracegrade_harness.suite.command import filled, substitutions
 from tracegrade_harness.suite.defaults import Network
 from tracegrade_harness.suite.model import McpServer, Variables
+from tracegrade_harness.suite.reading import USERS, readable
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.verify.result import VerifierCommand
 
@@ -114,10 +114,17 @@ def outside_program(
     """Return the same of a server that sees nothing of an environment."""
     environment = {**_basic(place.root), **variables(server.environment)}
     command = filled(server.command, command_values(setting, tried))
-    argv = [sys.executable, "-I", "-S", str(START), str(address), *command]
-    seen = [address.parent, setting.suite_folder.resolve(), *_searched(environment)]
-    root, log, reached = place.root, place.log, _reached(server.network, ())
-    return Program(argv, root, root, environment, log, log, ProcessLimits(), seen, reached)
+    return Program(
+        [sys.executable, "-I", "-S", str(START), str(address), *command],
+        place.root,
+        place.root,
+        environment,
+        place.log,
+        place.log,
+        visible=[address.parent, START],
+        reachable=_reached(server.network, ()),
+        **_own_files(setting, server.read, command)._asdict(),
+    )
 
 
 def plain_program(
@@ -127,19 +134,17 @@ def plain_program(
     limits = _limits(setting, tried)
     environment = {**_basic(place.root), **place.variables}
     root, log = place.root, place.log
-    seen = _searched(environment)
     reached = _agent_reaches(setting, tried, place.addresses)
-    hidden = setting.hidden
-    return Program(command, root, root, environment, log, log, limits, seen, reached, hidden)
+    hidden = [*setting.hidden, *setting.answers]
+    return Program(command, root, root, environment, log, log, limits, (), reached, hidden)
 
 
 def verifier_program(setting: Setting, tried: Tried, command: VerifierCommand) -> Program:
     """Return how a verifier's command is started: it reaches no service, and no network.
 
-    It may use what its case allows the agent.
+    It may use what its case allows the agent, and reads all that stands beside the suite.
     """
     limits = _limits(setting, tried)
-    seen = [setting.suite_folder.resolve(), *_searched(command.environment)]
     return Program(
         command.argv,
         command.root,
@@ -148,9 +153,10 @@ def verifier_program(setting: Setting, tried: Tried, command: VerifierCommand) -
         command.stdout,
         command.stderr,
         limits,
-        seen,
-        (),
-        setting.hidden,
+        reachable=(),
+        hidden=setting.hidden,
+        readable=[setting.suite_folder.resolve()],
+        programs=command.argv,
     )
 
 
@@ -179,13 +185,36 @@ def _program(
         **place.environment.variables,
         **entrances.variables,
     }
-    limits = _limits(setting, tried)
-    seen = [*entrances.visible, setting.suite_folder.resolve(), *_searched(environment)]
-    argv = filled(command, {**command_values(setting, tried), **entrances.values})
-    reached = _agent_reaches(setting, tried, entrances.addresses)
-    root, log = place.root, place.log
-    hidden = setting.hidden
-    return Program(argv, root, root, environment, log, log, limits, seen, reached, hidden)
+    values = {**command_values(setting, tried), **entrances.values}
+    own = [word for word in command if USERS.isdisjoint(substitutions(word))]
+    agent = tried.agent(setting)
+    return Program(
+        filled(command, values),
+        place.root,
+        place.root,
+        environment,
+        place.log,
+        place.log,
+        _limits(setting, tried),
+        entrances.visible,
+        _agent_reaches(setting, tried, entrances.addresses),
+        **_own_files(setting, agent.read, filled(own, values))._asdict(),
+    )
+
+
+class _Files(NamedTuple):
+    """What a program of the suite may read, and what it may not."""
+
+    hidden: Sequence[Path]
+    readable: Sequence[Path]
+    programs: Sequence[str]
+
+
+def _own_files(setting: Setting, read: Sequence[str], words: Sequence[str]) -> _Files:
+    """Return the files of a command; one that is the command's own is no secret to it."""
+    own = readable(setting.suite, setting.suite_folder.resolve(), read, words)
+    answers = [path for path in setting.answers if path.resolve() not in map(Path, words)]
+    return _Files([*setting.hidden, *answers], own, words)
 
 
 def _agent_reaches(
@@ -207,16 +236,6 @@ def variables(declared: Variables) -> dict[str, str]:
     """Return the variables that a suite gives, with the values of those that it passes."""
     passed = {name: os.environ[name] for name in declared.pass_ if name in os.environ}
     return {**passed, **declared.set}
-
-
-def _searched(environment: Mapping[str, str]) -> list[Path]:
-    """Return the folders in which programs and Python's modules are looked for, if they are seen.
-
-    One that this user may not see is passed over, as shells and Python do.
-    """
-    variables = [environment.get(name, "").split(os.pathsep) for name in ("PATH", "PYTHONPATH")]
-    paths = dict.fromkeys([*chain.from_iterable(variables), *sys.path])
-    return [Path(path) for path in paths if os.path.isabs(path) and os.path.exists(path)]
 
 
 def command_values(setting: Setting, tried: Tried) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -17,12 +18,13 @@ from tracegrade_harness.doors.otlp_relay import OtlpRelay
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.environment.folders import shared_folder
 from tracegrade_harness.errors import SuiteUnusable
-from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox
+from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox, available
 from tracegrade_harness.sandbox.plain import Plain
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Case, Kill, Mode, ModelSource, Point, Suite
+from tracegrade_harness.suite.reading import answers
 from tracegrade_harness.suite.records import Runbook
 from tracegrade_harness.suite.runbook import Instruction, read
 from tracegrade_harness.tape.entries import digest
@@ -41,6 +43,11 @@ FROZEN: Final = "frozen"
 RUNS: Final = "runs"
 AUTO: Final = "auto"
 """Of sandboxes, the safest that works here."""
+
+AS_ROOT: Final = (
+    "agents could change all of this machine, its clock and its name too: run as another user or "
+    "in bubblewrap, or give --yes-as-root"
+)
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,8 @@ class ChosenTrials:
     """What answers for models in mocked runs, instead of what the cases say."""
     keep_tape: Callable[[Setting, Tried, TapeRecorder], None] | None = None
     """Told what each trial was answered, where that is recorded."""
+    as_root: bool = False
+    """The superuser may run agents without a sandbox."""
     say: Callable[[TrialResult, int, int], None] = field(default=lambda *_: None)
     """Told each result as it comes, how many there are by then, and how many there will be."""
 
@@ -118,7 +127,8 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
     killed = _as_killed(cases, chosen)
     tapes = read_tapes(loaded, suite, killed) if mode == "mocked" else {}
     taped = {"mode": mode, "tapes": {task_id: digest(tapes[task_id]) for task_id in tapes}}
-    sandbox = StoppableSandbox(find_sandbox(chosen.sandbox or suite.defaults.sandbox))
+    named = chosen.sandbox or suite.defaults.sandbox
+    sandbox = StoppableSandbox(find_sandbox(named, as_root=chosen.as_root))
     runbooks = _runbooks(loaded, cases)
     described = {"lake": _place(lake), **_described(loaded, chosen, cases, runbooks)}
     with (
@@ -143,7 +153,8 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             mode,
             tapes,
             chosen.release,
-            [folder.parent, home.resolve() / FROZEN],
+            [folder.parent, home.resolve() / FROZEN, *_local(lake)],
+            answers=answers(loaded),
             models=chosen.models,
             prices=known_prices(opened, chosen.prices),
             lake=opened,
@@ -217,12 +228,26 @@ def frozen(
         yield templates
 
 
-def find_sandbox(name: str | None) -> Sandbox:
+def find_sandbox(name: str | None, *, as_root: bool = False) -> Sandbox:
     """Return the sandbox of this name; without one, or for `auto`, the safest that works here.
 
+    Args:
+        name: What the suite calls it.
+        as_root: The superuser may do without one.
+
     Raises:
-        SuiteUnusable: There is none of this name, or it cannot be used here.
+        SuiteUnusable: There is none of this name, it cannot be used here, or it is none and this
+            is the superuser.
     """
+    found = _found_sandbox(name)
+    if found.name == Plain.name and os.geteuid() == 0 and not as_root:
+        reasons = [f"{each} cannot be used: {why}" for each, why in available().items() if why]
+        msg = "; ".join(["no sandbox, and this is the superuser", *reasons, AS_ROOT])
+        raise SuiteUnusable(msg)
+    return found
+
+
+def _found_sandbox(name: str | None) -> Sandbox:
     if name in {None, AUTO}:
         return next(sandbox for sandbox in SANDBOXES if sandbox.why_not() is None)
     found = next((sandbox for sandbox in SANDBOXES if sandbox.name == name), None)
@@ -321,6 +346,10 @@ def _runbooks(loaded: LoadedSuite, cases: dict[str, Case]) -> dict[str, list[Ins
     records = [record for agent in agents for record in agent.records]
     named = {record.runbook for record in records if isinstance(record, Runbook)}
     return {name: read(paths.source(loaded.folder, name)) for name in sorted(named)}
+
+
+def _local(lake: str) -> list[Path]:
+    return [] if "://" in lake else [Path(lake).resolve()]
 
 
 def _place(lake: str) -> str:

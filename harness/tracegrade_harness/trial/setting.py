@@ -13,6 +13,7 @@ from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Agent, Case, Mode, ModelSource, Suite
+from tracegrade_harness.suite.reading import answers
 from tracegrade_harness.suite.runbook import Instruction
 from tracegrade_harness.tape.entries import Tape
 from tracegrade_harness.tape.player import TapeRecorder
@@ -49,6 +50,8 @@ class Setting:
     """What all agents are run at, instead of what the suite says."""
     hidden: Sequence[Path] = ()
     """Folders that are no agent's business: other trials, what environments are made from."""
+    answers: Sequence[Path] = ()
+    """Files and folders that verifiers may see, and nobody else: what is expected of agents."""
     models: ModelSource | None = None
     """What answers for models in mocked runs, instead of what cases say."""
     keep_tape: Callable[["Tried", TapeRecorder], None] | None = None
@@ -119,5 +122,13 @@ def without_agents(
     nowhere = Endpoint("", {})
     specification = loaded.specification
     return Setting(
-        suite, loaded.folder, specification, {}, sandbox, nowhere, OtlpRelay(nowhere), home
+        suite,
+        loaded.folder,
+        specification,
+        {},
+        sandbox,
+        nowhere,
+        OtlpRelay(nowhere),
+        home,
+        answers=answers(loaded),
     )

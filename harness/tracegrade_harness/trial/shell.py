@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import subprocess
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -42,10 +41,7 @@ def run_shell(setting: Setting, tried: Tried, say: Callable[[str], None]) -> Sta
         values = {**command_values(setting, tried), **entrances.values}
         say(f"folder: {folder.root}; leave the shell to remove it")
         say(f"agent: {shlex.join(filled(tried.agent(setting).command, values))}")
-        subprocess.run(  # noqa: S603 - asked for
-            setting.sandbox.on_terminal(program),
-            cwd=program.folder,
-            env={**program.environment, "TERM": os.environ.get("TERM", "dumb")},
-            check=False,
-        )
+        terminal = {"TERM": os.environ.get("TERM", "dumb")}
+        program = replace(program, environment={**program.environment, **terminal})
+        setting.sandbox.run_on_terminal(program)
         return environment.difference()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from tracegrade.state import VERSION
 from tracegrade_harness.doors.http_messages import CallNames
@@ -26,6 +26,7 @@ from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Case, Environment, ModelSource, Suite
+from tracegrade_harness.suite.reading import TAPES
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeHeader, read_tape
 from tracegrade_harness.tape.normalising import Normaliser
@@ -33,8 +34,6 @@ from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.spending import Spending
 from tracegrade_harness.trial.watch import WRITES
-
-FOLDER: Final = "tapes"
 
 
 class Taping(NamedTuple):
@@ -174,7 +173,7 @@ def tape_file(folder: Path, task_id: str, case: Case) -> Path:
     if case.tape is not None:
         return paths.source(folder, case.tape)
     plain = task_id if Path(task_id).name == task_id else Tried(task_id, 1).label()
-    return folder / FOLDER / f"{plain}.jsonl"
+    return folder / TAPES / f"{plain}.jsonl"
 
 
 def read_tapes(loaded: LoadedSuite, suite: Suite, cases: Mapping[str, Case]) -> dict[str, Tape]:

@@ -146,7 +146,7 @@ def test_a_server_that_is_as_it_was_does_not_diverge(shop: Shop) -> None:
 def test_a_changed_answer_is_found_without_a_sandbox_too(shop: Shop) -> None:
     """Writes are asked where that is wanted."""
     shop.becomes(price=4)
-    ended = shop.diverge("--writes", "--sandbox", "none")
+    ended = shop.diverge("--writes", "--sandbox", "none", "--yes-as-root")
 
     assert ended.returncode == 1, ended.stderr
     assert ended.stdout.count("recorded 3, live 4") == 2

@@ -285,6 +285,7 @@ def made(folder: Path, cases: dict[str, dict[str, Any]]) -> Tried:
     agent = {
         "command": ["{python}", "{suite}/agent.py", "{task}", "{suite}"],
         "release": "1",
+        "read": ["."],
         "records": [{"journal": ".tracegrade/rollback.jsonl"}],
         "environment": {"set": {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}},
     }

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import venv
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -99,27 +100,35 @@ def test_what_is_to_be_visible_can_be_read_and_not_written(
     assert "Read-only file system" in printed
 
 
-def test_keys_in_a_home_folder_are_out_of_sight(
+def test_of_a_home_folder_nothing_is_seen(
     bwrap: Bubblewrap, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Folders of keys are empty, files cannot be read, links followed; all else can be read."""
+    """But what is named; keys in a folder that is named are not, unless they are named, too."""
     with TemporaryDirectory(dir="/var/tmp") as name:
-        home = Path(name)
-        for path in [".ssh/id_ed25519", "kept/netrc", ".config/gh/hosts.yml", "notes"]:
+        home = Path(name).resolve()
+        for path in [
+            ".ssh/id_ed25519",
+            ".nobody.knows",
+            "work/.env",
+            "work/notes",
+            "work/a/.npmrc",
+        ]:
             (home / path).parent.mkdir(parents=True, exist_ok=True)
             (home / path).write_text("secret")
-        (home / ".netrc").symlink_to(home / "kept" / "netrc")
+        (home / "link").symlink_to(home / "work")
         monkeypatch.setenv("HOME", name)
         code = f"""
 import os
 os.chdir({name!r})
-print(os.listdir(".ssh"), os.listdir(".config/gh"), open("notes").read())
-open(".netrc")
+print(os.listdir("."), open("link/notes").read(), open("link/a/.npmrc").read())
+open("work/.env")
 """
-        seen, *_, error = output(bwrap, program(tmp_path, code)).splitlines()
+        named = [home / "link", home / "work/a/.npmrc"]
+        told = replace(program(tmp_path, code), readable=named)
+        seen, *_, error = output(bwrap, told).splitlines()
 
-    assert seen == "[] [] secret"
-    assert error == "PermissionError: [Errno 13] Permission denied: '.netrc'"
+    assert seen == "['link', 'work'] secret secret"
+    assert error == "PermissionError: [Errno 13] Permission denied: 'work/.env'"
 
 
 def test_an_interpreter_in_tmp_is_there(bwrap: Bubblewrap, tmp_path: Path) -> None:

@@ -220,6 +220,8 @@ else:
         run.answer("Done.")
 '''
 
+AS_ROOT = "--yes-as-root"
+"""Tests of what is not the sandbox run without one where there is none, as whoever runs them."""
 WROTE = {"files": "data", "path": "a"}
 
 
@@ -273,7 +275,7 @@ class Tried(NamedTuple):
 
     def command(self, *options: object) -> list[str]:
         """Return the words of the command that runs the suite."""
-        words = ("harness", "run", self.suite, "--lake", self.lake, "--folder", self.home)
+        words = ("harness", "run", self.suite, "--lake", self.lake, "--folder", self.home, AS_ROOT)
         return [*map(str, words), *map(str, options)]
 
     def run(self, *options: object) -> "Tried":

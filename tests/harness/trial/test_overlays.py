@@ -126,7 +126,7 @@ def facts(suite: Tried) -> list[dict[str, Any]]:
 def of_copies(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """The rows of a suite whose folder is a copy."""
     suite = suite_in(tmp_path_factory.mktemp("copies"), MOVES, overlay=False)
-    ended = suite.run("--sandbox", "none").ended
+    ended = suite.run("--sandbox", "none", "--yes-as-root").ended
     assert ended is not None
     assert ended.returncode == 0, ended.stderr
     return facts(suite)
@@ -183,7 +183,7 @@ def test_what_copies_show_is_what_the_agent_did(of_copies: list[dict[str, Any]])
 def waiting(suite: Tried) -> Iterator[subprocess.Popen[bytes]]:
     """Start the suite, and give its process once its agent waits, seen in the upper layer."""
     with subprocess.Popen(
-        command(suite, "--sandbox", "none"),
+        command(suite, "--sandbox", "none", "--yes-as-root"),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -208,7 +208,7 @@ def test_a_harness_that_is_killed_leaves_nothing_mounted_and_goes_on(tmp_path: P
     (tmp_path / "go").touch()
     (run,) = (suite.home / "runs").iterdir()
 
-    ended = ran(command(suite, "--sandbox", "none", "--resume", run.name))
+    ended = ran(command(suite, "--sandbox", "none", "--yes-as-root", "--resume", run.name))
 
     assert ended.returncode == 0, ended.stderr
     assert [(row["status"], row["success"]) for row in suite.rows] == [("done", True)]
@@ -265,7 +265,7 @@ def test_a_case_that_needs_no_overlay_is_run_where_there_is_none(tmp_path: Path)
     add_copied(content)
     suite.suite.write_text(yaml.safe_dump(content))
 
-    ended = refused(command(suite, "--case", "copied", "--sandbox", "none"))
+    ended = refused(command(suite, "--case", "copied", "--sandbox", "none", "--yes-as-root"))
 
     assert ended.returncode == 0, ended.stderr
 
@@ -299,7 +299,7 @@ def test_a_shell_is_in_an_overlay(tmp_path: Path) -> None:
     shell = tmp_path / "shell"
     shell.write_text("#!/bin/sh\ntouch data/new\nrm data/b\n")
     shell.chmod(0o755)
-    words = ("harness", "shell", str(suite.suite), "moves", "--sandbox", "none")
+    words = ("harness", "shell", str(suite.suite), "moves", "--sandbox", "none", "--yes-as-root")
 
     ended = ran(["env", f"SHELL={shell}", sys.executable, "-m", "tracegrade", *words])
 

@@ -1,0 +1,125 @@
+"""The command by which bwrap confines a program, and the files that it reads beside."""
+
+import grp
+import os
+import pwd
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from tracegrade_harness.sandbox import seccomp, system
+from tracegrade_harness.sandbox.folders import listening_sockets, to_be_hidden
+from tracegrade_harness.sandbox.installed import needed_by, of_prefix
+from tracegrade_harness.sandbox.processes import SUPERVISOR
+from tracegrade_harness.sandbox.program import Program
+from tracegrade_harness.sandbox.view import View
+
+NAMESPACES: Final = (
+    *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--hostname", "sandbox", "--new-session", "--cap-drop", "ALL"),
+)
+NO_NETWORK: Final = "--unshare-net"
+
+
+class Confined(NamedTuple):
+    """How a program is started in a sandbox."""
+
+    words: list[str]
+    """The command of bwrap up to what it runs."""
+    fds: list[int]
+    """File descriptors that it reads, and has to be given."""
+
+
+@contextmanager
+def confined(program: Program) -> Iterator[Confined]:
+    """Provide how a program is started; what bwrap reads is open as long as the block lasts."""
+    with ExitStack() as stack:
+
+        def opened(content: bytes) -> int:
+            fd = os.memfd_create("tracegrade")
+            stack.callback(os.close, fd)
+            os.write(fd, content)
+            os.lseek(fd, 0, os.SEEK_SET)
+            return fd
+
+        filtered = opened(seccomp.compiled())
+        users = {f"/etc/{name}": opened(text.encode()) for name, text in _users(program).items()}
+        yield Confined(_words(program, filtered, users), [filtered, *users.values()])
+
+
+def view_of(program: Program) -> View:
+    """Return what of this machine's files a program sees."""
+    view = View(system.OWN_FOLDERS, program.limits.disk_bytes)
+    needed = [
+        needed_by(name, program.environment) for name in (*program.programs, *program.command[:1])
+    ]
+    needed += [of_prefix(Path(sys.prefix)), of_prefix(Path(sys.base_prefix))]
+    packages = [path for each in needed for path in each.packages]
+    view.show([*system.FOLDERS, *(f"/etc/{name}" for name in system.CONFIGURATION)])
+    view.show([*(path for each in needed for path in each.programs), sys.executable, SUPERVISOR])
+    view.show([*packages, *program.readable, *program.visible])
+    view.hide(_dangerous(program, view, [*packages, *program.readable]))
+    view.hide([*program.hidden, tempfile.gettempdir()])
+    return view
+
+
+def _dangerous(program: Program, view: View, folders: Iterable[Path]) -> list[str]:
+    """Return the keys and sockets in sight that nobody named; sockets of the trial are its own."""
+    named = {os.path.realpath(path) for path in (*program.readable, *program.visible)}
+    own = {os.path.realpath(path) for path in (program.root, *program.visible)}
+    sockets = (path for path in listening_sockets() if view.shows(path))
+    return [
+        path
+        for path in (*to_be_hidden(folders), *sockets)
+        if path not in named and own.isdisjoint(map(str, Path(path).parents))
+    ]
+
+
+def _words(program: Program, filtered: int, users: dict[str, int]) -> list[str]:
+    view = view_of(program)
+    root = str(program.root.resolve())
+    read_only = [word for path in system.READ_ONLY for word in ("--ro-bind-try", path, path)]
+    unreadable = [path for path in system.UNREADABLE if os.path.exists(path)]
+    return [
+        shutil.which("bwrap") or "bwrap",
+        *NAMESPACES,
+        *([] if program.reachable is None else [NO_NETWORK]),
+        *("--seccomp", str(filtered), "--as-pid-1"),
+        *("--dev", "/dev", "--proc", "/proc"),
+        *read_only,
+        *(word for path in unreadable for word in ("--ro-bind", "/dev/null", path)),
+        *view.arguments(),
+        *(word for path, to in system.LINKS.items() for word in ("--symlink", to, path)),
+        *(
+            word
+            for path, fd in users.items()
+            for word in ("--perms", "0444", "--ro-bind-data", str(fd), path)
+        ),
+        *("--bind", root, root, "--remount-ro", "/dev"),
+        *view.closed(),
+        *("--chdir", "/"),
+    ]
+
+
+def _users(program: Program) -> dict[str, str]:
+    """Return the files that name users and groups: the superuser, this user, and nobody."""
+    user, group = os.getuid(), os.getgid()
+    home = program.environment.get("HOME", "/")
+    users = {0: ("root", 0, home), 65534: ("nobody", 65534, "/")}
+    users[user] = (_name(pwd.getpwuid, user), group, home)
+    groups = {0: "root", 65534: "nogroup", group: _name(grp.getgrgid, group)}
+    passwd = [f"{name}:x:{uid}:{gid}::{at}:/bin/sh\n" for uid, (name, gid, at) in users.items()]
+    named = [f"{name}:x:{gid}:\n" for gid, name in groups.items()]
+    return {"passwd": "".join(passwd), "group": "".join(named)}
+
+
+def _name(database: Callable[[int], Any], number: int) -> str:
+    """Return the name of a user or a group; one that has none is called by its number."""
+    try:
+        return str(database(number)[0])
+    except KeyError:
+        return f"id{number}"

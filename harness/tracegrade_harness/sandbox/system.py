@@ -1,0 +1,31 @@
+"""What of a machine any program needs to run, and what of it is nobody's business in a sandbox."""
+
+from typing import Final
+
+FOLDERS: Final = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"),
+    *("/sys/devices/system/cpu", "/sys/devices/system/node"),  # how many processors there are
+)
+"""Programs and libraries of the system."""
+CONFIGURATION: Final = (
+    *("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "timezone"),
+    *("nsswitch.conf", "hosts", "host.conf", "gai.conf", "services", "protocols", "resolv.conf"),
+    *("ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem", "ca-certificates", "pki/tls/certs"),
+    *("pki/tls/cert.pem", "pki/tls/openssl.cnf", "pki/ca-trust/extracted", "crypto-policies"),
+    *("os-release", "debian_version", "locale.alias", "locale.conf", "mime.types", "magic"),
+    *("fonts", "terminfo", "inputrc", "perl", "python3", "java-11-openjdk", "java-17-openjdk"),
+    "java-21-openjdk",
+)
+"""Of `/etc`, all that is shown: none of it holds a secret."""
+OWN_FOLDERS: Final = ("/tmp", "/run", "/var/tmp", "/dev/shm")  # noqa: S108
+"""Of which a program has its own, empty and in memory."""
+LINKS: Final = {"/var/run": "/run"}
+"""Where programs still look."""
+READ_ONLY: Final = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs")
+"""Switches of the kernel, which the superuser turns even without capabilities."""
+UNREADABLE: Final = (
+    *("/proc/kcore", "/proc/keys", "/proc/key-users", "/proc/kmsg", "/proc/kallsyms"),
+    *("/proc/cmdline", "/proc/timer_list", "/proc/sched_debug", "/proc/kpagecount"),
+    *("/proc/vmallocinfo", "/proc/slabinfo", "/proc/config.gz"),
+)
+"""What the kernel tells of the whole machine and of others' keys."""

@@ -1,0 +1,102 @@
+"""What of a machine's files a program sees: nothing but what is shown, less what is hidden of it.
+
+Of two rules on one way the longer one holds, so that in a folder that is shown another one can be
+hidden, and in that again one shown. Who hides the same path that somebody shows has the last word.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, Literal
+
+Kind = Literal["shown", "hidden", "own"]
+MOST_LINKS: Final = 40
+"""As the kernel follows on one way."""
+
+
+class View:
+    """A tree of files, put together of this machine's."""
+
+    def __init__(self, own: Iterable[str], disk_bytes: int | None) -> None:
+        """Begin with folders of its own, each empty, in memory and of this size at most."""
+        self._rules: dict[str, Kind] = {os.path.realpath(path): "own" for path in own}
+        self._links: dict[str, str] = {}
+        self._size = [] if disk_bytes is None else ["--size", str(disk_bytes)]
+
+    def show(self, paths: Iterable[Path | str]) -> None:
+        """Show files and folders, and the links on the way to them; what is not there is not."""
+        for path in paths:
+            real, links = followed(os.path.abspath(path))
+            self._links |= links
+            if real != "/" and os.path.exists(real):
+                self._rules.setdefault(real, "shown")
+
+    def hide(self, paths: Iterable[Path | str]) -> None:
+        """Hide files and folders: in sight is that they are there, and nothing in them."""
+        for path in map(os.path.realpath, paths):
+            if self._rules.get(path) != "own" and os.path.exists(path):
+                self._rules[path] = "hidden"
+
+    def arguments(self) -> list[str]:
+        """Return what tells bwrap of it, to be followed by what is written to."""
+        rules = [rule for rule in self._sorted() if self._says_more(*rule)]
+        links = [
+            word
+            for path, target in sorted(self._links.items())
+            if self._above(path) != "shown"
+            for word in ("--symlink", target, path)
+        ]
+        return [*(word for rule in rules for word in self._words(*rule)), *links]
+
+    def closed(self) -> list[str]:
+        """Return what tells bwrap, at the end, to let nothing be written beside."""
+        empty = [
+            path
+            for path, kind in self._rules.items()
+            if kind == "hidden" and self._says_more(path, kind) and os.path.isdir(path)
+        ]
+        return [word for path in [*empty, "/"] for word in ("--remount-ro", path)]
+
+    def shows(self, path: Path | str) -> bool:
+        """Return whether a path is in sight."""
+        real = os.path.realpath(path)
+        return (self._rules.get(real) or self._above(real)) == "shown"
+
+    def _says_more(self, path: str, kind: Kind) -> bool:
+        """Return whether a rule changes anything: all that is not shown is hidden."""
+        is_shown = self._above(path) == "shown"
+        return kind == "own" or is_shown != (kind == "shown")
+
+    def _sorted(self) -> list[tuple[str, Kind]]:
+        return sorted(self._rules.items(), key=lambda rule: rule[0].split("/"))
+
+    def _above(self, path: str) -> Kind:
+        """Return the rule by which a path would be judged, had it none of its own."""
+        folders = (str(folder) for folder in Path(path).parents)
+        return next((self._rules[each] for each in folders if each in self._rules), "hidden")
+
+    def _words(self, path: str, kind: Kind) -> list[str]:
+        if kind == "own":
+            return [*self._size, "--tmpfs", path]
+        if kind == "shown":
+            return ["--ro-bind", path, path]
+        return ["--tmpfs", path] if os.path.isdir(path) else ["--ro-bind", "/dev/null", path]
+
+
+def followed(path: str) -> tuple[str, dict[str, str]]:
+    """Return where a path leads, and the links on the way with what stands in each."""
+    links: dict[str, str] = {}
+    at, ahead = "/", [*reversed(path.split("/"))]
+    while ahead:
+        name = ahead.pop()
+        if name in {"", ".", ".."}:
+            at = os.path.dirname(at) if name == ".." else at
+            continue
+        step = os.path.join(at, name)
+        if not os.path.islink(step) or len(links) >= MOST_LINKS:
+            at = step
+            continue
+        links[step] = os.readlink(step)
+        at = "/" if links[step].startswith("/") else at
+        ahead += reversed(links[step].split("/"))
+    return at, links
