@@ -11,6 +11,7 @@ from tracegrade_harness.errors import HarnessFailed, NotPassed
 from tracegrade_harness.fail_on import RunRule, raise_broken
 from tracegrade_harness.junit import why_failed
 from tracegrade_harness.tape.entries import redacted
+from tracegrade_harness.trial.out_of_sight import OUT_OF_SIGHT
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.run import Run
 from tracegrade_harness.verify.result import shortened
@@ -40,7 +41,8 @@ def _name(result: TrialResult) -> str:
 
 def _exit_code(result: TrialResult) -> list[str]:
     """Return the words for an agent that did not end well, whatever it left."""
-    return [f"its agent ended with {result.exit_code}"] if result.exit_code else []
+    missed = [note for note in result.notes if OUT_OF_SIGHT in note]
+    return [f"its agent ended with {result.exit_code}", *missed] if result.exit_code else []
 
 
 def _used(result: TrialResult) -> list[str]:

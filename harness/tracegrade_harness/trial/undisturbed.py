@@ -10,12 +10,14 @@ from tracegrade_harness.doors.deadline import Deadline
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.environment.still import Still, wait_until_still
+from tracegrade_harness.sandbox.bwrap import Bubblewrap
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.limits import TrialLimits
 from tracegrade_harness.suite.model import Case
 from tracegrade_harness.tape.entries import TapeEntry
 from tracegrade_harness.trial.doors import agent_doors
 from tracegrade_harness.trial.folder import TrialFolder
+from tracegrade_harness.trial.out_of_sight import out_of_sight
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import Place, agent_program, resource
 from tracegrade_harness.trial.result import Status, TrialResult
@@ -185,6 +187,8 @@ def _run(
     if stopped:
         return Ran(watch, *stopped, None, lives_on, notes, misses, models, seconds, traces)
     notes += taping.notes()
+    if exit_code and setting.sandbox.name == Bubblewrap.name:
+        notes += out_of_sight(program, tried.case(setting).agent)
     is_silent = watch.root is None and not doors.has_spans
     silence = silent(exit_code, place.log) if is_silent else None
     _keep_tape(setting, tried, taping, silence)

@@ -102,6 +102,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     (folder / "fixtures").mkdir()
     server = {
         "command": ["{python}", "{suite}/server.py", "{suite}"],
+        "read": ["."],
         "taped": True,
         "command_as": "SHOP_MCP",
     }

@@ -1,0 +1,45 @@
+"""What an agent missed that is on this machine, and out of sight in its sandbox."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from tracegrade_harness.sandbox.confined import view_of
+from tracegrade_harness.sandbox.program import Program
+from tracegrade_harness.trial.silence import last_lines
+from tracegrade_scoring.rendering.visible import visible
+
+OUT_OF_SIGHT: Final = "is not in the sandbox"
+MOST_NAMED: Final = 3
+_QUOTED: Final = re.compile(r"""['"`]?(/[^'"`:\s]+)""")
+_MODULE: Final = re.compile(r"No module named '(\w+)")
+
+
+def out_of_sight(program: Program, agent: str) -> list[str]:
+    """Return notes on what the last lines of an agent in bubblewrap name and it does not see.
+
+    Args:
+        program: What was run.
+        agent: What the suite calls it.
+    """
+    view = view_of(program)
+    missed = [path for path in dict.fromkeys(_named(program)) if not view.shows(path)]
+    own = str(program.root.resolve())
+    return [
+        f"'{visible(str(path))}' {OUT_OF_SIGHT}; name its folder under 'read' of agent "
+        f"'{visible(agent)}'"
+        for path in missed
+        if not os.path.realpath(path).startswith(own)
+    ][:MOST_NAMED]
+
+
+def _named(program: Program) -> Iterator[Path]:
+    """Yield paths of this machine that the last lines name: files, and modules beside programs."""
+    beside = {Path(path).parent for path in program.command if os.path.isabs(path)}
+    for line in last_lines(program.stderr):
+        yield from (Path(found) for found in _QUOTED.findall(line) if os.path.exists(found))
+        for name in _MODULE.findall(line):
+            both = (folder / each for folder in beside for each in (f"{name}.py", name))
+            yield from (path for path in both if path.exists())
