@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import re2
 
+from tracegrade.redact.rules import HIDING
 from tracegrade_collector.redact.redaction_rules import MAX_MEMORY, ArrowRule
 
 Positions = npt.NDArray[np.int64]
@@ -33,7 +34,8 @@ class Prefilter:
         hints = [hint for rule in rules for hint in rule.hints]
         options = re2.Options()
         options.max_mem = MAX_MEMORY
-        self._hints = re2.compile("|".join(hints).encode(), options) if hints else None
+        pattern = "|".join([*hints, HIDING])
+        self._hints = re2.compile(pattern.encode(), options) if hints else None
         self._longest = longest
         self._starts = np.zeros(1 << 16, bool)
         for start in (start for rule in rules for start in rule.rule.starts):

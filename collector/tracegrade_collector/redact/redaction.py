@@ -226,32 +226,36 @@ class Redactor:
         long = _longer(texts, limit)
         notes = [self._note(each) for each in texts.take(pa.array(long)).to_pylist()]
         texts, _ = _replaced(texts, long, one_by_one(lambda text: capping.head(text, limit)))
-        before, texts = texts, _decoded(texts)
-        for rule in self._rules:
-            found = _true_at(rule.concerns(texts))
-            texts, changed = _replaced(texts, found, rule.replace)
-            changes.append(RuleChange(rule.name, changed))
-        texts = self._with_escapes(before, _put_back_unchanged(before, texts, changes))
+        texts, found = self._by_rules(texts)
+        texts, uncovered = self._decoded_by_rules(texts)
+        changes += found + uncovered
         heads = zip(texts.take(pa.array(long)).to_pylist(), notes, strict=True)
         capped = [capping.cap(text, note, limit) for text, note in heads]
         texts = _put(texts, long, pa.array(capped, texts.type))
         changes.append(RuleChange(CAPPED, long))
         return texts, [change for change in changes if len(change.positions)]
 
-    def _with_escapes(self, before: pa.Array, clean: pa.Array) -> pa.Array:
-        r"""Return clean texts with the escapes they had before, where these hide no secret.
-
-        Code is full of them, and each stands for itself there: `/https?:\/\//`.
-        """
-        escaped = _true_at(pc.not_equal(before, _decoded(before)))
-        escaped = escaped[_true_at(pc.not_equal(before, clean).take(pa.array(escaped)))]
-        if not len(escaped):
-            return clean
-        texts = before.take(pa.array(escaped))
+    def _by_rules(self, texts: pa.Array) -> tuple[pa.Array, list[RuleChange]]:
+        changes = []
         for rule in self._rules:
-            texts, _ = _replaced(texts, _true_at(rule.concerns(texts)), rule.replace)
-        same = _true_at(pc.equal(_decoded(texts), clean.take(pa.array(escaped))))
-        return _put(clean, escaped[same], texts.take(pa.array(same)))
+            texts, changed = _replaced(texts, _true_at(rule.concerns(texts)), rule.replace)
+            changes.append(RuleChange(rule.name, changed))
+        return texts, changes
+
+    def _decoded_by_rules(self, texts: pa.Array) -> tuple[pa.Array, list[RuleChange]]:
+        r"""Return texts with those decoded in which that uncovers a secret.
+
+        Others keep their escapes. Code is full of them, and each stands for itself there:
+        `/https?:\/\//`.
+        """
+        escaped = _true_at(pc.match_substring_regex(texts, ESCAPED))
+        if not len(escaped):
+            return texts, []
+        plain = one_by_one(decoded)(texts.take(pa.array(escaped)))
+        clean, changes = self._by_rules(plain)
+        uncovered = _true_at(pc.not_equal(plain, clean))
+        texts = _put(texts, escaped[uncovered], clean.take(pa.array(uncovered)))
+        return texts, [RuleChange(name, escaped[at]) for name, at in changes]
 
     def _note(self, text: str) -> str:
         """Return the note of a text that is cut.
@@ -332,22 +336,6 @@ def _cleaned(
     if not own:
         return examined.texts, []
     return _put(examined.texts, examined.suspects, clean.take(pa.array(codes))), own
-
-
-def _decoded(texts: pa.Array) -> pa.Array:
-    """Return the texts with letters where JSON's escapes stand for some."""
-    escaped = _true_at(pc.match_substring_regex(texts, ESCAPED))
-    return _replaced(texts, escaped, one_by_one(decoded))[0]
-
-
-def _put_back_unchanged(
-    before: pa.Array, texts: pa.Array, changes: Sequence[RuleChange]
-) -> pa.Array:
-    """Return the texts as they were where no rule changed anything."""
-    changed = np.zeros(len(texts), bool)
-    for change in changes:
-        changed[change.positions] = True
-    return pc.if_else(pa.array(changed), texts, before)
 
 
 def _longer(texts: pa.Array, limit: int) -> Positions:

@@ -81,9 +81,9 @@ def _replacing(rule: Rule) -> Callable[[pa.Array], pa.Array]:
     if rule.replace is not None:
         return one_by_one(rule.replace)
 
-    def replace(texts: pa.Array) -> pa.Array:
+    def replace(text: str) -> str:
         for pattern, instead in rule.rewrites:
-            texts = pc.replace_substring_regex(texts, pattern, instead)
-        return texts
+            text = _compiled(pattern).sub(instead, text)
+        return text
 
-    return replace
+    return one_by_one(replace)

@@ -3,9 +3,10 @@ r"""How values are written under the name of a secret: the patterns, for `named.
 Each is read without regard to case by `re` and by RE2, see `patterns.py`.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from tracegrade.redact.patterns import (
+    ANY_KEY,
     BOUNDARY,
     ENV_SUFFIX,
     ESCAPE,
@@ -14,42 +15,48 @@ from tracegrade.redact.patterns import (
     SHORT_NAMES,
     TYPED_NAMES,
 )
+from tracegrade.redact.places import (
+    BARE_QUOTE,
+    IN_QUOTES,
+    PLACE_HINTS,
+    PLACES,
+    QUOTE,
+    WORD,
+    Form,
+)
 
-_BARE_QUOTE: Final = r"(?:[\"'`]|&quot;|&#3[49];|%2[27])"
-"""Begins a pattern: `re` would look for a quote from each backslash of a run to its end."""
-
-_QUOTE: Final = rf"(?:\\*[\"'`]|{_BARE_QUOTE})"
 NAMED: Final = (
     rf"(?:{TYPED_NAMES}|{KEY_NAMES}|(?:set[._ -]?)?cookies?|{BOUNDARY}(?:{SHORT_NAMES})"
-    rf"|[a-z0-9](?-i:Pwd|Pass|Token)){NAME_SUFFIX}{ENV_SUFFIX}"
+    rf"|[a-z0-9](?-i:Pwd|Pass|Token|Auth)|{ANY_KEY}){NAME_SUFFIX}{ENV_SUFFIX}"
 )
 """A name of a secret, its last words; a character may stand before a short one."""
 
 _ASSIGNED: Final = r"\s{0,4}(?:=>|:=|={1,3}|[:：＝]|%3[AaDd])\s{0,4}"  # noqa: RUF001 - Chinese
 _BOLD: Final = r"(?:\*\*)"  # in Markdown
-_WHOLE_NAME: Final = rf"{_QUOTE}(?P<name>[A-Za-z0-9._$ -]{{0,50}}?{NAMED}){_QUOTE}"
-_TEXT: Final = r"(?P<value>(?:[^\"'\\]|\\+[^\"'\\])+)"
-_IN_QUOTES: Final = rf"[bru]?\\*[\"']{_TEXT}\\*[\"']"
+_WHOLE_NAME: Final = rf"{QUOTE}(?P<name>[A-Za-z0-9._$ -]{{0,50}}?{NAMED}){QUOTE}"
 _NAME_KEY: Final = (
     r"(?:name|key|header(?:[._-]?name)?|field|id|k|param(?:eter)?|variable|env)"
-    rf"{_QUOTE}?\s{{0,4}}[:=]\s{{0,4}}"
+    rf"{QUOTE}?\s{{0,4}}[:=]\s{{0,4}}"
 )
 _VALUE_KEY: Final = (
-    rf"{_QUOTE}?(?:value|val|v)\b{_QUOTE}?\s{{0,4}}[:=]\s{{0,4}}"
-    rf"(?:\{{\s{{0,99}}{_QUOTE}string_?value{_QUOTE}\s{{0,4}}:\s{{0,4}})?"
+    rf"{QUOTE}?(?:value|val|v)\b{QUOTE}?\s{{0,4}}[:=]\s{{0,4}}"
+    rf"(?:\{{\s{{0,99}}{QUOTE}string_?value{QUOTE}\s{{0,4}}:\s{{0,4}})?"
 )
 _GAP: Final = r"\s{0,99}[,\s](?:[^{}<>]{0,200}?[,\s{])?"
-_LIST_GAP: Final = rf"{_QUOTE}?(?:\s{{1,4}}|,\s{{0,4}}){_QUOTE}?"
-_WORD: Final = r"(?P<value>[^\s\"'\\;|&,})\]][^\s\"'\\;|&]{0,200})"
+_LIST_GAP: Final = rf"{QUOTE}?(?:\s{{1,4}}|,\s{{0,4}}){QUOTE}?"
 
-ASSIGNMENT: Final = rf"(?P<name>{NAMED})(?P<close>{_QUOTE}?[\])]?){_BOLD}?{_ASSIGNED}(?:\*\*[ ]?)?"
+ASSIGNMENT: Final = rf"(?P<name>{NAMED})(?P<close>{QUOTE}?[\])]?){_BOLD}?{_ASSIGNED}(?:\*\*[ ]?)?"
 """Ends where the value begins."""
 
 NAME_WORDS: Final = (
     *("pass", "pwd", "secret", "token", "key", "auth", "cookie", "credential", "sess", "connect"),
-    *("x-amz", "x.amz", "x_amz", "x-goog", "x.goog", "x_goog", "card", "cvv", "cvc"),
-    *("wort", "senha", "contrase", "mot"),
-    *("пароль", "密码", "密碼", "パスワード", "비밀번호"),
+    *("x-amz", "x.amz", "x_amz", "x-goog", "x.goog", "x_goog", "card", "cvv", "cvc", "pw", "psk"),
+    *("wort", "woord", "senha", "contrase", "mot", "clave", "haslo", "heslo", "geslo", "lozinka"),
+    *("senord", "kode", "salas", "jelsz", "sifre", "slapta", "khau", "kata ", "docker", "salt"),
+    *("community", "phrase", "mnemonic", "parola"),
+    *("пароль", "парола", "лозинка", "密码", "密碼", "口令", "パスワード", "暗証", "비밀번호"),
+    *("암호", "รหัส", "كلمة", "رمز", "סיסמ", "पासवर्ड", "κωδικ", "συνθημ", "ł", "ş", "ă", "ậ", "á"),
+    *("ö", "õ", "ž", "ó"),
 )
 """One of them stands, in lower case, in any text with the name of a secret."""
 
@@ -60,26 +67,16 @@ _FLAG: Final = (
 )
 
 
-class Form(NamedTuple):
-    """One way to write a secret that has a name, but for an assignment."""
-
-    pattern: str
-    """Has the groups `value` and, but where every match is a secret, `name`."""
-
-    words: tuple[str, ...]
-    """One of them stands, in lower case, in any text it matches."""
-
-
 FORMS: Final = (
     Form(_FLAG, ("--", " -", '"-', "'-", "`-", "(-", "[-", ",-", "n-", "r-", "t-")),
-    Form(rf"{_NAME_KEY}{_WHOLE_NAME}{_GAP}{_VALUE_KEY}{_IN_QUOTES}", ("val", '"v"', "'v'")),
+    Form(rf"{_NAME_KEY}{_WHOLE_NAME}{_GAP}{_VALUE_KEY}{IN_QUOTES}", ("val", '"v"', "'v'")),
     Form(
-        rf"{_BARE_QUOTE}(?:value|val|v){_QUOTE}\s{{0,4}}:\s{{0,4}}{_IN_QUOTES}{_GAP}"
-        rf"{_QUOTE}?{_NAME_KEY}{_WHOLE_NAME}",
+        rf"{BARE_QUOTE}(?:value|val|v){QUOTE}\s{{0,4}}:\s{{0,4}}{IN_QUOTES}{_GAP}"
+        rf"{QUOTE}?{_NAME_KEY}{_WHOLE_NAME}",
         ("val", '"v', "'v"),
     ),
     Form(
-        rf"(?:\(|[\[(,]\s{{0,99}}\[)\s{{0,99}}[bru]?{_WHOLE_NAME}\s{{0,9}},\s{{0,99}}{_IN_QUOTES}",
+        rf"(?:\(|[\[(,]\s{{0,99}}\[)\s{{0,99}}[bru]?{_WHOLE_NAME}\s{{0,9}},\s{{0,99}}{IN_QUOTES}",
         ("[", "("),
     ),
     Form(
@@ -89,49 +86,57 @@ FORMS: Final = (
         ("<", "&lt;"),
     ),
     Form(  # a field of a form in a browser
-        rf"type{_QUOTE}?\s{{0,4}}[:=]\s{{0,4}}{_QUOTE}password{_QUOTE}{_GAP}{_VALUE_KEY}{_IN_QUOTES}",
+        rf"type{QUOTE}?\s{{0,4}}[:=]\s{{0,4}}{QUOTE}password{QUOTE}{_GAP}{_VALUE_KEY}{IN_QUOTES}",
         ("val",),
     ),
     Form(  # YAML
         rf"{BOUNDARY}(?:name|key)\s{{0,2}}:\s{{1,4}}(?P<name>[a-z0-9._-]{{0,50}}?{NAMED})\s{{0,4}}"
-        rf"(?:,|\n|\\+n)\s{{0,40}}value\s{{0,2}}:\s{{1,4}}{_QUOTE}?(?P<value>[^\"'\\\n,}}]{{1,300}})",
+        rf"(?:,|\n|\\+n)\s{{0,40}}value\s{{0,2}}:\s{{1,4}}{QUOTE}?(?P<value>[^\"'\\\n,}}]{{1,300}})",
         ("val",),
     ),
     Form(
-        rf"{BOUNDARY}(?:identified\s{{1,9}}(?:with\s{{1,9}}\S{{1,60}}\s{{1,9}})?by|(?P<name>password))"
-        rf"\s{{1,9}}(?:as\s{{1,9}})?{_IN_QUOTES}",
+        rf"{BOUNDARY}(?:identified\s{{1,9}}(?:with\s{{1,9}}\S{{1,60}}\s{{1,9}})?by"
+        rf"|(?P<name>password))"
+        rf"\s{{1,9}}(?:as\s{{1,9}})?{IN_QUOTES}",
         ("identified", "password"),
     ),
     Form(
         rf"{BOUNDARY}curl{_LIST_GAP}(?:[^\n|;]{{0,400}}?[\s\"'])?(?:-u|--user|--proxy-user|-U)"
-        rf"(?:=|{_LIST_GAP})?[^\s:\"'\\]{{1,100}}:{_WORD}",
+        rf"(?:=|{_LIST_GAP})?[^\s:\"'\\]{{1,100}}:{WORD}",
         ("curl",),
     ),
-    Form(rf"{BOUNDARY}sshpass{_LIST_GAP}-p(?:{_LIST_GAP})?{_WORD}", ("sshpass",)),
+    Form(rf"{BOUNDARY}sshpass{_LIST_GAP}-p(?:{_LIST_GAP})?{WORD}", ("sshpass",)),
     Form(
         rf"{BOUNDARY}(?:mysql(?:dump|admin|import|sh)?|mariadb(?:-dump|-admin)?){_LIST_GAP}"
-        rf"(?:[^\n|;]{{0,300}}?[\s\"'])?(?-i:-p){_QUOTE}?{_WORD}",
+        rf"(?:[^\n|;]{{0,300}}?[\s\"'])?(?-i:-p){QUOTE}?{WORD}",
         ("mysql", "mariadb"),
     ),
     Form(
         rf"{BOUNDARY}(?:mongo(?:sh|dump|restore)?|(?:docker|podman|helm|az|oc){_LIST_GAP}"
         rf"(?:registry{_LIST_GAP})?login)"
-        rf"{_LIST_GAP}(?:[^\n|;]{{0,300}}?[\s\"'])?(?-i:-p){_LIST_GAP}{_WORD}",
+        rf"{_LIST_GAP}(?:[^\n|;]{{0,300}}?[\s\"'])?(?-i:-p){_LIST_GAP}{WORD}",
         ("mongo", "login"),
     ),
     Form(
         rf"{BOUNDARY}(?:redis-cli{_LIST_GAP}(?:[^\n|;]{{0,200}}?[\s\"'])?(?-i:-a)"
         rf"|ldap(?:search|modify|add|whoami){_LIST_GAP}(?:[^\n|;]{{0,300}}?[\s\"'])?(?-i:-w)"
-        rf"|(?:un)?zip{_LIST_GAP}(?:[^\n|;]{{0,200}}?[\s\"'])?(?-i:-P)){_LIST_GAP}{_WORD}",
+        rf"|(?:un)?zip{_LIST_GAP}(?:[^\n|;]{{0,200}}?[\s\"'])?(?-i:-P)){_LIST_GAP}{WORD}",
         ("redis-cli", "ldap", "zip"),
     ),
-    Form(rf"{BOUNDARY}pass(?:in|out)?{_LIST_GAP}pass:{_WORD}", ("pass:",)),
-    Form(r"[?&;]sig=(?P<value>[a-z0-9%+/=_-]{16,})", ("sig=",)),
+    Form(rf"{BOUNDARY}pass(?:in|out)?{_LIST_GAP}pass:{WORD}", ("pass:",)),
+    *PLACES,
 )
 
 _ANY_NAME: Final = (
-    rf"(?:{TYPED_NAMES}|{KEY_NAMES}|cookies?|{SHORT_NAMES}){NAME_SUFFIX}{ENV_SUFFIX}"
+    rf"(?:{TYPED_NAMES}|{SHORT_NAMES}|secrets?|credentials?|keys?|keys?[._ -]?(?:base|data)|token"
+    r"|authorization|cookies?|requirepass|masterauth|salt|seed[._ -]?phrase|mnemonic"
+    r"|(?:root|bind)pw"
+    r"|docker(?:config(?:json)?|cfg|_auth_config)|(?:connection|community)[._ -]?string|sessionid"
+    r"|phpsessid|jsessionid|connect\.sid|card[._ -]?number|signature)"
+    rf"{NAME_SUFFIX}(?:_(?:for|of|in|on|at)_[a-z0-9_]*)?"
 )
+"""The last words of a name: cheaper than all there are."""
+
 _ESCAPED_NAMES: Final = "|".join(
     "".join(rf"\\+u{ord(character):04x}" for character in name)
     for name in TYPED_NAMES.split("|")
@@ -140,14 +145,17 @@ _ESCAPED_NAMES: Final = "|".join(
 HINTS: Final = tuple(
     f"(?i:{hint})"
     for hint in (
-        rf"{_ANY_NAME}{_QUOTE}?[\])]?{_BOLD}?\s{{0,4}}(?:[=:>：＝]|%3[ad]|&gt;)",  # noqa: RUF001
-        rf"{_ANY_NAME}{_QUOTE}[\s,}}]",
+        rf"{_ANY_NAME}{QUOTE}?[\])]?{_BOLD}?\s{{0,4}}(?:[=:>：＝]|%3[ad]|&gt;)",  # noqa: RUF001
+        rf"{_ANY_NAME}{QUOTE}[\s,}}]",
         rf"{_ANY_NAME}\s{{0,4}}(?:[,\s]|\\+n)\s{{0,40}}value\s{{0,2}}:",
-        rf"-[a-z0-9._-]{{0,40}}{_ANY_NAME}[\s,]",
-        rf"identified\s|password\s{{1,9}}(?:as\s{{1,9}})?{_QUOTE}|sshpass|pass:|[?&;]sig=",
-        r"(?:curl|mysql[a-z]{0,6}|mariadb[a-z-]{0,6}|mongo[a-z]{0,7}|login|redis-cli|ldap[a-z]{3,6}"
+        rf"-[a-z0-9._-]*{_ANY_NAME}[\s,]",
+        rf"identified\s|password\s{{1,9}}(?:as\s{{1,9}})?{QUOTE}|sshpass|pass:|[?&;]sig=",
+        r"(?:curl|mysql[a-z]{0,6}|mariadb[a-z-]{0,6}|mongo[a-z]{0,7}|login|redis-cli"
+        r"|ldap[a-z]{3,6}"
         r"|zip)(?:\\*[\"'])?[\s,]",
-        rf"{_ESCAPED_NAMES}|\\u00[2-7]",
+        _ESCAPED_NAMES,
+        rf"\\u0[01][0-9a-f]{{2}}[a-z]{{0,8}}{QUOTE}\s{{0,4}}[:=]",  # a letter with an accent
+        *PLACE_HINTS,
     )
 )
 """Without anchors: a text in which a form stands matches one of them, decoded or not."""

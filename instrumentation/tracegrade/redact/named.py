@@ -15,6 +15,7 @@ from tracegrade.redact.forms import ASSIGNMENT, FORMS, NAME_WORDS, NAMED
 from tracegrade.redact.marks import MARK_START, marker
 from tracegrade.redact.names import (
     NameKind,
+    is_mixed,
     is_next_word,
     is_number,
     is_place,
@@ -24,6 +25,7 @@ from tracegrade.redact.names import (
     stands_for_no_value,
 )
 from tracegrade.redact.patterns import BOUNDARY, ESCAPE
+from tracegrade.redact.places import Form, is_field
 
 MARK: Final = marker("named")
 LONGEST_NAME: Final = 80
@@ -65,7 +67,7 @@ _SCHEMA: Final = re.compile(
 _OPENING: Final = frozenset("\"'>;")
 _ASSIGNS: Final = re.compile(r"[:=：＝]|%3[ad]", re.IGNORECASE)  # noqa: RUF001
 _GROUP_NAME: Final = re.compile(r"\(\?P<\w+>")
-_PASS: Final = re.compile(r"(?i)pass[ _]?[0-9]*\Z")
+_PASS: Final = re.compile(r"(?i)(?:[^a-z]*|.*[ -])pass[ _]?[0-9]*\Z")
 _NAMES_ONE: Final = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth")
 _AFTER_A_TEXT: Final = re.compile(r"[)\],;+%}\n]|\\n|\s+[%+.]")
 """How code goes on behind `"Password: "`."""
@@ -84,12 +86,16 @@ _HASHED: Final = re.compile(r"\$[0-9a-z-]{1,12}\$[\w./,=$+-]{3,}")
 
 _URL_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _QUOTE_BEFORE: Final = re.compile(r"(?<!\\)(\\*+)([\"'`])\Z")
-_VARIABLE: Final = re.compile(r"\?[0-9]*\Z|[:@][A-Za-z_]+\Z")
+_VARIABLE: Final = re.compile(r"\?\w*\Z|[:@][A-Za-z_]+\Z")
 """As SQL names what is filled in."""
 
+_TOLD_BY_SHAPE: Final = frozenset(
+    {NameKind.COOKIE, NameKind.WEAK, NameKind.HEADER, NameKind.KEY, NameKind.LOGIN}
+)
 _LINE_END: Final = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
 _INDENTED: Final = re.compile(r"\n[ \t]+\Z")
 _ASCII_WORD: Final = re.compile(r"[A-Za-z0-9]")
+_ASKS: Final = re.compile(r"\b(?:if|elif|while|and|or|not)\b[^\n:\"'\\]*+\Z")
 _TIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.,+Z-]{0,30})?\Z")
 _FOLLOWS_A_KEY: Final = re.compile(r"\s*:")
 
@@ -167,7 +173,7 @@ class NamedSecrets:
         if any(map(lowered.__contains__, _WORDS_OF_FORMS)):
             for form in FORMS:
                 if any(map(lowered.__contains__, form.words)):
-                    found += _matched(self._form(form), text)
+                    found += _matched(form, self._form(form), text)
         return _without(text, found) if found else text
 
     def _is_own(self, name: str) -> bool:
@@ -235,6 +241,8 @@ class NamedSecrets:
             return False
         if self._is_own(assigned.name):
             return True
+        if assigned.quote == "" and _CODE_NAME.match(bare[1]) and _is_asked(text, assigned):
+            return False
         if "\n" in assigned.operator and not _is_whole_line(text, bare, assigned):
             return False
         if is_number(bare[1]):
@@ -280,6 +288,13 @@ def _is_whole_line(text: str, bare: re.Match[str], assigned: Assigned) -> bool:
     return is_alone and _INDENTED.search(assigned.operator) is not None
 
 
+def _is_asked(text: str, assigned: Assigned) -> bool:
+    """Return whether code asks for a name: `if not password: raise ValueError`."""
+    start = assigned.at - len(assigned.operator) - len(assigned.name)
+    before = text[max(0, start - LONGEST_NAME) : max(0, start)]
+    return ":" in assigned.operator and _ASKS.search(before) is not None
+
+
 def _is_code(text: str, bare: re.Match[str], assigned: Assigned) -> bool:
     """Return whether a word is a call, an attribute or a variable, or stands for no value."""
     word = bare[1]
@@ -304,7 +319,7 @@ def _is_mixed(word: str) -> bool:
 
 def _is_pass(name: str) -> bool:
     """Return whether a name is `pass`, which is also said of tests and of rounds."""
-    return _PASS.search(name) is not None
+    return _PASS.match(name) is not None
 
 
 def _says_enough(bare: re.Match[str], assigned: Assigned) -> bool:
@@ -372,23 +387,32 @@ def _is_within(name: str, text: str) -> bool:
     """Return whether a text in an object or a list under a secret's name is a secret."""
     if kind_of(name) is not NameKind.PASSWORD and _TIME.match(text):
         return False  # when a key was made, and until when it counts
-    if kind_of(name) in {NameKind.COOKIE, NameKind.WEAK, NameKind.HEADER}:
+    if kind_of(name) in _TOLD_BY_SHAPE:
         return is_secret(name, text)
     return bool(text.strip()) and not text.startswith(MARK_START) and not stands_for_no_value(text)
 
 
-def _matched(finder: Finder, text: str) -> Iterator[Span]:
+def _matched(form: Form, finder: Finder, text: str) -> Iterator[Span]:
     """Yield each secret of a form."""
     for match in finder.matches(text):
-        value, name = match["value"], match.groupdict().get("name")
+        value, groups = match["value"], match.groupdict()
         if is_place(text[match.start() : match.start("value")].rstrip("\"', =\t")):
             continue
         before = text[match.start("value") - 1 : match.start("value")]
         says_nothing = stands_for_no_value if before in _OPENING else is_next_word
-        if is_number(value) or value.startswith(("$", MARK_START)) or says_nothing(value):
+        is_no_secret_number = is_number(value) and not form.may_be_number
+        if is_no_secret_number or _is_filled_in(value) or says_nothing(value):
             continue
-        if not name or is_secret(name, value):
+        if form.is_mixed and not is_mixed(value):
+            continue
+        field, name = groups.get("field"), groups.get("name")
+        if (field is None or is_field(field)) and (not name or is_secret(name, value)):
             yield match.start("value"), _end_in_quotes(text, match), MARK
+
+
+def _is_filled_in(value: str) -> bool:
+    """Return whether a value is a variable's, or was replaced before."""
+    return value.startswith(("$", MARK_START)) and _HASHED.match(value) is None
 
 
 def _end_in_quotes(text: str, match: re.Match[str]) -> int:

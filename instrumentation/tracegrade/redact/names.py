@@ -5,6 +5,7 @@ Names are those of headers, fields, variables and attributes. The last words of 
 """
 
 import re
+from base64 import b64decode
 from enum import IntEnum
 from functools import cache, lru_cache
 from typing import Final
@@ -46,6 +47,12 @@ class NameKind(IntEnum):
     CARD = 6
     """A secret if it is the number of a payment card."""
 
+    KEY = 7
+    """A secret if it looks random: most keys are those of a map or a table."""
+
+    LOGIN = 8
+    """`auth`: a secret if it is a user with a password in base64, or looks random."""
+
 
 _OTHER_TOKENS: Final = (
     r"(?i)(?:page|pagination|paging|next|prev(?:ious)?|start(?:ing)?|continuation|cursor|sync"
@@ -55,22 +62,54 @@ _OTHER_TOKENS: Final = (
 """Places in lists and in vocabularies."""
 
 _OTHER_PASSES: Final = (
-    r"(?i)(?:boarding|ski|lift|season|day|week(?:end|ly)?|month(?:ly)?|annual|bus|train|rail|travel"
+    r"(?i)(?:boarding|ski|lift|season|day|week(?:end|ly)?|month(?:ly)?|annual|bus"
+    r"|train|rail|travel"
     r"|transit|park(?:ing)?|city|museum|hall|festival|event|entry|first|second|last|next)"
     r"[._ -]?pass\Z"
 )
 """What one shows at a gate, and rounds."""
 
+_OTHER_KEYS: Final = (
+    r"(?i)(?:primary|foreign|partition|sort|range|hash|cache|public|idempotency"
+    r"|unique|composite|row"
+    r"|object|lookup|index|group|grouping|order|map|dict|json|i18n|translation|message|template"
+    r"|query|event|shard|cluster|join|parent|issue|project|ticket|registry|arrow"
+    r"|shortcut|hot|short"
+    r"|config|setting|metric|attribute|document|bucket|feature|flag|experiment"
+    r"|resource|s3|blob|file"
+    r"|image|local[._-]?storage|natural|surrogate|business|dedup(?:lication)?|routing"
+    r"|item|field|column|label"
+    r"|tag|sort[._-]by|trace|span|session[._-]store|state|queue|topic|record|memo|react|any|press"
+    r"|modifier|enter|escape|function|major|minor|answer|next|prev|start|last[._-]evaluated"
+    r"|exclusive[._-]start|agent|crew|task|step|tool|node|job|continuation|cursor"
+    r"|lock|set|list|value|redis|memcached?)[._ -]?keys?\Z"
+)
+"""Keys of tables, maps and keyboards."""
+
+_BYPASS: Final = r"(?i)(?:by|com|tres|sur|over|under|en)pass(?:es)?\Z"
+
 _KINDS: Final = (
     (_OTHER_PASSES, NameKind.PLAIN),
+    (_BYPASS, NameKind.PLAIN),
+    (_OTHER_KEYS, NameKind.PLAIN),
     (rf"(?i)(?:{TYPED_NAMES}){NAME_SUFFIX}{ENV_SUFFIX}\Z", NameKind.PASSWORD),
     (
-        rf"(?:(?:^|[^A-Za-z])(?i:pwd|pass|cvv|cvc)|[a-z0-9](?:Pwd|Pass|Cvv|Cvc)){NAME_SUFFIX}\Z",
+        rf"(?:(?:^|[^A-Za-z])(?i:pwd|pass|pw|psk|cvv|cvc)|[a-z0-9](?:Pwd|Pass|Cvv"
+        rf"|Cvc)){NAME_SUFFIX}\Z",
         NameKind.PASSWORD,
     ),
+    (
+        r"(?i)(?:^|[^a-z])(?:db|root|user|admin|smtp|ftp|ssh|mail|key|store|keystore|proxy|ldap"
+        r"|sudo|my|sql|pg)(?:pass|pwd|pw)\Z",
+        NameKind.PASSWORD,
+    ),
+    (r"\A[A-Z0-9_]*[A-Z]_?(?:PASS|PWD)\Z", NameKind.PASSWORD),
     (r"(?i)authorization\Z", NameKind.HEADER),
     (rf"(?i)(?:{KEY_NAMES}){NAME_SUFFIX}{ENV_SUFFIX}\Z", NameKind.SECRET),
     (_OTHER_TOKENS, NameKind.PLAIN),
+    (r"\A[A-Z0-9_]+_(?:TOKEN|AUTH)\Z", NameKind.SECRET),
+    (r"(?:^|[^A-Za-z0-9])(?i:auth)\Z|[a-z0-9]Auth\Z", NameKind.LOGIN),
+    (rf"(?i)[a-z0-9][._ -]keys?{NAME_SUFFIX}\Z|(?-i:[a-z0-9]Keys?\Z)", NameKind.KEY),
     (r"(?:^|[^A-Za-z0-9])(?i:token|x[._-]?auth)\Z|[a-z0-9]Token\Z", NameKind.WEAK),
     (r"(?i)(?:^|[^a-z])(?:set[._ -]?)?cookies?\Z|[a-z0-9]Cookies?\Z", NameKind.COOKIE),
     (
@@ -111,7 +150,8 @@ _WORDS: Final = frozenset(
     was were will can has have here below above and or not the a an for to in of with from if
     else new old fail failed passed plain encrypted hashed protected needed granted denied
     forgotten forgot reset available self cls this await async lambda return yield def function
-    const let var typeof os.environ too prompt prompts erforderlich requis requise obligatoire
+    const let var typeof os.environ too prompt prompts raise throw print exit die echo assert abort
+    log pass break continue redirect panic goto next erforderlich requis requise obligatoire
     obligatorio obligatoria
     """.split()  # noqa: SIM905 - a paragraph
 )
@@ -134,6 +174,19 @@ _REFERENCE: Final = re.compile(
 """Where a key stands, and pages on keys."""
 
 _VERDICTS: Final = frozenset("yes no y n pass fail passed failed partial ok".split())  # noqa: SIM905
+_RANDOM: Final = re.compile(r"[A-Za-z0-9+/=_.:~-]+\Z")
+_UUID: Final = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+_PARTS: Final = re.compile(r"[A-Za-z0-9+/]{10,}")
+_CHANGES: Final = re.compile(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])|[a-z](?=[A-Z])")
+_VERSION: Final = re.compile(
+    r"(?i)v?[0-9.]+[a-z]{0,3}\Z|[A-Z]{2,8}-?[0-9]{1,4}\Z|[0-9]+-[a-z-]+\Z"
+)
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]{8,}={0,2}\Z")
+LEAST_RANDOM_CHARS: Final = 12
+LONGEST_RANDOM: Final = 2000
+LEAST_CHANGES: Final = 3
+"""From a letter to a digit, or to a capital, in ten characters or more."""
+
 _SHORT_NUMBER: Final = re.compile(r"[0-9]{1,3}%?\Z|[0-9]?\.[0-9]+\Z")
 
 
@@ -245,7 +298,41 @@ def looks_like_key(text: str) -> bool:
     return _KEY_LIKE.search(text) is not None
 
 
+def looks_random(text: str) -> bool:
+    """Return whether a text is one word without meaning, as machines make them.
+
+    Paths, addresses, UUIDs and words between hyphens are none.
+    """
+    word = text.strip()
+    if not LEAST_RANDOM_CHARS <= len(word) <= LONGEST_RANDOM or _RANDOM.match(word) is None:
+        return False
+    if _UUID.match(word) or _PATH.match(word) or _REFERENCE.match(word):
+        return False
+    return any(len(_CHANGES.findall(part)) >= LEAST_CHANGES for part in _PARTS.findall(word))
+
+
+def is_mixed(text: str) -> bool:
+    """Return whether a word of a sentence is likely a secret: letters and digits, no version."""
+    word = text.strip().rstrip(".!?")
+    has_both = any(map(str.isdigit, word)) and any(map(str.isalpha, word))
+    return has_both and _VERSION.match(word) is None
+
+
+def is_login(text: str) -> bool:
+    """Return whether a text is a user and a password in base64, as in `config.json` of Docker."""
+    word = text.strip()
+    if _BASE64.match(word) is None:
+        return False
+    try:
+        user, colon, password = b64decode(word + "=" * (-len(word) % 4)).decode().partition(":")
+    except ValueError:
+        return False
+    return bool(colon and password) and user.isprintable() and password.isprintable()
+
+
 _SHAPED: Final = {
+    NameKind.KEY: looks_random,
+    NameKind.LOGIN: lambda text: is_login(text) or looks_random(text),
     NameKind.CARD: _is_card,
     NameKind.COOKIE: _is_cookie,
     NameKind.WEAK: lambda text: looks_like_key(text[:LONGEST_KEY_START]),

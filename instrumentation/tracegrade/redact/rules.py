@@ -3,9 +3,9 @@ r"""The rules that find secrets in texts and replace them, by name: for an agent
 A rule first says which texts it concerns (`find`), then rewrites those: by patterns with what to
 write instead, or by a function of one text.
 
-A text is read as it stands and decoded: where JSON writes a letter or a slash as `\u0077` or `\/`,
-the rules read a copy with the letter itself, which takes the place of the text if they find
-something in it that they do not find in the text as it stands.
+A text is read as it stands and then decoded: where JSON writes a letter or a slash as `\u0077` or
+`\/`, and where a character has no width, the rules read a copy with the letter itself, or without
+the character; it takes the place of the text if they find something more in it.
 """
 
 import re
@@ -13,6 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tracegrade.redact.api_keys import (
+    API_KEY,
+    API_KEY_HINT,
+    API_KEY_STARTS,
+    BEHIND_BACKSLASH,
+    INFIX_HINT,
+)
 from tracegrade.redact.cards import replace_cards
 from tracegrade.redact.credentials import replace_in_headers, replace_in_urls
 from tracegrade.redact.forms import HINTS
@@ -21,8 +28,6 @@ from tracegrade.redact.named import NamedSecrets
 from tracegrade.redact.patterns import (
     AFTER_BASIC,
     AFTER_BEARER,
-    API_KEY_STARTS,
-    API_KEYS,
     BOT_KEY,
     BOUNDARY,
     INSIDE,
@@ -103,12 +108,15 @@ _JWT: Final = Rule(
     ((rf"({BOUNDARY}){JWT}", rf"\1{marker('jwt')}"),),
     hints=(r"eyJ[A-Za-z0-9_-]{6,}\.",),
 )
-_ANY_API_KEY: Final = "|".join(API_KEYS)
+_KEY_MARK: Final = marker("api_key")
 _API_KEY: Final = Rule(
     "api_key",
-    rf"{BOUNDARY}(?:{_ANY_API_KEY})",
-    ((rf"({BOUNDARY})(?:{_ANY_API_KEY})", rf"\1{marker('api_key')}"),),
-    hints=(rf"{INSIDE}(?:{_ANY_API_KEY})",),
+    rf"(?:{BOUNDARY}|\\[bfnrtu]?)(?:{API_KEY_HINT})|{INFIX_HINT}",
+    (
+        (rf"({BOUNDARY})(?:{API_KEY})", rf"\1{_KEY_MARK}"),
+        *((f"({start})(?:{rest})", rf"\1{_KEY_MARK}") for start, rest in BEHIND_BACKSLASH),
+    ),
+    hints=(rf"(?:{INSIDE}|\\)(?:{API_KEY_HINT})", INFIX_HINT),
     starts=API_KEY_STARTS,
 )
 _SHAPES: Final = (_URL, _BEARER, _JWT, _API_KEY)
@@ -121,23 +129,33 @@ _CARD: Final = Rule(
     starts=tuple(f"{first}{second}" for first in "23456" for second in "0123456789"),
 )
 
-ESCAPED: Final = r"\\u[0-9A-Fa-f]{4}|\\/"
-_ESCAPED: Final = re.compile(r"(?<!\\)\\++(?:u([0-9A-Fa-f]{4})|(/))")
+HIDDEN: Final = "\u200b|\u200c|\u200d|\u2060|\ufeff|\u00ad"
+"""Characters without a width, which a reader does not see in the middle of a secret."""
+
+ESCAPED: Final = rf"\\u[0-9A-Fa-f]{{4}}|\\/|{HIDDEN}"
+HIDING: Final = rf"\\u00[2-7]|(?i:\\u(?:200[b-d]|2060|feff|00ad))|{HIDDEN}"
+"""Without anchors: what may stand in a text in which decoding uncovers a secret."""
+
+_ESCAPED: Final = re.compile(rf"(?<!\\)\\++(?:u([0-9A-Fa-f]{{4}})|(/))|{HIDDEN}")
+_HIDDEN: Final = frozenset(HIDDEN.split("|"))
 _NEVER_PLAIN: Final = frozenset({"\x22", "\x5c"})
 
 
 def decoded(text: str) -> str:
-    r"""Return the text with letters for `\u0077` and `/` for `\/`, however deep they stand.
+    r"""Return the text with letters for `\u0077`, `/` for `\/`, without characters of no width.
 
-    Quotes, backslashes, control characters and halves of a pair stay as they are, so that what
-    was JSON still is.
+    However deep they stand. Quotes, backslashes, control characters and halves of a pair stay as
+    they are, so that what was JSON still is.
     """
-    return _ESCAPED.sub(_character, text) if "\\" in text else text
+    is_plain = text.isascii() and "\\" not in text
+    return text if is_plain else _ESCAPED.sub(_character, text)
 
 
 def _character(match: re.Match[str]) -> str:
     if match[2]:
         return "/"
-    character = chr(int(match[1], 16))
+    character = chr(int(match[1], 16)) if match[1] else match[0]
+    if character in _HIDDEN:
+        return ""
     is_plain = character.isprintable() and character not in _NEVER_PLAIN
     return character if is_plain else match[0]

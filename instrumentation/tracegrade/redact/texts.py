@@ -11,6 +11,7 @@ from typing import Final
 from tracegrade.redact.forms import NAME_WORDS
 from tracegrade.redact.marks import MARK_START, marker
 from tracegrade.redact.names import is_secret
+from tracegrade.redact.places import PLACE_WORDS
 from tracegrade.redact.rules import Rule, decoded, rules
 
 PLACEHOLDER: Final = f"{MARK_START}]"
@@ -21,8 +22,7 @@ _LONG_WORD = re.compile(r"(?:[A-Za-z0-9_-]{0,12}+[^A-Za-z0-9_-]++)*+[A-Za-z0-9_-
 _SPACED_CARD = re.compile(r" [0-9]{4,6} ")
 _WORDS = (
     *(word for word in NAME_WORDS if word.isascii()),
-    *("identified", "curl", "mysql", "mariadb", "mongo", "login", "redis-cli", "ldap", "zip"),
-    *("sig=", "://", "\\u"),
+    *PLACE_WORDS,
 )
 _OTHER_WORDS = tuple(word for word in NAME_WORDS if not word.isascii())
 _NEED_A_NAME = frozenset({"named", "cookie"})
@@ -30,6 +30,15 @@ _NEED_A_NAME = frozenset({"named", "cookie"})
 
 def redact(text: str) -> str:
     """Return `text` without the secrets we know; the same object if it holds none."""
+    clean = _without_secrets(text)
+    plain = decoded(clean)
+    if plain == clean:
+        return clean
+    cleaner = _without_secrets(plain)
+    return clean if cleaner == plain else cleaner
+
+
+def _without_secrets(text: str) -> str:
     lowered = text.lower()
     is_named = any(map(lowered.__contains__, _WORDS))
     if not (is_named or text.isascii()):
@@ -38,15 +47,10 @@ def redact(text: str) -> str:
     is_shaped = is_shaped or "-----begin" in lowered
     if not (is_named or is_shaped):
         return text
-    wanted = [
+    wanted = (
         rule for rule in _rules() if _may_apply(rule, is_named=is_named, is_shaped=is_shaped)
-    ]
-    before = decoded(text)
-    clean = reduce(_applied, wanted, before)
-    if clean == before:
-        return text
-    with_escapes = reduce(_applied, wanted, text) if before != text else clean
-    return with_escapes if decoded(with_escapes) == clean else clean
+    )
+    return reduce(_applied, wanted, text)
 
 
 def _may_apply(rule: Rule, *, is_named: bool, is_shaped: bool) -> bool:

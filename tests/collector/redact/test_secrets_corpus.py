@@ -179,11 +179,20 @@ def test_no_capture_is_changed() -> None:
 
 def test_no_real_text_is_changed(shared_data: Path) -> None:
     """Messages and tool results of real agents, in shops, offices, airlines and repositories."""
-    files = [file for file in sorted(shared_data.rglob("*.json*")) if file.suffix in SUFFIXES]
-    texts = [text for file in files for text in strings(file)]
+    files = [
+        file
+        for file in sorted(shared_data.rglob("*.json*"))
+        if file.suffix in SUFFIXES and not {"reports", "faults"} & {*file.parts}
+    ]
+    texts = [_valid(text) for file in files for text in strings(file)]
 
     assert len(set(texts)) >= 10 * LEAST_HARMLESS
     assert changed(texts) == []
+
+
+def _valid(text: str) -> str:
+    """Return a text without halves of a pair of surrogates, which no column holds."""
+    return text.encode(errors="replace").decode()
 
 
 SUFFIXES = {".json", ".jsonl"}
