@@ -204,7 +204,8 @@ class NamedSecrets:
             return self._block(text, assigned)
         if text[assigned.at] not in "[{":
             return self._bare(text, assigned)
-        if _SCHEMA.match(text, assigned.at) or _is_pass(assigned.name):
+        is_one_word = kind_of(assigned.name) in {NameKind.KEY, NameKind.LOGIN}
+        if is_one_word or _SCHEMA.match(text, assigned.at) or _is_pass(assigned.name):
             return [], assigned.at
         return _texts_within(text, assigned, is_cut=bool(assigned.quote) or not is_patient)
 
