@@ -256,7 +256,16 @@ def test_a_shell_has_what_the_agent_would_have(tmp_path: Path) -> None:
     suite.suite.write_text(yaml.safe_dump(content))
 
     ended = subprocess.run(
-        [sys.executable, "-m", "tracegrade", "harness", "shell", suite.suite, "tidy"],
+        [
+            sys.executable,
+            "-m",
+            "tracegrade",
+            "harness",
+            "shell",
+            suite.suite,
+            "tidy",
+            "--yes-as-root",
+        ],
         env={**os.environ, "SHELL": str(shell), "API_KEY": "of-the-user"},
         capture_output=True,
         text=True,

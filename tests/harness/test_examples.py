@@ -34,7 +34,9 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "suite.yaml").write_text(yaml.safe_dump({**content, "tasks": "tasks.yaml"}))
     (folder / "tasks.yaml").write_text(TASKS)
     home = folder.with_name("home")
-    recorded = tracegrade("harness", "record", folder / "suite.yaml", "--folder", home)
+    recorded = tracegrade(
+        "harness", "record", folder / "suite.yaml", "--yes-as-root", "--folder", home
+    )
     assert recorded.returncode == 0, recorded.stderr
     return folder
 

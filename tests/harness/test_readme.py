@@ -30,7 +30,8 @@ def test_a_first_suite_does_what_is_shown(tmp_path: Path, monkeypatch: pytest.Mo
             (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     for words, lines in transcript():
-        ended = tracegrade(*words)
+        agreed = ["--yes-as-root"] if words[:2] == ["harness", "run"] else []  # without a sandbox
+        ended = tracegrade(*words, *agreed)
         printed = (ended.stdout + ended.stderr).splitlines()
 
         assert ended.returncode == 0, ended.stderr

@@ -113,7 +113,7 @@ class Recorded(NamedTuple):
     def diverge(self, *options: str) -> Ended:
         """Ask again what the tape holds, and nothing before."""
         self.shop.lines.clear()
-        return tracegrade("harness", "diverge", self.suite, *options)
+        return tracegrade("harness", "diverge", self.suite, "--yes-as-root", *options)
 
 
 @contextmanager
@@ -122,7 +122,9 @@ def recorded(folder: Path, wiki_path: str = "/") -> Iterator[Recorded]:
     shop = Shop(wiki_path)
     with closing(HttpServer(shop)) as server:
         suite = _written(folder, f"http://127.0.0.1:{server.address.port}", wiki_path)
-        ended = tracegrade("harness", "record", suite, "--folder", folder / "home")
+        ended = tracegrade(
+            "harness", "record", suite, "--yes-as-root", "--folder", folder / "home"
+        )
         assert ended.returncode == 0, ended.stderr
         yield Recorded(suite, shop)
 

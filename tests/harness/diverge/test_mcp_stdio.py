@@ -88,7 +88,7 @@ class Shop:
 
     def diverge(self, *options: object) -> Ended:
         """Ask again what the tape holds."""
-        return tracegrade("harness", "diverge", self.suite, *options)
+        return tracegrade("harness", "diverge", self.suite, "--yes-as-root", *options)
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Shop:
         "cases": {"ask": {"environment": "desk", "agent": "worker"}},
     }
     shop.suite.write_text(yaml.safe_dump(written))
-    ended = tracegrade("harness", "record", shop.suite, "--folder", folder / "home")
+    ended = tracegrade(
+        "harness", "record", shop.suite, "--yes-as-root", "--folder", folder / "home"
+    )
     assert ended.returncode == 0, ended.stderr
     return shop
 

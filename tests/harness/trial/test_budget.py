@@ -186,9 +186,9 @@ def test_money_is_reserved_for_cases_that_say_how_much(suite: Tried) -> None:
 def test_played_answers_cost_nothing(suite: Tried) -> None:
     """Not even of a model without a price."""
     words = (suite.suite, "--folder", suite.home, "--case", "cheap")
-    recorded = tracegrade("harness", "record", *words)
+    recorded = tracegrade("harness", "record", "--yes-as-root", *words)
     assert recorded.returncode == 3, "it has a limit in money, and no prices"
-    recorded = tracegrade("harness", "record", *words, "--prices", prices(suite))
+    recorded = tracegrade("harness", "record", "--yes-as-root", *words, "--prices", prices(suite))
     assert recorded.returncode == 0, recorded.stderr
     assert "used: 10 tokens, $0.0100" in recorded.stdout
 

@@ -21,7 +21,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """What the query says of a case that was run in both modes; another one was run live alone."""
     with searching() as url:
         suite = made(tmp_path_factory.mktemp("modes"), url, {"verify": [FIRST_NUMBERS]})
-        recorded = tracegrade("harness", "record", suite.suite, "--folder", suite.home)
+        recorded = tracegrade(
+            "harness", "record", suite.suite, "--yes-as-root", "--folder", suite.home
+        )
         assert recorded.returncode == 0, recorded.stderr
         suite.run("--trials", 2, "--jobs", 2)
         suite.run("--trials", 1, "--release", "live alone")

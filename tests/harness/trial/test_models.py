@@ -122,7 +122,7 @@ def test_an_agent_that_writes_its_own_spans_is_run_by_its_tape(
     """The model is gone by then."""
     written, server = suite
     words = (str(written.suite), "--folder", str(written.home))
-    recorded = tracegrade("harness", "record", *words)
+    recorded = tracegrade("harness", "record", "--yes-as-root", *words)
     assert recorded.returncode == 0, recorded.stderr
     server.close()
     tried = written.run("--mode", "mocked").build()
