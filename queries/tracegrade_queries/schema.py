@@ -264,6 +264,13 @@ TRAJECTORIES: Final = Table(
             "if an earlier version built the row.",
         ),
         Column(
+            "is_fragment",
+            BOOLEAN,
+            "True if it holds tools alone, without an agent, a model call or a task, and nothing "
+            "is missing above them: part of a run that is elsewhere. NULL if an earlier version "
+            "built the row.",
+        ),
+        Column(
             "finish_reasons",
             TEXT,
             "`gen_ai.response.finish_reasons` of the model call that produced the last step; NULL "

@@ -183,6 +183,13 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         ScoreCompat | None,
         typer.Option(help="Score tool correctness exactly as in the text of this paper."),
     ] = None,
+    fragments: Annotated[
+        bool | None,
+        typer.Option(
+            "--fragments/--no-fragments",
+            help="Score traces of tools alone as runs, too; kept for later runs.",
+        ),
+    ] = None,
     engine: Annotated[
         str,
         typer.Option(
@@ -216,6 +223,8 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     opened = open_lake(lake, say)
     specification, notes = usable_specification(tasks, forget=forget_tasks, note=say)
     specification = weighted(specification, tool_weights, tool_threshold, compat and compat.value)
+    if fragments is not None:
+        specification = specification.model_copy(update={"fragments": fragments})
     given = load_prices(prices) if prices or forget_prices else None
     for note in notes:
         say(note)

@@ -42,6 +42,7 @@ QUERIES = sorted(
 PARAMETERS = {
     "agent_name": None,
     "everything": True,
+    "fragments": False,
     "scorer_version": "1",
     "bucket_steps": 10,
     "match_hash": "y",

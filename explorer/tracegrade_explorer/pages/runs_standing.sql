@@ -22,7 +22,9 @@ WITH roots AS (
     coalesce(trajectories.interrupted, FALSE) AS interrupted
   FROM trajectories
   LEFT JOIN trajectory_scores USING (trajectory_id)
-  WHERE trajectories.parent_trajectory_id IS NULL
+  WHERE
+    trajectories.parent_trajectory_id IS NULL
+    AND (trajectories.is_fragment IS NOT TRUE OR trajectory_scores.trajectory_id IS NOT NULL)
 )
 
 SELECT

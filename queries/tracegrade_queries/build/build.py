@@ -82,6 +82,8 @@ class BuildSummary(NamedTuple):
     apart: Mapping[str, int] = MappingProxyType({})
     """Model calls of those traces that belong to no agent's run, by reason; see
     `model_calls_apart`."""
+    fragments: int = 0
+    """Those of the traces that hold tools alone."""
 
 
 NOTHING_BUILT: Final = BuildSummary(0, 0, 0, 0)
@@ -114,7 +116,8 @@ def build(
         unread = _summed(_found(built, "unread_scopes"), "scope_name", "traces")
         apart = _summed(_found(built, "model_calls_apart"), "reason", "calls")
         traces, rows = count(found.con, AFFECTED), (built.rows(TRAJECTORIES), built.rows(STEPS))
-        return BuildSummary(found.new_spans, traces, *rows, unread, apart)
+        fragments = sum(row["traces"] for row in _found(built, "fragments"))
+        return BuildSummary(found.new_spans, traces, *rows, unread, apart, fragments)
 
 
 def _buckets(

@@ -151,7 +151,7 @@ ALTER TABLE span_rows ADD attributes MAP(VARCHAR, VARCHAR);
 def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     """Make `built_steps`, `built_trajectories`, and what else is told of the bucket.
 
-    That is `unread_scopes`, `model_calls_apart` and `evaluations`.
+    That is `unread_scopes`, `model_calls_apart`, `fragments` and `evaluations`.
 
     Args:
         con: Holds `spans` and `bucket_traces` (trace_id, date, records, received_ns, imported):
@@ -181,7 +181,8 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _group_tool_spans(con)
     _make(con, *_CALLS, *_TEXTS, *_STEPS)
     _make(con, "usage_of_runs", "built_trajectories")
-    _make(con, "unread_scopes", "model_calls_apart", "evaluation_results", "evaluations")
+    _make(con, "unread_scopes", "model_calls_apart", "fragments")
+    _make(con, "evaluation_results", "evaluations")
 
 
 def define_macros(con: duckdb.DuckDBPyConnection) -> None:

@@ -298,6 +298,7 @@ def find_traces(
     put(con, "task_hashes", pa.table(task_hashes, schema=schema))
     parameters: dict[str, Any] = {
         "everything": full,
+        "fragments": specification.fragments,
         "scorer_version": SCORER_VERSION,
         **hashes(specification),
         **chosen._asdict(),

@@ -93,6 +93,8 @@ class ScoreSummary(NamedTuple):
     """Model calls that were built and belong to no agent's run, by reason."""
     waiting: Waiting = NOBODY_WAITS
     """Traces of the lake with runs whose root may still come."""
+    fragments: int = 0
+    """Traces that were built and hold tools alone."""
     specification: Specification = NO_TASKS
     """What was scored against."""
     kept: bool = False
@@ -145,7 +147,11 @@ def score(  # noqa: PLR0913 - one for each option of the command
         built = build(lake, full=full, prices=known, executor=executor)
         costs = update_costs(lake, known)
         done = done._replace(
-            new_spans=built.new_spans, costs=costs, unread=built.unread, apart=built.apart
+            new_spans=built.new_spans,
+            costs=costs,
+            unread=built.unread,
+            apart=built.apart,
+            fragments=built.fragments,
         )
         at_work = executor or Threads(workers(WORKER_MB))
         here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines

@@ -43,6 +43,7 @@ def summary_lines(done: ScoreSummary) -> Iterator[str]:
     yield from _specification_lines(done)
     yield from _unread_lines(done.unread)
     yield from _apart_lines(done.apart)
+    yield from _fragment_lines(done)
     yield from _task_lines(done.counts)
     yield from _call_lines(done.counts.calls)
     yield from _redacted_lines(done.counts.redacted)
@@ -155,6 +156,17 @@ def _apart_lines(apart: Mapping[str, int]) -> Iterator[str]:
     told = [f"{apart[reason]:,} {why}" for reason, why in _APART.items() if reason in apart]
     if told:
         yield f"model calls of no agent: {'; '.join(told)}"
+
+
+def _fragment_lines(done: ScoreSummary) -> Iterator[str]:
+    """Yield how many traces hold tools alone, and whether they are scored."""
+    if done.fragments:
+        verb = "holds" if done.fragments == 1 else "hold"
+        how = "scored" if done.specification.fragments else "in no rate unless with --fragments"
+        yield (
+            f"{words.count(done.fragments, 'trace')} {verb} tools alone, without an agent or a "
+            f"model call, and so a part of a run that is elsewhere: {how}"
+        )
 
 
 _SOURCES: Final = {
@@ -270,6 +282,7 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
         "idle_tasks": done.counts.idle_tasks,
         "unread": dict(done.unread),
         "model_calls_apart": dict(done.apart),
+        "fragments": done.fragments,
         "costs": {
             **done.costs._asdict(),
             "unpriced": [each._asdict() for each in done.costs.unpriced],

@@ -15,6 +15,7 @@
 --   waiting_runs
 -- Parameters:
 --   $everything      BOOLEAN    Score every settled trace.
+--   $fragments       BOOLEAN    Traces of tools alone are runs, too.
 --   $scorer_version  VARCHAR    Version of the definitions now.
 --   $tools_hash      VARCHAR    Hash of the tools now, for attempts without a known task.
 --   $match_hash      VARCHAR    Hash of every `match` now.
@@ -50,6 +51,7 @@ WITH built AS (
       AND ($release::VARCHAR IS NULL OR release = $release::VARCHAR)
     ) AS chosen
   FROM trajectories
+  WHERE $fragments::BOOLEAN OR is_fragment IS NOT TRUE
   GROUP BY trace_id
 ),
 

@@ -27,6 +27,8 @@ class Specification(BaseModel):
     tools: dict[str, Tool] = Field(default_factory=dict)
     tasks: dict[str, Task] = Field(default_factory=dict)
     tool_correctness: ToolCorrectness = ToolCorrectness()
+    fragments: bool = False
+    """Traces of tools alone are runs to be scored."""
 
     @cached_property
     def hash(self) -> str:
@@ -36,7 +38,7 @@ class Specification(BaseModel):
     @cached_property
     def tools_hash(self) -> str:
         """The hash of the tools alone."""
-        return _hash(self.model_copy(update={"tasks": {}}))
+        return _hash(self.model_copy(update={"tasks": {}, "fragments": False}))
 
     @cached_property
     def match_hash(self) -> str:
@@ -46,7 +48,8 @@ class Specification(BaseModel):
 
     def task_hash(self, task_id: str) -> str:
         """Return the hash of one task and of the tools, for the scores made against it."""
-        return _hash(self.model_copy(update={"tasks": {task_id: self.tasks[task_id]}}))
+        only = {"tasks": {task_id: self.tasks[task_id]}, "fragments": False}
+        return _hash(self.model_copy(update=only))
 
 
 class Loaded(NamedTuple):

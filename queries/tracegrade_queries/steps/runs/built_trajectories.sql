@@ -56,6 +56,7 @@ gathered AS (
     arg_min(trace_state, place) AS trace_state,
     min(start_ns) AS start_ns,
     max(end_ns) FILTER (WHERE ended) AS end_ns,
+    bool_and(operation IN ('tool', 'observation')) AS has_tools_alone,
     list_sort(list_distinct(list(dialect))) AS dialects
   FROM members
   GROUP BY run
@@ -242,6 +243,11 @@ SELECT
     AS sample_weight,
   roots.failed AS root_failed,
   interrupted_runs.run IS NOT NULL AS interrupted,
+  -- A run that names its task, or has lost the spans above it, is one of an agent all the same.
+  runs.root IS NULL
+  AND gathered.has_tools_alone
+  AND unfinished_runs.run IS NULL
+  AND coalesce(gathered.task_id, gathered.injection) IS NULL AS is_fragment,
   finishes.finish_reasons,
   bucket_traces.records AS trace_records,
   bucket_traces.received_ns AS trace_received_ns,

@@ -6,23 +6,33 @@
 --   trajectory_scores
 -- Columns:
 --   spans         BIGINT  Landed spans, resent ones included.
---   trajectories  BIGINT  Trajectories built from them.
+--   trajectories  BIGINT  Trajectories built from them, without traces of tools alone that are
+--                         not scored.
 --   runs          BIGINT  Of these, runs of agents that no other run called.
 --   scored        BIGINT  Trajectories that a scoring run has read.
 --   with_task     BIGINT  Scored trajectories whose task is known.
 --   untimed       BIGINT  Runs whose start an import made up.
 -- Order:
 --   one row
+WITH counted AS (
+  SELECT
+    trajectories.parent_trajectory_id,
+    trajectories.start_time
+  FROM trajectories
+  LEFT JOIN trajectory_scores USING (trajectory_id)
+  WHERE trajectories.is_fragment IS NOT TRUE OR trajectory_scores.trajectory_id IS NOT NULL
+)
+
 SELECT
   (SELECT count(*) FROM raw_spans) AS spans,
-  (SELECT count(*) FROM trajectories) AS trajectories,
-  (SELECT count(*) FILTER (WHERE parent_trajectory_id IS NULL) FROM trajectories) AS runs,
+  (SELECT count(*) FROM counted) AS trajectories,
+  (SELECT count(*) FILTER (WHERE parent_trajectory_id IS NULL) FROM counted) AS runs,
   (SELECT count(*) FROM trajectory_scores) AS scored,
   (SELECT count(task_id) FROM trajectory_scores) AS with_task,
   (
     -- What an import makes up begins with the year 2000, a second for each run.
     SELECT count(*)
-    FROM trajectories
+    FROM counted
     WHERE parent_trajectory_id IS NULL AND start_time < '2001-01-01'
   ) AS untimed
 ORDER BY spans;

@@ -51,7 +51,10 @@ WITH roots AS (
     trajectory_scores.recovery_rate.denominator::BIGINT AS failures
   FROM trajectories
   LEFT JOIN trajectory_scores USING (trajectory_id)
-  WHERE trajectories.parent_trajectory_id IS NULL
+  WHERE
+    trajectories.parent_trajectory_id IS NULL
+    -- A trace of tools alone is a run if it is scored as one.
+    AND (trajectories.is_fragment IS NOT TRUE OR trajectory_scores.trajectory_id IS NOT NULL)
 ),
 
 consumption AS (
