@@ -42,6 +42,7 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "build": "Which traces are new, and the bucket that each is built in.",
         "steps/spans": "The spans of a bucket, and what the dialects say of them.",
         "steps/runs": "Which run (trajectory) each operation belongs to, and what a run is.",
+        "steps/copies": "What is recorded again: replays, copies, polls; and the runs of replays.",
         "steps/model_calls": "Spans that record one model call are one row; what was said in it.",
         "steps/tool_calls": "What models asked for, and who executed it.",
         "steps/step_rows": "The steps of each kind, put in order.",

@@ -84,6 +84,9 @@ class BuildSummary(NamedTuple):
     `model_calls_apart`."""
     fragments: int = 0
     """Those of the traces that hold tools alone."""
+    copies: Mapping[str, int] = MappingProxyType({})
+    """Spans of those traces that record a call which another span records, by reason; see
+    `copies`."""
 
 
 NOTHING_BUILT: Final = BuildSummary(0, 0, 0, 0)
@@ -117,7 +120,8 @@ def build(
         apart = _summed(_found(built, "model_calls_apart"), "reason", "calls")
         traces, rows = count(found.con, AFFECTED), (built.rows(TRAJECTORIES), built.rows(STEPS))
         fragments = sum(row["traces"] for row in _found(built, "fragments"))
-        return BuildSummary(found.new_spans, traces, *rows, unread, apart, fragments)
+        copies = _summed(_found(built, "copies"), "reason", "calls")
+        return BuildSummary(found.new_spans, traces, *rows, unread, apart, fragments, copies)
 
 
 def _buckets(

@@ -19,7 +19,7 @@ from tracegrade_queries.schema import STEPS, TRAJECTORIES
 RAW: Final = (RAW_SPANS, RAW_LOGS)
 """The tables that are read."""
 
-FOUND: Final = ("evaluations", "unread_scopes", "model_calls_apart", "fragments")
+FOUND: Final = ("evaluations", "unread_scopes", "model_calls_apart", "fragments", "copies")
 """What is told of a bucket beside the rows that are built."""
 
 

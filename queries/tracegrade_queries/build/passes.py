@@ -9,14 +9,17 @@ Makes:
     canonical (from argument_texts): arguments as they are compared
     code_calls (from code_texts): tool calls in the Python code that agents write
     code_names (from code_texts): what that code defines
+    copied_ends (from copied_edges): see anchor_ends
     dialect_messages (from bucket_events, bucket_spans, dialect_shapes): their messages
     dialect_operations (from bucket_events, bucket_spans, dialect_shapes): of spans
     judge_ends (from judge_edges): see anchor_ends
     deep_texts (from argument_texts): arguments that are nested too deeply to be read
     marked_names (from names_sent): which of them bear a mark of which dialect
+    model_copy_ends (from model_copies, replayed_calls): see anchor_ends
     model_ends (from model_edges): see anchor_ends
     model_twin_ends (from model_twin_edges): see anchor_ends
     name_ends (from name_edges): see anchor_ends
+    run_copy_ends (from run_copy_edges): see anchor_ends
     run_ends (from run_edges): see anchor_ends
     salvaged_events (from cut_events): what is whole of attributes of events that were cut
     salvaged_texts (from cut_texts): what is whole of attributes of spans that were cut
@@ -67,6 +70,8 @@ _MACROS: Final = (  # each may use those before it
     "genai_block",
     "held_chat",
     "half_shared",
+    "is_random_id",
+    "part_digest",
     "without_later_items",
     "plan_in",
     "headings_as_react",
@@ -148,6 +153,15 @@ ALTER TABLE span_rows ADD attributes MAP(VARCHAR, VARCHAR);
 """
 
 
+# What copies change.
+_RUNS_WITHOUT_COPIES: Final = """
+UPDATE runs_of_operations SET run = copied_operations.run
+FROM copied_operations
+WHERE runs_of_operations.key = copied_operations.key;
+DELETE FROM runs_of_operations WHERE run IS NULL;
+"""
+
+
 def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     """Make `built_steps`, `built_trajectories`, and what else is told of the bucket.
 
@@ -164,7 +178,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "surplus_spans")
     if has_rows(con, "surplus_spans"):
         run(con, "DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
-    _make(con, "shapes", "cut_texts")
+    _make(con, "shapes", "response_ids", "cut_texts")
     _salvage(con, "cut_texts", "salvaged_texts", _IN_SPANS)
     _make(con, "bucket_events", "cut_events")
     _salvage(con, "cut_events", "salvaged_events", _IN_EVENTS)
@@ -181,7 +195,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _group_tool_spans(con)
     _make(con, *_CALLS, *_TEXTS, *_STEPS)
     _make(con, "usage_of_runs", "built_trajectories")
-    _make(con, "unread_scopes", "model_calls_apart", "fragments")
+    _make(con, "copies", "unread_scopes", "model_calls_apart", "fragments")
     _make(con, "evaluation_results", "evaluations")
 
 
@@ -193,8 +207,6 @@ def define_macros(con: duckdb.DuckDBPyConnection) -> None:
 
 def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
     """Make `model_calls` and `model_parts`: all spans that record one call are one row."""
-    _make(con, "model_edges")
-    follow(con, "model_edges", "model_ends")
     _make(con, "model_groups", "model_twin_candidates", "model_twin_edges")
     follow(con, "model_twin_edges", "model_twin_ends")
     _make(con, "model_members", "model_calls", "next_calls", "message_sources")
@@ -234,8 +246,27 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
         "run_edges",
     )
     follow(con, "run_edges", "run_ends")
-    _make(con, "runs_of_operations", "runs", "run_names", "name_edges")
+    _make(con, "runs_of_operations")
+    _find_copies(con)
+    _make(con, "runs", "run_names", "name_edges")
     follow(con, "name_edges", "name_ends")
+
+
+def _find_copies(con: duckdb.DuckDBPyConnection) -> None:
+    """Take from `runs_of_operations` what was recorded before, and join the runs of replays."""
+    _make(con, "model_edges")
+    follow(con, "model_edges", "model_ends")
+    _make(con, "repeating_traces", "model_records", "model_copies")
+    follow(con, "model_copies", "model_copy_ends")
+    _make(con, "run_copy_edges")
+    follow(con, "run_copy_edges", "run_copy_ends")
+    _make(con, "run_copies", "replayed_calls")
+    run(con, "INSERT INTO model_copy_ends FROM replayed_calls")
+    _make(con, "tool_records", "tool_copies", "copied_edges")
+    follow(con, "copied_edges", "copied_ends")
+    _make(con, "copied_operations")
+    if has_rows(con, "copied_operations"):
+        run(con, _RUNS_WITHOUT_COPIES)
 
 
 def _make(con: duckdb.DuckDBPyConnection, *names: str) -> None:

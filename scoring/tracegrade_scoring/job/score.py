@@ -95,6 +95,8 @@ class ScoreSummary(NamedTuple):
     """Traces of the lake with runs whose root may still come."""
     fragments: int = 0
     """Traces that were built and hold tools alone."""
+    copies: Mapping[str, int] = MappingProxyType({})
+    """Spans that were built and record a call which another span records, by reason."""
     specification: Specification = NO_TASKS
     """What was scored against."""
     kept: bool = False
@@ -152,6 +154,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
             unread=built.unread,
             apart=built.apart,
             fragments=built.fragments,
+            copies=built.copies,
         )
         at_work = executor or Threads(workers(WORKER_MB))
         here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines

@@ -44,6 +44,7 @@ def summary_lines(done: ScoreSummary) -> Iterator[str]:
     yield from _unread_lines(done.unread)
     yield from _apart_lines(done.apart)
     yield from _fragment_lines(done)
+    yield from _copy_lines(done.copies)
     yield from _task_lines(done.counts)
     yield from _call_lines(done.counts.calls)
     yield from _redacted_lines(done.counts.redacted)
@@ -169,6 +170,21 @@ def _fragment_lines(done: ScoreSummary) -> Iterator[str]:
         )
 
 
+_COPIES: Final = {
+    "replayed": "of replays",
+    "exported_twice": "exported twice",
+    "polled": "of polls for an answer",
+    "second_instrumentation": "of a second instrumentation",
+}
+
+
+def _copy_lines(copies: Mapping[str, int]) -> Iterator[str]:
+    """Yield how many spans record a call that another span records, and why."""
+    told = [f"{copies[reason]:,} {why}" for reason, why in _COPIES.items() if reason in copies]
+    if told:
+        yield f"spans of calls that others record, each call counted once: {', '.join(told)}"
+
+
 _SOURCES: Final = {
     "span": "named by a span",
     "match": "found by match",
@@ -283,6 +299,7 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
         "unread": dict(done.unread),
         "model_calls_apart": dict(done.apart),
         "fragments": done.fragments,
+        "copies": dict(done.copies),
         "costs": {
             **done.costs._asdict(),
             "unpriced": [each._asdict() for each in done.costs.unpriced],

@@ -1,4 +1,4 @@
--- Nested model spans as one row: what may be a model call of its own.
+-- Nested model spans as one row, with copies of them: what may be a model call of its own.
 --
 -- The span of an agent that tells all its calls is one of them here.
 --
@@ -6,11 +6,13 @@
 --   operations
 --   runs_of_operations
 --   known_parents
+--   model_copy_ends
+--   model_edges
 --   model_ends
 -- Needs:
 --   operations WHERE operation = 'model' OR tells_calls
 -- Columns:
---   key         BIGINT    The outermost span; one row each.
+--   key         BIGINT    The outermost span, of copies that of the first; one row each.
 --   members     BIGINT[]  All its spans.
 --   run         BIGINT
 --   scope_name  VARCHAR   Of the outermost span.
@@ -20,19 +22,19 @@
 -- Order:
 --   none
 WITH containers AS (
-  SELECT parent AS key
+  SELECT DISTINCT known_parents.parent AS key
   FROM known_parents
-  WHERE operation = 'model' AND parent_operation = 'model'
-  GROUP BY parent
-  HAVING count(*) > 1
+  ANTI JOIN model_edges USING (key)
+  WHERE known_parents.operation = 'model' AND known_parents.parent_operation = 'model'
 ),
 
 members AS (
   SELECT
     operations.key,
-    coalesce(model_ends.last, operations.key) AS outermost
+    coalesce(model_copy_ends.last, model_ends.last, operations.key) AS outermost
   FROM operations
   LEFT JOIN model_ends USING (key)
+  LEFT JOIN model_copy_ends ON coalesce(model_ends.last, operations.key) = model_copy_ends.key
   WHERE operations.operation = 'model' OR operations.tells_calls
 ),
 

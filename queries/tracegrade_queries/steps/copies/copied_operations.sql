@@ -1,0 +1,99 @@
+-- Operations of the traces with copies, and the run that each is in then.
+--
+-- An execution that was recorded before is in none, with all that is below it, as are plans,
+-- thoughts, answers and observations that a replay tells again. Model calls stay, beside the
+-- record that counts: one may tell what the other does not.
+--
+-- Reads:
+--   copied_ends
+--   model_copy_ends
+--   model_ends
+--   operations
+--   run_copies
+--   runs_of_operations
+--   tool_copies
+-- Needs:
+--   run_copies or model_copy_ends or tool_copies
+-- Columns:
+--   key  BIGINT  Operation that is in another run or in none; one row each.
+--   run  BIGINT  The run that it is in; NULL if it counts nowhere.
+-- Order:
+--   none
+WITH told AS (
+  SELECT
+    operations.key,
+    operations.start_ns,
+    runs_of_operations.run,
+    run_copies.kept,
+    hash(
+      operations.operation,
+      operations.content,
+      operations.plan,
+      operations.answer,
+      operations.sub_goal
+    ) AS said,
+    row_number() OVER (
+      PARTITION BY runs_of_operations.run, said ORDER BY operations.start_ns, operations.key
+    ) AS occurrence
+  FROM runs_of_operations
+  INNER JOIN run_copies USING (run)
+  INNER JOIN operations USING (key)
+  WHERE operations.operation NOT IN ('agent', 'model', 'tool', 'other')
+),
+
+told_again AS (
+  SELECT key
+  FROM told
+  QUALIFY
+    row_number() OVER (
+      PARTITION BY kept, said, occurrence ORDER BY run <> kept, start_ns, key
+    ) > 1
+),
+
+below_copies AS (
+  SELECT copied_ends.key
+  FROM copied_ends
+  SEMI JOIN tool_copies ON copied_ends.last = tool_copies.key
+  INNER JOIN runs_of_operations ON copied_ends.key = runs_of_operations.key
+  ANTI JOIN run_copies ON runs_of_operations.run = run_copies.run
+),
+
+dropped AS (
+  SELECT key FROM told_again
+  UNION
+  SELECT key FROM below_copies
+  UNION
+  SELECT key FROM tool_copies
+),
+
+recorded_again AS (
+  SELECT
+    operations.key,
+    counting.run
+  FROM operations
+  LEFT JOIN model_ends USING (key)
+  INNER JOIN model_copy_ends ON coalesce(model_ends.last, operations.key) = model_copy_ends.key
+  INNER JOIN runs_of_operations AS counting ON model_copy_ends.last = counting.key
+),
+
+placed AS (
+  SELECT
+    runs_of_operations.key,
+    runs_of_operations.run AS old_run,
+    CASE
+      WHEN dropped.key IS NULL
+        THEN coalesce(counting_runs.kept, recorded_again.run, run_copies.kept)
+    END AS run,
+    dropped.key IS NOT NULL AS is_dropped
+  FROM runs_of_operations
+  LEFT JOIN run_copies USING (run)
+  LEFT JOIN recorded_again USING (key)
+  LEFT JOIN run_copies AS counting_runs ON recorded_again.run = counting_runs.run
+  LEFT JOIN dropped USING (key)
+)
+
+SELECT
+  key,
+  run
+FROM placed
+WHERE is_dropped OR run <> old_run;

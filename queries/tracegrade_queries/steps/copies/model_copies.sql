@@ -1,0 +1,202 @@
+-- Records of a model call that another one records: replays, copies, polls, another
+-- instrumentation.
+--
+-- Two records are of one call if they have one response id, or request the same by the same ids,
+-- and neither what they heard nor what they said contradicts. A call that heard of an id that it
+-- requests counts its ids anew, and is another one.
+--
+-- Reads:
+--   model_records
+-- Needs:
+--   model_records
+-- Columns:
+--   key   BIGINT  As `record` in model_records; one row each.
+--   next  BIGINT  A record of the same call with a lower rank, or one that tells more.
+-- Order:
+--   none
+WITH alike AS (
+  SELECT
+    *,
+    count(DISTINCT response_id) OVER (
+      PARTITION BY trace_id, place, failed, said, heard
+    ) AS responses
+  FROM model_records
+  WHERE
+    said IS NOT NULL
+    AND (response_id IS NOT NULL OR (requests AND heard IS NOT NULL AND NOT hears_own))
+),
+
+equal AS (
+  SELECT
+    record,
+    first_value(record) OVER (
+      PARTITION BY
+        trace_id, place, failed, said, heard, CASE WHEN responses > 1 THEN response_id END
+      ORDER BY rank
+    ) AS next
+  FROM alike
+),
+
+-- An exporter may send a span twice, each time with an id of its own.
+at_once AS (
+  SELECT
+    record,
+    first_value(record) OVER (
+      PARTITION BY trace_id, run, scope_name, start_ns, end_ns, said, heard, response_id
+      ORDER BY rank
+    ) AS next
+  FROM model_records
+  WHERE said IS NOT NULL AND (response_id IS NOT NULL OR requests)
+),
+
+telling AS (
+  SELECT *
+  FROM model_records
+  WHERE said IS NOT NULL AND response_id IS NOT NULL
+),
+
+-- A poll says what it was answered, and not to what.
+polls AS (
+  SELECT
+    if(polls.rank > telling.rank, polls.record, telling.record) AS record,
+    if(polls.rank > telling.rank, telling.record, polls.record) AS next
+  FROM telling AS polls
+  INNER JOIN telling USING (trace_id, response_id, failed, said)
+  WHERE polls.heard IS NULL AND telling.heard IS NOT NULL
+),
+
+bare AS (
+  SELECT *
+  FROM model_records
+  WHERE said IS NULL AND response_id IS NOT NULL
+),
+
+-- What was asked for before it was done, and asked again.
+after AS (
+  SELECT
+    bare.record,
+    telling.record AS next
+  FROM bare
+  ASOF JOIN telling
+    ON
+      bare.trace_id = telling.trace_id
+      AND bare.response_id = telling.response_id
+      AND bare.failed = telling.failed
+      AND bare.start_ns >= telling.start_ns
+  WHERE
+    coalesce(bare.input_tokens = telling.input_tokens, TRUE)
+    AND coalesce(bare.output_tokens = telling.output_tokens, TRUE)
+),
+
+before AS (
+  SELECT
+    bare.record,
+    arg_min(telling.record, telling.rank) AS next
+  FROM bare
+  INNER JOIN telling USING (trace_id, response_id, failed)
+  ANTI JOIN after ON bare.record = after.record
+  WHERE
+    bare.start_ns < telling.start_ns
+    AND coalesce(bare.input_tokens = telling.input_tokens, TRUE)
+    AND coalesce(bare.output_tokens = telling.output_tokens, TRUE)
+  GROUP BY bare.record
+),
+
+silent AS (
+  SELECT
+    bare.record,
+    first_value(bare.record) OVER (
+      PARTITION BY
+        bare.trace_id,
+        bare.response_id,
+        bare.failed,
+        bare.heard,
+        bare.input_tokens,
+        bare.output_tokens
+      ORDER BY bare.rank
+    ) AS next
+  FROM bare
+  ANTI JOIN telling USING (trace_id, response_id)
+),
+
+-- Of two instrumentations, each of which tells it in its own way.
+neighbours AS (
+  SELECT
+    record,
+    rank,
+    lag(record) OVER in_time AS other,
+    lag(rank) OVER in_time AS other_rank,
+    lag(scope_name) OVER in_time <> scope_name
+    AND (
+      half_shared(lag(start_ns) OVER in_time, lag(end_ns) OVER in_time, start_ns, end_ns)
+      OR end_ns <= lag(end_ns) OVER in_time
+    ) AS is_same
+  FROM telling
+  WINDOW in_time AS (PARTITION BY trace_id, response_id ORDER BY start_ns, rank)
+),
+
+beside AS (
+  SELECT
+    if(rank > other_rank, record, other) AS record,
+    if(rank > other_rank, other, record) AS next
+  FROM neighbours
+  WHERE is_same
+),
+
+pairs AS (
+  SELECT * FROM equal
+  UNION
+  SELECT * FROM at_once
+  UNION
+  SELECT * FROM polls
+  UNION
+  SELECT * FROM after
+  UNION
+  SELECT * FROM before
+  UNION
+  SELECT * FROM silent
+  UNION
+  SELECT * FROM beside
+),
+
+ranked AS (
+  SELECT
+    pairs.record,
+    pairs.next,
+    model_records.rank
+  FROM pairs
+  INNER JOIN model_records ON pairs.next = model_records.record
+  WHERE pairs.record <> pairs.next
+),
+
+nearest AS (
+  SELECT
+    record,
+    arg_min(next, rank) AS next,
+    min(rank) AS rank
+  FROM ranked
+  GROUP BY record
+),
+
+-- What is a copy of two records makes one of these a copy of the other.
+joined AS (
+  SELECT
+    record,
+    next,
+    rank
+  FROM nearest
+  UNION ALL
+  SELECT
+    ranked.next AS record,
+    nearest.next,
+    nearest.rank
+  FROM ranked
+  INNER JOIN nearest USING (record)
+  WHERE ranked.next <> nearest.next
+)
+
+SELECT
+  record AS key,
+  arg_min(next, rank) AS next
+FROM joined
+GROUP BY record;

@@ -1,0 +1,43 @@
+-- Model calls of replayed runs that have no ids: of several runs that heard and said the same as
+-- often, one made the call.
+--
+-- Reads:
+--   model_copy_ends
+--   model_records
+--   run_copies
+-- Needs:
+--   run_copies
+-- Columns:
+--   key   BIGINT  As `record` in model_records; one row each.
+--   last  BIGINT  The record of the call that counts.
+-- Order:
+--   none
+WITH numbered AS (
+  SELECT
+    model_records.*,
+    run_copies.kept,
+    row_number() OVER (
+      PARTITION BY
+        model_records.run, model_records.failed, model_records.said, model_records.heard
+      ORDER BY model_records.rank
+    ) AS occurrence
+  FROM model_records
+  INNER JOIN run_copies USING (run)
+  ANTI JOIN model_copy_ends ON model_records.record = model_copy_ends.key
+  WHERE model_records.said IS NOT NULL AND model_records.heard IS NOT NULL
+),
+
+paired AS (
+  SELECT
+    record AS key,
+    first_value(record) OVER (
+      PARTITION BY kept, failed, said, heard, occurrence, response_id ORDER BY run <> kept, rank
+    ) AS last
+  FROM numbered
+)
+
+SELECT
+  key,
+  last
+FROM paired
+WHERE key <> last;

@@ -1,0 +1,75 @@
+-- Executions that were recorded before: in replays, or by an exporter that sends a span twice.
+--
+-- Models requested an id as often as it was executed, or the rest are copies: they tell the same,
+-- and the request was recorded as often, or they have the same time. What has no id is a copy in
+-- a replayed run alone.
+--
+-- Reads:
+--   run_copies
+--   tool_records
+-- Needs:
+--   tool_records
+-- Columns:
+--   key   BIGINT  As in tool_records; one row each.
+--   next  BIGINT  The record that counts.
+-- Order:
+--   none
+WITH numbered AS (
+  SELECT
+    tool_records.*,
+    run_copies.kept IS NOT NULL AS in_replay,
+    row_number() OVER (
+      PARTITION BY tool_records.run, tool_records.said ORDER BY tool_records.rank
+    ) AS occurrence
+  FROM tool_records
+  LEFT JOIN run_copies USING (run)
+),
+
+by_run AS (
+  SELECT
+    key,
+    first_value(key) OVER (
+      PARTITION BY kept, said, occurrence ORDER BY run <> kept, rank
+    ) AS next
+  FROM numbered
+  WHERE in_replay
+),
+
+placed AS (
+  SELECT
+    *,
+    row_number() OVER in_order AS place,
+    first_value(key) OVER in_order AS next,
+    first_value(start_ns) OVER in_order AS first_start_ns,
+    first_value(end_ns) OVER in_order AS first_end_ns
+  FROM numbered
+  WHERE call_id IS NOT NULL
+  WINDOW in_order AS (PARTITION BY kept, scope_name, said ORDER BY run <> kept, rank)
+),
+
+by_id AS (
+  SELECT
+    key,
+    next
+  FROM placed
+  WHERE
+    place > greatest(requests, 1)
+    AND (
+      (start_ns = first_start_ns AND end_ns = first_end_ns)
+      OR (replayed AND (requests > 0 OR NOT failed))
+      OR (requests = 0 AND NOT failed AND is_random_id(call_id))
+    )
+),
+
+pairs AS (
+  SELECT * FROM by_run
+  WHERE key <> next
+  UNION ALL
+  SELECT * FROM by_id
+)
+
+SELECT
+  key,
+  min(next) AS next
+FROM pairs
+GROUP BY key;

@@ -1,0 +1,9 @@
+-- A number for what a part of a message says: equal for parts that differ in blanks alone.
+CREATE OR REPLACE TEMP MACRO part_digest(PART_TYPE, TOOL_NAME, CALL_ID, ARGUMENTS, TEXT) AS
+hash(
+  part_type,
+  coalesce(tool_name, ''),
+  coalesce(call_id, ''),
+  coalesce(regexp_replace(arguments, '\s', '', 'g'), ''),
+  coalesce(trim(text), '')
+)::HUGEINT;

@@ -1,0 +1,52 @@
+-- Ids that providers gave to what models answered.
+--
+-- Most write them as an attribute of their own; OpenInference and MLflow keep the response as JSON
+-- that begins with its id. Source: [OTel GenAI], `gen_ai.response.id`.
+--
+-- Reads:
+--   bucket_spans
+--   shapes
+-- Needs:
+--   shapes WHERE list_has_any(names, ['gen_ai.response.id', 'ai.response.id', 'output.value',
+--     'mlflow.spanOutputs'])
+-- Columns:
+--   key          BIGINT   Span; one row each.
+--   response_id  VARCHAR  Also of what is no model call, if it looks alike.
+-- Order:
+--   none
+WITH telling AS (
+  SELECT
+    shape,
+    list_filter(
+      ['gen_ai.response.id', 'ai.response.id'], LAMBDA name: list_contains(names, name)
+    )[1] AS stated_in,
+    CASE
+      WHEN
+        list_contains(names, 'openinference.span.kind')
+        OR list_contains(names, 'mlflow.spanOutputs')
+        THEN list_filter(
+          ['output.value', 'mlflow.spanOutputs'], LAMBDA name: list_contains(names, name)
+        )[1]
+    END AS printed_in
+  FROM shapes
+),
+
+told AS (
+  SELECT
+    bucket_spans.key,
+    CASE
+      WHEN telling.stated_in IS NOT NULL THEN bucket_spans.attributes[telling.stated_in]
+      ELSE regexp_extract(
+        left(bucket_spans.attributes[telling.printed_in], 200), '^\{\s*"id":\s*"([^"\\]+)"', 1
+      )
+    END AS response_id
+  FROM bucket_spans
+  INNER JOIN telling USING (shape)
+  WHERE telling.stated_in IS NOT NULL OR telling.printed_in IS NOT NULL
+)
+
+SELECT
+  key,
+  response_id
+FROM told
+WHERE response_id <> '';
