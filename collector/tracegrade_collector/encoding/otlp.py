@@ -13,12 +13,19 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 from google.protobuf.message import DecodeError
+from google.protobuf.unknown_fields import UnknownFieldSet
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs, ScopeLogs
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
-from tracegrade_collector.encoding.otlp_json import read_json
+from tracegrade_collector.encoding.otlp_json import (
+    INVALID_UNICODE,
+    MAX_SHOWN_KEYS,
+    JsonReading,
+    read_json,
+)
+from tracegrade_collector.encoding.wire_texts import BadWire, Utf8Repair, WireRewriter
 from tracegrade_collector.errors import MalformedRequest
 
 Request: TypeAlias = ExportTraceServiceRequest | ExportLogsServiceRequest
@@ -80,22 +87,61 @@ class InvalidItem(NamedTuple):
     """In the group, before anything was taken out."""
 
 
+class Decoded(NamedTuple):
+    """A request, and what was noticed while it was read."""
+
+    request: Request
+    reading: JsonReading
+
+
 def decode(body: bytes, signal: Signal, encoding: Encoding) -> Request:
     """Return the request that these bytes are. No bytes at all are an empty request.
 
     Raises:
         MalformedRequest: They are not one; the message says where.
     """
+    return read(body, signal, encoding).request
+
+
+def read(body: bytes, signal: Signal, encoding: Encoding) -> Decoded:
+    """Return the request that these bytes are, and which of its values had to be replaced.
+
+    Raises:
+        MalformedRequest: They are not one; the message says where.
+    """
     request = empty_request(signal)
     if encoding is Encoding.JSON:
-        read_json(body, request)
-        return request
+        return Decoded(request, read_json(body, request))
     try:
         request.ParseFromString(body)
+        return Decoded(request, JsonReading(unknown=_unknown_fields(request)))
     except DecodeError as error:
         msg = f"{signal} request of {len(body)} bytes is not an OTLP protobuf message: {error}"
-        raise MalformedRequest(msg) from error
-    return request
+        try:
+            return _repaired(body, signal)
+        except (BadWire, DecodeError):
+            raise MalformedRequest(msg) from error
+
+
+def _repaired(body: bytes, signal: Signal) -> Decoded:
+    """Read a request with texts that are no UTF-8, for which the library refuses all of it.
+
+    Raises:
+        BadWire: It is no protobuf message.
+        DecodeError: Something else is wrong with it, too.
+    """
+    request, repair = empty_request(signal), Utf8Repair()
+    request.ParseFromString(WireRewriter(repair).rewritten(body, request.DESCRIPTOR))
+    return Decoded(request, JsonReading(Counter({INVALID_UNICODE: repair.count})))
+
+
+def _unknown_fields(request: Request) -> list[str]:
+    """Return the fields of a request in which no resource is found."""
+    if request.ListFields():
+        return []
+    fields = UnknownFieldSet(request)
+    numbers = {fields[index].field_number for index in range(len(fields))}
+    return [f"field {number}" for number in sorted(numbers)[:MAX_SHOWN_KEYS]]
 
 
 def empty_request(signal: Signal) -> Request:

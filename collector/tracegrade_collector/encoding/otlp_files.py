@@ -1,35 +1,27 @@
 """Files of OTLP → requests: one JSON document, JSON lines, or protobuf; each may be gzipped.
 
-What a file is shows in its content, never in its name. JSON may also be in protobuf's own mapping
-(base64 ids, names of enum values), which tools write and no valid OTLP/JSON can be taken for.
+What a file is shows in its content, never in its name.
 """
 
 import gzip
 import io
 import json
-import math
 import zlib
-from base64 import b64decode
-from binascii import Error as BadBase64
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
-from opentelemetry.proto.logs.v1.logs_pb2 import SeverityNumber
-from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tracegrade_collector.encoding.otlp import (
-    SPAN_ID_BYTES,
-    TRACE_ID_BYTES,
     Encoding,
     Rejection,
     Request,
     Signal,
-    decode,
     empty_request,
     groups,
+    read,
     reject_invalid,
 )
 from tracegrade_collector.encoding.otlp_json import read_json, shown_key
@@ -39,17 +31,13 @@ GZIP_MAGIC = b"\x1f\x8b"
 MAX_LINE_BYTES = 64 * 2**20  # OTLP's own limit of a request
 MAX_DOCUMENT_BYTES = 2**30  # a document of many requests; it is held in memory
 PROBE_BYTES = 4096
-SIGNAL_OF_KEY = {"resourceSpans": Signal.TRACES, "resourceLogs": Signal.LOGS}
-ENUM_VALUES: dict[str, dict[str, int]] = {
-    "kind": dict(Span.SpanKind.items()),
-    "code": dict(Status.StatusCode.items()),
-    "severityNumber": dict(SeverityNumber.items()),
+SIGNAL_OF_KEY = {
+    "resourceSpans": Signal.TRACES,
+    "resource_spans": Signal.TRACES,
+    "resourceLogs": Signal.LOGS,
+    "resource_logs": Signal.LOGS,
 }
-ID_BYTES = {
-    "traceId": TRACE_ID_BYTES,
-    "spanId": SPAN_ID_BYTES,
-    "parentSpanId": SPAN_ID_BYTES,
-}
+KEYS_WANTED = "no resourceSpans or resourceLogs in it"
 
 
 class OtlpPart(NamedTuple):
@@ -64,6 +52,8 @@ class OtlpPart(NamedTuple):
 
     rejections: list[Rejection]
     fault: str | None
+    is_repaired: bool = False
+    """Whether values of it could not be kept as they were."""
 
 
 def read_parts(path: Path) -> Iterator[OtlpPart]:
@@ -117,7 +107,7 @@ def _json_parts(name: str, file: io.BufferedReader) -> Iterator[OtlpPart]:
 
 def _is_object(text: bytes) -> bool:
     try:
-        return isinstance(json.loads(text), dict)
+        return isinstance(json.loads(text.decode(errors="replace")), dict)
     except (ValueError, RecursionError):
         return False
 
@@ -142,41 +132,30 @@ def _line_parts(name: str, lines: Iterable[bytes]) -> Iterator[OtlpPart]:
 
 def _object_parts(place: str, body: bytes) -> Iterator[OtlpPart]:
     """Yield a part per signal in the object; a file may hold both."""
-    signals = [signal for key, signal in SIGNAL_OF_KEY.items() if f'"{key}"'.encode() in body]
+    keys = [key for key in SIGNAL_OF_KEY if f'"{key}"'.encode() in body]
+    signals = dict.fromkeys(SIGNAL_OF_KEY[key] for key in keys)
     try:
-        for signal in signals or SIGNAL_OF_KEY.values():
+        for signal in signals or Signal:
             request = empty_request(signal)
-            read_json(body, request, from_protobuf_mapping)
+            replaced = read_json(body, request).replaced
             if signals:
-                yield OtlpPart(place, signal, request, reject_invalid(request), None)
+                rejections = reject_invalid(request)
+                yield OtlpPart(place, signal, request, rejections, None, replaced.total() > 0)
     except MalformedRequest as error:
         yield _faulty(place, str(error))
         return
     if not signals:
-        yield _faulty(place, f"no {' or '.join(SIGNAL_OF_KEY)} in it; found: {_keys(body)}")
+        yield _faulty(place, f"{KEYS_WANTED}; found: {_keys(body)}")
 
 
 def _keys(body: bytes) -> str:
-    return ", ".join(shown_key(key).strip("'") for key in list(json.loads(body))[:5]) or "nothing"
-
-
-def from_protobuf_mapping(key: str, value: Any) -> Any:
-    """Return a member's value as OTLP/JSON writes it, if it is as protobuf's mapping writes it."""
-    if not isinstance(value, str):
-        return value
-    if key in ID_BYTES:
-        return _hex_of_base64(value, ID_BYTES[key])
-    return ENUM_VALUES.get(key, {}).get(value, value)
-
-
-def _hex_of_base64(text: str, size: int) -> str:
-    """Base64 of an id is 24 or 12 characters long; hex of one is 32 or 16."""
-    if len(text) != 4 * math.ceil(size / 3):
-        return text
-    try:
-        return b64decode(text, validate=True).hex()
-    except BadBase64:
-        return text
+    return (
+        ", ".join(
+            shown_key(key).strip("'")
+            for key in list(json.loads(body.decode(errors="replace")))[:5]
+        )
+        or "nothing"
+    )
 
 
 def _protobuf_part(name: str, body: bytes) -> OtlpPart:
@@ -190,12 +169,13 @@ def _protobuf_part(name: str, body: bytes) -> OtlpPart:
 
 def _as_signal(name: str, body: bytes, signal: Signal) -> OtlpPart | None:
     try:
-        request = decode(body, signal, Encoding.PROTOBUF)
+        request, reading = read(body, signal, Encoding.PROTOBUF)
     except MalformedRequest:
         return None
     if _clashes(request):
         return None
-    return OtlpPart(name, signal, request, reject_invalid(request), None)
+    is_repaired = reading.replaced.total() > 0
+    return OtlpPart(name, signal, request, reject_invalid(request), None, is_repaired)
 
 
 def _likeness(part: OtlpPart) -> int:

@@ -4,25 +4,33 @@ Ids are hex, other bytes base64; enums are integers; keys are lowerCamelCase and
 ignored; 64-bit integers may be numbers or decimal strings (https://opentelemetry.io/docs/specs/otlp,
 "JSON Protobuf Encoding"). What cannot be read is refused with its path, never half read.
 
+Senders write more than that, and what can only mean one thing is read: the names of the fields as
+protobuf has them (`trace_id`), names of enum values, ids in base64, numbers as texts and texts as
+numbers. One bad value costs no more than itself: half a surrogate pair, and bytes that are no
+UTF-8, become U+FFFD, and an integer beyond 64 bits becomes its digits.
+
 protobuf's own parser is of no use here: it reads hex ids as base64 without an error.
 """
 
 import json
 import math
+import re
 from base64 import b64decode, b64encode
 from binascii import Error as BadBase64
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
 
+from tracegrade_collector.encoding.wire_texts import REPLACEMENT
 from tracegrade_collector.errors import MalformedRequest
 
-HEX_FIELDS: Final = frozenset({"trace_id", "span_id", "parent_span_id"})
+ID_BYTES: Final = {"trace_id": 16, "span_id": 8, "parent_span_id": 8}
 BAD_ID: Final = b"\0"
 """Stands for an id that is not hex. No id has this length, so its item is refused later."""
 
@@ -46,10 +54,11 @@ WRITTEN_AS_TEXT: Final = frozenset(
 )
 MAX_SHOWN_DIGITS: Final = 10
 MAX_SHOWN_LETTERS: Final = 24
+MAX_SHOWN_KEYS: Final = 5
+INVALID_UNICODE: Final = "invalid_unicode"
+LARGE_INTEGER: Final = "large_integer"
+_HALVES: Final = re.compile("[\ud800-\udfff]")
 NAMED_NUMBERS: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-
-
-Rewrite: TypeAlias = Callable[[str, Any], Any]
 
 
 class _Fault(Exception):
@@ -65,33 +74,49 @@ class _Fault(Exception):
         return f"{path or 'top level'}: {self.text}"
 
 
+@dataclass
+class JsonReading:
+    """What was noticed while JSON was read."""
+
+    replaced: Counter[str] = field(default_factory=Counter)
+    """Values that could not be kept as they were, by why."""
+
+    unknown: list[str] = field(default_factory=list)
+    """The first keys that OTLP does not know, as an error may quote them."""
+
+    def note_unknown(self, key: str) -> None:
+        """Note a key that OTLP does not know."""
+        if len(self.unknown) < MAX_SHOWN_KEYS:
+            self.unknown.append(shown_key(key))
+
+
 class _Strange(NamedTuple):
     """Stands in parsed JSON for a value that is refused, until its path is known."""
 
     text: str
 
 
-def read_json(body: bytes, message: Message, rewrite: Rewrite | None = None) -> None:
-    """Fill the message from OTLP/JSON.
+def read_json(body: bytes, message: Message) -> JsonReading:
+    """Fill the message from OTLP/JSON, and return what was noticed.
 
     Args:
         body: UTF-8.
         message: Empty.
-        rewrite: Returns what to read instead of a member's value, given its key and value; for
-            files that are not quite OTLP/JSON.
 
     Raises:
         MalformedRequest: It is not a JSON object, or a value is not as OTLP says; with its path.
     """
     strange: list[_Strange] = []
+    reading = JsonReading()
     try:
-        _fill(message, _parsed(body, strange, rewrite), 0)
+        _fill(message, _parsed(body, strange), 0, reading)
         if strange:
             msg = f"{strange[0].text} (below a key that OTLP does not know)"
             raise _Fault(msg)
     except _Fault as fault:
         msg = f"OTLP/JSON: {fault}"
         raise MalformedRequest(msg) from None
+    return reading
 
 
 def write_json(message: Message) -> dict[str, Any]:
@@ -107,11 +132,11 @@ def write_json(message: Message) -> dict[str, Any]:
 def any_value_from_json(text: str) -> AnyValue:
     """Return the AnyValue that `write_json` wrote as this text."""
     value = AnyValue()
-    _fill(value, json.loads(text), 0)
+    _fill(value, json.loads(text), 0, JsonReading())
     return value
 
 
-def _parsed(body: bytes, strange: list[_Strange], rewrite: Rewrite | None) -> Any:
+def _parsed(body: bytes, strange: list[_Strange]) -> Any:
     """Return the JSON, with a mark for each part that is refused; the marks also in `strange`."""
 
     def mark(text: str) -> _Strange:
@@ -131,13 +156,13 @@ def _parsed(body: bytes, strange: list[_Strange], rewrite: Rewrite | None) -> An
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Strange:
         found = dict(pairs)
         if len(found) == len(pairs):
-            return {key: rewrite(key, found[key]) for key in found} if rewrite else found
+            return found
         key, count = Counter(key for key, _ in pairs).most_common(1)[0]
         return mark(f"key {shown_key(key)} stands {count} times in one object")
 
     try:
         return json.loads(
-            body.decode(),
+            body.decode(errors="surrogateescape"),  # halves, which `_read_string` replaces
             object_pairs_hook=members,
             parse_int=integer,
             parse_float=fraction,
@@ -146,7 +171,7 @@ def _parsed(body: bytes, strange: list[_Strange], rewrite: Rewrite | None) -> An
     except RecursionError:
         msg = "nested too deep"
         raise _Fault(msg) from None
-    except ValueError as error:  # also text that is not UTF-8
+    except ValueError as error:
         msg = f"not JSON: {error}"
         raise _Fault(msg) from None
 
@@ -158,13 +183,40 @@ class _Field(NamedTuple):
     json_name: str
     is_list: bool
     oneof: str | None
-    read: Callable[[Any], Any] | None
+    read: "Read | None"
     """NULL for a message."""
+
+
+Read: TypeAlias = Callable[[Any, JsonReading], Any]
 
 
 @cache
 def _fields(descriptor: Descriptor) -> dict[str, _Field]:
-    return {field.json_name: _field(field) for field in descriptor.fields}
+    """Return the fields of a message by their names in JSON and in protobuf."""
+    return {name: _field(field) for field in descriptor.fields for name in _names(field)}
+
+
+def _names(field: FieldDescriptor) -> tuple[str, str]:
+    return field.name, field.json_name
+
+
+@cache
+def _spelled_otherwise(descriptor: Descriptor) -> dict[str, _Field]:
+    return {_plain(name): field for name, field in _fields(descriptor).items()}
+
+
+def _plain(key: str) -> str:
+    """Return a key without what spellings differ in: `traceId`, `trace_id`, `TraceID`."""
+    return key.replace("_", "").lower()
+
+
+def is_same_key(key: str, other: str) -> bool:
+    """Return whether two keys are spellings of one."""
+    return key == other or _plain(key) == _plain(other)
+
+
+def _find(descriptor: Any, key: str) -> _Field | None:
+    return _fields(descriptor).get(key) or _spelled_otherwise(descriptor).get(_plain(key))
 
 
 def _field(field: FieldDescriptor) -> _Field:
@@ -174,76 +226,122 @@ def _field(field: FieldDescriptor) -> _Field:
     return _Field(field.name, field.json_name, bool(field.is_repeated), oneof, read)
 
 
-def _reader(field: FieldDescriptor) -> Callable[[Any], Any]:
+def _reader(field: FieldDescriptor) -> Read:
+    if field.type == FieldDescriptor.TYPE_ENUM and field.enum_type:
+        numbers = {name: value.number for name, value in field.enum_type.values_by_name.items()}
+        return partial(_read_enum, numbers=numbers)
     if field.type in INTEGER_RANGES:
-        allowed = INTEGER_RANGES[field.type]
-        is_enum = field.type == FieldDescriptor.TYPE_ENUM
-        return lambda value: _read_integer(value, allowed, is_enum=is_enum)
-    if field.type == FieldDescriptor.TYPE_BYTES:
-        return _read_id if field.name in HEX_FIELDS else _read_bytes
+        return partial(_read_integer, allowed=INTEGER_RANGES[field.type])
+    if field.name in ID_BYTES:
+        return partial(_read_id, size=ID_BYTES[field.name])
     return {
+        FieldDescriptor.TYPE_BYTES: _read_bytes,
         FieldDescriptor.TYPE_STRING: _read_string,
         FieldDescriptor.TYPE_BOOL: _read_bool,
         FieldDescriptor.TYPE_DOUBLE: _read_double,
     }[field.type]
 
 
-def _fill(message: Message, value: Any, depth: int) -> None:
+def _fill(message: Message, value: Any, depth: int, reading: JsonReading) -> None:
     if not isinstance(value, dict):
         raise _unexpected(value, "object")
     if depth > MAX_DEPTH:
         msg = f"more than {MAX_DEPTH} messages inside one another"
         raise _Fault(msg)
-    fields = _fields(message.DESCRIPTOR)
+    descriptor = message.DESCRIPTOR
+    fields = _fields(descriptor)
     for key, member in value.items():
-        field = fields.get(key)
-        if field is None or member is None:  # null is "not set", as in protobuf's mapping
+        field = fields.get(key) or _find(descriptor, key)
+        if field is None:
+            reading.note_unknown(key)
+            continue
+        if member is None:  # "not set", as in protobuf's mapping
             continue
         try:
-            _fill_field(message, field, member, depth)
+            if key != field.json_name:
+                _check_once(descriptor, field, key, value)
+            _fill_field(message, field, member, depth, reading)
         except _Fault as fault:
             fault.path.append(f".{key}")
             raise
 
 
-def _fill_field(message: Message, field: _Field, value: Any, depth: int) -> None:
+def _check_once(descriptor: Any, field: _Field, key: str, members: dict[str, Any]) -> None:
+    """Check that no other spelling of a field's name stands in the same object."""
+    for other in members:
+        found = _find(descriptor, other)
+        if other != key and found and found.name == field.name:
+            msg = f"{field.json_name} stands twice in one object, in two spellings"
+            raise _Fault(msg)
+
+
+def _fill_field(
+    message: Message, field: _Field, value: Any, depth: int, reading: JsonReading
+) -> None:
     if field.is_list:
-        _fill_list(getattr(message, field.name), field, value, depth)
+        _fill_list(getattr(message, field.name), field, value, depth, reading)
         return
     if field.oneof and message.WhichOneof(field.oneof):
         msg = "a second value where one is allowed"
         raise _Fault(msg)
+    if field.name == "int_value":
+        _set_integer(message, value, reading)
+        return
     if field.read:
-        setattr(message, field.name, field.read(value))
+        setattr(message, field.name, field.read(value, reading))
         return
     inner = getattr(message, field.name)
     inner.SetInParent()
-    _fill(inner, value, depth + 1)
+    _fill(inner, value, depth + 1, reading)
 
 
-def _fill_list(items: Any, field: _Field, value: Any, depth: int) -> None:
+def _fill_list(items: Any, field: _Field, value: Any, depth: int, reading: JsonReading) -> None:
     if not isinstance(value, list):
         raise _unexpected(value, "list")
     for index, item in enumerate(value):
         try:
             if field.read:
-                items.append(field.read(item))
+                items.append(field.read(item, reading))
             else:
-                _fill(items.add(), item, depth + 1)
+                _fill(items.add(), item, depth + 1, reading)
         except _Fault as fault:
             fault.path.append(f"[{index}]")
             raise
 
 
-def _read_integer(value: Any, allowed: range, *, is_enum: bool) -> int:
-    if isinstance(value, str) and not is_enum and _is_decimal(value):
-        value = int(value)
+def _set_integer(value: Any, given: Any, reading: JsonReading) -> None:
+    """Set an `AnyValue` to an integer, or to the digits of one that has more than 64 bits."""
+    number = _integer(given)
+    if number in INTEGER_RANGES[FieldDescriptor.TYPE_INT64]:
+        value.int_value = number
+        return
+    reading.replaced[LARGE_INTEGER] += 1
+    value.string_value = str(number)
+
+
+def _read_integer(value: Any, _: JsonReading, *, allowed: range) -> int:
+    number = _integer(value)
+    if number not in allowed:
+        msg = f"{shown(str(number))} is not within {allowed.start}..{allowed.stop - 1}"
+        raise _Fault(msg)
+    return number
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, str) and _is_decimal(value):
+        return int(value)
+    if isinstance(value, float) and value.is_integer():  # as JavaScript writes large ones
+        return int(value)
     if not isinstance(value, int) or isinstance(value, bool):
         raise _unexpected(value, "integer")
-    if value not in allowed:
-        msg = f"{shown(str(value))} is not within {allowed.start}..{allowed.stop - 1}"
-        raise _Fault(msg)
     return value
+
+
+def _read_enum(value: Any, reading: JsonReading, *, numbers: dict[str, int]) -> int:
+    """Read a number, or the name of one, as protobuf's mapping writes it."""
+    if isinstance(value, str) and value in numbers:
+        return numbers[value]
+    return _read_integer(value, reading, allowed=INTEGER_RANGES[FieldDescriptor.TYPE_ENUM])
 
 
 def _is_decimal(text: str) -> bool:
@@ -251,7 +349,7 @@ def _is_decimal(text: str) -> bool:
     return digits.isascii() and digits.isdigit() and len(digits) <= MAX_DIGITS
 
 
-def _read_double(value: Any) -> float:
+def _read_double(value: Any, _: JsonReading) -> float:
     if isinstance(value, str):
         return _read_double_text(value)
     if not isinstance(value, int | float) or isinstance(value, bool):
@@ -275,36 +373,50 @@ def _read_double_text(text: str) -> float:
     return number
 
 
-def _read_string(value: Any) -> str:
+def _read_string(value: Any, reading: JsonReading) -> str:
     if not isinstance(value, str):
-        raise _unexpected(value, "string")
+        return _scalar_text(value)
     try:
         value.encode()
-    except UnicodeEncodeError as error:
-        code = ord(value[error.start])
-        msg = f"half of a surrogate pair, U+{code:04X}, at {error.start}"
-        raise _Fault(msg) from None
+    except UnicodeEncodeError:
+        reading.replaced[INVALID_UNICODE] += 1
+        return _HALVES.sub(REPLACEMENT, value)
     return value
 
 
-def _read_bool(value: Any) -> bool:
+def _scalar_text(value: Any) -> str:
+    """Return a number, true or false as the text that JSON has for it."""
+    if not isinstance(value, bool | int | float):
+        raise _unexpected(value, "string")
+    return json.dumps(value)
+
+
+def _read_bool(value: Any, _: JsonReading) -> bool:
+    if isinstance(value, str) and value in ("true", "false"):
+        return value == "true"
     if not isinstance(value, bool):
         raise _unexpected(value, "true or false")
     return value
 
 
-def _read_id(value: Any) -> bytes:
-    text = _read_string(value)
+def _read_id(value: Any, _: JsonReading, *, size: int) -> bytes:
+    """Read hex, or the base64 that protobuf's mapping has for an id; no id is as long in both."""
+    if not isinstance(value, str):
+        raise _unexpected(value, "string")
     try:
-        return bytes.fromhex(text) if text.isalnum() or not text else BAD_ID
-    except ValueError:
+        if len(value) == 4 * math.ceil(size / 3):
+            return b64decode(value, validate=True)
+        return bytes.fromhex(value) if value.isalnum() or not value else BAD_ID
+    except ValueError:  # BadBase64 is one
         return BAD_ID
 
 
-def _read_bytes(value: Any) -> bytes:
+def _read_bytes(value: Any, _: JsonReading) -> bytes:
+    if not isinstance(value, str):
+        raise _unexpected(value, "string")
     try:
-        return b64decode(_read_string(value), validate=True)
-    except BadBase64 as error:
+        return b64decode(value, validate=True)
+    except (BadBase64, ValueError) as error:
         msg = f"not base64: {error}"
         raise _Fault(msg) from None
 
@@ -333,7 +445,7 @@ def _written(field: FieldDescriptor, value: Any) -> Any:
     if field.type == FieldDescriptor.TYPE_MESSAGE:
         return write_json(value)
     if field.type == FieldDescriptor.TYPE_BYTES:
-        return value.hex() if field.name in HEX_FIELDS else b64encode(value).decode()
+        return value.hex() if field.name in ID_BYTES else b64encode(value).decode()
     if field.type in WRITTEN_AS_TEXT:
         return str(value)
     if field.type == FieldDescriptor.TYPE_DOUBLE and not math.isfinite(value):

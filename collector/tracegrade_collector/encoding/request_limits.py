@@ -24,16 +24,24 @@ from tracegrade_collector.encoding.otlp import (
     groups,
     holds_at_most,
 )
+from tracegrade_collector.encoding.wire_texts import (
+    FIXED_BYTES,
+    LENGTH_DELIMITED,
+    MAX_DEPTH,
+    VARINT,
+    read_varint,
+)
 from tracegrade_collector.errors import TooLarge
 
 LEAST_FIELD_BYTES = 2  # its tag, and its length or value
 STEPS_PER_MESSAGE = 4  # how many fields are passed at most for each message that is allowed
 STEPS_AT_ONCE = 2000  # half a millisecond
-MAX_DEPTH = 100  # the decoder's own limit
 PIECE_BYTES = 4 << 20  # looked through in one go, during which no other thread runs: 8 ms
+MAX_ITEM_VALUES = 1_000_000  # an item is made a row at once, and each value takes 300 bytes then
+MAX_JSON_BYTES = 448 << 20  # in memory while JSON is read
 MAX_REPEATED_BYTES = 512 << 20  # columns of text end at 2 GiB; 1,000 items of 500 kB each
-LENGTH_DELIMITED, VARINT = 2, 0
-FIXED_BYTES = {1: 8, 3: 0, 4: 0, 5: 4}  # of the other kinds of field; 3 and 4 enclose a group
+WIDEST = re.compile(rb"[\xf0-\xf4]")
+ESCAPED_PAIR = re.compile(rb"\\u[dD][89abAB]")
 JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{,]', re.DOTALL)
 
 Messages: TypeAlias = dict[int, "Messages"]
@@ -66,6 +74,37 @@ def check_items_limit(request: Request, encoding: Encoding, at_most: RequestLimi
         raise _too_many(at_most.items, ITEMS_IN_WORDS)
 
 
+def check_item_values(request: Request) -> None:
+    """Check that no item of a decoded request holds more values than can be made a row at once.
+
+    Raises:
+        TooLarge: One does.
+    """
+    for group in groups(request):
+        for item in group.items:
+            if item.ByteSize() <= LEAST_FIELD_BYTES * MAX_ITEM_VALUES:
+                continue
+            content, messages = item.SerializeToString(), messages_of(item.DESCRIPTOR)
+            if _look_like_tags(content, messages) > MAX_ITEM_VALUES:
+                _check(
+                    content, messages, MAX_ITEM_VALUES, "attributes and other values in an item"
+                )
+
+
+def _check_json_width(body: bytes) -> None:
+    """Check that JSON can be read in little memory: one wide character makes all of them wide.
+
+    Raises:
+        TooLarge: It cannot.
+    """
+    if 10 * len(body) <= MAX_JSON_BYTES:
+        return
+    times = 10 if WIDEST.search(body) else 7 if ESCAPED_PAIR.search(body) else 6
+    if times * len(body) > MAX_JSON_BYTES:
+        msg = f"JSON of {len(body)} bytes would take {times} times that; send smaller batches"
+        raise TooLarge(msg)
+
+
 def check_repeated(request: Request) -> None:
     """Check that the rows of a decoded request do not repeat too much of its resources and scopes.
 
@@ -73,7 +112,13 @@ def check_repeated(request: Request) -> None:
         TooLarge: They would; it could be acknowledged, and would never become rows.
     """
     repeated = sum(
-        (group.resource.resource.ByteSize() + group.scope.scope.ByteSize()) * len(group.items)
+        (
+            group.resource.resource.ByteSize()
+            + group.scope.scope.ByteSize()
+            + len(group.resource.schema_url)
+            + len(group.scope.schema_url)
+        )
+        * len(group.items)
         for group in groups(request)
         if group.items
     )
@@ -95,6 +140,7 @@ def check_limits(body: bytes, signal: Signal, encoding: Encoding, at_most: Reque
     """
     if encoding is Encoding.JSON:
         _check_json(body, at_most.values)
+        _check_json_width(body)
         return
     if len(body) > LEAST_FIELD_BYTES * at_most.items:
         _check(body, ITEMS, at_most.items, ITEMS_IN_WORDS)
@@ -142,13 +188,13 @@ def _steps(body: bytes, messages: Messages) -> Iterator[bool]:
                 if at > end or not outer:
                     return
                 end, messages = outer.pop()
-            tag, at = _varint(body, at)
+            tag, at = read_varint(body, at)
             kind = tag & 7
             if kind != LENGTH_DELIMITED:
                 yield False
-                at = _varint(body, at)[1] if kind == VARINT else at + FIXED_BYTES[kind]
+                at = read_varint(body, at)[1] if kind == VARINT else at + FIXED_BYTES[kind]
                 continue
-            size, at = _varint(body, at)
+            size, at = read_varint(body, at)
             inner = messages.get(tag)
             yield inner is not None
             if inner and size:
@@ -158,21 +204,6 @@ def _steps(body: bytes, messages: Messages) -> Iterator[bool]:
                 at += size
     except (IndexError, KeyError):  # a field that ends behind the body, a kind that is none
         return
-
-
-def _varint(body: bytes, at: int) -> tuple[int, int]:
-    """Return a number and where it ends."""
-    byte = body[at]
-    if byte < 0x80:
-        return byte, at + 1
-    number = byte & 0x7F
-    for shift in range(7, 70, 7):
-        at += 1
-        byte = body[at]
-        number |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            break
-    return number, at + 1
 
 
 @cache

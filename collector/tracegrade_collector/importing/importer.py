@@ -29,6 +29,7 @@ from tracegrade_collector.importing.run_addresses import runs_of
 from tracegrade_collector.importing.verdict_rows import BATCH_ROWS, Verdict, add_verdicts
 from tracegrade_collector.redact.redaction import REDACTED, Redactor
 from tracegrade_collector.rows.rows import Record, log_rows, span_rows
+from tracegrade_collector.rows.shortening import LONG_BYTES, Shorten
 from tracegrade_collector.rows.wire import repeated_bytes
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_lake.files import FILE_MODE
@@ -116,7 +117,8 @@ def import_files(
                 if part.request is not None and part.signal is not None:
                     for request in fitting(part.request, part.signal):
                         seq += 1
-                        batches[part.signal].add(_record(seq, part.signal, request), file)
+                        record = _record(seq, part.signal, request, part.is_repaired)
+                        batches[part.signal].add(record, file)
         _flush(batches, verdicts)
     return imported
 
@@ -159,9 +161,9 @@ def _count(part: ImportPart, imported: Imported, note: Callable[[str], None]) ->
         note(f"{part.place}: {count} rejected: {reason}")
 
 
-def _record(seq: int, signal: Signal, request: Request) -> Record:
+def _record(seq: int, signal: Signal, request: Request, is_repaired: bool) -> Record:
     body = request.SerializeToString()
-    return Record(seq, time.time_ns(), signal, Encoding.PROTOBUF, "", body)
+    return Record(seq, time.time_ns(), signal, Encoding.PROTOBUF, "", body, is_repaired)
 
 
 class _Batch:
@@ -194,7 +196,7 @@ class _Batch:
         if not self._records:
             return
         first, last = self._records[0].seq, self._records[-1].seq
-        rows = self._clean(self._rows(self._records, COLLECTOR_ID))
+        rows = self._clean(self._rows(self._records, COLLECTOR_ID, self._redactor.shortened))
         new = rows.filter(pa.array(self._is_new(rows), pa.bool_()))
         self._imported.redacted.update(_redactions(new))
         if new.num_rows:
@@ -207,7 +209,12 @@ class _Batch:
 
     def _clean(self, rows: pa.Table) -> pa.Table:
         try:
-            return self._redactor.redact_rows(rows)
+            touched = {
+                each.seq
+                for each in self._records
+                if each.is_repaired or len(each.body) >= LONG_BYTES
+            }
+            return self._redactor.redact_rows(rows, touched)
         except Exception as error:  # noqa: BLE001 - nothing passes that was not looked at
             kind = type(error).__name__
             msg = f"{rows.num_rows} rows could not be redacted ({kind}), so they are not imported"
@@ -298,7 +305,7 @@ def _counts_in_lake(lake: Lake, table: Table, hashes: Iterable[str]) -> Counter[
     return counts
 
 
-_TABLES: dict[Signal, tuple[Table, Callable[[Sequence[Record], str], pa.Table]]] = {
+_TABLES: dict[Signal, tuple[Table, Callable[[Sequence[Record], str, Shorten], pa.Table]]] = {
     Signal.TRACES: (RAW_SPANS, span_rows),
     Signal.LOGS: (RAW_LOGS, log_rows),
 }

@@ -129,7 +129,8 @@ def read_file(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
         if format_.name != message_format.FORMAT and (options := reading.of_chats()):
             note = f"read as {format_.name}, for which {', '.join(options)} says nothing"
             yield ImportPart(str(path), notes=[note])
-        yield from format_.read(path, reading)
+        for part in format_.read(path, reading):
+            yield part._replace(is_repaired=part.is_repaired or format_ is not FORMATS[0])
     except READ_ERRORS as error:
         yield ImportPart(str(path), fault=f"cannot be read: {error}")
 

@@ -23,6 +23,9 @@ class ImportPart(NamedTuple):
 
     rejections: Sequence[Rejection] = ()
     fault: str | None = None
+    is_repaired: bool = False
+    """Whether values of the request may have characters for those that could not be read."""
+
     verdicts: Sequence[Mapping[str, Any]] = ()
     """Rows for the table of verdicts."""
 

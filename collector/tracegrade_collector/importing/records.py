@@ -136,8 +136,6 @@ def _parsed(line: int, text: bytes) -> FileRecord:
         return FileRecord(line, None, f"a record of more than {MAX_RECORD_BYTES} bytes")
     try:
         return FileRecord(line, parse(text), None)
-    except UnicodeDecodeError as error:
-        return FileRecord(line, None, f"no UTF-8 at byte {error.start} of the record")
     except json.JSONDecodeError as error:
         return FileRecord(
             line, None, f"no JSON: {error.msg} at character {error.pos} of the record"
@@ -149,13 +147,16 @@ def _parsed(line: int, text: bytes) -> FileRecord:
 
 
 def parse(text: bytes) -> Any:
-    """Return what JSON says; numbers that it does not have are text, half characters a mark.
+    """Return what JSON says; numbers that it does not have are text.
+
+    U+FFFD stands for half characters, and for bytes that are no UTF-8.
 
     Raises:
-        ValueError: It is no JSON, no UTF-8, or holds a number of too many digits.
+        ValueError: It is no JSON, or holds a number of too many digits.
         RecursionError: It is nested too deeply.
     """
-    value = json.loads(text.lstrip(BLANK).decode(), parse_constant=str)
+    plain = text.lstrip(BLANK).decode(errors="replace")
+    value = json.loads(plain, parse_constant=str)
     if not _LONE_SURROGATE.search(text):
         return value
     whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")

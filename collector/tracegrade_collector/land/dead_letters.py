@@ -20,6 +20,7 @@ from tracegrade_collector.encoding import otlp, otlp_json
 from tracegrade_collector.encoding.otlp import Encoding, InvalidItem, ScopeGroup
 from tracegrade_collector.redact.redacted_json import redact_json
 from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_collector.rows.shortening import shortened_item
 from tracegrade_collector.rows.sources import Record
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.files import make_folder, write_pieces
@@ -53,7 +54,7 @@ def keep_refused(
 ) -> Counter[str]:
     """Write the refused items of these records to the file of this name; return them by reason."""
     counts: Counter[str] = Counter()
-    lots = _lots(letter for record in records for letter in _letters(record))
+    lots = _lots(letter for record in records for letter in _letters(record, redactor))
     first = next(lots, None)
     if first:
         make_folder(state / FOLDER)
@@ -84,9 +85,13 @@ def _lines(lot: list[dict[str, Any]], redactor: Redactor, counts: Counter[str]) 
     return "".join(json.dumps(letter, ensure_ascii=False) + "\n" for letter in clean).encode()
 
 
-def _letters(record: Record) -> Iterator[_Letter]:
+def _letters(record: Record, redactor: Redactor) -> Iterator[_Letter]:
     request = otlp.decode(record.body, record.signal, record.encoding)
-    sent = json.loads(record.body.decode()) if record.encoding is Encoding.JSON else None
+    sent = (
+        json.loads(record.body.decode(errors="replace"))
+        if record.encoding is Encoding.JSON
+        else None
+    )
     for path, of_group in groupby(otlp.invalid_items(request), lambda each: each.group.path):
         shared: dict[str, Any] = {}
         for number, invalid in enumerate(of_group):
@@ -94,7 +99,7 @@ def _letters(record: Record) -> Iterator[_Letter]:
                 shared, size = _shared(invalid.group)
             elif number == 1 and size > SHARED_BYTES:
                 shared, size = {}, 0
-            item = otlp_json.write_json(invalid.item)
+            item = otlp_json.write_json(shortened_item(invalid.item, redactor.shortened))
             if sent:
                 _set_sent_ids(item, _sent_item(sent, invalid))
             content = {
@@ -121,8 +126,13 @@ def _shared(group: ScopeGroup) -> tuple[dict[str, Any], int]:
 def _sent_item(sent: Any, invalid: InvalidItem) -> Any:
     path = (*invalid.group.path, invalid.position)
     for key, number in zip(KEYS[type(invalid.item)], path, strict=True):
-        sent = sent[key][number]
+        sent = _member(sent, key)[number]
     return sent
+
+
+def _member(sent: Any, key: str) -> Any:
+    """Return a member of an object, however its key is spelled."""
+    return next((sent[each] for each in sent if otlp_json.is_same_key(each, key)), None)
 
 
 def _set_sent_ids(item: dict[str, Any], sent: Any) -> None:
@@ -130,6 +140,6 @@ def _set_sent_ids(item: dict[str, Any], sent: Any) -> None:
 
     The decoded message has lost ids that are not hex.
     """
-    item.update({key: sent[key] for key in ID_KEYS if sent.get(key)})
-    for link, sent_link in zip(item.get("links", ()), sent.get("links") or (), strict=True):
+    item.update({key: found for key in ID_KEYS if (found := _member(sent, key))})
+    for link, sent_link in zip(item.get("links", ()), _member(sent, "links") or (), strict=True):
         _set_sent_ids(link, sent_link)

@@ -11,8 +11,9 @@ and files, which are named for their first record, replace those of the first tr
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import accumulate
@@ -27,15 +28,25 @@ from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.land import landed_rows
 from tracegrade_collector.land.background_writer import run_in_background
 from tracegrade_collector.land.dead_letters import keep_refused
+from tracegrade_collector.land.deaths import Deaths
 from tracegrade_collector.land.landed_rows import LandedRows
 from tracegrade_collector.land.memory import give_back
 from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.log.ledger import Ledger, Totals
-from tracegrade_collector.log.wal import Damage, Logged, first_seq, read_at, read_segment
+from tracegrade_collector.log.wal import (
+    Damage,
+    Entry,
+    Logged,
+    first_seq,
+    read_at,
+    read_segment,
+)
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.redact.redaction import Redactor
+from tracegrade_collector.rows.dividing import divided, is_large
 from tracegrade_collector.rows.pieces import pieces
 from tracegrade_collector.rows.rows import log_rows, span_rows
+from tracegrade_collector.rows.shortening import LONG_BYTES, Shorten
 from tracegrade_collector.rows.sources import Record
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Owner, StagedFile, Table
 from tracegrade_lake.crash_points import reach
@@ -49,7 +60,7 @@ class Landing(NamedTuple):
     """Where and how one signal lands."""
 
     table: Table
-    to_rows: Callable[[Iterable[Record], str], pa.Table]
+    to_rows: Callable[[Iterable[Record], str, Shorten], pa.Table]
     resent_by: Callable[[pa.Table], pa.Array]
 
 
@@ -112,25 +123,86 @@ class SignalLander:
             return
         name = f"{self._quarantine.collector_id}-{new[0].seq:020d}"
         rejected = self._keep_refused(name, [each for each in new if each.entry.has_rejects])
-        rows, quarantined = self._rows(new)
-        reach("rows_made")
-        rows = self._landed_rows.mark(rows)
-        self._staged.append(run_in_background(partial(self._write, rows, name)))
+        if len(new) == 1 and is_large(_record(new[0])):
+            landed, quarantined = self._stage_parts(new[0], name)
+        else:
+            rows, quarantined = self._rows(new)
+            landed = self._stage_rows(rows, name)
         self._added = self._added.plus(
             Totals(
                 requests=len(new),
                 items=sum(each.entry.items for each in new),
-                landed=rows.num_rows,
+                landed=landed,
                 rejected=rejected,
                 quarantined_requests=len(quarantined),
                 quarantined_items=sum(each.entry.items for each in quarantined),
             )
         )
 
+    def _stage_rows(self, rows: pa.Table, name: str) -> int:
+        """Let rows be written, the ones that landed before marked; return how many there are."""
+        reach("rows_made")
+        rows = self._landed_rows.mark(rows)
+        self._staged.append(run_in_background(partial(self._write, rows, name)))
+        return int(rows.num_rows)
+
+    def _stage_parts(self, logged: Logged, name: str) -> tuple[int, list[Logged]]:
+        """Write the rows of one large request part by part, or none of them.
+
+        Returns:
+            How many rows there are, and the request if it cannot be converted to rows.
+        """
+        staged, landed = len(self._staged), 0
+        try:
+            for number, part in enumerate(divided(_record(logged), self._signal)):
+                rows = self._clean_rows([part], {logged.seq})
+                landed += self._stage_rows(rows, f"{name}-{number}")
+        except OSError:  # the disk, as of `keep_refused`
+            raise
+        except Exception:  # as in `_rows`
+            logger.exception("request %d cannot be converted to rows", logged.seq)
+            self._drop_staged(staged)
+            return 0, [self._set_aside(logged)]
+        return landed, []
+
+    def _drop_staged(self, kept: int) -> None:
+        """Remove what was staged after so many pieces of work."""
+        for work in self._staged[kept:]:
+            for file in work.result():
+                file.path.unlink(missing_ok=True)
+        del self._staged[kept:]
+
+    def _set_aside(self, logged: Logged) -> Logged:
+        self._quarantine.keep_logged(logged.seq, logged.entry.body, logged.entry.encoding)
+        return logged
+
+    def _clean_rows(self, records: Sequence[Record], touched: Set[int]) -> pa.Table:
+        """Return the rows of records without secrets; of these some values may be replaced."""
+        collector_id = self._quarantine.collector_id
+        rows = self._to_rows(records, collector_id, self._redactor.shortened)
+        return self._redactor.redact_rows(rows, touched)
+
     def _write(self, rows: pa.Table, name: str) -> list[StagedFile]:
         files = self._lake.stage(self._table, rows, name)
         reach("rows_staged")
         return files
+
+    def wait_until_written(self) -> None:
+        """Wait until all that was staged is on the disk."""
+        for work in self._staged:
+            work.result()
+
+    def set_aside(self, logged: Logged) -> None:
+        """Put a request that ends landers into quarantine instead of landing it."""
+        if logged.entry.signal is not self._signal or logged.seq <= self.landed_seq:
+            return
+        logger.error(
+            "request %d ended the lander again and again; it is in quarantine", logged.seq
+        )
+        self._set_aside(logged)
+        items = logged.entry.items
+        aside = Totals(requests=1, items=items, quarantined_requests=1, quarantined_items=items)
+        self._added = self._added.plus(aside)
 
     def count_damage(self, segment: Path) -> None:
         """Count a damaged stretch of the log, unless an earlier commit counted it."""
@@ -155,8 +227,8 @@ class SignalLander:
     def _rows(self, logged: Sequence[Logged]) -> tuple[pa.Table, list[Logged]]:
         """Return the rows of records, and the records that cannot be converted to rows."""
         try:
-            rows = self._to_rows(map(_record, logged), self._quarantine.collector_id)
-            return self._redactor.redact_rows(rows), []
+            touched = {each.seq for each in logged if _is_touched(each.entry)}
+            return self._clean_rows([*map(_record, logged)], touched), []
         except Exception:  # whatever is wrong with one record must not stop all the others
             logger.exception(
                 "some of %d records cannot be converted to rows; trying each", len(logged)
@@ -164,9 +236,7 @@ class SignalLander:
             if len(logged) > 1:
                 tables, lists = zip(*(self._rows([each]) for each in logged), strict=True)
                 return pa.concat_tables(tables), [each for some in lists for each in some]
-            (each,) = logged
-            self._quarantine.keep_logged(each.seq, each.entry.body, each.entry.encoding)
-            return self._to_rows([], self._quarantine.collector_id), [each]
+            return self._clean_rows([], set()), [self._set_aside(*logged)]
 
     def commit(self, last_seq: int) -> None:
         """Make everything staged visible, and note that records up to this number have landed."""
@@ -199,6 +269,7 @@ class Lander:
         self._max_batch_bytes = config.max_segment_bytes
         self._staged: list[Path] = []
         self._staged_bytes = 0
+        self._deaths = Deaths(folder.path)
         self._quarantine = Quarantine(lake.state, folder.collector_id, config.max_quarantine_bytes)
         redactor = Redactor.from_options(config, lake.state)
         owner = Owner(f"{folder.collector_id}/owner", folder.tokens())
@@ -208,6 +279,19 @@ class Lander:
 
     def stage_ahead(self) -> None:
         """Stage segments that make a full batch, so that little is left when a round is due."""
+        with self._noting_errors():
+            self._stage_full_batch()
+
+    @contextmanager
+    def _noting_errors(self) -> Iterator[None]:
+        """Note that nothing is in flight any more if the block raises: that is no death."""
+        try:
+            yield
+        except Exception:
+            self._deaths.over()
+            raise
+
+    def _stage_full_batch(self) -> None:
         waiting = self._waiting()
         sizes = accumulate(segment.stat().st_size for segment in waiting)
         count = next((n for n, size in enumerate(sizes, 1) if size >= self._max_batch_bytes), 0)
@@ -220,6 +304,10 @@ class Lander:
 
     def land_round(self) -> bool:
         """Land the oldest sealed segments, as many as fit; return whether there were any."""
+        with self._noting_errors():
+            return self._land_round()
+
+    def _land_round(self) -> bool:
         self._quarantine.remove_older(self._quarantine_days)
         waiting = self._waiting()
         sizes = accumulate((segment.stat().st_size for segment in waiting), initial=0)
@@ -235,11 +323,47 @@ class Lander:
         return [each for each in self._folder.sealed_segments() if [each] > self._staged[-1:]]
 
     def _stage(self, segments: Sequence[Path]) -> None:
+        if not segments:
+            return
+        if self._deaths.any:
+            for segment in segments:
+                self._stage_alone(segment)
+        else:
+            self._deaths.in_flight(each.name for each in [*self._staged, *segments])
+            self._stage_batches(segments)
+        self._staged += segments
+        self._staged_bytes += sum(segment.stat().st_size for segment in segments)
+
+    def _stage_batches(self, segments: Sequence[Path]) -> None:
         for batch in self._batches(segments):
             for lander in self._signals:
                 lander.stage(batch)
-        self._staged += segments
-        self._staged_bytes += sum(segment.stat().st_size for segment in segments)
+
+    def _stage_alone(self, segment: Path) -> None:
+        """Stage a segment with nothing else in flight, since a lander died over some segment."""
+        if self._deaths.kills(segment.name):
+            self._stage_one_by_one(segment)
+            return
+        self._deaths.in_flight([segment.name])
+        self._stage_batches([segment])
+        self._wait_until_written()
+
+    def _stage_one_by_one(self, segment: Path) -> None:
+        """Stage each request of a segment alone; set aside those that end landers."""
+        for logged in self._records([segment]):
+            name = f"{segment.name}#{logged.seq}"
+            if self._deaths.kills(name):
+                for lander in self._signals:
+                    lander.set_aside(logged)
+                continue
+            self._deaths.in_flight([name])
+            for lander in self._signals:
+                lander.stage([logged])
+            self._wait_until_written()
+
+    def _wait_until_written(self) -> None:
+        for lander in self._signals:
+            lander.wait_until_written()
 
     def _commit(self) -> None:
         """Make everything staged visible, and remove its segments.
@@ -255,6 +379,7 @@ class Lander:
         reach("round_committed")
         self._folder.remove(self._staged)
         self._staged, self._staged_bytes = [], 0
+        self._deaths.landed()
         give_back()
 
     def _batches(self, segments: Sequence[Path]) -> Iterator[list[Logged]]:
@@ -289,5 +414,16 @@ class Lander:
 def _record(logged: Logged) -> Record:
     entry = logged.entry
     return Record(
-        logged.seq, entry.received_ns, entry.signal, entry.encoding, entry.tenant, entry.body
+        logged.seq,
+        entry.received_ns,
+        entry.signal,
+        entry.encoding,
+        entry.tenant,
+        entry.body,
+        entry.is_repaired,
     )
+
+
+def _is_touched(entry: Entry) -> bool:
+    """Return whether values of a request are replaced before its rows are there."""
+    return entry.is_repaired or len(entry.body) >= LONG_BYTES

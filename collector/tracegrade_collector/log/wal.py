@@ -4,9 +4,10 @@ A segment is a file of records, one per accepted request, named for the first se
 can hold (`00000000000000000042.wal`). A record is
 
     magic | CRC32C of the header | body length | sequence | receive time | CRC32C of the rest
-          | items | signal | encoding | has rejects | tenant length | tenant | body
+          | items | signal | encoding | flags | tenant length | tenant | body
 
 in little-endian order. The header ends with the tenant's length, the rest is tenant and body. The
+flags say whether items of it were refused (1), and whether values have to be replaced (2). The
 body is the request as received, after decompression; nothing has interpreted it but the parser
 that accepted it.
 
@@ -32,7 +33,8 @@ from tracegrade_collector.errors import CollectorError
 FAMILY = b"TGr"
 MAGIC = FAMILY + b"2"  # the digit is the version of the format
 _CHECKSUM = struct.Struct("<4sI")
-_REST = struct.Struct("<QQQIIBB?H")
+_REST = struct.Struct("<QQQIIBBBH")
+_HAS_REJECTS, _IS_REPAIRED = 1, 2
 HEADER_BYTES = _CHECKSUM.size + _REST.size
 SUFFIX = ".wal"
 SCAN_BYTES = 1 << 20
@@ -63,6 +65,9 @@ class Entry(NamedTuple):
     items: int
     """How many spans or log records it holds, refused ones too; the lander accounts for each."""
 
+    is_repaired: bool = False
+    """Whether values of it cannot be kept as they are; the lander replaces them."""
+
     @property
     def size(self) -> int:
         """Bytes that its record will take."""
@@ -81,7 +86,7 @@ class Header(NamedTuple):
     items: int
     signal: int
     encoding: int
-    has_rejects: bool
+    flags: int
     tenant_length: int
 
     @property
@@ -135,7 +140,7 @@ def record_header(entry: Entry, seq: int) -> bytes:
         entry.items,
         _SIGNALS[entry.signal],
         _ENCODINGS[entry.encoding],
-        entry.has_rejects,
+        _HAS_REJECTS * entry.has_rejects | _IS_REPAIRED * entry.is_repaired,
         len(tenant),
     )
     return _CHECKSUM.pack(MAGIC, google_crc32c.value(rest)) + rest + tenant
@@ -192,9 +197,10 @@ def _record_at(file: BinaryIO, start: int, size: int) -> Logged | None:
         _SIGNAL_OF[header.signal],
         _ENCODING_OF[header.encoding],
         content[: header.tenant_length].decode(),
-        header.has_rejects,
+        bool(header.flags & _HAS_REJECTS),
         content[header.tenant_length :],
         header.items,
+        bool(header.flags & _IS_REPAIRED),
     )
     return Logged(header.seq, entry, start + header.record_bytes)
 

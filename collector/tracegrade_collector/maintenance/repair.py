@@ -53,7 +53,7 @@ Note = Callable[[str], None]
 RAW = {RAW_SPANS.name: (RAW_SPANS, "traces"), RAW_LOGS.name: (RAW_LOGS, "logs")}
 """The tables whose logs are rebuilt from their files, and their signal in the lander's commits."""
 
-LANDED_NAME = re.compile(r"(?P<collector>[^-]+)-[0-9]{20}\.parquet")
+LANDED_NAME = re.compile(r"(?P<collector>[^-]+)-[0-9]{20}(-[0-9]{1,6})?\.parquet")
 REBUILT_FOLDER = "_rebuilt"
 REMNANT_SECS = 3600
 

@@ -21,6 +21,7 @@ from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.importer import COLLECTOR_ID as IMPORT
 from tracegrade_collector.importing.importer import rows_app_id
 from tracegrade_collector.land.dead_letters import FOLDER as DEAD_LETTERS
+from tracegrade_collector.land.deaths import deaths_of
 from tracegrade_collector.land.quarantine import FOLDER as QUARANTINE
 from tracegrade_collector.log.ledger import TABLES, Account, read_ledger
 from tracegrade_collector.log.wal import Damage, DamageKind, first_seq, read_segment
@@ -229,6 +230,12 @@ def _add_accounts(report: VerificationReport, now: _Instant) -> None:
         if account.totals.damaged_pieces:
             pieces = account.totals.damaged_pieces
             report.notes.append(f"{who}: {pieces} damaged pieces of the log are in {QUARANTINE}")
+        if account.totals.quarantined_requests:
+            count = account.totals.quarantined_requests
+            report.notes.append(
+                f"{who}: {count} requests were accepted and could not land, they are in "
+                f"{QUARANTINE}; `tracegrade import FILE` lands one"
+            )
         if account.undecodable_requests:
             count = account.undecodable_requests
             report.notes.append(f"{who}: {count} requests could not be decoded, answered 400")
@@ -294,6 +301,11 @@ def _add_logs(lake: Lake, report: VerificationReport, note: Callable[[str], None
     """Read each pending record; only the end of an open segment may be unfinished."""
     for path in sorted((lake.state / "wal").glob("*/")):
         folder = WalFolder(path)
+        if deaths := deaths_of(path):
+            report.notes.append(
+                f"log {folder.collector_id}: the lander died {deaths} times over what is to land "
+                "next; after the second time it lands request by request"
+            )
         with suppress(FileNotFoundError):
             for segment in folder.segments():
                 note(f"log {folder.collector_id}: {segment.name}")

@@ -135,7 +135,7 @@ def _export_handler(router: TenantRouter, signal: Signal, max_body_secs: float) 
             with intake.reserve() as reservation:
                 body = await _message(context, max_body_secs)
                 reservation.hold(len(body))
-                rejections = await intake.accept(body, signal, Encoding.PROTOBUF)
+                accepted = await intake.accept(body, signal, Encoding.PROTOBUF)
         except CollectorError as error:
             await _refuse(context, error)
         except Exception:
@@ -144,7 +144,7 @@ def _export_handler(router: TenantRouter, signal: Signal, max_body_secs: float) 
             await _refuse(context, Unavailable(msg))  # else UNKNOWN, and it would not come again
         secs = time.perf_counter() - started
         router.counters.observe("request_duration_seconds", secs, protocol="grpc")
-        return status.export_response(signal, rejections).SerializeToString()
+        return status.export_response(signal, *accepted).SerializeToString()
 
     return export
 

@@ -186,8 +186,8 @@ class OtlpEndpoint:
             if coding:
                 body = await intake.inflate(body, coding, self._max_request_bytes)
                 reservation.hold(len(body))
-            rejections = await intake.accept(body, self._signal, encoding)
-        content = status.encode(status.export_response(self._signal, rejections), encoding)
+            accepted = await intake.accept(body, self._signal, encoding)
+        content = status.encode(status.export_response(self._signal, *accepted), encoding)
         return Response(content, media_type=status.CONTENT_TYPES[encoding])
 
     async def _body(self, request: Request, reservation: ByteReservation) -> bytes:

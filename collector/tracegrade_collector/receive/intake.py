@@ -13,9 +13,13 @@ from contextlib import contextmanager
 from typing import NamedTuple, Protocol, TypeVar
 
 from tracegrade_collector.encoding import otlp
-from tracegrade_collector.encoding.otlp import Encoding, Rejection, Signal
+from tracegrade_collector.encoding.otlp import Decoded, Encoding, Rejection, Signal
+from tracegrade_collector.encoding.otlp_json import JsonReading
 from tracegrade_collector.encoding.request_limits import (
+    LEAST_FIELD_BYTES,
+    MAX_ITEM_VALUES,
     RequestLimits,
+    check_item_values,
     check_items_limit,
     check_limits,
     check_repeated,
@@ -61,6 +65,15 @@ class Checked(NamedTuple):
 
     items: int
     rejections: list[Rejection]
+    reading: JsonReading
+
+
+class Accepted(NamedTuple):
+    """What is to be said to who sent a request that was taken in."""
+
+    rejections: list[Rejection]
+    warning: str = ""
+    """What was not understood; nothing was refused for it."""
 
 
 class Intake:
@@ -131,7 +144,7 @@ class Intake:
         """
         return await self._in_thread(inflate.inflate, body, coding, max_bytes)
 
-    async def accept(self, body: bytes, signal: Signal, encoding: Encoding) -> list[Rejection]:
+    async def accept(self, body: bytes, signal: Signal, encoding: Encoding) -> Accepted:
         """Return what was refused in a request, once all the rest of it is durable.
 
         Raises:
@@ -152,17 +165,17 @@ class Intake:
             raise Unavailable(msg) from error
         self._count(checked, signal)
         self.counters.add("received_bytes", len(body), signal=signal)
-        return checked.rejections
+        return Accepted(checked.rejections, self._warning(checked, signal))
 
     async def _check(self, body: bytes, signal: Signal, encoding: Encoding) -> Checked:
         limits = self._limits.request
         try:
             if len(body) > INLINE_BYTES[encoding]:
                 return await self._in_thread(check, body, signal, encoding, limits)
-            request = decode(body, signal, encoding, limits)
-            if otlp.holds_at_most(request, INLINE_ITEMS):
-                return check_items(request)
-            return await self._in_thread(check_items, request)
+            decoded = decode(body, signal, encoding, limits)
+            if otlp.holds_at_most(decoded.request, INLINE_ITEMS):
+                return check_items(decoded)
+            return await self._in_thread(check_items, decoded)
         except MalformedRequest:
             kept = await asyncio.to_thread(self._quarantine.keep_request, body, signal, encoding)
             self.counters.add("quarantined_requests", signal=signal, kept=str(kept).lower())
@@ -177,6 +190,16 @@ class Intake:
         self.counters.add("received_items", checked.items, signal=signal)
         for reason, count in checked.rejections:
             self.counters.add("rejected_items", count, signal=signal, reason=reason)
+        for reason, count in checked.reading.replaced.items():
+            self.counters.add("replaced_values", count, signal=signal, reason=reason)
+
+    def _warning(self, checked: Checked, signal: Signal) -> str:
+        """Return what to say of a request in which nothing was found, and count it."""
+        if checked.items or not checked.reading.unknown:
+            return ""
+        self.counters.add("not_understood_requests", signal=signal)
+        found = ", ".join(checked.reading.unknown)
+        return f"no {signal} were found in this request, so nothing was stored; unknown: {found}"
 
     def close(self) -> None:
         """End the decoding threads."""
@@ -203,8 +226,9 @@ class ByteReservation:
 def _entry(
     body: bytes, signal: Signal, encoding: Encoding, checked: Checked, tenant: str
 ) -> Entry:
-    has_rejects = bool(checked.rejections)
-    return Entry(time.time_ns(), signal, encoding, tenant, has_rejects, body, checked.items)
+    has_rejects, is_repaired = bool(checked.rejections), bool(checked.reading.replaced)
+    now = time.time_ns()
+    return Entry(now, signal, encoding, tenant, has_rejects, body, checked.items, is_repaired)
 
 
 def check(body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits) -> Checked:
@@ -212,22 +236,23 @@ def check(body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimit
     return check_items(decode(body, signal, encoding, at_most))
 
 
-def decode(
-    body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits
-) -> otlp.Request:
-    """Return the request that these bytes are.
+def decode(body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits) -> Decoded:
+    """Return the request that these bytes are, and what was noticed.
 
     Raises:
         TooLarge: It holds more than it may.
         MalformedRequest: It cannot be decoded.
     """
     check_limits(body, signal, encoding, at_most)
-    request = otlp.decode(body, signal, encoding)
-    check_items_limit(request, encoding, at_most)
-    check_repeated(request)
-    return request
+    decoded = otlp.read(body, signal, encoding)
+    check_items_limit(decoded.request, encoding, at_most)
+    check_repeated(decoded.request)
+    if len(body) > LEAST_FIELD_BYTES * MAX_ITEM_VALUES:
+        check_item_values(decoded.request)
+    return decoded
 
 
-def check_items(request: otlp.Request) -> Checked:
+def check_items(decoded: Decoded) -> Checked:
     """Find what is refused in a request, and take it out."""
-    return Checked(otlp.count_items(request), otlp.reject_invalid(request))
+    request, reading = decoded
+    return Checked(otlp.count_items(request), otlp.reject_invalid(request), reading)

@@ -39,6 +39,7 @@ class LanderProcess:
         self._started = 0.0
         self._start_at = 0.0
         self._pause_secs = FIRST_PAUSE_SECS
+        self._deaths = 0
         self._given_up = False
 
     def land(self, lake: str, state: Path, collector_id: str) -> None:
@@ -54,6 +55,14 @@ class LanderProcess:
             with contextlib.suppress(RuntimeError, OSError):  # the pipe closes before the code
                 self._process.stdin.write(line)
 
+    @property
+    def deaths(self) -> int:
+        """How often it died, each time soon after it had been started; 0 once it lives on."""
+        is_alive = self._process is not None and self._process.returncode is None
+        if is_alive and time.monotonic() - self._started > LONGEST_PAUSE_SECS:
+            return 0
+        return self._deaths
+
     async def keep_alive(self) -> None:
         """Start the lander if it does not run; after a death, only when a pause is over."""
         if self._process and self._process.returncode is not None:
@@ -67,6 +76,8 @@ class LanderProcess:
         lived_secs = time.monotonic() - self._started
         if lived_secs > LONGEST_PAUSE_SECS:
             self._pause_secs = FIRST_PAUSE_SECS
+            self._deaths = 0
+        self._deaths += 1
         logger.error(
             "the lander ended with code %s; starting it in %.1f s", code, self._pause_secs
         )

@@ -46,8 +46,8 @@ def retry_info(secs: int) -> RetryInfo:
     return RetryInfo(retry_delay=Duration(seconds=secs))
 
 
-def export_response(signal: Signal, rejections: list[Rejection]) -> Message:
-    """Return the answer to an accepted request; it is empty if nothing was refused."""
+def export_response(signal: Signal, rejections: list[Rejection], warning: str = "") -> Message:
+    """Return the answer to an accepted request; it is empty if there is nothing to say."""
     response = (
         ExportTraceServiceResponse() if signal is Signal.TRACES else ExportLogsServiceResponse()
     )
@@ -58,6 +58,8 @@ def export_response(signal: Signal, rejections: list[Rejection]) -> Message:
         else:
             response.partial_success.rejected_log_records = count
         response.partial_success.error_message = rejection_text(rejections)
+    elif warning:  # nothing is refused, as the specification has it for what clients should know
+        response.partial_success.error_message = warning[:MAX_MESSAGE_CHARS]
     return response
 
 

@@ -31,6 +31,7 @@ from tracegrade_collector.receive.tenant_limits import InFlight, Rate, TenantLim
 from tracegrade_collector.receive.tenant_pipeline import LakeLocation, TenantPipeline
 from tracegrade_collector.receive.tokens import DEFAULT_TENANT, Access, TenantOptions, read_access
 
+MOST_DEATHS = 2  # of the lander, before readiness says so
 CLAIM_AGAIN_SECS = 5.0  # between two tries to claim what was left over
 
 logger = logging.getLogger(__name__)
@@ -96,6 +97,18 @@ class TenantPipelines:
             self._left_over.append(folder)
             self._lander.land(location.lake, location.state, folder.collector_id)
         return True
+
+    def check_landing(self) -> None:
+        """Check that the lander does not die again and again.
+
+        Raises:
+            Unavailable: It does; what arrives is kept in the log.
+        """
+        if self._lander.deaths >= MOST_DEATHS:
+            msg = (
+                f"the lander died {self._lander.deaths} times in a row; the log keeps what arrives"
+            )
+            raise Unavailable(msg)
 
     def wal_bytes(self) -> int:
         """Return how many bytes of all logs wait for landing."""
@@ -241,8 +254,9 @@ class TenantRouter:
         """Check that requests of at least one tenant can be received.
 
         Raises:
-            Unavailable: None can at the moment; the text says why.
+            Unavailable: None can at the moment, or nothing lands; the text says why.
         """
+        self._pipelines.check_landing()
         refusals: list[Unavailable] = []
         pipelines = self._pipelines.made.values()
         for pipeline in pipelines:

@@ -14,6 +14,9 @@ from tracegrade.redact.marks import MARK_START
 
 MARK: Final = f"{MARK_START}:blob"
 OCTETS: Final = "application/octet-stream"
+PIECE_CHARS: Final = 1 << 20
+"""Decoded at once; a multiple of four."""
+
 MIXED_CHARS: Final = 512
 """So many must have both cases and digits, as the base64 of a file has."""
 
@@ -34,7 +37,13 @@ _LONGEST_URI_START: Final = 500
 def replace_blobs(text: str, max_chars: int) -> str:
     """Return the text with a marker for each run of base64 with more than so many characters."""
     encoded = text.encode()
-    parts = []
+    clean = replace_encoded_blobs(encoded, max_chars)
+    return text if clean is encoded else clean.decode()
+
+
+def replace_encoded_blobs(encoded: bytes, max_chars: int) -> bytes:
+    """Do the same for a text in UTF-8; return the same object if it has no such run."""
+    parts: list[bytes] = []
     at = 0
     for start, end in _long_runs(encoded, max_chars):
         run = encoded[start:end].decode()
@@ -44,9 +53,9 @@ def replace_blobs(text: str, max_chars: int) -> str:
         uri = _URI_START.search(before)
         size = len(uri[0].encode()) if uri else 0
         media_type = uri[1].replace("\\", "") if uri and uri[1] else _media_type(run)
-        parts += [encoded[at : start - size].decode(), _marker(run, media_type)]
+        parts += [encoded[at : start - size], _marker(run, media_type).encode()]
         at = end
-    return "".join([*parts, encoded[at:].decode()]) if parts else text
+    return b"".join([*parts, encoded[at:]]) if parts else encoded
 
 
 def _long_runs(encoded: bytes, min_chars: int) -> Iterator[tuple[int, int]]:
@@ -74,9 +83,15 @@ def _looks_encoded(run: str) -> bool:
 
 def _marker(run: str, media_type: str) -> str:
     standard = run.replace("\\", "").replace("-", "+").replace("_", "/").rstrip("=")
-    content = b64decode(standard + "=" * (-len(standard) % 4)) if len(standard) % 4 != 1 else b""
-    digest = sha256(content or run.encode()).hexdigest()
-    return f"{MARK} {media_type} {len(content)} bytes sha256:{digest}]"
+    if len(standard) % 4 == 1:  # no base64 after all
+        return f"{MARK} {media_type} 0 bytes sha256:{sha256(run.encode()).hexdigest()}]"
+    digest, size = sha256(), 0
+    for start in range(0, len(standard), PIECE_CHARS):
+        piece = standard[start : start + PIECE_CHARS]
+        content = b64decode(piece + "=" * (-len(piece) % 4))
+        digest.update(content)
+        size += len(content)
+    return f"{MARK} {media_type} {size} bytes sha256:{digest.hexdigest()}]"
 
 
 def _media_type(encoded: str) -> str:

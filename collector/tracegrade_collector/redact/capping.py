@@ -1,5 +1,6 @@
 """Values that are longer than they may be, cut with a note of what they were."""
 
+import re
 from hashlib import sha256
 from typing import Final
 
@@ -7,16 +8,40 @@ MARGIN_BYTES: Final = 4096
 """Of what follows the cut; looked at too, so that no secret is half kept."""
 
 
+NOTE_CHARS: Final = 120
+_NOTE: Final = re.compile(r"…\[capped: \d{1,20} bytes(, sha256:[0-9a-f]{64})?\]\Z")
+
+
 def head(text: str, max_bytes: int) -> str:
     """Return what can be kept of a text, and a little more."""
     return _cut(text.encode(), max_bytes + MARGIN_BYTES)
 
 
+def head_of(encoded: bytes, max_bytes: int) -> bytes:
+    """Return the same of a text in UTF-8."""
+    return _cut(encoded[: max_bytes + MARGIN_BYTES], max_bytes + MARGIN_BYTES).encode()
+
+
+def note_at_end(text: str) -> str | None:
+    """Return the note at the end of a text that was cut before; None if there is none."""
+    found = _NOTE.search(text[-NOTE_CHARS:])
+    return found[0] if found else None
+
+
 def note(text: str, *, with_hash: bool) -> str:
     """Return what stands at the end of a text that was cut: its length, and SHA-256 if wished."""
-    encoded = text.encode()
+    return note_of(text.encode(), with_hash=with_hash)
+
+
+def note_of(encoded: bytes, *, with_hash: bool) -> str:
+    """Return the same of a text in UTF-8."""
     digest = f", sha256:{sha256(encoded).hexdigest()}" if with_hash else ""
-    return f"…[capped: {len(encoded)} bytes{digest}]"
+    return note_of_length(len(encoded), digest)
+
+
+def note_of_length(length: int, digest: str = "") -> str:
+    """Return the note of a text of so many bytes."""
+    return f"…[capped: {length} bytes{digest}]"
 
 
 def cap(text: str, note_text: str, max_bytes: int) -> str:

@@ -57,7 +57,11 @@ class Prefilter:
 
     def has_hint(self, text: str) -> bool:
         """Return whether a rule may concern a text because of something inside it."""
-        return self._hints is not None and self._hints.search(text.encode()) is not None
+        return self.has_hint_in(text.encode())
+
+    def has_hint_in(self, text: bytes) -> bool:
+        """Return the same of a text in UTF-8."""
+        return self._hints is not None and self._hints.search(text) is not None
 
     def _hinted(self, offsets: npt.NDArray[np.int32], content: pa.Buffer) -> npt.NDArray[np.int64]:
         """Return the first and the last text under each hint; one may span several."""

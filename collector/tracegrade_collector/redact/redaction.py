@@ -7,7 +7,7 @@ never by value.
 Never touched: ids, hashes, times, counts, types. See `tracegrade.redact` for what is found.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple, Self
@@ -21,10 +21,11 @@ from tracegrade.redact.marks import marker
 from tracegrade.redact.rules import ESCAPED, decoded
 from tracegrade_collector.config import RULES, CollectorConfig
 from tracegrade_collector.redact import capping
-from tracegrade_collector.redact.blobs import replace_blobs
+from tracegrade_collector.redact.blobs import replace_blobs, replace_encoded_blobs
 from tracegrade_collector.redact.prefilter import NOWHERE, Positions, Prefilter, lengths
 from tracegrade_collector.redact.pseudonyms import Pseudonyms, load_secret
 from tracegrade_collector.redact.redaction_rules import BLOB, one_by_one, rules
+from tracegrade_collector.redact.replaced_values import note_replaced
 from tracegrade_collector.redact.secret_keys import SecretKeys
 from tracegrade_collector.redact.text_leaves import (
     Leaf,
@@ -109,14 +110,39 @@ class Redactor:
             max_blob_bytes=config.max_blob_bytes,
         )
 
-    def redact_rows(self, rows: pa.Table) -> pa.Table:
+    def redact_rows(self, rows: pa.Table, repaired: Collection[int] = ()) -> pa.Table:
         """Return the rows of a raw table without secrets, and what was changed in `redacted`.
 
         The content hash of a changed row becomes a keyed one: with all the rest of a row a short
         secret could be guessed from a plain hash.
+
+        Args:
+            rows: Of any number.
+            repaired: The numbers of requests (`wal_seq`) with values that were replaced before;
+                which these are, shows in what stands for them.
         """
         parts = [pa.Table.from_batches([batch]) for batch in rows.to_batches()]
-        return pa.concat_tables(map(self._redact_part, parts)) if parts else rows
+        found = [self._redact_part(part, repaired) for part in parts]
+        return pa.concat_tables(found) if found else rows
+
+    def shortened(self, text: bytes, length: int | None = None) -> bytes:
+        """Return a text in which files are replaced, and whose end is if it is too long.
+
+        `redact_rows` then does the rest, as if it had been given the whole text.
+
+        Args:
+            text: UTF-8.
+            length: Bytes of the whole text, if this is only its beginning.
+        """
+        if self._max_blob_chars is not None:
+            text = replace_encoded_blobs(text, self._max_blob_chars)
+        if length is None and len(text) <= self._max_value_bytes + capping.MARGIN_BYTES:
+            return text
+        kept = capping.head_of(text, self._max_value_bytes)
+        if length is not None:
+            return kept + capping.note_of_length(length).encode()
+        note = capping.note_of(text, with_hash=not self._prefilter.has_hint_in(text))
+        return kept + note.encode()
 
     def redact_texts(self, texts: Sequence[str]) -> list[str]:
         """Return texts that stand under no name without their secrets, in their order."""
@@ -134,12 +160,14 @@ class Redactor:
             return self._pseudonyms.of(text)
         return marker(NAMED) if text and self._secret_keys.is_secret(key, text) else None
 
-    def _redact_part(self, rows: pa.Table) -> pa.Table:
+    def _redact_part(self, rows: pa.Table, repaired: Collection[int]) -> pa.Table:
         places = [self._examined_leaf(read, read(rows)) for read in readers(rows.schema)]
         clean = iter(self._clean([each for place in places for each in _examined(place)]))
         marks = RedactionMarks(rows.num_rows)
         for place in places:
             rows = _put_back(rows, place, clean, marks)
+        if repaired:
+            note_replaced(rows, repaired, marks)
         return self._marked(rows, marks) if marks else rows
 
     def _examined_leaf(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> ExaminedLeaf:
@@ -262,7 +290,8 @@ class Redactor:
 
         Without a hash if it may hold a secret, which could be guessed from the hash and the rest.
         """
-        return capping.note(text, with_hash=not self._prefilter.has_hint(text))
+        made = capping.note_at_end(text)
+        return made or capping.note(text, with_hash=not self._prefilter.has_hint(text))
 
     def _marked(self, rows: pa.Table, marks: RedactionMarks) -> pa.Table:
         rows = set_column(rows, REDACTED, marks.column())

@@ -83,6 +83,19 @@ class RedactionMarks:
         self._paths.append(paths)
         self._rules.append(rule)
 
+    def add_new(self, rows: Positions, paths: pa.Array, rule: str) -> None:
+        """Note that of a rule, but where it is noted already."""
+        known = {
+            place
+            for own, at, of in zip(self._rows, self._paths, self._rules, strict=True)
+            if of == rule
+            for place in zip(own.tolist(), at.to_pylist(), strict=True)
+        }
+        places = zip(rows.tolist(), paths.to_pylist(), strict=True)
+        new = np.array([place not in known for place in places], bool)
+        if new.any():
+            self.add(rows[new], paths.filter(pa.array(new)), rule)
+
     def rows(self) -> Positions:
         """Return which rows changed, rising."""
         return np.unique(np.concatenate(self._rows))

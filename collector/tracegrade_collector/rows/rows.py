@@ -20,6 +20,7 @@ from tracegrade_collector.rows.attributes import Duplicate
 from tracegrade_collector.rows.content_hash import HASH_BYTES, content_hashes, shared_seed
 from tracegrade_collector.rows.item_columns import ItemColumns, log_columns, span_columns
 from tracegrade_collector.rows.pieces import pieces
+from tracegrade_collector.rows.shortening import Shorten, shortened
 from tracegrade_collector.rows.sources import Record, Shared, record_columns, shared_columns
 from tracegrade_collector.rows.wire import SharedBytes, Shell, Unusual, item_columns, shells
 from tracegrade_lake.columns import Table
@@ -44,66 +45,90 @@ _ROWS: Final = {
 }
 
 
-def span_rows(records: Iterable[Record], collector_id: str) -> pa.Table:
+def span_rows(
+    records: Iterable[Record], collector_id: str, shorten: Shorten | None = None
+) -> pa.Table:
     """Return one row of `raw_spans` per valid span, in the order received.
 
     Args:
         records: A protobuf body must be one that `otlp.decode` accepts.
         collector_id: Who received them.
+        shorten: Cuts values of more than `LONG_BYTES` before they are made columns.
 
     Raises:
         MalformedRequest: A record is not a request of spans.
     """
-    return _rows(records, Signal.TRACES, collector_id)
+    return _rows(records, Signal.TRACES, collector_id, shorten)
 
 
-def log_rows(records: Iterable[Record], collector_id: str) -> pa.Table:
+def log_rows(
+    records: Iterable[Record], collector_id: str, shorten: Shorten | None = None
+) -> pa.Table:
     """Return one row of `raw_logs` per valid log record, in the order received.
 
     Args:
         records: A protobuf body must be one that `otlp.decode` accepts.
         collector_id: Who received them.
+        shorten: Cuts values of more than `LONG_BYTES` before they are made columns.
 
     Raises:
         MalformedRequest: A record is not a request of logs.
     """
-    return _rows(records, Signal.LOGS, collector_id)
+    return _rows(records, Signal.LOGS, collector_id, shorten)
 
 
-def _rows(records: Iterable[Record], signal: Signal, collector_id: str) -> pa.Table:
+def _rows(
+    records: Iterable[Record], signal: Signal, collector_id: str, shorten: Shorten | None
+) -> pa.Table:
     empty = _ROWS[signal].table.arrow().empty_table()
-    protobuf = (_as_protobuf(record, signal) for record in records)
+    protobuf = (as_protobuf(record, signal) for record in records)
     lots = pieces(protobuf, lambda each: (each.body, each.encoding), LOT_BYTES)
-    return pa.concat_tables([empty, *(_lot_rows(lot, signal, collector_id) for lot in lots)])
+    return pa.concat_tables(
+        [empty, *(_lot_rows(lot, signal, collector_id, shorten) for lot in lots)]
+    )
 
 
-def _as_protobuf(record: Record, signal: Signal) -> Record:
+def as_protobuf(record: Record, signal: Signal) -> Record:
+    """Return a request as protobuf that `otlp.decode` accepts at once.
+
+    Raises:
+        MalformedRequest: It is no request of this signal.
+    """
     if record.signal is not signal:
         msg = f"record {record.seq} holds {record.signal}, wanted {signal}"
         raise MalformedRequest(msg)
-    if record.encoding is Encoding.PROTOBUF:
+    if record.encoding is Encoding.PROTOBUF and not record.is_repaired:
         return record
     body = decode(record.body, signal, record.encoding).SerializeToString(deterministic=True)
     return record._replace(encoding=Encoding.PROTOBUF, body=body)
 
 
-def _lot_rows(lot: list[Record], signal: Signal, collector_id: str) -> pa.Table:
+def _lot_rows(
+    lot: list[Record], signal: Signal, collector_id: str, shorten: Shorten | None
+) -> pa.Table:
     """Return the rows of some requests; an unusual one among them is found by halving."""
     try:
-        return _Lot(lot, signal).rows(collector_id)
+        return _Lot(lot, signal, shorten).rows(collector_id)
     except Unusual:
         if len(lot) == 1:
-            return _ROWS[signal].by_loop(lot, collector_id)
+            (record,) = lot
+            short = record._replace(body=_short(record.body, signal, shorten))
+            return _ROWS[signal].by_loop([short], collector_id)
         middle = len(lot) // 2
         halves = (lot[:middle], lot[middle:])
-        return pa.concat_tables(_lot_rows(half, signal, collector_id) for half in halves)
+        return pa.concat_tables(_lot_rows(half, signal, collector_id, shorten) for half in halves)
+
+
+def _short(body: bytes, signal: Signal, shorten: Shorten | None) -> bytes:
+    return shortened(body, signal, shorten) if shorten else body
 
 
 class _Lot:
     """Some requests taken apart: their items, and what each of these shares with others."""
 
-    def __init__(self, records: Sequence[Record], signal: Signal) -> None:
+    def __init__(self, records: Sequence[Record], signal: Signal, shorten: Shorten | None) -> None:
         self._records = records
+        self._bodies: list[bytes] = []
         self._signal = signal
         self._digests: list[bytes] = []
         self._places: dict[SharedBytes, int] = {}
@@ -112,15 +137,19 @@ class _Lot:
         self._shared: list[int] = []
         self._record: list[int] = []
         for index, record in enumerate(records):
-            for shell in shells(record.body, signal):
+            self._bodies.append(_short(record.body, signal, shorten))
+            sent = shells(record.body, signal)
+            short = sent if self._bodies[-1] is record.body else shells(self._bodies[-1], signal)
+            for shell in sent:
+                shared = shell.shared if short is sent else next(short).shared
                 if shell.items:
-                    self._add(index, shell)
+                    self._add(index, shell, shared)
 
-    def _add(self, record: int, shell: Shell) -> None:
-        shared = shell.shared
+    def _add(self, record: int, shell: Shell, shared: SharedBytes) -> None:
+        """Add the items of a scope, which share this; it may be shorter than it was sent."""
         place = self._places.setdefault(shared, len(self._places))
         if place == len(self._seeds):
-            self._seeds.append(shared_seed(*shared))
+            self._seeds.append(shared_seed(*shell.shared))
         self._digests += content_hashes(shell.items, self._seeds[place])
         self._ends.append(len(self._digests))
         self._shared.append(place)
@@ -129,8 +158,7 @@ class _Lot:
     def rows(self, collector_id: str) -> pa.Table:
         """Return one row per valid item."""
         declared, item_columns_of, _ = _ROWS[self._signal]
-        bodies = [record.body for record in self._records]
-        own = item_columns_of(item_columns(bodies, self._signal))
+        own = item_columns_of(item_columns(self._bodies, self._signal))
         count = len(self._digests)
         shared_of, record_of = self._per_item(self._shared), self._per_item(self._record)
         shared, shared_duplicates = shared_columns([_shared(each) for each in self._places])

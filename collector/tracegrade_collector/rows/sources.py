@@ -45,6 +45,9 @@ class Record(NamedTuple):
     body: bytes
     """Decompressed."""
 
+    is_repaired: bool = False
+    """Whether values of it could not be kept as they were, or were not read as they are."""
+
 
 class Shared(NamedTuple):
     """What the items of one scope share."""

@@ -11,7 +11,7 @@ finds those.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 import ptars
@@ -53,6 +53,7 @@ _AS_BYTES: Final = {
 _LEFT_OUT: Final = {"AnyValue": "string_value_strindex", "KeyValue": "key_strindex"}
 """Only for profiles; elsewhere they say nothing. Each costs a column as long as all attributes."""
 
+_CONTROLS: Final = bytes(range(32))
 _PATHS: Final = {
     Signal.TRACES: ("resource_spans", "scope_spans", "spans"),
     Signal.LOGS: ("resource_logs", "scope_logs", "log_records"),
@@ -116,10 +117,25 @@ def repeated_bytes(body: bytes) -> int:
     except DecodeError:
         return 0
     return sum(
-        (len(resource.resource) + len(scope.scope)) * len(scope.spans)
+        shared_bytes(_shared(resource, scope)) * len(scope.spans)
         for resource in request.resource_spans
         for scope in resource.scope_spans
     )
+
+
+def shared_bytes(shared: SharedBytes) -> int:
+    """Return about how many bytes each row of a scope has of what it shares.
+
+    A control character of a nested value is written as six.
+    """
+    parts = (shared.resource or b"", shared.scope or b"")
+    urls = len(shared.resource_url) + len(shared.scope_url)
+    return urls + sum(len(part) + 5 * _control_characters(part) for part in parts)
+
+
+@lru_cache(2)
+def _control_characters(content: bytes) -> int:
+    return len(content) - len(content.translate(None, _CONTROLS))
 
 
 def item_columns(bodies: Sequence[bytes], signal: Signal) -> pa.RecordBatch:

@@ -211,6 +211,6 @@ def test_a_resource_that_items_repeat_too_often_is_refused(encoding: Encoding) -
         text = json.dumps(write_json(request)).encode()
         return text if encoding is Encoding.JSON else request.SerializeToString()
 
-    assert otlp.count_items(decode(body(500), Signal.TRACES, encoding, DEFAULT)) == 500
+    assert otlp.count_items(decode(body(500), Signal.TRACES, encoding, DEFAULT).request) == 500
     with pytest.raises(TooLarge, match="repeats its resource and scope, here 62"):
         decode(body(600), Signal.TRACES, encoding, DEFAULT)

@@ -67,12 +67,12 @@ def test_old_names_in_otlp_lose_no_span(tmp_path: Path) -> None:
 
 def test_broken_batch_is_named(tmp_path: Path) -> None:
     """What is wrong is one line with its place; other lines are read."""
-    broken = {"batches": [{"scopeSpans": [{"spans": [{"name": 3}]}]}]}
+    broken: dict[str, Any] = {"batches": [{"scopeSpans": [{"spans": [{"name": []}]}]}]}
     file = written_lines(tmp_path, [{"batches": [batch(base64=True, old=False)]}, broken])
     outcome = imported(tmp_path, file)
     assert outcome.imported.added.total() == 1
     assert [note.removeprefix(f"{file}:2: ") for note in outcome.notes] == [
-        "OTLP/JSON: resourceSpans[0].scopeSpans[0].spans[0].name: expected string, found 3"
+        "OTLP/JSON: resourceSpans[0].scopeSpans[0].spans[0].name: expected string, found list"
     ]
 
 

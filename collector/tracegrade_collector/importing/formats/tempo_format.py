@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tracegrade_collector.encoding.otlp_files import from_protobuf_mapping
 from tracegrade_collector.encoding.otlp_json import read_json
 from tracegrade_collector.errors import MalformedRequest
 from tracegrade_collector.importing.part import ImportPart, ReadOptions
@@ -52,7 +51,7 @@ def _parts(place: str, record: FileRecord) -> Iterator[ImportPart]:
 def _part(place: str, batch: Any) -> ImportPart:
     request = ExportTraceServiceRequest()
     try:
-        read_json(_as_otlp(batch), request, from_protobuf_mapping)
+        read_json(_as_otlp(batch), request)
     except MalformedRequest as error:
         return ImportPart(place, fault=str(error))
     return part_of(place, request, {})

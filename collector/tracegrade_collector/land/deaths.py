@@ -1,0 +1,77 @@
+"""What a lander was working on when it died, so that one request cannot keep all others waiting.
+
+`wal/<collector id>/landing.json` names what is in flight, and how often landers died over it. A
+first death makes the next lander take one segment at a time; a segment over which two died is
+landed request by request; a request over which two died while it was in flight alone is the one
+that kills them. What ended them does not matter: a `kill -9` never hits one request twice.
+"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+NAME: Final = "landing.json"
+MOST_DEATHS: Final = 2
+
+
+class Deaths:
+    """The file of one log."""
+
+    def __init__(self, folder: Path) -> None:
+        """Count a death of what was in flight, if anything was."""
+        self._path = folder / NAME
+        found = _read(self._path)
+        self._counts = Counter(found.get("deaths", {}))
+        self._in_flight: list[str] = found.get("in_flight", [])
+        self._counts.update(self._in_flight)
+        if self._in_flight:
+            self.over()
+
+    @property
+    def any(self) -> bool:
+        """Whether a lander died over something that has not landed yet."""
+        return bool(self._counts)
+
+    def kills(self, name: str) -> bool:
+        """Return whether landers died over this as often as may be."""
+        return self._counts[name] >= MOST_DEATHS
+
+    def in_flight(self, names: Iterable[str]) -> None:
+        """Note what is being worked on from now on."""
+        self._in_flight = list(names)
+        self._write()
+
+    def over(self) -> None:
+        """Note that nothing is in flight: it has ended, well or with an error."""
+        self._in_flight = []
+        self._write()
+
+    def landed(self) -> None:
+        """Forget the deaths over what has landed, which is all that could be in flight."""
+        self._counts.clear()
+        self.over()
+
+    def _write(self) -> None:
+        """Write it for the next process; a machine that fails may forget it."""
+        content = {"in_flight": self._in_flight, "deaths": self._counts}
+        scratch = self._path.with_suffix(".new")
+        descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "w") as file:
+            json.dump(content, file)
+        os.replace(scratch, self._path)
+
+
+def deaths_of(folder: Path) -> int:
+    """Return how often landers died over what one of them should land next, at most."""
+    found = _read(folder / NAME)
+    return max(Counter(found.get("deaths", {})).values(), default=0)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    with suppress(FileNotFoundError, ValueError):
+        return dict(json.loads(path.read_bytes()))
+    return {}
