@@ -40,9 +40,14 @@ class AgentRun:
     """One run of an agent. Use it as a `with` or `async with` block; its methods write steps."""
 
     def __init__(
-        self, agent: str, scope: Mapping[str, Attribute], content: Mapping[str, Attribute]
+        self,
+        agent: str,
+        scope: Mapping[str, Attribute],
+        content: Mapping[str, Attribute],
+        asked: Mapping[str, Attribute],
     ) -> None:
         self.agent = agent
+        self._asked = asked
         self._scope = scope
         self._own = content
         self._span: Span = INVALID_SPAN
@@ -122,6 +127,17 @@ class AgentRun:
         """Say how the run ended, where the program knows it; other words are said once."""
         expect("outcome", outcome, get_args(Outcome))
         self._span.set_attribute(names.OUTCOME, outcome)
+
+    def introduction(self) -> Mapping[str, Attribute]:
+        """Return the agent's name, and what the user asked until a span that says it has ended.
+
+        A process that is killed leaves its ended spans, and not the one of the run.
+        """
+        return {names.AGENT_NAME: self.agent, **self._asked}
+
+    def introduced(self) -> None:
+        """Say no more what the user asked."""
+        self._asked = {}
 
     def sub_goal(self, sub_goal: str) -> Narrowed:
         """Return a `with` block whose steps serve one sub-goal of the task."""
@@ -209,7 +225,16 @@ def agent_run(  # noqa: PLR0913 - all but the name are optional and by keyword
     expect("mode=", mode, get_args(RunMode))
     expect_number("trial=", trial, 1)
     scope: dict[str, Attribute] = {key: value for key, value in given.items() if value is not None}
-    return AgentRun(agent, scope, _content(conversation, user_input, tools) or {})
+    content = _content(conversation, user_input, tools) or {}
+    return AgentRun(agent, scope, content, _asked(user_input) or {})
+
+
+@guarded
+def _asked(user_input: object) -> dict[str, Attribute]:
+    asked: dict[str, Attribute] = {}
+    if user_input is not None:
+        steps.write_content(asked, names.RUN_USER_INPUT, steps.as_text(user_input))
+    return asked
 
 
 @guarded

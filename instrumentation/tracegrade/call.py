@@ -19,7 +19,7 @@ from tracegrade import names
 from tracegrade.arguments import Parameters
 from tracegrade.content import SpanText, json_of, text_of, write_text
 from tracegrade.guard import guarded
-from tracegrade.scope import Attribute, detach, step_attributes
+from tracegrade.scope import Attribute, detach, has_ended, own_attributes
 from tracegrade.settings import Content
 from tracegrade.state import state
 from tracegrade.steps import record_failure
@@ -74,7 +74,7 @@ def begin(tool: WrappedTool, args: tuple[object, ...], kwargs: dict[str, object]
     """Start the tool's span, with its arguments as they are now, and make it current."""
     parent = otel_context.get_current()
     settings = state.settings
-    attributes = {**tool.attributes, **step_attributes(parent)}
+    attributes = {**tool.attributes, **own_attributes(parent)}
     if settings.content is not Content.NONE:
         arguments = json_of(tool.parameters.by_name(args, kwargs), settings)
         write_text(attributes, names.TOOL_CALL_ARGUMENTS, arguments)
@@ -128,7 +128,8 @@ def _close(call: Call) -> None:
     if not tool_span.is_recording():
         return
     tool_span.end()
-    attributes = {names.STEP_KIND: "observation", **step_attributes(call.parent)}
+    has_ended(call.parent)
+    attributes = {names.STEP_KIND: "observation", **own_attributes(call.parent)}
     seen = (Link(tool_span.get_span_context()),)
     tracer = state.tracer
     if state.may_skip_start and isinstance(tracer, Tracer) and isinstance(tool_span, SdkSpan):

@@ -50,6 +50,9 @@ TASK_CATEGORY: Final = "tracegrade.task.category"
 TRIAL: Final = "tracegrade.trial"
 RUN_MODE: Final = "tracegrade.run.mode"
 OUTCOME: Final = "tracegrade.outcome"
+RUN_USER_INPUT: Final = (
+    "tracegrade.run.user_input"  # what the user asked, on the run's first spans
+)
 INJECTION: Final = "tracegrade.injection"  # how whoever killed the run broke into it
 TRUNCATED: Final = "tracegrade.truncated"  # keys of this span whose text was cut
 REDACTED: Final = "tracegrade.redacted"  # keys of this span in which a secret was replaced

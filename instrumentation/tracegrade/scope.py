@@ -35,6 +35,12 @@ class RunHandle(Protocol):
     def answer(self, text: object) -> None:
         """Write the agent's final answer."""
 
+    def introduction(self) -> Mapping[str, Attribute]:
+        """Return what a span inside says of the run, whose own span may never come."""
+
+    def introduced(self) -> None:
+        """Note that such a span has ended."""
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -66,6 +72,18 @@ def step_attributes(context: Context) -> dict[str, Attribute]:
         names.STEP_MONOTONIC_NS: time.monotonic_ns(),
         **scope_of(context).attributes,
     }
+
+
+def own_attributes(context: Context) -> dict[str, Attribute]:
+    """Return what each of our own spans inside carries: what all do, and whose run it is."""
+    run = scope_of(context).run
+    return {**step_attributes(context), **(run.introduction() if run else {})}
+
+
+def has_ended(context: Context) -> None:
+    """Note that one of our own spans inside has ended."""
+    if run := scope_of(context).run:
+        run.introduced()
 
 
 def detach(token: Token[Context]) -> None:

@@ -15,7 +15,7 @@ from opentelemetry.trace import Span, StatusCode
 from tracegrade import names
 from tracegrade.content import SpanText, json_of, text_of, write_text
 from tracegrade.guard import came_by_signal, expect
-from tracegrade.scope import Attribute, step_attributes
+from tracegrade.scope import Attribute, has_ended, own_attributes
 from tracegrade.settings import Content
 from tracegrade.state import state
 
@@ -41,10 +41,11 @@ def write_step(
     content: tuple[str, SpanText] | None = None,
 ) -> None:
     """Write one step as a span: `content` is the attribute that holds its text."""
-    written = {**attributes, **step_attributes(context)}
+    written = {**attributes, **own_attributes(context)}
     if content is not None:
         write_content(written, *content)
     state.tracer.start_span(name, context, attributes=written).end()
+    has_ended(context)
 
 
 def write_content(attributes: dict[str, Attribute], key: str, text: SpanText) -> None:

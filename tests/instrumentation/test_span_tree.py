@@ -83,6 +83,7 @@ def test_run_writes_each_step_as_a_span(spans: Spans) -> None:
                         "tracegrade.task.category": "refunds",
                         "tracegrade.trial": 1,
                         "tracegrade.run.mode": "mocked",
+                        "tracegrade.run.user_input": "Refund o-1, please.",
                         "tracegrade.plan": [
                             {"id": "lookup", "tool": "search_orders"},
                             {"text": "refund it"},
@@ -95,6 +96,7 @@ def test_run_writes_each_step_as_a_span(spans: Spans) -> None:
                         "tracegrade.task.category": "refunds",
                         "tracegrade.trial": 1,
                         "tracegrade.run.mode": "mocked",
+                        "gen_ai.agent.name": "support",
                         "tracegrade.thought.content": "Which order is it?",
                     },
                     {
@@ -111,6 +113,7 @@ def test_run_writes_each_step_as_a_span(spans: Spans) -> None:
                         "tracegrade.run.mode": "mocked",
                         "tracegrade.sub_goal.id": "lookup",
                         "tracegrade.decision.id": "find",
+                        "gen_ai.agent.name": "support",
                         "gen_ai.tool.call.arguments": {"customer": "c-7", "limit": 1},
                         "gen_ai.tool.call.result": [{"id": "o-1", "customer": "c-7"}],
                     },
@@ -123,6 +126,7 @@ def test_run_writes_each_step_as_a_span(spans: Spans) -> None:
                         "tracegrade.run.mode": "mocked",
                         "tracegrade.sub_goal.id": "lookup",
                         "tracegrade.decision.id": "find",
+                        "gen_ai.agent.name": "support",
                         "links": ["execute_tool search_orders"],
                     },
                     {
@@ -132,6 +136,7 @@ def test_run_writes_each_step_as_a_span(spans: Spans) -> None:
                         "tracegrade.task.category": "refunds",
                         "tracegrade.trial": 1,
                         "tracegrade.run.mode": "mocked",
+                        "gen_ai.agent.name": "support",
                         "tracegrade.observation.content": "mailbox is empty",
                     },
                     {
@@ -141,6 +146,7 @@ def test_run_writes_each_step_as_a_span(spans: Spans) -> None:
                         "tracegrade.task.category": "refunds",
                         "tracegrade.trial": 1,
                         "tracegrade.run.mode": "mocked",
+                        "gen_ai.agent.name": "support",
                         "gen_ai.output.messages": [
                             {
                                 "role": "assistant",
@@ -191,6 +197,7 @@ def test_exception_of_a_tool_passes_and_is_recorded(spans: Spans) -> None:
                         "gen_ai.tool.name": "pay",
                         "gen_ai.tool.type": "function",
                         "tracegrade.tool.effect": "destructive",
+                        "gen_ai.agent.name": "support",
                         "gen_ai.tool.call.arguments": {"order": "o-9"},
                         "error.type": "LookupError",
                         "error": "no such order",
@@ -205,6 +212,7 @@ def test_exception_of_a_tool_passes_and_is_recorded(spans: Spans) -> None:
                     {
                         "name": "observation",
                         "tracegrade.step.kind": "observation",
+                        "gen_ai.agent.name": "support",
                         "links": ["execute_tool pay"],
                     },
                 ],
@@ -246,6 +254,7 @@ def test_nested_agent_inherits_task_and_sub_goal_but_no_decision(spans: Spans) -
                         "tracegrade.trial": 2,
                         "tracegrade.sub_goal.id": "check",
                         "tracegrade.decision.id": "ask",
+                        "gen_ai.agent.name": "boss",
                         "gen_ai.tool.call.arguments": {"question": "Is it done?"},
                         "gen_ai.tool.call.result": "yes",
                         "children": [
@@ -271,6 +280,7 @@ def test_nested_agent_inherits_task_and_sub_goal_but_no_decision(spans: Spans) -
                                         "tracegrade.task.id": "t-1",
                                         "tracegrade.trial": 2,
                                         "tracegrade.sub_goal.id": "check",
+                                        "gen_ai.agent.name": "clerk",
                                         "tracegrade.thought.content": "easy",
                                     },
                                     {
@@ -279,6 +289,7 @@ def test_nested_agent_inherits_task_and_sub_goal_but_no_decision(spans: Spans) -
                                         "tracegrade.task.id": "t-1",
                                         "tracegrade.trial": 2,
                                         "tracegrade.sub_goal.id": "check",
+                                        "gen_ai.agent.name": "clerk",
                                         "gen_ai.output.messages": [
                                             {
                                                 "role": "assistant",
@@ -298,6 +309,7 @@ def test_nested_agent_inherits_task_and_sub_goal_but_no_decision(spans: Spans) -
                         "tracegrade.trial": 2,
                         "tracegrade.sub_goal.id": "check",
                         "tracegrade.decision.id": "ask",
+                        "gen_ai.agent.name": "boss",
                         "links": ["execute_tool ask_clerk"],
                     },
                 ],
@@ -340,11 +352,13 @@ def test_module_level_steps_belong_to_the_current_run(spans: Spans) -> None:
                         "tracegrade.step.kind": "observation",
                         "tracegrade.sub_goal.id": "g",
                         "tracegrade.decision.id": "d",
+                        "gen_ai.agent.name": "support",
                         "tracegrade.observation.content": "seen",
                     },
                     {
                         "name": "answer",
                         "tracegrade.step.kind": "answer",
+                        "gen_ai.agent.name": "support",
                         "gen_ai.output.messages": [
                             {
                                 "role": "assistant",

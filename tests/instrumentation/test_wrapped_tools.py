@@ -41,12 +41,14 @@ def test_async_tool_is_a_coroutine_function_and_its_time_counts(spans: Spans) ->
                         "tracegrade.step.kind": "tool_call",
                         "gen_ai.tool.name": "fetch",
                         "gen_ai.tool.type": "function",
+                        "gen_ai.agent.name": "crawler",
                         "gen_ai.tool.call.arguments": {"url": "http://x"},
                         "gen_ai.tool.call.result": {"status": 200},
                         "children": [
                             {
                                 "name": "thought",
                                 "tracegrade.step.kind": "thought",
+                                "gen_ai.agent.name": "crawler",
                                 "tracegrade.thought.content": "inside",
                             }
                         ],
@@ -54,6 +56,7 @@ def test_async_tool_is_a_coroutine_function_and_its_time_counts(spans: Spans) ->
                     {
                         "name": "observation",
                         "tracegrade.step.kind": "observation",
+                        "gen_ai.agent.name": "crawler",
                         "links": ["execute_tool fetch"],
                     },
                 ],

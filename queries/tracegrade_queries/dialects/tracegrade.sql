@@ -67,6 +67,7 @@ SELECT
     attributes['tracegrade.thought.content'], attributes['tracegrade.observation.content']
   ) AS content,
   attributes['tracegrade.plan'] AS plan,
+  attributes['tracegrade.run.user_input'] AS user_input,
   attributes['tracegrade.tool.effect'] AS effect,
   try_cast(attributes['tracegrade.tool.cost'] AS DOUBLE) AS cost,
   is_logged_reply AS from_log,

@@ -52,6 +52,8 @@ gathered AS (
     arg_min(run_mode, place) AS run_mode,
     arg_min(injection, place) AS injection,
     arg_min(user_input, place) FILTER (WHERE operation = 'agent') AS user_input,
+    arg_min(user_input, place) FILTER (WHERE operation NOT IN ('agent', 'model'))
+      AS told_input,
     arg_min(outcome, place) FILTER (WHERE operation = 'agent') AS outcome,
     arg_min(trace_state, place) AS trace_state,
     min(start_ns) AS start_ns,
@@ -208,7 +210,11 @@ SELECT
   calling_runs.parent_step,
   runs.trace_id,
   coalesce(roots.span_id, '0000000000000000') AS root_span_id,
-  run_names.agent_name,
+  -- Where nothing names the agent of a run that was cut off, its service is the nearest to a name.
+  coalesce(
+    run_names.agent_name,
+    if(runs.root IS NULL AND unfinished_runs.run IS NOT NULL, gathered.service_name, NULL)
+  ) AS agent_name,
   gathered.service_name,
   gathered.release,
   gathered.environment,
@@ -217,7 +223,12 @@ SELECT
   gathered.task_category,
   gathered.trial,
   gathered.run_mode,
-  coalesce(asked_text(crew_task(gathered.user_input)), model_counts.user_text) AS user_input,
+  coalesce(
+    asked_text(crew_task(gathered.user_input)),
+    -- What the first steps of a run tell, whose own span may never come.
+    if(runs.root IS NULL, gathered.told_input, NULL),
+    model_counts.user_text
+  ) AS user_input,
   coalesce(answers.root_answer, answers.span_answer, step_counts.last_answer) AS final_answer,
   gathered.outcome,
   CASE WHEN gathered.outcome IS NOT NULL THEN 'trace' END AS outcome_source,
