@@ -72,6 +72,7 @@ _MACROS: Final = (  # each may use those before it
     "half_shared",
     "is_random_id",
     "part_digest",
+    "is_printed_object",
     "without_later_items",
     "plan_in",
     "headings_as_react",
@@ -159,6 +160,14 @@ UPDATE runs_of_operations SET run = copied_operations.run
 FROM copied_operations
 WHERE runs_of_operations.key = copied_operations.key;
 DELETE FROM runs_of_operations WHERE run IS NULL;
+"""
+
+
+# What hung below the agent that called theirs.
+_RUNS_WITH_THEIR_OWN: Final = """
+UPDATE runs_of_operations SET run = moved_operations.run
+FROM moved_operations
+WHERE runs_of_operations.key = moved_operations.key
 """
 
 
@@ -267,6 +276,9 @@ def _find_copies(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "copied_operations")
     if has_rows(con, "copied_operations"):
         run(con, _RUNS_WITHOUT_COPIES)
+    _make(con, "moved_operations")
+    if has_rows(con, "moved_operations"):
+        run(con, _RUNS_WITH_THEIR_OWN)
 
 
 def _make(con: duckdb.DuckDBPyConnection, *names: str) -> None:

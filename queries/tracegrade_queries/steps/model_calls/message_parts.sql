@@ -62,7 +62,14 @@ WITH told AS NOT MATERIALIZED (
     ) AS may_have_form
   FROM dialect_messages AS parts
   INNER JOIN message_dialects USING (key, direction, precedence)
-  WHERE parts.part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
+  WHERE
+    parts.part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
+    AND (
+      parts.direction = 'in'
+      OR parts.part_type <> 'text'
+      OR parts.text IS NULL
+      OR NOT is_printed_object(parts.text)
+    )
 ),
 
 chosen AS MATERIALIZED (

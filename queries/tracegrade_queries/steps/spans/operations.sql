@@ -165,7 +165,7 @@ SELECT
   coalesced.content,
   coalesced.plan,
   coalesced.user_input,
-  coalesced.answer,
+  CASE WHEN NOT is_printed_object(coalesced.answer) THEN coalesced.answer END AS answer,
   (coalesce(coalesced.failed, false) OR bucket_spans.failed)
   AND NOT coalesce(coalesced.inherits_status, false)
   AND pauses.key IS null AS failed,

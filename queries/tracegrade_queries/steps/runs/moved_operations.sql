@@ -1,0 +1,133 @@
+-- Model calls and executions that hang below a caller and are of an agent that it called.
+--
+-- Some instrumentations hang what a sub-agent does below the main agent. A model call is of the
+-- sub-agent that executed all calls it tells of; an execution is of the only run that requested
+-- its id.
+--
+-- Reads:
+--   dialect_messages
+--   known_parents
+--   operations
+--   run_agents
+--   runs_of_operations
+-- Needs:
+--   run_agents WHERE caller IS NOT NULL
+-- Columns:
+--   key  BIGINT  One row each.
+--   run  BIGINT  The run that made the call.
+-- Order:
+--   none
+WITH called AS (
+  SELECT
+    run_agents.key AS run,
+    run_agents.trace_id,
+    run_agents.start_ns,
+    run_agents.end_ns,
+    calling.run AS caller_run
+  FROM run_agents
+  INNER JOIN runs_of_operations AS calling ON run_agents.caller = calling.key
+  WHERE calling.run <> run_agents.key
+),
+
+spans AS (
+  SELECT
+    operations.key,
+    operations.trace_id,
+    operations.operation,
+    operations.call_id,
+    operations.start_ns,
+    operations.end_ns,
+    runs_of_operations.run
+  FROM operations
+  SEMI JOIN called USING (trace_id)
+  INNER JOIN runs_of_operations USING (key)
+  WHERE operations.operation IN ('model', 'tool')
+),
+
+told AS (
+  SELECT DISTINCT
+    spans.key,
+    spans.trace_id,
+    spans.run,
+    dialect_messages.call_id,
+    dialect_messages.direction = 'out' AS is_request
+  FROM dialect_messages
+  INNER JOIN spans USING (key)
+  WHERE
+    spans.operation = 'model'
+    AND dialect_messages.part_type IN ('tool_call', 'tool_call_response')
+    AND dialect_messages.call_id <> ''
+),
+
+executing AS (
+  SELECT
+    trace_id,
+    call_id,
+    min(run) AS run
+  FROM spans
+  WHERE operation = 'tool' AND call_id IS NOT NULL
+  GROUP BY trace_id, call_id
+  HAVING min(run) = max(run)
+),
+
+requesting AS (
+  SELECT
+    trace_id,
+    call_id,
+    min(run) AS run
+  FROM told
+  WHERE is_request
+  GROUP BY trace_id, call_id
+  HAVING min(run) = max(run)
+),
+
+model_owners AS (
+  SELECT
+    told.key,
+    min(executing.run) AS run
+  FROM told
+  INNER JOIN executing USING (trace_id, call_id)
+  GROUP BY told.key
+  HAVING min(executing.run) = max(executing.run)
+),
+
+moved_models AS (
+  SELECT
+    spans.key,
+    model_owners.run
+  FROM spans
+  INNER JOIN model_owners USING (key)
+  INNER JOIN called ON model_owners.run = called.run AND spans.run = called.caller_run
+  WHERE spans.start_ns >= called.start_ns AND spans.end_ns <= called.end_ns
+),
+
+-- A request that hangs too high does not say whose the execution is.
+moved_tools AS (
+  SELECT
+    spans.key,
+    requesting.run
+  FROM spans
+  INNER JOIN requesting USING (trace_id, call_id)
+  INNER JOIN called ON requesting.run = called.run AND spans.run = called.caller_run
+  WHERE spans.operation = 'tool'
+),
+
+moved AS (
+  SELECT * FROM moved_models
+  UNION ALL
+  SELECT * FROM moved_tools
+)
+
+SELECT
+  key,
+  run
+FROM moved
+UNION
+SELECT
+  known_parents.key,
+  moved.run
+FROM moved
+INNER JOIN known_parents ON moved.key = known_parents.parent
+INNER JOIN runs_of_operations AS inner_spans ON known_parents.key = inner_spans.key
+INNER JOIN called ON moved.run = called.run AND inner_spans.run = called.caller_run
+ANTI JOIN moved AS moved_itself ON known_parents.key = moved_itself.key;
