@@ -100,7 +100,7 @@ _CALLS: Final = (
 )
 """Calls that models requested, and what came of them."""
 
-_TEXTS: Final = ("turns", "recovered_thoughts", "model_texts")
+_TEXTS: Final = ("utility_calls", "turns", "recovered_thoughts", "model_texts")
 """What agents were told and said."""
 
 _STEPS: Final = (

@@ -1,14 +1,15 @@
 -- Texts that models said to the user: messages, and the answer of each turn.
 --
 -- The last text of a turn's last model call is its answer if that call requests no tool and was
--- not done beside the agent's span. Where an agent's span tells all its calls, it is the text that
--- they end with.
+-- not done beside the agent's span, nor for the program around it. Where an agent's span tells all
+-- its calls, it is the text that they end with.
 --
 -- Reads:
 --   model_calls
 --   model_parts
 --   operations
 --   turns
+--   utility_calls
 -- Needs:
 --   model_parts WHERE direction = 'out' AND part_type = 'text'
 -- Columns:
@@ -45,13 +46,19 @@ ends AS (
     requesting.model_call IS NULL
     AND NOT model_calls.below_plan
     AND NOT model_calls.is_beside
+    AND utility_calls.model_call IS NULL
     AND row_number() OVER (
-      PARTITION BY model_calls.run, turns.turn, model_calls.is_beside
+      PARTITION BY
+        model_calls.run,
+        turns.turn,
+        model_calls.is_beside,
+        utility_calls.model_call IS NULL
       ORDER BY model_calls.start_ns DESC, model_calls.model_call DESC
     ) = 1 AS ends_turn
   FROM model_calls
   INNER JOIN turns USING (model_call)
   LEFT JOIN requesting USING (model_call)
+  LEFT JOIN utility_calls ON model_calls.model_call = utility_calls.model_call
 )
 
 SELECT

@@ -1,10 +1,12 @@
 -- Turns of a run: how many messages the user had sent more than at its first model call.
 --
--- Calls that plan, and those beside the agent's span, hear nothing of the user.
+-- Calls that plan, those beside the agent's span, and those that serve the program around it hear
+-- nothing of the user.
 --
 -- Reads:
 --   model_calls
 --   model_parts
+--   utility_calls
 -- Needs:
 --   model_calls
 -- Columns:
@@ -29,6 +31,9 @@ unasked AS (
   SELECT model_call
   FROM model_calls
   WHERE is_beside OR below_plan
+  UNION
+  SELECT model_call
+  FROM utility_calls
 ),
 
 user_messages AS (
