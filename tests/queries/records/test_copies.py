@@ -293,3 +293,18 @@ def test_trials_of_one_trace_stay_runs_of_their_own() -> Scene:
 
     assert _used(lake) == [USED] * 2
     assert rows(lake, "SELECT tool_call_count FROM trajectories") == [{"tool_call_count": 1}] * 2
+
+
+@built_together
+def test_client_that_streams_after_its_framework_ended_records_the_same_call() -> Scene:
+    """The framework's span ends when the stream is handed on, and the client's begins then."""
+    said = [message("assistant", "Sunny.")]
+    lake = yield [
+        agent(1),
+        span(2, 1, at=1, ms=50),
+        model(3, 2, at=2, ms=1, scope="framework", said=said, **TOKENS),
+        model(4, 2, at=5, ms=9, scope="client", said=said, **TOKENS),
+    ]
+
+    assert story(lake) == ["answer Sunny."]
+    assert rows(lake, "SELECT llm_call_count FROM trajectories") == [{"llm_call_count": 1}]

@@ -1,10 +1,13 @@
 -- Model calls that two instrumentations recorded side by side: to the scope that came first.
 --
 -- Twins come from different scopes, share at least half of the longer one's time or lie one inside
--- the other, and said the same for the same time, or what one of them said was not captured.
+-- the other, and said the same for the same time, or what one of them said was not captured. The
+-- span of a client's call may begin once a framework's has ended, which handed on a stream: below
+-- one span and at once after it, what said the same is its twin, too.
 --
 -- Reads:
 --   model_twin_candidates
+--   operations
 -- Needs:
 --   model_twin_candidates
 -- Columns:
@@ -12,14 +15,22 @@
 --   next  BIGINT  Record of an earlier scope; one of each scope at most leads to it.
 -- Order:
 --   none
-WITH pairs AS (
+WITH candidates AS (
+  SELECT
+    model_twin_candidates.*,
+    operations.parent_span_id
+  FROM model_twin_candidates
+  INNER JOIN operations USING (key)
+),
+
+pairs AS (
   SELECT
     later.key,
     later.scope_name,
     earlier.key AS next,
     abs(earlier.start_ns - later.start_ns) AS distance_ns
-  FROM model_twin_candidates AS later
-  INNER JOIN model_twin_candidates AS earlier
+  FROM candidates AS later
+  INNER JOIN candidates AS earlier
     ON
       later.run = earlier.run
       AND later.scope_rank > earlier.scope_rank
@@ -34,6 +45,11 @@ WITH pairs AS (
         half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
         OR (later.start_ns >= earlier.start_ns AND later.end_ns <= earlier.end_ns)
         OR (later.start_ns <= earlier.start_ns AND later.end_ns >= earlier.end_ns)
+        OR (
+          later.output_digest = earlier.output_digest
+          AND later.parent_span_id = earlier.parent_span_id
+          AND later.start_ns - earlier.end_ns BETWEEN 0 AND 1_000_000_000
+        )
       )
   QUALIFY row_number() OVER (PARTITION BY later.key ORDER BY distance_ns, earlier.key) = 1
 )
