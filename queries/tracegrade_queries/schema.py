@@ -89,7 +89,8 @@ STEPS: Final = Table(
             "arguments",
             TEXT,
             "Arguments of a call as canonical JSON (sorted keys, 1.0 as 1); the text as sent, "
-            "with the flag unparsed_arguments, if it is not JSON; NULL if they were not captured.",
+            "with the flag unparsed_arguments, if it is not JSON; {} for an empty text or null, "
+            "and of a tool that takes none; else NULL if they were not captured.",
         ),
         Column("result", TEXT, "What the tool returned; NULL if it was not captured."),
         Column(
@@ -158,6 +159,7 @@ STEPS: Final = Table(
             TEXTS,
             "Sorted; empty if none. redacted, truncated: the arguments were. result_redacted, "
             "result_truncated: the result was. unparsed_arguments: they are not JSON. "
+            "unparsed_request: those that the model gave are not, these are the execution's. "
             "deep_arguments: they are nested too deeply to be read as JSON. salvaged: "
             "arguments or messages were cut, this is what is whole. dropped_attributes: the "
             "exporter dropped attributes or events. synthetic_time: the imported source has no "

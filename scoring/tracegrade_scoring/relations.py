@@ -13,10 +13,21 @@ from tracegrade_queries.engine.relations import (
     start,
     table,
 )
+from tracegrade_queries.engine.sql import QUERIES
 from tracegrade_queries.engine.statements import found, run
 from tracegrade_scoring.sql import query, unordered
 
-__all__ = ["append", "create_macro", "define", "materialise", "only", "put", "start", "table"]
+__all__ = [
+    "append",
+    "create_macro",
+    "create_shared_macro",
+    "define",
+    "materialise",
+    "only",
+    "put",
+    "start",
+    "table",
+]
 
 _RUNS: Final = ("attempt_id", "trajectory_id", "step_trajectory_id", "example")
 """Columns that say of which run a row is: by its number in a bucket, by its id in a lake."""
@@ -35,6 +46,11 @@ def materialise(con: duckdb.DuckDBPyConnection, name: str, source: str | None = 
 def create_macro(con: duckdb.DuckDBPyConnection, name: str) -> None:
     """Create the macro that the file of this name defines."""
     run(con, query(name))
+
+
+def create_shared_macro(con: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Create the macros of this name by which steps were made."""
+    run(con, QUERIES.text(name))
 
 
 def define(con: duckdb.DuckDBPyConnection, name: str) -> None:

@@ -29,6 +29,7 @@ _NUMBER = r"[:,\[]\s*-?"
 _MAY_HOLD_BIG_INTEGER = re.compile(_NUMBER + r"\d{17}")
 _MAY_HOLD_FRACTION = re.compile(_NUMBER + r"\d+[.eE]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_NOTHING = re.compile(r'\s*(null|"")?\s*')
 # ArithmeticError: an exponent that not even Decimal holds.
 _UNREADABLE = (TypeError, ValueError, ArithmeticError)
 
@@ -59,9 +60,19 @@ def canonical_json(text: str | None) -> str | None:
         return _canonical_slowly(text)
 
 
+def canonical_arguments(text: str | None) -> str | None:
+    """Return the canonical form of a call's arguments: nothing, or null, is an empty object.
+
+    None for None, and for what is not read as JSON.
+    """
+    if text is not None and _NOTHING.fullmatch(text):
+        return "{}"
+    return canonical_json(text)
+
+
 def canonical_texts(texts: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """Return the canonical form of each text, in the same order; NULL where it has none."""
-    return pa.array(map(canonical_json, texts.to_pylist()), pa.string())
+    """Return the canonical form of each text of arguments, in order; NULL where it has none."""
+    return pa.array(map(canonical_arguments, texts.to_pylist()), pa.string())
 
 
 def _canonical_slowly(text: str) -> str | None:

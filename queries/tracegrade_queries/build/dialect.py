@@ -145,6 +145,9 @@ MESSAGES: Final = Table(
         Column("call_id", TEXT, "Of a tool call and its response; NULL if not sent."),
         Column("arguments", TEXT, "JSON, of a tool call."),
         Column("result", TEXT, "Of a response: what the model got to see."),
+        Column(
+            "failed", BOOLEAN, "Of a response: the source says beside it that the call failed."
+        ),
     ),
     partition_by=(),
 )

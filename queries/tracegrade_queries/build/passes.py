@@ -84,6 +84,7 @@ _MACROS: Final = (  # each may use those before it
     "printed_inputs",
     "framework_phrases",
     "unknown_tool_texts",
+    "takes_nothing",
 )
 _CALLS: Final = (
     "requests",
@@ -192,7 +193,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "bucket_events", "cut_events")
     _salvage(con, "cut_events", "salvaged_events", _IN_EVENTS)
     _read_dialects(con)
-    _make(con, "pauses")
+    _make(con, "pauses", "failed_exits")
     run(con, _WITHOUT_ATTRIBUTES)
     _make(con, "operations", "code_texts")
     _read_code(con)

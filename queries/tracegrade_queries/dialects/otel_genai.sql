@@ -206,6 +206,7 @@ SELECT
   failed
   OR attributes['error.type'] IS NOT NULL
   OR error_beside IS NOT NULL
+  OR coalesce(failed_beside(attributes['gen_ai.tool.call.result']), FALSE)
   OR coalesce(
     coalesce(attributes['gen_ai.tool.status'], attributes['tool.status']) = 'error', FALSE
   )

@@ -110,7 +110,8 @@ SELECT
   block_parts.part.tool_name,
   block_parts.part.call_id,
   block_parts.part.arguments,
-  result_text(block_parts.part.result) AS result
+  result_text(block_parts.part.result) AS result,
+  block_parts.part.failed
 FROM block_parts
 LEFT JOIN traceloop_requests AS requests
   ON

@@ -57,6 +57,7 @@ SELECT
   attributes['ai.toolCall.id'] AS call_id,
   attributes['ai.toolCall.args'] AS arguments,
   result_text(attributes['ai.toolCall.result']) AS result,
+  failed_beside(attributes['ai.toolCall.result']) AS failed,
   CASE WHEN json_type(prompt, '$.prompt') = 'VARCHAR' THEN prompt ->> '$.prompt' END AS user_input,
   coalesce(attributes['ai.response.text'], attributes['ai.response.object']) AS answer,
   coalesce(attributes['ai.response.model'], attributes['ai.model.id']) AS model,

@@ -17,7 +17,8 @@
 --   own_index        INTEGER    Dense from 0 in that trajectory.
 --   turn             INTEGER    Of that trajectory, from 0; NULL if not known.
 --   tool_name        VARCHAR    NULL if the trace does not say.
---   arguments        VARCHAR    Canonical JSON; raw text if it is not JSON; NULL if not captured.
+--   arguments        VARCHAR    Canonical JSON; raw text if it is not JSON; {} of a tool that
+--                               takes none by the registry; else NULL if not captured.
 --   parsed           BOOLEAN    Arguments were captured and are JSON, not nested too deeply.
 --   result           VARCHAR    What the tool returned, else what the model saw; NULL if neither.
 --   status           VARCHAR    ok | error | not_executed | interrupted | unknown.
@@ -46,7 +47,10 @@ made AS (
     attempt_order.attempt_id,
     attempt_order.calls_before AS call_index,
     attempt_order.own_before AS own_index,
-    steps.*,
+    steps.* REPLACE (
+      coalesce(steps.arguments, if(takes_nothing(task_tools.schema::JSON), '{}', NULL))
+        AS arguments
+    ),
     coalesce(steps.result, observed_results.content) AS returned,
     task_tools.effect AS known_effect,
     task_tools.cost AS known_cost,
@@ -66,40 +70,16 @@ made AS (
     AND steps.kind = 'tool_call'
 ),
 
-read_results AS (
-  SELECT
-    *,
-    CASE
-      -- A key that says it failed stands in the text, unless it is written with escapes.
-      WHEN NOT (contains(returned, 'rror') OR contains(returned, '\')) THEN NULL
-      WHEN json_valid(returned) AND json_type(returned) = 'OBJECT' THEN returned
-    END AS object
-  FROM made
-),
-
 judged AS (
   SELECT
     *,
     CASE
       WHEN status = 'interrupted' THEN NULL
       WHEN status IN ('error', 'not_executed') THEN 'status'
-      WHEN json_extract(object, '$.isError') = 'true' THEN 'result'
-      WHEN
-        json_extract(object, '$.error')
-        NOT IN ('null', '""', '{}', '[]', 'false', '0', '0.0', '-0.0')
-        THEN 'result'
-      WHEN regexp_matches(returned, '^\s*(?i:error|exception|traceback)') THEN 'result'
-      -- A JSON string, which may be cut; its blanks may be escapes.
-      WHEN
-        regexp_matches(
-          returned,
-          '^\s*"(\s|\\[nrt])*(error|exception|traceback)([^"\\]|\\.)*\\?("\s*)?$',
-          'is'
-        )
-        THEN 'result'
+      WHEN result_is_error(returned) THEN 'result'
       WHEN fits_errors THEN 'error_pattern'
     END AS failed_by
-  FROM read_results
+  FROM made
 )
 
 SELECT

@@ -19,7 +19,7 @@ import duckdb
 from tracegrade_scoring.attempts.criteria import judge_criteria
 from tracegrade_scoring.attempts.match_tasks import match_tasks
 from tracegrade_scoring.attempts.patterns import matches
-from tracegrade_scoring.relations import create_macro, materialise, put
+from tracegrade_scoring.relations import create_macro, create_shared_macro, materialise, put
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.relations import register
 
@@ -46,6 +46,8 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     """
     create_macro(con, "matches_expected")
     create_macro(con, "score_of")
+    create_shared_macro(con, "result_is_error")
+    create_shared_macro(con, "takes_nothing")
     register(con, specification)
     if any(tool.kind for tool in specification.tools.values()):
         con.execute(_KINDS)

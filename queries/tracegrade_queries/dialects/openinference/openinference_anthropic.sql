@@ -55,5 +55,6 @@ SELECT
   'tool' AS role,
   part.part_type,
   part.call_id,
-  result_text(part.result) AS result
+  result_text(part.result) AS result,
+  part.failed
 FROM raw_results;

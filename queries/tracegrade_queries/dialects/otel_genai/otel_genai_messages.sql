@@ -16,6 +16,14 @@ array_to_string(
   ''
 );
 
+-- Arguments that are stated to be null are none; a key that is missing says nothing.
+CREATE OR REPLACE TEMP MACRO without_null_arguments(MESSAGES) AS
+if(
+  contains(messages, '"arguments": null') OR contains(messages, '"arguments":null'),
+  regexp_replace(messages, '"arguments": ?null', '"arguments":{}', 'g'),
+  messages
+);
+
 CREATE OR REPLACE TEMP TABLE otel_genai_told AS
 WITH tellings AS (
   SELECT
@@ -35,13 +43,13 @@ parsed AS (
     scope_name,
     direction,
     json_transform(
-      try_cast(messages AS JSON),
+      try_cast(without_null_arguments(messages) AS JSON),
       '[{"role": "VARCHAR", "finish_reason": "VARCHAR", "tool_call_id": "VARCHAR",
         "tool_calls": [{"id": "VARCHAR",
         "function": {"name": "VARCHAR", "arguments": "JSON"}}],
         "parts": [{"type": "VARCHAR", "content": "JSON",
         "id": "VARCHAR", "name": "VARCHAR", "arguments": "JSON", "response": "JSON",
-        "result": "JSON"}]}]'
+        "result": "JSON", "is_error": "VARCHAR", "isError": "VARCHAR", "status": "VARCHAR"}]}]'
     ) AS messages
   FROM tellings
 ),
@@ -169,7 +177,10 @@ whole AS (
             'name': call.function.name,
             'arguments': call.function.arguments,
             'response': NULL::JSON,
-            'result': NULL::JSON
+            'result': NULL::JSON,
+            'is_error': NULL::VARCHAR,
+            'isError': NULL::VARCHAR,
+            'status': NULL::VARCHAR
           }
         )
       )
@@ -270,7 +281,10 @@ SELECT
   coalesce(part.arguments ->> '$', nullif(printed.arguments, '')) AS arguments,
   result_text(
     coalesce(part.response, part.result, CASE WHEN role = 'tool' THEN part.content END) ->> '$'
-  ) AS result
+  ) AS result,
+  'true' IN (part.is_error, part['isError'])
+  OR part.status = 'error'
+  OR failed_beside(coalesce(part.response, part.result) ->> '$') AS failed
 FROM readings;
 
 -- Their texts stand in the parts now: the memory serves for what follows.
@@ -290,7 +304,8 @@ SELECT
   parts.tool_name,
   parts.call_id,
   parts.arguments,
-  parts.result
+  parts.result,
+  parts.failed
 FROM otel_genai_references AS consisting
 INNER JOIN otel_genai_parts AS parts
   ON consisting.told_by = parts.key AND consisting.direction = parts.direction

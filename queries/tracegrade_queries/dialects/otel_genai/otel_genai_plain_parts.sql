@@ -16,6 +16,7 @@
 --   call_id           VARCHAR
 --   arguments         VARCHAR
 --   result            VARCHAR
+--   failed            BOOLEAN
 -- Order:
 --   none
 SELECT
@@ -29,5 +30,6 @@ SELECT
   tool_name,
   call_id,
   arguments,
-  result
+  result,
+  failed
 FROM chat_parts('otel_genai_plain_chat');

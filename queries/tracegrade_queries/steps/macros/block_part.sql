@@ -1,3 +1,23 @@
+-- The arguments that a call states to be null, or that Google leaves out where there are none: {}.
+-- NULL of all else.
+CREATE OR REPLACE TEMP MACRO stated_nothing(CALL) AS
+CASE
+  WHEN
+    contains(call::VARCHAR, 'null')
+    AND 'NULL' IN (
+      json_type(call, '$.arguments'),
+      json_type(call, '$.input'),
+      json_type(call, '$.args'),
+      json_type(call, '$.function.arguments'),
+      json_type(call, '$.toolUse.input')
+    )
+    THEN '{}'
+  WHEN
+    regexp_matches(call::VARCHAR, '"function_?[cC]all"')
+    AND 'OBJECT' IN (json_type(call, '$.functionCall'), json_type(call, '$.function_call'))
+    THEN '{}'
+END;
+
 -- What one content block of a model provider's message is, as a part of ours.
 --
 -- Reads the blocks of OpenAI (`text`, `input_text`, `output_text`, `function`), Anthropic (`text`,
@@ -5,8 +25,8 @@
 -- `tool-result`),
 -- Bedrock (`text`, `reasoningContent`, `toolUse`, `toolResult`), Google (`text` with `thought`,
 -- `function_call`, `function_response`) and Pydantic AI (`kind`).
--- A STRUCT(part_type, text, tool_name, call_id, arguments, result), all VARCHAR; part_type is NULL
--- for any other block.
+-- A STRUCT(part_type, text, tool_name, call_id, arguments, result, all VARCHAR, and failed
+-- BOOLEAN: of a result, that the block says so beside it); part_type is NULL for any other block.
 CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
   'part_type': CASE
     WHEN json_exists(block, '$.toolUse') THEN 'tool_call'
@@ -66,7 +86,8 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
     block ->> '$.function.arguments',
     block ->> '$.function_call.args',
     block ->> '$.functionCall.args',
-    block ->> '$.toolRequest.input'
+    block ->> '$.toolRequest.input',
+    stated_nothing(block)
   ),
   'result': coalesce(
     block ->> '$.toolResult.content',
@@ -76,5 +97,19 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
     block ->> '$.function_response.response',
     block ->> '$.functionResponse.response',
     block ->> '$.toolResponse.output'
-  )
+  ),
+  'failed': CASE
+    WHEN contains(block::VARCHAR, 'rror')
+      THEN
+        block ->> '$.toolResult.status' = 'error'
+        OR block ->> '$.output.type' IN ('error-text', 'error-json')
+        OR (
+          block ->> '$.type' IN ('tool_result', 'tool-result')
+          AND (
+            block ->> '$.is_error' = 'true'
+            OR block ->> '$.isError' = 'true'
+            OR block ->> '$.status' = 'error'
+          )
+        )
+  END
 };

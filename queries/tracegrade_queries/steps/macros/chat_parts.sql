@@ -42,7 +42,8 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
             json_object(
               'role', 'tool',
               'tool_call_id', told_message ->> '$.call_id',
-              'content', told_message ->> '$.output'
+              'content', told_message ->> '$.output',
+              'is_error', told_message -> '$.is_error'
             )
         WHEN 'reasoning'
           THEN
@@ -113,7 +114,12 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
         'part_type': 'tool_call_response',
         'call_id': coalesce(message ->> '$.tool_call_id', message ->> '$.id'),
         'tool_name': message ->> '$.name',
-        'result': message ->> '$.content'
+        'result': message ->> '$.content',
+        'failed': coalesce(message ->> '$.status' = 'error', FALSE)
+        OR 'true' IN (
+          message ->> '$.is_error', message ->> '$.isError', message ->> '$.error'
+        )
+        OR coalesce(failed_beside(message ->> '$.content'), FALSE)
       } AS part
     FROM messages
     WHERE role = 'tool' AND content_type IS NOT NULL AND NOT is_blocks
@@ -162,7 +168,8 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
           request ->> '$.function.arguments',
           request ->> '$.args',
           request ->> '$.arguments',
-          request ->> '$.input'
+          request ->> '$.input',
+          stated_nothing(request)
         )
       } AS part
     FROM requests
@@ -178,7 +185,8 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
       part.tool_name,
       part.call_id,
       part.arguments,
-      result_text(part.result) AS result
+      result_text(part.result) AS result,
+      part.failed
     FROM parts
     WHERE part.part_type IS NOT NULL
   )
@@ -194,6 +202,7 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
     read_parts.tool_name,
     read_parts.call_id,
     read_parts.arguments,
-    read_parts.result
+    read_parts.result,
+    read_parts.failed
   FROM told
   INNER JOIN read_parts ON told.text = read_parts.message_text;

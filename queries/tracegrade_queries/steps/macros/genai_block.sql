@@ -13,7 +13,9 @@ CASE part ->> '$.type'
     THEN json_object(
       'type', 'tool_result',
       'tool_use_id', part ->> '$.id',
-      'content', coalesce(part -> '$.response', part -> '$.result')
+      'content', coalesce(part -> '$.response', part -> '$.result'),
+      'is_error', coalesce(part -> '$.is_error', part -> '$.isError'),
+      'status', part -> '$.status'
     )
   ELSE
     if(

@@ -1,21 +1,102 @@
 -- Whether a tool's result says that the call failed (docs/metrics.md, section 0.7).
 --
--- It does if it is an object with `isError: true` or a non-empty `error`, or a text that begins
--- with error, exception or traceback in any case, after blanks; a JSON string, which may be cut,
--- is a text too. False for NULL.
+-- Keys of JSON that say so stand in a result with `rror` or an exit code, unless they are written
+-- with escapes. False for NULL.
+-- The forms are those of MCP (`isError`), Anthropic (`is_error`, in blocks `tool_result`), Bedrock
+-- (`toolResult` with a `status`), LangChain (a tool's message with a `status`), Vercel's AI SDK
+-- (`error-text`, `error-json`), Codex (`metadata.exit_code`, `Exit code: N`), Claude Code
+-- (`Exit code N`).
+CREATE OR REPLACE TEMP MACRO is_empty_error(ERROR) AS
+coalesce(error::VARCHAR, 'null')
+IN ('null', '""', '{}', '[]', 'false', '0', '0.0', '-0.0');
+
+-- Of an object whose `status` is error: it tells of nothing else, or is a tool's message. What
+-- else has such a status may be what a tool found.
+CREATE OR REPLACE TEMP MACRO is_failure_alone(TOLD) AS
+list_has_any(json_keys(told), ['toolUseId', 'tool_call_id', 'tool_use_id'])
+OR list_has_all(
+  [
+    'code', 'content', 'data', 'description', 'detail', 'details', 'error', 'errorCode',
+    'errorMessage', 'errorType', 'error_code', 'error_message', 'error_msg', 'error_type',
+    'errors',
+    'hint', 'message', 'msg', 'name', 'ok', 'output', 'reason', 'request_id', 'result',
+    'retryable', 'stack', 'stack_trace', 'status', 'status_code', 'stderr', 'success', 'suggestion',
+    'timestamp', 'tool', 'tool_name', 'traceback', 'type'
+  ],
+  json_keys(told)
+);
+
+CREATE OR REPLACE TEMP MACRO says_failed(LEVEL) AS
+CASE json_type(level)
+  WHEN 'OBJECT'
+    THEN
+      coalesce(json_extract(level, '$.isError')::VARCHAR = 'true', FALSE)
+      OR coalesce(json_extract(level, '$.is_error')::VARCHAR = 'true', FALSE)
+      OR coalesce(level ->> '$.type' IN ('error-text', 'error-json'), FALSE)
+      OR coalesce(try_cast(level ->> '$.metadata.exit_code' AS BIGINT) <> 0, FALSE)
+      OR (coalesce(level ->> '$.status' = 'error', FALSE) AND is_failure_alone(level))
+  -- Blocks of a message.
+  WHEN 'ARRAY'
+    THEN
+      len(
+        list_filter(
+          json_transform(
+            level,
+            '[{"type": "VARCHAR", "is_error": "VARCHAR", "isError": "VARCHAR",
+              "toolResult": {"status": "VARCHAR"}}]'
+          ),
+          LAMBDA block:
+          block['toolResult'].status = 'error'
+          OR (block.type = 'tool_result' AND 'true' IN (block.is_error, block['isError']))
+        )
+      ) > 0
+  ELSE FALSE
+END;
+
+-- What a wrapper holds: a server's reply, a framework's object around each result.
+CREATE OR REPLACE TEMP MACRO unwrapped(TOLD) AS
+CASE
+  WHEN json_type(told) = 'OBJECT'
+    THEN
+      try_cast(
+        coalesce(
+          told ->> '$.result',
+          told ->> '$.output',
+          told ->> '$.response',
+          told ->> '$.toolResult',
+          told ->> '$.tool_result',
+          told ->> '$.content'
+        ) AS JSON
+      )
+END;
+
+CREATE OR REPLACE TEMP MACRO says_failed_inside(TOLD) AS
+says_failed(told)
+OR (
+  json_type(told, '$.error') IN ('VARCHAR', 'OBJECT', 'ARRAY')
+  AND NOT is_empty_error(json_extract(told, '$.error'))
+);
+
 CREATE OR REPLACE TEMP MACRO result_is_error(RESULT) AS
 coalesce(
   regexp_matches(result, '^\s*(error|exception|traceback)', 'i')
+  -- A JSON string, which may be cut, is a text too; its blanks may be escapes.
   OR regexp_matches(
     result, '^\s*"(\s|\\[nrt])*(error|exception|traceback)([^"\\]|\\.)*\\?("\s*)?$', 'is'
   )
-  OR (
-    regexp_matches(result, '"(isError|error)"')
-    AND (
-      (try_cast(result AS JSON) -> '$.isError')::VARCHAR = 'true'
-      OR coalesce((try_cast(result AS JSON) -> '$.error')::VARCHAR, 'null')
-      NOT IN ('null', '""', '{}', '[]', 'false', '0', '0.0', '-0.0')
-    )
-  ),
-  false
+  OR regexp_matches(result, '^\s*Exit code:? -?[1-9]\d*\s*(\n|$)')
+  OR CASE
+    WHEN
+      regexp_matches(result, '^\s*[{\[]')
+      AND (
+        contains(result, 'rror') OR contains(result, '"exit_code"') OR contains(result, '\u00')
+      )
+      THEN
+        says_failed(try_cast(result AS JSON))
+        OR NOT is_empty_error(json_extract(try_cast(result AS JSON), '$.error'))
+        OR coalesce(says_failed_inside(unwrapped(try_cast(result AS JSON))), FALSE)
+        OR coalesce(says_failed_inside(unwrapped(unwrapped(try_cast(result AS JSON)))), FALSE)
+    ELSE FALSE
+  END,
+  FALSE
 );

@@ -28,6 +28,7 @@
 --   call_id           VARCHAR  NULL if empty.
 --   arguments         VARCHAR
 --   result            VARCHAR
+--   failed            BOOLEAN  Of a response: the source says that the call failed.
 -- Order:
 --   none
 WITH told AS NOT MATERIALIZED (
@@ -52,6 +53,7 @@ WITH told AS NOT MATERIALIZED (
       parts.arguments
     ) AS arguments,
     parts.result,
+    parts.failed,
     parts.direction = 'out' AND parts.part_type = 'text' AS is_output_text,
     coalesce(
       CASE parts.direction
@@ -281,7 +283,8 @@ split_parts AS (
     tool_name,
     call_id,
     arguments,
-    result
+    result,
+    failed
   FROM told
   WHERE NOT may_have_form
   UNION ALL BY NAME
@@ -296,7 +299,8 @@ split_parts AS (
     tool_name,
     call_id,
     arguments,
-    result
+    result,
+    failed
   FROM forms
   WHERE form = 'plain'
   UNION ALL BY NAME

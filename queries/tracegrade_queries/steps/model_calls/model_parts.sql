@@ -19,6 +19,7 @@
 --   call_id           VARCHAR
 --   arguments         VARCHAR
 --   result            VARCHAR
+--   failed            BOOLEAN  Of a response: the source says that the call failed.
 -- Order:
 --   none
 SELECT
@@ -34,7 +35,8 @@ SELECT
   tool_name,
   call_id,
   arguments,
-  result
+  result,
+  failed
 FROM recorded_parts
 UNION ALL
 SELECT
@@ -50,5 +52,6 @@ SELECT
   tool_name,
   call_id,
   arguments,
-  result
+  result,
+  failed
 FROM recovered_parts;

@@ -19,6 +19,7 @@
 --   call_id           VARCHAR
 --   arguments         VARCHAR
 --   result            VARCHAR
+--   failed            BOOLEAN  Of a response: the source says that the call failed.
 -- Order:
 --   none
 SELECT
@@ -34,7 +35,8 @@ SELECT
   message_parts.tool_name,
   message_parts.call_id,
   message_parts.arguments,
-  message_parts.result
+  message_parts.result,
+  message_parts.failed
 FROM message_parts
 INNER JOIN message_sources USING (key)
 WHERE

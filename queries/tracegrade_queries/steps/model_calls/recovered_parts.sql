@@ -23,6 +23,7 @@
 --   call_id           VARCHAR
 --   arguments         VARCHAR
 --   result            VARCHAR
+--   failed            BOOLEAN  Of a response: the source says that the call failed.
 -- Order:
 --   none
 WITH recording AS (
@@ -118,7 +119,8 @@ SELECT
   next_input.tool_name,
   next_input.call_id,
   next_input.arguments,
-  next_input.result
+  next_input.result,
+  next_input.failed
 FROM next_input
 LEFT JOIN starts USING (producer)
 WHERE

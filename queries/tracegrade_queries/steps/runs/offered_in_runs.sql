@@ -11,6 +11,7 @@
 -- Columns:
 --   run            BIGINT     One row each; runs that offer nothing known have none.
 --   names          VARCHAR[]  In the order first offered.
+--   bare_names     VARCHAR[]  Of those that take no arguments; NULL if none is known to.
 --   offered_tools  VARCHAR    JSON list of their definitions, the first of each name.
 -- Order:
 --   none
@@ -71,6 +72,7 @@ merged AS (
   SELECT
     offer,
     list(name ORDER BY first_place) AS names,
+    list(name) FILTER (WHERE takes_nothing(json_extract(tool, '$.parameters'))) AS bare_names,
     '[' || string_agg(tool::VARCHAR, ',' ORDER BY first_place) || ']' AS offered_tools
   FROM first_tools
   GROUP BY offer
@@ -79,6 +81,7 @@ merged AS (
 SELECT
   run_offers.run,
   merged.names,
+  merged.bare_names,
   merged.offered_tools
 FROM run_offers
 INNER JOIN merged USING (offer);

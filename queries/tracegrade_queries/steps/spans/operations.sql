@@ -3,6 +3,7 @@
 -- Reads:
 --   bucket_spans
 --   dialect_operations
+--   failed_exits
 --   pauses
 --   salvaged_events
 -- Columns:
@@ -32,7 +33,8 @@
 --   plan                VARCHAR
 --   user_input          VARCHAR
 --   answer              VARCHAR
---   failed              BOOLEAN  False unless the span's own status or a dialect says so.
+--   failed              BOOLEAN  False unless the span's own status, its exit code or a dialect
+--                                says so.
 --   paused              BOOLEAN  It waits for somebody, which is no failure.
 --   error_type          VARCHAR
 --   error_message       VARCHAR
@@ -166,7 +168,14 @@ SELECT
   coalesced.plan,
   coalesced.user_input,
   CASE WHEN NOT is_printed_object(coalesced.answer) THEN coalesced.answer END AS answer,
-  (coalesce(coalesced.failed, false) OR bucket_spans.failed)
+  (
+    coalesce(coalesced.failed, false)
+    OR bucket_spans.failed
+    OR (
+      coalesced.operation = 'tool'
+      AND coalesced.key IN (SELECT failed_exits.key FROM failed_exits)
+    )
+  )
   AND NOT coalesce(coalesced.inherits_status, false)
   AND pauses.key IS null AS failed,
   pauses.key IS NOT null AS paused,

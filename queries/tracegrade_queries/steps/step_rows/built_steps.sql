@@ -111,6 +111,7 @@ SELECT
     list_distinct(
       operations.flags
       || CASE WHEN NOT calls.parsed THEN ['unparsed_arguments'] ELSE [] END
+      || CASE WHEN NOT calls.request_parsed AND calls.parsed THEN ['unparsed_request'] ELSE [] END
       || CASE WHEN calls.arguments IN (FROM deep_texts) THEN ['deep_arguments'] ELSE [] END
       || CASE WHEN operations.dropped THEN ['dropped_attributes'] ELSE [] END
     )

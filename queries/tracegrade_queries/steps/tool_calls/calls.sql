@@ -29,8 +29,9 @@
 --   kind              VARCHAR  tool_call | plan | handoff | answer.
 --   tool_name         VARCHAR
 --   call_id           VARCHAR
---   arguments         VARCHAR  Canonical JSON, else as sent.
+--   arguments         VARCHAR  Canonical JSON, else as sent; {} of a tool that takes none.
 --   parsed            BOOLEAN  The arguments are JSON, or there are none.
+--   request_parsed    BOOLEAN  So are those that the model gave, which may be others.
 --   result            VARCHAR  Of the execution, else the response.
 --   observed          VARCHAR  Response that the model got, else the result.
 --   status            VARCHAR  ok | error | not_executed | interrupted | unknown.
@@ -90,8 +91,11 @@ requested AS (
     executions.start_ns AS execution_ns,
     coalesce(nullif(requests.tool_name, ''), executions.tool_name) AS tool_name,
     coalesce(requests.call_id, executions.call_id) AS call_id,
-    -- Where the end of the request was cut off, its execution tells it whole.
+    -- Where the end of the request was cut off, its execution tells it whole; so it does where a
+    -- stream's pieces were put together wrongly, or not at all.
     CASE
+      WHEN (NOT requests.parsed OR requests.is_blank) AND executions.match_arguments IS NOT NULL
+        THEN executions.match_arguments
       WHEN
         told_in_part.model_call IS NOT NULL
         AND json_contains(
@@ -101,8 +105,10 @@ requested AS (
       ELSE coalesce(requests.arguments, executions.arguments)
     END AS arguments,
     coalesce(
-      requests.parsed, executions.arguments IS NULL OR executions.match_arguments IS NOT NULL
+      requests.parsed OR executions.match_arguments IS NOT NULL,
+      executions.arguments IS NULL OR executions.match_arguments IS NOT NULL
     ) AS parsed,
+    coalesce(requests.parsed, TRUE) AS request_parsed,
     executions.result,
     executions.failed,
     executions.ended,
@@ -111,6 +117,7 @@ requested AS (
     executions.error_message,
     executions.effect,
     executions.cost,
+    responses.failed AS answer_failed,
     responses.request IS NOT NULL
     OR coalesce(
       NOT shared_responses.is_code
@@ -186,6 +193,9 @@ known AS (
     ) AS executions_recorded,
     coalesce(requested.observed, requested.result) AS seen,
     unfinished_runs.run IS NOT NULL AS is_unfinished,
+    list_contains(
+      coalesce(tool_lists.bare_names, offered_in_runs.bare_names), requested.tool_name
+    ) AS takes_nothing,
     interrupted_runs.run IS NOT NULL AS is_interrupted,
     coalesce(interrupted_runs.is_hidden, FALSE) AS hides_pause,
     called_agents.key IS NOT NULL
@@ -234,6 +244,8 @@ judged AS (
         AND seen IS NULL
         AND (coalesce(offered, TRUE) OR starts_with(tool_name, 'adk_request_'))
         THEN { 'status': 'interrupted', 'source': 'request' }
+      WHEN execution IS NOT NULL AND answer_failed
+        THEN { 'status': 'error', 'source': 'response' }
       WHEN execution IS NOT NULL THEN { 'status': 'ok', 'source': 'span' }
       -- It may have been under way when the process died.
       WHEN is_unfinished AND NOT answered AND coalesce(offered, TRUE)
@@ -244,6 +256,7 @@ judged AS (
       WHEN answered AND starts_with(observed, haystack_failure(tool_name))
         THEN { 'status': 'error', 'source': 'text' }
       WHEN answered AND result_is_error(observed) THEN { 'status': 'error', 'source': 'text' }
+      WHEN answered AND answer_failed THEN { 'status': 'error', 'source': 'response' }
       WHEN answered THEN { 'status': 'ok', 'source': 'response' }
       WHEN refused THEN { 'status': 'not_executed', 'source': 'text' }
       ELSE { 'status': 'unknown', 'source': 'request' }
@@ -274,8 +287,9 @@ SELECT
   ) AS kind,
   nullif(judged.tool_name, '') AS tool_name,
   judged.call_id,
-  judged.arguments,
+  coalesce(judged.arguments, if(judged.takes_nothing, '{}', NULL)) AS arguments,
   judged.parsed,
+  judged.request_parsed,
   coalesce(
     judged.result, CASE WHEN judged.verdict.status <> 'not_executed' THEN judged.observed END
   )

@@ -1,7 +1,9 @@
 -- Which execution belongs to which request.
 --
--- By call id, in order where an id was used again; else by tool and arguments, else by tool alone,
--- to the latest model call before the execution that requested it, in order.
+-- By call id, where it says which; else by tool and arguments, else by tool alone, to the latest
+-- model call before the execution that requested it, in order. An id that several model calls gave
+-- is that of the latest of them before the execution: some number their calls anew each time.
+-- Within one of them, an id that several requests have says nothing.
 --
 -- Reads:
 --   requests
@@ -14,34 +16,46 @@
 --   execution  BIGINT  Key in executions; one row each.
 -- Order:
 --   none
-WITH numbered_requests AS (
+WITH rounds AS (
   SELECT
-    request,
     run,
     call_id,
-    row_number() OVER (
-      PARTITION BY run, call_id ORDER BY start_ns, request
-    ) AS occurrence
+    model_call,
+    any_value(request) AS request,
+    count(*) AS requests,
+    -- A clock that is behind leads to the first.
+    CASE
+      WHEN
+        row_number() OVER (PARTITION BY run, call_id ORDER BY min(start_ns), model_call) > 1
+        THEN min(start_ns)
+      ELSE 0
+    END AS from_ns
   FROM requests
   WHERE call_id IS NOT NULL
+  GROUP BY run, call_id, model_call
 ),
 
-numbered_executions AS (
+identified_executions AS (
   SELECT
-    key,
-    run,
-    call_id,
-    row_number() OVER (PARTITION BY run, call_id ORDER BY start_ns, key) AS occurrence
+    executions.key,
+    rounds.request,
+    rounds.requests,
+    row_number() OVER (PARTITION BY rounds.request ORDER BY executions.start_ns, executions.key)
+      AS occurrence
   FROM executions
-  WHERE call_id IS NOT NULL
+  ASOF JOIN rounds
+    ON
+      executions.run = rounds.run
+      AND executions.call_id = rounds.call_id
+      AND executions.start_ns >= rounds.from_ns
 ),
 
 by_id AS (
   SELECT
-    numbered_requests.request,
-    numbered_executions.key AS execution
-  FROM numbered_requests
-  INNER JOIN numbered_executions USING (run, call_id, occurrence)
+    request,
+    key AS execution
+  FROM identified_executions
+  WHERE requests = 1 AND occurrence = 1
 ),
 
 -- An execution whose id no request knows may still be one of a request without id.

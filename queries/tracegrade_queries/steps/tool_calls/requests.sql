@@ -16,6 +16,7 @@
 --   call_id           VARCHAR
 --   arguments         VARCHAR  Canonical JSON, else as sent.
 --   parsed            BOOLEAN
+--   is_blank          BOOLEAN  Its arguments are an empty text or null: none, or not recorded.
 -- Order:
 --   none
 SELECT
@@ -30,7 +31,8 @@ SELECT
   coalesce(model_parts.tool_name, '') AS tool_name,
   model_parts.call_id,
   coalesce(canonical.canonical, model_parts.arguments) AS arguments,
-  model_parts.arguments IS NULL OR canonical.canonical IS NOT NULL AS parsed
+  model_parts.arguments IS NULL OR canonical.canonical IS NOT NULL AS parsed,
+  coalesce(regexp_matches(model_parts.arguments, '^\s*(null|"")?\s*$'), FALSE) AS is_blank
 FROM model_parts
 LEFT JOIN canonical ON model_parts.arguments = canonical.text
 WHERE model_parts.direction = 'out' AND model_parts.part_type = 'tool_call';

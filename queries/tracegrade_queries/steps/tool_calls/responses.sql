@@ -1,11 +1,16 @@
 -- What the model saw of each call that it requested, from the first later input that contains it.
 --
+-- Where an id was used again, that input is heard before the next model call that used it spoke,
+-- and its responses are those below the last call with this id that it tells; of several requests
+-- of one model call with one id the last has the last of them.
+--
 -- A response without a call id, or with one that no request was recorded with, belongs to the
 -- request that is as far from the end of its message as the response is from the end of the next
 -- call's input. A call that plans is no next call, and what a model saw of several requests at
 -- once it saw of none of them.
 --
 -- Reads:
+--   model_calls
 --   requests
 --   model_parts
 --   next_calls
@@ -15,6 +20,7 @@
 -- Columns:
 --   request   BIGINT   One row each.
 --   observed  VARCHAR  NULL if the response was empty.
+--   failed    BOOLEAN  The source says that the call failed. Never NULL.
 -- Order:
 --   none
 WITH responses_seen AS NOT MATERIALIZED (
@@ -26,9 +32,20 @@ WITH responses_seen AS NOT MATERIALIZED (
     tool_name,
     message_position,
     part_position,
-    coalesce(result, text) AS observed
+    coalesce(result, text) AS observed,
+    coalesce(failed, FALSE) AS failed
   FROM model_parts
   WHERE direction = 'in' AND part_type = 'tool_call_response'
+),
+
+used_again AS (
+  SELECT
+    run,
+    call_id
+  FROM requests
+  WHERE call_id IS NOT NULL
+  GROUP BY run, call_id
+  HAVING count(*) > 1
 ),
 
 -- Every later call hears a response again: its text is taken from the first that does.
@@ -36,8 +53,9 @@ first_heard AS (
   SELECT
     requests.request,
     min(place_by(responses_seen.start_ns, responses_seen.model_call))
-    FILTER (WHERE responses_seen.observed IS NOT NULL) AS place
+    FILTER (WHERE responses_seen.observed IS NOT NULL OR responses_seen.failed) AS place
   FROM requests
+  ANTI JOIN used_again USING (run, call_id)
   INNER JOIN responses_seen
     ON
       requests.run = responses_seen.run
@@ -46,14 +64,21 @@ first_heard AS (
   GROUP BY requests.request
 ),
 
--- Where an id was used again, an input holds several responses: the last is the newest.
-by_id AS (
+-- Of several in one input the last is the newest.
+by_own_id AS (
   SELECT
     requests.request,
     arg_min(
       responses_seen.observed,
       place_by(-responses_seen.message_position, -responses_seen.part_position)
-    ) AS observed
+    ) AS observed,
+    coalesce(
+      arg_min(
+        responses_seen.failed,
+        place_by(-responses_seen.message_position, -responses_seen.part_position)
+      ),
+      FALSE
+    ) AS failed
   FROM first_heard
   INNER JOIN requests USING (request)
   LEFT JOIN responses_seen
@@ -62,6 +87,101 @@ by_id AS (
       AND requests.call_id = responses_seen.call_id
       AND first_heard.place = place_by(responses_seen.start_ns, responses_seen.model_call)
   GROUP BY requests.request
+),
+
+used_requests AS (
+  SELECT requests.*
+  FROM requests
+  SEMI JOIN used_again USING (run, call_id)
+),
+
+rounds AS (
+  SELECT
+    run,
+    call_id,
+    model_call,
+    lead(min(start_ns)) OVER (PARTITION BY run, call_id ORDER BY min(start_ns), model_call)
+      AS next_ns
+  FROM used_requests
+  GROUP BY run, call_id, model_call
+),
+
+told_again AS (
+  SELECT
+    model_parts.model_call,
+    model_parts.call_id,
+    max(place_by(model_parts.message_position, model_parts.part_position)) AS place
+  FROM model_parts
+  SEMI JOIN used_again USING (run, call_id)
+  WHERE model_parts.direction = 'in' AND model_parts.part_type = 'tool_call'
+  GROUP BY model_parts.model_call, model_parts.call_id
+),
+
+round_responses AS (
+  SELECT
+    rounds.model_call AS requesting,
+    responses_seen.*,
+    row_number() OVER (
+      PARTITION BY rounds.model_call, responses_seen.call_id, responses_seen.model_call
+      ORDER BY responses_seen.message_position DESC, responses_seen.part_position DESC
+    ) AS from_end,
+    count(*) OVER (
+      PARTITION BY rounds.model_call, responses_seen.call_id, responses_seen.model_call
+    ) AS responses
+  FROM rounds
+  INNER JOIN responses_seen
+    ON rounds.run = responses_seen.run AND rounds.call_id = responses_seen.call_id
+  INNER JOIN model_calls ON rounds.model_call = model_calls.model_call
+  LEFT JOIN told_again
+    ON
+      responses_seen.model_call = told_again.model_call
+      AND responses_seen.call_id = told_again.call_id
+  WHERE
+    responses_seen.start_ns > model_calls.start_ns
+    AND responses_seen.start_ns <= coalesce(rounds.next_ns, responses_seen.start_ns)
+    AND place_by(responses_seen.message_position, responses_seen.part_position)
+    > coalesce(told_again.place, place_by(-1, 0))
+),
+
+numbered_again AS (
+  SELECT
+    requests.request,
+    requests.model_call,
+    requests.call_id,
+    row_number() OVER (
+      PARTITION BY requests.model_call, requests.call_id ORDER BY requests.request DESC
+    ) AS from_end
+  FROM requests
+  SEMI JOIN used_again USING (run, call_id)
+),
+
+by_used_id AS (
+  SELECT
+    numbered_again.request,
+    arg_min(
+      round_responses.observed, place_by(round_responses.start_ns, round_responses.model_call)
+    ) AS observed,
+    coalesce(
+      arg_min(
+        round_responses.failed, place_by(round_responses.start_ns, round_responses.model_call)
+      ),
+      FALSE
+    ) AS failed
+  FROM numbered_again
+  INNER JOIN round_responses
+    ON
+      numbered_again.model_call = round_responses.requesting
+      AND numbered_again.call_id = round_responses.call_id
+      AND least(numbered_again.from_end, round_responses.responses) = round_responses.from_end
+  GROUP BY numbered_again.request
+),
+
+by_id AS (
+  SELECT *
+  FROM by_own_id
+  UNION ALL
+  SELECT *
+  FROM by_used_id
 ),
 
 unnamed_requests AS (
@@ -83,6 +203,7 @@ unnamed_responses AS (
     responses_seen.model_call,
     responses_seen.call_id,
     responses_seen.observed,
+    responses_seen.failed,
     row_number() OVER (
       PARTITION BY responses_seen.model_call
       ORDER BY responses_seen.message_position DESC, responses_seen.part_position DESC
@@ -93,12 +214,14 @@ unnamed_responses AS (
 
 SELECT
   request,
-  observed
+  observed,
+  failed
 FROM by_id
 UNION ALL
 SELECT
   unnamed_requests.request,
-  unnamed_responses.observed
+  unnamed_responses.observed,
+  unnamed_responses.failed
 FROM unnamed_requests
 INNER JOIN unnamed_responses USING (model_call, from_end)
 WHERE unnamed_requests.call_id IS NULL OR unnamed_responses.call_id IS NULL;

@@ -7,6 +7,7 @@
 -- Columns:
 --   offered_tools  VARCHAR    As sent; one row each. Texts that are not a JSON list are left out.
 --   names          VARCHAR[]  Names of the tools, in order.
+--   bare_names     VARCHAR[]  Names of those that take no arguments; NULL if none is known to.
 --   tools          JSON[]     {name, description, parameters} of each; missing ones NULL.
 -- Order:
 --   none
@@ -57,6 +58,7 @@ named AS (
 SELECT
   offered_tools,
   list(name ORDER BY position) AS names,
+  list(name) FILTER (WHERE takes_nothing(parameters)) AS bare_names,
   list(
     json_object('name', name, 'description', description, 'parameters', parameters)
     ORDER BY position

@@ -1,0 +1,21 @@
+-- Spans whose process ended with an exit code other than 0, by the conventions of processes.
+--
+-- Reads:
+--   bucket_spans
+--   shapes
+-- Needs:
+--   shapes WHERE list_contains(names, 'process.exit.code')
+-- Columns:
+--   key  BIGINT  One row each.
+-- Order:
+--   none
+WITH exiting AS (
+  SELECT shape
+  FROM shapes
+  WHERE list_contains(names, 'process.exit.code')
+)
+
+SELECT bucket_spans.key
+FROM bucket_spans
+SEMI JOIN exiting USING (shape)
+WHERE try_cast(bucket_spans.attributes['process.exit.code'] AS BIGINT) <> 0;
