@@ -14,7 +14,7 @@ def called(
     requested: object, executed: str | None, schema: Row | None = None, name: str = "now"
 ) -> list[Row]:
     """Return a run with one call of a tool, requested and executed with these arguments."""
-    part = {"type": "tool_call", "id": "c1", "name": name}
+    part: Row = {"type": "tool_call", "id": "c1", "name": name}
     if requested is not MISSING:
         part["arguments"] = requested
     told: Row = {}

@@ -159,7 +159,7 @@ def test_a_reply_that_says_so_beside_its_text_makes_the_call_an_error(tmp_path: 
     assert [row["status"] for row in found] == len(REPLIES) * ["error", "ok"]
 
 
-FLAGS = [{"is_error": True}, {"isError": True}, {"status": "error"}]
+FLAGS: list[Row] = [{"is_error": True}, {"isError": True}, {"status": "error"}]
 
 
 def test_a_part_of_the_conventions_that_says_so_makes_the_call_an_error(tmp_path: Path) -> None:

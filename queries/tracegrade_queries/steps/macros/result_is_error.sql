@@ -20,7 +20,8 @@ OR list_has_all(
     'errorMessage', 'errorType', 'error_code', 'error_message', 'error_msg', 'error_type',
     'errors',
     'hint', 'message', 'msg', 'name', 'ok', 'output', 'reason', 'request_id', 'result',
-    'retryable', 'stack', 'stack_trace', 'status', 'status_code', 'stderr', 'success', 'suggestion',
+    'retryable', 'stack', 'stack_trace', 'status', 'status_code', 'stderr', 'success',
+    'suggestion',
     'timestamp', 'tool', 'tool_name', 'traceback', 'type'
   ],
   json_keys(told)
