@@ -46,13 +46,20 @@ EMPTY = [
     (None, None, None),
     ('""', None, None),
     (MISSING, None, BARE),
-    (MISSING, None, {"type": "object"}),
+    (MISSING, None, {"type": "object", "additionalProperties": False}),
     # Wrong, and no less empty.
     ("", "", CITY),
     # What the model gave goes before what a framework added.
     ({}, '{"context": "x"}', None),
 ]
-UNTOLD = [None, CITY, {}, {"type": "object", "additionalProperties": True}, {"$ref": "#/a"}]
+UNTOLD = [
+    None,
+    CITY,
+    {},
+    {"type": "object"},
+    BARE | {"additionalProperties": True},
+    {"$ref": "#/a"},
+]
 GLUED = ['{}{"stock":"MSFT"}', '{"stock":"MSFT"}{"stock":"MSFT"}']
 
 

@@ -1,9 +1,15 @@
 -- Whether a tool takes no arguments by the schema of its parameters: an object that names none.
 --
--- False for a schema that refers to others or lets any be given; NULL for NULL.
+-- False or NULL for one that refers to others or lets any be given, as a bare `type: object` does.
 CREATE OR REPLACE TEMP MACRO takes_nothing(SCHEMA) AS
 json_extract_string(schema, '$.type') = 'object'
-AND coalesce(json_extract(schema, '$.properties')::VARCHAR, '{}') IN ('{}', 'null')
+AND (
+  json_extract(schema, '$.properties')::VARCHAR = '{}'
+  OR (
+    json_extract(schema, '$.properties') IS NULL
+    AND json_extract(schema, '$.additionalProperties')::VARCHAR = 'false'
+  )
+)
 AND coalesce(json_extract(schema, '$.required')::VARCHAR, '[]') IN ('[]', 'null')
 AND coalesce(json_extract(schema, '$.additionalProperties')::VARCHAR, 'false') IN ('false', 'null')
 AND NOT list_has_any(
