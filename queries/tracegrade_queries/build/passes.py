@@ -67,7 +67,6 @@ _MACROS: Final = (  # each may use those before it
     "result_is_error",
     "block_part",
     "chat_parts",
-    "genai_block",
     "held_chat",
     "half_shared",
     "is_random_id",
