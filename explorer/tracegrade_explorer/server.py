@@ -26,6 +26,7 @@ from tracegrade_explorer.guard import (
 )
 from tracegrade_explorer.shelf.shelf import MAX_RUNS, Shelf
 from tracegrade_queries.engine.connection import open_lake
+from tracegrade_queries.engine.no_writes import WITHOUT, landlock_version
 
 WILDCARDS: Final = ("0.0.0.0", "::")  # noqa: S104 - which are not bound, but asked about
 DRAIN_SECS: Final = 5
@@ -92,6 +93,8 @@ def serve(place: str, options: Options, say: Callable[[str], object]) -> None:
         render.load_templates()
         shelf.follow()
         say(f"ui: {url}")
+        if not landlock_version():
+            say(f"note: {WITHOUT}")
         if options.open_browser:
             webbrowser.open(url)
         with contextlib.closing(explorer):

@@ -20,6 +20,7 @@ from tracegrade_lake import Lake
 from tracegrade_queries.engine import connection
 from tracegrade_queries.engine.comments import comment
 from tracegrade_queries.engine.layers import BUILT, find_query
+from tracegrade_queries.engine.selects import only_reads
 from tracegrade_queries.errors import QueryFailed, TableMissing
 from tracegrade_queries.sql_command import way_out
 
@@ -29,7 +30,10 @@ __all__ = ["ask", "connect", "scan"]
 def connect(
     lake: str | Path | Lake, *, memory_limit: str | None = None
 ) -> duckdb.DuckDBPyConnection:
-    """Return DuckDB over a lake as it is now: one view per table, and nothing can be written.
+    """Return DuckDB over a lake as it is now: one view per table, of no other file.
+
+    The connection is yours: unlike `tracegrade sql`, it runs any statement, and a `COPY` to a file
+    of the lake replaces it. Give it no SQL of others.
 
     Args:
         lake: Its folder or URL.
@@ -62,8 +66,8 @@ def ask(con: duckdb.DuckDBPyConnection, name: str, **parameters: Any) -> duckdb.
         UnknownQuery: There is no such query.
         QueryFailed: A parameter is missing or wrong, or a table that it reads.
     """
-    text = find_query(name).strip().removesuffix(";")
     try:
+        text = only_reads(con, find_query(name))
         return con.sql(text, params=parameters) if parameters else con.sql(text)
     except (duckdb.Error, RuntimeError) as error:
         raise QueryFailed(way_out(str(error), partial(_arguments, name))) from error

@@ -1,11 +1,13 @@
 """Runs an analyst's query over a lake and prints its rows, for people or for programs."""
 
+import contextlib
 import io
 import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final, NamedTuple
 
 import duckdb
@@ -17,8 +19,10 @@ from tracegrade_lake import Lake
 from tracegrade_queries.build.discovery import unbuilt_spans
 from tracegrade_queries.engine import layers
 from tracegrade_queries.engine.comments import comment
-from tracegrade_queries.engine.connection import Limits, connect, open_lake
+from tracegrade_queries.engine.connection import Limits, connect, open_lake, spill_folder
 from tracegrade_queries.engine.csv_cells import as_json, flat, guarded
+from tracegrade_queries.engine.no_writes import WITHOUT, forbid_writes, in_thread
+from tracegrade_queries.engine.selects import only_reads
 from tracegrade_queries.engine.stoppable import run, too_much_memory, watch
 from tracegrade_queries.errors import QueriesError, QueryFailed, QueryStopped
 
@@ -103,13 +107,14 @@ def print_rows(
         msg = "no lake is given; pass --lake DIR or set TRACEGRADE_LAKE"
         raise QueryFailed(msg)
     opened = open_lake(lake, _note)
-    with connect(opened, memory_limit=limits.memory) as con:
+    spill = _spill(opened)
+    with in_thread(partial(_connected, opened, spill, limits.memory)) as con:
         try:
             text = _text(question)
             if CATALOGUE.search(text):
                 comment(con)
-            work = partial(_answer, con, text, question.params, output)
-            run(con, work, watch(con, limits.timeout_secs))
+            answer = partial(_answer, con, text, question.params, output)
+            run(con, partial(_restricted, spill, answer), watch(con, limits.timeout_secs))
         except QueryFailed:
             opened.tables()  # fails too, and says why, if it was a store that went away
             raise
@@ -124,6 +129,34 @@ def _check(limits: QueryLimits) -> None:
     if limits.timeout_secs is not None and not limits.timeout_secs > 0:
         msg = f"--timeout {limits.timeout_secs:g} is no time; give seconds, more than 0"
         raise QueryFailed(msg)
+
+
+def _spill(lake: Lake) -> Path:
+    """Return the folder in which the engine may write; it is made, if this user can."""
+    folder = spill_folder(lake)
+    with contextlib.suppress(OSError):
+        folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _connected(lake: Lake, spill: Path, memory_limit: str) -> duckdb.DuckDBPyConnection:
+    """Return a connection whose threads write nowhere but into the spill."""
+    if not forbid_writes([spill]):
+        _say_once(WITHOUT, spill)
+    return connect(lake, memory_limit=memory_limit)
+
+
+def _say_once(line: str, spill: Path) -> None:
+    """Say what holds for every query over a lake with the first of them."""
+    with contextlib.suppress(OSError):  # said already, or nowhere to note that it was
+        (spill / "said-that-nothing-forbids-writing").touch(exist_ok=False)
+        _note(line)
+
+
+def _restricted(spill: Path, answer: Callable[[], None]) -> None:
+    """Answer in this thread, which works for the engine and so writes nowhere else either."""
+    forbid_writes([spill])
+    answer()
 
 
 def _answer(
@@ -148,10 +181,9 @@ def _note(line: str) -> None:
 def _ask(
     con: duckdb.DuckDBPyConnection, query: str, given: Sequence[str]
 ) -> duckdb.DuckDBPyRelation:
-    text = query.strip().removesuffix(";")
     params = dict(_parameter(param) for param in given)
     try:
-        one_select(con, text)
+        text = only_reads(con, query)
         return con.sql(text, params=params) if params else con.sql(text)
     except (duckdb.Error, RuntimeError) as error:
         raise _refused(error) from error
@@ -182,20 +214,6 @@ def way_out(error: str, how_to_give: Callable[[Sequence[str]], str] = _options) 
         if name in layer.names():
             return f"there is no table '{name}' in this lake, since {layer.why_absent}"
     return error
-
-
-def one_select(con: duckdb.DuckDBPyConnection, text: str) -> None:
-    """Return if the text is one statement that returns rows: COPY could overwrite the lake.
-
-    Raises:
-        QueryFailed: It is another statement, or several, or none.
-        duckdb.Error: It cannot be parsed.
-    """
-    kinds = [statement.type for statement in con.extract_statements(text)]
-    if kinds not in ([duckdb.StatementType.SELECT], [duckdb.StatementType.EXPLAIN]):
-        found = ", ".join(kind.name for kind in kinds) or "nothing"
-        msg = f"one SELECT or EXPLAIN is needed, got {found}"
-        raise QueryFailed(msg)
 
 
 def _text(question: Question) -> str:

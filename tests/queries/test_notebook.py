@@ -137,7 +137,7 @@ def test_what_cannot_be_asked_is_told(place: str) -> None:
 
 
 def test_nothing_in_a_lake_can_be_changed(place: str) -> None:
-    """A view is no table, and files cannot be written."""
+    """A view is no table, and files of no lake cannot be written."""
     with tg.connect(place) as con:
         with pytest.raises(duckdb.Error):
             con.execute("DELETE FROM steps")

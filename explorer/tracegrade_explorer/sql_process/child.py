@@ -16,7 +16,9 @@ from tracegrade_explorer.sql_process.bounds import begin
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.csv_cells import as_json
-from tracegrade_queries.sql_command import one_select, way_out
+from tracegrade_queries.engine.no_writes import forbid_writes
+from tracegrade_queries.engine.selects import only_reads
+from tracegrade_queries.sql_command import way_out
 from tracegrade_scoring.layer import SCORES
 
 BATCH_ROWS: Final = 2_048
@@ -40,10 +42,11 @@ def main() -> None:
 
 def _answer(job: dict[str, Any]) -> dict[str, Any]:
     memory = f"{job['memory_bytes'] >> 20}MiB"
-    with connect(Lake.open(job["lake"]), layers=(SCORES,), memory_limit=memory) as con:
+    lake = Lake.open(job["lake"])
+    forbid_writes()  # before the engine has threads
+    with connect(lake, layers=(SCORES,), memory_limit=memory) as con:
         begin(job["memory_bytes"], job["secs"])
-        text = job["sql"].strip().removesuffix(";")
-        one_select(con, text)
+        text = only_reads(con, job["sql"])
         # One row more than wanted tells that there are more; all others are not even made.
         found = con.sql(text, params=job["values"] or None).limit(job["rows"] + 1)
         return _rows(found.to_arrow_reader(BATCH_ROWS), job["rows"])

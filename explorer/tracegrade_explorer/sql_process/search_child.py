@@ -16,6 +16,7 @@ from tracegrade_explorer.sql import query
 from tracegrade_explorer.sql_process.bounds import begin
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.no_writes import forbid_writes
 
 
 def main() -> None:
@@ -35,7 +36,9 @@ def _dates(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
     left = job["rows"]
     after = job["after_run"]
     memory = f"{job['memory_bytes'] >> 20}MiB"
-    with connect(Lake.open(job["lake"]), memory_limit=memory) as con:
+    lake = Lake.open(job["lake"])
+    forbid_writes()  # before the engine has threads
+    with connect(lake, memory_limit=memory) as con:
         begin(job["memory_bytes"], job["secs"])
         for received in job["dates"]:
             # One more than wanted tells whether the date has more.

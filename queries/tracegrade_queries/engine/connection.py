@@ -71,6 +71,11 @@ def open_lake(place: str | Path, note: Callable[[str], object]) -> Lake:
     return lake
 
 
+def spill_folder(lake: Lake) -> Path:
+    """Return where the engine writes what does not fit into memory."""
+    return lake.state / "_spill"
+
+
 def connect(
     lake: Lake, *, layers: Sequence[Layer] = (), memory_limit: str | None = None
 ) -> duckdb.DuckDBPyConnection:
@@ -237,7 +242,7 @@ def _open_engine(
 
     What does not fit into memory is spilled into the lake's state, which is its owner's alone.
     """
-    spill = {"temp_directory": str(lake.state / "_spill")}
+    spill = {"temp_directory": str(spill_folder(lake))}
     con = duckdb.connect(config={**_SETTINGS, **limits.settings(), **spill})
     con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
     con.execute("SET GLOBAL TimeZone = 'UTC'")  # of every cursor

@@ -10,6 +10,8 @@ from typing import Final
 import duckdb
 
 from tracegrade_queries.engine.connection import duckdb_type
+from tracegrade_queries.engine.selects import only_reads
+from tracegrade_queries.errors import QueryFailed
 from tracegrade_queries.schema import STEPS
 from tracegrade_scoring.tasks.expression import as_boolean, forbidden
 
@@ -26,8 +28,8 @@ MAX_PATTERN_CHARS: Final = 10_000
 @cache
 def expression_fault(sql: str) -> str | None:
     """Return why a boolean expression cannot be run over a trajectory's steps; None if it can."""
-    fault = forbidden(_engine(), sql)
-    return fault or _fault(f"SELECT {as_boolean(sql)} FROM steps GROUP BY trajectory_id")
+    asked = f"SELECT {as_boolean(sql)} FROM steps GROUP BY trajectory_id"
+    return forbidden(_engine(), sql) or _not_reading(asked) or _fault(asked)
 
 
 @cache
@@ -73,6 +75,17 @@ def closed_engine() -> duckdb.DuckDBPyConnection:
     con.execute(f"CREATE TABLE steps ({columns})")
     con.execute("SET lock_configuration = true")
     return con
+
+
+def _not_reading(sql: str) -> str | None:
+    """Return why a query does not run where users write SQL; None if it does."""
+    try:
+        only_reads(_engine(), sql)
+    except QueryFailed as error:
+        return str(error)
+    except duckdb.Error as error:
+        return _reason(error)
+    return None
 
 
 def _fault(sql: str, given: str | None = None) -> str | None:

@@ -42,6 +42,8 @@ HOSTILE = {
     "TRUE, FALSE": "more than one expression",
     "TRUE; DROP TABLE steps": "Parser Error",
     "TRUE FROM steps": "Parser Error",
+    "TRUE; COPY (SELECT 1) TO 'x'": "Parser Error",
+    "(WITH x AS (COPY (SELECT 1) TO 'x') FROM x) IS NULL": "subquery",
     "NOT " * 600 + "TRUE": "nested too deeply",
     "count(*) < 9 OR " + "TRUE OR " * 12_500 + "TRUE": "characters",
 }
