@@ -135,7 +135,7 @@ def _spill(lake: Lake) -> Path:
     """Return the folder in which the engine may write; it is made, if this user can."""
     folder = spill_folder(lake)
     with contextlib.suppress(OSError):
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
     return folder
 
 
