@@ -36,11 +36,15 @@ class Ask:
     path: Mapping[str, str]
     """The parts of the path that are names."""
     pairs: Sequence[tuple[str, str]] = ()
-    """The parameters of the address."""
+    """The parameters of the address or form."""
     form: str = HTML
     """html | json | csv."""
     scheme: str = ""
     """light | dark; '' as the reader's system has it."""
+    posted: bool = False
+    """The pairs came in a form of one of our pages, not in an address that anybody can write."""
+    page_token: str = ""
+    """That a form of this page has to show."""
     cursors: list[DuckDBPyConnection] = field(default_factory=list)
     """All that are in use, to be interrupted."""
 

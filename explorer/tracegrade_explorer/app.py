@@ -5,7 +5,7 @@ import logging
 import shlex
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl
@@ -23,18 +23,21 @@ from starlette.routing import Route
 from tracegrade.errors import BadInput, TracegradeError
 from tracegrade_explorer import links, render, scheme
 from tracegrade_explorer.answers import Answer, Ask, Document, PlainText, Redirect, Site
-from tracegrade_explorer.errors import PageMissing, TooSlow
+from tracegrade_explorer.errors import FormRefused, PageMissing, TooSlow
+from tracegrade_explorer.forms import PAGE_TOKEN, posted_pairs, without_token
+from tracegrade_explorer.guard import ANYBODY, CALLER, Caller, PageTokens
 from tracegrade_explorer.pages.compare import compare, nearest
 from tracegrade_explorer.pages.completions import completions
 from tracegrade_explorer.pages.conversations import conversation
 from tracegrade_explorer.pages.overview import overview
-from tracegrade_explorer.pages.queries import queries, saved_query, sql
+from tracegrade_explorer.pages.queries import editor, queries, saved_query, sql
 from tracegrade_explorer.pages.releases import releases
 from tracegrade_explorer.pages.run import run, spans, text
 from tracegrade_explorer.pages.runs import runs
 from tracegrade_explorer.pages.search import search_page
 from tracegrade_explorer.pages.tasks import task, tasks
 from tracegrade_explorer.pages.trends import trends
+from tracegrade_explorer.render import ErrorPage, ShownQuery
 from tracegrade_explorer.shelf.shelf import Shelf
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.rendering.visible import visible_text
@@ -53,6 +56,11 @@ ICON: Final = (
     b"</svg>"
 )
 TEXT: Final = "text/plain; charset=utf-8"
+TITLES: Final = {
+    400: "This cannot be understood", 403: "Nothing was run", 404: "Not in this lake",
+    503: "Too slow",
+}  # fmt: skip
+"""Of errors, by status."""
 
 logger = logging.getLogger(__name__)
 
@@ -81,6 +89,7 @@ class PageRoute(NamedTuple):
     make: Callable[[Ask], Answer]
     slower: int = 1
     """How many times as long as others it may take."""
+    methods: tuple[str, ...] = ("GET",)
 
 
 PAGES: Final = (
@@ -101,7 +110,7 @@ PAGES: Final = (
     PageRoute("/search", search_page, SLOW),
     PageRoute("/queries", queries),
     PageRoute("/queries/{id}", saved_query, SLOW),
-    PageRoute("/sql", sql, SLOW),
+    PageRoute("/sql", sql, SLOW, ("GET", "POST")),
 )
 
 
@@ -112,6 +121,8 @@ class PageAddress(NamedTuple):
     pairs: list[tuple[str, str]]
     form: str
     scheme: str
+    posted: bool
+    page_token: str
 
 
 @dataclass
@@ -123,6 +134,9 @@ class Explorer:
     page_secs: float = PAGE_SECS
     """That a page may take."""
 
+    tokens: PageTokens = field(default_factory=PageTokens)
+    """That forms of our pages show."""
+
     def __post_init__(self) -> None:
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="page")
         self._under_way = 0
@@ -130,7 +144,7 @@ class Explorer:
     def app(self) -> Starlette:
         """Return the application, without its guard."""
         routes = [
-            Route(path, partial(self._answer, page), methods=["GET"])
+            Route(path, partial(self._answer, page), methods=page.methods)
             for page in PAGES
             for path in _paths(page)
         ]
@@ -138,7 +152,7 @@ class Explorer:
         return Starlette(
             routes=routes,
             middleware=[Middleware(GZipMiddleware, minimum_size=1_000)],
-            exception_handlers={HTTPException: _no_such_page},
+            exception_handlers={HTTPException: self._no_such_page},
         )
 
     def close(self) -> None:
@@ -146,24 +160,60 @@ class Explorer:
         self._pool.shutdown()
 
     async def _answer(self, page: PageRoute, request: Request) -> Response:
-        path, form = _named(request)
+        address = self._address(request)
         try:
             if redirect := scheme.remember(request):
                 return redirect
-            answer, body = await self._made(page, request, path, form)
+            if address.posted:
+                address = address._replace(pairs=await posted_pairs(request))
+                self._check_token(address, request.scope.get(CALLER, ANYBODY))
+                address = address._replace(pairs=without_token(address.pairs))
+            answer, body = await self._made(page, address)
         except TracegradeError as error:
-            return _error(request, _status(error), str(error), form)
+            return self._error(page, address, _status(error), str(error))
         except Exception:
             logger.exception("the page %s failed", request.url.path)
             text = "This page failed; the explorer's terminal says why."
-            return _error(request, 500, text, form)
+            return self._error(page, address, 500, text)
         if isinstance(answer, Redirect):
             return RedirectResponse(answer.to, 303)
-        return Response(body, media_type=_media_type(answer, form))
+        return Response(body, media_type=_media_type(answer, address.form))
 
-    async def _made(
-        self, page: PageRoute, request: Request, path: Mapping[str, str], form: str
-    ) -> tuple[Answer, bytes]:
+    def _address(self, request: Request) -> PageAddress:
+        path, form = _named(request)
+        return PageAddress(
+            path, parse_qsl(request.url.query, keep_blank_values=True), form,
+            scheme.chosen(request), request.method == "POST",
+            self.tokens.of(request.scope.get(CALLER, ANYBODY)),
+        )  # fmt: skip
+
+    def _check_token(self, address: PageAddress, caller: Caller) -> None:
+        """Return if a page of ours sent this caller's form, or a program shows its token.
+
+        Raises:
+            FormRefused: Another page may have sent it.
+        """
+        given = dict(address.pairs).get(PAGE_TOKEN, "")
+        if not (caller.by_header or self.tokens.know(caller, given)):
+            msg = "the form is not of this start of the explorer, or not of yours; send it again"
+            raise FormRefused(msg)
+
+    def _error(self, page: PageRoute, address: PageAddress, status: int, message: str) -> Response:
+        """Return the page of an error, with the query that led to it."""
+        asked = None
+        if self.site.sql and page.make is sql:
+            asked = ShownQuery(*editor(address.pairs), address.page_token)
+        shown = ErrorPage(status, message, TITLES.get(status, "Something failed"))
+        shown = shown._replace(site=self.site, scheme=address.scheme, asked=asked)
+        return _error(shown, address.form)
+
+    def _no_such_page(self, request: Request, error: Exception) -> Response:
+        del error
+        text = "No page has this address; the menu of any page leads to all."
+        shown = ErrorPage(404, text, TITLES[404], self.site, scheme.chosen(request))
+        return _error(shown, "html")
+
+    async def _made(self, page: PageRoute, address: PageAddress) -> tuple[Answer, bytes]:
         """Return an answer and its bytes, made in a thread.
 
         Raises:
@@ -176,8 +226,6 @@ class Explorer:
         secs = self.page_secs * page.slower
         self._under_way += 1
         cursors: list[DuckDBPyConnection] = []
-        pairs = parse_qsl(request.url.query, keep_blank_values=True)
-        address = PageAddress(path, pairs, form, scheme.chosen(request))
         made = asyncio.wrap_future(self._pool.submit(self._make, page, address, cursors))
         made.add_done_callback(self._done)
         try:
@@ -254,25 +302,17 @@ def _media_type(answer: Answer, form: str) -> str:
 def _status(error: TracegradeError) -> int:
     if isinstance(error, (PageMissing, NothingToCompare)):
         return 404
+    if isinstance(error, FormRefused):
+        return 403
     return 400 if isinstance(error, BadInput) else 503
 
 
-def _error(request: Request, status: int, message: str, form: str) -> Response:
-    titles = {400: "This cannot be understood", 404: "Not in this lake", 503: "Too slow"}
-    title = titles.get(status, "Something failed")
+def _error(shown: ErrorPage, form: str) -> Response:
     if form == "html":
-        chosen = scheme.chosen(request)
-        body = render.render_error(status, message, title=title, scheme=chosen)
-        return Response(body, status, media_type="text/html; charset=utf-8")
-    body = render.render_json(Document("", "", {}, {"error": message}))
-    return Response(body, status, media_type="application/json")
-
-
-def _no_such_page(request: Request, error: Exception) -> Response:
-    del error
-    return _error(
-        request, 404, "No page has this address; the menu of any page leads to all.", "html"
-    )
+        body = render.render_error(shown)
+        return Response(body, shown.status, media_type="text/html; charset=utf-8")
+    body = render.render_json(Document("", "", {}, {"error": shown.message}))
+    return Response(body, shown.status, media_type="application/json")
 
 
 STATIC: Final[Mapping[str, tuple[str, Callable[[], bytes]]]] = {

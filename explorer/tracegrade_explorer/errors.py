@@ -19,6 +19,10 @@ class AddressTaken(ExplorerError):
     """The address cannot be listened on."""
 
 
+class FormRefused(ExplorerError, BadInput):
+    """A form was not sent by a page of ours as it is now, or holds more than one may."""
+
+
 class PageMissing(ExplorerError, BadInput):
     """Nothing of this lake has the name or id that an address gives."""
 

@@ -2,7 +2,8 @@
 
 Loopback is no access control: any user and any page in a browser of this machine reaches it. So a
 request shows a token, names a host that is ours (else a name that someone else owns could lead to
-it), and does not come out of a page of another site, but for a click on a link.
+it), and does not come out of a page of another site, but for a click on a link. What runs a query
+comes out of a page of ours, which has a token of its own to show for that.
 """
 
 import hashlib
@@ -22,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tracegrade_collector.config import Address, is_loopback
 from tracegrade_collector.errors import Unauthenticated
 from tracegrade_collector.receive.tokens import DEFAULT_TENANT, Access, read_access
-from tracegrade_explorer.render import render_error
+from tracegrade_explorer.render import ErrorPage, render_error
 
 MAX_URL_BYTES: Final = 8_192
 TOKEN_BYTES: Final = 32
@@ -45,6 +46,10 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+POSTED: Final = frozenset({"/sql", "/sql.csv", "/sql.json"})
+"""Paths that take a form. All others are only read."""
+CALLER: Final = "tracegrade.caller"
+"""Where in a request's scope it stands who asks."""
 OPEN_TO_ALL: Final = ("/static/",)
 """Paths without a word of the lake, which the page that asks for a token needs."""
 
@@ -59,6 +64,38 @@ class Rules(NamedTuple):
     cookie: str
     """The name of the cookie with the token."""
     tls: bool
+
+
+class Caller(NamedTuple):
+    """Who asks."""
+
+    token: str = ""
+    """That was shown; '' where none is needed."""
+    by_header: bool = False
+    """It was shown in a header, as a program does; no page makes a browser send that."""
+
+
+ANYBODY: Final = Caller()
+
+
+class PageTokens:
+    """What shows that a form was sent by a page that this start of the explorer gave to a caller.
+
+    Cookies do not: a browser sends them with what a page at another port of this host sends, too.
+    """
+
+    def __init__(self) -> None:
+        """Choose a secret for this start."""
+        self._secret = secrets.token_bytes(TOKEN_BYTES)
+
+    def of(self, caller: Caller) -> str:
+        """Return the token of a caller's pages."""
+        text = caller.token.encode("utf-8", "replace")
+        return hmac.new(self._secret, text, hashlib.sha256).hexdigest()
+
+    def know(self, caller: Caller, given: str) -> bool:
+        """Return whether it is that token, in a time that says nothing of it."""
+        return hmac.compare_digest(given.encode("utf-8", "replace"), self.of(caller).encode())
 
 
 class Refusal(NamedTuple):
@@ -97,8 +134,10 @@ class Guard:
         given = [value for key, value in pairs if key == "token"]
         if given:
             return self._admit(scope["raw_path"], pairs, given[-1])
-        if any(map(self._knows, _shown(headers, self._rules.cookie))):
-            return self._app
+        for caller in _shown(headers, self._rules.cookie):
+            if self._knows(caller.token):
+                scope[CALLER] = caller
+                return self._app
         return _page(
             Refusal(
                 401, "A token is needed",
@@ -184,23 +223,24 @@ def allowed_hosts(address: Address, names: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _shown(headers: Headers, cookie: str) -> list[str]:
-    """Return the tokens that a request shows, in a cookie or as a bearer."""
-    found = []
+def _shown(headers: Headers, cookie: str) -> list[Caller]:
+    """Return whom the tokens of a request stand for: a bearer's first, then a cookie's."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    found = [Caller(token.strip(), by_header=True)] if scheme.lower() == "bearer" else []
     try:
         morsel = SimpleCookie(headers.get("cookie", "")).get(cookie)
-        found += [morsel.value] if morsel else []
+        found += [Caller(morsel.value)] if morsel else []
     except CookieError:
         pass
-    scheme, _, token = headers.get("authorization", "").partition(" ")
-    return [*found, token.strip()] if scheme.lower() == "bearer" else found
+    return found
 
 
 def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
     """Return why nobody may ask so; None if somebody may."""
     if len(scope["raw_path"]) + len(scope["query_string"]) > MAX_URL_BYTES:
         return Refusal(414, "The address is too long", f"{MAX_URL_BYTES:,} bytes are the most.")
-    if scope["method"] not in {"GET", "HEAD"}:
+    posts = scope["method"] == "POST" and scope["path"] in POSTED
+    if scope["method"] not in {"GET", "HEAD"} and not posts:
         return Refusal(405, "Pages are only read", f"{scope['method']} is not for them; use GET.")
     host = headers.get("host", "").lower()
     if host not in rules.hosts:
@@ -209,7 +249,7 @@ def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
             "The request names a host that is not ours; `ui --host-name NAME` adds one.",
         )  # fmt: skip
     if headers.get("sec-fetch-site", "none") in {"cross-site", "same-site"}:
-        clicked = headers.get("sec-fetch-mode") == "navigate"
+        clicked = headers.get("sec-fetch-mode") == "navigate" and not posts
         if not clicked or headers.get("sec-fetch-dest") != "document":
             return Refusal(
                 403, "A page of another site asked", "It may link here, and nothing else."
@@ -218,7 +258,8 @@ def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
 
 
 def _page(refusal: Refusal) -> Response:
-    body = render_error(
-        refusal.status, refusal.message, title=refusal.title, token_form=refusal.status == 401
+    shown = ErrorPage(
+        refusal.status, refusal.message, refusal.title, token_form=refusal.status == 401
     )
+    body = render_error(shown)
     return Response(body, refusal.status, media_type="text/html; charset=utf-8")

@@ -1,17 +1,17 @@
 """Answers as bytes: HTML from templates in which nothing of a trace acts, JSON, CSV, text."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 from markupsafe import Markup, escape
 
 from tracegrade_explorer import links
-from tracegrade_explorer.answers import Ask, Document, WrittenJson
+from tracegrade_explorer.answers import Ask, Document, Site, WrittenJson
 from tracegrade_explorer.charts import bar, track
 from tracegrade_queries.engine.csv_cells import as_json
 from tracegrade_scoring.rendering import words
@@ -40,7 +40,7 @@ def templates() -> Environment:
         [PackageLoader(PACKAGE), PackageLoader("tracegrade_scoring.rendering")]
     )
     made.filters.update(
-        ago=ago, clip=words.clip, duration=words.duration, lines=_lines, time=_time
+        ago=ago, clip=words.clip, duration=words.duration, lines=_lines, query=_query, time=_time
     )
     made.globals.update(bars=bar, link=links, pages=PAGES, tracks=track)
     return made
@@ -80,16 +80,33 @@ def render_csv(document: Document) -> bytes:
     return csv_text(document.columns, document.rows).encode("utf-8", "replace")
 
 
-def render_error(
-    status: int, message: str, *, title: str, token_form: bool = False, scheme: str = ""
-) -> bytes:
+class ShownQuery(NamedTuple):
+    """A query that an error is about."""
+
+    text: str
+    fields: Sequence[tuple[str, str]]
+    """Names and values of its parameters."""
+    page_token: str
+
+
+class ErrorPage(NamedTuple):
+    """What the page of an error shows."""
+
+    status: int
+    message: str
+    title: str
+    site: Site | None = None
+    """None: who asks may not know which lake this is."""
+    scheme: str = ""
+    asked: ShownQuery | None = None
+    token_form: bool = False
+    """It asks for the token of this start."""
+
+
+def render_error(shown: ErrorPage) -> bytes:
     """Return the page of an error, which needs no lake."""
     template = templates().get_template("error.html.j2")
-    view = {
-        "status": status, "message": message, "title": title, "token_form": token_form,
-        "scheme": scheme,
-    }  # fmt: skip
-    return template.render(view).encode("utf-8", "replace")
+    return template.render(shown._asdict()).encode("utf-8", "replace")
 
 
 @cache
@@ -125,6 +142,11 @@ def _time(time: datetime | None) -> str:
 def _lines(text: str) -> Markup:
     """Return a text of several lines, escaped, its line ends kept."""
     return escape(visible_text(text))
+
+
+def _query(text: str) -> Markup:
+    """Return a text that is sent back as it stands, so with its tabs."""
+    return escape("\t".join(map(visible_text, text.split("\t"))))
 
 
 def _plain(value: object) -> object:

@@ -1,10 +1,12 @@
 """Lakes of the explorer's tests: two scored releases, and what has no scores yet."""
 
+import re
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from httpx2 import Response
 from starlette.testclient import TestClient
 from tests.queries.traces import land
 from tests.scoring.job.lakes import TASKS, child, run
@@ -105,6 +107,14 @@ def unscored(root: Path) -> Lake:
 def explorer(lake: Lake, *, sql: bool = True) -> Explorer:
     """Return the pages over a lake."""
     return Explorer(Shelf(lake), Site(str(lake.root), sql), PATIENCE_SECS)
+
+
+def run_query(web: TestClient, text: str, form: str = "", **values: str) -> Response:
+    """Return what a reader gets who opens the editor, writes a query and runs it."""
+    page = web.get("/sql").text
+    (token,) = re.findall(r'name="page_token" value="(\w+)"', page)
+    fields = {f"p.{name}": value for name, value in values.items()}
+    return web.post(f"/sql{form}", data={"page_token": token, "q": text, **fields})
 
 
 def client(pages: Explorer) -> TestClient:

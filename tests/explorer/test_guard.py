@@ -6,11 +6,15 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 from tests.commands import tracegrade
+from tests.explorer.lakes import run_query
 
 from tracegrade_collector.config import Address
+from tracegrade_explorer.app import Explorer
 from tracegrade_explorer.guard import (
     HEADERS,
+    Caller,
     Guard,
+    PageTokens,
     Rules,
     allowed_hosts,
     knows_file,
@@ -139,6 +143,52 @@ def test_pages_are_only_read(method: str) -> None:
     answer = web(token=False).request(method, "/")
     assert answer.status_code == 405
     assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize("path", ["/runs", "/sql/", "/SQL", "/sql.html", "/queries/x", "//sql"])
+def test_no_other_page_takes_a_form(path: str) -> None:
+    """Than those that run a query."""
+    assert web(token=False).post(f"http://127.0.0.1:8321{path}").status_code == 405
+    assert web(token=False).post("/sql").status_code == 200
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_form_of_another_site_is_refused(site: str) -> None:
+    """Also where a link may lead here: a page at another port is of the same site."""
+    headers = {
+        "sec-fetch-site": site, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document",
+    }  # fmt: skip
+    assert web(token=False).post("/sql", headers=headers).status_code == 403
+    assert web(token=False).get("/sql", headers=headers).status_code == 200
+
+
+def test_a_form_without_a_readers_token_is_refused() -> None:
+    """As any page is."""
+    assert web().post("/sql").status_code == 401
+    assert web().post("/sql", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+def test_a_page_token_is_of_one_caller_and_one_start() -> None:
+    """Nobody else's form is taken for his."""
+    tokens, others = PageTokens(), PageTokens()
+    one, two = Caller("a"), Caller("b")
+    assert tokens.know(one, tokens.of(one))
+    assert not tokens.know(two, tokens.of(one))
+    assert not others.know(one, tokens.of(one))
+
+
+def test_a_program_with_a_token_in_its_header_sends_a_form_of_its_own(pages: Explorer) -> None:
+    """A cookie needs the token of a page beside it, of the same reader."""
+    guard = Guard(pages.app(), Rules(HOSTS, knows_one(TOKEN), "tracegrade_8321", tls=False))
+    client = TestClient(guard, base_url="http://127.0.0.1:8321", follow_redirects=False)
+    asked = {"q": "SELECT 41 + 1 AS n"}
+    answer = client.post("/sql.csv", data=asked, headers={"authorization": f"Bearer {TOKEN}"})
+    assert answer.text == "n\n42\n"
+    client.cookies.set("tracegrade_8321", TOKEN)
+    of_nobody = pages.tokens.of(Caller())
+    assert client.post("/sql.csv", data=asked).status_code == 403
+    assert client.post("/sql.csv", data={**asked, "page_token": of_nobody}).status_code == 403
+    assert run_query(client, "SELECT 41 + 1 AS n", ".csv").text == "n\n42\n"
 
 
 def test_addresses_are_bounded() -> None:

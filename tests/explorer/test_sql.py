@@ -1,15 +1,18 @@
 """Readers' SQL: one SELECT, with its limits, and killed where it goes beyond them."""
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
-from tests.explorer.lakes import client, explorer
+from tests.explorer.lakes import client, explorer, run_query
 from tests.slow import slow_after
 
 from tracegrade_explorer.errors import SqlStopped
+from tracegrade_explorer.forms import MAX_BYTES, MEDIA_TYPE
 from tracegrade_explorer.pages.queries import parameters_of
 from tracegrade_explorer.sql_process import run as sql_process
 from tracegrade_explorer.sql_process.run import run_sql
@@ -19,17 +22,89 @@ from tracegrade_queries.errors import QueryFailed
 
 def test_rows_come_with_their_columns_and_links(web: TestClient) -> None:
     """A parameter is a field of the form, and the id of a run leads to it."""
-    query = "q=SELECT trajectory_id, $note AS note FROM trajectories ORDER BY 1 LIMIT 2"
-    assert 'name="p.note"' in web.get(f"/sql?{query}").text
-    page = web.get(f"/sql?{query}&p.note=hello").text
+    query = "SELECT trajectory_id, $note AS note FROM trajectories ORDER BY 1 LIMIT 2"
+    assert 'name="p.note"' in run_query(web, query).text
+    page = run_query(web, query, note="hello").text
     assert 'href="/runs/t1">t1</a>' in page
     assert "hello" in page
-    data = web.get(f"/sql.json?{query}&p.note=1").json()
+    data = run_query(web, query, ".json", note="1").json()
     assert data == {
         "columns": ["trajectory_id", "note"],
         "rows": [{"trajectory_id": "t1", "note": "1"}, {"trajectory_id": "t1-child", "note": "1"}],
         "more": False,
     }
+
+
+def test_an_address_shows_a_query_and_runs_nothing(
+    web: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In none of its forms; lines and tabs are as they were written."""
+    monkeypatch.setattr(sql_process, "CHILD", "of.no.process")  # any run would fail
+    query = "SELECT\t$n AS n\nFROM steps"
+    address = f"q={quote(query)}&p.n=<5"
+    page = web.get(f"/sql?{address}")
+    assert (page.status_code, "<table" in page.text) == (200, False)
+    assert f">\n{query}</textarea>" in page.text
+    assert 'name="p.n" value="&lt;5"' in page.text
+    assert web.get(f"/sql.json?{address}").json()["rows"] is None
+    assert web.get(f"/sql.csv?{address}").status_code == 403
+    assert web.head(f"/sql?{address}").status_code == 200
+
+
+@pytest.mark.parametrize("token", ["", "0" * 64, "ä"])
+def test_a_form_without_the_token_of_our_page_runs_nothing(
+    web: TestClient, monkeypatch: pytest.MonkeyPatch, token: str
+) -> None:
+    """The query stands in the editor, with the token that it needs to be sent again."""
+    monkeypatch.setattr(sql_process, "CHILD", "of.no.process")
+    answer = web.post("/sql", data={"q": "SELECT 41 + 1", "page_token": token})
+    assert answer.status_code == 403
+    assert ">\nSELECT 41 + 1</textarea>" in answer.text
+    assert re.search(r'name="page_token" value="\w{64}"', answer.text)
+
+
+def test_a_token_in_the_address_of_a_form_is_none(web: TestClient) -> None:
+    """Nor is a query there run."""
+    (token,) = re.findall(r'name="page_token" value="(\w+)"', web.get("/sql").text)
+    assert web.post(f"/sql?page_token={token}&q=SELECT+1", data={"q": "x"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("headers", "body"),
+    [
+        ({"content-type": "text/plain"}, b"q=SELECT+1"),
+        ({"content-type": "application/json"}, b"{}"),
+        ({"content-type": MEDIA_TYPE}, b"q=" + b"x" * MAX_BYTES),
+        ({"content-type": MEDIA_TYPE}, b"p.a=1&" * 2_000),
+    ],
+)
+def test_what_is_no_form_or_too_long_is_refused(
+    web: TestClient, headers: dict[str, str], body: bytes
+) -> None:
+    """In one line."""
+    answer = web.post("/sql.json", headers=headers, content=body)
+    assert (answer.status_code, [*answer.json()]) == (403, ["error"])
+
+
+def test_after_an_error_one_can_go_on(web: TestClient) -> None:
+    """The query is in the editor, and the menu leads on; programs get the reason."""
+    text = "COPY (SELECT 1) TO x"
+    answer = run_query(web, text)
+    assert answer.status_code == 400
+    assert f">\n{text}</textarea>" in answer.text
+    assert all(f'href="{path}"' in answer.text for path in ("/runs", "/queries", "/sql"))
+    again = re.findall(r'name="page_token" value="(\w+)"', answer.text)
+    assert "42" in web.post("/sql", data={"q": "SELECT 41 + 1", "page_token": again}).text
+    assert [*run_query(web, text, ".json").json()] == ["error"]
+
+
+def test_what_cannot_be_understood_keeps_the_editor(web: TestClient) -> None:
+    """Of an address, too; other pages' errors have the menu and no editor."""
+    page = web.get("/sql?q=SELECT+7&x=1")
+    assert (page.status_code, "SELECT 7</textarea>" in page.text) == (400, True)
+    for path in ("/runs?x=1", "/nothing"):
+        other = web.get(path).text
+        assert ('href="/sql"' in other, "<textarea" in other) == (True, False)
 
 
 def test_saved_query_runs_with_its_values(web: TestClient) -> None:
@@ -41,7 +116,7 @@ def test_saved_query_runs_with_its_values(web: TestClient) -> None:
 
 def test_cells_that_a_spreadsheet_would_compute_are_guarded(web: TestClient) -> None:
     """In CSV, as everywhere."""
-    answer = web.get("/sql.csv?q=SELECT '=1%2B1' AS x, 1.5 AS y")
+    answer = run_query(web, "SELECT '=1+1' AS x, 1.5 AS y", ".csv")
     assert answer.text == "x,y\n'=1+1,1.5\n"
 
 
@@ -106,5 +181,7 @@ def closed(empty_lake: Path) -> Iterator[TestClient]:
 
 def test_sql_can_be_switched_off(closed: TestClient) -> None:
     """Then there is no page for it, and no link to one."""
-    assert closed.get("/sql?q=SELECT+1").status_code == 404
+    page = closed.get("/sql?q=SELECT+1")
+    assert (page.status_code, "<textarea" in page.text) == (404, False)
+    assert closed.post("/sql", data={"q": "SELECT 1"}).status_code == 403
     assert "/sql" not in closed.get("/queries/tool_error_rates").text

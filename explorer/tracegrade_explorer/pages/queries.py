@@ -1,12 +1,12 @@
 """`/queries`, `/queries/NAME` and `/sql`: saved queries, and readers' own."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from tracegrade_explorer import links
 from tracegrade_explorer.answers import Answer, Ask, Document
-from tracegrade_explorer.errors import BadFilter, PageMissing
+from tracegrade_explorer.errors import BadFilter, FormRefused, PageMissing
 from tracegrade_explorer.shelf.snapshot import Row
 from tracegrade_explorer.sql_process.run import CSV_ROWS, SHOWN_ROWS, Rows, run_sql
 from tracegrade_queries.engine.layers import find_query, saved
@@ -14,6 +14,8 @@ from tracegrade_scoring.rendering import words
 
 VALUE: Final = "p."
 """Before the name of a query's parameter in an address."""
+LONGEST_ADDRESS: Final = 6_000
+"""Characters; longer queries have no address of their own."""
 CELL_CHARACTERS: Final = 400
 LONG_CHARACTERS: Final = 60
 """From which on a cell is not squeezed into the width of its longest word."""
@@ -57,33 +59,55 @@ def saved_query(ask: Ask) -> Answer:
         "fields": [(each, values.get(each, "")) for each in found.parameters],
         "found": rows and _shown(rows),
         "csv": links.with_query(f"{address}.csv", ask.pairs),
-        "edit": links.with_query("/sql", [("q", text)]) if len(text) < 6_000 else "",
+        "edit": links.with_query("/sql", [("q", text)]) if len(text) < LONGEST_ADDRESS else "",
     }
     return _document("query", f"Query {name}", view, rows)
 
 
 def sql(ask: Ask) -> Answer:
-    """Return the form for a reader's own query, and its rows where there is one."""
+    """Return the form for a reader's own query, and its rows where the form was sent.
+
+    An address runs nothing: anybody can write one, and lead a reader to it.
+
+    Raises:
+        PageMissing: No SQL is taken here.
+        BadFilter: Something else than a query and its values is given.
+        FormRefused: Rows are asked for by an address.
+        QueryFailed: The query is no single SELECT, or the engine refuses it.
+        SqlStopped: It took more time or memory than it may.
+    """
     if not ask.site.sql:
         msg = "this explorer takes no SQL; start it with `tracegrade ui --sql` if it should"
         raise PageMissing(msg)
     given = dict(ask.pairs)
-    text, values = given.get("q", ""), _values(given)
+    text, fields = editor(ask.pairs)
     unknown = [key for key in given if key != "q" and not key.startswith(VALUE)]
     if unknown:
         msg = f"'{unknown[0]}' is not known here; known: q and {VALUE}NAME"
         raise BadFilter(msg)
-    names = parameters_of(text)
-    ready = bool(text.strip()) and all(name in values for name in names)
-    rows = _run(ask, text, {name: values[name] for name in names}) if ready else None
+    if ask.form == "csv" and not ask.posted:
+        msg = "an address runs no query; send it with POST, as the page /sql does"
+        raise FormRefused(msg)
+    ready = ask.posted and text.strip() and all(VALUE + name in given for name, _ in fields)
+    rows = _run(ask, text, dict(fields)) if ready else None
+    address = links.with_query("/sql", ask.pairs)
     view = {
         "text": text or EXAMPLE,
-        "fields": [(name, values.get(name, "")) for name in names],
+        "fields": fields,
         "found": rows and _shown(rows),
-        "csv": links.with_query("/sql.csv", ask.pairs),
-        "json": links.with_query("/sql.json", ask.pairs),
+        "page_token": ask.page_token,
+        "address": address if ask.posted and len(address) < LONGEST_ADDRESS else "",
     }
+    if rows is None:
+        return Document("sql", "SQL", view, {"rows": None, "page_token": ask.page_token})
     return _document("sql", "SQL", view, rows)
+
+
+def editor(pairs: Iterable[tuple[str, str]]) -> tuple[str, list[tuple[str, str]]]:
+    """Return the query of an address or form, and the value for each $name of it; '' for none."""
+    given = dict(pairs)
+    text, values = given.get("q", ""), _values(given)
+    return text, [(name, values.get(name, "")) for name in parameters_of(text)]
 
 
 def parameters_of(text: str) -> list[str]:

@@ -49,8 +49,7 @@
   };
 
   const follow = (selector) => {
-    const link = one(selector);
-    if (link) location.assign(link.href);
+    one(selector)?.click();
   };
 
   const copy = async () => {
@@ -116,8 +115,8 @@
 
   const help = () => {
     const keys = one("#keys");
-    if (keys.open) keys.close();
-    else keys.showModal();
+    if (keys?.open) keys.close();
+    else keys?.showModal();
   };
 
   const find = () => {
@@ -244,6 +243,8 @@
   // A form sends two runs as the comparison knows them.
   one("#marked")?.addEventListener("submit", (event) => { event.preventDefault(); compare(); });
 
+  // A form leaves the address without the query that it sent.
+  if (one("[data-address]")) history.replaceState(null, "", one("[data-address]").href);
   for (const field of all("[data-completed]")) complete(field);
   for (const button of all("[data-act][hidden]")) button.hidden = false;
   if (all("[data-mark]").length) paintMarks();

@@ -1,0 +1,46 @@
+"""Reads a form that a page sent: how much of it, and in which form."""
+
+from typing import Final
+from urllib.parse import parse_qsl
+
+from starlette.requests import Request
+
+from tracegrade_explorer.errors import FormRefused
+
+PAGE_TOKEN: Final = "page_token"  # noqa: S105 - the name of a field
+"""In which a form shows what page it is of."""
+MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
+MAX_BYTES: Final = 262_144
+"""Of a form, with a long query in it."""
+MAX_FIELDS: Final = 1_000
+
+
+async def posted_pairs(request: Request) -> list[tuple[str, str]]:
+    """Return the fields of a form in their order.
+
+    Raises:
+        FormRefused: It is no form, or too long.
+    """
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != MEDIA_TYPE:
+        msg = f"a form is needed, got {media_type[:80] or 'nothing'}; send {MEDIA_TYPE}"
+        raise FormRefused(msg)
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_BYTES:
+            msg = f"the form has more than {MAX_BYTES:,} bytes; ask `tracegrade sql -` instead"
+            raise FormRefused(msg)
+    # A browser ends lines with CR LF, whatever the reader's editor did.
+    text = body.decode("utf-8", "replace")
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError as error:
+        msg = f"the form has more than {MAX_FIELDS:,} fields; leave some out"
+        raise FormRefused(msg) from error
+    return [(name, value.replace("\r\n", "\n")) for name, value in pairs]
+
+
+def without_token(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the fields that are a reader's own."""
+    return [pair for pair in pairs if pair[0] != PAGE_TOKEN]
