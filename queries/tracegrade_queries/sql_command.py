@@ -19,9 +19,9 @@ from tracegrade_lake import Lake
 from tracegrade_queries.build.discovery import unbuilt_spans
 from tracegrade_queries.engine import layers
 from tracegrade_queries.engine.comments import comment
-from tracegrade_queries.engine.connection import Limits, connect, open_lake, spill_folder
+from tracegrade_queries.engine.connection import Limits, connect_whole, open_lake, spill_folder
 from tracegrade_queries.engine.csv_cells import as_json, flat, guarded
-from tracegrade_queries.engine.no_writes import WITHOUT, forbid_writes, in_thread
+from tracegrade_queries.engine.no_writes import WITHOUT, forbid_writes, landlock_version
 from tracegrade_queries.engine.selects import only_reads
 from tracegrade_queries.engine.stoppable import run, too_much_memory, watch
 from tracegrade_queries.errors import QueriesError, QueryFailed, QueryStopped
@@ -108,7 +108,9 @@ def print_rows(
         raise QueryFailed(msg)
     opened = open_lake(lake, _note)
     spill = _spill(opened)
-    with in_thread(partial(_connected, opened, spill, limits.memory)) as con:
+    if not landlock_version():
+        _say_once(WITHOUT, spill)
+    with connect_whole(opened, limits=Limits(limits.memory, confined=True))[0] as con:
         try:
             text = _text(question)
             if CATALOGUE.search(text):
@@ -137,13 +139,6 @@ def _spill(lake: Lake) -> Path:
     with contextlib.suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
     return folder
-
-
-def _connected(lake: Lake, spill: Path, memory_limit: str) -> duckdb.DuckDBPyConnection:
-    """Return a connection whose threads write nowhere but into the spill."""
-    if not forbid_writes([spill]):
-        _say_once(WITHOUT, spill)
-    return connect(lake, memory_limit=memory_limit)
 
 
 def _say_once(line: str, spill: Path) -> None:

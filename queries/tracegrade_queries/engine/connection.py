@@ -9,6 +9,7 @@ pyarrow datasets, so that no extension of the engine has to be downloaded.
 import contextlib
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
@@ -20,6 +21,7 @@ from duckdb.sqltypes import DuckDBPyType
 
 from tracegrade_lake import Lake, Table
 from tracegrade_queries.engine.layers import BUILT, Layer, higher_layers
+from tracegrade_queries.engine.no_writes import forbid_writes, in_thread
 from tracegrade_queries.engine.pinned import PinnedLake, PinnedTable, pin
 
 # A view without the rows that a client sent twice: a flag, never a window over everything.
@@ -46,6 +48,9 @@ class Limits(NamedTuple):
     serving: bool = False
     """For a server with tables in memory: what is free goes back to the system at once, by a
     thread of the allocator, not with the next work."""
+    confined: bool = False
+    """Its own threads may write nowhere but into the spill, where the kernel lets that be
+    arranged; the thread that asks it has to forbid that to itself."""
 
     def settings(self) -> dict[str, str | int]:
         """Return them as the engine's settings."""
@@ -242,8 +247,12 @@ def _open_engine(
 
     What does not fit into memory is spilled into the lake's state, which is its owner's alone.
     """
-    spill = {"temp_directory": str(spill_folder(lake))}
-    con = duckdb.connect(config={**_SETTINGS, **limits.settings(), **spill})
+    spill = spill_folder(lake)
+    config = {**_SETTINGS, **limits.settings(), "temp_directory": str(spill)}
+    if limits.confined:
+        con = in_thread(partial(_open_confined, spill, config))
+    else:
+        con = duckdb.connect(config={**config})
     con.execute("LOAD icu")  # part of the wheel; without it there are no time zones
     con.execute("SET GLOBAL TimeZone = 'UTC'")  # of every cursor
     with contextlib.suppress(duckdb.InvalidInputException):  # a notebook without widgets
@@ -258,6 +267,15 @@ def _open_engine(
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con
+
+
+def _open_confined(spill: Path, config: Mapping[str, str | int]) -> duckdb.DuckDBPyConnection:
+    """Return an engine whose threads inherit what this one forbids itself.
+
+    Nothing else happens here, for pools of threads that others share would inherit it as well.
+    """
+    forbid_writes([spill])
+    return duckdb.connect(config={**config})
 
 
 def _disabled(datasets: Collection[object]) -> str:

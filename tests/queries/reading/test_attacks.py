@@ -117,6 +117,12 @@ def test_the_kernel_refuses_what_gets_past_us(lake: Lake, text: str) -> None:
     assert digest(lake) == before
 
 
+def test_after_a_query_its_process_still_writes(lake: Lake, tmp_path: Path) -> None:
+    """What was forbidden is of the query's threads, and of no pool that others share."""
+    assert tracegrade("sql", "FROM steps", "--lake", lake.root, "--format", "csv").returncode == 0
+    land(Lake.create(tmp_path / "other"), request_of([agent(1)]))
+
+
 @NEEDS_LANDLOCK
 def test_the_engines_own_threads_may_not_write_either(lake: Lake, tmp_path: Path) -> None:
     """Whoever asks them; a thread that did not forbid it to itself still may."""
