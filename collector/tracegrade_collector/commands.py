@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-import typer
-
 from tracegrade.errors import BadInput
-from tracegrade.progress import progress
+from tracegrade.terminal.progress import progress
+from tracegrade.terminal.visible import echo
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.encoding.otlp_http import OtlpHttp
@@ -91,7 +90,7 @@ def run_import(
     with progress() as show:
         imported = import_files(Lake.create(root), paths, _note, config, reading, show)
     for line in _import_summary(imported):
-        typer.echo(line, err=True)
+        echo(line, err=True)
     rejected = imported.rejected.total()
     if imported.faults or rejected:
         msg = (
@@ -102,7 +101,7 @@ def run_import(
 
 
 def _note(line: str) -> None:
-    typer.echo(line, err=True)
+    echo(line, err=True)
 
 
 def run_export(root: str | Path, options: ExportOptions) -> None:
@@ -122,7 +121,7 @@ def run_export(root: str | Path, options: ExportOptions) -> None:
     else:
         with _output(options.out) as file:
             exported = export_json(lake, signal, options.trace, file)
-    typer.echo(_export_summary(exported, signal), err=True)
+    echo(_export_summary(exported, signal), err=True)
 
 
 def _check_choice(option: str, value: str, choices: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import typer
 
 from tracegrade.errors import BadInput
-from tracegrade.progress import progress
+from tracegrade.terminal.progress import progress
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import NotAllErased, VerificationFailed
 from tracegrade_collector.maintenance import repair as repairing

@@ -21,6 +21,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from tracegrade.errors import BadInput, TracegradeError
+from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links, render, scheme
 from tracegrade_explorer.answers import Answer, Ask, Document, PlainText, Redirect, Site
 from tracegrade_explorer.errors import FormRefused, PageMissing, TooSlow
@@ -40,7 +41,6 @@ from tracegrade_explorer.pages.trends import trends
 from tracegrade_explorer.render import ErrorPage, ShownQuery
 from tracegrade_explorer.shelf.shelf import Shelf
 from tracegrade_scoring.errors import NothingToCompare
-from tracegrade_scoring.rendering.visible import visible_text
 
 WORKERS: Final = 8
 """Pages that are made at once; the engine's threads are shared by them."""

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
-from tracegrade_scoring.rendering.visible import visible
+from tracegrade.terminal.visible import visible
 
 BAR_WIDTH: Final = 80
 BIN_WIDTH, HISTOGRAM_HEIGHT = 18, 44

@@ -10,6 +10,7 @@ import orjson
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 from markupsafe import Markup, escape
 
+from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links
 from tracegrade_explorer.answers import Ask, Document, Site, WrittenJson
 from tracegrade_explorer.charts import bar, track
@@ -17,7 +18,6 @@ from tracegrade_queries.engine.csv_cells import as_json
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.page import SCHEMES, colours, environment, style
 from tracegrade_scoring.rendering.sheet import csv_text
-from tracegrade_scoring.rendering.visible import visible_text
 
 PACKAGE: Final = "tracegrade_explorer"
 PAGES: Final = (

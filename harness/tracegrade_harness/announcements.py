@@ -2,8 +2,7 @@
 
 import os
 
-import typer
-
+from tracegrade.terminal.visible import echo
 from tracegrade_harness.sandbox.choice import available
 from tracegrade_harness.suite.model import Suite
 from tracegrade_harness.suite.upstreams import Upstream
@@ -19,7 +18,7 @@ def announce(suite: Suite, chosen: ChosenTrials) -> None:
     Raises:
         SuiteUnusable: No case is chosen, or there is no such sandbox.
     """
-    typer.echo(f"sandbox: {said_of(chosen.sandbox or suite.defaults.sandbox, chosen)}")
+    echo(f"sandbox: {said_of(chosen.sandbox or suite.defaults.sandbox, chosen)}")
     mode = chosen.mode or suite.mode
     if mode == "live":
         _say_open_agents(suite, chosen)
@@ -46,7 +45,7 @@ def _say_open_agents(suite: Suite, chosen: ChosenTrials) -> None:
     agents = {case.agent for case in chosen_cases(suite, chosen).values()}
     for name in sorted(agents):
         if suite.agents[name].network == "open":
-            typer.echo(f"network: agent {name} reaches whatever this machine reaches")
+            echo(f"network: agent {name} reaches whatever this machine reaches")
 
 
 def _say_live(suite: Suite, chosen: ChosenTrials) -> None:
@@ -54,9 +53,9 @@ def _say_live(suite: Suite, chosen: ChosenTrials) -> None:
     used = {case.environment for case in chosen_cases(suite, chosen).values()}
     for environment in (suite.environments[name] for name in sorted(used)):
         for name, upstream in environment.upstreams.items():
-            typer.echo(f"live: {name}, {upstream.url}{_at_most(upstream)}")
+            echo(f"live: {name}, {upstream.url}{_at_most(upstream)}")
         for name in environment.taped_tools:
-            typer.echo(f"live: tool {name}")
+            echo(f"live: tool {name}")
 
 
 def _at_most(upstream: Upstream) -> str:
@@ -70,4 +69,4 @@ def _say_live_models(suite: Suite, chosen: ChosenTrials) -> None:
     for environment in sorted(used):
         for name, upstream in suite.environments[environment].upstreams.items():
             if upstream.is_a == "model":
-                typer.echo(f"live: {name}, {upstream.url}{_at_most(upstream)}")
+                echo(f"live: {name}, {upstream.url}{_at_most(upstream)}")

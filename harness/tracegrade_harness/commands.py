@@ -10,6 +10,7 @@ from typing import cast, get_args
 
 import typer
 
+from tracegrade.terminal.visible import echo, visible
 from tracegrade_harness.announcements import announce, said_of
 from tracegrade_harness.diverge.on_divergence import command_of, tell
 from tracegrade_harness.diverge.report import FORMATS, again, as_json, as_markdown, as_text
@@ -61,7 +62,6 @@ from tracegrade_lake import Lake
 from tracegrade_lake.out_files import out_file
 from tracegrade_queries.costs.pricing import Prices
 from tracegrade_scoring.prices import load_prices
-from tracegrade_scoring.rendering.visible import visible
 from tracegrade_scoring.rendering.words import count
 
 
@@ -76,18 +76,18 @@ def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> Non
     loaded = _loaded(path)
     suite = usable(loaded)
     for name, reason in available().items():
-        typer.echo(f"sandbox {name}: {reason or 'can be used'}")
+        echo(f"sandbox {name}: {reason or 'can be used'}")
     for name, agent in suite.agents.items():
-        typer.echo(f"agent {name}: network {agent.network}")
+        echo(f"agent {name}: network {agent.network}")
     _refuse_missing(suite, suite.cases, home, suite.mode)
     for environment in suite.environments.values():
         for name, browser in environment.browser.items():
-            typer.echo(f"browser {name}: {kept_in(opened=browser.network == 'open')}")
+            echo(f"browser {name}: {kept_in(opened=browser.network == 'open')}")
     restless = []
     with frozen(loaded, {*suite.environments}, home, trust=trust) as templates:
         for name, template in templates.items():
             restless += [f"{name}: {each}" for each in _moved(template, idle_secs)]
-            typer.echo(f"environment {name}: {count(len(template.before), 'object')}, restored")
+            echo(f"environment {name}: {count(len(template.before), 'object')}, restored")
     if restless:
         listed = ", ".join(restless[:10])
         msg = (
@@ -96,7 +96,7 @@ def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> Non
         )
         raise NotPassed(msg)
     _check_tapes(loaded, suite)
-    typer.echo(f"suite {suite.suite}: {count(len(suite.cases), 'case')}, no errors")
+    echo(f"suite {suite.suite}: {count(len(suite.cases), 'case')}, no errors")
 
 
 def kill_points(text: str | None) -> tuple[Point, ...] | None:
@@ -180,7 +180,7 @@ def run_chosen(
     suite = usable(loaded)
     _refuse_missing(suite, chosen_cases(suite, chosen), home, chosen.mode or suite.mode)
     run = chosen.resume or new_id()
-    typer.echo(f"run: {run}")
+    echo(f"run: {run}")
     announce(suite, chosen)
     done = run_suite(loaded, lake, home, run, replace(chosen, say=say_result))
     opened = Lake.create(lake)
@@ -188,7 +188,7 @@ def run_chosen(
     write(opened, run, suite.suite, done.results)
     say_used(done, chosen.max_usd)
     say_unseen(done.results)
-    typer.echo(f"results: {done.folder}")
+    echo(f"results: {done.folder}")
     say_report(lake, paths.source(loaded.folder, suite.tasks) if suite.tasks else None)
     if junit is not None:
         _write_junit(junit, junit_xml(suite.suite, done.results))
@@ -218,7 +218,7 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
     files = _new_files(loaded, suite, chosen, replace_old=replace_old)
     _refuse_missing(suite, chosen_cases(suite, chosen), home, "live")
     run = new_id()
-    typer.echo(f"run: {run}")
+    echo(f"run: {run}")
     announce(suite, replace(chosen, mode="live"))
     refused: list[str] = []
     written: list[Path] = []
@@ -229,7 +229,7 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
             tape = new_tape(setting, tried, recorder)
             write_tape(files[tried.task_id], tape)
             written.append(files[tried.task_id])
-            typer.echo(f"tape: {files[tried.task_id]}, {count(len(tape.entries), 'call')}")
+            echo(f"tape: {files[tried.task_id]}, {count(len(tape.entries), 'call')}")
 
     once = replace(chosen, trials=1, kills=(), mode="live", keep_tape=keep, say=say_result)
     lake = home.resolve() / RUNS / run / "lake"
@@ -271,7 +271,7 @@ def report_divergences(
     named = chosen.sandbox or suite.defaults.sandbox
     servers = any(suite.environments[case.environment].mcp for case in cases.values())
     if servers:
-        typer.echo(f"sandbox: {said_of(named, chosen)}", err=True)
+        echo(f"sandbox: {said_of(named, chosen)}", err=True)
     with temporary_folder() as home:
         sandbox = StoppableSandbox(find_sandbox(named, as_root=chosen.as_root or not servers))
         asked = ask_again(without_agents(loaded, suite, sandbox, home), cases, writes=writes)
@@ -303,29 +303,27 @@ def open_shell(path: Path, task_id: str, chosen: ChosenTrials) -> None:
         raise SuiteUnusable(msg)
     name = suite.cases[task_id].environment
     sandbox = chosen.sandbox or suite.defaults.sandbox
-    typer.echo(f"sandbox: {said_of(sandbox, chosen)}", err=True)
+    echo(f"sandbox: {said_of(sandbox, chosen)}", err=True)
     held = StoppableSandbox(find_sandbox(sandbox, as_root=chosen.as_root))
     with temporary_folder() as home, frozen(loaded, {name}, home, trust=chosen.trust) as templates:
         setting = replace(without_agents(loaded, suite, held, home), templates=templates)
-        say = partial(typer.echo, err=True)
+        say = partial(echo, err=True)
         difference = run_shell(setting, Tried(task_id, 1), say)
     for change, names in difference._asdict().items():
         for each in names:
-            typer.echo(f"{change}: {each}")
+            echo(f"{change}: {each}")
 
 
 def list_reviews(lake: str) -> None:
     """Print the kills whose score a human may see otherwise."""
     found = wanting_review(Lake.open(lake))
     for kill in found[:MAX_LISTED]:
-        typer.echo(
-            f"{kill.trajectory_id} {kill.injection}: {kill.score:g} by rule, {kill.task_id}"
-        )
+        echo(f"{kill.trajectory_id} {kill.injection}: {kill.score:g} by rule, {kill.task_id}")
         for name in kill.leftovers[:MAX_LISTED]:
-            typer.echo(f"  left: {name}")
+            echo(f"  left: {name}")
         if len(kill.leftovers) > MAX_LISTED:
-            typer.echo(f"  and {len(kill.leftovers) - MAX_LISTED} more")
-    typer.echo(f"{count(len(found), 'kill')} left something behind")
+            echo(f"  and {len(kill.leftovers) - MAX_LISTED} more")
+    echo(f"{count(len(found), 'kill')} left something behind")
 
 
 def store_review(
@@ -340,7 +338,7 @@ def store_review(
         SuiteUnusable: Something is missing, or there is no such kill.
     """
     store(Lake.open(lake), Review.of(kill, said, by))
-    typer.echo(f"{kill[0]} {kill[1]}: {said[0]}; the next `tracegrade score` counts it")
+    echo(f"{kill[0]} {kill[1]}: {said[0]}; the next `tracegrade score` counts it")
 
 
 def clean_folder(home: Path) -> None:
@@ -351,11 +349,11 @@ def clean_folder(home: Path) -> None:
     """
     cleaned = clean(home)
     for folder in cleaned.removed:
-        typer.echo(f"removed: {folder}")
+        echo(f"removed: {folder}")
     for folder in cleaned.kept:
-        typer.echo(f"kept: {folder}, since a harness works in it; clean again after its end")
+        echo(f"kept: {folder}, since a harness works in it; clean again after its end")
     servers = remove_dead()
-    typer.echo(
+    echo(
         f"removed {count(len(cleaned.removed), 'folder')} and {servers} of dead servers, "
         f"kept {len(cleaned.kept)}"
     )
@@ -391,9 +389,9 @@ def _check_tapes(loaded: LoadedSuite, suite: Suite) -> None:
         file = tape_file(loaded.folder, task_id, case)
         if file.exists():
             tape = read_tapes(loaded, suite, {task_id: case})[task_id]
-            typer.echo(f"tape {file}: {count(len(tape.entries), 'call')}")
+            echo(f"tape {file}: {count(len(tape.entries), 'call')}")
         else:
-            typer.echo(f"tape {file}: not recorded")
+            echo(f"tape {file}: not recorded")
 
 
 def _new_files(
@@ -429,7 +427,7 @@ def _moved(template: EnvironmentTemplate, idle_secs: float) -> list[str]:
 def _loaded(path: Path) -> LoadedSuite:
     loaded = load(path)
     for problem in loaded.problems:
-        typer.echo(str(problem), err=True)
+        echo(str(problem), err=True)
     if loaded.errors:
         msg = f"suite '{path}' has {count(len(loaded.errors), 'error')}; correct them"
         raise SuiteUnusable(msg)

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Final, NamedTuple
 
+from tracegrade.terminal.visible import visible
 from tracegrade_harness.errors import NotPassed
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_scoring.compare.rules import Bound, parse_bound
 from tracegrade_scoring.errors import BadRule
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.rendering.visible import visible
 
 KNOWN: Final = ("success", "rollback")
 FIELDS: Final = ("mean", "lowest")

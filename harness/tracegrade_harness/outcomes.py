@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-import typer
-
+from tracegrade.terminal.visible import echo, visible
 from tracegrade_harness.errors import HarnessFailed, NotPassed
 from tracegrade_harness.fail_on import RunRule, raise_broken
 from tracegrade_harness.junit import why_failed
@@ -15,7 +14,6 @@ from tracegrade_harness.trial.out_of_sight import OUT_OF_SIGHT
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.run import Run
 from tracegrade_harness.verify.result import shortened
-from tracegrade_scoring.rendering.visible import visible
 from tracegrade_scoring.rendering.words import count
 
 MAX_WHY_CHARS: Final = 300
@@ -31,7 +29,7 @@ def say_result(result: TrialResult, number: int, of: int) -> None:
         of: How many there will be.
     """
     said = ", ".join([_outcome(result), *_exit_code(result), *_used(result)])
-    typer.echo(f"[{number}/{of}] {_name(result)}: {_shown(said)}", err=True)
+    echo(f"[{number}/{of}] {_name(result)}: {_shown(said)}", err=True)
 
 
 def _name(result: TrialResult) -> str:
@@ -59,7 +57,7 @@ def say_used(done: Run, max_usd: float | None) -> None:
         return
     of = "" if max_usd is None else f" of ${max_usd:.4f}"
     besides = f", and {unknown} of {len(done.results)} at unknown cost" if unknown else ""
-    typer.echo(f"used: {count(sum(tokens), 'token')}, ${done.spent_usd:.4f}{of}{besides}")
+    echo(f"used: {count(sum(tokens), 'token')}, ${done.spent_usd:.4f}{of}{besides}")
 
 
 def say_unseen(results: Sequence[TrialResult]) -> None:
@@ -71,7 +69,7 @@ def say_unseen(results: Sequence[TrialResult]) -> None:
     ]
     if unseen:
         how = "`tracegrade report --missing as-failure --trials N` counts them as failed"
-        typer.echo(f"no run: {count(len(unseen), 'trial')} of which no score knows; {how}")
+        echo(f"no run: {count(len(unseen), 'trial')} of which no score knows; {how}")
 
 
 def say_report(lake: str, tasks: Path | None) -> None:
@@ -83,7 +81,7 @@ def say_report(lake: str, tasks: Path | None) -> None:
     """
     given = [] if tasks is None else ["--tasks", str(tasks)]
     score = _words("score", "--lake", lake, *given)
-    typer.echo(f"report: {score} && {_words('report', '--lake', lake)}")
+    echo(f"report: {score} && {_words('report', '--lake', lake)}")
 
 
 def say_play(suite: Path, case: str, agent: str | None) -> None:
@@ -96,7 +94,7 @@ def say_play(suite: Path, case: str, agent: str | None) -> None:
     """
     chosen = [*([] if case == "*" else ["--case", case]), *(["--agent", agent] if agent else [])]
     to = ("--mode", "mocked", "--lake", "lake")
-    typer.echo(f"play: {_words('harness', 'run', str(suite), *chosen, *to)}")
+    echo(f"play: {_words('harness', 'run', str(suite), *chosen, *to)}")
 
 
 def _words(*words: str) -> str:

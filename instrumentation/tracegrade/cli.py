@@ -18,6 +18,7 @@ import typer
 
 from tracegrade.errors import BadInput, TracegradeError
 from tracegrade.suggestions import did_you_mean
+from tracegrade.terminal.visible import echo
 
 GROUP: Final = "tracegrade.commands"
 EXTRA_OF_PACKAGE: Final = {
@@ -149,7 +150,7 @@ def _explain(error: typer.TyperException, arguments: Sequence[str]) -> int:
     """Say what is wrong with the arguments; a command that wants some shows its help instead."""
     text = error.format_message().strip()
     if text.startswith("Usage:"):
-        typer.echo(text, err=True)
+        echo(text, err=True)
         return BadInput.exit_code
     name = _command_of(error) or next(iter(arguments), "")
     return _fail(f"{text.rstrip('.')}; see: tracegrade {name} --help", BadInput.exit_code)
@@ -165,5 +166,5 @@ def _fail(text: str, exit_code: int, *, verbose: bool = False) -> int:
     if verbose:
         traceback.print_exc()
     line = " ".join(text.split())
-    typer.echo(f"tracegrade: {line}", err=True)
+    echo(f"tracegrade: {line}", err=True)
     return exit_code

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import typer
 
-from tracegrade.progress import progress as shown_progress
+from tracegrade.terminal.progress import progress as shown_progress
+from tracegrade.terminal.visible import visible
 from tracegrade_judges.calibration.calibrate import Calibrated, Row, calibrate
 from tracegrade_judges.calibration.label_files import draw_labels, take_labels
 from tracegrade_judges.calls.spending import SpendingLimits
@@ -28,7 +29,6 @@ from tracegrade_judges.twins.flips import FlipCounts
 from tracegrade_judges.twins.twins import TwinnedJudge, ask_twins
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import open_lake
-from tracegrade_scoring.rendering.visible import visible
 
 say = partial(typer.echo, err=True)
 

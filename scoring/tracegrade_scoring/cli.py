@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from tracegrade.terminal.visible import echo
 from tracegrade_scoring.compare.cli import compare
 from tracegrade_scoring.rendering.options import LakeOption, utc_time
 from tracegrade_scoring.report.cli import report
@@ -52,14 +53,14 @@ def check(
 
     loaded = load(files)
     for problem in loaded.problems:
-        typer.echo(problem, err=problem.is_note)
+        echo(problem, err=problem.is_note)
     if loaded.errors:
         count = len(loaded.errors)
         errors = "1 error" if count == 1 else f"{count} errors"
         msg = f"{errors} in task files; each is named above with its line"
         raise TaskCheckFailed(msg)
     found = loaded.specification
-    typer.echo(f"{len(found.tasks)} tasks and {len(found.tools)} tools are well-formed", err=True)
+    echo(f"{len(found.tasks)} tasks and {len(found.tools)} tools are well-formed", err=True)
 
 
 @tasks.command("from")
@@ -81,7 +82,7 @@ def from_(
     from tracegrade_collector.importing.mapping import parse_map
     from tracegrade_scoring.tasks.ground_truth import task_file
 
-    note = partial(typer.echo, err=True)
+    note = partial(echo, err=True)
     typer.echo(task_file(files, parse_map(map_ or ()), complete, note), nl=False)
 
 
@@ -107,7 +108,7 @@ def draft(
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_scoring.tasks.draft import draft_file
 
-    say = partial(typer.echo, err=True)
+    say = partial(echo, err=True)
     typer.echo(draft_file(open_lake(lake, say), agent, say), nl=False)
 
 
@@ -209,7 +210,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
 
     If another job is scoring the lake, this does nothing and exits with 0.
     """
-    from tracegrade.progress import progress
+    from tracegrade.terminal.progress import progress
     from tracegrade_queries.engine import engines
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_scoring.errors import ScoringBusy
@@ -219,7 +220,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     from tracegrade_scoring.prices import load_prices
     from tracegrade_scoring.tasks.specification import usable_specification, weighted
 
-    say = partial(typer.echo, err=True)
+    say = partial(echo, err=True)
     opened = open_lake(lake, say)
     specification, notes = usable_specification(tasks, forget=forget_tasks, note=say)
     specification = weighted(specification, tool_weights, tool_threshold, compat and compat.value)

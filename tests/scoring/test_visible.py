@@ -2,7 +2,7 @@
 
 import pytest
 
-from tracegrade_scoring.rendering.visible import visible, visible_text
+from tracegrade.terminal.visible import visible, visible_text
 
 
 @pytest.mark.parametrize("name", ["می‌خواهم", "क्‍ष", "👩‍❤️‍👨 🏳️‍🌈"])

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer.comparison.align import SIGNS, WORDS, Pair, Word, word_diff
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
-from tracegrade_scoring.rendering.visible import visible_text
 from tracegrade_scoring.timeline.model import RunScore, Step, Timeline
 
 SHOWN_CHARACTERS = 600

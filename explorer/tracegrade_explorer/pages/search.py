@@ -6,6 +6,7 @@ from datetime import date
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
+from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links
 from tracegrade_explorer.answers import Answer, Ask, Document
 from tracegrade_explorer.errors import BadFilter
@@ -13,7 +14,6 @@ from tracegrade_explorer.pages.cells import MARKS
 from tracegrade_explorer.shelf.snapshot import Row, read
 from tracegrade_explorer.sql_process.search import Searched, SearchPlace, search
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.visible import visible_text
 
 OWN: Final = ("text", "date", "day", "run")
 """`day` is what addresses called `date` before."""

@@ -8,9 +8,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from tracegrade.terminal.visible import visible
 from tracegrade_harness.diverge.comparison import ABSENT, JsonPath
 from tracegrade_harness.diverge.suite import Asked, DivergedCall
-from tracegrade_scoring.rendering.visible import visible
 from tracegrade_scoring.rendering.words import count
 
 MAX_SHOWN: Final = 80

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import typer
 
+from tracegrade.terminal.visible import visible
 from tracegrade_harness.draft.draft import drafted, lines, write_suite
 from tracegrade_harness.draft.files import SUITE, AgentStart
 from tracegrade_harness.draft.runs import ChosenRuns
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_queries.engine.connection import open_lake
-from tracegrade_scoring.rendering.visible import visible
 from tracegrade_scoring.tasks.specification import usable_specification
 
 

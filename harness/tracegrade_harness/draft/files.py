@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from tracegrade.state import VERSION
+from tracegrade.terminal.visible import visible
 from tracegrade_harness.doors.model_tape import conversation_entry
 from tracegrade_harness.doors.tool_tape import captured_tool
 from tracegrade_harness.draft.expectations import Expectations
@@ -20,7 +21,6 @@ from tracegrade_harness.draft.missing import MissingContent
 from tracegrade_harness.draft.runs import CapturedRun, CapturedStep, DraftedRun
 from tracegrade_harness.suite.command import TO_FILL_IN
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeHeader
-from tracegrade_scoring.rendering.visible import visible
 
 SUITE: Final = "suite.yaml"
 TASKS: Final = "tasks.yaml"

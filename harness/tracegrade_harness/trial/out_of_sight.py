@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from tracegrade.terminal.visible import visible
 from tracegrade_harness.sandbox.confined import view_of
 from tracegrade_harness.sandbox.program import Program
 from tracegrade_harness.trial.silence import last_lines
-from tracegrade_scoring.rendering.visible import visible
 
 OUT_OF_SIGHT: Final = "is not in the sandbox"
 MOST_NAMED: Final = 3

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Final
 
+from tracegrade.terminal.visible import visible
 from tracegrade_harness.tape.entries import redacted
-from tracegrade_scoring.rendering.visible import visible
 
 LINES: Final = 3
 """Of what an agent printed, those that are told."""

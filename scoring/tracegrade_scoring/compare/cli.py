@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from tracegrade.terminal.visible import echo
 from tracegrade_scoring.rendering.formats import render
 from tracegrade_scoring.rendering.options import (
     LakeOption,
@@ -60,7 +61,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     asked = opened.AskedReleases(
         base, candidate, agent, level, AttemptCounting(missing.value, trials)
     )
-    note = partial(typer.echo, err=True)
+    note = partial(echo, err=True)
     if out is not None and is_folder(out, format_):
         from tracegrade_scoring.compare.pages import write_pages
 

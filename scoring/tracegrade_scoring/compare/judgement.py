@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tracegrade.terminal.visible import visible
 from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.compare.rules import Rule, RuleOutcome, judged
 from tracegrade_scoring.errors import RuleBroken
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.visible import visible
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from tracegrade.terminal.visible import visible
 from tracegrade_scoring.compare.differences import ModeDifference, Row
 from tracegrade_scoring.compare.judgement import Judgement
 from tracegrade_scoring.compare.rules import RuleOutcome
@@ -19,7 +20,6 @@ from tracegrade_scoring.compare.view import (
 )
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.screen import bullets, capture, plain_table, section
-from tracegrade_scoring.rendering.visible import visible
 
 LEAST_WIDTH = 76
 HEADING_WIDTH = 12

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tracegrade.terminal.visible import visible
 from tracegrade_scoring.compare.answer import (
     SureChanges,
     answer,
@@ -37,7 +38,6 @@ from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
 from tracegrade_scoring.rendering.evidence import RunEvidence, spelled_out
-from tracegrade_scoring.rendering.visible import visible
 
 RELIABILITY, USAGE = "Reliability", "Cost"
 _T_SCORE: Final = Metric("t_score", "T-Score", RELIABILITY, "", Scale.NUMBER)

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from enum import StrEnum
 from typing import NamedTuple
 
+from tracegrade.terminal.visible import visible
 from tracegrade_scoring.metrics import METRICS as DEFINITIONS
-from tracegrade_scoring.rendering.visible import visible
 
 
 class Scale(StrEnum):

@@ -7,8 +7,8 @@ escaped. No HTML is written and none gets through.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from tracegrade.terminal.visible import visible
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.visible import visible
 
 
 def escape(text: str) -> str:

@@ -16,8 +16,8 @@ from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined, T
 from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
+from tracegrade.terminal.visible import visible, visible_text
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.visible import visible, visible_text
 
 SCHEMES: Final = ("light", "dark")
 RunPage: TypeAlias = Callable[[str], str]

@@ -8,8 +8,8 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 
+from tracegrade.terminal.visible import visible
 from tracegrade_queries.engine.csv_cells import FORMULA_STARTS
-from tracegrade_scoring.rendering.visible import visible
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from math import isfinite
 
+from tracegrade.terminal.visible import visible
 from tracegrade_scoring.rendering.catalogue import Metric, Scale
 from tracegrade_scoring.rendering.reasons import reason_of
-from tracegrade_scoring.rendering.visible import visible
 
 DASH = "\u2013"
 """Between the ends of a range; alone where there is nothing."""

@@ -3,8 +3,8 @@
 import shlex
 from typing import NamedTuple
 
+from tracegrade.terminal.visible import visible
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.visible import visible
 from tracegrade_scoring.report.model import LakeContents, Report
 
 

@@ -15,12 +15,12 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from tracegrade.terminal.visible import visible
 from tracegrade_scoring.compare.differences import change_sentence
 from tracegrade_scoring.compare.view import CohortView
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.evidence import spelled_out
 from tracegrade_scoring.rendering.screen import bullets, capture, plain_table, section, texts
-from tracegrade_scoring.rendering.visible import visible
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.kills_view import KillRow
 from tracegrade_scoring.report.missing import missing

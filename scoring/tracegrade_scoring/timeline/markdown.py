@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from tracegrade.terminal.visible import visible
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.markup import bullets, code, escape, table
-from tracegrade_scoring.rendering.visible import visible
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.view import StepView, timeline_view
 

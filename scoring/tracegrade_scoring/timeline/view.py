@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from tracegrade.terminal.visible import visible_text
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
-from tracegrade_scoring.rendering.visible import visible_text
 from tracegrade_scoring.timeline.model import (
     Mark,
     RunScore,

@@ -3,8 +3,15 @@
 import unicodedata
 from typing import Final
 
+import typer
+
 _JOINERS: Final = "\u200c\u200d"
 """How scripts such as Persian and Hindi, and emoji, say which of two signs become one."""
+
+
+def echo(text: object, *, err: bool = False) -> None:
+    """Print a text for people, in which nothing acts on their terminal."""
+    typer.echo(visible_text(str(text)), err=err)
 
 
 def visible(text: str) -> str:
