@@ -27,6 +27,7 @@ from tracegrade_lake.errors import (
     RunOvertaken,
     SchemaDiffers,
 )
+from tracegrade_lake.log_entries import path_inside, reading_log, transaction_version
 from tracegrade_lake.storage import TableStorage
 from tracegrade_lake.torn_log import ACTION_COUNT
 
@@ -73,7 +74,7 @@ class Owner:
         Raises:
             Fenced: Another collector has.
         """
-        found = delta.transaction_version(self.app_id)
+        found = transaction_version(delta, self.app_id)
         if found is not None and found not in self.tokens:
             collector_id = self.app_id.partition("/")[0]
             msg = (
@@ -85,7 +86,7 @@ class Owner:
     def transaction(self, delta: DeltaTable) -> list[Transaction]:
         """Return the transaction that records the newest token; none if it is recorded already."""
         newest = self.tokens[-1]
-        if delta.transaction_version(self.app_id) == newest:
+        if transaction_version(delta, self.app_id) == newest:
             return []
         return [Transaction(self.app_id, newest)]
 
@@ -225,7 +226,7 @@ def has_landed(delta: DeltaTable, change: TableChange, *, after_error: bool = Fa
     if change.follows:
         return _has_followed(delta, change, after_error=after_error)
     if change.transactions:
-        found = {app_id: delta.transaction_version(app_id) for app_id in change.transactions}
+        found = {app_id: transaction_version(delta, app_id) for app_id in change.transactions}
         return all(
             version is not None and version >= change.transactions[app_id]
             for app_id, version in found.items()
@@ -239,7 +240,7 @@ def _has_followed(delta: DeltaTable, change: TableChange, *, after_error: bool) 
     Raises:
         RunOvertaken: Another has.
     """
-    found = {app_id: delta.transaction_version(app_id) or 0 for app_id in change.follows}
+    found = {app_id: transaction_version(delta, app_id) or 0 for app_id in change.follows}
     if found == change.follows:
         return False
     is_there = _files_are_there(delta, change) if change.adds else found == change.transactions
@@ -414,8 +415,15 @@ class LiveFile:
 
 
 def live_files(delta: DeltaTable) -> list[LiveFile]:
-    """Return the files of the handle's version, in no order."""
-    actions = pa.table(delta.get_add_actions(flatten=True)).to_pylist()
+    """Return the files of the handle's version, in no order.
+
+    Raises:
+        LakeDamaged: The log cannot be read, or names a file outside of the table.
+    """
+    with reading_log(delta):
+        actions = pa.table(delta.get_add_actions(flatten=True)).to_pylist()
+    for action in actions:
+        path_inside(action["path"], delta)
     return [_live_file(action) for action in actions]
 
 

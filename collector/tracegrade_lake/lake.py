@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
-from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -34,6 +33,7 @@ from tracegrade_lake.datasets import dataset
 from tracegrade_lake.errors import FilesReplaced, LakeDamaged, LakeMissing, SchemaDiffers
 from tracegrade_lake.folder import Folder
 from tracegrade_lake.lake_root import existing_root, lake_url, made_root, state_folder, writing_to
+from tracegrade_lake.log_entries import transaction_version
 from tracegrade_lake.staging import stage, stage_parts
 from tracegrade_lake.storage import Lock, StagedFile, Storage, StoredFile, TableStorage
 
@@ -143,10 +143,10 @@ class Lake:
     def files(self, table: str, version: int | None = None) -> list[str]:
         """Return the paths or URLs of a version's Parquet files, sorted; the newest version's."""
         delta = self._open(table, version)
-        uris = delta.file_uris() if delta else []
-        if not self.is_local:
-            return sorted(uris)
-        return sorted(unquote(uri.removeprefix("file://")) for uri in uris)
+        files = live_files(delta) if delta else []
+        if self.is_local:
+            return sorted(self.paths(table, files))
+        return sorted(delta.file_uris() if delta else [])
 
     def live_files(self, table: str, version: int | None = None) -> list[LiveFile]:
         """Return what a version of the table consists of, by path; the newest version's."""
@@ -233,12 +233,12 @@ class Lake:
         delta = open_for_writing(self._table(table))
         if delta and owner:
             owner.check(delta)
-        return delta.transaction_version(app_id) if delta else None
+        return transaction_version(delta, app_id) if delta else None
 
     def transaction_versions(self, table: str, app_ids: Iterable[str]) -> dict[str, int]:
         """Return the highest version that each of these committed; for writers, as above."""
         delta = open_for_writing(self._table(table))
-        found = {app_id: delta.transaction_version(app_id) for app_id in app_ids if delta}
+        found = {app_id: transaction_version(delta, app_id) for app_id in app_ids if delta}
         return {app_id: version for app_id, version in found.items() if version is not None}
 
     def noted_version(self, table: str, app_id: str) -> tuple[int | None, int]:
@@ -250,7 +250,7 @@ class Lake:
         delta = self._open(table)
         if delta is None:
             return None, 0
-        return delta.version(), delta.transaction_version(app_id) or 0
+        return delta.version(), transaction_version(delta, app_id) or 0
 
     def version_noting(self, table: str, app_id: str, at_most: int) -> int | None:
         """Return the newest version of a table as of an application's commit of this number.
@@ -264,7 +264,7 @@ class Lake:
         while version and noted > at_most:
             version -= 1
             delta = self._open(table, version)
-            noted = (delta.transaction_version(app_id) or 0) if delta else 0
+            noted = (transaction_version(delta, app_id) or 0) if delta else 0
         return version if noted <= at_most else None
 
     def stage(self, table: Table, rows: pa.Table, name: str) -> list[StagedFile]:

@@ -1,6 +1,7 @@
 """One version of a table as its log describes it: columns, files and transactions that agree."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final, NamedTuple
 from urllib.parse import unquote
 
@@ -9,6 +10,7 @@ from deltalake import DeltaTable
 from tracegrade_lake.columns import Table
 from tracegrade_lake.commit import LiveFile, live_files, open_table
 from tracegrade_lake.lake import Lake
+from tracegrade_lake.log_entries import transaction_version
 from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS
 from tracegrade_lake.tables import table_of
 
@@ -46,7 +48,7 @@ def snapshot(lake: Lake, name: str) -> Snapshot | None:
         DECLARED.get(name) or table_of(name, delta),
         delta.version(),
         sorted(live_files(delta), key=lambda file: file.path),
-        delta.transaction_version,
+        partial(transaction_version, delta),
         lambda: {unquote(path) for path in _tombstones(delta)},
     )
 

@@ -22,12 +22,12 @@ ACTION_COUNT = "tracegradeActions"
 
 
 def is_whole(entry: Path) -> bool:
-    """Return whether a log entry is there and readable to its end."""
+    """Return whether a log entry is there, readable to its end, and made of actions."""
     try:
         lines = [json.loads(line) for line in entry.read_bytes().splitlines()]
-    except (FileNotFoundError, ValueError):
+        promised = sum(line.get("commitInfo", {}).get(ACTION_COUNT, 0) for line in lines)
+    except (FileNotFoundError, ValueError, RecursionError, AttributeError, TypeError):
         return False
-    promised = sum(line.get("commitInfo", {}).get(ACTION_COUNT, 0) for line in lines)
     present = sum(any(kind in line for kind in ("add", "remove", "txn")) for line in lines)
     return bool(lines) and present >= promised
 

@@ -18,9 +18,13 @@ __all__ = [
     "BUILT_TRACES",
     "PRICED_DATES",
     "STEPS",
+    "STEPS_VERSION",
     "TRAJECTORIES",
     "VERDICTS",
 ]
+
+STEPS_VERSION: Final = 2
+"""Rises where the same spans make other steps or trajectories; a lake is then built again."""
 
 _USAGE: Final = Struct(
     "USAGE",

@@ -5,8 +5,11 @@ be read is rebuilt from the data files (`log_rebuild.py`), or, if the table itse
 again, the whole table is put aside; data files that are missing or damaged leave the table, and
 what can be read of them stays in it. Nothing is removed: what leaves goes to `_quarantine/`.
 
-A reader that meets an empty newest entry sees the version before; nobody was told of the newer
-one, and its rows are still in a collector's log, so readers need not know.
+A reader that meets an empty newest entry sees the version before. After a power cut nobody was
+told of the newer one, and its rows are still in a collector's log. An entry that a disk damaged
+later may have been reported long ago: its files are still there and no collector lands them again,
+so the log of a raw table is rebuilt with them. A built table needs nothing: the next build or
+scoring finds that it is behind the others.
 """
 
 import os
@@ -22,8 +25,12 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from deltalake import DeltaTable
 from deltalake.transaction import AddAction
 
+from tracegrade_collector.encoding.otlp import Signal
+from tracegrade_collector.importing.importer import COLLECTOR_ID as IMPORT
+from tracegrade_collector.importing.importer import rows_app_id
 from tracegrade_collector.log.ledger import landed_seqs
 from tracegrade_lake.columns import Table
 from tracegrade_lake.commit import LiveFile, TableChange, commit, live_files, open_table
@@ -32,14 +39,22 @@ from tracegrade_lake.files import make_folder, sync_folder
 from tracegrade_lake.folder import TableFolder
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
+from tracegrade_lake.log_entries import transaction_version
 from tracegrade_lake.maintenance.expiry import expired_before
-from tracegrade_lake.maintenance.log_rebuild import FoundFile, choose, find_files, last_requests
+from tracegrade_lake.maintenance.log_rebuild import (
+    FoundFile,
+    FoundFiles,
+    choose,
+    find_files,
+    last_requests,
+)
 from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 from tracegrade_lake.maintenance.removals import (
     NOBODY,
     collectors,
     recording,
     removals_so_far,
+    removed_rows,
     rows_by_collector,
 )
 from tracegrade_lake.maintenance.rewriting import rewrite_id
@@ -138,6 +153,8 @@ class _Table:
             done = self._put_aside_torn(folder)
             if (rebuild and self._name in RAW) or not self._is_readable(checked):
                 return _plus(done, self._replace_log(folder))
+            if self._name in RAW and self._has_lost_commits(checked):
+                return _plus(done, self._replace_log(folder))
             return _plus(done, self._check_files(checked))
 
     def _checked_folder(self, folder: Path, scratch: Path) -> Path:
@@ -172,10 +189,41 @@ class _Table:
             self._note(f"{self._name}: entries {', '.join(map(str, missing))} are missing or torn")
             return False
         try:
-            return open_table(storage) is not None
+            delta = open_table(storage)
+            return delta is not None and live_files(delta) is not None
         except LakeDamaged as error:
             self._note(f"{self._name}: {error}")
             return False
+
+    def _has_lost_commits(self, storage: TableFolder) -> bool:
+        """Return whether files hold rows that were reported and that the log does not name."""
+        delta = open_table(storage)
+        live = {file.path for file in live_files(delta)} if delta else set()
+        lost = [
+            file
+            for file in self._counting(find_files(self._lake, self._name))
+            if file.path not in live and delta and self._was_reported(file, delta)
+        ]
+        if lost:
+            rows = sum(file.rows for file in lost)
+            self._note(f"{self._name}: {len(lost)} files with {rows} rows are not in the log")
+        return bool(lost)
+
+    def _was_reported(self, file: FoundFile, delta: DeltaTable) -> bool:
+        """Return whether a file's rows landed after the last commit of their collector here."""
+        signal = RAW[self._name][1]
+        landed = landed_seqs(self._lake.state, signal)
+        return any(
+            (transaction_version(delta, f"{collector}/{signal}") or 0)
+            < seqs[-1]
+            <= (seqs[-1] if collector == IMPORT else landed.get(collector, 0))
+            for collector, seqs in file.requests.items()
+        )
+
+    def _counting(self, found: FoundFiles) -> list[FoundFile]:
+        """Return the files that count, of dates that are kept."""
+        first_kept = expired_before(self._lake.state, self._name)
+        return choose(file for file in found.files if file.date >= first_kept)
 
     def _replace_log(self, folder: Path) -> Repaired:
         if self._name not in RAW:
@@ -191,11 +239,10 @@ class _Table:
     def _rebuild(self, folder: Path) -> Repaired:
         table, signal = RAW[self._name]
         found = find_files(self._lake, self._name)
-        first_kept = expired_before(self._lake.state, self._name)
-        chosen = choose(file for file in found.files if file.date >= first_kept)
+        chosen = self._counting(found)
         rows = sum(file.rows for file in chosen)
         self._say(
-            f"its log is lost, and {len(chosen)} of {len(found.files)} files hold {rows} rows",
+            f"its log is not whole; {len(chosen)} of {len(found.files)} files hold {rows} rows",
             "rebuilt from them",
         )
         for path in found.unreadable:
@@ -210,8 +257,20 @@ class _Table:
                 for collector in in_files.keys() | landed.keys()
             }
             transactions |= removals_so_far(self._lake.state, self._name)
+            transactions |= self._imported(chosen)
             _make_log(folder, table, chosen, transactions)
         return Repaired(logs_rebuilt=1, files_damaged=len(found.unreadable))
+
+    def _imported(self, files: Iterable[FoundFile]) -> dict[str, int]:
+        """Return the transaction that counts imported rows, those that were removed included."""
+        signal = Signal(RAW[self._name][1])
+        paths = [file.path for file in files if IMPORT in file.requests]
+        rows = Counter[str]()
+        for path in paths:
+            with self._lake.open_parquet(self._name, path) as parquet:
+                rows += rows_by_collector(parquet)
+        removed = removed_rows(self._lake, self._name, lambda _: None)
+        return {rows_app_id(signal): rows[IMPORT] + removed[IMPORT]} if paths else {}
 
     def _check_files(self, storage: TableStorage) -> Repaired:
         """Let missing files leave the table, and keep of damaged ones what can be read."""

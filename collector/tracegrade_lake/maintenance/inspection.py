@@ -87,7 +87,7 @@ class Inspector:
         if not self._lake.storage.table(name).is_whole(now.version):
             state.wrong.append(
                 f"the newest commit of {name} ({now.version}) is torn; `tracegrade lake repair` "
-                "sets it aside, and its rows land again"
+                "sets it aside and finds its rows again"
             )
         self._add_orphans(now, state)
         return state

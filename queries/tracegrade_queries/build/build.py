@@ -27,7 +27,7 @@ from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
 from tracegrade_lake import Lake, Table
 from tracegrade_queries.build.build_bucket import build_bucket, files_of
 from tracegrade_queries.build.discovery import AFFECTED, NOTICED, Discovery, discovered
-from tracegrade_queries.build.last_build import BUILDS, note_files
+from tracegrade_queries.build.last_build import BUILDS, STEPS_NOTED, note_files
 from tracegrade_queries.build.span_sizes import span_sizes
 from tracegrade_queries.costs.pricing import NO_PRICES, Prices
 from tracegrade_queries.engine.bucket_work import (
@@ -46,7 +46,7 @@ from tracegrade_queries.engine.relations import count, make_table, put
 from tracegrade_queries.engine.replacing import Replacement
 from tracegrade_queries.engine.sql import query
 from tracegrade_queries.engine.staged import of_traces, stage_dates
-from tracegrade_queries.schema import BUILT_TRACES, STEPS, TRAJECTORIES
+from tracegrade_queries.schema import BUILT_TRACES, STEPS, STEPS_VERSION, TRAJECTORIES
 
 BUCKET_SPANS: Final = 250_000
 """Spans that one bucket aims at; a trace is never split."""
@@ -160,9 +160,13 @@ def _commit_all(
 ) -> None:
     """Commit what was built, then what the next build need not look for again."""
     number = found.last.number + 1
-    noted = {source.app_id: seq for source, seq in found.watermarks.items()} | {BUILDS: number}
-    leaving = None if full else _leaving(lake, found, AFFECTED, (STEPS, TRAJECTORIES), executor)
-    _commit(lake, found.con, STEPS, built, {}, leaving)
+    noted = {source.app_id: seq for source, seq in found.watermarks.items()}
+    noted |= {BUILDS: number, STEPS_NOTED: STEPS_VERSION}
+    everything = full or found.last.is_outdated
+    leaving = (
+        None if everything else _leaving(lake, found, AFFECTED, (STEPS, TRAJECTORIES), executor)
+    )
+    _commit(lake, found.con, STEPS, built, {BUILDS: number}, leaving)
     if evaluations := _found(built, "evaluations"):
         add_clean_verdicts(lake, evaluations)  # they were redacted on arrival
     _commit(lake, found.con, TRAJECTORIES, built, noted, leaving)

@@ -135,6 +135,7 @@ def unbuilt_spans(lake: Lake, limits: Limits) -> int:
 def _found(lake: Lake, limits: Limits, *, full: bool) -> Discovery | None:
     """Find what is to be built; again if files were removed meanwhile, as an erasure does."""
     last = last_build(lake)
+    full = full or last.is_outdated
 
     def find(pinned: PinnedLake) -> Discovery | None:
         if full or last.files is None:

@@ -1,9 +1,13 @@
 """What builds note for the next one: files whose rows are built, and when each trace came in.
 
 Its own module because a note that is wrong would lose rows. A build numbers itself and commits
-under its number the trajectories, then the traces, then the files. All three have one number if
-the last build got to its end and nobody removed one of the tables since. Otherwise nothing of the
-notes counts: the next build reads everything, and notes it again.
+under its number the steps, then the trajectories, the traces and the files. The last three have
+one number if the last build got to its end and nobody removed one of the tables since. Otherwise
+the notes of files do not count: the next build looks at everything, and notes it again.
+
+Steps that another version of this package made are built again, all of them (`STEPS_VERSION`).
+Steps or trajectories whose number is below that of a later commit have lost rows: their newest
+commits were damaged and put aside. Then everything is built again, too.
 """
 
 from collections.abc import Collection, Mapping
@@ -14,7 +18,13 @@ import pyarrow as pa
 
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake
 from tracegrade_queries.engine.pinned import PinnedLake
-from tracegrade_queries.schema import BUILT_FILES, BUILT_TRACES, TRAJECTORIES
+from tracegrade_queries.schema import (
+    BUILT_FILES,
+    BUILT_TRACES,
+    STEPS,
+    STEPS_VERSION,
+    TRAJECTORIES,
+)
 
 RAW: Final = (RAW_SPANS, RAW_LOGS)
 """The tables that a build reads."""
@@ -22,7 +32,10 @@ RAW: Final = (RAW_SPANS, RAW_LOGS)
 BUILDS: Final = "builds"
 """Under which a build notes its number."""
 
-NOTING: Final = (TRAJECTORIES, BUILT_TRACES, BUILT_FILES)
+STEPS_NOTED: Final = "steps_version"
+"""Under which a build notes the version of what it makes of spans, in `trajectories`."""
+
+NOTING: Final = (STEPS, TRAJECTORIES, BUILT_TRACES, BUILT_FILES)
 """The tables that note it, in the order of their commits."""
 
 
@@ -33,16 +46,23 @@ class LastBuild(NamedTuple):
     """Of the last one; 0 if there was none."""
     files: Mapping[str, Collection[str]] | None
     """Paths of the files whose rows are built, by raw table; None if that is not known."""
+    is_outdated: bool = False
+    """Whether everything is to be built again: another version made the steps, or a commit to
+    steps or trajectories is gone that later ones followed."""
 
 
 def last_build(lake: Lake) -> LastBuild:
     """Return what earlier builds noted; the files only if the last one noted all there is."""
     with ThreadPoolExecutor() as pool:
         noted = pool.map(lambda table: lake.transaction_version(table.name, BUILDS), NOTING)
-        numbers = [number or 0 for number in noted]
-    if not numbers[0] or len(set(numbers)) > 1:
-        return LastBuild(max(numbers), None)
-    return LastBuild(numbers[0], _built_files(lake))
+        steps, *others = [number or 0 for number in noted]
+    trajectories, newest = others[0], max(steps, *others)
+    version = lake.transaction_version(TRAJECTORIES.name, STEPS_NOTED) or 0
+    if version < STEPS_VERSION or min(steps, trajectories) < max(others):
+        return LastBuild(newest, None, is_outdated=True)
+    if len(set(others)) > 1:
+        return LastBuild(newest, None)
+    return LastBuild(newest, _built_files(lake))
 
 
 def _built_files(lake: Lake) -> Mapping[str, Collection[str]]:

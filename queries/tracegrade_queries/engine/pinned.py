@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tracegrade_lake import Lake
 from tracegrade_lake.commit import LiveFile, live_files, open_table
+from tracegrade_lake.log_entries import transaction_version
 from tracegrade_queries.engine.layers import Layer, RunOrder
 
 FileCondition: TypeAlias = Callable[[LiveFile], bool]
@@ -143,7 +144,7 @@ def _pin(lake: Lake, name: str, run: tuple[str, int] | None) -> PinnedTable | No
     now = open_table(lake.storage.table(name))
     if now is None:
         return None
-    if run is None or (now.transaction_version(run[0]) or 0) <= run[1]:
+    if run is None or (transaction_version(now, run[0]) or 0) <= run[1]:
         files = sorted(live_files(now), key=lambda file: file.path)
         return PinnedTable(now.version(), tuple(files))
     version = lake.version_noting(name, *run)

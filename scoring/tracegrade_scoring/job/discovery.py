@@ -164,6 +164,7 @@ def unscored(  # noqa: PLR0913 - one for each option of the command
         now_ns: The time, ns since 1970; None for the clock's. The lake's own counts if later.
     """
     last = last_scoring(lake)
+    full = full or _have_lost_rows(numbers)
     is_known = not full and last.held_against == held_against(specification)
 
     def connected(pinned: PinnedLake) -> tuple[duckdb.DuckDBPyConnection, Look]:
@@ -178,6 +179,14 @@ def unscored(  # noqa: PLR0913 - one for each option of the command
         traces = find_traces(con, specification, chosen, full=full, now_ns=now)
         are_whole = look.dates is not None or sums_are_whole(con)
         yield TracesToScore(con, look, last, traces, are_whole)
+
+
+def _have_lost_rows(numbers: Mapping[str, int]) -> bool:
+    """Return whether a score table is behind the last whole run, which commits to all of them.
+
+    Its newest commit was damaged and put aside; or it is new, and no run has filled it.
+    """
+    return any(number < numbers[TRAJECTORY_SCORES.name] for number in numbers.values())
 
 
 def _torn(lake: Lake, pinned: PinnedLake, numbers: Mapping[str, int]) -> dict[str, frozenset[str]]:

@@ -1,0 +1,55 @@
+"""What a table's log says, read with nothing taken on trust.
+
+Neither whoever can write a log nor a bit that flips in it makes a reader open files elsewhere, or
+end with an error of the Delta library.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from urllib.parse import unquote
+
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from tracegrade_lake.errors import LakeDamaged
+
+
+def transaction_version(delta: DeltaTable, app_id: str) -> int | None:
+    """Return the highest version that an application noted in the table; None if it never did.
+
+    Raises:
+        LakeDamaged: An entry of the log is not as entries are.
+    """
+    with reading_log(delta):
+        return delta.transaction_version(app_id)
+
+
+@contextmanager
+def reading_log(delta: DeltaTable) -> Iterator[None]:
+    """Say in one line which table's log could not be read in the block.
+
+    Raises:
+        LakeDamaged: It could not.
+    """
+    try:
+        yield
+    except (DeltaError, ValueError) as error:
+        place = unquote(delta.table_uri.removeprefix("file://")).rstrip("/")
+        fact = (str(error).splitlines() or [type(error).__name__])[0]
+        msg = f"the log of {place} cannot be read ({fact}); see `tracegrade lake repair`"
+        raise LakeDamaged(msg) from error
+
+
+def path_inside(path: str, delta: DeltaTable) -> str:
+    """Return a file's path as the log has it, if it is one inside the table's folder.
+
+    Raises:
+        LakeDamaged: It is absolute, a URL, or climbs out by `..`; no file of ours is named so.
+    """
+    is_elsewhere = "://" in path or path.startswith("/") or "\0" in path
+    if is_elsewhere or {"..", ""} & {*PurePosixPath(unquote(path)).parts, path}:
+        with reading_log(delta):
+            msg = f"it names the file '{path}', which is not inside the table"
+            raise ValueError(msg)
+    return path
