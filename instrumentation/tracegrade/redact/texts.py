@@ -32,10 +32,10 @@ def redact(text: str) -> str:
     """Return `text` without the secrets we know; the same object if it holds none."""
     clean = _without_secrets(text)
     plain = decoded(clean)
-    if plain == clean:
-        return clean
-    cleaner = _without_secrets(plain)
-    return clean if cleaner == plain else cleaner
+    cleaner = plain if plain == clean else _without_secrets(plain)
+    if cleaner != plain:
+        return cleaner
+    return text if clean == text else clean  # a rule that looked closer may leave an equal copy
 
 
 def _without_secrets(text: str) -> str:

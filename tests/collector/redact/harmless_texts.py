@@ -1,4 +1,4 @@
-"""Texts that look as if they held a secret, and hold none: code, prose, names of keys, ids."""
+"""Texts that look as if they held a secret: code, prose, names of keys, ids, tracebacks."""
 
 from __future__ import annotations
 
@@ -127,3 +127,95 @@ ssh -p 2222 bob@host
 👩‍💻 works on the pass‌word page
 """
 TEXTS = [line for line in HARMLESS.splitlines() if line]
+
+TRACEBACKS = [
+    # Python
+    """Traceback (most recent call last):
+  File "/srv/shop/.venv/lib/python3.11/site-packages/tracegrade/tools.py", line 118, in wrapper
+    result = function(*args, **kwargs)
+             ^^^^^^^^^^^^^^^^^^^^^^^^^
+  File "/srv/shop/tests/test_orders.py", line 173, in test_exception_of_a_tool_passes
+    refund("o-9")
+LookupError: no such order
+""",
+    """Traceback (most recent call last):
+  File "/srv/shop/auth/session.py", line 42, in login
+    token = self._refresh_token(client_secret=self.client_secret)
+            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  File "/srv/shop/auth/tokens.py", line 2104, in _refresh_token
+    raise AuthError("Invalid password")
+shop.auth.AuthError: Invalid password
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/srv/shop/main.py", line 7, in <module>
+    asyncio.run(main())
+  File "/usr/lib/python3.11/asyncio/base_events.py", line 654, in run_until_complete
+    return future.result()
+           ^^^^^^^^^^^^^^^
+KeyError: 'api_key'
+""",
+    """  + Exception Group Traceback (most recent call last):
+  |   File "/srv/shop/pool.py", line 31, in gather
+  |     async with asyncio.TaskGroup() as group:
+  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | Traceback (most recent call last):
+    |   File "/srv/shop/pool.py", line 3012, in fetch
+    |     raise TimeoutError
+    | TimeoutError
+    +------------------------------------
+""",
+    # Node
+    """TypeError: Cannot read properties of undefined (reading 'password')
+    at AuthService.verifyPassword (/srv/app/src/auth/auth.service.ts:118:24)
+    at process.processTicksAndRejections (node:internal/process/task_queues:95:5)
+    at async Object.login [as handler] (file:///srv/app/dist/routes/login.js:3012:11)
+    at async Promise.all (index 0) {
+  code: 'ERR_INVALID_ARG_TYPE'
+}
+""",
+    """Error: connect ECONNREFUSED 127.0.0.1:5432
+    at TCPConnectWrap.afterConnect [as oncomplete] (node:net:1494:16) {
+  errno: -111,
+  code: 'ECONNREFUSED',
+  syscall: 'connect',
+  address: '127.0.0.1',
+  port: 5432
+}
+""",
+    # Java
+    """java.lang.IllegalStateException: token expired
+\tat com.example.auth.TokenService.verify(TokenService.java:2118)
+\tat com.example.auth.PasswordFilter.doFilter(PasswordFilter.java:64)
+\tat java.base/java.lang.Thread.run(Thread.java:1583)
+Caused by: java.security.GeneralSecurityException: no such key: signing
+\tat com.example.auth.Keys$Loader.lambda$load$0(Keys.java:31)
+\t... 24 more
+""",
+    # Go, Ruby, .NET, Rust
+    """panic: runtime error: invalid memory address or nil pointer dereference
+[signal SIGSEGV: segmentation violation code=0x1 addr=0x18 pc=0x4a2f3c]
+
+goroutine 1 [running]:
+main.(*Auth).Token(0x0, {0xc000012345, 0x5})
+\t/srv/app/auth.go:42 +0x1c
+exit status 2
+""",
+    """app/auth/password.rb:12:in `verify': wrong number of arguments (given 1, expected 2)
+\tfrom app/auth/session.rb:2104:in `block in login'
+\tfrom bin/server:7:in `<main>'
+""",
+    """System.NullReferenceException: Object reference not set to an instance of an object.
+   at Shop.Auth.PasswordHasher.Verify(String password, String hash) in /src/Auth.cs:line 3012
+   at Shop.Program.<Main>$(String[] args) in /src/Program.cs:line 7
+""",
+    """thread 'main' panicked at src/auth/token.rs:42:17:
+called `Result::unwrap()` on an `Err` value: MissingSecret
+   3: shop::auth::token::load
+             at ./src/auth/token.rs:42:17
+note: run with `RUST_BACKTRACE=full` environment variable to display a verbose backtrace.
+""",
+]
+"""What programs print when they fail: lines of code, names of functions, numbers."""
