@@ -162,9 +162,9 @@ def test_answer_in_blocks_is_text() -> Scene:
 def test_empty_arguments_are_not_guessed() -> Scene:
     """Missing arguments are none only where that is known: not where attributes were dropped."""
     spans = [
-        oi(1, None, "AGENT", ms=100, agent__name="a"),
+        oi(1, None, "AGENT", ms=3000, agent__name="a"),
         {**asks(2, 1, "now", at=1), "droppedAttributesCount": 3},
-        asks(3, 1, "now", at=2, scope="openinference.instrumentation.other"),
+        asks(3, 1, "now", at=2000, scope="openinference.instrumentation.other"),
     ]
     lake = yield spans
 

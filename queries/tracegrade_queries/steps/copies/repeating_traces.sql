@@ -1,6 +1,7 @@
 -- Traces in which several records bear one id: of a call, or of what a model answered.
 --
--- The spans of one call below one another are one record.
+-- The spans of one call below one another are one record. An imported transcript tells each message
+-- once, so an id that stands in two of its messages is no copy.
 --
 -- Reads:
 --   dialect_messages
@@ -19,7 +20,9 @@ WITH model_spans AS (
     coalesce(model_ends.last, operations.key) AS record
   FROM operations
   LEFT JOIN model_ends USING (key)
-  WHERE operations.operation = 'model'
+  WHERE
+    operations.operation = 'model'
+    AND operations.scope_name IS DISTINCT FROM 'tracegrade.import'
 ),
 
 answers AS (
@@ -48,6 +51,7 @@ executions AS (
   INNER JOIN known_parents USING (key)
   WHERE
     operations.operation = 'tool'
+    AND operations.scope_name IS DISTINCT FROM 'tracegrade.import'
     AND operations.call_id IS NOT NULL
     AND known_parents.parent_operation IS DISTINCT FROM 'tool'
   GROUP BY operations.trace_id, operations.call_id
