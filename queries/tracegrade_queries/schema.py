@@ -193,12 +193,7 @@ TRAJECTORIES: Final = Table(
         Column(
             "root_span_id", TEXT, "Outermost span of the agent; 16 zeros if no span is an agent's."
         ),
-        Column(
-            "agent_name",
-            TEXT,
-            "First named agent from the root down; NULL if none is named. Of a run that was cut "
-            "off and whose spans name none, the service.",
-        ),
+        Column("agent_name", TEXT, "First named agent from the root down; NULL if none is named."),
         Column("service_name", TEXT, "`service.name`; NULL if not sent."),
         Column("release", TEXT, "`service.version`; NULL if not sent."),
         Column("environment", TEXT, "`deployment.environment.name`; NULL if not sent."),

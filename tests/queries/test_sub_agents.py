@@ -108,7 +108,7 @@ def test_executions_of_one_agent_match_no_request_of_another() -> Scene:
 
 @built_together
 def test_run_whose_root_is_lost_is_not_its_helpers() -> Scene:
-    """The process died in its second call, which may have been made; its service names the run."""
+    """The process died in its second call: that one may have been made, and no agent is named."""
     asked = [message("user", "Is it warm?")]
     spans = [
         model(2, 1, at=1, heard=asked, said=[message("assistant", request("helper", "c1"))]),
@@ -123,8 +123,8 @@ def test_run_whose_root_is_lost_is_not_its_helpers() -> Scene:
         "SELECT agent_name, user_input, parent_trajectory_id AS parent FROM trajectories "
         "ORDER BY agent_name NULLS FIRST",
     ) == [
+        {"agent_name": None, "user_input": "Is it warm?", "parent": None},
         {"agent_name": "helper", "user_input": None, "parent": _run(0)},
-        {"agent_name": "svc", "user_input": "Is it warm?", "parent": None},
     ]
 
 

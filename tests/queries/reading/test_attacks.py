@@ -133,7 +133,7 @@ def test_the_engines_own_threads_may_not_write_either(lake: Lake, tmp_path: Path
 
     (tmp_path / "spill").mkdir()
     with in_thread(opened) as con:
-        rows = f"COPY (FROM range(2000000)) TO '{tmp_path / 'parts'}' (PER_THREAD_OUTPUT)"
+        rows = f"COPY (FROM range(30000000)) TO '{tmp_path / 'parts'}' (PER_THREAD_OUTPUT)"
         with pytest.raises(duckdb.IOException, match="Permission denied"):
             con.execute(rows)
     (tmp_path / "free").write_text("")

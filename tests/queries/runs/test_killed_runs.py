@@ -50,7 +50,7 @@ def test_openinference_spans_name_the_agent() -> Scene:
 
 
 @built_together
-def test_run_that_names_no_agent_goes_by_its_service() -> Scene:
-    """It was cut off; a run that ended and names none has no name."""
+def test_run_that_names_no_agent_has_no_name() -> Scene:
+    """A service may run several agents, so its name is not taken for one's."""
     lake = yield [tool(2, 1, trace=1), model(1, trace=2, said=[message("assistant", "Hi.")])]
-    assert told(lake) == [("svc", None), (None, None)]
+    assert told(lake) == [(None, None), (None, None)]

@@ -210,11 +210,7 @@ SELECT
   calling_runs.parent_step,
   runs.trace_id,
   coalesce(roots.span_id, '0000000000000000') AS root_span_id,
-  -- Where nothing names the agent of a run that was cut off, its service is the nearest to a name.
-  coalesce(
-    run_names.agent_name,
-    if(runs.root IS NULL AND unfinished_runs.run IS NOT NULL, gathered.service_name, NULL)
-  ) AS agent_name,
+  run_names.agent_name,
   gathered.service_name,
   gathered.release,
   gathered.environment,
