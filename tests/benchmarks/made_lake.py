@@ -33,8 +33,9 @@ import pyarrow as pa
 import yaml
 
 from tracegrade_lake import RAW_SPANS, VERDICTS, Lake, StagedFile, Table
+from tracegrade_queries.build.last_build import STEPS_NOTED
 from tracegrade_queries.engine.connection import connect, duckdb_type
-from tracegrade_queries.schema import STEPS, TRAJECTORIES
+from tracegrade_queries.schema import STEPS, STEPS_VERSION, TRAJECTORIES
 
 CHUNK_RUNS: Final = 20_000
 """Runs of one file, as many as a build writes at a time."""
@@ -264,7 +265,7 @@ _TRAJECTORIES = """
     u(i, 'lost') > 0.002 AS complete, $offered AS offered_tools,
     ['otel_genai'] AS dialects, 1.0 AS sample_weight,
     hash(runs.trajectory_id) % 200 = 0 AS root_failed, '["tool_calls"]' AS finish_reasons,
-    FALSE AS imported, runs.date
+    FALSE AS interrupted, FALSE AS is_fragment, FALSE AS imported, runs.date
   FROM runs INNER JOIN counts USING (trajectory_id)
   ORDER BY runs.trajectory_id
 """
@@ -482,7 +483,8 @@ class Maker:
         """
         for table in (RAW_SPANS, VERDICTS, STEPS, TRAJECTORIES):
             last = table is TRAJECTORIES
-            seen = {f"built/{COLLECTOR}": self._seq} if last else {}
+            noted = {f"built/{COLLECTOR}": self._seq, STEPS_NOTED: STEPS_VERSION}
+            seen = noted if last else {}
             self._lake.put_files(table, staged.get(table.name, []), dates if last else [], seen)
 
 

@@ -60,7 +60,7 @@ def last_build(lake: Lake) -> LastBuild:
     version = lake.transaction_version(TRAJECTORIES.name, STEPS_NOTED) or 0
     if version < STEPS_VERSION or min(steps, trajectories) < max(others):
         return LastBuild(newest, None, is_outdated=True)
-    if len(set(others)) > 1:
+    if not newest or len(set(others)) > 1:
         return LastBuild(newest, None)
     return LastBuild(newest, _built_files(lake))
 
