@@ -483,9 +483,8 @@ class Maker:
         """
         for table in (RAW_SPANS, VERDICTS, STEPS, TRAJECTORIES):
             last = table is TRAJECTORIES
-            noted = {f"built/{COLLECTOR}": self._seq, STEPS_NOTED: STEPS_VERSION}
-            seen = noted if last else {}
-            self._lake.put_files(table, staged.get(table.name, []), dates if last else [], seen)
+            noted = {f"built/{COLLECTOR}": self._seq, STEPS_NOTED: STEPS_VERSION} if last else {}
+            self._lake.put_files(table, staged.get(table.name, []), dates if last else [], noted)
 
 
 def _date(day: int) -> str:

@@ -37,7 +37,7 @@ SAMPLE = [
 
 
 def test_kinds_of_secrets_are_found_alike_by_agent_and_collector() -> None:
-    """Half of them in one place each; what can be read there is one of those that are known to land."""
+    """Half of them in one place each; what can be read there is known to land."""
     left, differing = outcome(SAMPLE)
 
     assert left <= LANDING

@@ -1,7 +1,7 @@
 -- Traces in which several records bear one id: of a call, or of what a model answered.
 --
--- The spans of one call below one another are one record. An imported transcript tells each message
--- once, so an id that stands in two of its messages is no copy.
+-- The spans of one call below one another are one record. An imported transcript tells each
+-- message once, so an id that stands in two of its messages is no copy.
 --
 -- Reads:
 --   dialect_messages
