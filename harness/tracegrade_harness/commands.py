@@ -41,7 +41,8 @@ from tracegrade_harness.suite.model import Case, Mode, ModelSource, Point, Suite
 from tracegrade_harness.tape.entries import write_tape
 from tracegrade_harness.tape.player import TapeRecorder
 from tracegrade_harness.trial.clean import clean
-from tracegrade_harness.trial.found_runs import with_found_runs
+from tracegrade_harness.trial.collector import Collector
+from tracegrade_harness.trial.found_runs import BesideRun, found_runs, mark_beside
 from tracegrade_harness.trial.installed import missing_programs
 from tracegrade_harness.trial.points import POINTS
 from tracegrade_harness.trial.run import (
@@ -184,7 +185,9 @@ def run_chosen(
     announce(suite, chosen)
     done = run_suite(loaded, lake, home, run, replace(chosen, say=say_result))
     opened = Lake.create(lake)
-    done = replace(done, results=with_found_runs(opened, done.results))
+    found = found_runs(opened, done.results)
+    _mark(lake, done.folder, found.beside)
+    done = replace(done, results=found.results)
     write(opened, run, suite.suite, done.results)
     say_used(done, chosen.max_usd)
     say_unseen(done.results)
@@ -193,6 +196,13 @@ def run_chosen(
     if junit is not None:
         _write_junit(junit, junit_xml(suite.suite, done.results))
     end(f"`--resume {run}` tries them again", done.results, rules)
+
+
+def _mark(lake: str, folder: Path, beside: Sequence[BesideRun]) -> None:
+    """Put it into the lake that these runs are no attempts."""
+    if beside:
+        with Collector(lake, folder / "collector.log") as collector:
+            mark_beside(collector.endpoint, beside)
 
 
 def _write_junit(path: Path, text: str) -> None:

@@ -3,6 +3,7 @@
 import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
@@ -83,13 +84,13 @@ def verdicts(results: Iterable[TrialResult]) -> Iterable[Mapping[str, Any]]:
         if result.injection:
             yield from _of_kill(result)
         elif result.trajectory_id and result.verifiers is not None and result.status != "invalid":
-            yield _of_trial(result)
+            yield from map(partial(_of_trial, result), [result.trajectory_id, *result.turns])
 
 
-def _of_trial(result: TrialResult) -> Mapping[str, Any]:
+def _of_trial(result: TrialResult, trajectory_id: str) -> Mapping[str, Any]:
     judged = result.success is not None
     return _verdict(
-        result.trajectory_id,
+        trajectory_id,
         "success",
         value=float(result.success) if result.success is not None else None,
         label=None if judged else "error",
@@ -147,7 +148,7 @@ def _verdict(
 
 
 def _row(run: str, suite: str, result: TrialResult) -> dict[str, Any]:
-    fields = result.model_dump(exclude={"label", "tape_misses", "traces"})
+    fields = result.model_dump(exclude={"label", "tape_misses", "traces", "turns"})
     texts = {key: _json(fields[key] or None if key == "notes" else fields[key]) for key in _JSON}
     started_at = result.started_at.replace(tzinfo=None)
     return {

@@ -304,9 +304,9 @@ TRAJECTORIES: Final = Table(
         Column(
             "injection",
             TEXT,
-            "Where the run was killed on purpose, as the spans of whoever did say (scope "
-            "`tracegrade.harness`): early | mid | late | recovery; such a run is no attempt. NULL "
-            "if it was not.",
+            "Why the run is no attempt, as spans of the harness say (scope `tracegrade.harness`): "
+            "early | mid | late | recovery where it was killed on purpose; several_runs where its "
+            "agent sent it beside the run of its trial. NULL if it is an attempt.",
         ),
         _DATE,
     ),

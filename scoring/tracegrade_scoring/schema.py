@@ -19,6 +19,8 @@ SCORER_VERSION: Final = "8"
 
 KILLED_RUN: Final = "killed_run"
 """Why a run that was killed on purpose has no score: it is no attempt, and counted nowhere."""
+SEVERAL_RUNS: Final = "several_runs"
+"""The same of a run that an agent sent beside the run of its trial."""
 
 _SCORE: Final = Struct(
     "SCORE",

@@ -250,6 +250,22 @@ def test_a_number_of_runs_leads_to_so_many(tmp_path: Path) -> None:
     assert (task["runs"], task["failed"], task["findings"]) == (4, 4, 4)
 
 
+def test_a_run_that_is_no_attempt_says_which_kind(tmp_path: Path) -> None:
+    """Killed, or sent beside the run of its trial: neither counts, and both have the same mark."""
+    with closing(Tables()) as tables:
+        for injection in (None, "late", "several_runs"):
+            tables.scored(tables.run("1.0", task_id="pay", trial=1, injection=injection), "pay")
+        lake = as_lake(tables, tmp_path / "lake")
+    with closing(explorer(lake)) as found, closing(found.shelf):
+        page = client(found).get("/runs").text
+        counted = client(found).get("/runs.json?counted=yes").json()["runs"]
+
+    assert page.count(">†<") == 2
+    assert page.count('"killed on purpose"') == 1
+    assert page.count('"sent beside the run of its trial"') == 1
+    assert counted == 1
+
+
 def test_colours_are_kept_in_a_cookie(web: TestClient) -> None:
     """That leaves the address as it was, and leads to no other host."""
     answer = web.get("/tasks/a%2Fb%3F?x=%26&scheme=dark")

@@ -81,8 +81,8 @@ class Filter:
     """What the beginning of the request contains, whatever its case."""
     level: str = "root"
     counted: bool | None = None
-    """Whether a run counts in rates: it was neither killed on purpose nor replaced by a later run
-    of the same trial; None asks for both."""
+    """Whether a run counts in rates: it was neither killed on purpose, nor sent beside the run of
+    its trial, nor replaced by a later run of that; None asks for both."""
     sort: str = STARTED
     """A key of `NUMBERS`, or `started`."""
     descending: bool = False

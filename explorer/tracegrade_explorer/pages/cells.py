@@ -8,6 +8,7 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
 
 MARKS: Final = {"succeeded": "✓", "failed": "✗", None: "?"}
+BESIDE: Final = "sent beside the run of its trial"
 UNSCORED: Final = "not scored yet"
 
 
@@ -45,7 +46,7 @@ def outcome_cell(row: Row) -> ListCell:
     """Return a mark of how a run ended."""
     outcome = row["outcome"]
     if row["killed"]:
-        return ListCell("†", "killed on purpose")
+        return ListCell("†", BESIDE if row["beside"] else "killed on purpose")
     known = outcome or ("outcome not known" if row["scored"] else UNSCORED)
     return ListCell(MARKS[outcome], known)
 

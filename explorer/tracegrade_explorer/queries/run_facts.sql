@@ -24,7 +24,8 @@
 --   trial                 INTEGER    NULL if not declared.
 --   outcome               VARCHAR    succeeded | failed; NULL if not known, or not scored.
 --   scored                BOOLEAN    Whether a scoring run has read it.
---   killed                BOOLEAN    Whether it was killed on purpose.
+--   killed                BOOLEAN    It is no attempt: killed on purpose, or beside a trial's run.
+--   beside                BOOLEAN    It is the latter: its agent sent it beside its trial's run.
 --   superseded            BOOLEAN    Whether a later run of the same trial replaced it.
 --   complete              BOOLEAN    Its root arrived.
 --   step_count            INTEGER    Steps of every kind.
@@ -80,6 +81,7 @@ SELECT
   CASE scored_runs.success WHEN 1 THEN 'succeeded' WHEN 0 THEN 'failed' END AS outcome,
   scored_runs.trajectory_id IS NOT NULL AS scored,
   runs.injection IS NOT NULL AS killed,
+  coalesce(runs.injection = 'several_runs', FALSE) AS beside,
   superseded_runs.trajectory_id IS NOT NULL AS superseded,
   coalesce(runs.complete, FALSE) AS complete,
   runs.step_count,

@@ -14,8 +14,8 @@ from tracegrade_explorer.shelf.snapshot import Row, read, read_matching
 PAGE_ROWS: Final = 50
 FACTS: Final = (
     "seq", "trajectory_id", "date", "start_time", "agent_name", "release", "task_id", "run_mode",
-    "outcome", "scored", "killed", "superseded", "step_count", "error_count", "cost_usd",
-    "failures", "request",
+    "outcome", "scored", "killed", "beside", "superseded", "step_count", "error_count",
+    "cost_usd", "failures", "request",
 )  # fmt: skip
 """Columns of a list beside its metrics."""
 

@@ -1,102 +1,218 @@
 """What of an agent's telemetry is the agent's to say. Pure: messages in, messages out.
 
-An agent that holds the address of a collector could grade itself, mark runs as killed, which takes
-them out of the attempts, or send spans in another trial's name. What says so is taken out and
-counted; all else stays as it is.
+An agent that holds the address of a collector could grade itself, weigh itself, mark runs as
+killed, which takes them out of the attempts, or send spans in the name of another trial, release
+or environment. What says so gets another name, `tracegrade.claimed.…`, under which people find it
+and no score does; it is counted. All else stays as it is.
 """
 
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationScope, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tracegrade import names
-from tracegrade_collector.encoding.otlp import Request, groups
+from tracegrade_collector.encoding.otlp import TRACE_ID_BYTES, Request, groups
 
+BEYOND: Final = "item of too many traces"
+CLAIMED: Final = "tracegrade.claimed."
+"""Before the name of what an agent said that is not its to say."""
 EVALUATION: Final = "gen_ai.evaluation.result"
 EVENT_NAME: Final = "event.name"
-TRIAL_KEYS: Final = (names.TASK_ID, names.TRIAL, names.RUN_MODE)
-"""What tells whose spans they are, and how they count."""
+TRACE_ID: Final = "trace_id"
+TRACE_STATE: Final = "trace_state"
+TRIAL_KEYS: Final = (names.TASK_ID, names.TASK_CATEGORY, names.TRIAL, names.RUN_MODE)
+"""What tells whose spans they are, and how they count, on whatever it stands."""
+RESOURCE_KEYS: Final = (
+    *TRIAL_KEYS,
+    names.SERVICE_NAME,
+    names.SERVICE_VERSION,
+    names.ENVIRONMENT,
+    "deployment.environment",  # as conventions had it until 1.27
+)
+"""The same of a resource."""
+OWN_SCOPES: Final = frozenset({"tracegrade.harness", "tracegrade.import", "tracegrade.scoring"})
+"""Whose spans and logs are read as those of whoever kills, imports or scores runs."""
+_SAMPLING: Final = re.compile(r"\bot=", re.ASCII)
+"""OpenTelemetry's entry in a trace state, from which the weight of a run comes."""
 
-Items = RepeatedCompositeFieldContainer[Any]
 Attributes = RepeatedCompositeFieldContainer[KeyValue]
+Items = RepeatedCompositeFieldContainer[Any]
+
+
+class Sayings(NamedTuple):
+    """What the telemetry of a trial says, whoever sends it."""
+
+    resource: Mapping[str, str]
+    """Of `RESOURCE_KEYS`, those that it has, each with its only value."""
+    is_verified: bool = False
+    """Whether verifiers say what came of it, so that its agent does not."""
+
+    @property
+    def of_items(self) -> dict[str, str | None]:
+        """By name what attributes of anything but a resource may say; None for nothing."""
+        denied = (names.INJECTION, *([names.OUTCOME] if self.is_verified else []))
+        told = {key: self.resource.get(key) for key in TRIAL_KEYS}
+        return {**told, **dict.fromkeys(denied)}
+
+    @property
+    def of_resources(self) -> dict[str, str | None]:
+        """The same of a resource."""
+        return {**self.of_items, **{key: self.resource.get(key) for key in RESOURCE_KEYS}}
+
+    def without_claims(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return attributes of a span in which what is not the agent's to say has another name."""
+        allowed = self.of_items
+        return {
+            key if key not in allowed or str(value) == allowed[key] else CLAIMED + key: value
+            for key, value in attributes.items()
+        }
 
 
 class Filtered(NamedTuple):
     """What became of a request."""
 
-    dropped: Counter[str]
-    """How much was taken out, by reason."""
+    claimed: Counter[str]
+    """How much got another name, by what it was."""
     is_changed: bool
     """Whether it is another one than it was."""
 
 
-def filter_request(request: Request, trial: Mapping[str, str]) -> Filtered:
-    """Take out of a request what its agent may not say, and name the trial in its resources.
-
-    Evaluation results are removed; so is `tracegrade.injection`, and each task id, trial and run
-    mode that is not the trial's. A resource that lacks one of these gets it.
+def filter_request(request: Request, sayings: Sayings) -> Filtered:
+    """Give another name to what the agent may not say, and let all resources name the trial.
 
     Args:
         request: Traces or logs; it is changed.
-        trial: `TRIAL_KEYS` → the only value that an agent may give.
+        sayings: What it may say.
     """
-    dropped: Counter[str] = Counter()
+    claimed: Counter[str] = Counter()
     resources = {}
+    of_items = sayings.of_items
     for group in groups(request):
         resources[group.path[0]] = group.resource.resource.attributes
-        _filter_items(group.items, trial, dropped)
+        _claim_scope(group.scope.scope, claimed)
+        _claim(group.scope.scope.attributes, of_items, claimed)
+        for item in group.items:
+            _claim_item(item, claimed)
+            for attributes in _attributes(item):
+                _claim(attributes, of_items, claimed)
     added = 0
     for attributes in resources.values():
-        _filter_attributes(attributes, trial, dropped)
-        missing = trial.keys() - {attribute.key for attribute in attributes}
-        for key in sorted(missing):
-            attributes.add(key=key).value.string_value = trial[key]
-        added += len(missing)
-    return Filtered(+dropped, bool(added or +dropped))
+        _claim(attributes, sayings.of_resources, claimed)
+        missing = sayings.resource.keys() - {attribute.key for attribute in attributes}
+        for key in sorted(missing & set(RESOURCE_KEYS)):
+            attributes.add(key=key).value.string_value = sayings.resource[key]
+            added += 1
+    return Filtered(+claimed, bool(added or +claimed))
 
 
-def _filter_items(items: Items, trial: Mapping[str, str], dropped: Counter[str]) -> None:
-    dropped[EVALUATION] += _remove(items, _is_evaluation)
-    for item in items:
-        _filter_attributes(item.attributes, trial, dropped)
-        if isinstance(item, Span):
-            dropped[EVALUATION] += _remove(item.events, lambda event: event.name == EVALUATION)
+def traces_of(request: Request) -> dict[str, None]:
+    """Return the ids that a request has of traces, in their order; those that are none apart."""
+    found = (item.trace_id for group in groups(request) for item in group.items)
+    return {trace.hex(): None for trace in found if _is_trace(trace)}
 
 
-def _filter_attributes(
-    attributes: Attributes, trial: Mapping[str, str], dropped: Counter[str]
-) -> None:
-    dropped[names.INJECTION] += _remove(attributes, lambda each: each.key == names.INJECTION)
-    for key, value in trial.items():
-        dropped[f"foreign {key}"] += _remove(attributes, _says_other(key, value))
+def move_traces(request: Request, own: Mapping[str, str]) -> Filtered:
+    """Put what a request has of each trace into another one; take out what has no place.
+
+    Args:
+        request: Traces or logs; it is changed.
+        own: Trace → the one it is taken for. Links to a trace that is not in it stay.
+    """
+    claimed: Counter[str] = Counter()
+    for group in groups(request):
+        beyond = [i for i, item in enumerate(group.items) if _is_beyond(item, own)]
+        claimed[BEYOND] += len(beyond)
+        for i in reversed(beyond):
+            del group.items[i]
+        for item in group.items:
+            _move(item, own, claimed)
+    return Filtered(+claimed, bool(+claimed))
 
 
-def _says_other(key: str, value: str) -> Callable[[KeyValue], bool]:
-    return lambda attribute: attribute.key == key and _text(attribute.value) != value
+def _move(item: Span | LogRecord, own: Mapping[str, str], claimed: Counter[str]) -> None:
+    moved: list[Any] = [item, *(item.links if isinstance(item, Span) else ())]
+    for each in moved:
+        trace = each.trace_id.hex()
+        if own.get(trace, trace) != trace:
+            each.attributes.add(key=CLAIMED + TRACE_ID).value.string_value = trace
+            each.trace_id = bytes.fromhex(own[trace])
+            claimed[TRACE_ID] += 1
 
 
-def _is_evaluation(item: Span | LogRecord) -> bool:
-    """Return whether a log record is an evaluation's result; spans are none."""
+def _is_beyond(item: Span | LogRecord, own: Mapping[str, str]) -> bool:
+    return _is_trace(item.trace_id) and item.trace_id.hex() not in own
+
+
+def _is_trace(trace: bytes) -> bool:
+    return len(trace) == TRACE_ID_BYTES and any(trace)
+
+
+def _attributes(item: Span | LogRecord) -> Iterator[Attributes]:
+    yield item.attributes
     if isinstance(item, Span):
-        return False
-    named = [each.value for each in item.attributes if each.key == EVENT_NAME]
-    return EVALUATION in (item.event_name, *map(_text, [item.body, *named]))
+        yield from (event.attributes for event in item.events)
+        yield from (link.attributes for link in item.links)
+
+
+def _claim(
+    attributes: Attributes, allowed: Mapping[str, str | None], claimed: Counter[str]
+) -> None:
+    """Give another name to attributes that say anything but what is allowed."""
+    for attribute in attributes:
+        key = attribute.key
+        if key in allowed and (allowed[key] is None or _text(attribute.value) != allowed[key]):
+            attribute.key = CLAIMED + key
+            claimed[key] += 1
+
+
+def _claim_scope(scope: InstrumentationScope, claimed: Counter[str]) -> None:
+    if scope.name in OWN_SCOPES:
+        claimed[f"scope {scope.name}"] += 1
+        scope.name = CLAIMED + scope.name
+
+
+def _claim_item(item: Span | LogRecord, claimed: Counter[str]) -> None:
+    """Do the same for evaluation results, and for what a span says of how it was sampled."""
+    if isinstance(item, Span):
+        for event in item.events:
+            if event.name == EVALUATION:
+                event.name = CLAIMED + EVALUATION
+                claimed[EVALUATION] += 1
+        if _SAMPLING.search(item.trace_state):
+            _claim_trace_state(item)
+            claimed[TRACE_STATE] += 1
+    elif _is_evaluation(item):
+        _claim_evaluation(item)
+        claimed[EVALUATION] += 1
+
+
+def _claim_trace_state(span: Span) -> None:
+    entries = span.trace_state.split(",")
+    span.attributes.add(key=CLAIMED + TRACE_STATE).value.string_value = span.trace_state
+    span.trace_state = ",".join(each for each in entries if not _SAMPLING.search(each))
+
+
+def _is_evaluation(record: LogRecord) -> bool:
+    named = [each.value for each in record.attributes if each.key == EVENT_NAME]
+    return EVALUATION in (record.event_name, *map(_text, [record.body, *named]))
+
+
+def _claim_evaluation(record: LogRecord) -> None:
+    if record.event_name == EVALUATION:
+        record.event_name = CLAIMED + EVALUATION
+    named = [each.value for each in record.attributes if each.key == EVENT_NAME]
+    for value in (record.body, *named):
+        if _text(value) == EVALUATION:
+            value.string_value = CLAIMED + EVALUATION
 
 
 def _text(value: AnyValue) -> str | None:
     if value.HasField("int_value"):
         return str(value.int_value)
     return value.string_value if value.HasField("string_value") else None
-
-
-def _remove(items: Items, is_unwanted: Callable[[Any], bool]) -> int:
-    """Remove items in place; return how many."""
-    unwanted = [i for i, item in enumerate(items) if is_unwanted(item)]
-    for i in reversed(unwanted):
-        del items[i]
-    return len(unwanted)

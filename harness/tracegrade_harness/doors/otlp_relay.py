@@ -1,9 +1,10 @@
 """OTLP between agents and the collector: each trial has an address of its own.
 
     with OtlpRelay(collector) as relay, relay.admitted(trial) as door:
-        ...  # an agent sends to `door.address`; `door.dropped` counts what it had no right to say
+        ...  # an agent sends to `door.address`; `door.claimed` counts what it had no right to say
 
 A request is filtered (`otlp_filter.py`) and sent on; what needs no change goes on byte by byte.
+One that cannot be read is refused here: who reads it otherwise would find what nobody filtered.
 Answers come back as the collector gives them: a sender is told that its spans were taken once the
 collector has them. OTLP over HTTP alone, protobuf and JSON.
 
@@ -31,21 +32,27 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from tracegrade import names
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.encoding.otlp import Encoding, Signal, decode, groups
+from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
 from tracegrade_collector.encoding.otlp_json import write_json
 from tracegrade_collector.errors import MalformedRequest, TooLarge
 from tracegrade_collector.receive import status
 from tracegrade_collector.receive.inflate import CODINGS, inflate
-from tracegrade_harness.doors.otlp_filter import TRIAL_KEYS, filter_request
+from tracegrade_harness.doors.otlp_filter import (
+    BEYOND,
+    Sayings,
+    filter_request,
+    move_traces,
+    traces_of,
+)
+from tracegrade_harness.doors.trace_owners import MAX_TRACES, TraceOwners
 from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.errors import EnvironmentFailed
 
 MAX_BYTES: Final = CollectorConfig().max_request_bytes
 MAX_AT_ONCE: Final = 4
 """Requests of one trial that are under way; others wait unread, so that no agent fills memory."""
-MAX_TRACES: Final = 100
-"""Of one trial that are remembered: a trial is one run, so most have one."""
 ANSWER_SECS: Final = 60.0
 START_SECS: Final = 60.0
 STOP_SECS: Final = 10
@@ -67,34 +74,54 @@ class Door:
 
     address: str
     """OTLP over HTTP."""
-    resource: Mapping[str, str]
-    """What the agent's spans say of where they come from."""
-    dropped: Counter[str] = field(default_factory=Counter)
-    """What was taken out of its telemetry, by reason."""
+    sayings: Sayings
+    """What its agent's spans say of where they come from, and what it may say."""
+    owners: TraceOwners
+    """Whose traces are whose."""
+    claimed: Counter[str] = field(default_factory=Counter)
+    """What it said that was not its to say, by what it is."""
     took_spans: bool = False
     """The collector has taken spans of its agent."""
-    traces: set[str] = field(default_factory=set)
-    """Traces that these are of, the first `MAX_TRACES`; 32 lower-case hex digits each."""
     seen: Callable[[], None] = lambda: None
     """Told each request of its agent."""
     under_way: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_AT_ONCE))
 
     @property
-    def trial(self) -> Mapping[str, str]:
-        """The part of `resource` that an agent cannot change."""
-        return {key: value for key, value in self.resource.items() if key in TRIAL_KEYS}
+    def traces(self) -> list[str]:
+        """Traces of its agent, in the order in which they came; 32 lower-case hex digits each."""
+        return self.owners.of(self.address)
+
+    def own_trace(self, trace: str) -> str | None:
+        """Return what a trace is taken for that its agent tells of; None if it has too many.
+
+        Raises:
+            EnvironmentFailed: It cannot be known whose it is.
+        """
+        return self.owners.own(self.address, [trace]).get(trace)
 
     def notes(self) -> list[str]:
         """Return what a reader of the trial should know of it."""
-        return [f"otlp: {n} x {reason} dropped" for reason, n in sorted(self.dropped.items())]
+        told = {BEYOND, names.SERVICE_NAME}  # most agents name their service, and mean no harm
+        said = {key: n for key, n in sorted(self.claimed.items()) if key not in told}
+        notes = [f"otlp: {n} x {key} was not the agent's to say" for key, n in said.items()]
+        if self.claimed[BEYOND]:
+            beyond = f"otlp: {self.claimed[BEYOND]} x span or log dropped"
+            notes.append(f"{beyond}, of more than {MAX_TRACES} traces")
+        return notes
 
 
 class OtlpRelay:
     """A `with` block in which trials can be admitted."""
 
-    def __init__(self, collector: Endpoint) -> None:
-        """Prepare to send on to a collector."""
+    def __init__(self, collector: Endpoint, owners: TraceOwners | None = None) -> None:
+        """Prepare to send on to a collector.
+
+        Args:
+            collector: Where it is.
+            owners: Whose traces are whose; without, those that others have are not known.
+        """
         self._collector = collector
+        self._owners = owners or TraceOwners()
         self._doors: dict[str, Door] = {}
         self._pool = urllib3.PoolManager(retries=False, timeout=ANSWER_SECS, maxsize=32)
         routes = [Route(f"/{{secret}}/v1/{each}", self._take, methods=["POST"]) for each in Signal]
@@ -127,17 +154,16 @@ class OtlpRelay:
 
     @contextmanager
     def admitted(
-        self, resource: Mapping[str, str], seen: Callable[[], None] = lambda: None
+        self, sayings: Sayings, seen: Callable[[], None] = lambda: None
     ) -> Iterator[Door]:
         """Give an address to a trial, for as long as the block lasts.
 
         Args:
-            resource: What its spans say of where they come from; of `otlp_filter.TRIAL_KEYS`
-                they may say nothing else.
+            sayings: What its spans say of where they come from, and may say.
             seen: Told each request.
         """
         secret = secrets.token_urlsafe(16)
-        self._doors[secret] = Door(f"{self._base}/{secret}", resource, seen=seen)
+        self._doors[secret] = Door(f"{self._base}/{secret}", sayings, self._owners, seen=seen)
         try:
             yield self._doors[secret]
         finally:
@@ -162,7 +188,12 @@ class OtlpRelay:
         """Return the collector's answer to what is left of a request."""
         headers = {name: request.headers[name] for name in PASSED_ON if name in request.headers}
         signal = Signal(request.url.path.rpartition("/")[2])
-        filtered = _filtered(body, headers, signal, door.trial)
+        try:
+            filtered = _filtered(body, headers, signal, door)
+        except MalformedRequest as error:
+            return _refusal(request, HTTPStatus.BAD_REQUEST, str(error))
+        except EnvironmentFailed as error:
+            return _refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, str(error))
         if filtered.body is not None:
             body = filtered.body
             headers.pop("content-encoding", None)
@@ -179,9 +210,8 @@ class OtlpRelay:
             text = f"the collector cannot be reached: {error}"
             return _refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, text)
         if answer.status == HTTPStatus.OK:  # else it is sent again, and counted then
-            door.dropped.update(filtered.dropped)
+            door.claimed.update(filtered.claimed)
             door.took_spans = door.took_spans or signal is Signal.TRACES
-            door.traces.update([*filtered.traces - door.traces][: MAX_TRACES - len(door.traces)])
         given = {name: answer.headers[name] for name in PASSED_BACK if name in answer.headers}
         return Response(answer.data, answer.status, given)
 
@@ -207,40 +237,33 @@ class _Filtered(NamedTuple):
 
     body: bytes | None
     """Instead of its own; None for that."""
-    dropped: Mapping[str, int]
-    traces: frozenset[str]
-    """That its spans are of."""
+    claimed: Mapping[str, int]
 
 
-def _filtered(
-    body: bytes, headers: Mapping[str, str], signal: Signal, trial: Mapping[str, str]
-) -> _Filtered:
+def _filtered(body: bytes, headers: Mapping[str, str], signal: Signal, door: Door) -> _Filtered:
     """Return what goes on of a request.
 
-    What is no request goes on as it is: the collector, which reads it in the same way, refuses it.
-
     Raises:
+        EnvironmentFailed: It cannot be known whose traces it is about.
+        MalformedRequest: It is none.
         TooLarge: It is larger than the collector takes.
     """
-    unread = _Filtered(None, {}, frozenset())
     encoding = status.encoding_of(headers.get("content-type", ""))
     coding = headers.get("content-encoding", "").strip().lower()
     if encoding is None:
-        return unread
-    try:
-        plain = inflate(body, coding, MAX_BYTES) if coding in CODINGS else body
-        request = decode(plain, signal, encoding)
-    except MalformedRequest:
-        return unread
-    dropped, is_changed = filter_request(request, trial)
-    is_traces = signal is Signal.TRACES
-    ids = {item.trace_id.hex() for group in groups(request) for item in group.items if is_traces}
-    found = _Filtered(None, dropped, frozenset(ids))
-    if not is_changed:
-        return found
+        known = ", ".join(status.MEDIA_TYPES)
+        msg = f"content type '{headers.get('content-type', '')}' is none of {known}"
+        raise MalformedRequest(msg)
+    plain = inflate(body, coding, MAX_BYTES) if coding in CODINGS else body
+    request = decode(plain, signal, encoding)
+    claimed, is_changed = filter_request(request, door.sayings)
+    moved = move_traces(request, door.owners.own(door.address, traces_of(request)))
+    if not (is_changed or moved.is_changed):
+        return _Filtered(None, {})
+    filtered = _Filtered(None, claimed + moved.claimed)
     if encoding is Encoding.PROTOBUF:
-        return found._replace(body=request.SerializeToString())
-    return found._replace(body=json.dumps(write_json(request)).encode())
+        return filtered._replace(body=request.SerializeToString())
+    return filtered._replace(body=json.dumps(write_json(request)).encode())
 
 
 def _refusal(request: Request, code: HTTPStatus, text: str) -> Response:

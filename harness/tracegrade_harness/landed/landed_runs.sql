@@ -1,19 +1,36 @@
--- The runs of the chosen traces that are nobody's sub-agents.
+-- The runs of the chosen traces that are nobody's sub-agents, as they were received.
+--
+-- Of one trace the run whose root was received first stands first, whatever its clock says.
 --
 -- Reads:
 --   built_trajectories
+--   chosen_traces
+--   spans
 -- Columns:
---   trace_id       VARCHAR
---   trajectory_id  VARCHAR  One row each.
---   task_id        VARCHAR  NULL if the trace names none.
---   trial          INTEGER  NULL if the trace names none.
+--   trace_id         VARCHAR
+--   trajectory_id    VARCHAR  One row each.
+--   root_span_id     VARCHAR  Sixteen zeros where the trace has no agent.
+--   conversation_id  VARCHAR  NULL if the trace names none.
+--   injection        VARCHAR  Why it is no attempt; NULL if it is one.
 -- Order:
---   trajectory_id
+--   trace_id, when its root was received, trajectory_id
+WITH receipts AS (
+  SELECT
+    spans.trace_id,
+    spans.span_id,
+    min({ 'ns': spans.received_ns, 'seq': spans.wal_seq }) AS received
+  FROM spans
+  SEMI JOIN chosen_traces ON spans.trace_id = chosen_traces.trace_id
+  GROUP BY spans.trace_id, spans.span_id
+)
+
 SELECT
-  trace_id,
-  trajectory_id,
-  task_id,
-  trial
-FROM built_trajectories
-WHERE parent_trajectory_id IS NULL AND injection IS NULL
-ORDER BY trajectory_id;
+  runs.trace_id,
+  runs.trajectory_id,
+  runs.root_span_id,
+  runs.conversation_id,
+  runs.injection
+FROM built_trajectories AS runs
+LEFT JOIN receipts ON runs.trace_id = receipts.trace_id AND runs.root_span_id = receipts.span_id
+WHERE runs.parent_trajectory_id IS NULL
+ORDER BY runs.trace_id ASC, receipts.received ASC NULLS LAST, runs.trajectory_id ASC;

@@ -1,11 +1,15 @@
 """The runs that traces hold, as the lake has them."""
 
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Sequence
+from itertools import chain
+from typing import Final, NamedTuple
 
 from tracegrade_harness.landed.traces import pinned_since, steps_of_traces
 from tracegrade_harness.sql import QUERIES
 from tracegrade_lake import Lake
+from tracegrade_queries.engine.pinned import PinnedLake
+
+TRACES_AT_ONCE: Final = 2000
 
 
 class LandedRun(NamedTuple):
@@ -13,14 +17,15 @@ class LandedRun(NamedTuple):
 
     trace_id: str
     trajectory_id: str
-    task_id: str | None
-    trial: int | None
+    root_span_id: str
+    """Sixteen zeros where the trace has no agent."""
+    conversation_id: str | None
+    injection: str | None
+    """Why it is no attempt."""
 
 
-def landed_runs(
-    lake: Lake, traces: Collection[str], first_ns: int, last_ns: int
-) -> list[LandedRun]:
-    """Return the runs of some traces, but for sub-agents' and killed ones, by their ids.
+def landed_runs(lake: Lake, traces: Sequence[str], first_ns: int, last_ns: int) -> list[LandedRun]:
+    """Return the runs of some traces, but for sub-agents'; of one trace as they were received.
 
     Args:
         lake: Where all of their spans have landed.
@@ -31,5 +36,12 @@ def landed_runs(
     Raises:
         EnvironmentFailed: They cannot be read.
     """
-    with steps_of_traces(pinned_since(lake, first_ns, last_ns), traces) as con:
+    pinned = pinned_since(lake, first_ns, last_ns)
+    starts = range(0, len(traces), TRACES_AT_ONCE)
+    some = (traces[start : start + TRACES_AT_ONCE] for start in starts)
+    return [*chain.from_iterable(_runs(pinned, each) for each in some)]
+
+
+def _runs(pinned: PinnedLake, traces: Sequence[str]) -> list[LandedRun]:
+    with steps_of_traces(pinned, traces) as con:
         return [LandedRun(*row) for row in con.sql(QUERIES.text("landed_runs")).fetchall()]

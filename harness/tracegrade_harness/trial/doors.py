@@ -1,6 +1,7 @@
 """The doors of a trial: where its agent is stopped, where its spans and its tools are."""
 
 import json
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from functools import partial
@@ -11,6 +12,7 @@ from urllib.parse import quote
 from tracegrade_harness.doors.deadline import Deadline
 from tracegrade_harness.doors.gate import Gate
 from tracegrade_harness.doors.mcp_servers import McpServers, Served
+from tracegrade_harness.doors.messages import RunStarted
 from tracegrade_harness.doors.observed_run import ObservedRun, Origin
 from tracegrade_harness.doors.otlp_relay import Door
 from tracegrade_harness.doors.tool_tape import ToolTape
@@ -20,7 +22,15 @@ from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import McpServer
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.http_doors import HttpProxies
-from tracegrade_harness.trial.program import NO_SPANS, Entrances, Place, resource, server_program
+from tracegrade_harness.trial.program import (
+    NO_SPANS,
+    Entrances,
+    Place,
+    resource,
+    sayings,
+    server_program,
+)
+from tracegrade_harness.trial.root_span import RootSpan
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.taping import Taping
 
@@ -60,8 +70,21 @@ class AgentDoors(NamedTuple):
 
     @property
     def traces(self) -> list[str]:
-        """The traces that its agent's own spans are of, sorted."""
-        return sorted(self.telemetry.traces) if self.telemetry else []
+        """The traces of its agent's own spans, in the order in which they came."""
+        return self.telemetry.traces if self.telemetry else []
+
+    def told(self, run: RunStarted) -> RootSpan:
+        """Return the root of a run that the gate is told of, without what is not its to say.
+
+        Raises:
+            EnvironmentFailed: It cannot be known whose trace it is of.
+        """
+        root = RootSpan.of(run)
+        if self.telemetry is None:  # the harness itself tells of it
+            return root
+        own = self.telemetry.own_trace(run.trace_id) or secrets.token_hex(16)
+        attributes = self.telemetry.sayings.without_claims(run.attributes)
+        return root._replace(trace_id=own, attributes=attributes)
 
     def notes(self) -> list[str]:
         """Return what a reader of the trial should know of them."""
@@ -102,8 +125,9 @@ def agent_doors(
         telemetry, run = None, None
         addresses: list[ServiceAddress] = []
         if "sdk" in tried.agent(setting).doors:
-            described = resource(setting, tried)
-            telemetry = stack.enter_context(setting.relay.admitted(described, deadline.seen))
+            telemetry = stack.enter_context(
+                setting.relay.admitted(sayings(setting, tried), deadline.seen)
+            )
             variables = {**gate.variables, **_sending(telemetry)}
             addresses.append(setting.relay.listens)
         else:
@@ -238,7 +262,7 @@ def _origin(setting: Setting, tried: Tried) -> Origin:
 
 def _sending(telemetry: Door) -> dict[str, str]:
     """Return the variables by which an agent finds where its spans go."""
-    described = telemetry.resource.items()
+    described = telemetry.sayings.resource.items()
     attributes = ",".join(f"{key}={quote(value, safe='')}" for key, value in described)
     return {
         "OTEL_EXPORTER_OTLP_ENDPOINT": telemetry.address,

@@ -1,27 +1,54 @@
-"""Finds the runs of agents that send spans and come to no gate, such as those of other languages.
+"""Finds which run of the lake each trial was, once all has landed, and what else its agent sent.
 
-Which run a trial was says the gate as it begins. Without it the lake does, once all has landed:
-the trial's spans hold one, whoever wrote them. So what verifiers found is a verdict on it.
+The trial's run is the one that the gate was told of first. Where none was told of, or it never
+arrived, it is the first that was received: in the order of traces at the relay, and within one by
+the receipt of root spans. Neither depends on what spans say, so no agent picks its run afterwards.
+
+Runs of the same conversation are its later turns, and the verdict is on them, too. All others are
+`several_runs`: they get a mark, by which they stay in the lake and enter no rate.
 """
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
+from opentelemetry.trace import Status
+
+from tracegrade import names
+from tracegrade_harness.doors.otlp_relay import Endpoint
+from tracegrade_harness.doors.own_spans import OwnSpan, send_spans
 from tracegrade_harness.landed.runs import LandedRun, landed_runs
 from tracegrade_harness.trial.result import TrialResult
+from tracegrade_harness.trial.root_span import new_span_id
 from tracegrade_lake import Lake
 from tracegrade_scoring.rendering.words import count
 
 EARLIER_NS: Final = 60_000_000_000
 """That a span may have been received before its trial is said to have begun: clocks step."""
+MAX_TURNS: Final = 100
+"""Of one trial: each counts as a run, so that many would outweigh other trials."""
+SEVERAL_RUNS: Final = "several_runs"
+NO_SPAN: Final = "0" * 16
 
 
-def with_found_runs(lake: Lake, results: Sequence[TrialResult]) -> list[TrialResult]:
+class BesideRun(NamedTuple):
+    """A run that an agent sent beside the one that its trial was."""
+
+    of: TrialResult
+    run: LandedRun
+
+
+class FoundRuns(NamedTuple):
+    """What the lake has of some trials."""
+
+    results: list[TrialResult]
+    """With the runs that they were."""
+    beside: list[BesideRun]
+
+
+def found_runs(lake: Lake, results: Sequence[TrialResult]) -> FoundRuns:
     """Return results with the runs that the lake has of their trials, and kills with theirs.
-
-    A trial of which it has several gets none, and a note: nobody could tell which of them it was.
 
     Args:
         lake: Where all spans of these trials have landed.
@@ -30,41 +57,100 @@ def with_found_runs(lake: Lake, results: Sequence[TrialResult]) -> list[TrialRes
     Raises:
         EnvironmentFailed: The spans cannot be read.
     """
-    unknown = [each for each in results if each.traces and each.trajectory_id is None]
-    if not unknown:
-        return [*results]
-    first = min(each.started_at for each in unknown)
+    sent = [each for each in results if each.traces]
+    if not sent:
+        return FoundRuns([*results], [])
+    first = min(each.started_at for each in sent)
     since_ns = int(first.timestamp()) * 1_000_000_000 - EARLIER_NS
-    traces = sorted({trace for each in unknown for trace in each.traces})
+    traces = sorted({trace for each in sent for trace in each.traces})
     runs: dict[str, list[LandedRun]] = defaultdict(list)
     for run in landed_runs(lake, traces, since_ns, time.time_ns()):
         runs[run.trace_id].append(run)
-    found = {each.key: _with_run(each, runs) for each in unknown}
-    named = [found.get(each.key, each) for each in results]
+    found = [_found(each, runs) if each.traces else (each, []) for each in results]
+    named = [each for each, _ in found]
     baselines = {
         (each.task_id, each.trial): each.trajectory_id for each in named if not each.injection
     }
-    return [_with_baseline(each, baselines) for each in named]
+    beside = [BesideRun(each, run) for each, others in found for run in others]
+    return FoundRuns([_with_baseline(each, baselines) for each in named], beside)
 
 
-def _with_run(result: TrialResult, runs: dict[str, list[LandedRun]]) -> TrialResult:
-    """Return a result with the only run of its traces that is of its task and trial."""
-    trial = (result.task_id, result.trial)
-    found = [
-        run for trace in result.traces for run in runs[trace] if (run.task_id, run.trial) == trial
-    ]
-    if len(found) == 1:
-        return result.model_copy(update={"trajectory_id": found[0].trajectory_id})
-    fact = (
-        f"no_run: its spans hold {count(len(found), 'run')} of the trial, so no verdict is on it"
-    )
+def _found(
+    result: TrialResult, runs: Mapping[str, Sequence[LandedRun]]
+) -> tuple[TrialResult, list[LandedRun]]:
+    """Return a result with its run, and the runs that are beside it."""
+    found = [run for trace in result.traces for run in runs[trace] if run.injection is None]
+    if result.injection:  # its own is marked as killed
+        return _noted(result, found), found
+    if not found:
+        if result.trajectory_id is not None:
+            return result, []
+        fact = "no_run: its spans hold 0 runs of the trial, so no verdict is on it"
+        return result.model_copy(update={"notes": [*result.notes, fact]}), []
+    own = _own(result.trajectory_id, found)
+    talk = own.conversation_id
+    turns = [run for run in found if talk is not None and run.conversation_id == talk]
+    turns = [run for run in turns if run != own][:MAX_TURNS]
+    others = [run for run in found if run != own and run not in turns]
+    named = {"trajectory_id": own.trajectory_id, "turns": [run.trajectory_id for run in turns]}
+    return _noted(result.model_copy(update=named), others), others
+
+
+def _own(told: str | None, found: Sequence[LandedRun]) -> LandedRun:
+    """Return the run that a trial was."""
+    trace = told and told.partition("-")[0]
+    return min(found, key=lambda run: (run.trajectory_id != told, run.trace_id != trace))
+
+
+def _noted(result: TrialResult, others: Sequence[LandedRun]) -> TrialResult:
+    if not others:
+        return result
+    fact = f"{SEVERAL_RUNS}: {count(len(others), 'run')} beside the trial's, in no rate; put all "
+    fact += "into one `agent_run`, or give them one conversation id"
     return result.model_copy(update={"notes": [*result.notes, fact]})
 
 
 def _with_baseline(
-    result: TrialResult, baselines: dict[tuple[str, int], str | None]
+    result: TrialResult, baselines: Mapping[tuple[str, int], str | None]
 ) -> TrialResult:
-    if not result.injection or result.baseline_trajectory_id is not None:
-        return result
     baseline = baselines.get((result.task_id, result.trial))
+    if not result.injection or baseline is None:
+        return result
     return result.model_copy(update={"baseline_trajectory_id": baseline})
+
+
+def mark_beside(collector: Endpoint, beside: Iterable[BesideRun]) -> None:
+    """Send a span into each of these runs which says that it is no attempt.
+
+    Raises:
+        EnvironmentFailed: The collector did not take them.
+    """
+    marks: dict[tuple[str, int, str], list[BesideRun]] = defaultdict(list)
+    for each in beside:
+        marks[each.of.key].append(each)
+    for (task_id, trial, _), some in marks.items():
+        resource = {
+            names.SERVICE_NAME: some[0].of.agent_name,
+            names.TASK_ID: task_id,
+            names.TRIAL: str(trial),
+        }
+        what = f"marks of {count(len(some), 'run')} beside {task_id} trial {trial}"
+        send_spans(collector, [_mark(each) for each in some], resource, what)
+
+
+def _mark(beside: BesideRun) -> OwnSpan:
+    result, run = beside
+    now = time.time_ns()
+    has_agent = run.root_span_id != NO_SPAN
+    # The same agent once more, which adds no step.
+    kind = {names.OPERATION_NAME: names.INVOKE_AGENT} if has_agent else {}
+    return OwnSpan(
+        run.trace_id,
+        new_span_id(),
+        run.root_span_id if has_agent else None,
+        SEVERAL_RUNS,
+        {**kind, names.INJECTION: result.injection or SEVERAL_RUNS},
+        now,
+        now,
+        Status(),
+    )

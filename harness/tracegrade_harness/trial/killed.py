@@ -23,7 +23,7 @@ from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge, unhee
 from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, Clone, prove, services
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import Point
-from tracegrade_harness.trial.doors import agent_doors, tool_doors
+from tracegrade_harness.trial.doors import AgentDoors, agent_doors, tool_doors
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import (
@@ -85,6 +85,8 @@ class Killing:
     baseline: Baseline
     spending: Spending = field(default_factory=Spending)
     """Told what it uses; it may keep the point from being reached."""
+    doors: list[AgentDoors] = field(default_factory=list)
+    """Of each time that it was tried."""
 
     def result(self, **fields: Any) -> TrialResult:
         """Return a result of this kill."""
@@ -97,6 +99,7 @@ class Killing:
             "baseline_trajectory_id": self.baseline.trajectory_id,
             "tokens": self.spending.tokens,
             "usd": self.spending.usd,
+            "traces": [trace for doors in self.doors for trace in doors.traces],
         }
         return TrialResult(**common, **fields)
 
@@ -161,11 +164,20 @@ class Killing:
             doors = stack.enter_context(
                 agent_doors(self.setting, self.tried, folder, environment, taping, deadline)
             )
+            self.doors.append(doors)
             program = agent_program(self.setting, self.tried, place, doors.entrances)
             with ExitStack() as started:
                 running = started.enter_context(self.setting.sandbox.start(program))
                 watch = AgentWatch(
-                    doors.gate, running, deadline, effect_of, before, state, self._mark, spending
+                    doors.gate,
+                    running,
+                    deadline,
+                    effect_of,
+                    before,
+                    state,
+                    told=doors.told,
+                    on_run=self._mark,
+                    spending=spending,
                 )
                 for moment in watch.moments():
                     if spending.stop is not None:

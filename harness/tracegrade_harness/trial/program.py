@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from tracegrade import names
 from tracegrade_harness.doors import mcp_start
+from tracegrade_harness.doors.otlp_filter import Sayings
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
@@ -170,6 +171,12 @@ def resource(setting: Setting, tried: Tried) -> dict[str, str]:
     }
     release = tried.release(setting)
     return described if release is None else {**described, names.SERVICE_VERSION: release}
+
+
+def sayings(setting: Setting, tried: Tried) -> Sayings:
+    """Return what the agent of a trial may say of its own runs."""
+    is_verified = bool(tried.case(setting).verify)
+    return Sayings(resource(setting, tried), is_verified=is_verified)
 
 
 def _program(

@@ -40,7 +40,9 @@ class TrialResult(BaseModel):
     notes: list[str] = []
     """What else happened that a reader of the numbers should know."""
     traces: list[str] = []
-    """Of an agent that came to no gate: what its spans are of, by which its run can be found."""
+    """What its agent's spans are of, in the order in which they came; its run is in one."""
+    turns: list[str] = []
+    """Trajectories of the later turns of its run's conversation, on which its verdict is, too."""
     tape_misses: list[str] = []
     """What its agent asked that its tape does not have."""
     seconds: float | None = None

@@ -9,11 +9,12 @@ task, and would be waited for.
 import secrets
 import time
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 from opentelemetry.trace import Status, StatusCode
 
 from tracegrade import names
+from tracegrade_harness.doors.messages import RunStarted
 from tracegrade_harness.doors.otlp_relay import Endpoint
 from tracegrade_harness.doors.own_spans import OwnSpan, send_spans
 
@@ -39,10 +40,22 @@ class RootSpan(NamedTuple):
     parent_id: str | None = None
     """NULL for a root of its trace."""
 
+    @classmethod
+    def of(cls, run: RunStarted) -> Self:
+        """Return that of a run of which the gate was told."""
+        return cls(
+            run.trace_id, run.span_id, run.name, run.attributes, run.start_ns, run.parent_id
+        )
+
     @property
     def trajectory_id(self) -> str:
         """The id of the trajectory that it is the root of."""
         return f"{self.trace_id}-{self.span_id}"
+
+
+def new_span_id() -> str:
+    """Return an id that nobody can know before: 16 lower-case hex digits."""
+    return secrets.token_hex(8)
 
 
 def send_mark(
@@ -59,7 +72,7 @@ def send_mark(
     Raises:
         EnvironmentFailed: The collector did not take it.
     """
-    inside = root._replace(span_id=secrets.token_hex(8), parent_id=root.span_id)
+    inside = root._replace(span_id=new_span_id(), parent_id=root.span_id)
     mark = _ended(inside, injection, KILLED)
     send_spans(collector, [mark], resource, f"mark of {root.trajectory_id}")
 

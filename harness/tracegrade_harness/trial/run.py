@@ -15,9 +15,11 @@ from typing import Any, Final
 
 from tracegrade.state import VERSION
 from tracegrade_harness.doors.otlp_relay import OtlpRelay
+from tracegrade_harness.doors.trace_owners import TraceOwners
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.environment.folders import shared_folder
 from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.landed.known_traces import KnownTraces
 from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox, available
 from tracegrade_harness.sandbox.plain import Plain
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
@@ -135,7 +137,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
         frozen(loaded, used, home, trust=chosen.trust) as templates,
         closing(RunFile(folder, {**described, **_fingerprints(templates), **taped})) as file,
         Collector(lake, folder / "collector.log") as collector,
-        OtlpRelay(collector.endpoint) as relay,
+        OtlpRelay(collector.endpoint, TraceOwners(KnownTraces(lake))) as relay,
     ):
         if chosen.max_usd is not None:
             _refuse_unknown_costs(run, file.results())

@@ -59,7 +59,7 @@ class Ran(NamedTuple):
     """What models said to it, for runs that repeat it."""
     seconds: float
     traces: list[str]
-    """Of one that came to no gate, which its spans are of."""
+    """Of its own spans, in the order in which they came."""
     silence: str | None = None
     """What is known of an agent that came to no gate and sent no span."""
 
@@ -168,6 +168,7 @@ def _run(
                 setting.effect_of,
                 before or {},
                 state,
+                told=doors.told,
                 spending=spending,
             )
             stopped = _follow(watch, limits, running)
@@ -183,7 +184,7 @@ def _run(
     mismatches = watch.effect_mismatches.values()
     notes = [*watch.faults, *mismatches, *doors.notes(), *spending.notes()]
     misses, models = taping.misses, taping.models.entries() if taping.models else ()
-    traces = doors.traces if watch.root is None else []
+    traces = doors.traces
     if stopped:
         return Ran(watch, *stopped, None, lives_on, notes, misses, models, seconds, traces)
     notes += taping.notes()
@@ -255,8 +256,6 @@ def _why_unjudged(ran: Ran, judged: dict[str, Any], fatal: list[str]) -> str | N
     """Return why nobody can tell what came of a run that no limit ended; None if one can."""
     if ran.status != "done":
         return None
-    if ran.watch.several_runs:
-        return ran.watch.several_runs
     if fatal:
         return tape_reason(fatal)
     if judged["error"]:

@@ -50,11 +50,14 @@ class AgentWatch:
     state: Callable[[], State] | None = None
     """Reads the environment, where it is looked at after each call; the agent's time stands still
     meanwhile."""
+    told: Callable[[RunStarted], RootSpan] = RootSpan.of
+    """Returns the root of a run that starts, as far as its agent is believed."""
     on_run: Callable[[RootSpan], None] = lambda _: None
     """Told each run as it starts."""
     spending: Spending = field(default_factory=Spending)
 
     root: RootSpan | None = None
+    """Of the first run of which the gate was told."""
     root_ended: bool = False
     """The agent itself sends its root span."""
     planned_steps: int | None = None
@@ -62,8 +65,6 @@ class AgentWatch:
     boundaries: list[Boundary] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     """What is wrong with the agent as one that is tried."""
-    several_runs: str | None = None
-    """That it began more than one, if so: nobody could tell which of them a verdict is about."""
     effect_mismatches: dict[str, str] = field(default_factory=dict)
     """Tool → how the first call of it that changed something is not what is declared."""
 
@@ -127,17 +128,10 @@ class AgentWatch:
                 self.faults.append(f"turned away at the gate: {reason}")
 
     def _start(self, run: RunStarted) -> None:
-        root = RootSpan(
-            run.trace_id, run.span_id, run.name, run.attributes, run.start_ns, run.parent_id
-        )
+        root = self.told(run)
         self.on_run(root)
         if self.root is None:
             self.root = root
-        elif run.parent_id is None or run.trace_id != self.root.trace_id:
-            self.several_runs = (
-                f"several_runs: the agent began another run, '{run.name}', and a case is one run; "
-                "put both into one `agent_run`, or give each a case of its own"
-            )
 
 
 def _mismatch(tool: str, effect: str | None, seen: str) -> str:

@@ -122,7 +122,7 @@ OPERATIONS: Final = Table(
         Column("trial", INTEGER, "Number of the attempt."),
         Column("run_mode", TEXT, "production | live | mocked."),
         Column("outcome", TEXT, "success | failure | invalid, as declared."),
-        Column("injection", TEXT, "Where the run was killed on purpose: early | mid | late, …"),
+        Column("injection", TEXT, "Why the run is no attempt: early | mid | late, …"),
         Column("flags", TEXTS, "As in the table steps."),
     ),
     partition_by=(),

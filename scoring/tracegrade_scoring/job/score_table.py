@@ -11,7 +11,13 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracegrade_scoring.schema import KILLED_RUN, SCORE, SCORER_VERSION, TRAJECTORY_SCORES
+from tracegrade_scoring.schema import (
+    KILLED_RUN,
+    SCORE,
+    SCORER_VERSION,
+    SEVERAL_RUNS,
+    TRAJECTORY_SCORES,
+)
 
 SCORERS: Final = (
     "call_scores",
@@ -32,6 +38,8 @@ CHILD: Final = {"status": "not_applicable", "reason": "child_trajectory"}
 """Every other score of a sub-agent's run: it belongs to the run that called it."""
 KILLED: Final = {"status": "not_applicable", "reason": KILLED_RUN}
 """Every score of a run that was killed on purpose, and of its sub-agents'."""
+BESIDE: Final = {"status": "not_applicable", "reason": SEVERAL_RUNS}
+"""Every score of a run beside the run of its trial, and of its sub-agents'."""
 
 CONTENT_MISSING: Final = "content_missing"
 LOST: Final = ("content_redacted", "content_truncated")
@@ -69,7 +77,8 @@ def _scores(
         msg = f"{scorer} has no row of {missing} of the attempts that are scored"
         raise KeyError(msg)
     cases = pc.list_parent_indices(alike).cast(pa.int32()).take(places)
-    of_no_attempt = pc.if_else(known["killed"], len(found) + 1, len(found))
+    of_none = pc.if_else(known["is_beside"], len(found) + 2, len(found) + 1)
+    of_no_attempt = pc.if_else(known["killed"], of_none, len(found))
     indices = pc.coalesce(cases, of_no_attempt.cast(pa.int32())).combine_chunks()
     lost = known["content_lost"].combine_chunks()
     return {
@@ -80,8 +89,9 @@ def _scores(
 
 
 def _cases(found: pa.ChunkedArray) -> pa.StructArray:
-    """Return the scores that a scorer found, then that of a child and that of a killed run."""
-    return pa.concat_arrays([*found.cast(SCORE).chunks, pa.array([CHILD, KILLED], SCORE)])
+    """Return the scores that a scorer found, then those of runs that are no attempts."""
+    others = pa.array([CHILD, KILLED, BESIDE], SCORE)
+    return pa.concat_arrays([*found.cast(SCORE).chunks, others])
 
 
 def _told_why(scores: pa.DictionaryArray, lost: pa.Int32Array) -> pa.DictionaryArray:

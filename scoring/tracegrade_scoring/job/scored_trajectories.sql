@@ -16,6 +16,8 @@
 --   trajectory_id       INTEGER  One row each.
 --   is_root             BOOLEAN  It is an attempt, not a sub-agent's run.
 --   killed              BOOLEAN  It was killed on purpose, or called by such a run: no attempt.
+--   is_beside           BOOLEAN  It is killed in that sense, but was none: it ran beside the run
+--                                of its trial, or was called by such a run.
 --   content_lost        INTEGER  What content that cannot be read is in its attempt: 1 some was
 --                                redacted, 2 some was cut and none redacted, 0 neither.
 --   task_id             VARCHAR  NULL if no task is known.
@@ -32,11 +34,15 @@
 -- Order:
 --   trajectory_id
 WITH RECURSIVE killed AS (
-  SELECT trajectory_id
+  SELECT
+    trajectory_id,
+    injection = 'several_runs' AS is_beside
   FROM trajectories
   WHERE injection IS NOT NULL
   UNION
-  SELECT trajectories.trajectory_id
+  SELECT
+    trajectories.trajectory_id,
+    killed.is_beside
   FROM killed
   INNER JOIN trajectories ON killed.trajectory_id = trajectories.parent_trajectory_id
 ),
@@ -57,6 +63,7 @@ described AS (
     trajectories.trajectory_id,
     coalesce(attempt_members.depth = 0, FALSE) AS is_root,
     killed.trajectory_id IS NOT NULL AS killed,
+    coalesce(killed.is_beside, FALSE) AS is_beside,
     CASE WHEN lost.is_redacted THEN 1 WHEN lost.is_cut THEN 2 ELSE 0 END AS content_lost,
     coalesce(trajectories.task_id, attempts.task_id) AS task_id,
     coalesce(attempts.task_source = 'span', FALSE) AS is_told,
@@ -84,6 +91,7 @@ SELECT
   trajectory_id,
   is_root,
   killed,
+  is_beside,
   content_lost,
   task_id,
   task_category,

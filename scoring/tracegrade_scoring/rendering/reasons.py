@@ -24,6 +24,10 @@ REASONS: Final[Mapping[str, Reason]] = {
         "it counts"
     ),
     "killed_run": Reason("the run was killed on purpose and is no attempt"),
+    "several_runs": Reason(
+        "the agent sent the run beside that of its trial, and a trial is one run",
+        "put both into one `agent_run`, or give them one conversation id",
+    ),
     "content_missing": Reason("plans, arguments or results were not captured", _CAPTURE),
     "content_redacted": Reason(
         "plans, arguments or results were redacted",

@@ -36,6 +36,7 @@ def render_html(report: Report, run_page: RunPage = no_page) -> str:
     agents = [_agent(agent) for agent in agent_views(report)]
     return page_template("tracegrade_scoring.report", run_page, **named).render(
         agents=agents,
+        beside=sum(release.runs.beside for release in report.releases),
         comparing=bool(report.comparisons),
         contents=report.contents,
         killed=sum(release.runs.killed for release in report.releases),

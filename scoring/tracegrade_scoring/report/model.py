@@ -186,6 +186,8 @@ class Runs:
     last_start: datetime | None
     killed: int = 0
     """Runs that were killed on purpose; they are in none of these."""
+    beside: int = 0
+    """Runs that agents sent beside the run of their trial; they are in none of these either."""
 
 
 @dataclass(frozen=True)

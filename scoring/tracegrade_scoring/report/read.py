@@ -4,7 +4,7 @@ Everything is aggregated in SQL, so what arrives here grows with releases and ta
 trajectories.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -167,10 +167,11 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows], chosen: ReportChoic
         return facts[name].get(key, [])
 
     wrong, kills = of("wrong_decisions"), of("rollback_kills")
+    apart = Counter(row["is_beside"] for row in of("killed_runs") if row["is_root"])
     tried = _tried(key, facts["attempt_successes"], declared)
     return Release(
         key,
-        Runs(**runs, killed=sum(row["is_root"] for row in of("killed_runs"))),
+        Runs(**runs, killed=apart[False], beside=apart[True]),
         metrics=marked(
             _scores(of("release_metrics"), of("unscored_reasons")), of("judged_scores")
         ),

@@ -338,17 +338,19 @@ def _runs_row(releases: Sequence[Release]) -> MetricRow:
     cells = [
         Cell(
             words.number(release.runs.runs),
-            scored=", ".join(_tasks_and_killed(release)),
+            scored=", ".join(_tasks_and_no_attempts(release)),
         )
         for release in releases
     ]
     return MetricRow(RUNS, tuple(cells))
 
 
-def _tasks_and_killed(release: Release) -> Iterator[str]:
+def _tasks_and_no_attempts(release: Release) -> Iterator[str]:
     yield words.count(release.runs.known_tasks, "task")
     if release.runs.killed:
         yield f"{words.count(release.runs.killed, 'killed run')} apart"
+    if release.runs.beside:
+        yield f"{words.count(release.runs.beside, 'second run')} apart"
 
 
 def _errors_row(releases: Sequence[Release]) -> MetricRow:

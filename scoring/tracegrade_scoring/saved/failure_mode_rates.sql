@@ -22,7 +22,7 @@ WITH attempts AS (
     run_mode,
     count(*) OVER (PARTITION BY release, agent_name, run_mode) AS attempts
   FROM trajectory_scores
-  WHERE coalesce(success.reason, '') NOT IN ('child_trajectory', 'killed_run')
+  WHERE coalesce(success.reason, '') NOT IN ('child_trajectory', 'killed_run', 'several_runs')
 )
 
 SELECT

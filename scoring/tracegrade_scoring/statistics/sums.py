@@ -26,7 +26,13 @@ from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.relations import append, make_table
 from tracegrade_queries.engine.staged import of_traces
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.schema import KILLED_RUN, SCORE, SCORE_SUMS, TRAJECTORY_SCORES
+from tracegrade_scoring.schema import (
+    KILLED_RUN,
+    SCORE,
+    SCORE_SUMS,
+    SEVERAL_RUNS,
+    TRAJECTORY_SCORES,
+)
 
 UNIT: Final = 2**60
 """Sums hold whole multiples of 1 / UNIT, up to 10**38 of them."""
@@ -167,7 +173,7 @@ def _cell(score: pa.Array, rows: _Rows, size: int) -> Columns:
     times, group, weight = pairs.field("counts").to_numpy(), rows.groups[kind], rows.weights[kind]
     fields = dict(zip(SCORE.names, cases.flatten(), strict=True))
     status = pc.index_in(fields["status"], pa.array(_STATUSES))
-    of_none = pc.equal(fields["reason"], KILLED_RUN).fill_null(False)
+    of_none = pc.is_in(fields["reason"], pa.array([KILLED_RUN, SEVERAL_RUNS]))
     status = pc.if_else(of_none, None, status).fill_null(len(_STATUSES)).to_numpy()[case]
     by_status = np.bincount(status * size + group, times, (len(_STATUSES) + 1) * size)
     value, numerator, denominator = (
@@ -229,8 +235,8 @@ def sums_are_whole(con: duckdb.DuckDBPyConnection) -> bool:
     """Return whether the lake's sums are of all its scores: some may have been erased since."""
     scored, summed = con.execute(
         "SELECT (FROM trajectory_scores SELECT count(*) "
-        "WHERE success.reason IS DISTINCT FROM $killed), "
+        "WHERE coalesce(success.reason NOT IN ($killed, $beside), TRUE)), "
         "(FROM score_sums SELECT sum(scored + not_applicable + error) WHERE metric = $one)",
-        {"one": next(iter(METRICS)), "killed": KILLED_RUN},
+        {"one": next(iter(METRICS)), "killed": KILLED_RUN, "beside": SEVERAL_RUNS},
     ).fetchall()[0]
     return bool((summed or 0) == scored)

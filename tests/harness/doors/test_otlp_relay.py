@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,12 +13,14 @@ import pytest
 import urllib3
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from tests.harness.doors.test_otlp_filter import EVALUATION, TRIAL, spans
+from tests.harness.doors.test_otlp_filter import EVALUATION, OF_TRIAL, TRIAL, spans
 
+from tracegrade_harness.doors.otlp_filter import CLAIMED
 from tracegrade_harness.doors.otlp_relay import MAX_BYTES, Door, Endpoint, OtlpRelay
+from tracegrade_harness.doors.trace_owners import MAX_TRACES, TraceOwners
+from tracegrade_harness.errors import EnvironmentFailed
 
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
-RESOURCE = {**TRIAL, "service.name": "worker"}
 
 
 class Received(NamedTuple):
@@ -72,7 +74,7 @@ def upstream() -> Iterator[Upstream]:
 @contextmanager
 def door(upstream: Upstream) -> Iterator[Door]:
     """Admit a trial."""
-    with OtlpRelay(upstream.endpoint) as relay, relay.admitted(RESOURCE) as admitted:
+    with OtlpRelay(upstream.endpoint) as relay, relay.admitted(OF_TRIAL) as admitted:
         yield admitted
 
 
@@ -83,11 +85,24 @@ def send(
     return urllib3.request("POST", f"{address}/v1/{signal}", body=body, headers=headers)
 
 
-def graded() -> ExportTraceServiceRequest:
-    """Return a span that grades itself."""
+def graded(name: str = EVALUATION) -> ExportTraceServiceRequest:
+    """Return a span that grades itself, in an event of this name."""
     request = spans()
-    request.resource_spans[0].scope_spans[0].spans[0].events.add(name=EVALUATION)
+    request.resource_spans[0].scope_spans[0].spans[0].events.add(name=name)
     return request
+
+
+def of_trace(trace: bytes) -> bytes:
+    """Return a request with one span of a trace."""
+    request = spans()
+    request.resource_spans[0].scope_spans[0].spans[0].trace_id = trace
+    return request.SerializeToString()
+
+
+def traces(upstream: Upstream) -> list[bytes]:
+    """Return the traces of the requests that came, each of which has one span."""
+    each = [ExportTraceServiceRequest.FromString(request.body) for request in upstream.received]
+    return [request.resource_spans[0].scope_spans[0].spans[0].trace_id for request in each]
 
 
 def test_what_needs_no_change_passes_byte_by_byte(upstream: Upstream) -> None:
@@ -104,7 +119,7 @@ def test_what_needs_no_change_passes_byte_by_byte(upstream: Upstream) -> None:
 
 
 @pytest.mark.parametrize("coding", ["identity", "gzip"])
-def test_what_an_agent_may_not_say_is_dropped_and_counted(upstream: Upstream, coding: str) -> None:
+def test_what_an_agent_may_not_say_is_renamed_and_counted(upstream: Upstream, coding: str) -> None:
     """The rest goes on, and the trial's notes say it."""
     body = graded().SerializeToString()
     compressed = gzip.compress(body) if coding == "gzip" else body
@@ -112,8 +127,8 @@ def test_what_an_agent_may_not_say_is_dropped_and_counted(upstream: Upstream, co
         send(admitted.address, compressed, {**PROTOBUF, "Content-Encoding": coding})
 
     (request,) = upstream.received
-    assert ExportTraceServiceRequest.FromString(request.body) == spans()
-    assert admitted.notes() == ["otlp: 1 x gen_ai.evaluation.result dropped"]
+    assert ExportTraceServiceRequest.FromString(request.body) == graded(CLAIMED + EVALUATION)
+    assert admitted.notes() == ["otlp: 1 x gen_ai.evaluation.result was not the agent's to say"]
 
 
 def test_json_is_filtered_as_protobuf_is(upstream: Upstream) -> None:
@@ -128,13 +143,13 @@ def test_json_is_filtered_as_protobuf_is(upstream: Upstream) -> None:
     (group,) = json.loads(upstream.received[0].body)["resourceSpans"]
     assert group["scopeSpans"] == [{"spans": [span]}]
     told = {each["key"]: each["value"]["stringValue"] for each in group["resource"]["attributes"]}
-    assert told == TRIAL
-    assert admitted.dropped == {"foreign tracegrade.task.id": 1}
+    assert told == {**TRIAL, CLAIMED + "tracegrade.task.id": "other"}
+    assert admitted.claimed == {"tracegrade.task.id": 1}
 
 
 @pytest.mark.parametrize("status", [400, 429, 503])
 def test_the_collectors_answer_comes_back(upstream: Upstream, status: int) -> None:
-    """With the time after which to send again; what was not taken was not dropped."""
+    """With the time after which to send again; what was not taken was not said."""
     upstream.answer.update(status=status, headers={"Retry-After": 7}, body=b"busy")
     with door(upstream) as admitted:
         body = graded().SerializeToString()
@@ -146,17 +161,87 @@ def test_the_collectors_answer_comes_back(upstream: Upstream, status: int) -> No
     assert admitted.notes() == []
 
 
-def test_what_is_no_request_is_refused_by_the_collector(upstream: Upstream) -> None:
-    """It is not for the relay to say what is wrong with it."""
-    upstream.answer.update(status=400, body=b"not OTLP")
+@pytest.mark.parametrize(
+    ("content_type", "said"),
+    [
+        ("application/x-protobuf", ""),
+        ("application/json", ""),
+        ("text/plain", "'text/plain' is none"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(upstream: Upstream, content_type: str, said: str) -> None:
+    """Nobody else gets to read what was not filtered."""
     with door(upstream) as admitted:
-        answer = send(admitted.address, b"\xff\xff")
+        answer = send(admitted.address, b"\xff\xff", {"Content-Type": content_type})
 
-    assert (answer.status, answer.data, upstream.received[0].body) == (
-        400,
-        b"not OTLP",
-        b"\xff\xff",
-    )
+    assert (answer.status, upstream.received) == (400, [])
+    assert said in answer.data.decode(errors="replace")
+
+
+def test_an_agent_that_names_its_service_gets_no_note(upstream: Upstream) -> None:
+    """Most do; one that names a release does, since its runs do not count under it."""
+    request = spans()
+    said = request.resource_spans[0].resource.attributes
+    for key in ("service.name", "service.version"):
+        said.add(key=key).value.string_value = "own"
+    with door(upstream) as admitted:
+        send(admitted.address, request.SerializeToString())
+
+    assert admitted.claimed == {"service.name": 1, "service.version": 1}
+    assert admitted.notes() == ["otlp: 1 x service.version was not the agent's to say"]
+
+
+def test_a_trace_is_that_of_the_trial_that_sends_it_first(upstream: Upstream) -> None:
+    """What another one sends of it goes into a trace of its own, always the same."""
+    shared = bytes(range(16))
+    with (
+        OtlpRelay(upstream.endpoint) as relay,
+        relay.admitted(OF_TRIAL) as first,
+        relay.admitted(OF_TRIAL) as second,
+    ):
+        for each in (first, second, second, first):
+            send(each.address, of_trace(shared))
+        assert first.own_trace(shared.hex()) == shared.hex()
+        assert second.own_trace(shared.hex()) == second.traces[0]
+
+    one, two, three, four = traces(upstream)
+    assert (one, four, two == three) == (shared, shared, True)
+    assert two != shared
+    assert (first.traces, second.traces) == ([shared.hex()], [two.hex()])
+    assert (first.notes(), second.claimed) == ([], {"trace_id": 2})
+
+
+def test_a_trace_that_the_lake_has_is_nobodys(upstream: Upstream) -> None:
+    """No trial adds a span to it; where the lake cannot be read, its sender sends again."""
+    known, unknown = bytes([1]) * 16, bytes([2]) * 16
+
+    def read(asked: Collection[str]) -> list[str]:
+        if unknown.hex() in asked:
+            msg = "the lake cannot be read"
+            raise EnvironmentFailed(msg)
+        return [known.hex()]
+
+    relay_of = OtlpRelay(upstream.endpoint, TraceOwners(read))
+    with relay_of as relay, relay.admitted(OF_TRIAL) as admitted:
+        send(admitted.address, of_trace(known))
+        answer = urllib3.request(
+            "POST", f"{admitted.address}/v1/traces", body=of_trace(unknown), headers=PROTOBUF,
+            retries=False,
+        )  # fmt: skip
+
+    (trace,) = traces(upstream)
+    assert trace != known
+    assert (answer.status, len(upstream.received)) == (503, 1)
+
+
+def test_a_trial_has_no_more_traces_than_it_may() -> None:
+    """Those beyond have no place; those within keep theirs."""
+    owners = TraceOwners()
+    sent = [f"{n:032x}" for n in range(1, MAX_TRACES + 2)]
+
+    assert owners.own("a", sent) == {trace: trace for trace in sent[:-1]}
+    assert owners.own("a", sent[-2:]) == {sent[-2]: sent[-2]}
+    assert owners.own("b", sent[-1:]) == {sent[-1]: sent[-1]}
 
 
 def test_a_body_beyond_the_collectors_limit_is_refused(upstream: Upstream) -> None:
@@ -173,7 +258,7 @@ def test_a_body_beyond_the_collectors_limit_is_refused(upstream: Upstream) -> No
 def test_a_trial_that_is_over_or_unknown_is_refused(upstream: Upstream) -> None:
     """An address is one trial's, for as long as it lasts."""
     with OtlpRelay(upstream.endpoint) as relay:
-        with relay.admitted(RESOURCE) as admitted:
+        with relay.admitted(OF_TRIAL) as admitted:
             pass
         base = admitted.address.rpartition("/")[0]
         answers = [send(address, b"").status for address in (admitted.address, f"{base}/guess")]
@@ -185,7 +270,7 @@ def test_a_trial_that_is_over_or_unknown_is_refused(upstream: Upstream) -> None:
 def test_a_collector_that_is_gone_is_a_reason_to_send_again() -> None:
     """503 is what exporters repeat."""
     nobody = Endpoint("http://127.0.0.1:1", {})
-    with OtlpRelay(nobody) as relay, relay.admitted(RESOURCE) as admitted:
+    with OtlpRelay(nobody) as relay, relay.admitted(OF_TRIAL) as admitted:
         answer = urllib3.request(
             "POST", f"{admitted.address}/v1/traces", body=b"", headers=PROTOBUF, retries=False
         )

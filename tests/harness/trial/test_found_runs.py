@@ -96,22 +96,32 @@ def test_run_that_the_lake_has_of_a_trial_gets_its_verdict(tried: Tried) -> None
     assert [each["subject"] for each in tried.verdicts(trajectory_id)] == ["rollback", "success"]
 
 
-@pytest.mark.parametrize(("task", "runs"), [("two", "2 runs"), ("none", "0 runs")])
-def test_trial_with_no_run_of_its_own_is_told(tried: Tried, task: str, runs: str) -> None:
-    """Nobody could tell which of two it was."""
-    row = tried.row(task)
+def test_trial_with_no_run_of_its_own_is_told(tried: Tried) -> None:
+    """There is nothing that the verdict could be on."""
+    row = tried.row("none")
 
     assert (row["success"], row["trajectory_id"]) == (True, None)
     assert json.loads(row["notes"]) == [
-        f"no_run: its spans hold {runs} of the trial, so no verdict is on it"
+        "no_run: its spans hold 0 runs of the trial, so no verdict is on it"
     ]
     assert tried.ended
-    assert "no run: 2 trials of which no score knows; " in tried.ended.stdout
+    assert "no run: 1 trial of which no score knows; " in tried.ended.stdout
+
+
+def test_second_run_of_a_trial_is_in_no_rate(tried: Tried) -> None:
+    """The verdict is on the first that was received; the other stays, and says why."""
+    rows = tried.query(
+        "SELECT success.value AS value, success.reason AS reason FROM trajectory_scores "
+        "WHERE task_id = 'two' ORDER BY ALL"
+    )
+
+    assert rows == [{"value": 1, "reason": None}, {"value": None, "reason": "several_runs"}]
+    assert "several_runs: 1 run beside the trial's, in no rate" in tried.row("two")["notes"]
 
 
 def test_trials_that_share_a_trace_have_a_run_each(tried: Tried) -> None:
-    """Their task and trial tell them apart, which no agent can change."""
+    """The trace is that of the trial that was first; the other's spans go into one of its own."""
     assert successes(tried, "same") == {1: (0, "verifier"), 2: (0, "verifier")}
     ids = {tried.row("same", trial=trial)["trajectory_id"] for trial in (1, 2)}
-    assert len({each.partition("-")[0] for each in ids}) == 1
+    assert len({each.partition("-")[0] for each in ids}) == 2
     assert len(ids) == 2

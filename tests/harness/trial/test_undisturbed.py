@@ -93,12 +93,15 @@ def test_a_trajectory_says_which_trial_it_is(tried: Tried, task_id: str) -> None
     assert rows == [{"task_id": task_id, "trial": 1, "run_mode": "live", "release": "1"}]
 
 
-def test_an_agent_that_begins_a_second_run_cannot_be_judged(tried: Tried) -> None:
-    """It would supersede the one that the verdict is on."""
+def test_an_agent_that_begins_a_second_run_is_judged_by_its_first(tried: Tried) -> None:
+    """The second stays in the lake, and counts nowhere."""
     row = tried.row("twice")
 
-    assert (row["status"], row["success"]) == ("error", None)
-    assert row["reason"].startswith("several_runs: the agent began another run, 'invoke_agent ")
+    assert (row["status"], row["success"]) == ("done", True)
+    said = [note for note in json.loads(row["notes"]) if note.startswith("several_runs")]
+    assert len(said) == 1
+    assert said[0].startswith("several_runs: 1 run beside the trial's, in no rate; ")
+    assert success(tried, "twice")["value"] == 1
 
 
 def test_each_trial_starts_from_the_same_environment(tried: Tried) -> None:
@@ -199,7 +202,7 @@ def test_the_command_ends_with_3_where_something_could_not_be_judged(tried: Trie
     assert tried.ended is not None
     assert tried.ended.returncode == 3
     assert "careless trial 2: passed\n" in tried.ended.stderr
-    told = "2 of 14 could not be run or judged, first: careless-unsure trial 1: verifier: "
+    told = "1 of 14 could not be run or judged, first: careless-unsure trial 1: verifier: "
     assert told in tried.ended.stderr
     assert tried.ended.stdout.startswith("run: ")
 

@@ -74,6 +74,25 @@ def test_killed_run_is_no_attempt(both: Lake) -> None:
     assert values(both, "SELECT DISTINCT trajectories FROM release_scores") == [(1,)]
 
 
+def test_run_beside_a_trials_is_no_attempt_and_no_kill(tmp_path: Path) -> None:
+    """It and its sub-agent's run say so; what a run says of itself is not believed."""
+    lake = Lake.create(tmp_path / "lake")
+    beside = run(2, scope=HARNESS, tracegrade__injection="several_runs")
+    land(lake, run(1, tracegrade__injection="several_runs"), beside)
+    assert score(lake, specification(TASKS)).trajectories == 4
+
+    query = (
+        "SELECT status, reason, count(*) FROM scores WHERE trajectory_id LIKE '{}-%' GROUP BY ALL"
+    )
+    assert values(lake, query.format(f"{2:032x}")) == [
+        ("not_applicable", "several_runs", 2 * len(METRICS))
+    ]
+    own = f"SELECT value FROM scores WHERE metric = 'success' AND trajectory_id LIKE '{1:032x}-%'"
+    assert (1.0,) in values(lake, own)
+    assert values(lake, "SELECT DISTINCT trajectories FROM release_scores") == [(1,)]
+    assert look(lake, specification(TASKS)).trajectories == 0
+
+
 @pytest.mark.slow
 def test_what_is_added_up_is_of_the_other_run_alone(alone: Lake, both: Lake) -> None:
     """Sums and evidence are those of a lake in which nothing was killed."""

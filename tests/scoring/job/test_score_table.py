@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 
 from tracegrade_queries.engine.staged import typed
-from tracegrade_scoring.job.score_table import CHILD, KILLED, SCORERS, score_table
+from tracegrade_scoring.job.score_table import BESIDE, CHILD, KILLED, SCORERS, score_table
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.relations import put
 from tracegrade_scoring.schema import SCORE, TRAJECTORY_SCORES
 
 KNOWN = """
-  SELECT run AS trajectory_id, run < 4 AS is_root, FALSE AS killed,
+  SELECT run AS trajectory_id, run < 4 AS is_root, FALSE AS killed, FALSE AS is_beside,
          run - 1 AS content_lost, NULL AS task_id, NULL AS task_category,
          '1.0' AS release, 'a' AS agent_name, 'live' AS run_mode, 1.0::DOUBLE AS sample_weight,
          NULL AS task_hash, NULL AS specification_hash, 'h' AS input_hash,
@@ -56,7 +56,27 @@ def test_each_run_has_its_scores(con: duckdb.DuckDBPyConnection) -> None:
     values = {row["trajectory_id"]: row["success"]["value"] for row in rows}
     assert list(values.items()) == [("t4", None), ("t3", 0.25), ("t2", 0.5), ("t1", 0.25)]
     assert {name: rows[0]["success"][name] for name in CHILD} == CHILD
-    assert len(found["success"].chunk(0).dictionary) == 2 + len((CHILD, KILLED))
+    assert len(found["success"].chunk(0).dictionary) == 2 + len((CHILD, KILLED, BESIDE))
+
+
+def test_runs_that_are_no_attempts_say_why(con: duckdb.DuckDBPyConnection) -> None:
+    """A killed one, and one beside a trial's; the attempt among them has its score."""
+    con.execute(
+        "UPDATE scored_trajectories SET killed = TRUE, is_root = FALSE, "
+        "is_beside = trajectory_id = 2 WHERE trajectory_id IN (1, 2)"
+    )
+    for scorer in SCORERS:
+        say(con, scorer, {1.0: [3]})
+
+    rows = typed(TRAJECTORY_SCORES, score_table(con)).to_pylist()
+
+    reasons = {row["trajectory_id"]: row["success"]["reason"] for row in rows}
+    assert reasons == {
+        "t1": "killed_run",
+        "t2": "several_runs",
+        "t3": None,
+        "t4": "child_trajectory",
+    }
 
 
 def test_attempt_without_scores_is_an_error(con: duckdb.DuckDBPyConnection) -> None:

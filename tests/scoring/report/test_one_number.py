@@ -209,6 +209,31 @@ def test_runs_on_a_page_are_those_that_it_counts(tables: Tables) -> None:
     assert "2 runs from lake" in " ".join(render_html(report).split())
 
 
+def test_runs_beside_a_trials_are_counted_apart_from_killed_ones(tables: Tables) -> None:
+    """They are no attempts, and nobody killed them; their sub-agents' runs go with them."""
+    for injection in (None, "several_runs", "late"):
+        run = tables.run(task_id="a", trial=1, tool_call_count=5, injection=injection)
+        tables.scored(run, "a")
+        reason = {"several_runs": "several_runs", "late": "killed_run"}.get(injection or "")
+        tables.score(run, "success", None if injection else 1.0, reason=reason)
+        if injection == "several_runs":
+            child = tables.run(parent_trajectory_id=run, tool_call_count=1)
+            tables.scored(child, None)
+            tables.score(child, "success", None, reason=reason)
+    report = tables.report()
+
+    (release,) = report.releases
+    assert (release.runs.runs, release.runs.killed, release.runs.beside) == (1, 1, 1)
+    assert release.runs.tool_calls == 5
+    assert release.reliability is not None
+    assert (release.reliability.attempts, release.reliability.superseded) == (1, 0)
+    text = " ".join(as_text(report).split())
+    assert "1 killed run apart" in text
+    assert "1 second run apart" in text
+    page = " ".join(render_html(report).split())
+    assert "1 of them killed on purpose, 1 of them sent beside the run of a trial, from" in page
+
+
 def test_killed_run_is_counted_apart(tables: Tables) -> None:
     """It supersedes no attempt at the same trial, and is in no number of the page but its own."""
     for killed in (False, True):

@@ -35,7 +35,7 @@ WITH sides AS (
   FROM trajectory_scores
   WHERE
     release IN ($base, $candidate)
-    AND success.reason IS DISTINCT FROM 'killed_run'
+    AND coalesce(success.reason NOT IN ('killed_run', 'several_runs'), TRUE)
 ),
 
 compared AS (

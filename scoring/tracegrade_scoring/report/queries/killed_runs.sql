@@ -1,4 +1,5 @@
 -- Runs that were killed on purpose, with those of their sub-agents: a report counts them apart.
+-- Runs beside the run of their trial are counted like them.
 --
 -- Source: docs/metrics.md, section 6.1.
 --
@@ -11,6 +12,7 @@
 --   agent_name     VARCHAR  NULL if the trace names none.
 --   run_mode       VARCHAR  As the trace says: production | live | mocked; else NULL.
 --   is_root        BOOLEAN  It is not a sub-agent's.
+--   is_beside      BOOLEAN  It was not killed, but sent beside the run of its trial.
 -- Order:
 --   trajectory_id
 SELECT
@@ -18,10 +20,15 @@ SELECT
   trajectories.release,
   trajectories.agent_name,
   trajectories.run_mode,
-  trajectories.parent_trajectory_id IS NULL AS is_root
+  trajectories.parent_trajectory_id IS NULL AS is_root,
+  coalesce(
+    trajectories.injection = 'several_runs'
+    OR trajectory_scores.success.reason = 'several_runs',
+    FALSE
+  ) AS is_beside
 FROM trajectories
 LEFT JOIN trajectory_scores USING (trajectory_id)
 WHERE
   trajectories.injection IS NOT NULL
-  OR trajectory_scores.success.reason = 'killed_run'
+  OR trajectory_scores.success.reason IN ('killed_run', 'several_runs')
 ORDER BY trajectories.trajectory_id;
