@@ -162,7 +162,9 @@ STEPS: Final = Table(
             "flags",
             TEXTS,
             "Sorted; empty if none. redacted, truncated: the arguments were. result_redacted, "
-            "result_truncated: the result was. unparsed_arguments: they are not JSON. "
+            "result_truncated: the result was. invalid_unicode: U+FFFD stands for what is no "
+            "Unicode in one of them. large_integer: digits stand for an integer beyond 64 bits. "
+            "unparsed_arguments: they are not JSON. "
             "unparsed_request: those that the model gave are not, these are the execution's. "
             "deep_arguments: they are nested too deeply to be read as JSON. salvaged: "
             "arguments or messages were cut, this is what is whole. dropped_attributes: the "

@@ -3,6 +3,7 @@
 import pytest
 from tests.scenes import built_together
 
+from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
@@ -263,6 +264,52 @@ def test_what_the_collector_replaced_is_flagged(lake: Lake) -> None:
 
     found = rows(lake, "SELECT flags FROM steps WHERE kind = 'tool_call' ORDER BY step_index")
     assert [row["flags"] for row in found] == [*(flags for _, flags in REPLACED), []]
+
+
+UNREADABLE: list[tuple[Row, list[str]]] = [
+    ({"gen_ai__tool__call__arguments": '{"q": "BAD"}'}, ["invalid_unicode"]),
+    ({"gen_ai__tool__call__result": "BAD"}, ["invalid_unicode"]),
+    ({"output__value": 1 << 64}, ["large_integer"]),
+    (
+        {
+            "gen_ai__tool__call__arguments": '{"password": "hunter2"}',
+            "gen_ai__tool__call__result": "BAD",
+        },
+        ["invalid_unicode", "redacted"],
+    ),
+    ({"http__route": "BAD"}, []),
+]
+"""Attributes of a call with half a surrogate pair, or too large a number, and its flags."""
+
+
+def test_values_that_could_not_be_read_are_flagged_and_not_redacted(lake: Lake) -> None:
+    """What was replaced when a request was read is no secret that was taken out."""
+    calls = [
+        tool(number, 1, at=number, **texts) for number, (texts, _) in enumerate(UNREADABLE, 2)
+    ]
+    body = request_of([agent(1), *calls, tool(99, 1, at=99)])
+    land_redacted(lake, body.replace(b"BAD", rb"abc\ud83d"), is_repaired=True)
+    build(lake)
+
+    found = rows(lake, "SELECT flags FROM steps WHERE kind = 'tool_call' ORDER BY step_index")
+    assert [row["flags"] for row in found] == [*(flags for _, flags in UNREADABLE), []]
+
+
+def test_invalid_utf8_in_protobuf_is_flagged_alike(lake: Lake) -> None:
+    """The bytes of half a surrogate pair, in a result that is read as the rest of it is."""
+    body = request_of([agent(1), tool(2, 1, gen_ai__tool__call__result="found BAD.")])
+    protobuf = decode(body, Signal.TRACES, Encoding.JSON).SerializeToString()
+    land_redacted(
+        lake,
+        protobuf.replace(b"BAD", b"\xed\xa0\x80"),
+        encoding=Encoding.PROTOBUF,
+        is_repaired=True,
+    )
+    build(lake)
+
+    (call,) = rows(lake, "SELECT result, flags FROM steps WHERE kind = 'tool_call'")
+    assert call["flags"] == ["invalid_unicode"]
+    assert call["result"].startswith("found \ufffd")
 
 
 MARKED: list[tuple[str | None, str, str, list[str]]] = [

@@ -197,12 +197,19 @@ def take_all(con: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def land_redacted(lake: Lake, *bodies: bytes) -> None:
-    """Land requests as `land` does, without their secrets and with values of at most 2 kB."""
+def land_redacted(
+    lake: Lake, *bodies: bytes, encoding: Encoding = Encoding.JSON, is_repaired: bool = False
+) -> None:
+    """Land requests as `land` does, without their secrets and with values of at most 2 kB.
+
+    Of a repaired one some values were replaced when it was read, which its rows then say.
+    """
     secret = Pseudonyms(b"secret of the test")
     clean = Redactor(secret, max_value_bytes=2048, max_blob_bytes=32_000)
-    records = [Record(1, NOON_NS, Signal.TRACES, Encoding.JSON, "", body) for body in bodies]
-    lake.append(RAW_SPANS, clean.redact_rows(span_rows(records, "c")))
+    records = [
+        Record(1, NOON_NS, Signal.TRACES, encoding, "", body, is_repaired) for body in bodies
+    ]
+    lake.append(RAW_SPANS, clean.redact_rows(span_rows(records, "c"), [1] * is_repaired))
 
 
 def land_logs(

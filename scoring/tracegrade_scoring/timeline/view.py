@@ -34,6 +34,8 @@ UNTIMED: Final = "synthetic_time"
 """Flag of a step whose time was synthesised."""
 FLAGS: Final = {
     "dropped_attributes": "attributes dropped by the exporter",
+    "invalid_unicode": "U+FFFD stands for what is no Unicode",
+    "large_integer": "digits stand for an integer beyond 64 bits",
     "redacted": "redacted",
     "result_redacted": "result redacted",
     "result_truncated": "result cut by the sender",

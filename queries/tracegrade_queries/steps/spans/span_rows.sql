@@ -98,10 +98,12 @@ SELECT
         ),
         LAMBDA mark:
         CASE
-          WHEN regexp_matches(mark.path, '(result|output|output\.value)$') THEN 'result_'
-          ELSE ''
+          -- Nothing was taken out: U+FFFD stands for what is no character, digits for a number.
+          WHEN mark.rule IN ('invalid_unicode', 'large_integer') THEN mark.rule
+          ELSE
+            if(regexp_matches(mark.path, '(result|output|output\.value)$'), 'result_', '')
+            || if(mark.rule = 'capped', 'truncated', 'redacted')
         END
-        || CASE mark.rule WHEN 'capped' THEN 'truncated' ELSE 'redacted' END
       )
   END AS marks,
   scope_name,
