@@ -192,6 +192,12 @@ class CollectorConfig:
         "it takes; beyond it they are only counted.",
     )
 
+    max_dead_letter_bytes: int = option(
+        1 << 30,
+        "Bytes on the disk of refused items that are kept as dead letters, counted as those in "
+        "quarantine; beyond it new ones are only counted. They go with `retention_days`.",
+    )
+
     quarantine_days: float = option(
         30.0,
         "Days that a file stays in quarantine: long enough to find out why, no longer, "

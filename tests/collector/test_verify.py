@@ -201,7 +201,7 @@ def take_rows(lake: Path) -> None:
         (tear_log, "is torn"),
         (break_log, "lake repair"),
         (open_to_all, "is accessible to other users (0644)"),
-        (drop_letters, "1 items were rejected and only 0 are in"),
+        (drop_letters, "1 rejected items were kept and only 0 are in"),
         (cheat, "5 of 9 received items are neither landed nor"),
         (take_rows, "rows, landed less removed are 3"),
     ],

@@ -4,6 +4,7 @@ Exporters ignore partial success, so without these files nobody could find out w
 are written when their segment lands, under a name that a repeated round replaces. Redacted as rows
 are; ids stand as they were sent. `group` says which resource and which scope of its request an
 item is of; what these say stands in the first letter of a group, if it is long, and else in each.
+What the files take of the disk is limited: items that do not fit are counted alone.
 """
 
 import json
@@ -18,6 +19,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tracegrade_collector.encoding import otlp, otlp_json
 from tracegrade_collector.encoding.otlp import Encoding, InvalidItem, ScopeGroup
+from tracegrade_collector.land.folder_room import FolderRoom
 from tracegrade_collector.redact.redacted_json import redact_json
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_collector.rows.shortening import shortened_item
@@ -49,19 +51,64 @@ class _Letter(NamedTuple):
     """Bytes, about."""
 
 
-def keep_refused(
-    state: Path, name: str, records: Iterable[Record], redactor: Redactor
-) -> Counter[str]:
-    """Write the refused items of these records to the file of this name; return them by reason."""
-    counts: Counter[str] = Counter()
-    lots = _lots(letter for record in records for letter in _letters(record, redactor))
-    first = next(lots, None)
-    if first:
-        make_folder(state / FOLDER)
-        pieces = (_lines(lot, redactor, counts) for lot in chain([first], lots))
-        write_pieces(state / FOLDER / f"{name}.jsonl", pieces)
-        reach("dead_letters_written")
-    return counts
+class RefusedItems(NamedTuple):
+    """The refused items of some records."""
+
+    by_reason: Counter[str]
+    unkept: int = 0
+    """Of them, those that are only counted, since there was no room."""
+
+
+class DeadLetters:
+    """The folder, up to a total size."""
+
+    def __init__(self, state: Path, max_bytes: int, redactor: Redactor) -> None:
+        self._path = state / FOLDER
+        self._room = FolderRoom(self._path, max_bytes)
+        self._redactor = redactor
+
+    def keep(self, name: str, records: Iterable[Record]) -> RefusedItems:
+        """Write the refused items of these records to the file of this name, while there is room.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        letters = (each for record in records for each in _letters(record, self._redactor))
+        lots = _lots(letters)
+        first = next(lots, None)
+        if first is None:
+            return RefusedItems(Counter())
+        writing = _Writing(self._redactor, self._room.free_bytes())
+        pieces = writing.pieces(chain([first], lots))
+        piece = next(pieces, None)
+        if piece is not None:
+            make_folder(self._path)
+            write_pieces(self._path / f"{name}.jsonl", chain([piece], pieces))
+            self._room.add(writing.size)
+            reach("dead_letters_written")
+        return RefusedItems(writing.counts, writing.unkept)
+
+
+class _Writing:
+    """Letters on their way to a file of limited size."""
+
+    def __init__(self, redactor: Redactor, max_bytes: int) -> None:
+        self._redactor = redactor
+        self._max_bytes = max_bytes
+        self.size = 0
+        self.counts: Counter[str] = Counter()
+        self.unkept = 0
+
+    def pieces(self, lots: Iterable[list[dict[str, Any]]]) -> Iterator[bytes]:
+        """Yield the lines of each lot that fits; after the first that does not, count."""
+        for lot in lots:
+            self.counts.update(letter["reason"] for letter in lot)
+            lines = b"" if self.unkept else _lines(lot, self._redactor)
+            if self.unkept or self.size + len(lines) > self._max_bytes:
+                self.unkept += len(lot)
+                continue
+            self.size += len(lines)
+            yield lines
 
 
 def _lots(letters: Iterable[_Letter]) -> Iterator[list[dict[str, Any]]]:
@@ -78,9 +125,8 @@ def _lots(letters: Iterable[_Letter]) -> Iterator[list[dict[str, Any]]]:
         yield lot
 
 
-def _lines(lot: list[dict[str, Any]], redactor: Redactor, counts: Counter[str]) -> bytes:
-    """Return the lines of some letters, and count these by reason."""
-    counts.update(letter["reason"] for letter in lot)
+def _lines(lot: list[dict[str, Any]], redactor: Redactor) -> bytes:
+    """Return the lines of some letters."""
     clean = redact_json(lot, redactor)
     return "".join(json.dumps(letter, ensure_ascii=False) + "\n" for letter in clean).encode()
 

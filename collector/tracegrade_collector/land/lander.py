@@ -27,7 +27,7 @@ from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.land import landed_rows
 from tracegrade_collector.land.background_writer import run_in_background
-from tracegrade_collector.land.dead_letters import keep_refused
+from tracegrade_collector.land.dead_letters import DeadLetters, RefusedItems
 from tracegrade_collector.land.deaths import Deaths
 from tracegrade_collector.land.landed_rows import LandedRows
 from tracegrade_collector.land.memory import give_back
@@ -86,6 +86,7 @@ class SignalLander:
         self._redactor = redactor
         self._signal = signal_
         self._quarantine = quarantine
+        self._letters = DeadLetters(lake.state, config.max_dead_letter_bytes, redactor)
         self._table, self._to_rows, resent_by = LANDINGS[signal_]
         self._app_id = f"{quarantine.collector_id}/{signal_}"
         self._owner = owner
@@ -122,7 +123,7 @@ class SignalLander:
         if not new:
             return
         name = f"{self._quarantine.collector_id}-{new[0].seq:020d}"
-        rejected = self._keep_refused(name, [each for each in new if each.entry.has_rejects])
+        refused = self._keep_refused(name, [each for each in new if each.entry.has_rejects])
         if len(new) == 1 and is_large(_record(new[0])):
             landed, quarantined = self._stage_parts(new[0], name)
         else:
@@ -133,7 +134,8 @@ class SignalLander:
                 requests=len(new),
                 items=sum(each.entry.items for each in new),
                 landed=landed,
-                rejected=rejected,
+                rejected=refused.by_reason,
+                unkept=refused.unkept,
                 quarantined_requests=len(quarantined),
                 quarantined_items=sum(each.entry.items for each in quarantined),
             )
@@ -209,20 +211,17 @@ class SignalLander:
         if first_seq(segment) > self.landed_seq:
             self._added = self._added.plus(Totals(damaged_pieces=1))
 
-    def _keep_refused(self, name: str, refused: Sequence[Logged]) -> Counter[str]:
-        """Keep refused items as dead letters; return how many there are by reason."""
+    def _keep_refused(self, name: str, refused: Sequence[Logged]) -> RefusedItems:
+        """Keep refused items as dead letters; return how many there are."""
         try:
-            records = list(map(_record, refused))
-            return keep_refused(
-                self._lake.state, f"{name}-{self._signal}", records, self._redactor
-            )
+            return self._letters.keep(f"{name}-{self._signal}", [*map(_record, refused)])
         except OSError:  # the disk, not a record: the round is repeated
             raise
         except Exception:  # as below
             logger.exception("cannot write the dead letters of %d records", len(refused))
             for each in refused:
                 self._quarantine.keep_logged(each.seq, each.entry.body, each.entry.encoding)
-            return Counter()
+            return RefusedItems(Counter())
 
     def _rows(self, logged: Sequence[Logged]) -> tuple[pa.Table, list[Logged]]:
         """Return the rows of records, and the records that cannot be converted to rows."""

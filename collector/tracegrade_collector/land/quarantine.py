@@ -1,28 +1,22 @@
 """Undecodable bytes, kept where only their owner can read them: `<lake>/quarantine/`.
 
 A refused request is not sent again, so these files are all that remains of it. They hold content
-that is not redacted, hence 0700 and 0600, and a lifetime. What they take of the disk is limited,
-however many processes and collectors put files there: each counts all of them, again and again. A
-file counts in whole blocks, and one more for its name: many files of one byte fill a disk, too.
+that is not redacted, hence 0700 and 0600, and a lifetime. What they take of the disk is limited.
 """
 
-import contextlib
 import itertools
-import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
+from tracegrade_collector.land.folder_room import FolderRoom
 from tracegrade_collector.log.ledger import Undecodable
 from tracegrade_collector.log.wal import SUFFIX
 from tracegrade_lake.files import make_folder, write_whole
 
 FOLDER = "quarantine"
-COUNT_EVERY_SECS = 1.0  # and at most a twentieth of the time, if there are very many files
 TIDY_EVERY_SECS = 600.0
 SECS_PER_DAY = 86_400
-BLOCK_BYTES = 4096
 _FILE_ENDING = {Encoding.PROTOBUF: "pb", Encoding.JSON: "json"}
 
 
@@ -32,12 +26,10 @@ class Quarantine:
     def __init__(self, lake_root: Path, collector_id: str, max_bytes: int) -> None:
         self._path = lake_root / FOLDER
         self.collector_id = collector_id
-        self._max_bytes = max_bytes
+        self._room = FolderRoom(self._path, max_bytes)
         self._numbers = itertools.count()
         make_folder(self._path)
         self._undecodable = Undecodable(lake_root, collector_id)
-        self._bytes = 0
-        self._count_at = 0.0
         self._tidy_at = 0.0
 
     def keep_request(self, body: bytes, signal: Signal, encoding: Encoding) -> bool:
@@ -56,20 +48,11 @@ class Quarantine:
         return self._keep(f"{segment.stem}-{start}{SUFFIX}", content)
 
     def _keep(self, name: str, content: bytes) -> bool:
-        size = _on_disk(len(content))
-        if self._used_bytes() + size > self._max_bytes:
+        if not self._room.has_room_for(len(content)):
             return False
         write_whole(self._path / f"{self.collector_id}-{name}", content)
-        self._bytes += size
+        self._room.add(len(content))
         return True
-
-    def _used_bytes(self) -> int:
-        started = time.monotonic()
-        if started >= self._count_at:
-            self._bytes = sum(_on_disk(status.st_size) for _, status in self._files())
-            ended = time.monotonic()
-            self._count_at = ended + max(COUNT_EVERY_SECS, 20 * (ended - started))
-        return self._bytes
 
     def remove_older(self, days: float) -> None:
         """Remove files that have been here for so many days; looks every ten minutes only."""
@@ -77,16 +60,6 @@ class Quarantine:
             return
         self._tidy_at = time.monotonic() + TIDY_EVERY_SECS
         oldest = time.time() - days * SECS_PER_DAY
-        for path, status in self._files():
+        for path, status in self._room.files():
             if status.st_mtime < oldest:
                 path.unlink(missing_ok=True)
-
-    def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
-        for path in self._path.iterdir():
-            with contextlib.suppress(FileNotFoundError):  # another process removed it
-                yield path, path.stat()
-
-
-def _on_disk(size: int) -> int:
-    """Return what a file of so many bytes takes of the disk, its name included."""
-    return (-(-size // BLOCK_BYTES) + 1) * BLOCK_BYTES

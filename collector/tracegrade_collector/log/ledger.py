@@ -61,7 +61,10 @@ class Totals:
     """Rows added to the table, re-sent ones too."""
 
     rejected: Mapping[str, int] = field(default_factory=dict)
-    """Items that were refused, by reason; they are dead letters."""
+    """Items that were refused, by reason; they are dead letters but for those that are unkept."""
+
+    unkept: int = 0
+    """Refused items for which the folder of dead letters had no room."""
 
     quarantined_requests: int = 0
     quarantined_items: int = 0
@@ -84,6 +87,7 @@ class Totals:
                 "requests",
                 "items",
                 "landed",
+                "unkept",
                 "quarantined_requests",
                 "quarantined_items",
                 "damaged_pieces",

@@ -364,15 +364,22 @@ def _add_aside(lake: Lake, report: VerificationReport, now: _Instant) -> None:
     letters = leftovers.letters_by_collector(lake.state)
     removed = noted_removals(lake, DEAD_LETTERS)
     rejected: Counter[str] = Counter()
+    unkept = sum(account.totals.unkept for account in now.accounts)
     for account in now.accounts:
-        rejected[account.collector_id] += sum(account.totals.rejected.values())
+        totals = account.totals
+        rejected[account.collector_id] += sum(totals.rejected.values()) - totals.unkept
     for collector_id, count in sorted(rejected.items()):
         there = letters[collector_id] + removed[collector_id]
         if there < count:
             report.wrong.append(
-                f"collector {collector_id}: {count} items were rejected and only {there} are in "
-                f"{lake.state / DEAD_LETTERS} or were deleted; the others were removed by hand"
+                f"collector {collector_id}: {count} rejected items were kept and only {there} are "
+                f"in {lake.state / DEAD_LETTERS} or were deleted; the others were removed by hand"
             )
+    if unkept:
+        report.notes.append(
+            f"{unkept} rejected items were counted and not kept, since "
+            f"{lake.state / DEAD_LETTERS} was full (max_dead_letter_bytes)"
+        )
     files = [path for path in (lake.state / QUARANTINE).glob("[!.]*") if path.is_file()]
     if files:
         report.notes.append(f"{len(files)} files are in {lake.state / QUARANTINE}")

@@ -36,7 +36,8 @@ def _counts(ledger: Shown) -> dict[str, int]:
     return {
         "landed_requests": totals.requests,
         "landed_rows": totals.landed,
-        "dead_letters": sum(totals.rejected.values()),
+        "dead_letters": sum(totals.rejected.values()) - totals.unkept,
+        "unkept_dead_letters": totals.unkept,
         "quarantined_items": totals.quarantined_items,
         "unaccounted_items": totals.unaccounted,
         "damaged_log_pieces": totals.damaged_pieces,

@@ -32,7 +32,8 @@ from tracegrade_collector.encoding.otlp import Encoding, Request, Signal, groups
 from tracegrade_collector.errors import BadSecret
 from tracegrade_collector.export import export_json
 from tracegrade_collector.importing.importer import import_files
-from tracegrade_collector.land.quarantine import BLOCK_BYTES, Quarantine
+from tracegrade_collector.land.folder_room import BLOCK_BYTES
+from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.redact.pseudonyms import SECRET_FILE, Pseudonyms, load_secret
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_collector.rows.messages import log_request, span_request
