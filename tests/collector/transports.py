@@ -15,6 +15,9 @@ from google.protobuf.message import Message
 from google.rpc.error_details_pb2 import BadRequest, RetryInfo
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceResponse,
+)
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from tests.waiting import PATIENCE_SECS
 
@@ -48,6 +51,7 @@ PATHS = {"traces": "/v1/traces", "logs": "/v1/logs", "metrics": "/v1/metrics"} |
 RESPONSES: dict[str, Any] = {
     "traces": ExportTraceServiceResponse,
     "logs": ExportLogsServiceResponse,
+    "metrics": ExportMetricsServiceResponse,
 }
 
 

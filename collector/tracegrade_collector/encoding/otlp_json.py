@@ -43,14 +43,21 @@ MAX_DIGITS: Final = 400
 INTEGER_RANGES: Final = {
     FieldDescriptor.TYPE_INT32: range(-(2**31), 2**31),
     FieldDescriptor.TYPE_ENUM: range(-(2**31), 2**31),
+    FieldDescriptor.TYPE_SINT32: range(-(2**31), 2**31),
     FieldDescriptor.TYPE_INT64: range(-(2**63), 2**63),
+    FieldDescriptor.TYPE_SFIXED64: range(-(2**63), 2**63),
     FieldDescriptor.TYPE_UINT32: range(2**32),
     FieldDescriptor.TYPE_FIXED32: range(2**32),
     FieldDescriptor.TYPE_UINT64: range(2**64),
     FieldDescriptor.TYPE_FIXED64: range(2**64),
 }
 WRITTEN_AS_TEXT: Final = frozenset(
-    {FieldDescriptor.TYPE_INT64, FieldDescriptor.TYPE_UINT64, FieldDescriptor.TYPE_FIXED64}
+    {
+        FieldDescriptor.TYPE_INT64,
+        FieldDescriptor.TYPE_UINT64,
+        FieldDescriptor.TYPE_FIXED64,
+        FieldDescriptor.TYPE_SFIXED64,
+    }
 )
 MAX_SHOWN_DIGITS: Final = 10
 MAX_SHOWN_LETTERS: Final = 24

@@ -48,17 +48,17 @@ Messages: TypeAlias = dict[int, "Messages"]
 """The tags of a message's fields that are messages themselves, with theirs."""
 
 ITEMS: Messages = {0x0A: {0x12: {0x12: {}}}}
-"""Resources, their scopes, and the spans or log records of those: the same tags for both."""
+"""Resources, their scopes, and the spans, log records or metrics of those: the same tags."""
 
 
-ITEMS_IN_WORDS = "resources, scopes and spans or log records"
+ITEMS_IN_WORDS = "resources, scopes and spans, log records or metrics"
 
 
 class RequestLimits(NamedTuple):
     """The most that one request may hold."""
 
     items: int
-    """Resources, scopes and spans or log records, together."""
+    """Resources, scopes and spans, log records or metrics, together."""
 
     values: int
     """Items, and the attributes, events, links and nested values in them, together."""
@@ -138,6 +138,17 @@ def check_limits(body: bytes, signal: Signal, encoding: Encoding, at_most: Reque
     Raises:
         TooLarge: It holds more items or values.
     """
+    check_message_limits(body, empty_request(signal).DESCRIPTOR, encoding, at_most)
+
+
+def check_message_limits(
+    body: bytes, descriptor: Descriptor, encoding: Encoding, at_most: RequestLimits
+) -> None:
+    """Check the limits of a request of any signal, given its kind of message.
+
+    Raises:
+        TooLarge: As `check_limits` says.
+    """
     if encoding is Encoding.JSON:
         _check_json(body, at_most.values)
         _check_json_width(body)
@@ -145,7 +156,7 @@ def check_limits(body: bytes, signal: Signal, encoding: Encoding, at_most: Reque
     if len(body) > LEAST_FIELD_BYTES * at_most.items:
         _check(body, ITEMS, at_most.items, ITEMS_IN_WORDS)
     if len(body) > LEAST_FIELD_BYTES * at_most.values:
-        messages = messages_of(empty_request(signal).DESCRIPTOR)
+        messages = messages_of(descriptor)
         if _look_like_tags(body, messages) > at_most.values:
             _check(body, messages, at_most.values, "attributes and other values")
 

@@ -13,6 +13,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import NoReturn, cast
+from urllib.parse import unquote
 
 import grpc
 from google.protobuf.message import Message
@@ -20,7 +21,7 @@ from google.rpc.code_pb2 import Code
 from google.rpc.status_pb2 import Status
 
 from tracegrade_collector.config import Address, CollectorConfig
-from tracegrade_collector.encoding.otlp import Encoding, Signal
+from tracegrade_collector.encoding.otlp import Encoding
 from tracegrade_collector.errors import (
     CollectorError,
     Forbidden,
@@ -31,13 +32,15 @@ from tracegrade_collector.errors import (
 )
 from tracegrade_collector.receive import status
 from tracegrade_collector.receive.connections import fair_share_of_files
+from tracegrade_collector.receive.exports import Export
 from tracegrade_collector.receive.intake import Intake
 from tracegrade_collector.receive.tenant_router import TenantRouter
 from tracegrade_collector.receive.tls import Tls
 
 SERVICES = {
-    Signal.TRACES: "opentelemetry.proto.collector.trace.v1.TraceService",
-    Signal.LOGS: "opentelemetry.proto.collector.logs.v1.LogsService",
+    "traces": "opentelemetry.proto.collector.trace.v1.TraceService",
+    "logs": "opentelemetry.proto.collector.logs.v1.LogsService",
+    "metrics": "opentelemetry.proto.collector.metrics.v1.MetricsService",
 }
 STATUS_TRAILER = "grpc-status-details-bin"
 RETRY_TRAILER = "google.rpc.retryinfo-bin"  # the only form that the Python exporter reads
@@ -63,13 +66,13 @@ async def serve_grpc(
 ) -> AsyncIterator[str]:
     """Serve until the end of the block, which waits for calls under way; yield the address.
 
-    Only two services are known; the library answers UNIMPLEMENTED to any other.
+    Only these services are known; the library answers UNIMPLEMENTED to any other.
 
     Raises:
         CollectorError: The address is taken.
     """
     server = grpc.aio.server(options=_options(config))
-    server.add_generic_rpc_handlers([_service(router, signal, config) for signal in SERVICES])
+    server.add_generic_rpc_handlers([_service(router, name, config) for name in SERVICES])
     try:
         port = (
             server.add_secure_port(str(address), _credentials(tls))
@@ -119,23 +122,21 @@ def _options(config: CollectorConfig) -> list[tuple[str, int]]:
     ]
 
 
-def _service(
-    router: TenantRouter, signal: Signal, config: CollectorConfig
-) -> grpc.GenericRpcHandler:
-    export = _export_handler(router, signal, config.max_body_secs)
+def _service(router: TenantRouter, name: str, config: CollectorConfig) -> grpc.GenericRpcHandler:
+    export = _export_handler(router, router.exports[name], config.max_body_secs)
     handler = grpc.stream_unary_rpc_method_handler(export)
-    return grpc.method_handlers_generic_handler(SERVICES[signal], {"Export": handler})
+    return grpc.method_handlers_generic_handler(SERVICES[name], {"Export": handler})
 
 
-def _export_handler(router: TenantRouter, signal: Signal, max_body_secs: float) -> Handler:
-    async def export(_: object, context: grpc.aio.ServicerContext) -> bytes:
+def _export_handler(router: TenantRouter, export: Export, max_body_secs: float) -> Handler:
+    async def handle(_: object, context: grpc.aio.ServicerContext) -> bytes:
         started = time.perf_counter()
         try:
             intake = _route_call(router, context)
             with intake.reserve() as reservation:
                 body = await _message(context, max_body_secs)
                 reservation.hold(len(body))
-                accepted = await intake.accept(body, signal, Encoding.PROTOBUF)
+                answer = await export(intake, body, Encoding.PROTOBUF, _client(context))
         except CollectorError as error:
             await _refuse(context, error)
         except Exception:
@@ -144,9 +145,15 @@ def _export_handler(router: TenantRouter, signal: Signal, max_body_secs: float) 
             await _refuse(context, Unavailable(msg))  # else UNKNOWN, and it would not come again
         secs = time.perf_counter() - started
         router.counters.observe("request_duration_seconds", secs, protocol="grpc")
-        return status.export_response(signal, *accepted).SerializeToString()
+        return answer.SerializeToString()
 
-    return export
+    return handle
+
+
+def _client(context: grpc.aio.ServicerContext) -> str:
+    """Return the address of the other side without its port, as HTTP has it."""
+    address = unquote(context.peer()).partition(":")[2]
+    return address.rpartition(":")[0].strip("[]") or "an unknown client"
 
 
 def _route_call(router: TenantRouter, context: grpc.aio.ServicerContext) -> Intake:

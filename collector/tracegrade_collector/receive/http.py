@@ -21,7 +21,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.encoding.otlp import Encoding, Signal
+from tracegrade_collector.encoding.otlp import Encoding
 from tracegrade_collector.errors import (
     CollectorError,
     Forbidden,
@@ -32,6 +32,7 @@ from tracegrade_collector.errors import (
 )
 from tracegrade_collector.receive import status
 from tracegrade_collector.receive.counters import Counters
+from tracegrade_collector.receive.exports import Export
 from tracegrade_collector.receive.inflate import CODINGS
 from tracegrade_collector.receive.intake import ByteReservation
 from tracegrade_collector.receive.tenant_limits import RateExceeded
@@ -60,7 +61,7 @@ class HttpFailure(Exception):
 
 
 def http_app(router: TenantRouter, config: CollectorConfig) -> ASGIApp:
-    """Return the ASGI application: two signals, health, readiness and counters."""
+    """Return the ASGI application: the signals, health, readiness and counters."""
 
     async def health(request: Request) -> Response:
         return PlainTextResponse("ok\n")
@@ -76,7 +77,10 @@ def http_app(router: TenantRouter, config: CollectorConfig) -> ASGIApp:
         text = router.metrics(request.headers.getlist("authorization"))
         return Response(text, media_type=METRICS_TYPE)
 
-    endpoints = {f"/v1/{signal}": OtlpEndpoint(router, signal, config) for signal in Signal}
+    endpoints = {
+        f"/v1/{name}": OtlpEndpoint(router, export, config)
+        for name, export in router.exports.items()
+    }
     pages = {"/healthz": health, "/readyz": readiness, "/metrics": metrics}
     return HttpApp(endpoints, pages, config, router.counters)
 
@@ -160,9 +164,9 @@ class HttpApp:
 class OtlpEndpoint:
     """The endpoint of one signal."""
 
-    def __init__(self, router: TenantRouter, signal: Signal, config: CollectorConfig) -> None:
+    def __init__(self, router: TenantRouter, export: Export, config: CollectorConfig) -> None:
         self._router = router
-        self._signal = signal
+        self._export = export
         self._max_request_bytes = config.max_request_bytes
 
     async def export(self, request: Request) -> Response:
@@ -186,8 +190,9 @@ class OtlpEndpoint:
             if coding:
                 body = await intake.inflate(body, coding, self._max_request_bytes)
                 reservation.hold(len(body))
-            accepted = await intake.accept(body, self._signal, encoding)
-        content = status.encode(status.export_response(self._signal, *accepted), encoding)
+            client = request.client.host if request.client else "an unknown client"
+            answer = await self._export(intake, body, encoding, client)
+        content = status.encode(answer, encoding)
         return Response(content, media_type=status.CONTENT_TYPES[encoding])
 
     async def _body(self, request: Request, reservation: ByteReservation) -> bytes:

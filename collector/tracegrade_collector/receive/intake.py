@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from tracegrade_collector.encoding import otlp
 from tracegrade_collector.encoding.otlp import Decoded, Encoding, Rejection, Signal
 from tracegrade_collector.encoding.otlp_json import JsonReading
+from tracegrade_collector.encoding.otlp_metrics import count_points
 from tracegrade_collector.encoding.request_limits import (
     LEAST_FIELD_BYTES,
     MAX_ITEM_VALUES,
@@ -37,6 +38,10 @@ and the threads take turns anyway."""
 
 INLINE_ITEMS = 2_000  # checked at once, within 1 ms
 DECODERS = 2  # parsing holds the interpreter's lock, so more threads would only hold more memory
+
+METRICS = "metrics"
+NOT_STORED = "metrics are not stored"
+"""Why each data point is refused."""
 
 T = TypeVar("T")
 
@@ -166,6 +171,27 @@ class Intake:
         self._count(checked, signal)
         self.counters.add("received_bytes", len(body), signal=signal)
         return Accepted(checked.rejections, self._warning(checked, signal))
+
+    async def refuse_metrics(self, body: bytes, encoding: Encoding) -> int:
+        """Return how many data points a request holds; nothing of it is kept.
+
+        Raises:
+            TooLarge: It holds more than it may.
+            MalformedRequest: It cannot be decoded.
+        """
+        self._limits.rate.spend(len(body))
+        arguments = body, encoding, self._limits.request
+        is_small = len(body) <= INLINE_BYTES[encoding]
+        count = (
+            count_points(*arguments)
+            if is_small
+            else await self._in_thread(count_points, *arguments)
+        )
+        self.counters.add("received_requests", signal=METRICS)
+        self.counters.add("received_items", count, signal=METRICS)
+        self.counters.add("rejected_items", count, signal=METRICS, reason=NOT_STORED)
+        self.counters.add("received_bytes", len(body), signal=METRICS)
+        return count
 
     async def _check(self, body: bytes, signal: Signal, encoding: Encoding) -> Checked:
         limits = self._limits.request

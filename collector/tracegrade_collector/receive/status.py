@@ -11,6 +11,9 @@ from google.rpc import code_pb2
 from google.rpc.error_details_pb2 import BadRequest, RetryInfo
 from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
+    ExportMetricsServiceResponse,
+)
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from tracegrade_collector.encoding.otlp import Encoding, Rejection, Signal
@@ -60,6 +63,18 @@ def export_response(signal: Signal, rejections: list[Rejection], warning: str = 
         response.partial_success.error_message = rejection_text(rejections)
     elif warning:  # nothing is refused, as the specification has it for what clients should know
         response.partial_success.error_message = warning[:MAX_MESSAGE_CHARS]
+    return response
+
+
+def metrics_response(count: int) -> Message:
+    """Return the answer to metrics, of which no data point was taken; empty if there were none."""
+    response = ExportMetricsServiceResponse()
+    if count:
+        response.partial_success.rejected_data_points = count
+        response.partial_success.error_message = (
+            f"{count}: metrics are not stored here, traces and logs are; "
+            f"OTEL_METRICS_EXPORTER=none ends this"
+        )
     return response
 
 

@@ -23,6 +23,7 @@ from tracegrade_collector.errors import (
 )
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.receive.counters import Counters
+from tracegrade_collector.receive.exports import exports
 from tracegrade_collector.receive.intake import Intake
 from tracegrade_collector.receive.lander_process import LanderProcess
 from tracegrade_collector.receive.landing_metrics import landing_text
@@ -137,6 +138,7 @@ class TenantRouter:
         self._pipelines = pipelines
         self._config = config
         self.counters = pipelines.counters
+        self.exports = exports()
         self._in_flight = InFlight(config.max_in_flight_bytes)
         self.counters.gauge("in_flight_bytes", lambda: self._in_flight.held_bytes)
         self.counters.gauge("wal_bytes", pipelines.wal_bytes)

@@ -164,7 +164,8 @@ def test_items_of_json_have_the_limit_of_protobuf(
         except TooLarge as error:
             refused.add(str(error))
 
-    few = f"more than {most} resources, scopes and spans or log records; send smaller batches"
+    what = "resources, scopes and spans, log records or metrics"
+    few = f"more than {most} {what}; send smaller batches"
     assert refused == ({f"the request holds {few}"} if items(request) > most else set())
 
 

@@ -166,7 +166,7 @@ def test_input_09_only_post_is_allowed(collector: Collector, method: str) -> Non
     [
         *("/", "//", "/v1", "/v1/traces/", "//v1/traces", "/v1//traces", "/./v1/traces"),
         *("/%2Fv1/traces", "/v1%2Ftraces", "/v1/traces%00", "/v1/traces;a", "/V1/Traces"),
-        *("/v1/../v1/traces", "/v1/trace", "/v1/metrics", "/v1/profiles", "/metrics/"),
+        *("/v1/../v1/traces", "/v1/trace", "/v1/metric", "/v1/profiles", "/metrics/"),
     ],
 )
 def test_input_10_other_paths_are_not_redirected(collector: Collector, path: str) -> None:
@@ -402,7 +402,7 @@ def test_what_is_refused_is_counted(collector: Collector) -> None:
     """Each refusal under its reason, and the collector lives."""
     collector.post("/v1/traces", b"\xff")
     collector.post("/v1/traces", bytes(LIMIT + 1))
-    collector.post("/v1/metrics")
+    collector.post("/v1/profiles")
     collector.post("/v1/traces", b"", {})
     text = collector.request("GET", "/metrics").body.decode()
     reasons = set(re.findall(r'refused_requests_total\{reason="(\w+)"', text))

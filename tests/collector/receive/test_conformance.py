@@ -90,10 +90,9 @@ class TestRequests:
         assert transport.send(transport.encode(trace_request(1))).verdict == ACCEPTED
         assert transport.send(transport.encode(logs), "logs").verdict == ACCEPTED
 
-    @pytest.mark.parametrize("signal", ["metrics", "profiles"])
-    def test_other_signals_are_refused_for_good(self, transport: Transport, signal: str) -> None:
+    def test_profiles_are_refused_for_good(self, transport: Transport) -> None:
         """UNIMPLEMENTED and 404 are not retryable; the specification names no other answer."""
-        outcome = transport.send(b"", signal)
+        outcome = transport.send(b"", "profiles")
 
         assert (outcome.verdict, outcome.waits) == (UNKNOWN_SIGNAL, ())
 
@@ -270,7 +269,7 @@ class TestRefusals:
         "case",
         [
             (400, "POST", "/v1/traces", b"\xff", {}),
-            (404, "POST", "/v1/metrics", b"", {}),
+            (404, "POST", "/v1/profiles", b"", {}),
             (405, "GET", "/v1/traces", b"", {}),
             (413, "POST", "/v1/traces", bytes(LIMIT + 1), {}),
             (415, "POST", "/v1/traces", b"", {"Content-Encoding": "br"}),

@@ -188,7 +188,7 @@ def test_requests_sent_ahead_are_limited(collector: Collector) -> None:
     ("lines", "path", "expected"),
     [
         (["Content-Length: 99999999999"], "/v1/traces", 413),
-        (["Content-Length: 10"], "/v1/metrics", 404),
+        (["Content-Length: 10"], "/v1/profiles", 404),
         (["Content-Length: 10", "Content-Encoding: br"], "/v1/traces", 415),
     ],
 )

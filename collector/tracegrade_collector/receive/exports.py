@@ -1,0 +1,66 @@
+"""What becomes of an export request, by signal: taken in, or refused as a whole if it is metrics.
+
+Agents' programs send metrics unasked. An error would make their exporters complain at each try,
+and hide that traces do arrive; so these requests are read, and answered that no data point of them
+was taken.
+"""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from google.protobuf.message import Message
+
+from tracegrade_collector.encoding.otlp import Encoding, Signal
+from tracegrade_collector.receive import status
+from tracegrade_collector.receive.intake import METRICS, Intake
+
+MOST_CLIENTS = 1000
+"""Remembered as told; the one told first is forgotten for another, and may be told again."""
+
+logger = logging.getLogger(__name__)
+
+Export = Callable[[Intake, bytes, Encoding, str], Awaitable[Message]]
+"""Takes where a request goes, its body, how that is written, and the client's address; returns the
+answer, or raises a `CollectorError`."""
+
+
+def exports() -> dict[str, Export]:
+    """Return what is done with each signal, by its name in paths."""
+    stored = {str(signal): partial(_accept, signal=signal) for signal in Signal}
+    return stored | {METRICS: UnstoredMetrics().refuse}
+
+
+async def _accept(
+    intake: Intake, body: bytes, encoding: Encoding, _: str, *, signal: Signal
+) -> Message:
+    return status.export_response(signal, *await intake.accept(body, signal, encoding))
+
+
+class UnstoredMetrics:
+    """Answers requests of metrics, and tells of each client once."""
+
+    def __init__(self) -> None:
+        self._told: OrderedDict[str, None] = OrderedDict()
+
+    async def refuse(
+        self, intake: Intake, body: bytes, encoding: Encoding, client: str
+    ) -> Message:
+        """Return the answer that no data point was taken."""
+        count = await intake.refuse_metrics(body, encoding)
+        if count:
+            self._tell(client)
+        return status.metrics_response(count)
+
+    def _tell(self, client: str) -> None:
+        if client in self._told:
+            return
+        self._told[client] = None
+        if len(self._told) > MOST_CLIENTS:
+            self._told.popitem(last=False)
+        logger.warning(
+            "%s sends metrics, which are not stored, and is answered so; said once for each "
+            "client. OTEL_METRICS_EXPORTER=none there ends it",
+            client,
+        )
