@@ -1,5 +1,6 @@
 """PostgreSQL databases are restored for each trial; what differs or is held there is named."""
 
+import socket
 import subprocess
 import sys
 import time
@@ -24,6 +25,7 @@ from tests.harness.environment.shop import (
 from tests.slow import slow_after
 
 from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
+from tracegrade_harness.environment.postgres import server
 from tracegrade_harness.errors import EnvironmentFailed
 
 pytestmark = needs_postgres
@@ -36,6 +38,17 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EnvironmentTe
     """The shop, frozen."""
     with closing(shop_template(tmp_path_factory.mktemp("shop"))) as made:
         yield made
+
+
+def test_a_port_that_somebody_takes_meanwhile_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server comes up on another one."""
+    with socket.create_server(("127.0.0.1", 0)) as taken, socket.create_server(("", 0)) as found:
+        free = found.getsockname()[1]
+        found.close()
+        ports = iter([taken.getsockname()[1], free])
+        monkeypatch.setattr(server, "free_port", lambda: next(ports))
+        with closing(server.PostgresServer.empty()) as started:
+            assert started.address.port == free
 
 
 DUMP = """\\restrict abc

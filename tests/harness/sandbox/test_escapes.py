@@ -184,8 +184,8 @@ def test_an_agent_does_not_grade_itself(tried: Tried) -> None:
     said = "SELECT task_id FROM trajectories WHERE task_id = 'many_ways' OR injection = 'late'"
     assert {each["task_id"] for each in tried.query(said)} == {"many_ways", "symlink_out"}
     notes = " ".join(json.loads(row["notes"]))
-    assert "2 x gen_ai.evaluation.result dropped" in notes
-    assert "1 x tracegrade.injection dropped" in notes
+    assert "2 x gen_ai.evaluation.result was not the agent's to say" in notes
+    assert "1 x tracegrade.injection was not the agent's to say" in notes
 
 
 def test_a_daemon_is_told_and_nothing_lives_on(tried: Tried) -> None:

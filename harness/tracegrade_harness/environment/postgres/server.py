@@ -43,6 +43,7 @@ MAX_CONNECTIONS: Final = 40
 _SUPERUSER: Final = "postgres"
 _DATA: Final = "data"
 _TRIES: Final = 5
+_NO_SOCKET: Final = "could not create any TCP/IP sockets"  # why is at a level that is not logged
 _INITDB: Final = (
     *("-U", _SUPERUSER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"),
     *("--wal-segsize=1", "--no-sync", "--no-instructions"),
@@ -267,8 +268,9 @@ class PostgresServer:
             time.sleep(0.02)
         words = self._kept.last_words()
         self._kept.close()
-        if "could not bind" in words:
-            raise PortTaken(words)
+        if _NO_SOCKET in words:
+            msg = f"PostgreSQL cannot listen on {self.address.port}: {words}; try again"
+            raise PortTaken(msg)
         msg = f"PostgreSQL cannot be started: {words}; see that memory and disk are not full"
         raise EnvironmentFailed(msg)
 
