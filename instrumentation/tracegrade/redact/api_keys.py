@@ -157,7 +157,8 @@ FORMATS: Final = (
     Format("Nightfall", "NF-", rf"{_WORD}{{32}}", "kt"),
     Format("Dependency-Track", "odt_", rf"{_WORD}{{32,}}", "ik"),
     Format("Databricks", "dapi", r"[a-f0-9]{32}", "gkt"),
-    Format("ClickHouse", "4b1d", rf"{_WORD}{{38}}", "g"),
+    # Digests in hexadecimal digits may begin so as well: a key has another letter early on.
+    Format("ClickHouse", "4b1d", rf"[a-f0-9]{{0,17}}[A-Zg-z]{_WORD}{{20,}}", "g"),
     Format("CockroachDB", "CCDB1_", rf"{_WORD}{{22}}_{_WORD}{{40}}", "b"),
     Format("MongoDB Atlas", "mdb_sa_sk_", rf"{_CHAR}{{40}}", "bk"),
     Format("Neon", "napi_", rf"{_WORD}{{40,}}", "b"),

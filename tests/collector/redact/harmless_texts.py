@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 HARMLESS = r"""
+sha256 4b1d5b3967283aa7f5013c5dba0b1d00975c6bb8784058fcd29dd71c39799d01
 if not password: raise ValueError("password required")
 if not token: continue
 if password: print("set")
