@@ -31,7 +31,7 @@ from tracegrade_explorer.pages.compare import compare, nearest
 from tracegrade_explorer.pages.completions import completions
 from tracegrade_explorer.pages.conversations import conversation
 from tracegrade_explorer.pages.overview import overview
-from tracegrade_explorer.pages.queries import editor, queries, saved_query, sql
+from tracegrade_explorer.pages.queries import editor, queries, saved_editor, saved_query, sql
 from tracegrade_explorer.pages.releases import releases
 from tracegrade_explorer.pages.run import run, spans, text
 from tracegrade_explorer.pages.runs import runs
@@ -109,7 +109,7 @@ PAGES: Final = (
     PageRoute("/conversations/{id:name}", conversation),
     PageRoute("/search", search_page, SLOW),
     PageRoute("/queries", queries),
-    PageRoute("/queries/{id}", saved_query, SLOW),
+    PageRoute("/queries/{id}", saved_query, SLOW, ("GET", "POST")),
     PageRoute("/sql", sql, SLOW, ("GET", "POST")),
 )
 
@@ -200,12 +200,18 @@ class Explorer:
 
     def _error(self, page: PageRoute, address: PageAddress, status: int, message: str) -> Response:
         """Return the page of an error, with the query that led to it."""
-        asked = None
-        if self.site.sql and page.make is sql:
-            asked = ShownQuery(*editor(address.pairs), address.page_token)
+        asked = self._asked(page, address)
         shown = ErrorPage(status, message, TITLES.get(status, "Something failed"))
         shown = shown._replace(site=self.site, scheme=address.scheme, asked=asked)
         return _error(shown, address.form)
+
+    def _asked(self, page: PageRoute, address: PageAddress) -> ShownQuery | None:
+        """Return the query that a request is about; None for another page, or no query of ours."""
+        if page.make is sql and self.site.sql:
+            return ShownQuery(*editor(address.pairs), address.page_token)
+        name = address.path.get("id", "")
+        found = saved_editor(name, address.pairs) if page.make is saved_query else None
+        return found and ShownQuery(*found, address.page_token, links.saved_query(name))
 
     def _no_such_page(self, request: Request, error: Exception) -> Response:
         del error

@@ -8,6 +8,7 @@ comes out of a page of ours, which has a token of its own to show for that.
 
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -46,7 +47,7 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-POSTED: Final = frozenset({"/sql", "/sql.csv", "/sql.json"})
+POSTED: Final = re.compile(r"/(sql(\.csv|\.json)?|queries/[^/]+)")
 """Paths that take a form. All others are only read."""
 CALLER: Final = "tracegrade.caller"
 """Where in a request's scope it stands who asks."""
@@ -239,7 +240,7 @@ def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
     """Return why nobody may ask so; None if somebody may."""
     if len(scope["raw_path"]) + len(scope["query_string"]) > MAX_URL_BYTES:
         return Refusal(414, "The address is too long", f"{MAX_URL_BYTES:,} bytes are the most.")
-    posts = scope["method"] == "POST" and scope["path"] in POSTED
+    posts = scope["method"] == "POST" and POSTED.fullmatch(scope["path"])
     if scope["method"] not in {"GET", "HEAD"} and not posts:
         return Refusal(405, "Pages are only read", f"{scope['method']} is not for them; use GET.")
     host = headers.get("host", "").lower()

@@ -87,6 +87,8 @@ class ShownQuery(NamedTuple):
     fields: Sequence[tuple[str, str]]
     """Names and values of its parameters."""
     page_token: str
+    action: str = ""
+    """Where the form of a saved query leads; '' for a reader's own."""
 
 
 class ErrorPage(NamedTuple):

@@ -117,6 +117,13 @@ def run_query(web: TestClient, text: str, form: str = "", **values: str) -> Resp
     return web.post(f"/sql{form}", data={"page_token": token, "q": text, **fields})
 
 
+def run_saved(web: TestClient, name: str, form: str = "", **values: str) -> Response:
+    """Return what a reader gets who opens a saved query and runs it."""
+    (token,) = re.findall(r'name="page_token" value="(\w+)"', web.get(f"/queries/{name}").text)
+    fields = {f"p.{each}": value for each, value in values.items()}
+    return web.post(f"/queries/{name}{form}", data={"page_token": token, **fields})
+
+
 def client(pages: Explorer) -> TestClient:
     """Return what asks for pages, without a guard before them."""
     return TestClient(pages.app(), follow_redirects=False)

@@ -145,7 +145,9 @@ def test_pages_are_only_read(method: str) -> None:
     assert not [name for name in answer.headers if name.startswith("access-control")]
 
 
-@pytest.mark.parametrize("path", ["/runs", "/sql/", "/SQL", "/sql.html", "/queries/x", "//sql"])
+@pytest.mark.parametrize(
+    "path", ["/runs", "/sql/", "/SQL", "/sql.html", "/queries", "/queries/x/y", "//sql"]
+)
 def test_no_other_page_takes_a_form(path: str) -> None:
     """Than those that run a query."""
     assert web(token=False).post(f"http://127.0.0.1:8321{path}").status_code == 405

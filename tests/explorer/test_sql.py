@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
-from tests.explorer.lakes import client, explorer, run_query
+from tests.explorer.lakes import client, explorer, run_query, run_saved
 from tests.slow import slow_after
 
 from tracegrade_explorer.errors import SqlStopped
@@ -17,6 +17,7 @@ from tracegrade_explorer.pages.queries import parameters_of
 from tracegrade_explorer.sql_process import run as sql_process
 from tracegrade_explorer.sql_process.run import run_sql
 from tracegrade_lake import Lake
+from tracegrade_queries.engine.layers import saved
 from tracegrade_queries.errors import QueryFailed
 
 
@@ -107,11 +108,42 @@ def test_what_cannot_be_understood_keeps_the_editor(web: TestClient) -> None:
         assert ('href="/sql"' in other, "<textarea" in other) == (True, False)
 
 
-def test_saved_query_runs_with_its_values(web: TestClient) -> None:
-    """When it is asked to."""
-    assert "<table" not in web.get("/queries/tool_error_rates").text
-    page = web.get("/queries/tool_error_rates?run=yes").text
-    assert "scan" in page
+def test_saved_query_runs_when_its_form_is_sent(web: TestClient) -> None:
+    """As a page that links to itself, and as rows for programs."""
+    assert "scan" in run_saved(web, "tool_error_rates").text
+    assert "scan" in [
+        row["tool_name"] for row in run_saved(web, "tool_error_rates", ".json").json()["rows"]
+    ]
+    assert "scan" in run_saved(web, "tool_error_rates", ".csv").text
+
+
+def test_an_address_shows_a_saved_query_and_runs_nothing(
+    web: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In none of its forms, whatever it says; the values that it has stand in the form."""
+    monkeypatch.setattr(sql_process, "CHILD", "of.no.process")
+    name = next(name for name, each in saved().items() if each.parameters)
+    field = saved()[name].parameters[0]
+    page = web.get(f"/queries/{name}?p.{field}=<5&run=yes")
+    assert (page.status_code, "<table" in page.text) == (200, False)
+    assert f'name="p.{field}" value="&lt;5"' in page.text
+    assert web.get(f"/queries/{name}.json?run=yes").json()["rows"] is None
+    assert web.get(f"/queries/{name}.csv?run=yes").status_code == 403
+
+
+def test_a_saved_query_that_fails_keeps_its_form_and_the_menu(web: TestClient) -> None:
+    """Sent without the token of our page, or with a value that the query does not have."""
+    answers = [
+        web.post("/queries/tool_error_rates", data={}),
+        run_saved(web, "tool_error_rates", "", nothing="1"),
+    ]
+    for answer, status in zip(answers, (403, 400), strict=True):
+        assert answer.status_code == status
+        assert 'action="/queries/tool_error_rates"' in answer.text
+        assert re.search(r'name="page_token" value="\w{64}"', answer.text)
+        assert all(f'href="{path}"' in answer.text for path in ("/runs", "/queries", "/sql"))
+    assert web.post("/queries/of_nobody", data={}).status_code == 403
+    assert "SELECT" not in web.get("/queries/of_nobody").text
 
 
 def test_cells_that_a_spreadsheet_would_compute_are_guarded(web: TestClient) -> None:

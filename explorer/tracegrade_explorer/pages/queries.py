@@ -40,28 +40,46 @@ def queries(ask: Ask) -> Answer:
 
 
 def saved_query(ask: Ask) -> Answer:
-    """Return one saved query; its rows where it was asked to run."""
+    """Return one saved query with its form, and its rows where the form was sent.
+
+    Raises:
+        PageMissing: No query has this name.
+        FormRefused: Rows are asked for by an address.
+        QueryFailed: The engine refuses a value.
+        SqlStopped: It took more time or memory than it may.
+    """
     name = ask.path["id"]
-    found = saved().get(name)
+    found = saved_editor(name, ask.pairs)
     if found is None:
         msg = f"no saved query is named '{name}'; /queries lists them"
         raise PageMissing(msg)
-    given = dict(ask.pairs)
-    values = _values(given)
-    run = ask.form != "html" or "run" in given
-    text = find_query(name)
-    rows = _run(ask, text, values) if run else None
+    text, fields = found
     address = links.saved_query(name)
+    _check_csv(ask, address)
+    rows = _run(ask, text, _values(dict(ask.pairs))) if ask.posted else None
+    filled = links.with_query(address, ask.pairs)
     view = {
         "name": name,
-        "summary": found.summary,
+        "summary": saved()[name].summary,
         "text": text,
-        "fields": [(each, values.get(each, "")) for each in found.parameters],
+        "fields": fields,
         "found": rows and _shown(rows),
-        "csv": links.with_query(f"{address}.csv", ask.pairs),
+        "page_token": ask.page_token,
+        "address": filled if ask.posted and len(filled) < LONGEST_ADDRESS else "",
         "edit": links.with_query("/sql", [("q", text)]) if len(text) < LONGEST_ADDRESS else "",
     }
     return _document("query", f"Query {name}", view, rows)
+
+
+def saved_editor(
+    name: str, pairs: Iterable[tuple[str, str]]
+) -> tuple[str, list[tuple[str, str]]] | None:
+    """Return a saved query and the value for each parameter, '' for none; None if unknown."""
+    found = saved().get(name)
+    if found is None:
+        return None
+    values = _values(dict(pairs))
+    return find_query(name), [(each, values.get(each, "")) for each in found.parameters]
 
 
 def sql(ask: Ask) -> Answer:
@@ -85,9 +103,7 @@ def sql(ask: Ask) -> Answer:
     if unknown:
         msg = f"'{unknown[0]}' is not known here; known: q and {VALUE}NAME"
         raise BadFilter(msg)
-    if ask.form == "csv" and not ask.posted:
-        msg = "an address runs no query; send it with POST, as the page /sql does"
-        raise FormRefused(msg)
+    _check_csv(ask, "/sql")
     ready = ask.posted and text.strip() and all(VALUE + name in given for name, _ in fields)
     rows = _run(ask, text, dict(fields)) if ready else None
     address = links.with_query("/sql", ask.pairs)
@@ -98,8 +114,6 @@ def sql(ask: Ask) -> Answer:
         "page_token": ask.page_token,
         "address": address if ask.posted and len(address) < LONGEST_ADDRESS else "",
     }
-    if rows is None:
-        return Document("sql", "SQL", view, {"rows": None, "page_token": ask.page_token})
     return _document("sql", "SQL", view, rows)
 
 
@@ -121,13 +135,24 @@ def _values(given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def _check_csv(ask: Ask, page: str) -> None:
+    """Return unless an address asks for rows alone, which nothing but a form brings about.
+
+    Raises:
+        FormRefused: It does.
+    """
+    if ask.form == "csv" and not ask.posted:
+        msg = f"an address runs no query; send it with POST, as the page {page} does"
+        raise FormRefused(msg)
+
+
 def _run(ask: Ask, text: str, values: Mapping[str, str]) -> Rows:
     return run_sql(ask.site.lake, text, values, CSV_ROWS if ask.form == "csv" else SHOWN_ROWS)
 
 
 def _document(template: str, title: str, view: dict[str, Any], rows: Rows | None) -> Document:
     if rows is None:
-        return Document(template, title, view, {"rows": None})
+        return Document(template, title, view, {"rows": None, "page_token": view["page_token"]})
     data = {"columns": rows.columns, "rows": rows.rows, "more": rows.more}
     return Document(template, title, view, data, rows.columns, rows.rows)
 
