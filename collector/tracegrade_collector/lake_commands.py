@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ import typer
 
 from tracegrade.errors import BadInput
 from tracegrade.terminal.progress import progress
+from tracegrade.terminal.visible import echo, echo_for_programs
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import NotAllErased, VerificationFailed
 from tracegrade_collector.maintenance import repair as repairing
@@ -74,7 +76,7 @@ def print_files(options: LakeOptions) -> None:
     lake = options.lake()
     for name in options.chosen_tables(lake.tables()):
         for path in lake.files(name):
-            typer.echo(path)
+            echo_for_programs(path)
 
 
 def delete(
@@ -97,7 +99,7 @@ def delete(
         erasure = Erasure(lake, collector, note, dry_run=options.dry_run)
         erased = erasure.erase(ids, condition)
     for line in _erased_lines(erased):
-        typer.echo(line, err=True)
+        echo(line, err=True)
     _tell(options, _erased_counts(erased))
     if erased.unreadable:
         msg = (
@@ -191,7 +193,7 @@ def repair(options: LakeOptions, *, rebuild: bool) -> None:
     lake = options.lake()
     done = repairing.repair(
         lake,
-        lambda line: typer.echo(line, err=True),
+        partial(echo, err=True),
         tables=options.chosen_tables(repairing.repairable_tables(lake)),
         dry_run=options.dry_run,
         rebuild=rebuild,
@@ -213,7 +215,7 @@ def verify(options: LakeOptions, *, deep: bool) -> None:
         typer.echo(json.dumps(report.counts()))
     else:
         for line in _report_lines(report):
-            typer.echo(line)
+            echo(line)
     if report.wrong:
         msg = f"{len(report.wrong)} checks failed, see above"
         raise VerificationFailed(msg)
@@ -291,6 +293,6 @@ def _tell(options: LakeOptions, counts: Mapping[str, Any]) -> None:
         for name, count in counts.items()
         if isinstance(count, int)
     ]
-    typer.echo("dry run: " * options.dry_run + ", ".join(shown), err=True)
+    echo("dry run: " * options.dry_run + ", ".join(shown), err=True)
     if options.as_json:
         typer.echo(json.dumps({"dry_run": options.dry_run, **counts}))

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from traceback import format_tb
 from typing import Any
 
+from tracegrade.terminal.visible import visible_text
+
 TEXT, JSON = "text", "json"
 FORMATS = (TEXT, JSON)
 MAX_CAUSES = 5
@@ -40,6 +42,10 @@ class _WithoutContent(logging.Formatter):
 class _Text(_WithoutContent):
     def __init__(self, process: str) -> None:
         super().__init__(f"%(asctime)s %(levelname)s {process}: %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, in which nothing acts on a terminal."""
+        return visible_text(super().format(record))
 
 
 class _JsonLines(_WithoutContent):

@@ -3,11 +3,12 @@
 What it does is imported when it runs, so that `--help` stays fast.
 """
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from tracegrade.terminal.visible import echo
 
 
 def ui(  # noqa: PLR0913, PLR0917 - one parameter per option
@@ -68,4 +69,4 @@ def ui(  # noqa: PLR0913, PLR0917 - one parameter per option
         listen, tuple(host_name or ()), token_file, no_token, tls_cert, tls_key, insecure,
         max_runs, sql, timeout, open_,
     )  # fmt: skip
-    serve(lake, options, partial(typer.echo, err=False))
+    serve(lake, options, echo)

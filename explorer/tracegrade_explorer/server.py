@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 import uvicorn
 
+from tracegrade.terminal.visible import visible_text
 from tracegrade_collector.config import Address, is_loopback, parse_address
 from tracegrade_collector.receive.tls import TlsFiles
 from tracegrade_explorer import render
@@ -163,7 +164,16 @@ def _listener(address: Address) -> socket.socket:
     return bound
 
 
+class _Visible(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line and its traceback, in which nothing acts on a terminal."""
+        return visible_text(super().format(record))
+
+
 def _run(app: Guard, listener: socket.socket, tls: TlsFiles | None) -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Visible())
+    logging.basicConfig(handlers=[handler])
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # else a line per broken request
     config = uvicorn.Config(
         app,

@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import cast, get_args
 
-import typer
-
 from tracegrade.terminal.visible import echo, visible
 from tracegrade_harness.announcements import announce, said_of
 from tracegrade_harness.diverge.on_divergence import command_of, tell
@@ -286,9 +284,9 @@ def report_divergences(
         sandbox = StoppableSandbox(find_sandbox(named, as_root=chosen.as_root or not servers))
         asked = ask_again(without_agents(loaded, suite, sandbox, home), cases, writes=writes)
     if form == "markdown":
-        typer.echo(as_markdown(asked, str(path)))
+        echo(as_markdown(asked, str(path)))
     else:
-        typer.echo(as_json(asked) if form == "json" else as_text(asked))
+        echo(as_json(asked) if form == "json" else as_text(asked))
     if asked.diverged and command:
         tell(command, as_markdown(asked, str(path)))
     for reason in asked.unreachable.values():

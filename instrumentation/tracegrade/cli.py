@@ -164,7 +164,7 @@ def _command_of(error: typer.TyperException) -> str:
 
 def _fail(text: str, exit_code: int, *, verbose: bool = False) -> int:
     if verbose:
-        traceback.print_exc()
+        echo(traceback.format_exc().rstrip(), err=True)
     line = " ".join(text.split())
     echo(f"tracegrade: {line}", err=True)
     return exit_code

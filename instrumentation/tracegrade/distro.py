@@ -7,7 +7,6 @@ our distro is none, and our configurator hands over to the next.
 
 import logging
 import os
-import sys
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
@@ -26,6 +25,7 @@ from tracegrade.instrumentors import (
 )
 from tracegrade.provider import init
 from tracegrade.run import ANNOUNCE, INSTRUMENTORS
+from tracegrade.terminal.visible import echo
 
 NAME: Final = "tracegrade"
 _HOOK: Final = "opentelemetry.instrumentation.auto_instrumentation._load"
@@ -114,13 +114,16 @@ def _is_same(one: EntryPoint, other: EntryPoint) -> bool:
 
 def _warn(line: str) -> None:
     """Say what is not instrumented, and what to do about it."""
-    print(f"tracegrade: warning: {line}", file=sys.stderr)  # noqa: T201
+    _say(f"warning: {line}")
 
 
 def _announce(chosen: list[Instrumentor], unknown: list[str]) -> None:
     listed = ", ".join(one.distribution for one in chosen) or "none"
     endpoint = os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT", "")
-    print(f"tracegrade: spans to {endpoint}; instrumentors: {listed}", file=sys.stderr)  # noqa: T201
+    _say(f"spans to {endpoint}; instrumentors: {listed}")
     if unknown:
-        missing = ", ".join(unknown)
-        print(f"tracegrade: no such instrumentor installed: {missing}", file=sys.stderr)  # noqa: T201
+        _say(f"no such instrumentor installed: {', '.join(unknown)}")
+
+
+def _say(line: str) -> None:
+    echo(f"tracegrade: {line}", err=True)

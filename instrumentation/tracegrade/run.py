@@ -18,6 +18,7 @@ import typer
 
 from tracegrade.errors import BadInput
 from tracegrade.settings import Content, Settings
+from tracegrade.terminal.visible import echo
 
 INSTRUMENTORS: Final = "TRACEGRADE_INSTRUMENTORS"
 ANNOUNCE: Final = "TRACEGRADE_ANNOUNCE"
@@ -65,7 +66,7 @@ def _warn_of_other_python(program: str) -> None:
         [program, "-c", _LOOK], capture_output=True, check=False
     )
     if looked.returncode:
-        typer.echo(
+        echo(
             f"tracegrade: warning: {program} has no tracegrade, so it will send no spans; "
             f"install it there, {program} -m pip install tracegrade, or name another Python",
             err=True,

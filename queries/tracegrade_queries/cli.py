@@ -6,6 +6,8 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand
 
+from tracegrade.terminal.visible import echo
+
 _COMMENT: Final = re.compile(r"--[^\s=]*\s")
 """How a query begins that begins with a comment."""
 
@@ -128,7 +130,7 @@ def run(
     from tracegrade_queries.engine.worker import work_off, worked_off
 
     for place in manifests:
-        typer.echo(worked_off(place, work_off(place, Limits(memory, threads))), err=True)
+        echo(worked_off(place, work_off(place, Limits(memory, threads))), err=True)
 
 
 @task.command()
@@ -159,7 +161,7 @@ def share(
     if index >= of:
         msg = f"--index {index} of --of {of} shares is none of them; the first is 0"
         raise BadEngine(msg)
-    say = partial(typer.echo, err=True)
+    say = partial(echo, err=True)
     limits = Limits(memory, threads)
     done = work_off_share(Lake.open(lake), Share(index, of), say, limits, idle)
     say(f"worked on {done} buckets")

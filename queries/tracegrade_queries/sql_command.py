@@ -15,6 +15,7 @@ import orjson
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from tracegrade.terminal.visible import echo, visible_text
 from tracegrade_lake import Lake
 from tracegrade_queries.build.discovery import unbuilt_spans
 from tracegrade_queries.engine import layers
@@ -170,7 +171,7 @@ def _note_unbuilt(lake: Lake, limits: Limits) -> None:
 
 
 def _note(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    echo(line, err=True)
 
 
 def _ask(
@@ -241,7 +242,10 @@ def _print(answer: duckdb.DuckDBPyRelation, output: Output) -> None:
         if output.format == "table":
             if isinstance(sys.stdout, io.TextIOWrapper):  # frames of tables are not in ASCII
                 sys.stdout.reconfigure(errors="replace")
-            answer.show(max_width=10_000, max_rows=10_000)
+            shown = io.StringIO()
+            with contextlib.redirect_stdout(shown):  # it prints, and returns no text
+                answer.show(max_width=10_000, max_rows=10_000)
+            sys.stdout.write(visible_text(shown.getvalue()))
             return
         rows = answer.to_arrow_table()
     except duckdb.Error as error:

@@ -5,10 +5,8 @@ from functools import partial
 from math import isfinite
 from pathlib import Path
 
-import typer
-
 from tracegrade.terminal.progress import progress as shown_progress
-from tracegrade.terminal.visible import visible
+from tracegrade.terminal.visible import echo, visible
 from tracegrade_judges.calibration.calibrate import Calibrated, Row, calibrate
 from tracegrade_judges.calibration.label_files import draw_labels, take_labels
 from tracegrade_judges.calls.spending import SpendingLimits
@@ -30,7 +28,7 @@ from tracegrade_judges.twins.twins import TwinnedJudge, ask_twins
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import open_lake
 
-say = partial(typer.echo, err=True)
+say = partial(echo, err=True)
 
 
 def opened(place: str) -> Lake:
@@ -47,7 +45,7 @@ def check_file(path: Path) -> None:
     """
     loaded = load_judges(path)
     for problem in loaded.problems:
-        typer.echo(problem)
+        echo(problem)
     if loaded.problems:
         count = len(loaded.problems)
         errors = "1 error" if count == 1 else f"{count} errors"
@@ -60,7 +58,7 @@ def check_file(path: Path) -> None:
 def show_estimate(place: str, path: Path, only: str | None) -> None:
     """Print what a run would take."""
     for found in estimate(opened(place), usable_judges(path), only):
-        typer.echo(_estimate_line(found))
+        echo(_estimate_line(found))
         _say_if_none(found.judge, found.questions)
 
 
@@ -112,7 +110,7 @@ def run(place: str, path: Path, options: JudgingOptions) -> None:
     with shown_progress() as show:
         found = run_judges(opened(place), usable_judges(path), options, show)
     for each in found:
-        typer.echo(_judged_line(each))
+        echo(_judged_line(each))
         _say_if_none(each.judge, each.questions)
         if each.related:
             say(
@@ -175,7 +173,7 @@ def twins(place: str, path: Path, options: JudgingOptions, count: int, seed: int
     found = ask_twins(opened(place), usable_judges(path), options, count, seed)
     for each in found:
         for row in each.counts:
-            typer.echo(_twin_line(each, row))
+            echo(_twin_line(each, row))
     _raise_unfinished([(each.judge, each.progress) for each in found])
 
 
@@ -214,10 +212,10 @@ def label_verdicts(
     with judged_lake(opened(place)) as lake:
         if out is not None:
             drawn = draw_labels(lake, judge, *draw, out)
-            typer.echo(f"{drawn} verdicts of judge '{judge}' to label are in {out}")
+            echo(f"{drawn} verdicts of judge '{judge}' to label are in {out}")
         elif labels is not None:
             taken = take_labels(lake, judge, labels, by)
-            typer.echo(
+            echo(
                 f"{taken.labels} labels of {by.strip()}; {taken.empty} items without one; "
                 f"added {taken.written['added']}, replaced {taken.written['replaced']}"
             )
@@ -234,7 +232,7 @@ def show_calibration(place: str, judge: str) -> None:
     with judged_lake(opened(place)) as lake:
         found = calibrate(lake, judge)
     for line in _calibration_lines(found):
-        typer.echo(line)
+        echo(line)
     if not found.calibrated:
         msg = (
             f"judge '{judge}' is not calibrated ({found.calibration['reason']}): that takes 50 "

@@ -4,8 +4,7 @@ import shlex
 import subprocess
 from collections.abc import Sequence
 
-import typer
-
+from tracegrade.terminal.visible import echo_output
 from tracegrade_harness.errors import EnvironmentFailed, SuiteUnusable
 
 
@@ -45,7 +44,7 @@ def tell(command: Sequence[str], text: str) -> None:
     except OSError as error:
         msg = f"'{command[0]}' of --on-divergence cannot be run: {error.strerror}; correct it"
         raise EnvironmentFailed(msg) from error
-    typer.echo(ended.stdout.decode(errors="replace"), err=True, nl=False)
+    echo_output(ended.stdout)
     if ended.returncode:
         msg = f"'{command[0]}' of --on-divergence ended with {ended.returncode}; run it by hand"
         raise EnvironmentFailed(msg)

@@ -4,9 +4,7 @@ import shlex
 from functools import partial
 from pathlib import Path
 
-import typer
-
-from tracegrade.terminal.visible import visible
+from tracegrade.terminal.visible import echo, visible
 from tracegrade_harness.draft.draft import drafted, lines, write_suite
 from tracegrade_harness.draft.files import SUITE, AgentStart
 from tracegrade_harness.draft.runs import ChosenRuns
@@ -49,15 +47,15 @@ def draft_suite(
         SuiteUnusable: No run became a case, or a file is there already.
     """
     runs, started, tasks = chosen
-    lake = open_lake(place, partial(typer.echo, err=True))
-    given, notes = usable_specification(tasks, note=partial(typer.echo, err=True))
+    lake = open_lake(place, partial(echo, err=True))
+    given, notes = usable_specification(tasks, note=partial(echo, err=True))
     for note in notes:
-        typer.echo(note, err=True)
+        echo(note, err=True)
     made = drafted(lake, given, runs, incomplete=incomplete)
     for line in lines(made):
-        typer.echo(visible(line))
+        echo(visible(line))
     if not made.cases:
         msg = "no run became a case; capture what they lack, or give --incomplete"
         raise SuiteUnusable(msg)
     write_suite(folder, made, started, replace=replace_old)
-    typer.echo(f"suite: {folder / SUITE}")
+    echo(f"suite: {folder / SUITE}")

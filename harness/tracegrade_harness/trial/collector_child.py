@@ -9,6 +9,7 @@ import sys
 import threading
 
 from tracegrade.errors import TracegradeError
+from tracegrade.terminal.visible import echo
 from tracegrade_collector.config import OFF, CollectorConfig
 from tracegrade_collector.receive.receiver import receive
 
@@ -20,7 +21,7 @@ def main() -> int:
     try:
         receive(sys.argv[1], config)
     except TracegradeError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - the log that the harness names
+        echo(error, err=True)  # the log that the harness names
         return error.exit_code
     return 0
 

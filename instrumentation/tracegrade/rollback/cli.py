@@ -16,6 +16,7 @@ import typer
 from tracegrade.errors import BadInput, CheckFailed
 from tracegrade.rollback import journal as journals
 from tracegrade.rollback.undo import Ground, UndoFailed, kind_of, perform
+from tracegrade.terminal.visible import echo, echo_output
 
 
 def rollback(
@@ -36,7 +37,7 @@ def rollback(
     act = _would_undo if dry_run else partial(_undo, journal, _ground(folder or Path.cwd()))
     unfinished = sum(not act(entry) for entry in left)
     for line, fact in read.faults:
-        typer.echo(f"{journal}:{line}: {fact}; nothing is undone for it", err=True)
+        echo(f"{journal}:{line}: {fact}; nothing is undone for it", err=True)
     if dry_run:
         return
     if unfinished or read.faults:
@@ -45,7 +46,7 @@ def rollback(
         way_out = 'set right what is said above, or append {"object": ..., "done": true}'
         raise CheckFailed(f"{msg}; {way_out}")  # noqa: EM102 - both have names
     if not left:
-        typer.echo("nothing to undo")
+        echo("nothing to undo")
 
 
 def _read(journal: Path) -> journals.ParsedJournal:
@@ -66,22 +67,22 @@ def _refuse_elsewhere(journal: Path, left: Sequence[journals.JournalEntry]) -> N
 
 
 def _would_undo(entry: journals.JournalEntry) -> bool:
-    typer.echo(f"would undo {_shown(entry.object)}: {_as_text(entry.undo)}")
+    echo(f"would undo {_shown(entry.object)}: {_as_text(entry.undo)}")
     return True
 
 
 def _undo(journal: Path, ground: Ground, entry: journals.JournalEntry) -> bool:
     """Undo one entry, say so, and return whether it is done now."""
     if kind_of(entry.undo) == "manual":
-        typer.echo(f"by hand {_shown(entry.object)}: {_shown(entry.undo['manual'])}")
+        echo(f"by hand {_shown(entry.object)}: {_shown(entry.undo['manual'])}")
         return False
     try:
         perform(entry.undo, ground)
     except UndoFailed as error:
-        typer.echo(f"failed {_shown(entry.object)}: {_shown(str(error))}")
+        echo(f"failed {_shown(entry.object)}: {_shown(str(error))}")
         return False
     journals.append(journal, {"object": entry.object, "done": True})
-    typer.echo(f"undone {_shown(entry.object)}: {_as_text(entry.undo)}")
+    echo(f"undone {_shown(entry.object)}: {_as_text(entry.undo)}")
     return True
 
 
@@ -102,7 +103,7 @@ def _run(folder: Path, command: Sequence[str]) -> None:
     done = subprocess.run(  # noqa: S603 - what the agent's own program wrote down
         list(command), cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False
     )
-    typer.echo(done.stdout + done.stderr, err=True, nl=False)
+    echo_output(done.stdout + done.stderr)
     if done.returncode:
         msg = f"command ended with {done.returncode}"
         raise UndoFailed(msg)

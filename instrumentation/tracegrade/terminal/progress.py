@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-import typer
+from tracegrade.terminal.visible import echo, visible
 
 PLAIN_EVERY_SECS: Final = 1.0
 """A table has thousands of files; a log that nobody watches needs no line for each."""
@@ -22,7 +22,7 @@ def progress() -> Iterator[Callable[[str], None]]:
     from rich.text import Text  # noqa: PLC0415
 
     with Console(stderr=True).status("") as status:
-        yield lambda line: status.update(Text(line))
+        yield lambda line: status.update(Text(visible(line)))
 
 
 class _Plain:
@@ -35,5 +35,5 @@ class _Plain:
     def note(self, line: str) -> None:
         now = time.monotonic()
         if now >= self._due and line != self._last:
-            typer.echo(line, err=True)
+            echo(line, err=True)
             self._last, self._due = line, now + PLAIN_EVERY_SECS

@@ -1,5 +1,6 @@
 """Makes texts out of traces harmless to look at: what would act on a screen is spelled out."""
 
+import sys
 import unicodedata
 from typing import Final
 
@@ -12,6 +13,17 @@ _JOINERS: Final = "\u200c\u200d"
 def echo(text: object, *, err: bool = False) -> None:
     """Print a text for people, in which nothing acts on their terminal."""
     typer.echo(visible_text(str(text)), err=err)
+
+
+def echo_output(output: bytes) -> None:
+    """Print on stderr what another program wrote; nothing if that was nothing."""
+    if output:
+        echo(output.decode(errors="replace").removesuffix("\n"), err=True)
+
+
+def echo_for_programs(text: str) -> None:
+    """Print a text as it is, as a program needs it; but to a terminal as `echo` does."""
+    typer.echo(visible_text(text) if sys.stdout.isatty() else text)
 
 
 def visible(text: str) -> str:

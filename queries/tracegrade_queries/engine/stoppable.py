@@ -15,6 +15,7 @@ from typing import Final, NamedTuple, NoReturn
 
 import duckdb
 
+from tracegrade.terminal.visible import visible_text
 from tracegrade_queries.errors import QueriesError, QueryStopped
 
 LOOK_SECS: Final = 0.05
@@ -114,7 +115,7 @@ def _stop(con: duckdb.DuckDBPyConnection, ended: Event, why: BaseException) -> N
 def _end_process(why: BaseException) -> NoReturn:
     """End without waiting for the engine's threads, which nothing else stops."""
     if isinstance(why, QueriesError):
-        sys.stderr.write(f"tracegrade: {why}\n")
+        sys.stderr.write(visible_text(f"tracegrade: {why}") + "\n")
     sys.stderr.flush()
     os._exit(why.exit_code if isinstance(why, QueriesError) else INTERRUPTED)
 

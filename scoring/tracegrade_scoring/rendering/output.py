@@ -5,8 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-import typer
-
+from tracegrade.terminal.visible import echo
 from tracegrade_lake.out_files import out_file
 from tracegrade_scoring.errors import ReportNotWritten
 
@@ -27,7 +26,7 @@ def put_out(text: str, out: Path | None, name: str) -> None:
         print_text(text)
     else:
         write_text(out, text)
-        typer.echo(f"{name}: {out}", err=True)
+        echo(f"{name}: {out}", err=True)
 
 
 def is_folder(out: Path, format_: str) -> bool:
@@ -39,7 +38,7 @@ def is_folder(out: Path, format_: str) -> bool:
 def say_folder(runs: int, out: Path, name: str) -> None:
     """Say where pages were written, those of runs counted."""
     pages = "1 run" if runs == 1 else f"{runs:,} runs"
-    typer.echo(f"{name}: {out / 'index.html'}, and pages of {pages}", err=True)
+    echo(f"{name}: {out / 'index.html'}, and pages of {pages}", err=True)
 
 
 def print_text(text: str) -> None:

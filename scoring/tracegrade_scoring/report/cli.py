@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from tracegrade.terminal.visible import echo
 from tracegrade_scoring.rendering.formats import ReportFormat, render
 from tracegrade_scoring.rendering.options import (
     LakeOption,
@@ -77,7 +78,7 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     from tracegrade_scoring.report import lake as opened
     from tracegrade_scoring.report.model import Counting, ReportOptions, Selection
 
-    note = partial(typer.echo, err=True)
+    note = partial(echo, err=True)
     if trajectory is not None:
         whole = format_ in {ReportFormat.JSON, ReportFormat.CSV}
         run = opened.read_run(lake, note, trajectory, whole=whole)
