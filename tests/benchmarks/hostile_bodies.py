@@ -36,6 +36,8 @@ class HostileBody:
 
     path: str = TRACES
     content_type: str = PROTOBUF
+    is_grpc: bool = False
+    """Sent over gRPC, whose compression is gzip, too."""
 
     def compressed(self) -> bytes:
         """Return it as it is sent, in gzip."""
@@ -153,6 +155,79 @@ def refused_json() -> bytes:
     value = b"\\u0001" * (SIZE // 6)
     span = b'{"attributes":[{"key":"k","value":{"stringValue":"%s"}}]}' % value
     return b'{"resourceSpans":[{"scopeSpans":[{"spans":[%s]}]}]}' % span
+
+
+def deep(depth: int = 40) -> bytes:
+    """Return a list of lists that stand so deep in one another."""
+    return nested(lambda value: field(5, field(1, value)), depth, VALUES // (2 * depth + 10))
+
+
+def deep_beside() -> bytes:
+    """Return a request of a span whose event and link have deep lists."""
+    attribute = entry(b"k", deep(36))
+    return spans(IDS + field(11, field(3, attribute)) + field(13, IDS + field(4, attribute)))
+
+
+def resources() -> bytes:
+    """Return a request of many resources, each with an attribute of its own and one span."""
+    return b"".join(
+        spans(IDS, resource=field(1, entry(b"k%d" % number, text(b"v"))))
+        for number in range(ITEMS // 3)
+    )
+
+
+def below_what_is_cut() -> bytes:
+    """Return a request of log records that are each just too short to be cut before."""
+    body = array(text(b"\1" * 7_900_000))
+    return spans(*([field(5, body)] * 7))
+
+
+def keys_of_their_own() -> bytes:
+    """Return a request of spans, each of which has attributes of names that no other has."""
+    keys = (b"attribute.%d" % number for number in range(VALUES // 4))
+    triples = zip(keys, keys, keys, strict=False)
+    return spans(
+        *(IDS + b"".join(field(9, entry(key, text(b"v"))) for key in each) for each in triples)
+    )
+
+
+def json_value(inner: bytes, depth: int) -> bytes:
+    """Return a value that stands so deep in lists, as JSON."""
+    return b'{"arrayValue":{"values":[' * depth + inner + b"]}}" * depth
+
+
+def json_deep_beside() -> bytes:
+    """Return a request of a span whose event and link have deep lists, as JSON."""
+    value = json_value(b",".join([json_value(b"{}", 30)] * (VALUES // 400)), 1)
+    attributes = b'"attributes":[{"key":"k","value":%s}]' % value
+    return json_span(b',"events":[{%s}],"links":[%s,%s}]' % (attributes, JSON_SPAN, attributes))
+
+
+def json_resources() -> bytes:
+    """Return a request of many resources, each with an attribute of its own, as JSON."""
+    each = (
+        b'{"resource":{"attributes":[{"key":"k%d","value":{"stringValue":"v"}}]},'
+        b'"scopeSpans":[{"spans":[%s}]}]}' % (number, JSON_SPAN)
+        for number in range(ITEMS // 3)
+    )
+    return b'{"resourceSpans":[%s]}' % b",".join(each)
+
+
+def json_records(value: bytes, count: int) -> bytes:
+    """Return a request of log records with a list of one text as their body, as JSON."""
+    record = b'{"body":{"arrayValue":{"values":[{"stringValue":"%s"}]}}}' % value
+    records = b",".join([record] * count)
+    return b'{"resourceLogs":[{"scopeLogs":[{"logRecords":[%s]}]}]}' % records
+
+
+def json_keys_of_their_own() -> bytes:
+    """Return a request of spans with attributes of names that no other span has, as JSON."""
+    attributes = (
+        b'{"key":"attribute.%d","value":{"stringValue":"v"}}' % number
+        for number in range(VALUES // 12)
+    )
+    each = (b'%s,"attributes":[%s]}' % (JSON_SPAN, attribute) for attribute in attributes)
+    return b'{"resourceSpans":[{"scopeSpans":[{"spans":[%s]}]}]}' % b",".join(each)
 
 
 EMOJI: Final = "\N{GRINNING FACE}".encode()
@@ -289,5 +364,40 @@ BODIES: Final = [
     HostileBody("JSON: blanks", lambda: b'{"resourceSpans":[' + b" " * SIZE + b"]}", TRACES, JSON),
     HostileBody("JSON: a large refused span", refused_json, TRACES, JSON),
     HostileBody("JSON: no JSON", lambda: b'{"x":"' + EMOJI * (SIZE // 4), TRACES, JSON),
+    HostileBody("deep lists in an event and a link", deep_beside),
+    HostileBody("resources of their own", resources),
+    HostileBody("records just too short to be cut", below_what_is_cut, LOGS),
+    HostileBody("spans with keys of their own", keys_of_their_own),
+    HostileBody("a text that is no UTF-8", lambda: one(text(b"\xff" * SIZE))),
+    HostileBody("a list of what is no UTF-8", lambda: one(repeated(text(b"\xff" * 30), HALF))),
+    HostileBody("JSON: deep lists in an event and a link", json_deep_beside, TRACES, JSON),
+    HostileBody("JSON: resources of their own", json_resources, TRACES, JSON),
+    HostileBody(
+        "JSON: records just too short to be cut",
+        lambda: json_records(b"\\u0001" * 1_300_000, 7),
+        LOGS,
+        JSON,
+    ),
+    HostileBody("JSON: spans with keys of their own", json_keys_of_their_own, TRACES, JSON),
+    HostileBody(
+        "JSON: halves of pairs", lambda: json_text(b"\\ud83d" * (SIZE // 6)), TRACES, JSON
+    ),
+    HostileBody(
+        "JSON: escaped pairs in records",
+        lambda: json_records(b"\\ud83d\\ude00" * 650_000, 7),
+        LOGS,
+        JSON,
+    ),
+    *(
+        HostileBody(f"gRPC: {name}", body, path, is_grpc=True)
+        for name, body, path in (
+            ("control characters in a list", lambda: one(array(text(FULL))), TRACES),
+            ("deep lists in an event and a link", deep_beside, TRACES),
+            ("resources of their own", resources, TRACES),
+            ("records just too short to be cut", below_what_is_cut, LOGS),
+            ("spans with keys of their own", keys_of_their_own, TRACES),
+            ("a text that is no UTF-8", lambda: one(text(b"\xff" * SIZE)), TRACES),
+        )
+    ),
 ]
 """All of them."""

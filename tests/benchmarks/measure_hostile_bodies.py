@@ -14,7 +14,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from tests.benchmarks.hostile_bodies import BODIES, HostileBody
+import grpc
+from tests.benchmarks.hostile_bodies import BODIES, LOGS, HostileBody
 from tests.benchmarks.printing import while_read
 from tests.collector.running import Collector, collecting, trace_request
 from tests.waiting import wait_until
@@ -39,11 +40,26 @@ def settled(collector: Collector) -> bool:
 
 def send(collector: Collector, hostile: HostileBody, body: bytes) -> int:
     """Send a request as it is, and return the answer's status; 0 if there was none."""
+    if hostile.is_grpc:
+        return send_grpc(collector, hostile)
     headers = {"Content-Type": hostile.content_type, "Content-Encoding": "gzip"}
     try:
         return collector.post(hostile.path, body, headers).status
     except (OSError, http.client.HTTPException):
         return 0
+
+
+def send_grpc(collector: Collector, hostile: HostileBody) -> int:
+    """Send a request over gRPC, and return 200 if it was taken, else the number of its error."""
+    signal = "logs" if hostile.path == LOGS else "trace"
+    service = f"opentelemetry.proto.collector.{signal}.v1.{signal.title()}Service"
+    with grpc.insecure_channel(collector.grpc, [("grpc.max_send_message_length", -1)]) as channel:
+        export = channel.unary_unary(f"/{service}/Export")
+        try:
+            export(hostile.body(), timeout=GIVE_UP_SECS, compression=grpc.Compression.Gzip)
+        except grpc.RpcError as error:
+            return int(error.code().value[0])
+    return 200
 
 
 def measured(hostile: HostileBody, body: bytes) -> tuple[int, int, int, float]:

@@ -19,6 +19,9 @@ LONG_BYTES: Final = 8 << 20
 """Twice what is kept of a value; shorter ones are cut when their rows are there."""
 
 PIECE_CHARS: Final = 1 << 20
+PIECE_BYTES: Final = 3 << 18
+"""Encoded at once: a multiple of three, so that base64 of all pieces is that of the whole."""
+
 STRING_VALUE: Final = 1
 """The number of an `AnyValue`'s member."""
 
@@ -32,7 +35,7 @@ class Shorten(Protocol):
 
 def shortened(body: bytes, signal: Signal, shorten: Shorten) -> bytes:
     """Return a protobuf request without values that are too long; nested ones become texts."""
-    rewriter = WireRewriter(shorten, lambda value: _short_value(value, shorten), LONG_BYTES)
+    rewriter = WireRewriter(shorten, _Values(shorten).short, LONG_BYTES)
     return rewriter.rewritten(body, empty_request(signal).DESCRIPTOR)
 
 
@@ -40,21 +43,33 @@ def shortened_item(item: Message, shorten: Shorten) -> Message:
     """Return a span or log record without values that are too long."""
     if item.ByteSize() < LONG_BYTES:
         return item
-    rewriter = WireRewriter(shorten, lambda value: _short_value(value, shorten), LONG_BYTES)
+    rewriter = WireRewriter(shorten, _Values(shorten).short, LONG_BYTES)
     short = rewriter.rewritten(item.SerializeToString(), item.DESCRIPTOR)
     return type(item).FromString(short)
 
 
-def _short_value(content: bytes, shorten: Shorten) -> bytes:
-    content = WireRewriter(shorten, None, LONG_BYTES).rewritten(content, AnyValue.DESCRIPTOR)
-    value = AnyValue.FromString(content)
-    match value.WhichOneof("value"):
-        case "bytes_value":
-            return field_bytes(STRING_VALUE, shorten(b64encode(value.bytes_value)))
-        case "array_value" | "kvlist_value" if len(content) >= LONG_BYTES // 2:
-            return field_bytes(STRING_VALUE, _nested_text(value, shorten))
-        case _:
-            return content
+class _Values:
+    """Shortens values whole; holds none of their forms for longer than it needs it."""
+
+    def __init__(self, shorten: Shorten) -> None:
+        self._shorten = shorten
+
+    def short(self, content: bytes) -> bytes:
+        """Return a value, given as the bytes of an `AnyValue`, that is not too long."""
+        rewriter = WireRewriter(self._shorten, None, LONG_BYTES)
+        content = rewriter.rewritten(content, AnyValue.DESCRIPTOR)
+        value, is_long = AnyValue.FromString(content), len(content) >= LONG_BYTES // 2
+        match value.WhichOneof("value"):
+            case "bytes_value":
+                del content
+                encoded = b64encode(value.bytes_value)
+                del value
+                return field_bytes(STRING_VALUE, self._shorten(encoded))
+            case "array_value" | "kvlist_value" if is_long:
+                del content
+                return field_bytes(STRING_VALUE, _nested_text(value, self._shorten))
+            case _:
+                return content
 
 
 def _nested_text(value: AnyValue, shorten: Shorten) -> bytes:
@@ -81,7 +96,7 @@ def _pieces(value: AnyValue) -> Iterator[bytes]:
             yield from _joined(_member(each) for each in value.kvlist_value.values)
             yield b"}"
         case "bytes_value":
-            yield b'"' + b64encode(value.bytes_value) + b'"'
+            yield from _encoded(value.bytes_value)
         case None | "string_value_strindex":
             yield b"null"
         case kind:
@@ -106,4 +121,11 @@ def _quoted(text: str) -> Iterator[bytes]:
     for start in range(0, len(text), PIECE_CHARS):
         piece = text[start : start + PIECE_CHARS]
         yield json.dumps(piece, ensure_ascii=False)[1:-1].encode()
+    yield b'"'
+
+
+def _encoded(content: bytes) -> Iterator[bytes]:
+    yield b'"'
+    for start in range(0, len(content), PIECE_BYTES):
+        yield b64encode(content[start : start + PIECE_BYTES])
     yield b'"'
