@@ -413,6 +413,11 @@ class LiveFile:
         """The partition as Delta's actions name it."""
         return {} if self.date is None else {"date": self.date}
 
+    @property
+    def last_received_ns(self) -> int:
+        """The latest `received_ns` of its rows; 0 if that is not known."""
+        return self.ranges.get("received_ns", (0, 0))[1]
+
 
 def live_files(delta: DeltaTable) -> list[LiveFile]:
     """Return the files of the handle's version, in no order.

@@ -11,6 +11,14 @@ class LakeMissing(LakeError, BadInput):
     """There is no lake at this path."""
 
 
+class LakeOfTenants(LakeError, BadInput):
+    """A lake has no rows of its own, only tenants, each with a lake of its own."""
+
+
+class LakeNewer(LakeError):
+    """A lake was written by a later version, which may mean something else by what it wrote."""
+
+
 class LakeForbidden(LakeError):
     """The lake may not be read by the user who asks."""
 

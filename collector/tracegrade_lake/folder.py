@@ -14,15 +14,24 @@ from pyarrow.fs import FileSystem, LocalFileSystem, SubTreeFileSystem
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.files import (
     all_below,
+    folders_in,
     make_folder,
     private_files,
     size_of,
     sync_file,
     sync_folder,
 )
-from tracegrade_lake.lake_root import writing_to
+from tracegrade_lake.lake_root import TENANTS_FOLDER, writing_to
+from tracegrade_lake.lake_version import check_version, note_version
 from tracegrade_lake.locks import FolderLock, in_turn
-from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StagedFile, StoredFile
+from tracegrade_lake.storage import (
+    LOG_FOLDER,
+    RAW_TABLES,
+    STAGE_FOLDER,
+    WAL_FOLDER,
+    StagedFile,
+    StoredFile,
+)
 from tracegrade_lake.torn_log import is_whole, put_aside_torn
 
 
@@ -175,8 +184,21 @@ class Folder:
         """Return whether the folder is there."""
         return self.root.is_dir()
 
+    def check_version(self) -> bool:
+        """Return whether the lake notes this code's version; raise if it has a later one."""
+        return check_version(self.root)
+
+    def only_tenants(self) -> list[str]:
+        """Return the names of the tenants, sorted; none if the lake has rows or a log itself."""
+        own = [self.root / WAL_FOLDER, *(self.root / name / LOG_FOLDER for name in RAW_TABLES)]
+        if any(map(Path.is_dir, own)):
+            return []
+        return [folder.name for folder in folders_in(self.root / TENANTS_FOLDER)]
+
     def prepare(self) -> None:
-        """Do nothing: a name is linked once, whoever tries."""
+        """Note the version; a name is linked once, whoever tries."""
+        with private_files(), writing_to(self.root):
+            note_version(self.root)
 
     def tables(self) -> list[str]:
         """Return the names of the tables, sorted."""
@@ -188,4 +210,5 @@ class Folder:
 
     def lock(self, name: str) -> FolderLock:
         """Return a lock on a file of the lake's folder, for the processes of this machine."""
+        self.prepare()
         return FolderLock(self.root / f"{name}.lock")

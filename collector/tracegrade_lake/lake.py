@@ -30,10 +30,11 @@ from tracegrade_lake.commit import (
     writable_table,
 )
 from tracegrade_lake.datasets import dataset
-from tracegrade_lake.errors import FilesReplaced, LakeDamaged, LakeMissing, SchemaDiffers
+from tracegrade_lake.errors import FilesReplaced, LakeDamaged, SchemaDiffers
 from tracegrade_lake.folder import Folder
 from tracegrade_lake.lake_root import existing_root, lake_url, made_root, state_folder, writing_to
 from tracegrade_lake.log_entries import transaction_version
+from tracegrade_lake.opening import check_is_lake
 from tracegrade_lake.staging import stage, stage_parts
 from tracegrade_lake.storage import Lock, StagedFile, Storage, StoredFile, TableStorage
 
@@ -62,14 +63,16 @@ class Lake:
         Raises:
             BadLakePath: No lake can have this path or URL.
             LakeMissing: There is no such folder, or nothing under this URL.
+            LakeNewer: It has a later version than this code knows.
+            LakeOfTenants: All that is there are tenants, each with a lake of its own.
             LakeUnreachable: The object store does not answer.
         """
         if lake_url(place) is None:
-            return cls.create(existing_root(place))
-        lake = cls.create(place, state)
-        if not lake.storage.exists():
-            msg = f"there is no lake at {place}; `tracegrade collect --lake {place}` creates one"
-            raise LakeMissing(msg)
+            root = existing_root(place)
+            lake = cls(Folder(root), root)
+        else:
+            lake = cls.create(place, state)
+        check_is_lake(lake.storage)
         return lake
 
     @classmethod
@@ -79,13 +82,12 @@ class Lake:
         An object store is not asked: a bucket must be there, and needs nothing else.
 
         Raises:
-            BadLakePath: A file has this path, or no lake can have this path or URL.
+            BadLakePath, LakeNewer: As of `open`; or a file has this path.
             LakeUnwritable: The folder cannot be made.
         """
         url = lake_url(place)
         if url is None:
-            root = made_root(place)
-            return cls(Folder(root), root)
+            return cls(Folder(root := made_root(place)), root)
         from tracegrade_lake.object_store import ObjectStore  # noqa: PLC0415 - 15 MB
 
         folder = made_root(state_folder(url, state))
@@ -187,7 +189,9 @@ class Lake:
         Raises:
             LakeDamaged: One is gone, or no Parquet file.
         """
-        newest_first = sorted(self.live_files(table), key=_last_received_ns, reverse=True)
+        newest_first = sorted(
+            self.live_files(table), key=lambda file: file.last_received_ns, reverse=True
+        )
         return (self.open_parquet(table, file.path) for file in newest_first)
 
     def dataset(
@@ -475,10 +479,6 @@ class Lake:
             change = TableChange(adds, leaves, transactions=transactions, follows=follows)
             commit(storage, table, change)
         _discard(staged)
-
-
-def _last_received_ns(file: LiveFile) -> int:
-    return file.ranges.get("received_ns", (0, 0))[1]
 
 
 def _publish(

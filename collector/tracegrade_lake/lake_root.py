@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 from tracegrade_lake.errors import BadLakePath, LakeForbidden, LakeMissing, LakeUnwritable
 from tracegrade_lake.files import make_folder
+from tracegrade_lake.lake_version import note_version
 
 URL = re.compile(
     r"(s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
@@ -31,6 +32,8 @@ URL_FORMS = (
 )
 
 STATE_VARIABLE = "TRACEGRADE_STATE"
+TENANTS_FOLDER = "tenants"
+"""In a lake; holds a whole lake for each tenant."""
 
 
 def lake_url(lake: str | Path) -> str | None:
@@ -97,6 +100,7 @@ def made_root(root: str | Path) -> Path:
 
     Raises:
         BadLakePath: A file has this path, or the Delta library would read it as another one.
+        LakeNewer: It has a later version than this code knows.
         LakeUnwritable: The folder cannot be made.
     """
     path = _checked(root)
@@ -105,6 +109,7 @@ def made_root(root: str | Path) -> Path:
             make_folder(path)
         except (FileExistsError, NotADirectoryError) as error:
             raise BadLakePath(_no_folder(error.filename)) from error
+        note_version(path)
     return path
 
 

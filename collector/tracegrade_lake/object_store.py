@@ -26,8 +26,17 @@ from pyarrow.fs import FileSystem, SubTreeFileSystem
 from tracegrade_lake.backoff import Backoff
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.errors import LakeDamaged, LakeUnreachable, StoreUnfit
+from tracegrade_lake.lake_root import TENANTS_FOLDER
+from tracegrade_lake.lake_version import VERSION_FILE, is_noted, note
 from tracegrade_lake.leases import Lease
-from tracegrade_lake.storage import LOG_FOLDER, STAGE_FOLDER, StagedFile, StoredFile
+from tracegrade_lake.storage import (
+    LOG_FOLDER,
+    RAW_TABLES,
+    STAGE_FOLDER,
+    WAL_FOLDER,
+    StagedFile,
+    StoredFile,
+)
 from tracegrade_lake.stores import RETRY_SECS, StoreKind, delta_options, store_of
 
 if TYPE_CHECKING:
@@ -82,8 +91,23 @@ class ObjectStore:
             found = obstore.list_with_delimiter(self.client)
             return bool(found["common_prefixes"] or found["objects"])
 
+    def check_version(self) -> bool:
+        """Return whether the lake notes this code's version; raise if it has a later one."""
+        content = None
+        with self.reading(), suppress(FileNotFoundError):
+            content = bytes(obstore.get(self.client, VERSION_FILE).bytes())
+        return is_noted(content, self.url)
+
+    def only_tenants(self) -> list[str]:
+        """Return the names of the tenants, sorted; none if the lake has rows or a log itself."""
+        with self.reading():
+            if (self.state / WAL_FOLDER).is_dir() or any(map(self._has_log, RAW_TABLES)):
+                return []
+            found = obstore.list_with_delimiter(self.client, TENANTS_FOLDER)["common_prefixes"]
+            return sorted(name.rstrip("/").rpartition("/")[2] for name in found)
+
     def prepare(self) -> None:
-        """Make sure that the store keeps commits apart."""
+        """Make sure that the store keeps commits apart, and note the version."""
         self.fitness.check()
 
     def tables(self) -> list[str]:
@@ -143,20 +167,24 @@ class Fitness:
     is_fit: bool = False
 
     def check(self) -> None:
-        """Put an object twice, once a process.
+        """Put an object twice, once a process, and note the lake's version.
 
         Raises:
+            LakeNewer: It has a later version than this code knows.
             LakeUnreachable: The store does not answer.
             StoreUnfit: It takes the second one, and would let commits overwrite each other.
         """
         if self.is_fit:
             return
+        is_noted = self.store.check_version()
         path = f"{PROBE}{uuid.uuid4().hex}"
         with self.store.reading():
             try:
                 self._put_twice(path)
             finally:
                 self.store.delete([path])
+            if not is_noted:
+                obstore.put(self.store.client, VERSION_FILE, note(), mode="overwrite")
         self.is_fit = True
 
     def _put_twice(self, path: str) -> None:

@@ -16,6 +16,9 @@ from pyarrow.fs import FileSystem
 LOG_FOLDER = "_delta_log"
 STAGE_FOLDER = "_stage"
 PUT_ASIDE_FOLDER = "_put_aside"  # of the lake: tables that a repair gave up
+WAL_FOLDER = "wal"  # of the lake, on this machine: what has not landed yet
+RAW_TABLES = ("raw_spans", "raw_logs")
+"""What has rows first in every lake; `schema.py` declares them."""
 
 
 class StoredFile(NamedTuple):
@@ -156,8 +159,14 @@ class Storage(Protocol):
     def exists(self) -> bool:
         """Return whether the lake exists."""
 
+    def check_version(self) -> bool:
+        """Return whether the lake notes this code's version; raise if it has a later one."""
+
+    def only_tenants(self) -> list[str]:
+        """Return the names of the tenants, sorted; none if the lake has rows or a log itself."""
+
     def prepare(self) -> None:
-        """Check that several writers are safe here; raise if they are not."""
+        """Check that several writers are safe here; raise if they are not. Note the version."""
 
     def tables(self) -> list[str]:
         """Return the names of the tables, sorted."""

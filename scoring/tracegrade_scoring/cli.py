@@ -208,7 +208,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
 ) -> None:
     """Build steps from new spans, and score every trajectory that is new or has changed.
 
-    If another job is scoring the lake, this does nothing and exits with 0.
+    If another job is scoring the lake, this does nothing and exits with 3; --wait waits for it.
     """
     from tracegrade.terminal.progress import progress
     from tracegrade_queries.engine import engines
@@ -246,9 +246,11 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
                     executor=executor,
                     progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
                 )
-        except ScoringBusy as busy:
-            say(f"{busy}; nothing was done")
-            done = job.start_summary(opened, specification)._replace(busy=True)
+        except ScoringBusy:
+            if summary is not None:
+                nothing = job.start_summary(opened, specification)
+                write_summary(summary, nothing._replace(busy=True))
+            raise
     for line in summary_lines(done):
         say(line)
     if summary is not None:

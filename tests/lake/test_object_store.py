@@ -19,6 +19,7 @@ from tracegrade_lake.errors import (
     StoreUnfit,
 )
 from tracegrade_lake.lake_root import state_folder
+from tracegrade_lake.storage import STAGE_FOLDER
 
 from .stores import SECRET, Reply, Store
 from .test_lake import NOTES, notes
@@ -60,7 +61,7 @@ def seqs(lake: Lake) -> list[int]:
 
 def staged_files(lake: Lake) -> list[Path]:
     """Return what waits on this machine."""
-    return [path for path in lake.state.rglob("*") if path.is_file()]
+    return [path for path in (lake.state / STAGE_FOLDER).rglob("*") if path.is_file()]
 
 
 def test_a_version_is_committed_once(lake: Lake) -> None:

@@ -15,9 +15,8 @@ from tracegrade_collector.receive.counters import Counters
 from tracegrade_collector.receive.intake import Intake
 from tracegrade_collector.receive.tenant_limits import TenantLimits
 from tracegrade_collector.receive.tokens import DEFAULT_TENANT
-from tracegrade_lake.files import folders_in, make_folder
-
-TENANTS = "tenants"
+from tracegrade_lake.files import folders_in
+from tracegrade_lake.lake_root import TENANTS_FOLDER, made_root
 
 
 class LakeLocation(NamedTuple):
@@ -34,12 +33,13 @@ class LakeLocation(NamedTuple):
         if tenant == DEFAULT_TENANT:
             return self
         return LakeLocation(
-            f"{self.lake.rstrip('/')}/{TENANTS}/{tenant}", self.state / TENANTS / tenant
+            f"{self.lake.rstrip('/')}/{TENANTS_FOLDER}/{tenant}",
+            self.state / TENANTS_FOLDER / tenant,
         )
 
     def all_states(self) -> list["LakeLocation"]:
         """Return this place and those of all tenants that have left files on this machine."""
-        tenants = folders_in(self.state / TENANTS)
+        tenants = folders_in(self.state / TENANTS_FOLDER)
         return [self, *(self.of_tenant(tenant.name) for tenant in tenants)]
 
 
@@ -57,9 +57,11 @@ class TenantPipeline:
         """Claim the log's folder, cut a torn tail, and open a new segment.
 
         Raises:
-            OSError: The state folder cannot be written.
+            LakeNewer: The lake has a later version than this code knows.
+            LakeUnwritable: The state folder cannot be made.
+            OSError: It cannot be written.
         """
-        make_folder(location.state)
+        made_root(location.state)
         self.location = location
         self.limits = limits
         self.folder = WalFolder.claim(location.state)

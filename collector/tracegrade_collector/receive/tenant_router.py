@@ -31,6 +31,7 @@ from tracegrade_collector.receive.reloaded import Reloaded
 from tracegrade_collector.receive.tenant_limits import InFlight, Rate, TenantLimits
 from tracegrade_collector.receive.tenant_pipeline import LakeLocation, TenantPipeline
 from tracegrade_collector.receive.tokens import DEFAULT_TENANT, Access, TenantOptions, read_access
+from tracegrade_lake.errors import LakeError
 
 MOST_DEATHS = 2  # of the lander, before readiness says so
 CLAIM_AGAIN_SECS = 5.0  # between two tries to claim what was left over
@@ -199,7 +200,7 @@ class TenantRouter:
             return known.intake
         try:
             return self._pipelines.of(tenant, self._limits(tenant)).intake
-        except OSError as error:
+        except (LakeError, OSError) as error:
             logger.error("cannot make the folder of tenant '%s': %s", tenant, error)
             msg = "the tenant's folder cannot be written"
             raise Unavailable(msg) from error

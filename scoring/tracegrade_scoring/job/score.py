@@ -241,7 +241,10 @@ def _alone(lake: Lake, *, wait: bool) -> Iterator[Lock]:
         if wait:
             lock.acquire()
         elif not lock.try_acquire():
-            msg = f"another job is scoring the lake at {lake.place}; --wait waits until it ends"
+            msg = (
+                f"another job is scoring the lake at {lake.place}, so nothing was done; "
+                "run this again later, or with --wait, which waits until that job has ended"
+            )
             raise ScoringBusy(msg)
         yield lock
     finally:

@@ -33,8 +33,6 @@ _STATUSES: Final = ("scored", "not_applicable", "error")
 
 def summary_lines(done: ScoreSummary) -> Iterator[str]:
     """Yield lines on what was scored, how tasks were found, and which metrics have no value."""
-    if done.busy:
-        return
     if done.dry_run:
         yield f"would build steps from {done.new_spans:,} new spans; of those already built:"
     verb = "would score" if done.dry_run else "scored"

@@ -27,13 +27,16 @@ def test_scoring_is_for_one_at_a_time(lake: Lake, spec: Specification) -> None:
 
 
 def test_command_leaves_a_lake_to_the_job_that_scores_it(lake: Lake) -> None:
-    """A second `tracegrade score` does nothing, says so and ends well, so a schedule goes on."""
+    """A second `tracegrade score` does nothing, and line, exit code and summary say so."""
     with _alone(lake, wait=False):
         done = tracegrade("score", "--lake", lake.root, "--summary", "-")
 
-    assert done.returncode == 0
-    assert "another job is scoring" in done.stderr
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 3
+    assert f"another job is scoring the lake at {lake.place}, so nothing was done" in line
+    assert "--wait" in line
     assert json.loads(done.stdout)["busy"] is True
+    assert lake.tables() == []
 
 
 @pytest.fixture(scope="module")

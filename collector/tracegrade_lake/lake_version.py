@@ -1,0 +1,87 @@
+"""The version of a lake's layout, so that older code refuses a lake that it would misread.
+
+`lake.json` at the top of a lake, and of the folder in which a lake with a URL keeps its state,
+says it: `{"version": 1, "written_by": "0.1.0"}`. Whoever writes to a lake notes it, with the
+release of this package that was the first to do so. A lake without one is older than these notes
+and of version 1.
+"""
+
+import json
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from tracegrade_lake.errors import LakeDamaged, LakeNewer
+from tracegrade_lake.files import write_whole
+
+LAKE_VERSION: Final = 1
+"""Raised when code from before would misread, or damage, what is written from now on."""
+
+VERSION_FILE: Final = "lake.json"
+
+
+def is_noted(content: bytes | None, place: str | Path) -> bool:
+    """Return whether a lake's note says this version; False if it says less, or is not there.
+
+    Args:
+        content: Of `lake.json`; None if there is none.
+        place: The lake's path or URL.
+
+    Raises:
+        LakeDamaged: The note cannot be read.
+        LakeNewer: The lake has a later version than this code knows.
+    """
+    if content is None:
+        return False
+    found, written_by = _read(content, place)
+    if found > LAKE_VERSION:
+        msg = (
+            f"the lake {place} has version {found}, written by tracegrade {written_by}, and "
+            f"tracegrade {version('tracegrade')} knows versions up to {LAKE_VERSION}; "
+            "upgrade tracegrade"
+        )
+        raise LakeNewer(msg)
+    return found == LAKE_VERSION
+
+
+def note() -> bytes:
+    """Return the content of `lake.json` as this code writes it."""
+    told = {"version": LAKE_VERSION, "written_by": version("tracegrade")}
+    return json.dumps(told).encode() + b"\n"
+
+
+def check_version(folder: Path) -> bool:
+    """Return whether a folder's note says this version; raise as `is_noted` does."""
+    try:
+        content = (folder / VERSION_FILE).read_bytes()
+    except FileNotFoundError:
+        content = None
+    except OSError as error:
+        raise _unreadable(folder, error.strerror) from error
+    return is_noted(content, folder)
+
+
+def note_version(folder: Path) -> None:
+    """Note this version in a folder unless it is there; raise as `is_noted` does.
+
+    Raises:
+        OSError: The disk refused.
+    """
+    if not check_version(folder):
+        write_whole(folder / VERSION_FILE, note())
+
+
+def _read(content: bytes, place: str | Path) -> tuple[int, str]:
+    """Return version and writer."""
+    try:
+        told = json.loads(content)
+        return int(told["version"]), str(told.get("written_by", "of unknown release"))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _unreadable(place, "it is no object with a version") from error
+
+
+def _unreadable(place: str | Path, fact: str | None) -> LakeDamaged:
+    return LakeDamaged(
+        f"{place}/{VERSION_FILE}, the lake's version, cannot be read ({fact}); restore it, or "
+        "remove it if nothing later than this tracegrade wrote to the lake"
+    )

@@ -1,0 +1,36 @@
+"""What is checked when a lake is opened that should be there."""
+
+from shlex import quote
+from typing import Final
+
+from tracegrade_lake.errors import LakeMissing, LakeOfTenants
+from tracegrade_lake.lake_root import TENANTS_FOLDER
+from tracegrade_lake.storage import Storage
+
+MOST_NAMED: Final = 5
+"""Tenants that are named; more are only counted."""
+
+
+def check_is_lake(storage: Storage) -> None:
+    """Check that a lake is there, of a version that this code knows, and more than tenants' lakes.
+
+    Raises:
+        LakeDamaged: Its version cannot be read.
+        LakeMissing: Nothing stands there.
+        LakeNewer: It has a later version than this code knows.
+        LakeOfTenants: All that is there are tenants, each with a lake of its own.
+        LakeUnreachable: The object store does not answer.
+    """
+    place = storage.place
+    if not storage.check_version() and not storage.exists():
+        msg = f"there is no lake at {place}; `tracegrade collect --lake {place}` creates one"
+        raise LakeMissing(msg)
+    tenants = storage.only_tenants()
+    if tenants:
+        more = len(tenants) - MOST_NAMED
+        names = ", ".join(tenants[:MOST_NAMED]) + f" and {more} more" * (more > 0)
+        msg = (
+            f"the lake {place} has nothing but lakes of tenants: {names}; name one, such as "
+            f"--lake {quote(f'{place}/{TENANTS_FOLDER}/{tenants[0]}')}"
+        )
+        raise LakeOfTenants(msg)
