@@ -16,11 +16,20 @@ from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.log.wal import read_segment
+from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.maintenance import verify as verification
 from tracegrade_collector.maintenance.verify import VerificationReport, verify
 from tracegrade_lake import RAW_SPANS, Column, Lake, Table, locks
 
-from .running import collecting, in_background, landed, log_body, trace_body, trace_request
+from .running import (
+    collecting,
+    in_background,
+    landed,
+    landed_ids,
+    log_body,
+    trace_body,
+    trace_request,
+)
 
 OLD = 1_700_000_000
 
@@ -247,9 +256,105 @@ def test_a_damaged_record_is_found_before_it_lands(pending: Path) -> None:
 def test_an_unfinished_record_at_the_end_is_no_damage(pending: Path) -> None:
     """Nobody was told that it is safe."""
     (segment,) = (each for each in pending.glob("wal/*/*.wal") if each.stat().st_size)
+    with open(segment, "rb") as file:
+        first, *_ = read_segment(file)
+        file.seek(0)
+        unfinished = file.read(first.end - 5)
+    with open(segment, "ab") as file:
+        file.write(unfinished)
+
+    assert report(pending).wrong == []
+
+
+@pytest.mark.parametrize("lost", [1, 2, 3])
+@pytest.mark.parametrize("cut", [0, 1, 20])
+def test_an_end_that_was_acknowledged_and_is_gone_is_missed(
+    pending: Path, lost: int, cut: int
+) -> None:
+    """Though what is left looks as a crash leaves it, and even where it ends with a record."""
+    (segment,) = (each for each in pending.glob("wal/*/*.wal") if each.stat().st_size)
+    with open(segment, "rb") as file:
+        ends = [0, *(each.end for each in read_segment(file))]
+    os.truncate(segment, ends[3 - lost] + cut)
+
+    assert any(f"{lost} of 3 acknowledged requests" in line for line in report(pending).wrong)
+
+
+def test_what_is_lost_from_the_log_stays_known_after_it_landed(pending: Path) -> None:
+    """The next collector lands the rest, keeps the damaged bytes, and counts what is lost."""
+    (segment,) = (each for each in pending.glob("wal/*/*.wal") if each.stat().st_size)
+    os.truncate(segment, segment.stat().st_size - 1)
+    with collecting(pending) as collector:
+        collector.post("/v1/traces", trace_body(4))
+        assert collector.stop() == 0
+
+    found = report(pending)
+    assert sorted(landed_ids(pending)) == [1, 2, 4]
+    assert sorted(landed(pending)["wal_seq"].to_pylist()) == [1, 2, 4]
+    assert [line.partition(": ")[2].partition(" since")[0] for line in found.wrong] == [
+        "1 acknowledged requests are lost,"
+    ]
+    assert any("1 damaged pieces of the log are in quarantine" in line for line in found.notes)
+    assert len(list((pending / "quarantine").iterdir())) == 1
+
+
+@pytest.mark.parametrize("note", [b"", b"\0" * 28, b"\xff" * 28, b"x" * 27, None])
+def test_without_a_whole_note_an_end_is_taken_for_unfinished(
+    pending: Path, note: bytes | None
+) -> None:
+    """After a power cut it may be behind, torn or absent: that raises no alarm."""
+    (path,) = pending.glob("wal/*/acknowledged")
+    path.unlink() if note is None else path.write_bytes(note)
+    (segment,) = (each for each in pending.glob("wal/*/*.wal") if each.stat().st_size)
     os.truncate(segment, segment.stat().st_size - 5)
 
     assert report(pending).wrong == []
+
+
+def test_what_others_put_into_the_log_is_named_and_does_not_stop_it(
+    pending: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Files, folders and links, whatever their names, are no log and no segment, and stay."""
+    log = WalFolder.all_in(pending)[0]
+    foreign = [log.parent / "notes.txt", log / "garbage.wal", log / f"{10**19:020d}.wal"]
+    for path in foreign:
+        path.touch(0o600)
+    for path in (log.parent / "lost+found", log / "old", log / f"{4:020d}.wal"):
+        path.mkdir(0o700)
+        foreign.append(path)
+    for path in (log.parent / "linked", log / f"{5:020d}.wal", log / f"{6:020d}.wal"):
+        path.symlink_to(foreign[0] if path != log.parent / "linked" else foreign[-1])
+        foreign.append(path)
+
+    before = report(pending)
+    with collecting(pending) as collector:
+        collector.post("/v1/traces", trace_body(4))
+        assert collector.stop() == 0
+    after, logged = report(pending), capfd.readouterr().err
+
+    assert sorted(landed(pending)["wal_seq"].to_pylist()) == [1, 2, 3, 7]
+    assert (before.wrong, after.wrong) == ([], [])
+    for path in foreign:
+        said = f"{path} is not of the log and is left alone; move it elsewhere"
+        assert said in before.notes
+        assert said in after.notes
+        assert logged.count(said) == 1
+        assert path.exists()
+    assert foreign[0].read_bytes() == b""
+
+
+def test_numbers_go_on_after_segments_were_removed_by_hand(pending: Path) -> None:
+    """What arrives afterwards is not taken for what had landed; what was removed is missed."""
+    for segment in pending.glob("wal/*/*.wal"):
+        segment.unlink()
+    with collecting(pending, max_segment_age_secs=3600) as collector:
+        collector.post("/v1/traces", trace_body(4))
+        collector.kill()
+
+    assert any("records 1 to 3 have not landed" in line for line in report(pending).wrong)
+    with collecting(pending) as collector:
+        assert collector.stop() == 0
+    assert landed(pending)["wal_seq"].to_pylist() == [4]
 
 
 def test_a_record_that_was_cut_out_is_missed(pending: Path) -> None:

@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-NAME: Final = "landing.json"
+from tracegrade_collector.log.wal_folder import LANDING_NAME
+
 MOST_DEATHS: Final = 2
 
 
@@ -23,7 +24,7 @@ class Deaths:
 
     def __init__(self, folder: Path) -> None:
         """Count a death of what was in flight, if anything was."""
-        self._path = folder / NAME
+        self._path = folder / LANDING_NAME
         found = _read(self._path)
         self._counts = Counter(found.get("deaths", {}))
         self._in_flight: list[str] = found.get("in_flight", [])
@@ -67,7 +68,7 @@ class Deaths:
 
 def deaths_of(folder: Path) -> int:
     """Return how often landers died over what one of them should land next, at most."""
-    found = _read(folder / NAME)
+    found = _read(folder / LANDING_NAME)
     return max(Counter(found.get("deaths", {})).values(), default=0)
 
 

@@ -41,7 +41,7 @@ from tracegrade_collector.log.wal import (
     read_at,
     read_segment,
 )
-from tracegrade_collector.log.wal_folder import WalFolder
+from tracegrade_collector.log.wal_folder import WalFolder, say_left_alone
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_collector.rows.dividing import divided, is_large
 from tracegrade_collector.rows.pieces import pieces
@@ -211,6 +211,11 @@ class SignalLander:
         if first_seq(segment) > self.landed_seq:
             self._added = self._added.plus(Totals(damaged_pieces=1))
 
+    def count_lost(self, segment: Path, requests: int) -> None:
+        """Count acknowledged requests that are lost, unless an earlier commit did."""
+        if first_seq(segment) > self.landed_seq:
+            self._added = self._added.plus(Totals(lost_requests=requests))
+
     def _keep_refused(self, name: str, refused: Sequence[Logged]) -> RefusedItems:
         """Keep refused items as dead letters; return how many there are."""
         try:
@@ -269,6 +274,7 @@ class Lander:
         self._staged: list[Path] = []
         self._staged_bytes = 0
         self._deaths = Deaths(folder.path)
+        say_left_alone(folder.foreign())
         self._quarantine = Quarantine(lake.state, folder.collector_id, config.max_quarantine_bytes)
         redactor = Redactor.from_options(config, lake.state)
         owner = Owner(f"{folder.collector_id}/owner", folder.tokens())
@@ -393,14 +399,25 @@ class Lander:
 
     def _records(self, segments: Sequence[Path]) -> Iterator[Logged]:
         """Yield the good records of segments; what is damaged goes to quarantine."""
+        known = self._folder.acknowledged()
         for segment in segments:
+            good = 0
             with open(segment, "rb") as file:
                 for found in read_segment(file):
                     if isinstance(found, Damage):
                         self._keep_damage(segment, file, found)
                     else:
+                        good += 1
                         yield found
+            if of_segment := known.get(first_seq(segment)):
+                self._count_lost(segment, of_segment.lost(good))
             reach("segment_read")
+
+    def _count_lost(self, segment: Path, requests: int) -> None:
+        """Count the acknowledged requests that a segment no longer holds."""
+        if requests:
+            logger.error("%s: %d acknowledged requests are lost", segment.name, requests)
+            self._signals[0].count_lost(segment, requests)
 
     def _keep_damage(self, segment: Path, file: BinaryIO, damage: Damage) -> None:
         logger.error("%s: bytes %d to %d are %s", segment.name, *damage[1:], damage.kind)

@@ -71,7 +71,10 @@ class Totals:
     """Accepted, but no rows could be made of them."""
 
     damaged_pieces: int = 0
-    """Damaged stretches of the log; what they held cannot be counted."""
+    """Damaged stretches of the log, which are in the quarantine."""
+
+    lost_requests: int = 0
+    """Acknowledged ones that the log no longer holds whole, as far as that is known."""
 
     @property
     def unaccounted(self) -> int:
@@ -91,6 +94,7 @@ class Totals:
                 "quarantined_requests",
                 "quarantined_items",
                 "damaged_pieces",
+                "lost_requests",
             )
         }
         rejected = dict(Counter(self.rejected) + Counter(other.rejected))
@@ -248,7 +252,7 @@ def read_ledger(state: Path, landed_seq: LandedSeq) -> list[Account]:
         landed_seq: Returns the version of an application's transaction in a table, None if it has
             none: `Lake.transaction_version`, or the same of one version of the table.
     """
-    folders = [WalFolder(path) for path in sorted((state / "wal").glob("*/"))]
+    folders = [WalFolder(path) for path in WalFolder.all_in(state)]
     return [_account(state, folder, signal, landed_seq) for folder in folders for signal in Signal]
 
 
@@ -271,7 +275,7 @@ def _pending(folder: WalFolder, signal: Signal, landed_seq: int) -> tuple[int, i
     """Return how many requests and items the log holds beyond a number."""
     waiting = [
         glance.items
-        for glance in folder.glance_over()
+        for glance in folder.glance_over(readable_only=True)
         if glance.seq > landed_seq and glance.signal is signal
     ]
     return len(waiting), sum(waiting)

@@ -19,6 +19,7 @@ segments in `wal_folder`.
 """
 
 import os
+import re
 import struct
 from collections.abc import Iterator
 from enum import StrEnum
@@ -37,6 +38,9 @@ _REST = struct.Struct("<QQQIIBBBH")
 _HAS_REJECTS, _IS_REPAIRED = 1, 2
 HEADER_BYTES = _CHECKSUM.size + _REST.size
 SUFFIX = ".wal"
+SEGMENT_NAME = re.compile(r"00[0-9]{18}\.wal")
+"""Names of segments; larger numbers would not fit into a table's log."""
+
 SCAN_BYTES = 1 << 20
 
 _SIGNALS = {Signal.TRACES: 1, Signal.LOGS: 2}

@@ -3,18 +3,26 @@
 The collector's id is the folder's name. A running collector holds a lock on `lock` inside, so no
 two ever write under one id: the second one on a lake takes another folder. The newest segment is
 never removed, so its name remembers the next sequence number even when everything has landed.
+
+What else somebody put into these folders, links of any kind too, is left alone: it is no log and
+no segment, whatever its name, and `lake verify` names it.
 """
 
 import json
+import logging
 import os
+import re
 import secrets
+import stat
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
+from functools import cache
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
-from tracegrade_collector.log import wal
+from tracegrade_collector.log import acknowledged, wal
+from tracegrade_collector.log.acknowledged import Acknowledged, read_acknowledged
 from tracegrade_collector.log.wal import Damage, DamageKind, Glance
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.files import (
@@ -26,12 +34,22 @@ from tracegrade_lake.files import (
     sync_folder,
     write_whole,
 )
-from tracegrade_lake.locks import FolderLock
+from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
 
 LOCK_NAME = "lock"
 OWNER_NAME = "owner.json"
+LANDING_NAME = "landing.json"
+"""What the lander has in flight; `land/deaths.py` writes it."""
+
+OWN_NAMES: Final = frozenset(
+    {LOCK_NAME, LANDER_LOCK_NAME, OWNER_NAME, LANDING_NAME, acknowledged.NAME}
+)
+COLLECTOR_ID: Final = re.compile(r"[0-9A-Za-z]+")
+UNFINISHED: Final = re.compile(r"\..+\.unfinished")
 TOKEN_BITS = 62
 MAX_TOKENS = 1000  # one of them is in the table, unless so many starts never landed anything
+
+logger = logging.getLogger(__name__)
 
 
 class WalFolder:
@@ -51,6 +69,7 @@ class WalFolder:
         """Return a folder that no running collector owns: the first free one, else a new one."""
         parent = lake_root / "wal"
         make_folder(parent)
+        say_left_alone(cls.foreign_in(lake_root))
         for path in cls.all_in(lake_root):
             claimed = cls._try_claim(path)
             if claimed:
@@ -72,7 +91,16 @@ class WalFolder:
     @staticmethod
     def all_in(lake_root: Path) -> list[Path]:
         """Return the folders of all collectors, sorted."""
-        return folders_in(lake_root / "wal")
+        with suppress(NotADirectoryError):
+            return [path for path in folders_in(lake_root / "wal") if _is_log(path)]
+        return []
+
+    @staticmethod
+    def foreign_in(lake_root: Path) -> list[Path]:
+        """Return what lies beside the folders of collectors and is none, sorted."""
+        with suppress(FileNotFoundError, NotADirectoryError):
+            return sorted(path for path in (lake_root / "wal").iterdir() if not _is_log(path))
+        return []
 
     @classmethod
     def claim_orphans(cls, lake_root: Path) -> Iterator[Self]:
@@ -111,7 +139,7 @@ class WalFolder:
     def seal(self) -> bool:
         """Seal the newest segment of a dead collector; return whether anything is sealed now."""
         if self.segments():
-            _, fd = self.create_segment(self.recover())
+            _, fd = self.create_segment(self.free_seq(self.recover()))
             os.close(fd)
         return bool(self.sealed_segments())
 
@@ -129,7 +157,23 @@ class WalFolder:
         Raises:
             FileNotFoundError: The folder was removed, and with it what had not landed.
         """
-        return sorted(path for path in self.path.iterdir() if path.suffix == wal.SUFFIX)
+        with os.scandir(self.path) as found:
+            return sorted(self.path / each.name for each in found if _is_segment(each))
+
+    def foreign(self) -> list[Path]:
+        """Return what lies in the folder and is neither a segment nor of its own files, sorted."""
+        with os.scandir(self.path) as found:
+            return sorted(
+                self.path / each.name
+                for each in found
+                if not _is_segment(each)
+                and each.name not in OWN_NAMES
+                and not UNFINISHED.fullmatch(each.name)
+            )
+
+    def acknowledged(self) -> dict[int, Acknowledged]:
+        """Return how far segments were acknowledged, by first number, as far as that is known."""
+        return read_acknowledged(self.path)
 
     def sealed_segments(self) -> list[Path]:
         """Return the segments that will not grow any more, oldest first: all but the newest.
@@ -144,10 +188,15 @@ class WalFolder:
         """Return how much the log holds that has not landed."""
         return sum(map(size_of, self.segments()))
 
-    def glance_over(self) -> Iterator[Glance]:
-        """Yield what the headers of all records say, oldest first; the log may grow and shrink."""
+    def glance_over(self, *, readable_only: bool = False) -> Iterator[Glance]:
+        """Yield what the headers of all records say, oldest first; the log may grow and shrink.
+
+        Args:
+            readable_only: Pass over segments that may not be read; else they are an error.
+        """
+        passed_over = (FileNotFoundError, PermissionError)[: 1 + readable_only]
         for segment in self.segments():
-            with suppress(FileNotFoundError), open(segment, "rb") as file:
+            with suppress(*passed_over), open(segment, "rb") as file:
                 yield from wal.glance_over(file)
 
     def oldest_ns(self) -> int | None:
@@ -158,30 +207,40 @@ class WalFolder:
     def recover(self) -> int:
         """Cut a torn tail off the newest segment; return the next sequence number.
 
-        Only the newest can be torn: a segment is sealed after its last sync.
+        Only the newest can be torn: a segment is sealed after its last sync. What was acknowledged
+        is never cut: a segment that holds less than that is damaged, and left to the lander.
 
         Raises:
             OtherVersion: It was written by a version that we cannot read; it is left as it is.
         """
+        known = self.acknowledged()
+        numbers = [each.next_seq for each in known.values()]  # also of what is lost
         segments = self.segments()
         if not segments:
-            return 1
+            return max([1, *numbers])
         newest = segments[-1]
+        of_newest = known.get(wal.first_seq(newest))
         next_seq, good_bytes = wal.first_seq(newest), newest.stat().st_size
         with open(newest, "rb") as file:
             for found in wal.read_segment(file):
                 if not isinstance(found, Damage):
                     next_seq = found.seq + 1
-                elif found.kind is DamageKind.TORN:
+                elif found.kind is DamageKind.TORN and not _was_acknowledged(found, of_newest):
                     good_bytes = found.start
         _cut(newest, good_bytes)
-        return next_seq
+        return max([next_seq, *numbers])
+
+    def free_seq(self, seq: int) -> int:
+        """Return the first number from this one on whose segment name nothing foreign has."""
+        while _is_foreign(self.path / wal.segment_name(seq)):
+            seq += 1
+        return seq
 
     def create_segment(self, first_seq: int) -> tuple[Path, int]:
         """Return a new segment and a file descriptor to append to it; its name is on the disk."""
         path = self.path / wal.segment_name(first_seq)
         # It exists only if nothing was ever logged in it, so it is taken over.
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, FILE_MODE)
+        fd = os.open(path, SEGMENT_FLAGS, FILE_MODE)
         reach("segment_created")
         try:
             sync_folder(self.path)
@@ -201,6 +260,41 @@ class WalFolder:
         """Give the folder back."""
         if self._lock:
             self._lock.close()
+
+
+SEGMENT_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+def say_left_alone(paths: Iterable[Path]) -> None:
+    """Log, once a process for each, that something is not of the log and stays where it is."""
+    for path in paths:
+        _say_left_alone(path)
+
+
+@cache
+def _say_left_alone(path: Path) -> None:
+    logger.warning("%s is not of the log and is left alone; move it elsewhere", path)
+
+
+def _is_log(path: Path) -> bool:
+    """Return whether an entry of `wal/` is a collector's folder; a link is none."""
+    return bool(COLLECTOR_ID.fullmatch(path.name)) and path.is_dir() and not path.is_symlink()
+
+
+def _is_segment(entry: "os.DirEntry[str]") -> bool:
+    return bool(wal.SEGMENT_NAME.fullmatch(entry.name)) and entry.is_file(follow_symlinks=False)
+
+
+def _is_foreign(path: Path) -> bool:
+    """Return whether a name of a segment is taken by something that is none."""
+    try:
+        return not stat.S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def _was_acknowledged(damage: Damage, known: Acknowledged | None) -> bool:
+    return known is not None and damage.start < known.size
 
 
 def _cut(segment: Path, good_bytes: int) -> None:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from tracegrade_collector.errors import CollectorError, Unavailable
 from tracegrade_collector.log import wal
+from tracegrade_collector.log.acknowledged import AcknowledgedFile
 from tracegrade_collector.log.wal import Entry
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_lake.crash_points import reach
@@ -94,7 +95,7 @@ class WalWriter:
                 self._commit(batch)
             self._segments.probe_if_due()
             self._segments.rotate_if_due()
-        self._segments.seal()
+        self._segments.close()
 
     def _next_batch(self) -> tuple[list[_Waiting], bool]:
         """Return what waits, as far as one batch goes, and whether `close` was called."""
@@ -148,10 +149,13 @@ class _Segments:
         self._paused_until = 0.0
         self.is_failing = False
         self._fd: int | None = None
+        self._acknowledged = AcknowledgedFile(folder.path)
         self._open()
 
     def _open(self) -> None:
+        self._next_seq = self._folder.free_seq(self._next_seq)
         _, self._fd = self._folder.create_segment(self._next_seq)
+        self._acknowledged.begin(self._next_seq, map(wal.first_seq, self._folder.segments()))
         self._size = os.fstat(self._fd).st_size
         self._started = 0.0
 
@@ -195,6 +199,7 @@ class _Segments:
             msg = f"the segment was removed from {self._folder.path}; stop, and start again"
             raise OSError(msg)
         self._size += sum(map(len, buffers))
+        self._acknowledged.add(self._size, self._next_seq)
         self._started = self._started or time.monotonic()
 
     def probe_if_due(self) -> None:
@@ -232,6 +237,11 @@ class _Segments:
     def rotate_if_due(self) -> None:
         if not self.is_failing and (self._size >= self._max_bytes or self.secs_until_due == 0):
             self.seal()
+
+    def close(self) -> None:
+        """Seal the open segment; nothing more is written."""
+        self.seal()
+        self._acknowledged.close()
 
     def seal(self) -> None:
         """Start the next segment, which seals this one; an empty one is left as it is."""

@@ -81,9 +81,7 @@ def spilled(state: Path, before_ns: int) -> list[Path]:
 def pending_requests(state: Path, trace_ids: Set[str]) -> int:
     """Return how many requests in the log, not landed yet, hold something of the traces."""
     segments = (
-        segment
-        for path in sorted((state / "wal").glob("*/"))
-        for segment in WalFolder(path).segments()
+        segment for path in WalFolder.all_in(state) for segment in WalFolder(path).segments()
     )
     return sum(_count_requests(segment, trace_ids) for segment in segments)
 

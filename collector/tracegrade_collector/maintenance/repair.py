@@ -32,6 +32,7 @@ from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.importer import COLLECTOR_ID as IMPORT
 from tracegrade_collector.importing.importer import rows_app_id
 from tracegrade_collector.log.ledger import landed_seqs
+from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_lake.columns import Table
 from tracegrade_lake.commit import LiveFile, TableChange, commit, live_files, open_table
 from tracegrade_lake.errors import LakeDamaged, MaintenanceBusy
@@ -411,7 +412,7 @@ def _nobody_lands(state: Path) -> Iterator[None]:
         MaintenanceBusy: One is running.
     """
     with ExitStack() as stack:
-        for folder in sorted((state / "wal").glob("*/")):
+        for folder in WalFolder.all_in(state):
             lock = FolderLock(folder / LANDER_LOCK_NAME)
             stack.callback(lock.close)
             if not lock.try_acquire():

@@ -11,7 +11,7 @@ the lake.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -195,13 +195,14 @@ def _landed_seq(tables: dict[str, Snapshot]) -> Callable[[str, str], int | None]
 def _missing_segments(lake: Lake, tables: dict[str, Snapshot]) -> Iterator[str]:
     """Yield for each log whose next record to land is gone, what is missing."""
     landed_seq = _landed_seq(tables)
-    for path in sorted((lake.state / "wal").glob("*/")):
+    for path in WalFolder.all_in(lake.state):
+        folder = WalFolder(path)
         seqs = [landed_seq(table, f"{path.name}/{each}") for each, table in TABLES.items()]
-        landed = max(seq or 0 for seq in seqs)
-        segments = WalFolder(path).segments()
-        if segments and first_seq(segments[0]) > landed + 1:
+        missing = folder.free_seq(max(seq or 0 for seq in seqs) + 1)
+        segments = folder.segments()
+        if segments and first_seq(segments[0]) > missing:
             yield (
-                f"log {path.name}: records {landed + 1} to {first_seq(segments[0]) - 1} have not "
+                f"log {path.name}: records {missing} to {first_seq(segments[0]) - 1} have not "
                 "landed and are not in the log; put the removed segments back, or accept the loss"
             )
 
@@ -227,19 +228,30 @@ def _add_accounts(report: VerificationReport, now: _Instant) -> None:
                 f"{who}: {name} has {line.rows} rows, landed less removed are {expected}; "
                 "see the findings about its files, or `tracegrade lake repair`"
             )
-        if account.totals.damaged_pieces:
-            pieces = account.totals.damaged_pieces
-            report.notes.append(f"{who}: {pieces} damaged pieces of the log are in {QUARANTINE}")
-        if account.totals.quarantined_requests:
-            count = account.totals.quarantined_requests
-            report.notes.append(
-                f"{who}: {count} requests were accepted and could not land, they are in "
-                f"{QUARANTINE}; `tracegrade import FILE` lands one"
-            )
-        if account.undecodable_requests:
-            count = account.undecodable_requests
-            report.notes.append(f"{who}: {count} requests could not be decoded, answered 400")
+        _add_set_aside(report, account, who)
     _add_others(report, known, now)
+
+
+def _add_set_aside(report: VerificationReport, account: Account, who: str) -> None:
+    """Say what was received and is in no table: lost, damaged, or not convertible to rows."""
+    totals = account.totals
+    if totals.lost_requests:
+        report.wrong.append(
+            f"{who}: {totals.lost_requests} acknowledged requests are lost, since the log was "
+            f"damaged before they landed; what was left of them is in {QUARANTINE}"
+        )
+    if totals.damaged_pieces:
+        report.notes.append(
+            f"{who}: {totals.damaged_pieces} damaged pieces of the log are in {QUARANTINE}"
+        )
+    if totals.quarantined_requests:
+        report.notes.append(
+            f"{who}: {totals.quarantined_requests} requests were accepted and could not land, "
+            f"they are in {QUARANTINE}; `tracegrade import FILE` lands one"
+        )
+    if account.undecodable_requests:
+        count = account.undecodable_requests
+        report.notes.append(f"{who}: {count} requests could not be decoded, answered 400")
 
 
 def _line(account: Account, table: TableState | None, removed: Counter[str]) -> AccountLine:
@@ -299,8 +311,10 @@ def _add_tables(report: VerificationReport) -> None:
 
 def _add_logs(lake: Lake, report: VerificationReport, note: Callable[[str], None]) -> None:
     """Read each pending record; only the end of an open segment may be unfinished."""
-    for path in sorted((lake.state / "wal").glob("*/")):
+    _add_foreign(report, WalFolder.foreign_in(lake.state))
+    for path in WalFolder.all_in(lake.state):
         folder = WalFolder(path)
+        _add_foreign(report, folder.foreign())
         if deaths := deaths_of(path):
             report.notes.append(
                 f"log {folder.collector_id}: the lander died {deaths} times over what is to land "
@@ -312,22 +326,34 @@ def _add_logs(lake: Lake, report: VerificationReport, note: Callable[[str], None
                 report.wrong += _segment_faults(folder, segment)
 
 
+def _add_foreign(report: VerificationReport, paths: Iterable[Path]) -> None:
+    report.notes += [
+        f"{path} is not of the log and is left alone; move it elsewhere" for path in paths
+    ]
+
+
 def _segment_faults(folder: WalFolder, segment: Path) -> list[str]:
-    found = _read(segment)
+    known = folder.acknowledged().get(first_seq(segment))  # read first: the log may only be ahead
+    try:
+        found = _read(segment)
+    except PermissionError:
+        return [f"{segment} may not be read; let the collector's user read it, then it lands"]
     if found.damages and segment == max(folder.segments(), default=None):
         time.sleep(REST_SECS)  # what is being written looks damaged until it is whole
         lasting = set(_read(segment).damages)
         found = _Segment(
+            found.good,
             [
                 each
                 for each in found.damages
-                if each.kind is DamageKind.CORRUPT and each in lasting
+                if each in lasting
+                and (each.kind is DamageKind.CORRUPT or (known and each.start < known.size))
             ],
             [],  # numbers are missing where the damage is
         )
     if not segment.exists():  # it landed; its damage is in quarantine now
         return []
-    return [
+    faults = [
         f"{segment}: bytes {damage.start} to {damage.end} are damaged; the rest lands, "
         f"and they go to {QUARANTINE}"
         for damage in found.damages
@@ -336,27 +362,38 @@ def _segment_faults(folder: WalFolder, segment: Path) -> list[str]:
         "report it"
         for first, last in found.gaps
     ]
+    lost = known.lost(found.good) if known else 0
+    if known and lost:
+        faults.append(
+            f"{segment}: {lost} of {known.requests} acknowledged requests, which were its first "
+            f"{known.size} bytes, are damaged or gone; put a whole copy back before it lands"
+        )
+    return faults
 
 
 class _Segment(NamedTuple):
+    good: int
+    """How many records are whole."""
+
     damages: list[Damage]
     gaps: list[tuple[int, int]]
     """First and last number of each stretch of records that is not there, nor damaged."""
 
 
 def _read(segment: Path) -> _Segment:
-    found = _Segment([], [])
+    good, damages, gaps = 0, list[Damage](), list[tuple[int, int]]()
     before: int | None = None
     with suppress(FileNotFoundError), open(segment, "rb") as file:
         for each in read_segment(file):
             if isinstance(each, Damage):
-                found.damages.append(each)
+                damages.append(each)
                 before = None
                 continue
+            good += 1
             if before is not None and each.seq != before + 1:
-                found.gaps.append((before + 1, each.seq - 1))
+                gaps.append((before + 1, each.seq - 1))
             before = each.seq
-    return found
+    return _Segment(good, damages, gaps)
 
 
 def _add_aside(lake: Lake, report: VerificationReport, now: _Instant) -> None:

@@ -29,7 +29,7 @@ from tests.slow import slow_after
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.log.wal import segment_name
+from tracegrade_collector.log.wal import read_segment, segment_name
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.maintenance.verify import verify
 from tracegrade_collector.receive.lander_process import DRAIN
@@ -142,10 +142,15 @@ def test_backlog_of_a_killed_collector_lands(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_torn_tail_is_cut(backlog: Path, tmp_path: Path) -> None:
     """A record that was half written when the collector died does not hide those before it."""
-    os.truncate(backlog, backlog.stat().st_size - 10)
+    with open(backlog, "rb+") as file:
+        first, *_ = read_segment(file)
+        file.seek(0)
+        unfinished = file.read(first.end - 10)
+        file.seek(0, os.SEEK_END)
+        file.write(unfinished)
     land_what_is_left(tmp_path)
 
-    assert landed_ids(tmp_path) == [1, 2]
+    assert landed_ids(tmp_path) == [1, 2, 3]
     assert list((tmp_path / "quarantine").iterdir()) == []
 
 

@@ -1,5 +1,6 @@
 """The log's records: what a crash or a bad disk leaves is told apart, and nothing else is lost."""
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from io import BytesIO
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
+from tracegrade_collector.log.acknowledged import AcknowledgedFile
 from tracegrade_collector.log.wal import (
     Damage,
     DamageKind,
@@ -182,3 +184,60 @@ def test_claimed_folder_is_not_claimed_again(tmp_path: Path) -> None:
     assert third.collector_id == first.collector_id
     second.close()
     third.close()
+
+
+def test_recovery_leaves_an_end_that_was_acknowledged(folder: WalFolder) -> None:
+    """It is damage, which the lander counts; numbers go on after those that are lost."""
+    content = SEGMENT[:-1]
+    (folder.path / segment_name(7)).write_bytes(content)
+    known = AcknowledgedFile(folder.path)
+    known.begin(7, [7])
+    known.add(len(SEGMENT), 10)
+    known.close()
+
+    assert folder.recover() == 10
+    assert (folder.path / segment_name(7)).read_bytes() == content
+
+
+def test_what_is_acknowledged_is_known_by_segment(folder: WalFolder) -> None:
+    """Those that are gone are forgotten; an entry with a flipped bit is as none."""
+    known = AcknowledgedFile(folder.path)
+    for first in (1, 5, 9):
+        known.begin(first, [5])
+        known.add(first * 100, first + 3)
+    known.close()
+    path = folder.path / "acknowledged"
+
+    assert folder.acknowledged() == {5: (5, 500, 8), 9: (9, 900, 12)}
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 + 3] ^= 1
+    path.write_bytes(content)
+    assert folder.acknowledged() == {5: (5, 500, 8)}
+
+
+def test_an_acknowledged_file_that_cannot_be_written_stops_nothing(folder: WalFolder) -> None:
+    """It only lags behind then."""
+    (folder.path / "acknowledged").mkdir()
+    known = AcknowledgedFile(folder.path)
+    known.begin(1, [])
+    known.add(100, 2)
+    known.close()
+
+    assert folder.acknowledged() == {}
+
+
+def test_only_regular_files_with_a_segments_name_are_segments(folder: WalFolder) -> None:
+    """Whatever else is there, numbers that a foreign name takes are left out."""
+    (folder.path / segment_name(1)).touch()
+    (folder.path / segment_name(2)).mkdir()
+    (folder.path / segment_name(3)).symlink_to(segment_name(1))
+    os.mkfifo(folder.path / segment_name(4))
+    (folder.path / "garbage.wal").touch()
+
+    assert [path.name for path in folder.segments()] == [segment_name(1)]
+    assert folder.free_seq(1) == 1
+    assert folder.free_seq(2) == 5
+    assert [path.name for path in folder.foreign()] == [
+        *map(segment_name, (2, 3, 4)),
+        "garbage.wal",
+    ]
