@@ -131,7 +131,7 @@ def open_table(storage: TableStorage, version: int | None = None) -> DeltaTable 
         return None
     except (DeltaError, OSError) as error:
         fact = str(error).splitlines()[0]
-        msg = f"the log of table {storage.name} cannot be read ({fact}); see {storage.place}"
+        msg = f"the log of table {storage.name} cannot be read ({fact}); see `tracegrade lake repair`"
         raise LakeDamaged(msg) from error
 
 

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,6 +54,7 @@ from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 from tracegrade_lake.maintenance.removals import (
     NOBODY,
     collectors,
+    has_lost_removal,
     recording,
     removals_so_far,
     removed_rows,
@@ -191,14 +193,21 @@ class _Table:
             return False
         try:
             delta = open_table(storage)
-            return delta is not None and live_files(delta) is not None
+            if delta is None:
+                return False
+            transaction_version(delta, "")  # read apart from the files
+            return live_files(delta) is not None
         except LakeDamaged as error:
             self._note(f"{self._name}: {error}")
             return False
 
     def _has_lost_commits(self, storage: TableFolder) -> bool:
-        """Return whether files hold rows that were reported and that the log does not name."""
+        """Return whether rows were reported, or erased, by commits that the log does not have."""
         delta = open_table(storage)
+        noted = partial(transaction_version, delta) if delta else lambda _: None
+        if has_lost_removal(self._lake.state, self._name, noted):
+            self._note(f"{self._name}: a commit that removed rows is not in the log")
+            return True
         live = {file.path for file in live_files(delta)} if delta else set()
         lost = [
             file

@@ -153,7 +153,8 @@ def _read_at_once(lake: Lake) -> _Instant | None:
     tables = dict(_snapshots(lake, wrong))
     accounts = read_ledger(lake.state, _landed_seq(tables))
     removed = _removed(lake, tables)
-    wrong += _missing_segments(lake, tables)
+    if not wrong:  # a table that cannot be read does not say what has landed
+        wrong += _missing_segments(lake, tables)
     again = dict(_snapshots(lake, []))
     if _versions(tables) != _versions(again) or removed != _removed(lake, tables):
         return None
@@ -178,8 +179,12 @@ def _snapshots(lake: Lake, wrong: list[str]) -> Iterator[tuple[str, Snapshot]]:
     for name in lake.tables():
         try:
             table = snapshot(lake, name)
+            if table:
+                table.transaction_version(
+                    ""
+                )  # read apart from all else, so it may be damaged alone
         except LakeDamaged as error:
-            wrong.append(f"{error}; `tracegrade lake repair` makes it readable again")
+            wrong.append(str(error))
             continue
         if table:
             yield name, table

@@ -106,6 +106,21 @@ def removals_so_far(state: Path, table: str) -> dict[str, int]:
     return {_app_id(book): book["number"] - is_open}
 
 
+def has_lost_removal(
+    state: Path, table: str, transaction_version: Callable[[str], int | None]
+) -> bool:
+    """Return whether rows count as removed by a commit that a table's log no longer has.
+
+    Args:
+        state: The folder with the counts.
+        table: The table's name.
+        transaction_version: That of the table's handle.
+    """
+    book = _read(state)
+    counted = [each["number"] for each in book["history"] if each["table"] == table]
+    return bool(counted) and (transaction_version(_app_id(book)) or 0) < max(counted)
+
+
 def rows_by_collector(file: pq.ParquetFile) -> Counter[str]:
     """Return how many rows of each collector a file holds; NOBODY for a built table's."""
     names = file.schema_arrow.names

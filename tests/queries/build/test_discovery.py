@@ -200,3 +200,22 @@ def test_lost_notes_cost_time_and_no_row(lake: Lake, table: Any) -> None:
 
     assert rows(lake, told) == [{"step_count": 1, "trace_records": 2}]
     assert rows(lake, "SELECT count(*) AS traces FROM built_traces") == [{"traces": 2}]
+
+
+@pytest.mark.parametrize("table", BUILT, ids=lambda table: table.name)
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff"], ids=["emptied", "cut", "garbage"])
+def test_a_damaged_newest_commit_of_a_build_is_made_up_for(
+    lake: Lake, table: Any, content: bytes
+) -> None:
+    """Its rows are built again though nothing new has come, and are those that were there."""
+    for seq, trace in enumerate((1, 2), start=1):
+        arrive(lake, Arrival("a", seq, frozenset({trace}), logs=False), seq)
+        build(lake)
+    before = contents(lake)
+    log = lake.root / table.name / "_delta_log"
+    max(log.glob("*.json")).write_bytes(content)
+    build(lake)
+
+    assert contents(lake) == before
+    assert rows(lake, "SELECT count(*) AS traces FROM built_traces") == [{"traces": 2}]
+    assert build(lake)[:4] == (0, 0, 0, 0)

@@ -15,6 +15,7 @@ from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
 from tracegrade_scoring.errors import ScoringBusy
 from tracegrade_scoring.job.discovery import Chosen
 from tracegrade_scoring.job.score import _alone, score
+from tracegrade_scoring.schema import SCORE_TABLES
 from tracegrade_scoring.tasks import Specification
 
 from .lakes import TASKS, copied, run, tables, tracegrade_score
@@ -93,3 +94,23 @@ def test_killed_run_is_not_seen_and_the_next_one_puts_it_right(
     assert tables(pair) == before
     score(pair, spec)
     assert tables(pair) == after != before
+
+
+@pytest.mark.parametrize(
+    ("table", "content"), slow_after(2, [
+        (table.name, content) for content in (b"", b"{") for table in SCORE_TABLES
+    ]),
+)  # fmt: skip
+def test_a_damaged_newest_commit_of_scores_is_made_up_for(
+    pair: Lake, spec: Specification, table: str, content: bytes
+) -> None:
+    """All is scored again though nothing new has come, and the scores are those of before."""
+    land(pair, run(3, "look"), seq=3, day=1)
+    score(pair, spec)
+    before = tables(pair)
+    max((pair.root / table / "_delta_log").glob("*.json")).write_bytes(content)
+    if content:  # such a log cannot even be read
+        assert tracegrade("lake", "repair", "--lake", pair.root).returncode == 0
+    score(pair, spec)
+
+    assert tables(pair) == before
