@@ -130,8 +130,8 @@ def open_table(storage: TableStorage, version: int | None = None) -> DeltaTable 
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as error:
-        fact = str(error).splitlines()[0]
-        msg = f"the log of table {storage.name} cannot be read ({fact}); see `tracegrade lake repair`"
+        fact = f"{storage.place} cannot be read ({str(error).splitlines()[0]})"
+        msg = f"the log of {fact}; see `tracegrade lake repair`"
         raise LakeDamaged(msg) from error
 
 

@@ -41,6 +41,7 @@ def _counts(ledger: Shown) -> dict[str, int]:
         "quarantined_items": totals.quarantined_items,
         "unaccounted_items": totals.unaccounted,
         "damaged_log_pieces": totals.damaged_pieces,
+        "lost_requests": totals.lost_requests,
     }
 
 
