@@ -211,4 +211,5 @@ class Folder:
     def lock(self, name: str) -> FolderLock:
         """Return a lock on a file of the lake's folder, for the processes of this machine."""
         self.prepare()
-        return FolderLock(self.root / f"{name}.lock")
+        with writing_to(self.root):
+            return FolderLock(self.root / f"{name}.lock")

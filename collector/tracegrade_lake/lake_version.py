@@ -7,12 +7,13 @@ and of version 1.
 """
 
 import json
+import secrets
 from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
 from tracegrade_lake.errors import LakeDamaged, LakeNewer
-from tracegrade_lake.files import write_whole
+from tracegrade_lake.files import sync_folder, write_synced
 
 LAKE_VERSION: Final = 1
 """Raised when code from before would misread, or damage, what is written from now on."""
@@ -64,11 +65,17 @@ def check_version(folder: Path) -> bool:
 def note_version(folder: Path) -> None:
     """Note this version in a folder unless it is there; raise as `is_noted` does.
 
+    Several processes may do so at once: each writes a file of its own, the last name counts.
+
     Raises:
         OSError: The disk refused.
     """
-    if not check_version(folder):
-        write_whole(folder / VERSION_FILE, note())
+    if check_version(folder):
+        return
+    unfinished = folder / f".{VERSION_FILE}.{secrets.token_hex(8)}.unfinished"
+    write_synced(unfinished, lambda file: file.write(note()))
+    unfinished.rename(folder / VERSION_FILE)
+    sync_folder(folder)
 
 
 def _read(content: bytes, place: str | Path) -> tuple[int, str]:

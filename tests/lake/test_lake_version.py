@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import obstore
@@ -30,6 +31,15 @@ def test_a_new_lake_notes_its_version_for_its_owner_alone(tmp_path: Path) -> Non
 
     assert noted(lake.root) == LAKE_VERSION
     assert (lake.root / VERSION_FILE).stat().st_mode & 0o777 == 0o600
+
+
+def test_many_may_make_a_lake_at_once(tmp_path: Path) -> None:
+    """Whoever comes first, nobody fails, and nothing unfinished is left."""
+    with ThreadPoolExecutor(16) as pool:
+        lakes = list(pool.map(Lake.create, [tmp_path / "lake"] * 64))
+
+    assert {noted(lake.root) for lake in lakes} == {LAKE_VERSION}
+    assert [path.name for path in lakes[0].root.iterdir()] == [VERSION_FILE]
 
 
 def test_who_only_reads_an_older_lake_writes_nothing(tmp_path: Path) -> None:
