@@ -87,6 +87,9 @@ _MACROS: Final = (  # each may use those before it
 )
 _CALLS: Final = (
     "requests",
+    "id_matches",
+    "argument_matches",
+    "name_matches",
     "matches",
     "shared_responses",
     "responses",
