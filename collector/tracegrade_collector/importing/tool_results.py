@@ -63,7 +63,12 @@ def read_result(value: Mapping[str, Any]) -> ToolResult:
     said = None if error in _NO_ERROR or error is True else error_text(error)
     shown = text if text.strip() else said or text
     return ToolResult(
-        as_id(call_id), name if isinstance(name, str) else None, shown, failed, error=said
+        as_id(call_id),
+        name if isinstance(name, str) else None,
+        shown,
+        failed,
+        error=said,
+        of_user=value.get("requestor") == "user",  # tau2-bench
     )
 
 

@@ -64,6 +64,9 @@ class ToolResult(NamedTuple):
     error: str | None = None
     """What the source says of the failure beside the result."""
 
+    of_user: bool = False
+    """The source says that the user called the tool."""
+
 
 class Plan(NamedTuple):
     """A plan that a text of the model holds; the text has a piece of its own."""

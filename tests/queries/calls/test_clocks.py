@@ -69,7 +69,8 @@ def _shifted(body: Row, tools: set[str], by_ns: int) -> bytes:
     for each in _spans(body):
         above: str | None = _hex(each["spanId"])
         while above in parents and above not in tools:
-            above = _hex(parents[above]) if parents[above] else None
+            parent = parents[above]
+            above = _hex(parent) if parent else None
         if above in tools:
             for key in ("startTimeUnixNano", "endTimeUnixNano"):
                 each[key] = str(int(each[key]) + by_ns)

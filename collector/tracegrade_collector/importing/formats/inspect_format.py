@@ -28,6 +28,7 @@ from tracegrade_collector.importing.trajectory import (
     counts,
     spans_of,
 )
+from tracegrade_collector.importing.whose_calls import with_own_replies
 
 FORMAT: Final = "inspect"
 ZIP_MAGIC: Final = b"PK\x03\x04"
@@ -223,7 +224,7 @@ def _messages(sample: Row, ignored: Counter[str]) -> list[Message]:
             Message(m.role, m.pieces, times.get(key) or m.time_ns, m.model, usages.get(key, {}))
             for m in read_messages([message], ignored)
         ]
-    return found
+    return with_own_replies(found, ignored)
 
 
 def _plain(message: dict[str, Any], attachments: Row) -> dict[str, Any]:

@@ -41,6 +41,7 @@ from tracegrade_collector.importing.trajectory import (
     left_out,
     spans_of,
 )
+from tracegrade_collector.importing.whose_calls import with_own_replies
 
 FORMAT: Final = "messages"
 FIELDS: Final = (
@@ -139,7 +140,7 @@ class _Reader:
             return ImportPart(place, fault=_mostly_unread(chat.unread, total), ignored=ignored)
         run = RunOrigin(FORMAT, source_of(self._path), str(number), number)
         shown = f"{self._path.name}:{record.line}"
-        messages = self._acted(chat.messages)
+        messages = with_own_replies(self._acted(chat.messages), ignored)
         trajectory = _trajectory(run, shown, record.value, self.fields, messages, ignored)
         self._found += counts(trajectory)
         return ImportPart(
