@@ -383,3 +383,62 @@ def test_output_that_was_not_told_is_read_from_the_next_input() -> Scene:
         "observation no u",
         "answer Done.",
     ]
+
+
+def _searching(number: int, parent: int, *, at: float, ms: float, scope: str = "koog") -> Row:
+    told = {"gen_ai__tool__call__arguments": '{"q": "a"}', "gen_ai__tool__call__result": "r"}
+    return tool(number, parent, at=at, ms=ms, scope=scope, **told)
+
+
+@built_together
+def test_nested_equal_calls_are_two_if_they_were_requested_twice() -> Scene:
+    """Two calls at once in a context that leaks; there are no ids."""
+    asked = message("assistant", request("t", q="a"), request("t", q="a"))
+    lake = yield [
+        agent(1),
+        model(2, 1, said=[asked]),
+        _searching(3, 1, at=5, ms=20),
+        _searching(4, 3, at=6, ms=18),
+    ]
+    assert story(lake) == ['tool_call t {"q":"a"} ok', "observation r"] * 2
+
+
+@built_together
+def test_nested_equal_calls_are_two_if_the_outer_goes_on_for_long() -> Scene:
+    """No model call is told; what a layer around a call adds is short."""
+    lake = yield [
+        agent(1, ms=9000),
+        _searching(2, 1, at=5, ms=2000),
+        _searching(3, 2, at=105, ms=1000),
+    ]
+    assert story(lake) == ['tool_call t {"q":"a"} ok', "observation r"] * 2
+
+
+@built_together
+def test_openinference_nested_equal_calls_are_two_if_they_were_requested_twice() -> Scene:
+    """Indexed keys of the request, without ids."""
+    kind = "openinference__span__kind"
+    prefix = "llm__output_messages__0__message__tool_calls__"
+    said = {
+        f"{prefix}{number}__tool_call__function__{key}": value
+        for number in (0, 1)
+        for key, value in (("name", "t"), ("arguments", '{"q": "a"}'))
+    }
+    told = {"tool__name": "t", "input__value": '{"q": "a"}', "output__value": "r"}
+    lake = yield [
+        agent(1),
+        span(2, 1, scope="oi", **{kind: "LLM"}, **said),
+        span(3, 1, at=5, ms=20, scope="oi", **{kind: "TOOL"}, **told),
+        span(4, 3, at=6, ms=18, scope="oi", **{kind: "TOOL"}, **told),
+    ]
+    assert story(lake) == ['tool_call t {"q":"a"} ok', "observation r"] * 2
+
+
+@built_together
+def test_layers_around_equal_calls_are_no_calls() -> Scene:
+    """Two requests, each seen by an outer and an inner layer of one scope, are two calls."""
+    asked = message("assistant", request("t", q="a"), request("t", q="a"))
+    layers = [_searching(3, 1, at=5, ms=20), _searching(4, 3, at=6, ms=18)]
+    more = [_searching(5, 1, at=30, ms=20), _searching(6, 5, at=31, ms=18)]
+    lake = yield [agent(1), model(2, 1, said=[asked]), *layers, *more]
+    assert story(lake) == ['tool_call t {"q":"a"} ok', "observation r"] * 2

@@ -86,7 +86,6 @@ _MACROS: Final = (  # each may use those before it
     "takes_nothing",
 )
 _CALLS: Final = (
-    "requests",
     "id_matches",
     "argument_matches",
     "name_matches",
@@ -101,7 +100,7 @@ _CALLS: Final = (
     "interrupted_runs",
     "calls",
 )
-"""Calls that models requested, and what came of them."""
+"""What came of the calls that models requested."""
 
 _TEXTS: Final = ("utility_calls", "turns", "recovered_thoughts", "model_texts")
 """What agents were told and said."""
@@ -195,7 +194,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "bucket_events", "cut_events")
     _salvage(con, "cut_events", "salvaged_events", _IN_EVENTS)
     _read_dialects(con)
-    _make(con, "pauses", "failed_exits")
+    _make(con, "pauses", "failed_exits", "user_requests")
     run(con, _WITHOUT_ATTRIBUTES)
     _make(con, "operations", "code_texts")
     _read_code(con)
@@ -228,8 +227,9 @@ def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _group_tool_spans(con: duckdb.DuckDBPyConnection) -> None:
-    """Make `executions`: all spans that record one tool call are one row."""
-    _make(con, "tool_spans", "nested_tool_edges", "tool_twin_edges", "resumed_tool_edges")
+    """Make `requests`, and `executions`: all spans that record one tool call are one row."""
+    _make(con, "requests", "user_tools", "tool_spans")
+    _make(con, "nested_tool_edges", "tool_twin_edges", "resumed_tool_edges")
     _make(con, "tool_edges")
     follow(con, "tool_edges", "tool_ends")
     _make(con, "executions")

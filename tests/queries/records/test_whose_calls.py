@@ -155,3 +155,77 @@ def test_text_that_speaks_of_an_object_is_a_text() -> Scene:
     lake = yield [agent(1), model(2, 1, at=1, said=[message("assistant", said)])]
 
     assert story(lake) == [f"answer {said}"]
+
+
+def _rm(number: int, parent: int, at: float, path: str) -> Row:
+    told = {"gen_ai__tool__call__arguments": f'{{"path": "{path}"}}'}
+    return tool(number, parent, at=at, tool_name="rm", **told)
+
+
+@built_together
+def test_executions_without_ids_are_of_the_agent_that_requested_them() -> Scene:
+    """Spans of tools hang below the main agent, and only arguments say whose they are."""
+    asked = [message("assistant", request("rm", path=path)) for path in ("a", "b")]
+    lake = yield _caller(
+        model(5, 4, at=5, said=[asked[0]]),
+        _rm(6, 1, 10, "a"),
+        model(7, 4, at=20, said=[asked[1]]),
+        _rm(8, 1, 25, "b"),
+    )
+
+    assert story(lake, SUB) == [
+        'tool_call rm {"path":"a"} ok',
+        'tool_call rm {"path":"b"} ok',
+    ]
+    assert story(lake, f"{TRACE}-{1:016x}") == [
+        "tool_call task {} ok",
+        "observation listed",
+        "answer All done.",
+    ]
+
+
+@built_together
+def test_model_calls_without_ids_are_of_the_agent_that_executed_their_calls() -> Scene:
+    """The model calls hang below the main agent instead."""
+    first = message("assistant", request("rm", path="a"))
+    lake = yield _caller(model(5, 1, at=5, said=[first]), _rm(6, 4, 10, "a"))
+
+    assert story(lake, SUB) == ['tool_call rm {"path":"a"} ok']
+    assert story(lake, f"{TRACE}-{1:016x}") == [
+        "tool_call task {} ok",
+        "observation listed",
+        "answer All done.",
+    ]
+
+
+@built_together
+def test_openinference_executions_without_ids_are_of_the_agent_that_requested_them() -> Scene:
+    """An id that the model gave and the tool does not tell says nothing."""
+    call = "llm__output_messages__0__message__tool_calls__0__tool_call__"
+    said = {
+        f"{call}id": "x1",
+        f"{call}function__name": "rm",
+        f"{call}function__arguments": '{"path":"a"}',
+    }
+    kind = "openinference__span__kind"
+    told = {"tool__name": "rm", "input__value": '{"path": "a"}'}
+    lake = yield _caller(
+        span(5, 4, at=5, scope="openinference", **{kind: "LLM"}, **said),
+        span(6, 1, at=10, scope="openinference", **{kind: "TOOL"}, **told),
+    )
+
+    assert story(lake, SUB) == ['tool_call rm {"path":"a"} ok']
+
+
+@built_together
+def test_what_both_agents_request_stays_where_it_is() -> Scene:
+    """Nothing says whose the execution is."""
+    asked = message("assistant", request("rm", path="a"))
+    lake = yield _caller(
+        model(5, 4, at=5, said=[asked]),
+        model(6, 1, at=65, said=[asked]),
+        _rm(7, 1, 67, "a"),
+    )
+
+    assert 'tool_call rm {"path":"a"} ok' in story(lake, f"{TRACE}-{1:016x}")
+    assert story(lake, SUB) == ['tool_call rm {"path":"a"} unknown']

@@ -2,7 +2,7 @@
 --
 -- Some instrumentations hang what a sub-agent does below the main agent. A model call is of the
 -- sub-agent that executed all calls it tells of; an execution is of the only run that requested
--- its id.
+-- its id. Where one of both has no id, a call is the same if its tool and arguments are.
 --
 -- Reads:
 --   dialect_messages
@@ -35,6 +35,10 @@ spans AS (
     operations.trace_id,
     operations.operation,
     operations.call_id,
+    hash(
+      operations.tool_name,
+      coalesce(json(try_cast(operations.arguments AS JSON))::VARCHAR, operations.arguments)
+    )::VARCHAR AS call_digest,
     operations.start_ns,
     operations.end_ns,
     runs_of_operations.run
@@ -49,45 +53,85 @@ told AS (
     spans.key,
     spans.trace_id,
     spans.run,
-    dialect_messages.call_id,
-    dialect_messages.direction = 'out' AS is_request
-  FROM dialect_messages
+    nullif(parts.call_id, '') AS call_id,
+    CASE
+      WHEN parts.part_type = 'tool_call'
+        THEN
+          hash(
+            parts.tool_name,
+            coalesce(json(try_cast(parts.arguments AS JSON))::VARCHAR, parts.arguments)
+          )::VARCHAR
+    END AS call_digest,
+    parts.direction = 'out' AND parts.part_type = 'tool_call' AS is_request
+  FROM dialect_messages AS parts
   INNER JOIN spans USING (key)
-  WHERE
-    spans.operation = 'model'
-    AND dialect_messages.part_type IN ('tool_call', 'tool_call_response')
-    AND dialect_messages.call_id <> ''
+  WHERE spans.operation = 'model' AND parts.part_type IN ('tool_call', 'tool_call_response')
+),
+
+-- What is executed by an id that nobody tells, and told by one that nobody executes, has none.
+ids AS (
+  SELECT
+    trace_id,
+    call_id
+  FROM spans
+  WHERE operation = 'tool'
+  INTERSECT
+  SELECT
+    trace_id,
+    call_id
+  FROM told
+),
+
+executions AS (
+  SELECT
+    spans.key,
+    spans.trace_id,
+    spans.run,
+    coalesce(ids.call_id, spans.call_digest) AS call
+  FROM spans
+  LEFT JOIN ids USING (trace_id, call_id)
+  WHERE spans.operation = 'tool'
+),
+
+told_calls AS (
+  SELECT
+    told.key,
+    told.trace_id,
+    told.run,
+    told.is_request,
+    coalesce(ids.call_id, told.call_digest) AS call
+  FROM told
+  LEFT JOIN ids USING (trace_id, call_id)
 ),
 
 executing AS (
   SELECT
     trace_id,
-    call_id,
+    call,
     min(run) AS run
-  FROM spans
-  WHERE operation = 'tool' AND call_id IS NOT NULL
-  GROUP BY trace_id, call_id
+  FROM executions
+  GROUP BY trace_id, call
   HAVING min(run) = max(run)
 ),
 
 requesting AS (
   SELECT
     trace_id,
-    call_id,
+    call,
     min(run) AS run
-  FROM told
+  FROM told_calls
   WHERE is_request
-  GROUP BY trace_id, call_id
+  GROUP BY trace_id, call
   HAVING min(run) = max(run)
 ),
 
 model_owners AS (
   SELECT
-    told.key,
+    told_calls.key,
     min(executing.run) AS run
-  FROM told
-  INNER JOIN executing USING (trace_id, call_id)
-  GROUP BY told.key
+  FROM told_calls
+  INNER JOIN executing USING (trace_id, call)
+  GROUP BY told_calls.key
   HAVING min(executing.run) = max(executing.run)
 ),
 
@@ -104,12 +148,11 @@ moved_models AS (
 -- A request that hangs too high does not say whose the execution is.
 moved_tools AS (
   SELECT
-    spans.key,
+    executions.key,
     requesting.run
-  FROM spans
-  INNER JOIN requesting USING (trace_id, call_id)
-  INNER JOIN called ON requesting.run = called.run AND spans.run = called.caller_run
-  WHERE spans.operation = 'tool'
+  FROM executions
+  INNER JOIN requesting USING (trace_id, call)
+  INNER JOIN called ON requesting.run = called.run AND executions.run = called.caller_run
 ),
 
 moved AS (

@@ -39,8 +39,8 @@
 --   error_type          VARCHAR
 --   error_message       VARCHAR
 --   model               VARCHAR
---   input_tokens        BIGINT
---   output_tokens       BIGINT
+--   input_tokens        BIGINT   NULL where an answer is said to have taken no token at all.
+--   output_tokens       BIGINT   Likewise.
 --   cache_read_tokens   BIGINT
 --   reasoning_tokens    BIGINT
 --   cache_write_tokens  BIGINT
@@ -139,6 +139,19 @@ coalesced AS (
   UNION ALL BY NAME
   SELECT * EXCLUDE (precedence)
   FROM plain
+),
+
+-- A model that answers has read something. What stands in its place, as `<synthetic>`, has not.
+none_counted AS (
+  SELECT coalesced.key
+  FROM coalesced
+  INNER JOIN bucket_spans USING (key)
+  WHERE
+    coalesced.operation = 'model'
+    AND coalesced.input_tokens = 0
+    AND coalesce(coalesced.output_tokens, 0) = 0
+    AND NOT bucket_spans.failed
+    AND NOT starts_with(coalesce(coalesced.model, ''), '<')
 )
 
 SELECT
@@ -188,8 +201,8 @@ SELECT
     END
   ) AS error_message,
   coalesced.model,
-  coalesced.input_tokens,
-  coalesced.output_tokens,
+  if(none_counted.key IS null, coalesced.input_tokens, null) AS input_tokens,
+  if(none_counted.key IS null, coalesced.output_tokens, null) AS output_tokens,
   coalesced.cache_read_tokens,
   coalesced.reasoning_tokens,
   coalesced.cache_write_tokens,
@@ -223,4 +236,5 @@ SELECT
   END AS flags
 FROM coalesced
 INNER JOIN bucket_spans USING (key)
+LEFT JOIN none_counted USING (key)
 LEFT JOIN pauses USING (key);

@@ -1,4 +1,4 @@
--- Tool calls as the models requested them.
+-- Tool calls as the models requested them. One that speaks as the user calls the user's tools.
 --
 -- Reads:
 --   canonical
@@ -35,4 +35,7 @@ SELECT
   coalesce(regexp_matches(model_parts.arguments, '^\s*(null|"")?\s*$'), FALSE) AS is_blank
 FROM model_parts
 LEFT JOIN canonical ON model_parts.arguments = canonical.text
-WHERE model_parts.direction = 'out' AND model_parts.part_type = 'tool_call';
+WHERE
+  model_parts.direction = 'out'
+  AND model_parts.part_type = 'tool_call'
+  AND model_parts.role IS DISTINCT FROM 'user';

@@ -1,13 +1,14 @@
 -- Spans of tool executions, with what makes two of them comparable.
 --
--- An agent that was called without a tool span around it is the execution itself, in the run of
--- its caller.
+-- What the user called is not the agent's. An agent that was called without a tool span around it
+-- is the execution itself, in the run of its caller.
 --
 -- Reads:
 --   called_agents
 --   operations
 --   runs_of_operations
 --   canonical
+--   user_tools
 -- Columns:
 --   key              BIGINT   One row each.
 --   run              BIGINT
@@ -36,6 +37,7 @@ SELECT
   operations.span_id
 FROM operations
 INNER JOIN runs_of_operations USING (key)
+ANTI JOIN user_tools USING (key)
 LEFT JOIN canonical ON operations.arguments = canonical.text
 WHERE operations.operation = 'tool'
 UNION ALL BY NAME

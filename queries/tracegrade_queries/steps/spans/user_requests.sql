@@ -1,0 +1,24 @@
+-- Spans that say that the user requested them, as tau2-bench says of a simulated user's tools.
+--
+-- Reads:
+--   bucket_spans
+--   shapes
+-- Needs:
+--   shapes WHERE regexp_matches(array_to_string(names, ' '), '(^|[ .])requestor( |$)')
+-- Columns:
+--   key  BIGINT  One row each.
+-- Order:
+--   none
+WITH named AS (
+  SELECT
+    shape,
+    unnest(names) AS name
+  FROM shapes
+)
+
+SELECT DISTINCT bucket_spans.key
+FROM bucket_spans
+INNER JOIN named USING (shape)
+WHERE
+  regexp_matches(named.name, '(^|\.)requestor$')
+  AND bucket_spans.attributes[named.name] = 'user';
