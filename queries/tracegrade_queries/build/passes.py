@@ -276,7 +276,7 @@ def _find_copies(con: duckdb.DuckDBPyConnection) -> None:
     run(con, "INSERT INTO model_copy_ends FROM replayed_calls")
     _make(con, "tool_records", "tool_copies", "copied_edges")
     follow(con, "copied_edges", "copied_ends")
-    _make(con, "copied_operations")
+    _make(con, "lone_copies", "copied_operations")
     if has_rows(con, "copied_operations"):
         run(con, _RUNS_WITHOUT_COPIES)
     _make(con, "moved_operations")

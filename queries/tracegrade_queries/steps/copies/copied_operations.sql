@@ -1,11 +1,13 @@
 -- Operations of the traces with copies, and the run that each is in then.
 --
 -- An execution that was recorded before is in none, with all that is below it, as are plans,
--- thoughts, answers and observations that a replay tells again. Model calls stay, beside the
--- record that counts: one may tell what the other does not.
+-- thoughts, answers and observations that a replay tells again, and model calls that another trace
+-- records. Other model calls stay, beside the record that counts: one may tell what the other does
+-- not.
 --
 -- Reads:
 --   copied_ends
+--   lone_copies
 --   model_copy_ends
 --   model_ends
 --   operations
@@ -13,7 +15,7 @@
 --   runs_of_operations
 --   tool_copies
 -- Needs:
---   run_copies or model_copy_ends or tool_copies
+--   run_copies or model_copy_ends or tool_copies or lone_copies
 -- Columns:
 --   key  BIGINT  Operation that is in another run or in none; one row each.
 --   run  BIGINT  The run that it is in; NULL if it counts nowhere.
@@ -64,6 +66,8 @@ dropped AS (
   SELECT key FROM below_copies
   UNION
   SELECT key FROM tool_copies
+  UNION
+  SELECT key FROM lone_copies
 ),
 
 recorded_again AS (

@@ -5,6 +5,7 @@
 -- scope wrote it.
 --
 -- Reads:
+--   lone_copies
 --   model_copy_ends
 --   model_records
 --   model_twin_edges
@@ -12,7 +13,7 @@
 --   tool_records
 --   tool_twin_edges
 -- Needs:
---   model_copy_ends or tool_copies or model_twin_edges or tool_twin_edges
+--   model_copy_ends or tool_copies or model_twin_edges or tool_twin_edges or lone_copies
 -- Columns:
 --   reason  VARCHAR  One row each.
 --   calls   BIGINT   At least 1.
@@ -40,6 +41,9 @@ WITH pairs AS (
   UNION ALL BY NAME
   SELECT TRUE AS is_other_scope
   FROM tool_twin_edges
+  UNION ALL BY NAME
+  SELECT TRUE AS is_other_scope
+  FROM lone_copies
 )
 
 SELECT

@@ -8,6 +8,7 @@
 --   built_trajectories
 --   dialect_operations
 --   judging_spans
+--   lone_copies
 --   operations
 --   runs_of_operations
 -- Columns:
@@ -21,6 +22,7 @@ WITH counts AS (
     count(*) AS calls
   FROM operations
   ANTI JOIN runs_of_operations USING (key)
+  ANTI JOIN lone_copies USING (key)
   WHERE operations.operation = 'model'
   UNION ALL
   SELECT

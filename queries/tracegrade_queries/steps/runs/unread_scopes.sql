@@ -1,14 +1,22 @@
--- How many traces of the bucket gave no trajectory, by the scope of their outermost span.
+-- How many traces of the bucket gave no trajectory, by the scope of their outermost span. Those of
+-- which another trace tells all are no such.
 --
 -- Reads:
 --   bucket_spans
 --   built_trajectories
+--   lone_copies
 -- Columns:
 --   scope_name  VARCHAR  '' if none was sent; one row each.
 --   traces      BIGINT   At least 1.
 -- Order:
 --   none
-WITH outermost AS (
+WITH copied AS (
+  SELECT bucket_spans.trace_id
+  FROM bucket_spans
+  SEMI JOIN lone_copies USING (key)
+),
+
+outermost AS (
   SELECT
     bucket_spans.trace_id,
     -- A root comes first, then what starts earliest.
@@ -18,6 +26,7 @@ WITH outermost AS (
     ) AS scope_name
   FROM bucket_spans
   ANTI JOIN built_trajectories USING (trace_id)
+  ANTI JOIN copied USING (trace_id)
   GROUP BY bucket_spans.trace_id
 )
 
