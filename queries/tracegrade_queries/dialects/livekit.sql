@@ -3,7 +3,7 @@
 -- Since 2026 names of attributes that hold content have `pii` as their second segment. A model
 -- call is `llm_node`, around the client's request, which the GenAI conventions describe: what the
 -- model requested stands on the outer one alone.
--- Source: livekit/agents, telemetry/trace_types.py and voice/generation.py.
+-- Source: https://github.com/livekit/agents, livekit-agents/livekit/agents/telemetry.
 --
 -- Rank:
 --   65

@@ -5,8 +5,8 @@ from typing import Any
 
 from tests.scenes import built_together
 
-from .together import Scene
-from .traces import Row, rows, span, story
+from ..together import Scene
+from ..traces import Row, rows, span, story
 
 CALL = {"id": "x/fnc_0", "type": "function_call", "call_id": "c1", "name": "get_weather"}
 ASKED: Row = {"type": "message", "role": "user", "content": ["Weather?", {"type": "image"}]}
