@@ -385,8 +385,12 @@ def test_output_that_was_not_told_is_read_from_the_next_input() -> Scene:
     ]
 
 
+def _kind(kind: str) -> Row:
+    return {"openinference__span__kind": kind}
+
+
 def _searching(number: int, parent: int, *, at: float, ms: float, scope: str = "koog") -> Row:
-    told = {"gen_ai__tool__call__arguments": '{"q": "a"}', "gen_ai__tool__call__result": "r"}
+    told: Row = {"gen_ai__tool__call__arguments": '{"q": "a"}', "gen_ai__tool__call__result": "r"}
     return tool(number, parent, at=at, ms=ms, scope=scope, **told)
 
 
@@ -417,19 +421,18 @@ def test_nested_equal_calls_are_two_if_the_outer_goes_on_for_long() -> Scene:
 @built_together
 def test_openinference_nested_equal_calls_are_two_if_they_were_requested_twice() -> Scene:
     """Indexed keys of the request, without ids."""
-    kind = "openinference__span__kind"
     prefix = "llm__output_messages__0__message__tool_calls__"
-    said = {
+    said: Row = {
         f"{prefix}{number}__tool_call__function__{key}": value
         for number in (0, 1)
         for key, value in (("name", "t"), ("arguments", '{"q": "a"}'))
     }
-    told = {"tool__name": "t", "input__value": '{"q": "a"}', "output__value": "r"}
+    told: Row = {"tool__name": "t", "input__value": '{"q": "a"}', "output__value": "r"}
     lake = yield [
         agent(1),
-        span(2, 1, scope="oi", **{kind: "LLM"}, **said),
-        span(3, 1, at=5, ms=20, scope="oi", **{kind: "TOOL"}, **told),
-        span(4, 3, at=6, ms=18, scope="oi", **{kind: "TOOL"}, **told),
+        span(2, 1, scope="oi", **_kind("LLM"), **said),
+        span(3, 1, at=5, ms=20, scope="oi", **_kind("TOOL"), **told),
+        span(4, 3, at=6, ms=18, scope="oi", **_kind("TOOL"), **told),
     ]
     assert story(lake) == ['tool_call t {"q":"a"} ok', "observation r"] * 2
 

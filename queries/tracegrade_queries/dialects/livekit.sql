@@ -3,7 +3,7 @@
 -- Since 2026 names of attributes that hold content have `pii` as their second segment. A model
 -- call is `llm_node`, around the client's request, which the GenAI conventions describe: what the
 -- model requested stands on the outer one alone.
--- Source: https://github.com/livekit/agents, livekit-agents/livekit/agents/telemetry.
+-- The names are those of telemetry/trace_types.py in https://github.com/livekit/agents.
 --
 -- Rank:
 --   65

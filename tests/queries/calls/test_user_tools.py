@@ -14,6 +14,10 @@ LOOKING: dict[str, Any] = {
 }
 
 
+def _kind(kind: str) -> dict[str, Any]:
+    return {"openinference__span__kind": kind}
+
+
 @built_together
 def test_execution_that_a_message_of_the_user_requests_is_not_the_agents() -> Scene:
     """The GenAI conventions: the model hears what the user called, and what came of it."""
@@ -34,7 +38,7 @@ def test_execution_that_a_message_of_the_user_requests_is_not_the_agents() -> Sc
 def test_openinference_message_of_the_user_that_calls_is_not_the_agents() -> Scene:
     """Indexed keys say the same."""
     calls = "llm__input_messages__0__message__tool_calls__0__tool_call__"
-    told = {
+    told: dict[str, Any] = {
         "llm__input_messages__0__message__role": "user",
         f"{calls}id": "u1",
         f"{calls}function__name": "toggle",
@@ -42,11 +46,11 @@ def test_openinference_message_of_the_user_that_calls_is_not_the_agents() -> Sce
         "llm__output_messages__0__message__role": "assistant",
         "llm__output_messages__0__message__content": "Done.",
     }
-    kind = "openinference__span__kind"
+    toggle: dict[str, Any] = {"tool__name": "toggle", "tool__id": "u1"}
     lake = yield [
-        span(1, ms=99, **{kind: "AGENT"}),
-        span(2, 1, at=3, **{kind: "TOOL", "tool__name": "toggle", "tool__id": "u1"}),
-        span(3, 1, at=7, **{kind: "LLM", **told}),
+        span(1, ms=99, **_kind("AGENT")),
+        span(2, 1, at=3, **_kind("TOOL"), **toggle),
+        span(3, 1, at=7, **_kind("LLM"), **told),
     ]
     assert story(lake) == ["answer Done."]
 

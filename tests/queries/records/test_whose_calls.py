@@ -157,8 +157,12 @@ def test_text_that_speaks_of_an_object_is_a_text() -> Scene:
     assert story(lake) == [f"answer {said}"]
 
 
+def _kind(kind: str) -> Row:
+    return {"openinference__span__kind": kind}
+
+
 def _rm(number: int, parent: int, at: float, path: str) -> Row:
-    told = {"gen_ai__tool__call__arguments": f'{{"path": "{path}"}}'}
+    told: Row = {"gen_ai__tool__call__arguments": f'{{"path": "{path}"}}'}
     return tool(number, parent, at=at, tool_name="rm", **told)
 
 
@@ -202,16 +206,15 @@ def test_model_calls_without_ids_are_of_the_agent_that_executed_their_calls() ->
 def test_openinference_executions_without_ids_are_of_the_agent_that_requested_them() -> Scene:
     """An id that the model gave and the tool does not tell says nothing."""
     call = "llm__output_messages__0__message__tool_calls__0__tool_call__"
-    said = {
+    said: Row = {
         f"{call}id": "x1",
         f"{call}function__name": "rm",
         f"{call}function__arguments": '{"path":"a"}',
     }
-    kind = "openinference__span__kind"
-    told = {"tool__name": "rm", "input__value": '{"path": "a"}'}
+    told: Row = {"tool__name": "rm", "input__value": '{"path": "a"}'}
     lake = yield _caller(
-        span(5, 4, at=5, scope="openinference", **{kind: "LLM"}, **said),
-        span(6, 1, at=10, scope="openinference", **{kind: "TOOL"}, **told),
+        span(5, 4, at=5, scope="openinference", **_kind("LLM"), **said),
+        span(6, 1, at=10, scope="openinference", **_kind("TOOL"), **told),
     )
 
     assert story(lake, SUB) == ['tool_call rm {"path":"a"} ok']
