@@ -274,9 +274,9 @@ TRAJECTORIES: Final = Table(
         Column(
             "is_fragment",
             BOOLEAN,
-            "True if it holds tools alone, without an agent, a model call or a task, and nothing "
-            "is missing above them: part of a run that is elsewhere. NULL if an earlier version "
-            "built the row.",
+            "True if it holds tools alone, or model calls alone that name, sum up or guard a "
+            "conversation, without an agent or a task, and nothing is missing above them: part of "
+            "a run that is elsewhere. NULL if an earlier version built the row.",
         ),
         Column(
             "finish_reasons",

@@ -188,7 +188,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         bool | None,
         typer.Option(
             "--fragments/--no-fragments",
-            help="Score traces of tools alone as runs, too; kept for later runs.",
+            help="Score traces of tools, or of titles and summaries, alone as runs, too; kept.",
         ),
     ] = None,
     engine: Annotated[

@@ -83,7 +83,7 @@ class BuildSummary(NamedTuple):
     """Model calls of those traces that belong to no agent's run, by reason; see
     `model_calls_apart`."""
     fragments: int = 0
-    """Those of the traces that hold tools alone."""
+    """Those of the traces that are parts of runs elsewhere."""
     copies: Mapping[str, int] = MappingProxyType({})
     """Spans of those traces that record a call which another span records, by reason; see
     `copies`."""

@@ -94,7 +94,7 @@ class ScoreSummary(NamedTuple):
     waiting: Waiting = NOBODY_WAITS
     """Traces of the lake with runs whose root may still come."""
     fragments: int = 0
-    """Traces that were built and hold tools alone."""
+    """Traces that were built and are parts of runs elsewhere."""
     copies: Mapping[str, int] = MappingProxyType({})
     """Spans that were built and record a call which another span records, by reason."""
     specification: Specification = NO_TASKS

@@ -158,13 +158,13 @@ def _apart_lines(apart: Mapping[str, int]) -> Iterator[str]:
 
 
 def _fragment_lines(done: ScoreSummary) -> Iterator[str]:
-    """Yield how many traces hold tools alone, and whether they are scored."""
+    """Yield how many traces are parts of other runs, and whether they are scored."""
     if done.fragments:
         verb = "holds" if done.fragments == 1 else "hold"
         how = "scored" if done.specification.fragments else "in no rate unless with --fragments"
         yield (
-            f"{words.count(done.fragments, 'trace')} {verb} tools alone, without an agent or a "
-            f"model call, and so a part of a run that is elsewhere: {how}"
+            f"{words.count(done.fragments, 'trace')} {verb} tools alone, or model calls alone "
+            f"that name or sum up a conversation, and so a part of a run that is elsewhere: {how}"
         )
 
 

@@ -15,7 +15,7 @@
 --   waiting_runs
 -- Parameters:
 --   $everything      BOOLEAN    Score every settled trace.
---   $fragments       BOOLEAN    Traces of tools alone are runs, too.
+--   $fragments       BOOLEAN    Traces that are parts of others are runs, too.
 --   $scorer_version  VARCHAR    Version of the definitions now.
 --   $tools_hash      VARCHAR    Hash of the tools now, for attempts without a known task.
 --   $match_hash      VARCHAR    Hash of every `match` now.

@@ -28,7 +28,7 @@ class Specification(BaseModel):
     tasks: dict[str, Task] = Field(default_factory=dict)
     tool_correctness: ToolCorrectness = ToolCorrectness()
     fragments: bool = False
-    """Traces of tools alone are runs to be scored."""
+    """Traces that are parts of runs elsewhere are runs to be scored."""
 
     @cached_property
     def hash(self) -> str:

@@ -308,3 +308,46 @@ def test_client_that_streams_after_its_framework_ended_records_the_same_call() -
 
     assert story(lake) == ["answer Sunny."]
     assert rows(lake, "SELECT llm_call_count FROM trajectories") == [{"llm_call_count": 1}]
+
+
+def _apart(response_id: str, **fields: Any) -> list[Row]:
+    """Return a call as OpenInference tells it, and a bare record of it in another trace."""
+    bare: Row = {"gen_ai__response__id": response_id, "gen_ai__usage__input_tokens": 10}
+    placed = {"at": 2, "ms": 28, "scope": "com.anthropic", **bare, **fields}
+    said = "llm__output_messages__0__message__content"
+    told: Row = {"openinference__span__kind": "LLM", said: "Sunny."}
+    told |= {"output__value": f'{{"id":"{response_id}"}}', "llm__token_count__prompt": 10}
+    whole = span(1, trace=1, at=1, ms=30, scope="openinference.anthropic", **told)
+    return [whole, model(1, trace=2, **placed)]
+
+
+@built_together
+def test_call_that_two_instrumentations_record_in_two_traces_counts_once() -> Scene:
+    """Nothing is around it, so each of them begins a trace; the one that tells more counts."""
+    lake = yield _apart("apart-1")
+    told = rows(lake, "SELECT llm_call_count AS calls, input_tokens FROM trajectories")
+    assert told == [{"calls": 1, "input_tokens": 10}]
+    assert story(lake) == ["answer Sunny."]
+
+
+@built_together
+def test_record_beside_an_agents_trace_counts_once() -> Scene:
+    """A gateway's own trace of a call that an agent's trace has, too."""
+    call = _apart("apart-2", scope="gateway", at=3, ms=20)
+    lake = yield [agent(9, trace=1, ms=99), call[0] | {"parentSpanId": f"{9:016x}"}, call[1]]
+    told = rows(lake, "SELECT llm_call_count AS calls, input_tokens FROM trajectories")
+    assert told == [{"calls": 1, "input_tokens": 10}]
+
+
+@built_together
+def test_calls_of_other_times_with_one_response_id_are_two() -> Scene:
+    """A stub answers each call with one id."""
+    lake = yield _apart("apart-3", at=50)
+    assert len(rows(lake, "SELECT 1 FROM trajectories")) == 2
+
+
+@built_together
+def test_calls_of_one_scope_in_two_traces_are_two() -> Scene:
+    """One instrumentation records each call once."""
+    lake = yield _apart("apart-4", scope="openinference.anthropic")
+    assert len(rows(lake, "SELECT 1 FROM trajectories")) == 2

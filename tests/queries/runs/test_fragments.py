@@ -72,3 +72,44 @@ def test_tools_beside_a_model_or_below_an_agent_are_none() -> Scene:
     beside = [model(1, trace=2, said=said), tool(2, trace=2, at=5)]
     lake = yield [*below, *beside]
     assert fragments(lake) == [False, False]
+
+
+TITLE = "Generate a title of at most 5 words for this conversation."
+
+
+@built_together
+def test_title_alone_is_a_fragment() -> Scene:
+    """A chat program asks for it in a trace of its own; what a user asks is a run."""
+    heard = [message("system", TITLE), message("user", "fix login")]
+    said = [message("assistant", "Fix login")]
+    asked = [message("system", "Be brief."), message("user", "Generate a title of a book.")]
+    lake = yield [
+        model(1, trace=1, heard=heard, said=said),
+        model(1, trace=2, heard=asked, said=said),
+    ]
+    assert fragments(lake) == [True, False]
+
+
+@built_together
+def test_openinference_title_alone_is_a_fragment() -> Scene:
+    """Below a span of the program that asks for it."""
+    told: dict[str, Any] = {"openinference__span__kind": "LLM"}
+    prefix = "llm__input_messages__0__message__"
+    told |= {f"{prefix}role": "system", f"{prefix}content": TITLE}
+    told |= {"llm__output_messages__0__message__content": "Fix login"}
+    lake = yield [span(1, openinference__span__kind="CHAIN", ms=9), span(2, 1, at=1, **told)]
+    assert fragments(lake) == [True]
+
+
+@built_together
+def test_title_beside_an_answer_or_of_a_task_is_none() -> Scene:
+    """The run that it names is there, or it is a task of its own."""
+    heard = [message("system", TITLE), message("user", "fix login")]
+    said = [message("assistant", "Fix login")]
+    own = [message("assistant", "Done.")]
+    lake = yield [
+        model(1, trace=1, heard=[message("user", "fix login")], said=own, ms=9),
+        model(2, trace=1, at=20, heard=heard, said=said),
+        model(1, trace=2, heard=heard, said=said, tracegrade__task__id="title"),
+    ]
+    assert fragments(lake) == [False, False]

@@ -19,6 +19,7 @@
 --   built_steps
 --   unfinished_runs
 --   interrupted_runs
+--   utility_calls
 -- Columns:
 --   as the table trajectories
 -- Order:
@@ -59,6 +60,7 @@ gathered AS (
     min(start_ns) AS start_ns,
     max(end_ns) FILTER (WHERE ended) AS end_ns,
     bool_and(operation IN ('tool', 'observation')) AS has_tools_alone,
+    bool_and(operation IN ('model', 'other')) AS has_models_alone,
     list_sort(list_distinct(list(dialect))) AS dialects
   FROM members
   GROUP BY run
@@ -85,6 +87,15 @@ model_counts AS (
   FROM model_calls
   INNER JOIN turns USING (model_call)
   GROUP BY model_calls.run
+),
+
+-- Runs that do nothing but name or sum up a conversation that is elsewhere.
+serving_runs AS (
+  SELECT model_calls.run
+  FROM model_calls
+  LEFT JOIN utility_calls USING (model_call)
+  GROUP BY model_calls.run
+  HAVING bool_and(utility_calls.model_call IS NOT NULL)
 ),
 
 used AS (
@@ -252,7 +263,7 @@ SELECT
   interrupted_runs.run IS NOT NULL AS interrupted,
   -- A run that names its task, or has lost the spans above it, is one of an agent all the same.
   runs.root IS NULL
-  AND gathered.has_tools_alone
+  AND (gathered.has_tools_alone OR (gathered.has_models_alone AND serving_runs.run IS NOT NULL))
   AND unfinished_runs.run IS NULL
   AND coalesce(gathered.task_id, gathered.injection) IS NULL AS is_fragment,
   finishes.finish_reasons,
@@ -275,6 +286,7 @@ LEFT JOIN finishes USING (run)
 LEFT JOIN roots USING (run)
 LEFT JOIN unfinished_runs USING (run)
 LEFT JOIN interrupted_runs USING (run)
+LEFT JOIN serving_runs USING (run)
 LEFT JOIN calling_runs USING (run)
 -- A lone workflow span, without anything below it, is not a run of an agent.
 WHERE

@@ -1,4 +1,5 @@
--- How many traces of the bucket hold tools alone: parts of runs that are elsewhere.
+-- How many traces of the bucket are parts of runs that are elsewhere: they hold tools alone, or
+-- model calls alone that name or sum up a conversation.
 --
 -- Reads:
 --   built_trajectories
