@@ -1,5 +1,7 @@
 """Odd traces: lost, doubled, circular and nested spans give steps, and never break a build."""
 
+from typing import Any
+
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -11,6 +13,7 @@ from tracegrade_queries.build.build import build
 from .together import Scene
 from .traces import (
     MS,
+    Row,
     TraceRows,
     agent,
     land,
@@ -267,3 +270,23 @@ def test_sampled_trace_weighs_more() -> Scene:
     lake = yield [sampled, tool(2, 1, at=1)]
 
     assert rows(lake, "SELECT sample_weight FROM trajectories") == [{"sample_weight": 4.0}]
+
+
+def _without(span: Row, key: str, *, told: str | None = None) -> Row:
+    """Return the span without one of its times, or with what stands for none."""
+    return {**span, key: told} if told else {name: span[name] for name in span if name != key}
+
+
+@built_together
+def test_duration_is_unknown_without_a_start_or_an_end() -> Scene:
+    """Neither 0 nor the time since 1970."""
+    kind: dict[str, Any] = {"openinference__span__kind": "TOOL", "tool__name": "t"}
+    lake = yield [
+        _without(agent(1, trace=1), "endTimeUnixNano"),
+        _without(tool(2, 1, trace=1, at=5), "endTimeUnixNano", told="0"),
+        _without(agent(1, trace=2), "startTimeUnixNano"),
+        _without(tool(2, 1, trace=2, at=5), "startTimeUnixNano", told="0"),
+        _without(span(1, trace=3, at=5, **kind), "endTimeUnixNano"),
+    ]
+    assert rows(lake, "SELECT DISTINCT duration_ms FROM trajectories") == [{"duration_ms": None}]
+    assert rows(lake, "SELECT DISTINCT duration_ms FROM steps") == [{"duration_ms": None}]

@@ -252,7 +252,8 @@ SELECT
   make_timestamp_ns(if(roots.run IS NULL, gathered.end_ns, roots.end_ns))::TIMESTAMP AS end_time,
   (
     if(roots.run IS NULL, gathered.end_ns, roots.end_ns)
-    - coalesce(roots.start_ns, gathered.start_ns)
+    -- A start of 0 was not sent.
+    - nullif(coalesce(roots.start_ns, gathered.start_ns), 0)
   ) / 1e6 AS duration_ms,
   unfinished_runs.run IS NULL AS complete,
   offered_in_runs.offered_tools,

@@ -99,8 +99,10 @@ SELECT
   CASE WHEN placed.opens_model_call THEN model_calls.reasoning_tokens END AS reasoning_tokens,
   make_timestamp_ns(operations.start_ns)::TIMESTAMP AS start_time,
   CASE WHEN operations.ended THEN make_timestamp_ns(operations.end_ns)::TIMESTAMP END AS end_time,
-  CASE WHEN operations.ended THEN (operations.end_ns - operations.start_ns) / 1e6 END
-    AS duration_ms,
+  CASE
+    WHEN operations.ended AND operations.start_ns > 0
+      THEN (operations.end_ns - operations.start_ns) / 1e6
+  END AS duration_ms,
   operations.trace_id,
   operations.span_id,
   model_calls.span_id AS request_span_id,
