@@ -4,7 +4,8 @@ For what the library cannot do: it refuses a whole request for one text that is 
 holds all of a request to change a part of it.
 """
 
-from collections.abc import Callable
+import codecs
+from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -21,6 +22,12 @@ MAX_DEPTH: Final = 100
 
 REPLACEMENT: Final = "\ufffd"
 """Stands for characters that could not be read."""
+
+MOST_REPLACED: Final = 4 << 20
+"""Characters of a request, each of which takes three bytes instead of one."""
+
+PIECE_BYTES: Final = 1 << 20
+_DECODER: Final = codecs.getincrementaldecoder("utf-8")
 
 
 class BadWire(ValueError):
@@ -66,7 +73,7 @@ class WireRewriter:
             msg = f"more than {MAX_DEPTH} messages inside one another"
             raise BadWire(msg)
         fields = _fields(descriptor)
-        pieces: list[bytes | memoryview] = []
+        written = bytearray()  # a list of pieces takes ten times their bytes if they are short
         kept = at = 0
         while at < len(body):
             start = at
@@ -79,10 +86,12 @@ class WireRewriter:
                 field = fields.get(tag >> 3)
                 new = self._member(body[at:end], field, depth) if field else None
                 if new is not None:
-                    pieces += [body[kept:start], _varint(tag), _varint(len(new)), new]
+                    written += body[kept:start]
+                    written += _varint(tag) + _varint(len(new))
+                    written += new
                     kept = end
             at = end
-        return b"".join([*pieces, body[kept:]]) if kept else None
+        return bytes(written + body[kept:]) if kept else None
 
     def _member(self, content: memoryview, field: _Field, depth: int) -> bytes | None:
         if field.kind is _Kind.TEXT or field.descriptor is None:
@@ -93,19 +102,44 @@ class WireRewriter:
 
 
 class Utf8Repair:
-    """Replaces what is no UTF-8 in texts, and counts the texts."""
+    """Replaces what is no UTF-8 in the texts of a request, and counts the texts."""
 
     def __init__(self) -> None:
         self.count = 0
+        self._left = MOST_REPLACED
 
     def __call__(self, text: bytes) -> bytes | None:
-        """Return the text with U+FFFD for what is no UTF-8; None if it is all UTF-8."""
+        """Return the text with U+FFFD for what is no UTF-8; None if it is all UTF-8.
+
+        Beyond `MOST_REPLACED` a text becomes one U+FFFD: all of them would triple a request.
+        """
         try:
-            text.decode()
+            for _ in _decoded(text, "strict"):
+                pass
         except UnicodeDecodeError:
             self.count += 1
-            return text.decode(errors="replace").encode()
+            return self._replaced(text)
         return None
+
+    def _replaced(self, text: bytes) -> bytes:
+        found = []
+        for piece in _decoded(text, "replace"):
+            self._left -= piece.count(REPLACEMENT)
+            if self._left < 0:
+                return REPLACEMENT.encode()
+            found.append(piece.encode())
+        return b"".join(found)
+
+
+def _decoded(text: bytes, errors: str) -> Iterator[str]:
+    """Yield a text piece by piece: one wide character makes a whole one four times as long."""
+    if len(text) <= PIECE_BYTES:
+        yield text.decode(errors=errors)
+        return
+    decoder = _DECODER(errors)
+    for start in range(0, len(text), PIECE_BYTES):
+        yield decoder.decode(text[start : start + PIECE_BYTES])
+    yield decoder.decode(b"", final=True)
 
 
 def _head(body: memoryview, at: int) -> tuple[int, int, int]:
