@@ -182,6 +182,12 @@ def below_what_is_cut() -> bytes:
     return spans(*([field(5, body)] * 7))
 
 
+def lists_in_one_span(size: int) -> bytes:
+    """Return a request of a span with many lists that are each too short to be cut."""
+    attribute = field(9, entry(b"k", array(text(b"\1" * size))))
+    return spans(IDS + attribute * (SIZE // (size + 20)))
+
+
 def keys_of_their_own() -> bytes:
     """Return a request of spans, each of which has attributes of names that no other has."""
     keys = (b"attribute.%d" % number for number in range(VALUES // 4))
@@ -367,6 +373,8 @@ BODIES: Final = [
     HostileBody("deep lists in an event and a link", deep_beside),
     HostileBody("resources of their own", resources),
     HostileBody("records just too short to be cut", below_what_is_cut, LOGS),
+    HostileBody("lists in one span, too short to be cut", lambda: lists_in_one_span(1_300_000)),
+    HostileBody("short lists in one span", lambda: lists_in_one_span(1_000)),
     HostileBody("spans with keys of their own", keys_of_their_own),
     HostileBody("a text that is no UTF-8", lambda: one(text(b"\xff" * SIZE))),
     HostileBody("a list of what is no UTF-8", lambda: one(repeated(text(b"\xff" * 30), HALF))),

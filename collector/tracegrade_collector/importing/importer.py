@@ -29,7 +29,7 @@ from tracegrade_collector.importing.run_addresses import runs_of
 from tracegrade_collector.importing.verdict_rows import BATCH_ROWS, Verdict, add_verdicts
 from tracegrade_collector.redact.redaction import REDACTED, Redactor
 from tracegrade_collector.rows.rows import Record, log_rows, span_rows
-from tracegrade_collector.rows.shortening import LONG_BYTES, Shorten
+from tracegrade_collector.rows.shortening import NotedShortening, Shorten
 from tracegrade_collector.rows.wire import repeated_bytes
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_lake.files import FILE_MODE
@@ -196,7 +196,9 @@ class _Batch:
         if not self._records:
             return
         first, last = self._records[0].seq, self._records[-1].seq
-        rows = self._clean(self._rows(self._records, COLLECTOR_ID, self._redactor.shortened))
+        shorten = NotedShortening(self._redactor.shortened)
+        rows = self._rows(self._records, COLLECTOR_ID, shorten)
+        rows = self._clean(rows, any_shortened=shorten.was_needed)
         new = rows.filter(pa.array(self._is_new(rows), pa.bool_()))
         self._imported.redacted.update(_redactions(new))
         if new.num_rows:
@@ -207,13 +209,9 @@ class _Batch:
         self._imported.known[self._signal] += rows.num_rows - new.num_rows
         self._records, self._bytes, self._file_of_seq = [], 0, {}
 
-    def _clean(self, rows: pa.Table) -> pa.Table:
+    def _clean(self, rows: pa.Table, *, any_shortened: bool) -> pa.Table:
         try:
-            touched = {
-                each.seq
-                for each in self._records
-                if each.is_repaired or len(each.body) >= LONG_BYTES
-            }
+            touched = {each.seq for each in self._records if each.is_repaired or any_shortened}
             return self._redactor.redact_rows(rows, touched)
         except Exception as error:  # noqa: BLE001 - nothing passes that was not looked at
             kind = type(error).__name__

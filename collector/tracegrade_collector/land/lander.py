@@ -35,7 +35,6 @@ from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.log.ledger import Ledger, Totals
 from tracegrade_collector.log.wal import (
     Damage,
-    Entry,
     Logged,
     first_seq,
     read_at,
@@ -46,7 +45,7 @@ from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_collector.rows.dividing import divided, is_large
 from tracegrade_collector.rows.pieces import pieces
 from tracegrade_collector.rows.rows import log_rows, span_rows
-from tracegrade_collector.rows.shortening import LONG_BYTES, Shorten
+from tracegrade_collector.rows.shortening import NotedShortening, Shorten
 from tracegrade_collector.rows.sources import Record
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Owner, StagedFile, Table
 from tracegrade_lake.crash_points import reach
@@ -157,7 +156,8 @@ class SignalLander:
         staged, landed = len(self._staged), 0
         try:
             for number, part in enumerate(divided(_record(logged), self._signal)):
-                rows = self._clean_rows([part], {logged.seq})
+                repaired = {logged.seq} if logged.entry.is_repaired else set[int]()
+                rows = self._clean_rows([part], repaired)
                 landed += self._stage_rows(rows, f"{name}-{number}")
         except OSError:  # the disk, as of `keep_refused`
             raise
@@ -178,10 +178,11 @@ class SignalLander:
         self._quarantine.keep_logged(logged.seq, logged.entry.body, logged.entry.encoding)
         return logged
 
-    def _clean_rows(self, records: Sequence[Record], touched: Set[int]) -> pa.Table:
-        """Return the rows of records without secrets; of these some values may be replaced."""
-        collector_id = self._quarantine.collector_id
-        rows = self._to_rows(records, collector_id, self._redactor.shortened)
+    def _clean_rows(self, records: Sequence[Record], repaired: Set[int]) -> pa.Table:
+        """Return the rows of records without secrets; of these some values were replaced."""
+        shorten = NotedShortening(self._redactor.shortened)
+        rows = self._to_rows(records, self._quarantine.collector_id, shorten)
+        touched = {each.seq for each in records} if shorten.was_needed else repaired
         return self._redactor.redact_rows(rows, touched)
 
     def _write(self, rows: pa.Table, name: str) -> list[StagedFile]:
@@ -231,8 +232,8 @@ class SignalLander:
     def _rows(self, logged: Sequence[Logged]) -> tuple[pa.Table, list[Logged]]:
         """Return the rows of records, and the records that cannot be converted to rows."""
         try:
-            touched = {each.seq for each in logged if _is_touched(each.entry)}
-            return self._clean_rows([*map(_record, logged)], touched), []
+            repaired = {each.seq for each in logged if each.entry.is_repaired}
+            return self._clean_rows([*map(_record, logged)], repaired), []
         except Exception:  # whatever is wrong with one record must not stop all the others
             logger.exception(
                 "some of %d records cannot be converted to rows; trying each", len(logged)
@@ -438,8 +439,3 @@ def _record(logged: Logged) -> Record:
         entry.body,
         entry.is_repaired,
     )
-
-
-def _is_touched(entry: Entry) -> bool:
-    """Return whether values of a request are replaced before its rows are there."""
-    return entry.is_repaired or len(entry.body) >= LONG_BYTES

@@ -7,7 +7,7 @@ each control character in a nested one is written as six. So what will be cut an
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from google.protobuf.message import Message
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
@@ -17,6 +17,16 @@ from tracegrade_collector.encoding.wire_texts import WireRewriter, field_bytes
 
 LONG_BYTES: Final = 8 << 20
 """Twice what is kept of a value; shorter ones are cut when their rows are there."""
+
+ESCAPE_CHARS: Final = 6
+"""How many JSON writes for a control character."""
+
+CONTROLS: Final = bytes(range(0x20))
+LEAST_BYTES: Final = LONG_BYTES // ESCAPE_CHARS
+"""A nested value of fewer is not long as JSON either."""
+
+MOST_NESTED_BYTES: Final = 32 << 20
+"""Of nested values of an item as JSON: those that go beyond it keep the note of their length."""
 
 PIECE_CHARS: Final = 1 << 20
 PIECE_BYTES: Final = 3 << 18
@@ -35,52 +45,73 @@ class Shorten(Protocol):
 
 def shortened(body: bytes, signal: Signal, shorten: Shorten) -> bytes:
     """Return a protobuf request without values that are too long; nested ones become texts."""
-    rewriter = WireRewriter(shorten, _Values(shorten).short, LONG_BYTES)
-    return rewriter.rewritten(body, empty_request(signal).DESCRIPTOR)
+    return _rewritten(body, empty_request(signal).DESCRIPTOR, shorten)
 
 
 def shortened_item(item: Message, shorten: Shorten) -> Message:
     """Return a span or log record without values that are too long."""
-    if item.ByteSize() < LONG_BYTES:
+    if item.ByteSize() < LEAST_BYTES:
         return item
-    rewriter = WireRewriter(shorten, _Values(shorten).short, LONG_BYTES)
-    short = rewriter.rewritten(item.SerializeToString(), item.DESCRIPTOR)
-    return type(item).FromString(short)
+    return type(item).FromString(_rewritten(item.SerializeToString(), item.DESCRIPTOR, shorten))
+
+
+def _rewritten(body: bytes, descriptor: Any, shorten: Shorten) -> bytes:
+    values = _Values(shorten)
+    least = 0 if _most_json_bytes(body) > MOST_NESTED_BYTES else LEAST_BYTES
+    return WireRewriter(values.text, values.short, least).rewritten(body, descriptor)
+
+
+def _most_json_bytes(body: bytes) -> int:
+    """Return about how long nested values of a message can be as JSON; short ones are not long."""
+    if len(body) * ESCAPE_CHARS <= MOST_NESTED_BYTES:
+        return 0
+    controls = len(body) - len(body.translate(None, CONTROLS))
+    return len(body) + (ESCAPE_CHARS - 1) * controls
 
 
 class _Values:
-    """Shortens values whole; holds none of their forms for longer than it needs it."""
+    """Shortens values of a request; holds none of their forms for longer than it needs it."""
 
     def __init__(self, shorten: Shorten) -> None:
         self._shorten = shorten
+        self._left = MOST_NESTED_BYTES
 
-    def short(self, content: bytes) -> bytes:
-        """Return a value, given as the bytes of an `AnyValue`, that is not too long."""
-        rewriter = WireRewriter(self._shorten, None, LONG_BYTES)
-        content = rewriter.rewritten(content, AnyValue.DESCRIPTOR)
-        value, is_long = AnyValue.FromString(content), len(content) >= LONG_BYTES // 2
+    def text(self, content: bytes) -> bytes | None:
+        """Return a text that is not too long; None if this one is not."""
+        return self._shorten(content) if len(content) >= LONG_BYTES else None
+
+    def short(self, content: bytes) -> bytes | None:
+        """Return a value, given as the bytes of an `AnyValue`, that is not too long; or None."""
+        before = content
+        content = WireRewriter(self.text, None, LONG_BYTES).rewritten(content, AnyValue.DESCRIPTOR)
+        value, is_long = AnyValue.FromString(content), len(content) >= LONG_BYTES
         match value.WhichOneof("value"):
-            case "bytes_value":
-                del content
+            case "bytes_value" if is_long:
+                del before, content
                 encoded = b64encode(value.bytes_value)
                 del value
                 return field_bytes(STRING_VALUE, self._shorten(encoded))
-            case "array_value" | "kvlist_value" if is_long:
-                del content
-                return field_bytes(STRING_VALUE, _nested_text(value, self._shorten))
-            case _:
-                return content
+            case "array_value" | "kvlist_value":
+                text = self._nested_text(value)
+                if text is not None:
+                    return field_bytes(STRING_VALUE, text)
+        return None if content is before else content
 
-
-def _nested_text(value: AnyValue, shorten: Shorten) -> bytes:
-    """Return a nested value as JSON, as far as it may be kept."""
-    written, length = bytearray(), 0
-    for piece in _pieces(value):
-        length += len(piece)
-        if len(written) <= 2 * LONG_BYTES:
-            written += piece
-    text = bytes(written)
-    return shorten(text) if length == len(text) else shorten(text, length)
+    def _nested_text(self, value: AnyValue) -> bytes | None:
+        """Return a nested value as JSON, as far as it may be kept; None if it may be whole."""
+        written, length = bytearray(), 0
+        most = max(0, min(2 * LONG_BYTES, self._left))
+        for piece in _pieces(value):
+            length += len(piece)
+            if len(written) < most:
+                written += piece
+        if length <= LONG_BYTES and length <= self._left:
+            self._left -= length
+            return None
+        text = bytes(written)
+        short = self._shorten(text) if length == len(text) else self._shorten(text, length)
+        self._left -= len(short)
+        return short
 
 
 def _pieces(value: AnyValue) -> Iterator[bytes]:
@@ -129,3 +160,17 @@ def _encoded(content: bytes) -> Iterator[bytes]:
     for start in range(0, len(content), PIECE_BYTES):
         yield b64encode(content[start : start + PIECE_BYTES])
     yield b'"'
+
+
+class NotedShortening:
+    """Shortens texts, and notes whether any was."""
+
+    def __init__(self, shorten: Shorten) -> None:
+        """Shorten as this does."""
+        self._shorten = shorten
+        self.was_needed = False
+
+    def __call__(self, text: bytes, length: int | None = None) -> bytes:
+        """Return a text that is not too long."""
+        self.was_needed = True
+        return self._shorten(text, length)
