@@ -25,7 +25,7 @@ CONTROLS: Final = bytes(range(0x20))
 LEAST_BYTES: Final = LONG_BYTES // ESCAPE_CHARS
 """A nested value of fewer is not long as JSON either."""
 
-MOST_NESTED_BYTES: Final = 32 << 20
+MOST_NESTED_BYTES: Final = 24 << 20
 """Of nested values of an item as JSON: those that go beyond it keep the note of their length."""
 
 PIECE_CHARS: Final = 1 << 20
