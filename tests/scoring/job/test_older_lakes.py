@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.commands import tracegrade
+from tests.slow import slow_after
 
 from tracegrade_lake import Lake
 from tracegrade_lake.lake_version import VERSION_FILE
@@ -32,7 +33,9 @@ def report(lake: Path) -> tuple[str, str, int]:
     return release["agent_name"], release["release"], release["runs"]["runs"]
 
 
-@pytest.mark.parametrize("archive", OLDER, ids=lambda path: path.name.partition(".")[0])
+@pytest.mark.parametrize(
+    "archive", slow_after(1, OLDER), ids=lambda path: path.name.partition(".")[0]
+)
 def test_an_older_lake_is_read_and_scored_again(archive: Path, tmp_path: Path) -> None:
     """Reading it changes nothing; a build replaces tables of another layout by its own."""
     lake = tmp_path / "lake"
