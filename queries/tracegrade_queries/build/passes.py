@@ -149,6 +149,20 @@ WHERE bucket_events.key = salvaged_events.key
 """
 
 
+# What hangs below a copy hangs below the span that counts.
+_WITHOUT_COPIES: Final = """
+DELETE FROM span_rows WHERE rowid IN (SELECT key FROM copied_spans);
+UPDATE span_rows SET parent_span_id = copied_spans.kept_span_id
+FROM copied_spans
+WHERE span_rows.trace_id = copied_spans.trace_id
+  AND span_rows.parent_span_id = copied_spans.span_id;
+UPDATE span_rows SET linked_span_id = copied_spans.kept_span_id
+FROM copied_spans
+WHERE span_rows.trace_id = copied_spans.trace_id
+  AND span_rows.linked_span_id = copied_spans.span_id
+"""
+
+
 # They take most of the memory of a bucket, which serves for the steps then.
 _WITHOUT_ATTRIBUTES: Final = """
 ALTER TABLE span_rows DROP attributes;
@@ -189,6 +203,9 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "surplus_spans")
     if has_rows(con, "surplus_spans"):
         run(con, "DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
+    _make(con, "coinciding_spans", "copied_spans")
+    if has_rows(con, "copied_spans"):
+        run(con, _WITHOUT_COPIES)
     _make(con, "shapes", "response_ids", "cut_texts")
     _salvage(con, "cut_texts", "salvaged_texts", _IN_SPANS)
     _make(con, "bucket_events", "cut_events")

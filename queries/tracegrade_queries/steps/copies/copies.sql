@@ -1,19 +1,22 @@
 -- How many spans of the bucket record a call that another span records, by reason.
 --
 -- `replayed`: at another time, as a workflow's replay does. `exported_twice`: at the same time,
--- with another span id. `polled`: an answer was asked for again. `second_instrumentation`: another
--- scope wrote it.
+-- with another span id, as all `copied_spans` are. `polled`: an answer was asked for again.
+-- `second_instrumentation`: another scope wrote it.
 --
 -- Reads:
+--   copied_spans
 --   lone_copies
 --   model_copy_ends
 --   model_records
 --   model_twin_edges
+--   operations
 --   tool_copies
 --   tool_records
 --   tool_twin_edges
 -- Needs:
 --   model_copy_ends or tool_copies or model_twin_edges or tool_twin_edges or lone_copies
+--     or copied_spans
 -- Columns:
 --   reason  VARCHAR  One row each.
 --   calls   BIGINT   At least 1.
@@ -44,6 +47,13 @@ WITH pairs AS (
   UNION ALL BY NAME
   SELECT TRUE AS is_other_scope
   FROM lone_copies
+  UNION ALL BY NAME
+  SELECT
+    FALSE AS is_other_scope,
+    TRUE AS is_at_once
+  FROM copied_spans
+  INNER JOIN operations ON copied_spans.kept = operations.key
+  WHERE operations.operation IN ('model', 'tool')
 )
 
 SELECT

@@ -1,0 +1,137 @@
+-- Spans that another span of their trace equals in all but the ids: a second processor or exporter
+-- recorded them under ids of its own.
+--
+-- Equal calls made in parallel must stay what they are, so times have to tell copies: they lie
+-- between whole milliseconds, or (a clock may count no finer) all spans below the outermost ones
+-- come several times, and of more than one kind. Of equal spans the one stays that log records
+-- name, then one whose parent arrived, then the one with the lowest id.
+--
+-- Reads:
+--   bucket_spans
+--   coinciding_spans
+--   logs
+-- Needs:
+--   coinciding_spans
+-- Columns:
+--   key           BIGINT   One row each.
+--   trace_id      VARCHAR
+--   span_id       VARCHAR
+--   kept          BIGINT   The span that counts.
+--   kept_span_id  VARCHAR
+-- Order:
+--   none
+WITH traces AS (
+  SELECT DISTINCT trace_id
+  FROM coinciding_spans
+),
+
+members AS (
+  SELECT
+    bucket_spans.key,
+    bucket_spans.trace_id,
+    bucket_spans.span_id,
+    bucket_spans.start_ns,
+    bucket_spans.end_ns,
+    parents.span_id IS NOT NULL AS has_parent,
+    if(
+      coinciding_spans.trace_id IS NULL,
+      NULL,
+      hash(
+        bucket_spans.name,
+        bucket_spans.start_ns,
+        bucket_spans.end_ns,
+        bucket_spans.ended,
+        bucket_spans.failed,
+        bucket_spans.status_message,
+        bucket_spans.scope_name,
+        bucket_spans.service_name,
+        bucket_spans.linked_span_id,
+        bucket_spans.attributes,
+        bucket_spans.exception,
+        bucket_spans.span_events
+      )
+    ) AS said
+  FROM bucket_spans
+  SEMI JOIN traces USING (trace_id)
+  LEFT JOIN bucket_spans AS parents
+    ON
+      bucket_spans.trace_id = parents.trace_id
+      AND bucket_spans.parent_span_id = parents.span_id
+  LEFT JOIN coinciding_spans
+    ON
+      bucket_spans.trace_id = coinciding_spans.trace_id
+      AND bucket_spans.name = coinciding_spans.name
+      AND bucket_spans.start_ns = coinciding_spans.start_ns
+      AND bucket_spans.end_ns = coinciding_spans.end_ns
+      AND bucket_spans.scope_name IS DISTINCT FROM 'tracegrade.import'
+),
+
+counted AS (
+  SELECT
+    *,
+    said IS NOT NULL AND count(*) OVER (PARTITION BY trace_id, said) > 1 AS comes_again
+  FROM members
+),
+
+whole AS (
+  SELECT trace_id
+  FROM counted
+  GROUP BY trace_id
+  HAVING
+    bool_and(comes_again OR NOT has_parent)
+    AND count(DISTINCT said) FILTER (WHERE comes_again) > 1
+),
+
+copies AS (
+  SELECT counted.*
+  FROM counted
+  LEFT JOIN whole USING (trace_id)
+  WHERE
+    counted.comes_again
+    AND (
+      whole.trace_id IS NOT NULL
+      OR (
+        counted.end_ns > counted.start_ns
+        AND (counted.start_ns % 1000000 > 0 OR counted.end_ns % 1000000 > 0)
+      )
+    )
+),
+
+logged AS (
+  SELECT DISTINCT
+    logs.trace_id,
+    logs.span_id
+  FROM logs
+  SEMI JOIN copies USING (trace_id, span_id)
+),
+
+ranked AS (
+  SELECT
+    copies.*,
+    logged.span_id IS NOT NULL AS is_logged
+  FROM copies
+  LEFT JOIN logged USING (trace_id, span_id)
+),
+
+placed AS (
+  SELECT
+    key,
+    trace_id,
+    span_id,
+    first_value(key) OVER by_preference AS kept,
+    first_value(span_id) OVER by_preference AS kept_span_id
+  FROM ranked
+  WINDOW
+    by_preference AS (
+      PARTITION BY trace_id, said ORDER BY NOT is_logged, NOT has_parent, span_id
+    )
+)
+
+SELECT
+  key,
+  trace_id,
+  span_id,
+  kept,
+  kept_span_id
+FROM placed
+WHERE key <> kept;
