@@ -76,6 +76,7 @@ OPERATIONS: Final = Table(
         Column(
             "agent_label", TEXT, "What an agent span's name suggests; a stated name counts more."
         ),
+        Column("follows", TEXT, "Agent after whose work that of an agent span began, in a team."),
         Column("tool_name", TEXT, "Of a tool span."),
         Column("call_id", TEXT, "Id that the model gave the call."),
         Column("arguments", TEXT, "JSON as sent, of a tool span."),

@@ -272,6 +272,7 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
         "twin_edges",
         "lost_run_edges",
         "handoff_edges",
+        "lost_handoff_edges",
         "run_edges",
     )
     follow(con, "run_edges", "run_ends")

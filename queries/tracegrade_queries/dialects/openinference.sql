@@ -132,6 +132,7 @@ SELECT
       AND name NOT IN ('LangGraph', 'Agent workflow', 'Agent.run', coalesce(graph_node, ''))
       THEN regexp_replace(name, '\.(run|run_stream|kickoff|forward|_execute_core)$', '')
   END AS agent_label,
+  CASE WHEN operation = 'agent' THEN attribute(kept, 'graph.node.parent_id') END AS follows,
   CASE
     WHEN operation IN ('tool', 'handoff')
       THEN coalesce(attribute(kept, 'tool.name'), regexp_replace(name, '\.__call__$', ''))

@@ -3,12 +3,15 @@
 -- `says_tool_unknown` is true of a result that is about any tool, `says_tool_not_found` of the one
 -- form that some give for tools which they have, too, `refuses_tool` of the error with which a run
 -- ends. `langchain_refusal` and `haystack_failure` are what LangChain and Haystack write in place
--- of the named tool's result. NULL for NULL.
+-- of the named tool's result, `smolagents_refusal` what smolagents' interpreter of code writes.
+-- NULL for NULL.
 CREATE OR REPLACE TEMP MACRO says_tool_unknown(RESULT) AS
 regexp_matches(
   result,
-  '(?i)^\W*([\w.]*error\W+)?((tool|function)\b.{0,100} (not found|does not exist)\b'
-  '|(there is )?no (such )?(tool|function)\b|unknown (tool|function)\b)'
+  '(?i)^\W*([\w.]*error\W+)?'
+  '((requested )?(tool|function)\b.{0,100} (not found|does not exist)\b'
+  '|(there is )?no (such )?(tool|function)\b|unknown (tool|function)\b'
+  '|the tool call with name .{1,100} is not part of the provided tools\b)'
 );
 
 CREATE OR REPLACE TEMP MACRO says_tool_not_found(RESULT) AS
@@ -22,5 +25,8 @@ regexp_matches(
 
 CREATE OR REPLACE TEMP MACRO langchain_refusal(TOOL) AS
 tool || ' is not a valid tool, try one of [';
+
+CREATE OR REPLACE TEMP MACRO smolagents_refusal(TOOL) AS
+'Forbidden function evaluation: ''' || tool || ''' is not among the explicitly allowed tools';
 
 CREATE OR REPLACE TEMP MACRO haystack_failure(TOOL) AS 'Failed to invoke Tool `' || tool || '`';

@@ -3,6 +3,7 @@
 -- Reads:
 --   handoff_edges
 --   known_parents
+--   lost_handoff_edges
 --   lost_run_edges
 --   run_agents
 --   twin_edges
@@ -33,4 +34,12 @@ SELECT
   handoff_edges.next
 FROM handoff_edges
 ANTI JOIN twin_edges ON handoff_edges.key = twin_edges.key
-ANTI JOIN lost_run_edges ON handoff_edges.key = lost_run_edges.key;
+ANTI JOIN lost_run_edges ON handoff_edges.key = lost_run_edges.key
+UNION ALL
+SELECT
+  lost_handoff_edges.key,
+  lost_handoff_edges.next
+FROM lost_handoff_edges
+ANTI JOIN twin_edges ON lost_handoff_edges.key = twin_edges.key
+ANTI JOIN lost_run_edges ON lost_handoff_edges.key = lost_run_edges.key
+ANTI JOIN handoff_edges ON lost_handoff_edges.key = handoff_edges.key;

@@ -24,6 +24,7 @@
 --   dialect             VARCHAR  That dialect.
 --   agent_name          VARCHAR
 --   agent_label         VARCHAR
+--   follows             VARCHAR  Agent after whose work that of an agent span began.
 --   tool_name           VARCHAR
 --   call_id             VARCHAR
 --   arguments           VARCHAR
@@ -87,6 +88,7 @@ hybrid AS (
     ) AS dialect,
     arg_min(agent_name, precedence) AS agent_name,
     arg_min(agent_label, precedence) AS agent_label,
+    arg_min(follows, precedence) AS follows,
     arg_min(tool_name, precedence) AS tool_name,
     arg_min(call_id, precedence) AS call_id,
     arg_min(arguments, precedence) AS arguments,
@@ -172,6 +174,7 @@ SELECT
   coalesced.dialect,
   nullif(coalesced.agent_name, '') AS agent_name,
   nullif(coalesced.agent_label, '') AS agent_label,
+  coalesced.follows,
   coalesced.tool_name,
   nullif(coalesced.call_id, '') AS call_id,
   json_once(coalesced.arguments) AS arguments,

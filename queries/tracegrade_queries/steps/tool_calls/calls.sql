@@ -222,7 +222,9 @@ judged AS (
       WHEN paused AND NOT answered THEN { 'status': 'interrupted', 'source': 'span' }
       WHEN execution IS NOT NULL AND failed THEN { 'status': 'error', 'source': 'span' }
       -- A chat log records it like any result.
-      WHEN contains(seen, langchain_refusal(tool_name))
+      WHEN
+        contains(seen, langchain_refusal(tool_name))
+        OR (execution IS NULL AND contains(seen, smolagents_refusal(tool_name)))
         THEN { 'status': 'not_executed', 'source': 'text' }
       -- Some look for it as for any other, and say so.
       WHEN
