@@ -98,6 +98,10 @@ REASONS: Final[Mapping[str, Reason]] = {
         "no tool declares its parameters",
         "give `tools.NAME.parameters`, or let the instrumentation capture tool definitions",
     ),
+    "schema_too_costly": Reason(
+        "checking the arguments against the schemas of their tools takes too many steps",
+        "let the schemas refer to each of their parts once",
+    ),
     "no_scope": Reason(
         "the task does not say what belongs to its objective", "give tasks `scope` or `sub_goals`"
     ),

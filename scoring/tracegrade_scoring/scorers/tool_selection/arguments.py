@@ -1,8 +1,8 @@
 """Validates the arguments of calls against the JSON Schemas of their tools.
 
 A trace brings its own schemas, so references out of a schema are refused, one that applies too
-many to one value is not used, and patterns run in linear time. A schema that refers to itself
-twice for a property still takes time that doubles with each level of the arguments.
+many to one value is not used, and patterns run in linear time. Where a schema could multiply with
+what is in the arguments, the steps of a check are counted before, and too many are not taken.
 
 Makes:
     validated_arguments (from argument_schemas, call_schemas): calls checked against the schema of
@@ -12,7 +12,7 @@ Makes:
 import json
 from decimal import Decimal
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import duckdb
 import jsonschema_rs
@@ -22,49 +22,90 @@ import pyarrow as pa
 from tracegrade_queries.build.nesting import MAX_DEPTH, is_too_deep
 from tracegrade_scoring.relations import define, materialise, put
 from tracegrade_scoring.scorers.tool_selection.schema_size import applies_too_many
+from tracegrade_scoring.scorers.tool_selection.schema_steps import MAX_STEPS, count_steps
 from tracegrade_scoring.sql import unordered
 
 MAX_MESSAGE_CHARS: Final = 500
 """A message quotes what is wrong, which may be megabytes."""
 
 
+MAX_STEPS_TOLD: Final = 10_000
+"""A message comes from a slower way through the schema, which quotes the value at each step."""
+
+_MAX_PRODUCT: Final = 1_000_000_000
+"""A tree of a schema takes fewer steps than its length times that of the arguments."""
+
+
+class _Schema(NamedTuple):
+    validator: jsonschema_rs.Validator
+    read: Any
+    length: int
+    refers: bool
+    """It has references, so what it applies can be more than what stands in it."""
+
+
+class Verdict(NamedTuple):
+    """What is known of the arguments of a call."""
+
+    usable: bool
+    """They were checked against a schema."""
+    message: str | None
+    """What is first found wrong; None if nothing is."""
+    too_many_steps: bool = False
+    """They were not checked, since that would take more than `MAX_STEPS` steps."""
+
+
 def validate_arguments(con: duckdb.DuckDBPyConnection) -> None:
     """Create `call_validity`, and `offers`, `offered_tools`, `argument_schemas` on the way."""
     for name in ("offers", "offered_tools", "argument_schemas"):
         materialise(con, name)
-    schemas = con.sql("SELECT schema_index, schema FROM argument_schemas").fetchall()
-    validators = {index: _validator(schema) for index, schema in schemas}
+    listed = con.sql("SELECT schema_index, schema FROM argument_schemas").fetchall()
+    schemas = {index: _read_schema(text) for index, text in listed}
     calls = con.sql(unordered("call_schemas")).to_arrow_table()
-    used = [validators[index] for index in calls["schema_index"].to_pylist()]
+    used = [schemas[index] for index in calls["schema_index"].to_pylist()]
     texts = calls["arguments"].to_pylist()
-    faults = [first_fault(*pair) for pair in zip(used, texts, strict=True)]
+    verdicts = [_judge(*pair) for pair in zip(used, texts, strict=True)]
     judged = (
         calls.drop_columns(["schema_index", "arguments"])
-        .append_column("usable", pa.array([v is not None for v in used], pa.bool_()))
-        .append_column("message", pa.array(faults, pa.string()))
+        .append_column("usable", pa.array([v.usable for v in verdicts], pa.bool_()))
+        .append_column("message", pa.array([v.message for v in verdicts], pa.string()))
+        .append_column(
+            "too_many_steps", pa.array([v.too_many_steps for v in verdicts], pa.bool_())
+        )
     )
     put(con, "validated_arguments", judged)
     define(con, "call_validity")
 
 
-def first_fault(validator: jsonschema_rs.Validator | None, arguments: str | None) -> str | None:
-    """Return what is first found wrong with arguments, or None; of None nothing is known.
+def _judge(schema: _Schema | None, arguments: str | None) -> Verdict:
+    """Return what is known of arguments; of None nothing is.
 
     With a schema that cannot be used (None), only arguments that are not JSON are wrong.
     """
     if arguments is None:
-        return None
+        return Verdict(schema is not None, None)
     if is_too_deep(arguments):
-        return f"they are nested deeper than {MAX_DEPTH} levels"
+        fault = f"they are nested deeper than {MAX_DEPTH} levels"
+        return Verdict(schema is not None, fault)
     try:
         value = _read(arguments)
     except UnicodeEncodeError:
-        return "they hold half a character"
+        return Verdict(schema is not None, "they hold half a character")
     except ValueError:
-        return "they are not JSON"
-    if validator is None or validator.is_valid(value):
-        return None
-    return _message(validator, value)[:MAX_MESSAGE_CHARS]
+        return Verdict(schema is not None, "they are not JSON")
+    return _check(schema, value, len(arguments)) if schema else Verdict(False, None)
+
+
+def _check(schema: _Schema, value: Any, length: int) -> Verdict:
+    is_counted = schema.refers or schema.length * length > _MAX_PRODUCT
+    steps = count_steps(schema.read, value) if is_counted else 0
+    if steps > MAX_STEPS:
+        return Verdict(False, None, too_many_steps=True)
+    if schema.validator.is_valid(value):
+        return Verdict(True, None)
+    if steps > MAX_STEPS_TOLD:
+        return Verdict(True, "they break it; where would take too many steps to tell")
+    return Verdict(True, _message(schema.validator, value)[:MAX_MESSAGE_CHARS])
 
 
 def _message(validator: jsonschema_rs.Validator, value: Any) -> str:
@@ -97,10 +138,13 @@ def _refuse_constant(constant: str) -> Any:
     raise ValueError(msg)
 
 
-def _validator(schema: str) -> jsonschema_rs.Validator | None:
+def _read_schema(text: str) -> _Schema | None:
+    """Return a schema with its validator; None if it cannot be used."""
     try:
-        read = orjson.loads(schema)
-        return None if applies_too_many(read) else _make_validator(read)
+        read = orjson.loads(text)
+        if applies_too_many(read):
+            return None
+        return _Schema(_make_validator(read), read, len(text), 'Ref":' in text or '$ref":' in text)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
         return None
 

@@ -31,6 +31,7 @@ cases AS (
     totals.allowed,
     totals.with_schema,
     totals.valid,
+    coalesce(totals.unchecked, 0) AS unchecked,
     totals.unreadable > 0 AS unreadable,
     totals.avoidable,
     registry.has_registry
@@ -54,9 +55,14 @@ SELECT
   score_of(
     valid,
     with_schema,
-    if(coalesce(with_schema, 0) = 0, if(calls IS NULL, 'no_calls', 'no_schema'), NULL),
+    CASE
+      WHEN with_schema > 0 THEN NULL
+      WHEN calls IS NULL THEN 'no_calls'
+      WHEN unchecked > 0 THEN 'schema_too_costly'
+      ELSE 'no_schema'
+    END,
     if(unreadable, 'content_missing', NULL),
-    NULL,
+    if(unchecked > 0, 'unchecked: ' || unchecked, NULL),
     'static'
   ) AS parameter_validity,
   score_of(

@@ -4,6 +4,7 @@
 --   call_validity
 --   calls
 --   task_tools
+--   validated_arguments
 -- Columns:
 --   trajectory_id    INTEGER  One row for each trajectory with calls.
 --   attempt_id       INTEGER  The attempt that it belongs to.
@@ -13,6 +14,7 @@
 --   with_schema      BIGINT   Calls with a known schema.
 --   valid            BIGINT   Calls whose arguments satisfy it.
 --   unreadable       BIGINT   Calls with a schema whose arguments were not captured.
+--   unchecked        BIGINT   Calls with a schema that takes too many steps to check.
 --   avoidable        BIGINT   Destructive calls where a safe equivalent was registered.
 --   first_unoffered  INTEGER  Index of the first call to a tool that was not offered, or NULL.
 --   first_invalid    INTEGER  Index of the first call with invalid arguments, or NULL.
@@ -47,6 +49,7 @@ judged AS (
     END AS allowed,
     validity.attempt_id IS NOT NULL AS has_schema,
     validity.valid,
+    coalesce(validated_arguments.too_many_steps, FALSE) AS is_unchecked,
     calls.effect = 'destructive' AND calls.may_change AND avoidable_tools.tool_name IS NOT NULL
       AS avoidable
   FROM calls
@@ -55,6 +58,10 @@ judged AS (
   LEFT JOIN avoidable_tools ON calls.tool_name = avoidable_tools.tool_name
   LEFT JOIN call_validity AS validity
     ON calls.attempt_id = validity.attempt_id AND calls.call_index = validity.call_index
+  LEFT JOIN validated_arguments
+    ON
+      calls.attempt_id = validated_arguments.attempt_id
+      AND calls.call_index = validated_arguments.call_index
 )
 
 SELECT
@@ -66,6 +73,7 @@ SELECT
   count(*) FILTER (WHERE has_schema) AS with_schema,
   count(*) FILTER (WHERE valid) AS valid,
   count(*) FILTER (WHERE has_schema AND valid IS NULL) AS unreadable,
+  count(*) FILTER (WHERE is_unchecked) AS unchecked,
   count(*) FILTER (WHERE avoidable) AS avoidable,
   min(call_index) FILTER (WHERE NOT allowed) AS first_unoffered,
   min(call_index) FILTER (WHERE NOT valid) AS first_invalid

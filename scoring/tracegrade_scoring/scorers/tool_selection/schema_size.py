@@ -2,7 +2,7 @@
 
 Its own module because a validator compiles a reference once but follows it each time: forty
 definitions, each of which refers to the next one twice, are three kilobytes and a trillion checks.
-What a schema asks of items and properties of a value is not counted: these end with the value.
+What a schema asks of items and properties depends on the value: `schema_steps` counts it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,8 +14,9 @@ MAX_APPLIED: Final = 10_000
 
 _NAMES: Final = ("$anchor", "$dynamicAnchor", "$id", "id")
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-_APPLIED: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
-"""Keys of schemas for the same value: one, a list of them, or an object of them."""
+_APPLIED: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
+_APPLIED_BY_KEY: Final = ("dependentSchemas", "dependencies")
+"""Keys of schemas for the same value: one or a list of them, then objects of them."""
 
 
 def applies_too_many(schema: Any) -> bool:
@@ -24,18 +25,18 @@ def applies_too_many(schema: Any) -> bool:
     What refers to itself without an item or a property between counts once.
     """
     parts = list(_all_within(schema))
-    named = {name: part for part in parts for name in _names(part)}
+    named = named_parts(schema)
     counts: dict[int, int] = {}
     left = [(part, False) for part in parts]
     while left:
         part, is_counted = left.pop()
         if is_counted:
-            within = _applied(part, schema, named)
+            within = applied_parts(part, schema, named)
             counts[id(part)] = 1 + sum(counts.get(id(each), 1) for each in within)
         elif id(part) not in counts:
             counts[id(part)] = 1  # until all that is applied with it is counted
             left.append((part, True))
-            left += [(each, False) for each in _applied(part, schema, named)]
+            left += [(each, False) for each in applied_parts(part, schema, named)]
     return max(counts.values(), default=0) > MAX_APPLIED
 
 
@@ -48,6 +49,11 @@ def _all_within(schema: Any) -> Iterator[dict[str, Any] | list[Any]]:
             left += part.values() if isinstance(part, dict) else part
 
 
+def named_parts(schema: Any) -> dict[str, Any]:
+    """Return the parts of a schema that can be referred to by name."""
+    return {name: part for part in _all_within(schema) for name in _names(part)}
+
+
 def _names(part: Any) -> Iterator[str]:
     """Yield by what a part can be referred to, beside its place."""
     for key in _NAMES if isinstance(part, dict) else ():
@@ -55,17 +61,17 @@ def _names(part: Any) -> Iterator[str]:
             yield name.rstrip("#").rpartition("/")[2]
 
 
-def _applied(part: Any, schema: Any, named: Mapping[str, Any]) -> list[Any]:
+def applied_parts(part: Any, schema: Any, named: Mapping[str, Any]) -> list[Any]:
     """Return the schemas that a schema applies to the same value."""
     if not isinstance(part, dict):
         return []
     found = [_target(part[key], schema, named) for key in _REFERENCES if key in part]
     for key in _APPLIED:
         within = part.get(key)
-        if isinstance(within, list):
-            found += within
-        elif isinstance(within, dict):
-            found += within.values() if key == "dependentSchemas" else [within]
+        found += within if isinstance(within, list) else [within]
+    for key in _APPLIED_BY_KEY:
+        within = part.get(key)
+        found += within.values() if isinstance(within, dict) else []
     return [each for each in found if isinstance(each, dict)]
 
 
