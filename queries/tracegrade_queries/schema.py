@@ -121,6 +121,12 @@ STEPS: Final = Table(
             "response (the model was given one, no execution was recorded) | request (nothing "
             "followed the request). NULL where status is NULL.",
         ),
+        Column(
+            "executed_by",
+            TEXT,
+            "provider, of a call that the model's provider ran itself (web search, code "
+            "execution, its MCP servers); else NULL.",
+        ),
         Column("error_type", TEXT, "Class of the error; NULL if none was recorded."),
         Column("error_message", TEXT, "Message of the error; NULL if none was recorded."),
         Column(

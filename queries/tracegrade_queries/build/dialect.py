@@ -139,7 +139,10 @@ MESSAGES: Final = Table(
         Column("part_position", BIGINT, "Rises with the order of parts in a message."),
         Column("role", TEXT, "As sent: system, user, assistant, tool, …"),
         Column(
-            "part_type", TEXT, "text | reasoning | tool_call | tool_call_response; else ignored."
+            "part_type",
+            TEXT,
+            "text | reasoning | tool_call | tool_call_response | server_tool_call (the model's "
+            "provider runs it; it may tell its result) | server_tool_call_response; else ignored.",
         ),
         Column("text", TEXT, "Of text and reasoning."),
         Column("tool_name", TEXT, "Of a tool call; of its response if sent."),

@@ -187,6 +187,12 @@ WHERE runs_of_operations.key = moved_operations.key
 """
 
 
+# What a provider ran is a call of its own, also where an instrumentation made a span of it.
+_EXECUTIONS_OF_CLIENTS: Final = """
+DELETE FROM executions WHERE key IN (SELECT execution FROM provider_calls)
+"""
+
+
 def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     """Make `built_steps`, `built_trajectories`, and what else is told of the bucket.
 
@@ -249,7 +255,9 @@ def _group_tool_spans(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "nested_tool_edges", "tool_twin_edges", "resumed_tool_edges")
     _make(con, "tool_edges")
     follow(con, "tool_edges", "tool_ends")
-    _make(con, "executions")
+    _make(con, "executions", "provider_calls")
+    if has_rows(con, "provider_calls"):
+        run(con, _EXECUTIONS_OF_CLIENTS)
 
 
 def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:

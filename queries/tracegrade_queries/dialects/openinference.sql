@@ -19,6 +19,7 @@
 --   openinference_held
 --   openinference_chat
 --   openinference_haystack
+--   openinference_hosted
 --   openinference_messages
 --   openinference_kinds
 --   openinference_offers

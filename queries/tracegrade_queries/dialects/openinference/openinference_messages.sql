@@ -5,6 +5,7 @@
 --   openinference_chat
 --   openinference_haystack
 --   openinference_haystack_parts
+--   openinference_hosted
 --   openinference_openai_agents
 --   openinference_parts
 --   openinference_reasoning
@@ -32,6 +33,21 @@ WHERE
   OR parts.key NOT IN (
     SELECT openinference_messages.key FROM openinference_messages
     WHERE openinference_messages.part_type = 'reasoning'
+  );
+
+-- What the whole output tells of a call is more than its keys do.
+DELETE FROM openinference_messages
+WHERE
+  direction = 'out'
+  AND part_type IN ('tool_call', 'server_tool_call', 'server_tool_call_response')
+  AND (key, call_id) IN (SELECT (hosted.key, hosted.call_id) FROM openinference_hosted AS hosted);
+
+INSERT INTO openinference_messages BY NAME
+FROM openinference_hosted AS hosted
+WHERE
+  hosted.key NOT IN (
+    SELECT openinference_messages.key FROM openinference_messages
+    WHERE openinference_messages.part_type = 'server_tool_call'
   );
 
 -- Their texts stand in the messages now: the memory serves for what follows.

@@ -1,4 +1,4 @@
--- Lists of messages, as JSON: those without parts are as a provider writes them.
+-- Lists of messages, as JSON: those without the conventions' parts are as a provider writes them.
 --
 -- Reads:
 --   bucket_events
@@ -10,6 +10,15 @@ CREATE OR REPLACE TEMP MACRO compared_chars() AS 2000;
 
 -- Whether a list may be of pieces of a stream, which are put together over all of it.
 CREATE OR REPLACE TEMP MACRO in_pieces(MESSAGES) AS contains(messages, '"finish_reason"');
+
+-- Whether parts are not the conventions' but a provider's: Google's name no type, and what a
+-- provider ran is in forms of many. Of inputs, which repeat it, only how they begin is looked at.
+CREATE OR REPLACE TEMP MACRO is_as_sent(DIRECTION, MESSAGES) AS
+regexp_matches(
+  left(messages, compared_chars()),
+  '"parts":\s*\[\s*\{\s*"(text|function_?[cC]all|function_?[rR]esponse|executable_?[cC]ode)"'
+)
+OR (direction = 'out' AND tells_hosted(messages));
 
 CREATE OR REPLACE TEMP TABLE otel_genai_lists AS
 WITH details AS (
@@ -53,7 +62,7 @@ lists AS (
 
 SELECT
   *,
-  contains(messages, '"parts"') AS has_parts,
+  contains(messages, '"parts"') AND NOT is_as_sent(direction, messages) AS has_parts,
   length(messages) AS size,
   CASE WHEN ends_with(messages, '}]') THEN hash(left(messages, compared_chars())) END AS opening
 FROM lists

@@ -116,7 +116,24 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
 
 -- A part of a message by the GenAI conventions as a block that block_part knows; or as it is.
 CREATE OR REPLACE TEMP MACRO genai_block(PART) AS
-CASE part ->> '$.type'
+CASE
+if(part ->> '$.builtin' = 'true', concat('builtin_', part ->> '$.type'), part ->> '$.type')
+  -- Pydantic AI marks what the provider ran.
+  WHEN 'builtin_tool_call'
+    THEN json_object(
+      'type', 'server_tool_call',
+      'id', part ->> '$.id',
+      'name', part ->> '$.name',
+      'args', part -> '$.arguments'
+    )
+  WHEN 'builtin_tool_call_response'
+    THEN json_object(
+      'type', 'server_tool_result',
+      'id', part ->> '$.id',
+      'name', part ->> '$.name',
+      'output', coalesce(part -> '$.result', part -> '$.response'),
+      'is_error', part -> '$.is_error'
+    )
   WHEN 'text' THEN json_object('text', coalesce(part ->> '$.content', part ->> '$.text'))
   WHEN 'tool_call'
     THEN json_object(
@@ -143,3 +160,138 @@ CASE part ->> '$.type'
       part
     )
 END;
+
+-- Whether a block or an item is of a tool that the model's provider runs itself.
+--
+-- OpenAI's Responses have one item for a call and what came of it, Anthropic (`server_tool_use`,
+-- `mcp_tool_use`, `…_tool_result`), LangChain (`server_tool_call`, `server_tool_result`) and the
+-- GenAI conventions two blocks, Google `executable_code` and `code_execution_result`; Vercel's AI
+-- SDK marks blocks as `providerExecuted`, Pydantic AI as `builtin-tool-…`. FALSE for NULL.
+CREATE OR REPLACE TEMP MACRO hosted_types() AS
+'^(server_tool_(use|call|call_response|result)|mcp_tool_use|\w+_tool_result'
+'|(web_search|file_search|code_interpreter|image_generation|mcp|tool_search)_call'
+'|builtin-tool-(call|return))$';
+
+CREATE OR REPLACE TEMP MACRO is_hosted(BLOCK) AS
+coalesce(regexp_matches(block ->> '$.type', hosted_types()), FALSE)
+AND block ->> '$.execution' IS DISTINCT FROM 'client'
+OR CASE
+  WHEN contains(block::VARCHAR, 'xecut')
+    THEN
+      coalesce(block ->> '$.providerExecuted' = 'true', FALSE)
+      OR 'OBJECT' IN (
+        json_type(block, '$.executable_code'),
+        json_type(block, '$.executableCode'),
+        json_type(block, '$.code_execution_result'),
+        json_type(block, '$.codeExecutionResult')
+      )
+  WHEN contains(block::VARCHAR, '"builtin-tool-')
+    THEN starts_with(block ->> '$.part_kind', 'builtin-tool-')
+  ELSE FALSE
+END;
+
+-- An object without the keys that are null in the other. NULL of all else.
+CREATE OR REPLACE TEMP MACRO without_key(TOLD, NULLS) AS
+if(json_type(told) = 'OBJECT', json_merge_patch(told, nulls)::VARCHAR, NULL);
+
+-- What such a block says, as in block_part: its part_type is server_tool_call or
+-- server_tool_call_response. A call that tells its result has it beside its arguments; `failed` of
+-- it is FALSE where it is told to have ended well, and NULL where nothing is told.
+CREATE OR REPLACE TEMP MACRO hosted_part(BLOCK) AS {
+  'part_type': CASE
+    WHEN
+      regexp_matches(
+        coalesce(block ->> '$.part_kind', block ->> '$.type'),
+        '^(\w+_tool_result|server_tool_(call_response|result)|builtin-tool-return'
+        '|tool-(result|error))$'
+      )
+      OR 'OBJECT' IN (
+        json_type(block, '$.code_execution_result'), json_type(block, '$.codeExecutionResult')
+      )
+      THEN 'server_tool_call_response'
+    ELSE 'server_tool_call'
+  END,
+  'text': NULL::VARCHAR,
+  'tool_name': coalesce(
+    block ->> '$.name',
+    block ->> '$.toolName',
+    block ->> '$.tool_name',
+    regexp_extract(block ->> '$.type', '^(\w+)_call$', 1),
+    if(contains(block::VARCHAR, 'xecut'), 'code_execution', NULL)
+  ),
+  'call_id': coalesce(
+    block ->> '$.tool_use_id',
+    block ->> '$.tool_call_id',
+    block ->> '$.toolCallId',
+    block ->> '$.id',
+    block ->> '$.executable_code.id',
+    block ->> '$.executableCode.id',
+    block ->> '$.code_execution_result.id',
+    block ->> '$.codeExecutionResult.id'
+  ),
+  'arguments': coalesce(
+    block ->> '$.input',
+    block ->> '$.args',
+    block ->> '$.arguments',
+    block ->> '$.action',
+    block ->> '$.server_tool_call.arguments',
+    without_key(json_extract(block, '$.server_tool_call'), '{"type": null}'),
+    without_key(
+      coalesce(
+        json_extract(block, '$.executable_code'), json_extract(block, '$.executableCode')
+      ),
+      '{"id": null}'
+    ),
+    CASE
+      WHEN block ->> '$.code' IS NOT NULL
+        THEN json_object('code', block ->> '$.code')::VARCHAR
+      WHEN json_type(block, '$.queries') = 'ARRAY'
+        THEN json_object('queries', json_extract(block, '$.queries'))::VARCHAR
+    END
+  ),
+  'result': coalesce(
+    block ->> '$.content',
+    block ->> '$.output.value',
+    block ->> '$.output',
+    block ->> '$.outputs',
+    block ->> '$.results',
+    if(block ->> '$.type' = 'image_generation_call', NULL, block ->> '$.result'),
+    block ->> '$.error',
+    block ->> '$.server_tool_call_response.response',
+    without_key(json_extract(block, '$.server_tool_call_response'), '{"type": null}'),
+    block ->> '$.code_execution_result.output',
+    block ->> '$.codeExecutionResult.output'
+  ),
+  'failed': CASE
+    WHEN
+      block ->> '$.status' IN ('failed', 'error', 'incomplete')
+      OR 'true' IN (block ->> '$.is_error', block ->> '$.isError')
+      OR block ->> '$.type' = 'tool-error'
+      OR block ->> '$.output.type' IN ('error-text', 'error-json')
+      OR coalesce(json_type(block, '$.error'), 'NULL') <> 'NULL'
+      OR ends_with(block ->> '$.content.type', '_error')
+      OR try_cast(block ->> '$.content.return_code' AS BIGINT) <> 0
+      OR coalesce(
+        block ->> '$.code_execution_result.outcome', block ->> '$.codeExecutionResult.outcome'
+      ) NOT IN ('OUTCOME_OK', 'OUTCOME_UNSPECIFIED')
+      OR block ->> '$.outcome' IN ('failed', 'denied')
+      THEN TRUE
+    WHEN block ->> '$.status' IN ('completed', 'success') THEN FALSE
+  END
+};
+
+-- Whether a text of JSON may hold one.
+CREATE OR REPLACE TEMP MACRO tells_hosted(OUTPUT) AS
+coalesce(
+  regexp_matches(
+    output,
+    '"(server_tool_(use|call|call_response|result)|mcp_tool_use|\w+_tool_result'
+    '|builtin(-tool-\w+)?|executable_?[cC]ode|providerExecuted'
+    '|(web_search|file_search|code_interpreter|image_generation|mcp|tool_search)_call)"'
+  ),
+  FALSE
+);
+
+-- The id of a call that a provider ran, by how Anthropic's and OpenAI's begin. NULL for NULL.
+CREATE OR REPLACE TEMP MACRO is_hosted_id(CALL_ID) AS
+regexp_matches(call_id, '^(srvtoolu|mcptoolu|ws|fs|ci|ig|mcp)_\w');

@@ -1,3 +1,7 @@
+-- Items of OpenAI's Responses that the client runs as it runs functions.
+CREATE OR REPLACE TEMP MACRO is_shell(TYPE) AS
+coalesce(type IN ('apply_patch_call', 'local_shell_call', 'shell_call'), FALSE);
+
 -- The parts of chat messages as model providers and LangChain write them.
 --
 -- The named relation has key, direction, message_position and message (JSON): an item of OpenAI's
@@ -26,18 +30,29 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
       text,
       text::JSON AS told_message,
       told_message ->> '$.type' AS type,
-      CASE type
-        WHEN 'function_call'
+      CASE
+        WHEN type IN ('function_call', 'custom_tool_call', 'computer_call') OR is_shell(type)
           THEN
             json_object(
               'role', 'assistant',
               'tool_calls', json_array(json_object(
                 'id', told_message ->> '$.call_id',
-                'name', told_message ->> '$.name',
-                'arguments', told_message ->> '$.arguments'
+                'name', coalesce(told_message ->> '$.name', regexp_replace(type, '_call$', '')),
+                'arguments', coalesce(
+                  told_message ->> '$.arguments',
+                  told_message ->> '$.action',
+                  told_message ->> '$.operation',
+                  if(
+                    type = 'custom_tool_call',
+                    json_object('input', told_message ->> '$.input')::VARCHAR,
+                    NULL
+                  )
+                )
               ))
             )
-        WHEN 'function_call_output'
+        WHEN
+          type IN ('function_call_output', 'custom_tool_call_output', 'computer_call_output')
+          OR is_shell(replace(type, '_output', ''))
           THEN
             json_object(
               'role', 'tool',
@@ -45,7 +60,9 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
               'content', told_message ->> '$.output',
               'is_error', told_message -> '$.is_error'
             )
-        WHEN 'reasoning'
+        WHEN regexp_matches(type, hosted_types())
+          THEN json_object('role', 'assistant', 'content', json_array(told_message))
+        WHEN type = 'reasoning'
           THEN
             json_object(
               'role', 'assistant',
@@ -153,13 +170,15 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
     UNION ALL BY NAME
     SELECT
       * EXCLUDE (block),
-      block_part(block) AS part
+      if(is_hosted(block), hosted_part(block), block_part(block)) AS part
     FROM blocks
     UNION ALL BY NAME
     SELECT
       * EXCLUDE (request),
       {
-        'part_type': 'tool_call',
+        'part_type': if(
+          request ->> '$.providerExecuted' = 'true', 'server_tool_call', 'tool_call'
+        ),
         'call_id': coalesce(request ->> '$.id', request ->> '$.toolCallId'),
         'tool_name': coalesce(
           request ->> '$.function.name', request ->> '$.name', request ->> '$.toolName'

@@ -1,3 +1,23 @@
+-- Whether a message names its role as LangChain does, in `type`.
+CREATE OR REPLACE TEMP MACRO names_role(MESSAGE) AS
+coalesce(
+  message ->> '$.role' IS NULL
+  AND message ->> '$.type' IN ('ai', 'function', 'human', 'system', 'tool'),
+  FALSE
+);
+
+-- Whether a list that begins with such a call is one of items of OpenAI's Responses.
+CREATE OR REPLACE TEMP MACRO are_items(BLOCKS) AS
+coalesce(
+  regexp_matches(
+    blocks ->> '$[0].type',
+    '^(function|custom_tool|computer|local_shell|shell|apply_patch|web_search|file_search'
+    '|code_interpreter|image_generation|mcp|tool_search)_call(_output)?$'
+  )
+  AND NOT list_contains(blocks ->> '$[*].type', 'text'),
+  FALSE
+);
+
 -- Messages that the whole input or output of a model call holds, as chat_parts takes them.
 --
 -- The named relation has key, direction (in | out), position (order of what it has of one key),
@@ -24,7 +44,10 @@ CREATE OR REPLACE TEMP MACRO held_chat(RELATION) AS TABLE
         WHEN json_type(whole, '$.messages') = 'ARRAY' THEN whole -> '$.messages'
         WHEN json_type(whole, '$.choices') = 'ARRAY' THEN whole -> '$.choices'
         -- The blocks of one message.
-        WHEN json_exists(whole, '$[0].type') AND NOT json_exists(whole, '$[0].content')
+        WHEN
+          json_exists(whole, '$[0].type')
+          AND NOT json_exists(whole, '$[0].content')
+          AND NOT are_items(whole)
           THEN json_array(json_object('content', whole))
         WHEN json_type(whole) = 'ARRAY' THEN whole
         WHEN
@@ -86,12 +109,14 @@ CREATE OR REPLACE TEMP MACRO held_chat(RELATION) AS TABLE
       role,
       text,
       json_merge_patch(
-        json_object('role', role),
+        json_object('role', if(names_role(message), NULL, role)),
         CASE
           WHEN json_type(message, '$.parts') = 'ARRAY'
             THEN json_object(
             -- The parts of a tool's message are not text.
-              'role', replace(coalesce(message ->> '$.role', role), 'tool', 'user'),
+              'role', regexp_replace(
+                coalesce(message ->> '$.role', role), '^(tool|function)$', 'user'
+              ),
               'content', list_transform(
                 cast(message -> '$.parts' AS JSON[]), LAMBDA part: genai_block(part)
               )

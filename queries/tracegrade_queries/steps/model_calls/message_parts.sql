@@ -22,7 +22,8 @@
 --   message_position  BIGINT
 --   part_position     BIGINT
 --   role              VARCHAR
---   part_type         VARCHAR  text | reasoning | code | tool_call | tool_call_response.
+--   part_type         VARCHAR  text | reasoning | code | tool_call | tool_call_response |
+--                              server_tool_call | server_tool_call_response.
 --   text              VARCHAR  Without outer blanks; NULL if empty, and of what a system says.
 --   tool_name         VARCHAR
 --   call_id           VARCHAR  NULL if empty.
@@ -38,14 +39,23 @@ WITH told AS NOT MATERIALIZED (
     parts.message_position,
     1_000 * parts.part_position AS part_position,
     parts.role,
-    parts.part_type,
+    -- Some tell what a provider ran like any call: its id says which.
+    if(
+      parts.part_type = 'tool_call' AND is_hosted_id(parts.call_id),
+      'server_tool_call',
+      parts.part_type
+    ) AS part_type,
     CASE
       WHEN parts.direction = 'out' AND starts_with(parts.text, '[[ ## ')
         THEN headings_as_react(parts.text)
       ELSE parts.text
     END AS text,
     -- CrewAI writes these as Python prints them.
-    without_quotes(parts.tool_name) AS tool_name,
+    if(
+      is_hosted_id(parts.call_id),
+      regexp_replace(parts.tool_name, '^(\w+)_call$', '\1'),
+      without_quotes(parts.tool_name)
+    ) AS tool_name,
     nullif(parts.call_id, '') AS call_id,
     if(
       without_quotes(parts.tool_name) <> parts.tool_name,
@@ -65,7 +75,10 @@ WITH told AS NOT MATERIALIZED (
   FROM dialect_messages AS parts
   INNER JOIN message_dialects USING (key, direction, precedence)
   WHERE
-    parts.part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
+    parts.part_type IN (
+      'text', 'reasoning', 'tool_call', 'tool_call_response',
+      'server_tool_call', 'server_tool_call_response'
+    )
     AND (
       parts.direction = 'in'
       OR parts.part_type <> 'text'

@@ -13,7 +13,8 @@
 --   message_position  BIGINT
 --   part_position     BIGINT
 --   role              VARCHAR
---   part_type         VARCHAR  text | reasoning | code | tool_call | tool_call_response.
+--   part_type         VARCHAR  text | reasoning | code | tool_call | tool_call_response |
+--                              server_tool_call | server_tool_call_response.
 --   text              VARCHAR  Without outer blanks; NULL if empty.
 --   tool_name         VARCHAR
 --   call_id           VARCHAR

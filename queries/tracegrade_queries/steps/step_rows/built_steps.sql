@@ -87,6 +87,7 @@ SELECT
   called.step_index AS call_step,
   CASE WHEN placed.kind = 'tool_call' THEN calls.status END AS status,
   CASE WHEN placed.kind = 'tool_call' THEN calls.status_source END AS status_source,
+  CASE WHEN placed.kind = 'tool_call' THEN calls.executed_by END AS executed_by,
   calls.error_type,
   calls.error_message,
   CASE WHEN placed.kind = 'tool_call' THEN calls.offered END AS offered,

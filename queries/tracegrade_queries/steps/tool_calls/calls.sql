@@ -1,4 +1,5 @@
--- Tool calls: requests with their executions, and executions that no model call requested.
+-- Tool calls: requests with their executions, executions that no model call requested, and calls
+-- that a provider ran.
 --
 -- Reads:
 --   called_agents
@@ -6,6 +7,7 @@
 --   interrupted_runs
 --   requests
 --   matches
+--   provider_calls
 --   executions
 --   responses
 --   shared_responses
@@ -40,7 +42,8 @@
 --   error_message     VARCHAR
 --   effect            VARCHAR
 --   cost              DOUBLE
---   offered           BOOLEAN  NULL if not known.
+--   offered           BOOLEAN  NULL if not known; a provider runs nothing else.
+--   executed_by       VARCHAR  provider; NULL of all else.
 -- Order:
 --   none
 -- Some write all that a message holds as the result of its last call, with blanks between.
@@ -264,17 +267,36 @@ judged AS (
       ELSE { 'status': 'unknown', 'source': 'request' }
     END AS verdict
   FROM known
+),
+
+all_calls AS (
+  SELECT
+    * EXCLUDE (verdict),
+    verdict.status,
+    verdict.source AS status_source,
+    NULL::VARCHAR AS executed_by
+  FROM judged
+  UNION ALL BY NAME
+  SELECT
+    * RENAME (start_ns AS anchor_ns),
+    TRUE AS request_parsed,
+    FALSE AS takes_nothing,
+    result AS observed,
+    result AS seen,
+    TRUE AS offered,
+    'provider' AS executed_by
+  FROM provider_calls
 )
 
 SELECT
-  judged.call,
-  judged.run,
-  judged.model_call,
-  judged.execution,
-  judged.anchor_ns,
-  judged.message_position,
-  judged.part_position,
-  judged.execution_ns,
+  call,
+  run,
+  model_call,
+  execution,
+  anchor_ns,
+  message_position,
+  part_position,
+  execution_ns,
   coalesce(
     (
       SELECT max(control_tools.kind)
@@ -282,26 +304,24 @@ SELECT
       WHERE
         regexp_full_match(
           -- Without the name of an MCP server, as Claude Code has it.
-          regexp_replace(judged.tool_name, '^mcp__.+?__', ''), control_tools.pattern, 'i'
+          regexp_replace(all_calls.tool_name, '^mcp__.+?__', ''), control_tools.pattern, 'i'
         )
     ),
     'tool_call'
   ) AS kind,
-  nullif(judged.tool_name, '') AS tool_name,
-  judged.call_id,
-  coalesce(judged.arguments, if(judged.takes_nothing, '{}', NULL)) AS arguments,
-  judged.parsed,
-  judged.request_parsed,
-  coalesce(
-    judged.result, CASE WHEN judged.verdict.status <> 'not_executed' THEN judged.observed END
-  )
-    AS result,
-  judged.seen AS observed,
-  judged.verdict.status,
-  judged.verdict.source AS status_source,
-  judged.error_type,
-  judged.error_message,
-  judged.effect,
-  judged.cost,
-  judged.offered
-FROM judged;
+  nullif(tool_name, '') AS tool_name,
+  call_id,
+  coalesce(arguments, if(takes_nothing, '{}', NULL)) AS arguments,
+  parsed,
+  request_parsed,
+  coalesce(result, CASE WHEN status <> 'not_executed' THEN observed END) AS result,
+  seen AS observed,
+  status,
+  status_source,
+  error_type,
+  error_message,
+  effect,
+  cost,
+  offered,
+  executed_by
+FROM all_calls;

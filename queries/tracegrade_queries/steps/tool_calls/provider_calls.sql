@@ -1,0 +1,176 @@
+-- Tool calls that the model's provider ran itself, with what came of them.
+--
+-- What came of one stands beside it, or in a part of its own with its call id: in the same output,
+-- or in a later one of a turn that was paused. Without an id it is the first after the call that
+-- is of no other. Where an instrumentation made a span of it, by id, else by tool and arguments,
+-- it is the same call.
+--
+-- Reads:
+--   canonical
+--   executions
+--   model_parts
+-- Needs:
+--   model_parts WHERE direction = 'out' AND part_type = 'server_tool_call'
+-- Columns:
+--   call              BIGINT   Number, above those of requests; one row each.
+--   run               BIGINT
+--   model_call        BIGINT
+--   execution         BIGINT   Key in executions; NULL if none was recorded.
+--   start_ns          BIGINT   Start of the model call.
+--   execution_ns      BIGINT   Start of the execution; NULL if none was recorded.
+--   message_position  BIGINT
+--   part_position     BIGINT
+--   tool_name         VARCHAR  '' if not sent.
+--   call_id           VARCHAR
+--   arguments         VARCHAR  Canonical JSON, else as sent.
+--   parsed            BOOLEAN
+--   result            VARCHAR  NULL if it was not told.
+--   status            VARCHAR  ok | error | unknown.
+--   status_source     VARCHAR  span | text | response | request.
+--   error_type        VARCHAR
+--   error_message     VARCHAR
+--   effect            VARCHAR
+--   cost              DOUBLE
+-- Order:
+--   none
+WITH made AS (
+  SELECT
+    1_000_000_000_000_000
+    + row_number() OVER (
+      ORDER BY model_parts.model_call, model_parts.message_position, model_parts.part_position
+    ) AS call,
+    model_parts.* EXCLUDE (arguments),
+    place_by(model_parts.message_position, model_parts.part_position) AS place,
+    coalesce(canonical.canonical, model_parts.arguments) AS arguments,
+    model_parts.arguments IS NULL OR canonical.canonical IS NOT NULL AS parsed
+  FROM model_parts
+  LEFT JOIN canonical ON model_parts.arguments = canonical.text
+  WHERE model_parts.direction = 'out' AND model_parts.part_type = 'server_tool_call'
+),
+
+responses_told AS (
+  SELECT
+    run,
+    model_call,
+    start_ns,
+    call_id,
+    place_by(message_position, part_position) AS place,
+    result,
+    failed
+  FROM model_parts
+  WHERE
+    part_type = 'server_tool_call_response'
+    OR (part_type = 'tool_call_response' AND call_id IN (SELECT made.call_id FROM made))
+),
+
+by_id AS (
+  SELECT
+    made.call,
+    arg_min_null(responses_told.result, (responses_told.start_ns, responses_told.place)) AS result,
+    bool_or(responses_told.failed) AS failed
+  FROM made
+  INNER JOIN responses_told
+    ON
+      made.run = responses_told.run
+      AND made.call_id = responses_told.call_id
+      AND made.start_ns <= responses_told.start_ns
+  GROUP BY made.call
+),
+
+by_place AS (
+  SELECT
+    made.call,
+    responses_told.result,
+    responses_told.failed
+  FROM responses_told
+  ASOF JOIN made
+    ON responses_told.model_call = made.model_call AND responses_told.place > made.place
+  WHERE responses_told.call_id IS NULL
+  QUALIFY row_number() OVER (PARTITION BY made.call ORDER BY responses_told.place) = 1
+),
+
+told AS (
+  SELECT
+    made.*,
+    coalesce(made.result, by_id.result, by_place.result) AS told_result,
+    coalesce(made.failed, by_id.failed, by_place.failed) AS told_failed,
+    coalesce(by_id.call, by_place.call) IS NOT NULL AS is_answered
+  FROM made
+  LEFT JOIN by_id ON made.call = by_id.call
+  LEFT JOIN by_place ON made.call = by_place.call
+),
+
+candidates AS (
+  SELECT
+    made.call,
+    executions.key,
+    made.call_id = executions.call_id AS has_its_id,
+    row_number() OVER (
+      PARTITION BY executions.key ORDER BY made.start_ns DESC, made.call ASC
+    ) AS choice
+  FROM made
+  INNER JOIN executions
+    ON
+      made.run = executions.run
+      AND (
+        made.call_id = executions.call_id
+        OR (
+          coalesce(executions.call_id, made.call_id) IS DISTINCT FROM executions.call_id
+          AND made.tool_name = executions.tool_name
+          AND made.arguments IS NOT DISTINCT FROM executions.match_arguments
+          AND made.start_ns <= executions.start_ns
+        )
+      )
+),
+
+matched AS (
+  SELECT
+    call,
+    arg_min(key, (NOT coalesce(has_its_id, FALSE), key)) AS key
+  FROM candidates
+  WHERE choice = 1 OR has_its_id
+  GROUP BY call
+)
+
+SELECT
+  told.call,
+  told.run,
+  told.model_call,
+  executions.key AS execution,
+  told.start_ns,
+  executions.start_ns AS execution_ns,
+  told.message_position,
+  told.part_position,
+  coalesce(told.tool_name, executions.tool_name, '') AS tool_name,
+  coalesce(told.call_id, executions.call_id) AS call_id,
+  coalesce(told.arguments, executions.arguments) AS arguments,
+  told.parsed,
+  coalesce(executions.result, told.told_result) AS result,
+  CASE
+    WHEN told.told_failed OR executions.failed THEN 'error'
+    WHEN result_is_error(coalesce(told.told_result, executions.result)) THEN 'error'
+    WHEN
+      told.is_answered
+      OR told.told_result IS NOT NULL
+      OR told.told_failed IS NOT NULL
+      OR executions.ended
+      THEN 'ok'
+    ELSE 'unknown'
+  END AS status,
+  CASE
+    WHEN executions.failed THEN 'span'
+    WHEN told.told_failed THEN 'response'
+    WHEN result_is_error(coalesce(told.told_result, executions.result)) THEN 'text'
+    WHEN
+      told.is_answered OR told.told_result IS NOT NULL OR told.told_failed IS NOT NULL
+      THEN 'response'
+    WHEN executions.ended THEN 'span'
+    ELSE 'request'
+  END AS status_source,
+  executions.error_type,
+  executions.error_message,
+  executions.effect,
+  executions.cost
+FROM told
+LEFT JOIN matched USING (call)
+LEFT JOIN executions ON matched.key = executions.key;
