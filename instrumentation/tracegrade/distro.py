@@ -7,6 +7,7 @@ our distro is none, and our configurator hands over to the next.
 
 import logging
 import os
+from collections.abc import Iterable
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
@@ -20,11 +21,14 @@ from tracegrade.instrumentors import (
     Instrumentor,
     Remedy,
     choose,
+    left_out,
     remedies,
     unknown_words,
+    writes_itself,
 )
 from tracegrade.provider import init
 from tracegrade.run import ANNOUNCE, INSTRUMENTORS
+from tracegrade.shield import shield
 from tracegrade.terminal.visible import echo
 
 NAME: Final = "tracegrade"
@@ -48,6 +52,7 @@ class TracegradeDistro(BaseDistro):  # type: ignore[misc]  # untyped
         self._is_loading = False
         if os.environ.pop(ANNOUNCE, None):  # popped: not again in each process it starts
             _announce(self._chosen, unknown_words(entries, wish))
+            _tell(entries, left_out(fitting, wish, self._chosen))
             if wish.strip().lower() != "none":
                 self._warn_of(remedies(fitting))
 
@@ -56,7 +61,7 @@ class TracegradeDistro(BaseDistro):  # type: ignore[misc]  # untyped
 
         What is installed need not be used, and what an instrumentor imports is not the program's.
         """
-        if not self._chosen:
+        if not self._chosen and not writes_itself():
             _warn(
                 "no library is instrumented, so spans come from the program alone; install an "
                 "instrumentor of the agent's framework, or use tracegrade in the program"
@@ -75,6 +80,7 @@ class TracegradeDistro(BaseDistro):  # type: ignore[misc]  # untyped
             self._is_loading = True
             try:
                 super().load_instrumentor(entry_point, **kwargs)
+                shield(entry_point.module)
             finally:
                 self._is_loading = False
 
@@ -99,8 +105,13 @@ class Configurator:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Return whether a message of the hook is more than that others' configurators stood back."""
-    return not str(record.msg).startswith("Configuration of %s not loaded")
+    """Return whether a message of the hook is news.
+
+    That others' configurators stood back is none, and conflicts of versions are told by us.
+    """
+    said = str(record.msg)
+    is_conflict = said.endswith("so nothing can be instrumented.")
+    return not (said.startswith("Configuration of %s not loaded") or is_conflict)
 
 
 def _fits(entry: EntryPoint) -> bool:
@@ -115,6 +126,21 @@ def _is_same(one: EntryPoint, other: EntryPoint) -> bool:
 def _warn(line: str) -> None:
     """Say what is not instrumented, and what to do about it."""
     _say(f"warning: {line}")
+
+
+def _tell(entries: Iterable[EntryPoint], covered: list[str]) -> None:
+    """Say what is installed and not loaded: for its versions, or since it would write twice."""
+    for entry in entries:
+        conflict = entry.dist and get_dist_dependency_conflicts(entry.dist)
+        if conflict and (conflict.found or getattr(conflict, "found_any", None)):
+            name = entry.dist.name if entry.dist else entry.name
+            _warn(f"{name} is not loaded: {conflict}")
+    if covered:
+        names = ", ".join(covered)
+        _say(
+            f"left out, since the framework's spans hold its calls: {names}; "
+            "--instrumentors names what to load instead"
+        )
 
 
 def _announce(chosen: list[Instrumentor], unknown: list[str]) -> None:

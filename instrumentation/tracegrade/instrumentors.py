@@ -19,9 +19,20 @@ _PREFIXES: Final = (
 )
 _OPENLLMETRY_NEEDS: Final = "opentelemetry-semantic-conventions-ai"
 
-# OpenInference's LangChain instrumentor writes model calls and never makes its spans current: a
-# client's instrumentor beside it would write each call again, as a trace of its own.
-_COVERING: Final = "openinference-instrumentation-langchain"
+_COVERING: Final = frozenset(
+    ("agno", "langchain", "llamaindex", "openaiagents", "smolagents", "strandsagents")
+)
+"""Libraries whose instrumentors write each model call, so a client's would write it again.
+
+OpenInference's for LangChain never makes its spans current: there, as a trace of its own.
+"""
+
+_NOT_COVERING: Final = frozenset(("crewai",))
+"""Frameworks whose instrumentors leave model calls to those of the clients beside them."""
+
+_NATIVE: Final = {"google-adk": "googleadk", "agent-framework-core": "agentframework"}
+"""Distributions that write complete spans of their own, model calls too, and their library."""
+
 _MODEL_CLIENTS: Final = frozenset(
     ("anthropic", "bedrock", "googlegenai", "groq", "litellm", "mistralai", "openai", "vertexai")
 )
@@ -41,13 +52,11 @@ _FRAMEWORKS: Final = {
 """Distributions of agent frameworks, and one that instruments each."""
 
 _CALLED: Final = {
-    "agent-framework-core": "agent_framework.observability.enable_instrumentation()",
     "pydantic-ai-slim": "pydantic_ai.Agent.instrument_all()",
 }
 """Frameworks that write spans themselves once the program calls this; nothing else can."""
 
 _MODULES: Final = {
-    "agent-framework-core": "agent_framework",
     "google-genai": "google.genai",
     "llama-index-core": "llama_index.core",
     "openai-agents": "agents",
@@ -108,7 +117,8 @@ def _library(distribution: str) -> str:
 def choose(found: Iterable[EntryPoint], wish: str = "") -> list[Instrumentor]:
     """Return one instrumentor for each library, by the user's wish or our preference.
 
-    Beside OpenInference's for LangChain, those of model clients are left out unless named.
+    Those that would write again what a framework or its instrumentor writes are left out unless
+    named.
 
     Args:
         found: The entry points of all installed instrumentors.
@@ -127,10 +137,38 @@ def choose(found: Iterable[EntryPoint], wish: str = "") -> list[Instrumentor]:
 
 
 def _uncovered(chosen: list[Instrumentor]) -> list[Instrumentor]:
-    """Return the chosen without those whose model calls another one of them writes."""
-    if all(one.distribution != _COVERING for one in chosen):
-        return chosen
-    return [one for one in chosen if one.library not in _MODEL_CLIENTS]
+    """Return the chosen without those whose spans another one, or a framework itself, writes."""
+    native = {library for name, library in _NATIVE.items() if _is_installed(name)}
+    others = [one for one in chosen if one.library not in native]
+    libraries = {one.library for one in others}
+    if not (native or libraries & _COVERING) or libraries & _NOT_COVERING:
+        return others
+    return [one for one in others if one.library not in _MODEL_CLIENTS]
+
+
+def left_out(found: Iterable[EntryPoint], wish: str, chosen: Iterable[Instrumentor]) -> list[str]:
+    """Return the distributions of installed instrumentors whose library has none of the chosen.
+
+    Nothing is left out of a wish that names distributions, or none.
+    """
+    words = [word.strip().lower() for word in wish.split(",") if word.strip()]
+    if any(word not in set(Family) for word in words):
+        return []
+    libraries = {one.library for one in chosen}
+    others = (instrumentor_of(entry) for entry in found)
+    covered = _MODEL_CLIENTS | set(_NATIVE.values())
+    return sorted(
+        {
+            one.distribution
+            for one in others
+            if one.library in covered - libraries and (not words or one.family in words)
+        }
+    )
+
+
+def writes_itself() -> bool:
+    """Return whether a framework is installed that writes complete spans unasked."""
+    return any(_is_installed(name) for name in _NATIVE)
 
 
 def _one_each(instrumentors: Iterable[Instrumentor]) -> list[Instrumentor]:
@@ -157,7 +195,8 @@ class Remedy(NamedTuple):
 def remedies(found: Iterable[EntryPoint]) -> list[Remedy]:
     """Return one for each installed framework that nothing instruments.
 
-    Clients of models count only where no framework is installed, since those use them.
+    Clients of models count only where no framework is installed, since those use them, or beside
+    one whose instrumentor leaves model calls to theirs.
 
     Args:
         found: The entry points of the instrumentors that could be loaded.
@@ -165,7 +204,12 @@ def remedies(found: Iterable[EntryPoint]) -> list[Remedy]:
     libraries = {instrumentor_of(entry).library for entry in found}
     called = [name for name in _CALLED if _is_installed(name)]
     frameworks = [name for name in _FRAMEWORKS if _is_installed(name)]
-    clients = [name for name in _CLIENTS if not called + frameworks and _is_installed(name)]
+    native = [name for name in _NATIVE if _is_installed(name)]
+    covered = (
+        called or native or any(_library(_FRAMEWORKS[name]) in _COVERING for name in frameworks)
+    )
+    bare = not frameworks or libraries & _NOT_COVERING
+    clients = [name for name in _CLIENTS if bare and not covered and _is_installed(name)]
     named = _FRAMEWORKS | _CLIENTS
     lines = {
         name: f"{name} is imported, and writes spans only if the program calls {_CALLED[name]}"

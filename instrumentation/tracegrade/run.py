@@ -10,13 +10,15 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import Annotated, Final
+from urllib.parse import quote
 
 import typer
 
 from tracegrade.errors import BadInput
+from tracegrade.names import TASK_ID, TRIAL
 from tracegrade.settings import Content, Settings
 from tracegrade.terminal.visible import echo
 
@@ -27,9 +29,14 @@ CONTENT_SWITCHES: Final = {  # what other instrumentations call "with content", 
     "TRACELOOP_TRACE_CONTENT": ("true", "false"),
     "OPENINFERENCE_HIDE_INPUTS": ("false", "true"),
     "OPENINFERENCE_HIDE_OUTPUTS": ("false", "true"),
+    "ENABLE_INSTRUMENTATION": ("true", "true"),  # Microsoft's agent-framework: any spans at all
+    "ENABLE_SENSITIVE_DATA": ("true", "false"),  # and what is said in them
+    "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS": ("true", "false"),
 }
+RESOURCE: Final = "OTEL_RESOURCE_ATTRIBUTES"
 
 _PYTHON: Final = re.compile(r"python[\d.]*")
+_NODE: Final = frozenset(("bun", "deno", "node", "npm", "npx", "pnpm", "ts-node", "tsx", "yarn"))
 _LOOK: Final = "import importlib.metadata; importlib.metadata.version('tracegrade')"
 
 
@@ -45,6 +52,15 @@ def run(
             envvar=INSTRUMENTORS,
         ),
     ] = None,
+    release: Annotated[
+        str | None, typer.Option(help="The agent's version, by which runs are compared.")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="The id, in a task file, of what the agent is to do.")
+    ] = None,
+    trial: Annotated[
+        int | None, typer.Option(help="The number of this repetition of the task.", min=0)
+    ] = None,
 ) -> None:
     """Run an agent with its libraries instrumented, exporting spans over OTLP."""
     program = shutil.which(command[0])
@@ -53,8 +69,34 @@ def run(
         raise BadInput(msg)
     environment = dict(os.environ)
     set_up(environment, instrumentors)
+    said = {"service.version": release, TASK_ID: task, TRIAL: trial}
+    _describe(environment, {key: str(value) for key, value in said.items() if value is not None})
+    _warn_of_node(program, environment["OTEL_EXPORTER_OTLP_ENDPOINT"])
     _warn_of_other_python(program)
     os.execve(program, command, environment)  # noqa: S606 - runs what the user asked for
+
+
+def _describe(environment: MutableMapping[str, str], said: Mapping[str, str]) -> None:
+    """Put what the options say into the resource's attributes, replacing what stood there."""
+    pairs = [pair for pair in environment.get(RESOURCE, "").split(",") if pair.strip()]
+    kept = [pair for pair in pairs if pair.partition("=")[0].strip() not in said]
+    added = [f"{key}={quote(value, safe='')}" for key, value in said.items()]
+    if added:
+        environment[RESOURCE] = ",".join(kept + added)
+
+
+def _warn_of_node(program: str, endpoint: str) -> None:
+    """Say that only Python is instrumented; what these start may still be Python."""
+    name = Path(program).name.partition(".")[0]
+    if name in _NODE:
+        echo(
+            f"tracegrade: warning: {name} runs JavaScript, in which tracegrade instruments "
+            "nothing; load OpenTelemetry in the program (npm install "
+            "@opentelemetry/auto-instrumentations-node, then node --require "
+            "@opentelemetry/auto-instrumentations-node/register), turn on its framework's own "
+            f"spans, and run it with OTEL_EXPORTER_OTLP_ENDPOINT={endpoint}",
+            err=True,
+        )
 
 
 def _warn_of_other_python(program: str) -> None:

@@ -307,3 +307,82 @@ def test_another_vendor_is_not_hijacked_when_we_are_found_first(vendor: Path) ->
     done = run(sys.executable, "-c", OURS_FIRST, PYTHONPATH=str(vendor))
 
     assert done.stdout.splitlines() == ["vendor distro", "vendor configurator"], done.stderr
+
+
+def test_options_say_what_the_run_is_of(collector: Received) -> None:
+    """In the resource, in the place of what the environment says; other attributes stay."""
+    said = ["--release", "2,0=b", "--task", "refund order", "--trial", "3"]
+    before = "service.version=1,team=shop"
+    command = [*ALONE, *said, "--", sys.executable, "-c", AGENT]
+    run(*command, OTEL_RESOURCE_ATTRIBUTES=before, **to(collector))
+
+    resource = collector.resource()
+    keys = ("service.version", "tracegrade.task.id", "tracegrade.trial", "team")
+    assert [resource[key] for key in keys] == ["2,0=b", "refund order", "3", "shop"]
+
+
+@pytest.mark.parametrize("name", ["node", "npx", "tsx"])
+def test_program_that_runs_javascript_is_told_what_to_do(tmp_path: Path, name: str) -> None:
+    """In one line; it runs all the same."""
+    program = tmp_path / name
+    program.write_text("#!/bin/sh\nexit 7\n")
+    program.chmod(0o755)
+    done = run(*ALONE, "--", str(program), "agent.js")
+
+    assert done.returncode == 7
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"tracegrade: warning: {name} runs JavaScript, in which tracegrade")
+
+
+def chosen(folder: Path, *needed: str) -> tuple[str, str]:
+    """Return what a program is told with these instrumentors: the start, and all that follows."""
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    quiet = {"OTEL_TRACES_EXPORTER": "none", "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": HERE}
+    done = run(*RUN, *needed, "--", sys.executable, "-c", "pass", PYTHONPATH=path, **quiet)
+    start, *others = done.stderr.splitlines()
+    return start, "\n".join(others)
+
+
+@pytest.mark.parametrize(
+    ("libraries", "framework_of", "loads_client"),
+    slow_after(
+        1,
+        [
+            (["smolagents", "acme_client"], "", False),
+            (["llama-index"], "", False),
+            (["crewai"], "", True),
+            (["crewai", "langchain"], "", True),
+            (["google-adk"], "google-adk", False),
+            ([], "agent-framework-core", False),
+        ],
+    ),
+)
+def test_client_is_instrumented_where_nothing_above_it_is(
+    tmp_path: Path, libraries: list[str], framework_of: str, loads_client: bool
+) -> None:
+    """What is left out is said; a framework that writes spans itself needs no second writer."""
+    for library in [*libraries, "mistralai"]:
+        instrumentor(tmp_path, f"openinference-instrumentation-{library}", library)
+    if framework_of:
+        framework(tmp_path, framework_of, framework_of.replace("-", "_"))
+    start, others = chosen(tmp_path)
+
+    assert ("openinference-instrumentation-mistralai" in start) is loads_client
+    assert ("openinference-instrumentation-mistralai" in others) is not loads_client
+    assert "openinference-instrumentation-google-adk" not in start
+
+
+def test_instrumentor_that_conflicts_with_what_is_installed_is_said(tmp_path: Path) -> None:
+    """One line, with both versions; that of a library that is not installed is not missed."""
+    framework(tmp_path, "acme", "acme")
+    for library in ("acme", "absent"):
+        name = f"openinference-instrumentation-{library}"
+        needs = f'{library}>=9; extra == "instruments"'
+        instrumentor(tmp_path, name, library, f"{needs}\nProvides-Extra: instruments")
+    _, others = chosen(tmp_path)
+
+    (line,) = (each for each in others.splitlines() if "acme" in each)
+    assert line.startswith("tracegrade: warning: openinference-instrumentation-acme is not loaded")
+    assert "acme>=9" in line
+    assert "acme 2.0" in line
+    assert "absent" not in others
