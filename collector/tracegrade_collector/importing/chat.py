@@ -20,6 +20,7 @@ from tracegrade_collector.importing.trajectory import (
     Thought,
     ToolCall,
 )
+from tracegrade_collector.importing.usage import message_usage
 
 ROLES: Final = {
     "ai": "assistant",
@@ -43,14 +44,6 @@ _ITEM_ROLES: Final = {  # items of OpenAI Responses that name no role
     "function_call_output": "tool",
     "reasoning": "assistant",
 }
-_TOKENS: Final = {
-    "input_tokens": "gen_ai.usage.input_tokens",
-    "prompt_tokens": "gen_ai.usage.input_tokens",
-    "output_tokens": "gen_ai.usage.output_tokens",
-    "completion_tokens": "gen_ai.usage.output_tokens",
-    "cache_read_input_tokens": "gen_ai.usage.cache_read.input_tokens",
-}
-MAX_TOKENS: Final = 2**62  # what an attribute's integer holds, and more than anybody counts
 
 
 class Chat(NamedTuple):
@@ -145,19 +138,12 @@ def _message(role: str, value: dict[str, Any], ignored: Counter[str]) -> Message
     time = next((value[key] for key in ("timestamp", "created_at", "time") if key in value), None)
     model = value.get("model")
     return Message(
-        role, pieces, nanoseconds(time), model if isinstance(model, str) else None, _usage(value)
+        role,
+        pieces,
+        nanoseconds(time),
+        model if isinstance(model, str) else None,
+        message_usage(value),
     )
-
-
-def _usage(value: dict[str, Any]) -> dict[str, int]:
-    usage = value.get("usage")
-    if not isinstance(usage, dict):
-        return {}
-    return {
-        _TOKENS[key]: tokens
-        for key, tokens in usage.items()
-        if key in _TOKENS and type(tokens) is int and 0 <= tokens < MAX_TOKENS
-    }
 
 
 def _pieces(role: str, value: dict[str, Any], ignored: Counter[str]) -> Iterator[Piece]:

@@ -55,11 +55,17 @@ def _step_messages(step: Mapping[str, Any], call_id: str) -> Iterator[Message]:
         said.append(MessageText(as_text(answer)))
     if said:
         yield Message("assistant", said)
-    result = _found(step, _RESULTS)
+    result = _observed(step)
     error = _found(step, _ERRORS) if action is not None or result is not None else None
     if result is not None or error is not None:
         answered = {"id": call_id, "content": result, "error": error}
         yield Message("tool", [read_result(answered)])
+
+
+def _observed(step: Mapping[str, Any]) -> Any:
+    """Return what came of the action: an empty text is a result, if nothing else is told."""
+    told = _found(step, _RESULTS)
+    return "" if told is None and any(step.get(key) == "" for key in _RESULTS) else told
 
 
 def _found(value: Mapping[str, Any], keys: Iterable[str]) -> Any:

@@ -131,6 +131,23 @@ def test_an_empty_error_is_none(folder: Path) -> Scene:
 
 
 @built_together
+def test_an_empty_observation_is_a_result(folder: Path) -> Scene:
+    """A step that has the field says that something came of it; one without it does not."""
+    steps = [
+        {"thought": "Quietly.", "action": "pay", "observation": ""},
+        {"thought": "Again.", "action": "pay", "tool_output": ""},
+        {"thought": "Once more.", "action": "pay"},
+    ]
+    outcome = yield imported(folder, written(folder, {"steps": steps}))
+
+    assert [line for line in told(outcome) if "tool_call" in line] == [
+        "0 tool_call pay  ok",
+        "0 tool_call pay  ok",
+        "0 tool_call pay unknown",
+    ]
+
+
+@built_together
 def test_an_error_of_a_step_is_its_observation(folder: Path) -> Scene:
     """ReAct logs have such a field as well."""
     steps = [

@@ -28,6 +28,7 @@ from tracegrade_collector.importing.trajectory import (
     counts,
     spans_of,
 )
+from tracegrade_collector.importing.usage import read_usage
 from tracegrade_collector.importing.whose_calls import with_own_replies
 
 FORMAT: Final = "inspect"
@@ -265,23 +266,13 @@ def _told_by_events(sample: Row) -> tuple[dict[str, int], dict[str, dict[str, in
         if key and time:
             times[key] = time
         if key and output:
-            usages[key] = _usage(_object(output.get("usage")))
+            usages[key] = read_usage(output.get("usage"))
     return times, usages
 
 
 def _message_id(output: Row) -> Any:
     choices = _list(output.get("choices"))
     return _object(_object(choices[0]).get("message")).get("id") if choices else None
-
-
-def _usage(usage: Row) -> dict[str, int]:
-    tokens = {
-        "gen_ai.usage.input_tokens": usage.get("input_tokens"),
-        "gen_ai.usage.output_tokens": usage.get("output_tokens"),
-        "gen_ai.usage.cache_read.input_tokens": usage.get("input_tokens_cache_read"),
-        "gen_ai.usage.reasoning.output_tokens": usage.get("reasoning_tokens"),
-    }
-    return {name: count for name, count in tokens.items() if type(count) is int}
 
 
 def _tools(sample: Row) -> str | None:

@@ -37,6 +37,7 @@ from tracegrade_collector.importing.span_parts import (
 )
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import SCOPE
+from tracegrade_collector.importing.usage import langfuse_usage
 
 _MODEL: Final = "chat"
 _OPERATIONS: Final = {
@@ -47,17 +48,6 @@ _OPERATIONS: Final = {
     "TOOL": names.EXECUTE_TOOL,
 }
 _TYPES: Final = {*_OPERATIONS, "SPAN", "EVENT", "CHAIN", "EVALUATOR", "GUARDRAIL"}
-_TOKENS: Final = {
-    "gen_ai.usage.input_tokens": ("input", "input_tokens", "promptTokens", "prompt_tokens"),
-    "gen_ai.usage.output_tokens": (
-        "output",
-        "output_tokens",
-        "completionTokens",
-        "completion_tokens",
-    ),
-    "gen_ai.usage.cache_read.input_tokens": ("input_cached_tokens", "cache_read_input_tokens"),
-    "gen_ai.usage.reasoning.output_tokens": ("output_reasoning_tokens", "output_reasoning"),
-}
 _TOOL_NAMES: Final = (names.TOOL_NAME, "tool.name", "ai.toolCall.name")
 _CALL_IDS: Final = (names.TOOL_CALL_ID, "tool_call.id", "ai.toolCall.id")
 _AGENT_PREFIX: Final = re.compile(r"(?:invoke_agent|agent_run) +\[?")
@@ -274,8 +264,7 @@ def _messages(found: Row, ignored: Counter[str]) -> dict[str, Any]:
 
 def _tokens(found: Row) -> dict[str, Any]:
     usage = _object(found.get("usage")) | _object(found.get("usageDetails"))
-    tokens = {name: _first(usage, keys) for name, keys in _TOKENS.items()}
-    return {name: count for name, count in tokens.items() if isinstance(count, int)}
+    return dict(langfuse_usage(usage))
 
 
 def _cost(found: Row) -> float | None:

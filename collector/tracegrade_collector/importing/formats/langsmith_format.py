@@ -31,6 +31,7 @@ from tracegrade_collector.importing.span_parts import (
     trace_id_of,
 )
 from tracegrade_collector.importing.tables import read_table, time_ns
+from tracegrade_collector.importing.usage import read_usage
 
 FORMAT: Final = "langsmith"
 SCOPE: Final = "langsmith"
@@ -165,8 +166,7 @@ def _attributes(run: Row) -> dict[str, Any]:
         "gen_ai.request.model": metadata.get("ls_model_name") or asked.get("model"),
         "gen_ai.prompt": _json(run.get("inputs")),
         "gen_ai.completion": _json(run.get("outputs")),
-        "gen_ai.usage.input_tokens": _tokens(run, "prompt_tokens", "input_tokens"),
-        "gen_ai.usage.output_tokens": _tokens(run, "completion_tokens", "output_tokens"),
+        **_tokens(run),
         COST: _cost(run.get("total_cost")) if kind == "llm" else None,
         names.TOOL_DEFINITIONS: _json(asked.get("tools") or metadata.get("tools")),
         **{f"langsmith.metadata.{key}": value for key, value in metadata.items()},
@@ -178,13 +178,16 @@ def _json(value: Any) -> str | None:
     return None if value in (None, "", {}) else as_json(value)
 
 
-def _tokens(run: Row, name: str, told: str) -> int | None:
+def _tokens(run: Row) -> dict[str, int]:
     """Return what LangSmith counted, else what the model told; it counts none as zero."""
     outputs = _object(run.get("outputs"))
-    usage = _object(outputs.get("usage_metadata")) or _object(
-        _object(_object(run.get("extra")).get("metadata")).get("usage_metadata")
-    )
-    return _count(run.get(name)) or _count(usage.get(told))
+    metadata = _object(_object(run.get("extra")).get("metadata"))
+    usage = _object(outputs.get("usage_metadata")) or _object(metadata.get("usage_metadata"))
+    counted = {
+        "gen_ai.usage.input_tokens": _count(run.get("prompt_tokens")),
+        "gen_ai.usage.output_tokens": _count(run.get("completion_tokens")),
+    }
+    return read_usage(usage) | {name: count for name, count in counted.items() if count}
 
 
 def _count(value: Any) -> int | None:
