@@ -205,11 +205,8 @@ def remedies(found: Iterable[EntryPoint]) -> list[Remedy]:
     called = [name for name in _CALLED if _is_installed(name)]
     frameworks = [name for name in _FRAMEWORKS if _is_installed(name)]
     native = [name for name in _NATIVE if _is_installed(name)]
-    covered = (
-        called or native or any(_library(_FRAMEWORKS[name]) in _COVERING for name in frameworks)
-    )
-    bare = not frameworks or libraries & _NOT_COVERING
-    clients = [name for name in _CLIENTS if bare and not covered and _is_installed(name)]
+    bare = libraries & _NOT_COVERING or not (called or native or frameworks)
+    clients = [name for name in _CLIENTS if bare and _is_installed(name)]
     named = _FRAMEWORKS | _CLIENTS
     lines = {
         name: f"{name} is imported, and writes spans only if the program calls {_CALLED[name]}"

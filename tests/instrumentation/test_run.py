@@ -386,3 +386,16 @@ def test_instrumentor_that_conflicts_with_what_is_installed_is_said(tmp_path: Pa
     assert "acme>=9" in line
     assert "acme 2.0" in line
     assert "absent" not in others
+
+
+def test_client_that_a_framework_leaves_to_its_own_instrumentor_is_missed(tmp_path: Path) -> None:
+    """CrewAI's writes no model calls, so it is said what writes those of the client it uses."""
+    for name in ("crewai", "groq"):
+        framework(tmp_path, name, name)
+    instrumentor(tmp_path, "openinference-instrumentation-crewai", "crewai")
+    command = [*RUN, "--instrumentors", "openinference-instrumentation-crewai"]
+    command += ["--", sys.executable, "-c", "import groq"]
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = run(*command, PYTHONPATH=path, OTEL_TRACES_EXPORTER="none")
+
+    assert "pip install openinference-instrumentation-groq" in done.stderr
