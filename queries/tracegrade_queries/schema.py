@@ -174,8 +174,9 @@ STEPS: Final = Table(
             "unparsed_request: those that the model gave are not, these are the execution's. "
             "deep_arguments: they are nested too deeply to be read as JSON. salvaged: "
             "arguments or messages were cut, this is what is whole. dropped_attributes: the "
-            "exporter dropped attributes or events. synthetic_time: the imported source has no "
-            "times.",
+            "exporter dropped attributes or events. ambiguous_tokens: the source does not tell "
+            "whether input_tokens has its cached part, which is taken to be in it. "
+            "synthetic_time: the imported source has no times.",
         ),
         _DATE,
     ),

@@ -65,4 +65,4 @@ def test_each_token_has_one_price() -> None:
 
 def test_counts_that_stand_beside_each_other_are_added_up() -> None:
     """Where a part is greater than its whole, it is none of its parts."""
-    assert TokenCounts(10, 5, cache_read=100, reasoning=30).by_kind() == (0, 100, 0, 0, 30)
+    assert TokenCounts(10, 5, cache_read=100, reasoning=30).by_kind() == (10, 100, 0, 0, 30)

@@ -72,6 +72,16 @@ RUNS = {
             llm__cost__total=0.5,
         )
     ],
+    "what no model said": [
+        call(2, **USED),
+        call(3, "<synthetic>", input_tokens=0, output_tokens=0),
+    ],
+    "nobody counted": [call(2, **USED), call(3, "x", input_tokens=0, output_tokens=0)],
+    "a parent with the tokens of two": [
+        call(2, input_tokens=2000, output_tokens=100),
+        call(3, parent=2, **USED),
+        call(4, parent=2, **USED),
+    ],
     "no model call": [],
 }
 COSTS = {
@@ -82,8 +92,10 @@ COSTS = {
     "price before statement": 0.0024,
     "statement without a price": 0.2524,
     "statement without tokens": 0.125,
-    "cache beside the input": 3000 * 0.5e-6 + 50 * 8e-6,
+    "cache beside the input": 1000 * 2e-6 + 3000 * 0.5e-6 + 50 * 8e-6,
     "OpenInference": 0.5,
+    "what no model said": 0.0024,
+    "a parent with the tokens of two": 0.0048,
 }
 
 
@@ -112,12 +124,12 @@ def test_unknown_costs_are_counted_by_model(priced: Lake) -> None:
     """A run counts for each model that leaves its cost unknown, and costs that agree stay."""
     version = priced.version("trajectories")
     unpriced = (
+        Unpriced("x", "no_price", 2),
         Unpriced("m-small", "no_tokens", 1),
-        Unpriced("x", "no_price", 1),
         Unpriced(None, "no_price", 1),
     )
 
-    assert update_costs(priced, PRICES) == Costs(9, 3, unpriced, 3)
+    assert update_costs(priced, PRICES) == Costs(11, 3, unpriced, 3)
     assert priced.version("trajectories") == version
 
 

@@ -104,6 +104,12 @@ OPERATIONS: Final = Table(
         Column("cache_read_tokens", BIGINT, "Of a model span."),
         Column("reasoning_tokens", BIGINT, "Of a model span."),
         Column("cache_write_tokens", BIGINT, "Of a model span."),
+        Column("total_tokens", BIGINT, "Of a model span, as its source adds them up."),
+        Column(
+            "cached_beside",
+            BOOLEAN,
+            "Whether cached tokens are not part of input_tokens; NULL if that is not known.",
+        ),
         Column("stated_usd", DOUBLE, "What the source says that a model span cost."),
         Column("offered_tools", TEXT, "JSON list of tool definitions, in any known spelling."),
         Column("conversation_id", TEXT, "Groups runs."),

@@ -27,7 +27,8 @@ class TokenCounts(NamedTuple):
 
     def by_kind(self) -> tuple[int, int, int, int, int]:
         """Return how many tokens have each of a model's prices, in the order of `Price`."""
-        fresh = max(self.input - self.cache_read - self.cache_write, 0)
+        cached = self.cache_read + self.cache_write
+        fresh = self.input - cached if cached <= self.input else self.input
         visible = max(self.output - self.reasoning, 0)
         return fresh, self.cache_read, self.cache_write, visible, self.reasoning
 

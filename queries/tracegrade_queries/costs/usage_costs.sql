@@ -1,7 +1,9 @@
 -- What each part of a run's usage of models cost, and how that is known.
 --
 -- A price with the model's very name counts before prefixes, of which the longest counts. Where no
--- price covers the model, or the tokens were not recorded, what the trace states counts.
+-- price covers the model, or the tokens were not recorded, what the trace states counts. What no
+-- model said, as its name in angle brackets tells (Claude Code's `<synthetic>`), costs nothing if
+-- it took no tokens; elsewhere 0 tokens may just mean that nobody counted.
 --
 -- Reads:
 --   priced_runs
@@ -51,6 +53,12 @@ worked_out AS (
   SELECT
     usages.trajectory_id,
     usages.usage.model,
+    usages.usage.model LIKE '<%>'
+    AND usages.usage.fresh_input_tokens
+    + usages.usage.cache_read_tokens
+    + usages.usage.cache_write_tokens
+    + usages.usage.visible_output_tokens
+    + usages.usage.reasoning_tokens = 0 AS is_nothing,
     model_prices.model IS NOT NULL AS has_price,
     round(usages.usage.stated_usd * 1e12)::HUGEINT AS stated,
     usages.usage.fresh_input_tokens::HUGEINT * model_prices.input
@@ -66,13 +74,13 @@ SELECT
   trajectory_id,
   model,
   CASE
-    WHEN priced IS NOT NULL THEN 'prices'
+    WHEN priced IS NOT NULL OR is_nothing THEN 'prices'
     WHEN stated IS NOT NULL THEN 'trace'
   END AS source,
   CASE
-    WHEN coalesce(priced, stated) IS NOT NULL THEN NULL
+    WHEN is_nothing OR coalesce(priced, stated) IS NOT NULL THEN NULL
     WHEN has_price THEN 'no_tokens'
     ELSE 'no_price'
   END AS reason,
-  coalesce(priced, stated) AS pico_usd
+  if(is_nothing, 0, coalesce(priced, stated)) AS pico_usd
 FROM worked_out;

@@ -143,13 +143,12 @@ SELECT
   coalesce(executions.error_message, if(spans.kind = 'tool', results.error_message, NULL))
     AS error_message,
   if(spans.kind = 'llm_request', spans.attributes['model'], NULL) AS model,
-  -- As Anthropic counts: without what was read from or written to a cache.
-  try_cast(spans.attributes['input_tokens'] AS BIGINT)
-  + coalesce(try_cast(spans.attributes['cache_read_tokens'] AS BIGINT), 0)
-  + coalesce(try_cast(spans.attributes['cache_creation_tokens'] AS BIGINT), 0) AS input_tokens,
+  try_cast(spans.attributes['input_tokens'] AS BIGINT) AS input_tokens,
   try_cast(spans.attributes['output_tokens'] AS BIGINT) AS output_tokens,
   try_cast(spans.attributes['cache_read_tokens'] AS BIGINT) AS cache_read_tokens,
   try_cast(spans.attributes['cache_creation_tokens'] AS BIGINT) AS cache_write_tokens,
+  -- As Anthropic counts: without what was read from or written to a cache.
+  TRUE AS cached_beside,
   coalesce(spans.attributes['gen_ai.conversation.id'], spans.attributes['session.id'])
     AS conversation_id
 FROM claude_code_spans AS spans

@@ -157,12 +157,7 @@ SELECT
     NULL
   ) AS error_message,
   meta ->> '$.model' AS model,
-  try_cast(
-    coalesce(meta ->> '$.usage.prompt_tokens', meta ->> '$.usage.input_tokens') AS BIGINT
-  ) AS input_tokens,
-  try_cast(
-    coalesce(meta ->> '$.usage.completion_tokens', meta ->> '$.usage.output_tokens') AS BIGINT
-  ) AS output_tokens,
+  unnest(told_usage(meta -> '$.usage')),  -- noqa: AL03
   if(
     json_type(heard, '$.tools') = 'ARRAY',
     '[' || array_to_string(heard ->> '$.tools[*].data', ',') || ']',

@@ -105,11 +105,19 @@ WITH calls AS (
     )) AS output_tokens,
     any_value(coalesce(
       attributes['response.raw.usage.prompt_tokens_details.cached_tokens'],
+      attributes['response.raw.usage.input_tokens_details.cached_tokens'],
       attributes['response.raw.usage.cache_read_input_tokens']
     )) AS cache_read_tokens,
-    any_value(attributes['response.raw.usage.completion_tokens_details.reasoning_tokens'])
-      AS reasoning_tokens,
-    any_value(attributes['response.raw.usage.cache_creation_input_tokens']) AS cache_write_tokens
+    any_value(coalesce(
+      attributes['response.raw.usage.completion_tokens_details.reasoning_tokens'],
+      attributes['response.raw.usage.output_tokens_details.reasoning_tokens']
+    )) AS reasoning_tokens,
+    any_value(attributes['response.raw.usage.cache_creation_input_tokens']) AS cache_write_tokens,
+    -- As the provider says it: Anthropic counts the input without what a cache had.
+    bool_or(
+      attributes['response.raw.usage.input_tokens'] IS NOT NULL
+      AND attributes['response.raw.usage.input_tokens_details.cached_tokens'] IS NULL
+    ) AS cached_beside
   FROM llama_index_events
   GROUP BY key
 ),
@@ -150,7 +158,8 @@ SELECT
   try_cast(calls.output_tokens AS BIGINT) AS output_tokens,
   try_cast(calls.cache_read_tokens AS BIGINT) AS cache_read_tokens,
   try_cast(calls.reasoning_tokens AS BIGINT) AS reasoning_tokens,
-  try_cast(calls.cache_write_tokens AS BIGINT) AS cache_write_tokens
+  try_cast(calls.cache_write_tokens AS BIGINT) AS cache_write_tokens,
+  calls.cached_beside
 FROM spans
 LEFT JOIN calls ON spans.key = calls.key
 LEFT JOIN last_texts('llama_index_messages') AS spoken ON spans.key = spoken.key;

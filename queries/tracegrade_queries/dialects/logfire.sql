@@ -177,9 +177,19 @@ SELECT
   try_cast(attributes['gen_ai.usage.output_tokens'] AS BIGINT) AS output_tokens,
   coalesce(
     try_cast(attributes['gen_ai.usage.details.reasoning_tokens'] AS BIGINT),
-    try_cast(response ->> '$.usage.completion_tokens_details.reasoning_tokens' AS BIGINT),
-    try_cast(responded ->> '$.usage.output_tokens_details.reasoning_tokens' AS BIGINT)
+    told_usage(response -> '$.usage').reasoning_tokens,
+    told_usage(responded -> '$.usage').reasoning_tokens
   ) AS reasoning_tokens,
+  coalesce(
+    told_usage(response -> '$.usage').cache_read_tokens,
+    told_usage(responded -> '$.usage').cache_read_tokens
+  ) AS cache_read_tokens,
+  coalesce(
+    told_usage(response -> '$.usage').cache_write_tokens,
+    told_usage(responded -> '$.usage').cache_write_tokens
+  ) AS cache_write_tokens,
+  -- Pydantic adds up what a provider counts apart.
+  FALSE AS cached_beside,
   coalesce(parameters ->> '$.function_tools', request ->> '$.tools', responded ->> '$.tools')
     AS offered_tools,
   coalesce(attributes['gen_ai.conversation.id'], nullif(attributes['group_id'], 'null'))

@@ -211,8 +211,5 @@ SELECT
   user_input,
   if(kind = 'agent_run', said ->> '$.text', NULL) AS answer,
   if(operation = 'model', answered ->> '$.model', NULL) AS model,
-  if(operation = 'model', try_cast(answered ->> '$.usage.prompt_tokens' AS BIGINT), NULL)
-    AS input_tokens,
-  if(operation = 'model', try_cast(answered ->> '$.usage.completion_tokens' AS BIGINT), NULL)
-    AS output_tokens
+  unnest(if(operation = 'model', told_usage(answered -> '$.usage'), NULL))  -- noqa: AL03
 FROM described;

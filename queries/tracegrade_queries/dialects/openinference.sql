@@ -52,7 +52,7 @@ asking_for_plans AS (
     AND role IN ('user', 'system')
     AND part_type = 'text'
     AND contains(text, '<end_plan>')
-    AND regexp_matches(text, 'write the \x27\s*<end_plan>\x27 tag and stop there')
+    AND regexp_matches(text, 'write the \x27(\s|\\n)*<end_plan>\x27 tag and stop there')
 ),
 
 -- What its users hide of what a model said is written so, or left out.
@@ -268,6 +268,9 @@ SELECT
     WHEN tells_models
       THEN try_cast(attribute(kept, 'llm.token_count.prompt_details.cache_write') AS BIGINT)
   END AS cache_write_tokens,
+  CASE WHEN tells_models THEN try_cast(attribute(kept, 'llm.token_count.total') AS BIGINT) END
+    AS total_tokens,
+  FALSE AS cached_beside,
   CASE WHEN tells_models THEN try_cast(attribute(kept, 'llm.cost.total') AS DOUBLE) END
     AS stated_usd,
   coalesce(

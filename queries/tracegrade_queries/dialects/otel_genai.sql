@@ -240,14 +240,27 @@ SELECT
     coalesce(
       attributes['gen_ai.usage.cache_read.input_tokens'],
       attributes['gen_ai.usage.cache_read_input_tokens'],
-      attributes['gen_ai.usage.details.cache_read_tokens']
+      attributes['gen_ai.usage.details.cache_read_tokens'],
+      attributes['gen_ai.usage.cached_input_tokens'],
+      attributes['gen_ai.usage.input_cached_tokens'],
+      attributes['gen_ai.usage.cache_read_tokens'],
+      attributes['gen_ai.usage.details.cached_tokens'],
+      attributes['gen_ai.usage.details.cache_read_input_tokens'],
+      attributes['gen_ai.usage.prompt_tokens_details.cached_tokens'],
+      attributes['gen_ai.usage.input_tokens_details.cached_tokens'],
+      attributes['gen_ai.usage.input_tokens.cached'],
+      attributes['gen_ai.usage.cached_tokens']
     ) AS BIGINT
   ) AS cache_read_tokens,
   try_cast(
     coalesce(
       attributes['gen_ai.usage.reasoning.output_tokens'],
       attributes['gen_ai.usage.reasoning_tokens'],
-      attributes['gen_ai.usage.details.reasoning_tokens']
+      attributes['gen_ai.usage.details.reasoning_tokens'],
+      attributes['gen_ai.usage.output_tokens_details.reasoning_tokens'],
+      attributes['gen_ai.usage.completion_tokens_details.reasoning_tokens'],
+      attributes['gen_ai.usage.output_tokens.reasoning'],
+      attributes['gen_ai.usage.output_reasoning_tokens']
     ) AS BIGINT
   ) AS reasoning_tokens,
   try_cast(
@@ -255,9 +268,55 @@ SELECT
       attributes['gen_ai.usage.cache_write.input_tokens'],
       attributes['gen_ai.usage.cache_creation.input_tokens'],
       attributes['gen_ai.usage.cache_creation_input_tokens'],
-      attributes['gen_ai.usage.cache_write_input_tokens']
+      attributes['gen_ai.usage.cache_write_input_tokens'],
+      attributes['gen_ai.usage.details.cache_write_tokens'],
+      attributes['gen_ai.usage.details.cache_creation_input_tokens'],
+      attributes['gen_ai.usage.cache_write_tokens'],
+      attributes['gen_ai.usage.cache_creation_tokens'],
+      attributes['gen_ai.usage.input_tokens.cache_write']
     ) AS BIGINT
   ) AS cache_write_tokens,
+  try_cast(
+    coalesce(attributes['gen_ai.usage.total_tokens'], attributes['llm.usage.total_tokens'])
+    AS BIGINT
+  ) AS total_tokens,
+  CASE
+    -- They pass on Anthropic's and Bedrock's input, which is without what a cache had.
+    WHEN
+      scope_name IN (
+        'openlit.instrumentation.anthropic',
+        'openlit.instrumentation.bedrock',
+        'opentelemetry.instrumentation.bedrock'
+      )
+      THEN TRUE
+    -- Strands has a total that tells it, and Pydantic's and OpenLLMetry's are added up.
+    WHEN
+      scope_name IN ('strands.telemetry.tracer', 'pydantic-ai')
+      OR starts_with(scope_name, 'opentelemetry.instrumentation.')
+      THEN FALSE
+    -- Named as the conventions, or as OpenAI's: part of the input. Names that begin as
+    -- Anthropic's are written either way.
+    WHEN
+      attributes['gen_ai.usage.cache_read.input_tokens'] IS NULL
+      AND attributes['gen_ai.usage.cache_creation.input_tokens'] IS NULL
+      AND attributes['gen_ai.usage.cache_write.input_tokens'] IS NULL
+      AND coalesce(
+        attributes['gen_ai.usage.cache_read_input_tokens'],
+        attributes['gen_ai.usage.cache_creation_input_tokens'],
+        attributes['gen_ai.usage.cache_write_input_tokens'],
+        attributes['gen_ai.usage.cache_read_tokens'],
+        attributes['gen_ai.usage.cache_write_tokens'],
+        attributes['gen_ai.usage.cache_creation_tokens']
+      ) IS NOT NULL
+      AND coalesce(
+        attributes['gen_ai.usage.cached_input_tokens'],
+        attributes['gen_ai.usage.input_cached_tokens'],
+        attributes['gen_ai.usage.prompt_tokens_details.cached_tokens'],
+        attributes['gen_ai.usage.input_tokens_details.cached_tokens']
+      ) IS NULL
+      THEN NULL
+    ELSE FALSE
+  END AS cached_beside,
   -- Not of the conventions: the first is ours, of imports; the second is Pydantic's.
   try_cast(
     coalesce(attributes['gen_ai.usage.cost'], attributes['operation.cost']) AS DOUBLE

@@ -152,22 +152,7 @@ SELECT
         attributes['genkit:name']
       )
   END AS model,
-  try_cast(
-    coalesce(
-      usage ->> '$.input',
-      usage ->> '$.input_tokens',
-      usage ->> '$.prompt_tokens',
-      usage ->> '$.inputTokens'
-    ) AS BIGINT
-  ) AS input_tokens,
-  try_cast(
-    coalesce(
-      usage ->> '$.output',
-      usage ->> '$.output_tokens',
-      usage ->> '$.completion_tokens',
-      usage ->> '$.outputTokens'
-    ) AS BIGINT
-  ) AS output_tokens,
+  unnest(told_usage(usage)),  -- noqa: AL03
   coalesce(
     attributes['spring.ai.model.request.tool.names'],
     CASE

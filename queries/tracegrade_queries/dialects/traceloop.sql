@@ -397,6 +397,14 @@ SELECT
   try_cast(attribute(marked.kept, 'gen_ai.usage.reasoning_tokens') AS BIGINT) AS reasoning_tokens,
   try_cast(attribute(marked.kept, 'gen_ai.usage.cache_creation_input_tokens') AS BIGINT)
     AS cache_write_tokens,
+  try_cast(
+    coalesce(
+      attribute(marked.kept, 'gen_ai.usage.total_tokens'),
+      attribute(marked.kept, 'llm.usage.total_tokens')
+    ) AS BIGINT
+  ) AS total_tokens,
+  -- Of Bedrock it passes on the input as it is, of Anthropic it adds up both.
+  marked.scope_name = 'opentelemetry.instrumentation.bedrock' AS cached_beside,
   traceloop_offers.offered_tools,
   coalesce(
     attribute(marked.kept, 'traceloop.association.properties.thread_id'),

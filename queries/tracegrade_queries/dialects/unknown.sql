@@ -132,6 +132,13 @@ WITH roles (role, endings) AS (
       'token_count_output'
     ]
   ),
+  (
+    'cached',
+    ['cache_read_input_tokens', 'cache_read_tokens', 'cached_input_tokens', 'cached_tokens']
+  ),
+  ('written', ['cache_creation_input_tokens', 'cache_write_input_tokens', 'cache_write_tokens']),
+  ('reasoning', ['reasoning_tokens', 'reasoning_token_count']),
+  ('total', ['total_tokens', 'total_token_count', 'tokens_total', 'token_count_total']),
   ('agent_name', ['agent_name', 'agent']),
   ('conversation_id', ['conversation_id', 'session_id', 'chat_id', 'chat_thread_id']),
   ('error_message', ['error_message', 'exception_message', 'error']),
@@ -479,6 +486,10 @@ SELECT
   if(operation = 'model', found['model'], NULL) AS model,
   if(operation = 'model', try_cast(found['input_tokens'] AS BIGINT), NULL) AS input_tokens,
   if(operation = 'model', try_cast(found['output_tokens'] AS BIGINT), NULL) AS output_tokens,
+  if(operation = 'model', try_cast(found['cached'] AS BIGINT), NULL) AS cache_read_tokens,
+  if(operation = 'model', try_cast(found['written'] AS BIGINT), NULL) AS cache_write_tokens,
+  if(operation = 'model', try_cast(found['reasoning'] AS BIGINT), NULL) AS reasoning_tokens,
+  if(operation = 'model', try_cast(found['total'] AS BIGINT), NULL) AS total_tokens,
   if(operation = 'tool', NULL, found['offered_tools']) AS offered_tools,
   found['conversation_id'] AS conversation_id
 FROM told;

@@ -68,8 +68,32 @@ SELECT
     coalesce(attributes['ai.usage.outputTokens'], attributes['ai.usage.completionTokens'])
     AS BIGINT
   ) AS output_tokens,
-  try_cast(attributes['ai.usage.cachedInputTokens'] AS BIGINT) AS cache_read_tokens,
-  try_cast(attributes['ai.usage.reasoningTokens'] AS BIGINT) AS reasoning_tokens,
+  try_cast(
+    coalesce(
+      attributes['ai.usage.inputTokenDetails.cacheReadTokens'],
+      attributes['ai.usage.cachedInputTokens']
+    ) AS BIGINT
+  ) AS cache_read_tokens,
+  try_cast(attributes['ai.usage.inputTokenDetails.cacheWriteTokens'] AS BIGINT)
+    AS cache_write_tokens,
+  try_cast(
+    coalesce(
+      attributes['ai.usage.outputTokenDetails.reasoningTokens'],
+      attributes['ai.usage.reasoningTokens']
+    ) AS BIGINT
+  ) AS reasoning_tokens,
+  try_cast(attributes['ai.usage.totalTokens'] AS BIGINT) AS total_tokens,
+  -- Before version 6 it passed on Anthropic's and Bedrock's input, which is without them; whose it
+  -- was, a gateway does not tell.
+  CASE
+    WHEN
+      attributes['ai.usage.inputTokenDetails.cacheReadTokens'] IS NOT NULL
+      OR attributes['ai.usage.inputTokenDetails.noCacheTokens'] IS NOT NULL
+      THEN FALSE
+    WHEN regexp_matches(lower(attributes['ai.model.provider']), 'anthropic|bedrock') THEN TRUE
+    WHEN regexp_matches(lower(attributes['ai.model.provider']), 'openai|azure|google|xai|mistral')
+      THEN FALSE
+  END AS cached_beside,
   -- Each definition is a JSON text in the list.
   CASE
     WHEN json_type(tools) = 'ARRAY' THEN '[' || array_to_string(tools ->> '$[*]', ',') || ']'

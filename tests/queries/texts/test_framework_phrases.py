@@ -149,3 +149,24 @@ def test_answer_to_a_user_who_names_the_end_of_plans_is_no_plan(tmp_path: Path) 
     ]
 
     assert story(built_apart(tmp_path, [spans])) == [f"answer {ANSWER}"]
+
+
+def test_plans_are_found_by_each_form_of_the_sentence_that_asks_for_them(tmp_path: Path) -> None:
+    """Up to smolagents 1.18 a backslash and an n stand before the mark, elsewhere a line break."""
+    runs = []
+    for before in (r"\n", "\n", ""):
+        asked = f"At the end of the plan, write the '{before}<end_plan>' tag and stop there."
+        heard: dict[str, Any] = {
+            "llm__input_messages__0__message__role": "user",
+            "llm__input_messages__0__message__content": asked,
+            "llm__output_messages__0__message__role": "assistant",
+            "llm__output_messages__0__message__content": "1. Look.\n2. Answer.",
+        }
+        spans = [
+            span(1, openinference__span__kind="AGENT", ms=9),
+            span(2, 1, at=1, openinference__span__kind="LLM", **heard),
+        ]
+        runs.append(spans)
+
+    kinds = rows(built_apart(tmp_path, runs), "SELECT kind FROM steps WHERE plan IS NOT NULL")
+    assert [step["kind"] for step in kinds] == ["plan"] * 3

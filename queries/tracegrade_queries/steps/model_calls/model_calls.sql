@@ -20,6 +20,7 @@
 --   cache_read_tokens   BIGINT
 --   reasoning_tokens    BIGINT
 --   cache_write_tokens  BIGINT
+--   ambiguous_tokens    BOOLEAN  What a cache had may be part of the input as sent or beside it.
 --   stated_usd          DOUBLE   As the source says.
 --   offered_tools       VARCHAR  As sent.
 --   below_plan          BOOLEAN  It is what a plan span did.
@@ -80,6 +81,7 @@ SELECT
   members.cache_read_tokens,
   members.reasoning_tokens,
   members.cache_write_tokens,
+  members.ambiguous_tokens,
   members.stated_usd,
   members.offered_tools,
   members.below_plan,
@@ -98,6 +100,9 @@ SELECT
   arg_min(cache_read_tokens, inside_out) AS cache_read_tokens,
   arg_min(reasoning_tokens, inside_out) AS reasoning_tokens,
   arg_min(cache_write_tokens, inside_out) AS cache_write_tokens,
+  coalesce(
+    arg_min(ambiguous_tokens, inside_out) FILTER (WHERE input_tokens IS NOT NULL), FALSE
+  ) AS ambiguous_tokens,
   arg_min(stated_usd, inside_out) AS stated_usd,
   arg_min(offered_tools, inside_out) AS offered_tools,
   bool_or(below_plan) AS below_plan,

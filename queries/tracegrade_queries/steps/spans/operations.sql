@@ -40,11 +40,13 @@
 --   error_type          VARCHAR
 --   error_message       VARCHAR
 --   model               VARCHAR
---   input_tokens        BIGINT   NULL where an answer is said to have taken no token at all.
+--   input_tokens        BIGINT   With what a cache had, wherever that is known to be beside it; NULL
+--                                where an answer is said to have taken no token at all.
 --   output_tokens       BIGINT   Likewise.
 --   cache_read_tokens   BIGINT
 --   reasoning_tokens    BIGINT
 --   cache_write_tokens  BIGINT
+--   ambiguous_tokens    BOOLEAN  What a cache had may be part of the input as sent or beside it.
 --   stated_usd          DOUBLE
 --   offered_tools       VARCHAR
 --   conversation_id     VARCHAR
@@ -108,6 +110,8 @@ hybrid AS (
     arg_min(cache_read_tokens, precedence) AS cache_read_tokens,
     arg_min(reasoning_tokens, precedence) AS reasoning_tokens,
     arg_min(cache_write_tokens, precedence) AS cache_write_tokens,
+    arg_min(total_tokens, precedence) AS total_tokens,
+    arg_min(cached_beside, precedence) AS cached_beside,
     arg_min(stated_usd, precedence) AS stated_usd,
     arg_min(offered_tools, precedence) AS offered_tools,
     arg_min(conversation_id, precedence) AS conversation_id,
@@ -143,21 +147,38 @@ coalesced AS (
   FROM plain
 ),
 
+cached AS (
+  SELECT
+    *,
+    greatest(coalesce(cache_read_tokens, 0), 0)::HUGEINT
+    + greatest(coalesce(cache_write_tokens, 0), 0) AS cached_tokens
+  FROM coalesced
+),
+
+counted AS (
+  SELECT
+    *,
+    cached_apart(input_tokens, output_tokens, cached_tokens, total_tokens, cached_beside)
+      AS is_apart
+  FROM cached
+),
+
 -- A model that answers has read something. What stands in its place, as `<synthetic>`, has not.
 none_counted AS (
-  SELECT coalesced.key
-  FROM coalesced
+  SELECT counted.key
+  FROM counted
   INNER JOIN bucket_spans USING (key)
   WHERE
-    coalesced.operation = 'model'
-    AND coalesced.input_tokens = 0
-    AND coalesce(coalesced.output_tokens, 0) = 0
+    counted.operation = 'model'
+    AND counted.input_tokens = 0
+    AND counted.cached_tokens = 0
+    AND coalesce(counted.output_tokens, 0) = 0
     AND NOT bucket_spans.failed
-    AND NOT starts_with(coalesce(coalesced.model, ''), '<')
+    AND NOT starts_with(coalesce(counted.model, ''), '<')
 )
 
 SELECT
-  coalesced.key,
+  counted.key,
   bucket_spans.trace_id,
   bucket_spans.span_id,
   bucket_spans.parent_span_id,
@@ -170,74 +191,80 @@ SELECT
   bucket_spans.end_ns,
   bucket_spans.ended,
   bucket_spans.dropped,
-  coalesce(coalesced.operation, 'other') AS operation,
-  coalesced.dialect,
-  nullif(coalesced.agent_name, '') AS agent_name,
-  nullif(coalesced.agent_label, '') AS agent_label,
-  coalesced.follows,
-  coalesced.tool_name,
-  nullif(coalesced.call_id, '') AS call_id,
-  json_once(coalesced.arguments) AS arguments,
-  coalesced.result,
-  coalesce(coalesced.from_log, false) AS from_log,
-  coalesced.content,
-  coalesced.plan,
-  coalesced.user_input,
-  CASE WHEN NOT is_printed_object(coalesced.answer) THEN coalesced.answer END AS answer,
+  coalesce(counted.operation, 'other') AS operation,
+  counted.dialect,
+  nullif(counted.agent_name, '') AS agent_name,
+  nullif(counted.agent_label, '') AS agent_label,
+  counted.follows,
+  counted.tool_name,
+  nullif(counted.call_id, '') AS call_id,
+  json_once(counted.arguments) AS arguments,
+  counted.result,
+  coalesce(counted.from_log, false) AS from_log,
+  counted.content,
+  counted.plan,
+  counted.user_input,
+  CASE WHEN NOT is_printed_object(counted.answer) THEN counted.answer END AS answer,
   (
-    coalesce(coalesced.failed, false)
+    coalesce(counted.failed, false)
     OR bucket_spans.failed
     OR (
-      coalesced.operation = 'tool'
-      AND coalesced.key IN (SELECT failed_exits.key FROM failed_exits)
+      counted.operation = 'tool'
+      AND counted.key IN (SELECT failed_exits.key FROM failed_exits)
     )
   )
-  AND NOT coalesce(coalesced.inherits_status, false)
+  AND NOT coalesce(counted.inherits_status, false)
   AND pauses.key IS null AS failed,
   pauses.key IS NOT null AS paused,
-  coalesce(coalesced.error_type, bucket_spans.exception['exception.type']) AS error_type,
+  coalesce(counted.error_type, bucket_spans.exception['exception.type']) AS error_type,
   coalesce(
-    coalesced.error_message,
+    counted.error_message,
     bucket_spans.exception['exception.message'],
     CASE
-      WHEN NOT coalesce(coalesced.inherits_status, false) THEN bucket_spans.status_message
+      WHEN NOT coalesce(counted.inherits_status, false) THEN bucket_spans.status_message
     END
   ) AS error_message,
-  coalesced.model,
-  if(none_counted.key IS null, coalesced.input_tokens, null) AS input_tokens,
-  if(none_counted.key IS null, coalesced.output_tokens, null) AS output_tokens,
-  coalesced.cache_read_tokens,
-  coalesced.reasoning_tokens,
-  coalesced.cache_write_tokens,
-  coalesced.stated_usd,
-  coalesced.offered_tools,
-  nullif(coalesced.conversation_id, '') AS conversation_id,
-  coalesced.effect,
-  coalesced.cost,
-  coalesce(coalesced.tells_calls, false) AS tells_calls,
-  coalesced.linked_span_id,
-  coalesce(coalesced.process_order, 0) AS process_order,
-  coalesced.sub_goal,
-  coalesced.decision,
-  coalesce(coalesced.task_id, bucket_spans.declared.task) AS task_id,
-  coalesce(coalesced.task_category, bucket_spans.declared.category) AS task_category,
-  coalesce(coalesced.trial, bucket_spans.declared.trial) AS trial,
-  coalesce(coalesced.run_mode, bucket_spans.declared.run_mode) AS run_mode,
-  coalesced.outcome,
-  coalesced.injection,
+  counted.model,
+  CASE
+    WHEN none_counted.key IS NOT null THEN null
+    WHEN counted.is_apart
+      THEN try_cast(counted.input_tokens + counted.cached_tokens AS BIGINT)
+    ELSE counted.input_tokens
+  END AS input_tokens,
+  if(none_counted.key IS null, counted.output_tokens, null) AS output_tokens,
+  counted.cache_read_tokens,
+  counted.reasoning_tokens,
+  counted.cache_write_tokens,
+  counted.is_apart IS null AS ambiguous_tokens,
+  counted.stated_usd,
+  counted.offered_tools,
+  nullif(counted.conversation_id, '') AS conversation_id,
+  counted.effect,
+  counted.cost,
+  coalesce(counted.tells_calls, false) AS tells_calls,
+  counted.linked_span_id,
+  coalesce(counted.process_order, 0) AS process_order,
+  counted.sub_goal,
+  counted.decision,
+  coalesce(counted.task_id, bucket_spans.declared.task) AS task_id,
+  coalesce(counted.task_category, bucket_spans.declared.category) AS task_category,
+  coalesce(counted.trial, bucket_spans.declared.trial) AS trial,
+  coalesce(counted.run_mode, bucket_spans.declared.run_mode) AS run_mode,
+  counted.outcome,
+  counted.injection,
   -- What was replaced in the messages of a model call cannot be tied to one step.
-  coalesce(coalesced.flags, [])
+  coalesce(counted.flags, [])
   || CASE
-    WHEN coalesced.operation IN ('tool', 'plan', 'thought', 'observation', 'answer')
+    WHEN counted.operation IN ('tool', 'plan', 'thought', 'observation', 'answer')
       THEN coalesce(bucket_spans.marks, [])
     WHEN list_contains(bucket_spans.marks, 'salvaged') THEN ['salvaged']
     ELSE []
   END
   || CASE
-    WHEN coalesced.key IN (SELECT salvaged_events.key FROM salvaged_events) THEN ['salvaged']
+    WHEN counted.key IN (SELECT salvaged_events.key FROM salvaged_events) THEN ['salvaged']
     ELSE []
   END AS flags
-FROM coalesced
+FROM counted
 INNER JOIN bucket_spans USING (key)
 LEFT JOIN none_counted USING (key)
 LEFT JOIN pauses USING (key);

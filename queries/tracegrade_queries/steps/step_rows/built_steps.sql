@@ -116,6 +116,10 @@ SELECT
       || CASE WHEN NOT calls.parsed THEN ['unparsed_arguments'] ELSE [] END
       || CASE WHEN NOT calls.request_parsed AND calls.parsed THEN ['unparsed_request'] ELSE [] END
       || CASE WHEN calls.arguments IN (FROM deep_texts) THEN ['deep_arguments'] ELSE [] END
+      || CASE
+        WHEN placed.opens_model_call AND model_calls.ambiguous_tokens THEN ['ambiguous_tokens']
+        ELSE []
+      END
       || CASE WHEN operations.dropped THEN ['dropped_attributes'] ELSE [] END
     )
   ) AS flags,

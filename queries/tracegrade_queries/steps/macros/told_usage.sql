@@ -1,0 +1,113 @@
+-- What an answer took: as a provider's JSON tells it, and whether its input is whole.
+--
+-- `told_usage` reads `usage` in the spelling of any provider or platform, as fields that dialects
+-- declare: input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
+-- total_tokens, cached_beside. Google's thoughts are beside its candidates; Langfuse counts each
+-- type by itself unless its total is input and output alone. All NULL for NULL.
+--
+-- `cached_apart` says whether what a cache had of a model call's tokens stands beside its input,
+-- not in it: TRUE if a total says so that has both, or if it is greater than the input; else what
+-- is known of who wrote it. NULL: it can be read both ways.
+CREATE OR REPLACE TEMP MACRO cached_apart(GIVEN, OUTPUT, CACHED, TOTAL, KNOWN) AS
+CASE
+  WHEN cached <= 0 OR given IS NULL THEN FALSE
+  WHEN total::HUGEINT = given::HUGEINT + output + cached OR cached > given THEN TRUE
+  ELSE known
+END;
+
+CREATE OR REPLACE TEMP MACRO told_usage(USAGE) AS
+list_transform(
+  [{
+    'given': try_cast(
+      coalesce(
+        usage ->> '$.input',
+        usage ->> '$.input_tokens',
+        usage ->> '$.prompt_tokens',
+        usage ->> '$.inputTokens',
+        usage ->> '$.promptTokens',
+        usage ->> '$.promptTokenCount'
+      ) AS HUGEINT
+    ),
+    'output': try_cast(
+      coalesce(
+        usage ->> '$.output',
+        usage ->> '$.output_tokens',
+        usage ->> '$.completion_tokens',
+        usage ->> '$.outputTokens',
+        usage ->> '$.completionTokens',
+        usage ->> '$.candidatesTokenCount'
+      ) AS HUGEINT
+    ),
+    'read_inside': coalesce(
+      usage ->> '$.prompt_tokens_details.cached_tokens',
+      usage ->> '$.input_tokens_details.cached_tokens',
+      usage ->> '$.input_token_details.cache_read',
+      usage ->> '$.prompt_cached_tokens',
+      usage ->> '$.cachedInputTokens',
+      usage ->> '$.cachedContentTokens',
+      usage ->> '$.cachedContentTokenCount'
+    ),
+    'read_else': coalesce(
+      usage ->> '$.input_cached_tokens',
+      usage ->> '$.input_cache_read',
+      usage ->> '$.cache_read_input_tokens',
+      usage ->> '$.cacheReadInputTokens'
+    ),
+    'written': try_cast(
+      coalesce(
+        usage ->> '$.prompt_tokens_details.cache_write_tokens',
+        usage ->> '$.input_token_details.cache_creation',
+        usage ->> '$.prompt_cache_creation_tokens',
+        usage ->> '$.input_cache_creation',
+        usage ->> '$.cache_creation_input_tokens',
+        usage ->> '$.cacheWriteInputTokens'
+      ) AS BIGINT
+    ),
+    'reasoning': try_cast(
+      coalesce(
+        usage ->> '$.completion_tokens_details.reasoning_tokens',
+        usage ->> '$.output_tokens_details.reasoning_tokens',
+        usage ->> '$.output_token_details.reasoning',
+        usage ->> '$.completion_reasoning_tokens',
+        usage ->> '$.reasoningTokens',
+        usage ->> '$.reasoning_tokens'
+      ) AS BIGINT
+    ),
+    'thoughts': try_cast(
+      coalesce(
+        usage ->> '$.output_reasoning_tokens',
+        usage ->> '$.output_reasoning',
+        usage ->> '$.thoughtsTokens',
+        usage ->> '$.thoughtsTokenCount'
+      ) AS BIGINT
+    ),
+    'total': try_cast(
+      coalesce(
+        usage ->> '$.total',
+        usage ->> '$.total_tokens',
+        usage ->> '$.totalTokens',
+        usage ->> '$.totalTokenCount'
+      ) AS BIGINT
+    ),
+    'apart': usage ->> '$.input' IS NOT NULL,
+    'is_bedrock': usage ->> '$.cacheReadInputTokens' IS NOT NULL
+  }],
+  LAMBDA told: {
+    'input_tokens': try_cast(told.given AS BIGINT),
+    'output_tokens': try_cast(
+      told.output + CASE
+        WHEN told.apart AND told.total = told.given + told.output THEN 0
+        ELSE coalesce(told.thoughts, 0)
+      END AS BIGINT
+    ),
+    'cache_read_tokens': try_cast(coalesce(told.read_inside, told.read_else) AS BIGINT),
+    'cache_write_tokens': told.written,
+    'reasoning_tokens': coalesce(told.reasoning, told.thoughts),
+    'total_tokens': told.total,
+    'cached_beside': CASE
+      WHEN told.read_inside IS NOT NULL THEN FALSE
+      WHEN told.apart THEN coalesce(told.total <> told.given + told.output, TRUE)
+      WHEN told.is_bedrock THEN TRUE
+    END
+  }
+)[1];
