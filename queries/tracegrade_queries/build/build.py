@@ -87,6 +87,8 @@ class BuildSummary(NamedTuple):
     copies: Mapping[str, int] = MappingProxyType({})
     """Spans of those traces that record a call which another span records, by reason; see
     `copies`."""
+    unread_logs: Mapping[str, int] = MappingProxyType({})
+    """New log records of which no trace has a span, by the name of their event; '' without."""
 
 
 NOTHING_BUILT: Final = BuildSummary(0, 0, 0, 0)
@@ -121,7 +123,8 @@ def build(
         traces, rows = count(found.con, AFFECTED), (built.rows(TRAJECTORIES), built.rows(STEPS))
         fragments = sum(row["traces"] for row in _found(built, "fragments"))
         copies = _summed(_found(built, "copies"), "reason", "calls")
-        return BuildSummary(found.new_spans, traces, *rows, unread, apart, fragments, copies)
+        logs = dict(found.con.sql("SELECT event_name, records FROM unread_logs").fetchall())
+        return BuildSummary(found.new_spans, traces, *rows, unread, apart, fragments, copies, logs)
 
 
 def _buckets(

@@ -72,8 +72,8 @@ class Discovery(NamedTuple):
     """What is to be built."""
 
     con: duckdb.DuckDBPyConnection
-    """Holds `trace_receipts` and `affected_traces`; of the built tables it shows whole dates, all
-    on which these traces have rows."""
+    """Holds `trace_receipts`, `affected_traces` and `unread_logs`; of the built tables it shows
+    whole dates, all on which these traces have rows."""
     lake: PinnedLake
     """The lake that they were found in, whole."""
     read: PinnedLake
@@ -153,7 +153,9 @@ def _of_everything(
     con = connect_pinned(pinned, TABLES.values(), limits)
     received = _received(con)
     seen = _seen(lake, received)
-    _find_affected(con, {} if full else seen)
+    seen_now = {} if full else seen
+    _find_new_logs(con, seen_now)
+    _find_affected(con, seen_now)
     return Discovery(con, pinned, pinned, last, _later(received, seen), is_whole=True)
 
 
@@ -166,6 +168,7 @@ def _of_what_is_new(
     noticed = _noticed(lake, pinned, unbuilt, limits)
     read = _about(pinned, unbuilt, noticed.known)
     con = connect_pinned(read, TABLES.values(), limits)
+    _find_new_logs(con, noticed.seen)
     put(con, "noticed", noticed.traces)
     for table in DEDUPLICATED:
         rows = (
@@ -249,11 +252,18 @@ def _later(received: Mapping[Source, int], seen: Mapping[Source, int]) -> Mappin
     return {source: max(seq, seen.get(source, seq)) for source, seq in received.items()}
 
 
+def _find_new_logs(con: duckdb.DuckDBPyConnection, seen: Mapping[Source, int]) -> None:
+    """Make `new_logs`, also of records that name no trace."""
+    with given(con, "watermarks", _watermarks(seen)):
+        make_table(con, "new_logs", query("new_logs"))
+
+
 def _find_affected(con: duckdb.DuckDBPyConnection, seen: Mapping[Source, int]) -> None:
-    """Make `trace_receipts` and `affected_traces`, of what `spans` and `logs` show."""
+    """Make `trace_receipts`, `affected_traces` and `unread_logs` of what the engine shows."""
     with given(con, "watermarks", _watermarks(seen)):
         make_table(con, "trace_receipts", query("trace_receipts"))
     make_table(con, AFFECTED, query(AFFECTED))
+    make_table(con, "unread_logs", query("unread_logs"))
 
 
 def _watermarks(seen: Mapping[Source, int]) -> pa.Table:

@@ -97,6 +97,8 @@ class ScoreSummary(NamedTuple):
     """Traces that were built and are parts of runs elsewhere."""
     copies: Mapping[str, int] = MappingProxyType({})
     """Spans that were built and record a call which another span records, by reason."""
+    unread_logs: Mapping[str, int] = MappingProxyType({})
+    """By the name of their event ('' without): new log records of which no trace has a span."""
     specification: Specification = NO_TASKS
     """What was scored against."""
     kept: bool = False
@@ -155,6 +157,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
             apart=built.apart,
             fragments=built.fragments,
             copies=built.copies,
+            unread_logs=built.unread_logs,
         )
         at_work = executor or Threads(workers(WORKER_MB))
         here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines

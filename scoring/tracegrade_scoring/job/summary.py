@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from tracegrade.terminal.visible import visible
 from tracegrade_lake.out_files import out_file
 from tracegrade_queries.costs.pricing import Costs
 from tracegrade_scoring.errors import SummaryNotWritten
@@ -40,6 +41,7 @@ def summary_lines(done: ScoreSummary) -> Iterator[str]:
     yield from _waiting_lines(done.waiting)
     yield from _specification_lines(done)
     yield from _unread_lines(done.unread)
+    yield from _unread_log_lines(done.unread_logs)
     yield from _apart_lines(done.apart)
     yield from _fragment_lines(done)
     yield from _copy_lines(done.copies)
@@ -132,14 +134,29 @@ def _unread_lines(unread: Mapping[str, int]) -> Iterator[str]:
     """Yield how many built traces gave no trajectory, and the scopes that wrote most of them."""
     if not unread:
         return
-    most = sorted(unread.items(), key=lambda each: (-each[1], each[0]))
-    named = [f"{count:,} of {scope or 'no named scope'}" for scope, count in most]
-    if len(named) > MAX_SCOPES_NAMED:
-        named[MAX_SCOPES_NAMED:] = [f"the rest of {len(named) - MAX_SCOPES_NAMED} more scopes"]
     yield (
         f"no trajectory: {sum(unread.values()):,} of the traces have no agent, model or tool span "
-        f"({', '.join(named)}); see `tracegrade sql --saved unread_traces`"
+        f"({_most(unread, 'scope')}); see `tracegrade sql --saved unread_traces`"
     )
+
+
+def _unread_log_lines(unread: Mapping[str, int]) -> Iterator[str]:
+    """Yield how many log records have no span to belong to, and of which events they are."""
+    if unread:
+        yield (
+            f"not read: {words.count(sum(unread.values()), 'log record')} without any span of "
+            f"their trace ({_most(unread, 'event')}); runs are read from spans, so have the agent "
+            "export traces too"
+        )
+
+
+def _most(counts: Mapping[str, int], what: str) -> str:
+    """Return the largest counts with their names, which came from outside, and how many more."""
+    most = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    named = [f"{count:,} of {visible(name) or f'no named {what}'}" for name, count in most]
+    if len(named) > MAX_SCOPES_NAMED:
+        named[MAX_SCOPES_NAMED:] = [f"the rest of {len(named) - MAX_SCOPES_NAMED} more {what}s"]
+    return ", ".join(named)
 
 
 _APART: Final = {
@@ -295,6 +312,7 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
         "task_sources": dict(done.counts.task_sources),
         "idle_tasks": done.counts.idle_tasks,
         "unread": dict(done.unread),
+        "unread_logs": dict(done.unread_logs),
         "model_calls_apart": dict(done.apart),
         "fragments": done.fragments,
         "copies": dict(done.copies),

@@ -1,9 +1,12 @@
 """What `score` says at its end is short, and says of each metric why it has no value."""
 
+import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.queries.traces import agent, land, request_of, span, tool
+from tests.queries.traces import agent, land, land_logs, request_of, span, tool
 from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
@@ -63,6 +66,41 @@ def test_traces_that_are_no_agents_are_counted(done: ScoreSummary) -> None:
     ) in summary_lines(done)
     said = summary_object(done)
     assert said["unread"] == {"": 2, "web": 1, "db": 2, "queue": 2}
+
+
+def test_logs_without_spans_are_named_once(tmp_path: Path) -> None:
+    """By their events, in a field or an attribute, with a trace or without; read ones are not."""
+    lake = Lake.create(tmp_path / "lake")
+    named = [{"key": "event.name", "value": {"stringValue": "codex.tool_result"}}]
+    alone = [{"attributes": named}, {"attributes": named, "traceId": f"{9:032x}"}, {}]
+    beside = {"eventName": "of_a_run", "traceId": f"{1:032x}"}
+    land(lake, run(1, "look", task=None))
+    land_logs(lake, logs_request(*alone, beside))
+    done = score(lake, Specification())
+
+    assert done.unread_logs == {"codex.tool_result": 2, "": 1}
+    (line,) = [each for each in summary_lines(done) if each.startswith("not read")]
+    assert line.startswith(
+        "not read: 3 log records without any span of their trace (2 of codex.tool_result, 1 of no "
+        "named event); "
+    )
+    assert summary_object(done)["unread_logs"] == done.unread_logs
+    land_logs(lake, logs_request({"eventName": "later"}), seq=2)
+    assert score(lake, Specification()).unread_logs == {"later": 1}
+
+
+def test_a_lake_of_logs_alone_is_named(tmp_path: Path) -> None:
+    """Nothing is scored, and the summary says what was sent instead of spans."""
+    lake = Lake.create(tmp_path / "lake")
+    land_logs(lake, logs_request({"eventName": "codex.user_prompt"}))
+
+    assert score(lake, Specification()).unread_logs == {"codex.user_prompt": 1}
+
+
+def logs_request(*records: Any) -> bytes:
+    """Return the OTLP/JSON request that exports the log records."""
+    timed = [{"timeUnixNano": "1", **record} for record in records]
+    return json.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": timed}]}]}).encode()
 
 
 def test_model_calls_of_no_agent_are_counted() -> None:

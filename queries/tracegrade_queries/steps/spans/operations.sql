@@ -40,8 +40,8 @@
 --   error_type          VARCHAR
 --   error_message       VARCHAR
 --   model               VARCHAR
---   input_tokens        BIGINT   With what a cache had, wherever that is known to be beside it; NULL
---                                where an answer is said to have taken no token at all.
+--   input_tokens        BIGINT   With what a cache had, wherever that is known to be beside it;
+--                                NULL where an answer is said to have taken no token at all.
 --   output_tokens       BIGINT   Likewise.
 --   cache_read_tokens   BIGINT
 --   reasoning_tokens    BIGINT
