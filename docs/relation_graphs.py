@@ -50,7 +50,8 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "scoring": {
         "tasks": "Task files as relations, and drafts of them.",
-        "attempts": "Attempts, their calls and plans, the task of each and whether it succeeded.",
+        "attempts": "Attempts, their plans, the task of each and whether it succeeded.",
+        "attempts/calls": "Which steps are calls of an attempt, in which order, and which failed.",
         "attempts/criteria": "Which success criteria hold, and since when.",
         "scorers/tool_selection": "Decision points and the tools picked at them.",
         "scorers/tool_correctness": "Calls compared with those that are expected.",

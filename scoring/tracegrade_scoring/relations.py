@@ -6,6 +6,7 @@ import duckdb
 
 from tracegrade_queries.engine.relations import (
     append,
+    has_rows,
     make_relation,
     make_view,
     only,
@@ -22,6 +23,7 @@ __all__ = [
     "create_macro",
     "create_shared_macro",
     "define",
+    "has_rows",
     "materialise",
     "only",
     "put",

@@ -19,7 +19,7 @@ from tracegrade_scoring.job.bucket_rows import divide, steps_read, take_bucket
 from tracegrade_scoring.job.discovery import find_traces, newest_receipt
 from tracegrade_scoring.job.score_bucket import score_traces
 from tracegrade_scoring.layer import SCORES
-from tracegrade_scoring.relations import materialise, put
+from tracegrade_scoring.relations import materialise, put, start
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 from tracegrade_scoring.sql import QUERIES as ALL
 from tracegrade_scoring.statistics.sums import add_scores, start_sums, total_sums
@@ -30,7 +30,8 @@ from ..queries.traces import Row, agent, land, message, request_of, span, tool
 FOLDERS = {"attempts", "job", "scorers", "statistics", "tasks"}
 PLAN_GRAPH = ("sub_goal_", "plan_", "replan")  # tested beside their own metrics
 MACROS = {
-    *("matches_expected", "score_of", "goal_score", "mode_score", "planning_score"),
+    *("matches_expected", "named_agent", "score_of", "goal_score", "mode_score"),
+    "planning_score",
 }
 QUERIES = sorted(
     path
@@ -98,8 +99,9 @@ def whole(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection whose tables are the lake's, with the traces that are to be scored."""
     with connect(lake, layers=(SCORES,)) as con:
         find_traces(con, SPECIFICATION, now_ns=newest_receipt(lake))
-        for name in ("attempt_members", "attempt_order"):
-            materialise(con, name)
+        materialise(con, "attempt_members")
+        start(con, "called_agents", "SELECT trajectory_id, step_index, tool_name FROM steps")
+        materialise(con, "attempt_order")
         yield con
 
 
@@ -165,7 +167,7 @@ EMPTY = {
     *("pattern_answers", "cascades", "observed_results"),
     *("attempt_graph_faults", "judged_sub_goals", "redacted_values"),
     *("observed_optima", "rollback_scores", "successful_paths", "verdict_opinions"),
-    *("repeated_results", "waiting_runs"),
+    *("repeated_results", "waiting_runs", "called_agents"),
 }
 """Queries that find nothing in these two runs: both ended, no error led to others, they answered
 nothing, saw no results but the tools' own, nobody judged them or said that they succeeded, their

@@ -2,18 +2,20 @@
 
 Reads OpenAI (Chat Completions with `tool_calls`, the older `function_call`, items of Responses),
 Anthropic (`tool_use`, `tool_result`, `thinking`), Google (`parts`), Bedrock, LangChain's `type`
-and ShareGPT's `from`. What does not belong to a trajectory (images, unknown blocks) is counted by
-name.
+and ShareGPT's `from`; what providers ran themselves stays as it came. What does not belong to a
+trajectory (images, unknown blocks) is counted by name.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from tracegrade_collector.importing.hosted import is_hosted
 from tracegrade_collector.importing.spellings import as_id, as_text, block_text, first, shown
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.tool_results import read_result, read_results, result_in
 from tracegrade_collector.importing.trajectory import (
+    HostedPart,
     Message,
     MessageText,
     Piece,
@@ -39,9 +41,17 @@ ROLES: Final = {
 }
 _ROLE_KEYS: Final = ("role", "from", "type", "sender", "speaker")
 _CONTENTS: Final = ("content", "value", "parts", "text", "message")
+_CLIENT_CALLS: Final = (  # that OpenAI's models ask the client to run
+    "apply_patch_call",
+    "computer_call",
+    "custom_tool_call",
+    "function_call",
+    "local_shell_call",
+    "shell_call",
+)
 _ITEM_ROLES: Final = {  # items of OpenAI Responses that name no role
-    "function_call": "assistant",
-    "function_call_output": "tool",
+    **dict.fromkeys(_CLIENT_CALLS, "assistant"),
+    **dict.fromkeys((f"{call}_output" for call in _CLIENT_CALLS), "tool"),
     "reasoning": "assistant",
 }
 
@@ -112,7 +122,13 @@ def read_call(call: Mapping[str, Any]) -> ToolCall:
     inner = {**call, **function} if isinstance(function, dict) else call
     named = function if isinstance(function, str) else None
     name = first(inner, "name", "toolName", "tool_name") or named
-    arguments = first(inner, "arguments", "args", "input", "parameters", "kwargs")
+    arguments = first(
+        inner, "arguments", "args", "input", "parameters", "kwargs", "action", "operation"
+    )
+    if inner.get("type") == "custom_tool_call":
+        arguments = {"input": arguments}
+    if name is None and inner.get("type") in _CLIENT_CALLS:
+        name = str(inner["type"]).removesuffix("_call")
     return ToolCall(
         as_id(first(inner, "call_id", "id", "toolUseId", "toolCallId")),
         "" if name is None else as_text(name),
@@ -122,6 +138,8 @@ def read_call(call: Mapping[str, Any]) -> ToolCall:
 
 def _role(value: dict[str, Any], roles: Mapping[str, str]) -> str | None:
     known = (roles.get(name) for name in role_names(value))
+    if is_hosted(value):
+        return next(filter(None, known), "assistant")
     return next(filter(None, known), None) or _ITEM_ROLES.get(str(value.get("type")))
 
 
@@ -154,7 +172,7 @@ def _pieces(role: str, value: dict[str, Any], ignored: Counter[str]) -> Iterator
             break
     if role == "tool":
         yield from read_results(value)
-    elif str(value.get("type")) in _ITEM_ROLES:
+    elif str(value.get("type")) in _ITEM_ROLES or is_hosted(value):
         yield from _block(value, ignored)
     else:
         yield from _content(_content_of(value), ignored)
@@ -193,7 +211,9 @@ def _requests(value: dict[str, Any], ignored: Counter[str]) -> Iterator[ToolCall
 
 def _block(block: dict[str, Any], ignored: Counter[str]) -> Iterator[Piece]:
     """Yield what a content block is."""
-    if (call := _inner(block, _CALL_KEYS, _CALL_TYPES)) is not None:
+    if is_hosted(block):
+        yield HostedPart(block)
+    elif (call := _inner(block, _CALL_KEYS, _CALL_TYPES)) is not None:
         yield read_call(call)
     elif (result := result_in(block)) is not None:
         yield read_result(result)
@@ -206,7 +226,7 @@ def _block(block: dict[str, Any], ignored: Counter[str]) -> Iterator[Piece]:
 
 
 _CALL_KEYS: Final = ("toolUse", "functionCall", "function_call")
-_CALL_TYPES: Final = ("tool_use", "tool_call", "function_call", "tool-call")
+_CALL_TYPES: Final = ("tool_use", "tool_call", "tool-call", *_CLIENT_CALLS)
 _THOUGHT_TYPES: Final = ("thinking", "reasoning", "reasoningContent", "summary_text")
 
 

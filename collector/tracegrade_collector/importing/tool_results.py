@@ -10,7 +10,12 @@ _KEYS: Final = ("toolResult", "functionResponse", "function_response")
 _TYPES: Final = (
     "tool_result",
     "tool_call_response",
+    "apply_patch_call_output",
+    "computer_call_output",
+    "custom_tool_call_output",
     "function_call_output",
+    "local_shell_call_output",
+    "shell_call_output",
     "tool-result",
     "tool-error",
 )

@@ -74,7 +74,14 @@ class Plan(NamedTuple):
     text: str
 
 
-Piece: TypeAlias = MessageText | Thought | ToolCall | ToolResult | Plan
+class HostedPart(NamedTuple):
+    """A call that the model's provider ran itself, or what came of one."""
+
+    block: dict[str, Any]
+    """As the provider writes it, which builds read."""
+
+
+Piece: TypeAlias = MessageText | Thought | ToolCall | ToolResult | Plan | HostedPart
 
 
 @dataclass(frozen=True)
@@ -175,13 +182,14 @@ def left_out(trajectory: Trajectory) -> Counter[str]:
     return counted + Counter({"messages of the user that no model call follows": unheard})
 
 
-_OF_MODEL: Final = (Thought, ToolCall)
+_OF_MODEL: Final = (Thought, ToolCall, HostedPart)
 _COUNTED: Final = {
     MessageText: "texts",
     Thought: "thoughts",
     ToolCall: "tool calls",
     ToolResult: "tool results",
     Plan: "plans",
+    HostedPart: "calls and results of the provider's tools",
 }
 
 
@@ -379,6 +387,8 @@ def as_part(piece: Piece) -> dict[str, Any]:
             "name": piece.name,
             "arguments": piece.arguments,
         }
+    if isinstance(piece, HostedPart):
+        return piece.block
     if isinstance(piece, Thought):
         return {"type": "reasoning", "content": piece.text}
     return _text_part(piece.text)

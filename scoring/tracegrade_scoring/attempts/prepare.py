@@ -3,7 +3,8 @@
 Its own module because each metric's tests start from here. The connection needs `steps`,
 `trajectories` and `verdicts`; temporary tables of these names stand before the lake's, which is
 how the job scores a part of the lake at a time. A task file may say that calls of a tool are
-something else than their names tell (docs/metrics.md, section 0.8); `steps` then says so too.
+something else than their names tell, or expect a hand-off as a call (docs/metrics.md, section
+0.8); `steps` then says so too.
 
 Makes:
     argument_matches (from patterned_calls): which patterns the arguments of a call match
@@ -19,7 +20,13 @@ import duckdb
 from tracegrade_scoring.attempts.criteria import judge_criteria
 from tracegrade_scoring.attempts.match_tasks import match_tasks
 from tracegrade_scoring.attempts.patterns import matches
-from tracegrade_scoring.relations import create_macro, create_shared_macro, materialise, put
+from tracegrade_scoring.relations import (
+    create_macro,
+    create_shared_macro,
+    has_rows,
+    materialise,
+    put,
+)
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.relations import register
 
@@ -36,6 +43,18 @@ _KINDS: Final = """
 """
 """What calls of a tool are by its name, a task file may say otherwise."""
 
+_CALLED: Final = """
+  UPDATE steps SET
+    kind = 'tool_call',
+    tool_name = called_agents.tool_name,
+    status = coalesce(steps.status, 'unknown')
+  FROM called_agents
+  WHERE
+    steps.trajectory_id = called_agents.trajectory_id
+    AND steps.step_index = called_agents.step_index
+"""
+"""A hand-off that a task expects is a call, by the name under which it is expected."""
+
 
 def create_relations(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
     """Create what every metric reads.
@@ -51,14 +70,18 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     register(con, specification)
     if any(tool.kind for tool in specification.tools.values()):
         con.execute(_KINDS)
+    create_macro(con, "named_agent")
     materialise(con, "attempt_members")
+    match_tasks(con, specification)
+    materialise(con, "called_agents")
+    if has_rows(con, "called_agents"):
+        con.execute(_CALLED)
     materialise(con, "attempt_order")
     materialise(con, "observed_results")
     materialise(con, "patterned_results")
     put(con, "pattern_matches", matches(con, "patterned_results", "returned"))
     materialise(con, "calls", "attempt_calls")
     materialise(con, "plans", "attempt_plans")
-    match_tasks(con, specification)
     materialise(con, "patterned_calls")
     put(con, "argument_matches", matches(con, "patterned_calls", "arguments"))
     materialise(con, "argument_patterns")

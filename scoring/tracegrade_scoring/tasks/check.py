@@ -39,6 +39,7 @@ def check_file(source: SourceFile, file: TaskFile, tools: Mapping[str, Tool]) ->
         tools: The tools of all files that are loaded together; names are not checked if empty.
     """
     yield from unknown_names(source, file, tools)
+    yield from _no_calls(source, file, tools)
     for name, tool in file.tools.items():
         yield from _check_tool(source, ("tools", name), tool)
     for name, task in file.tasks.items():
@@ -58,6 +59,18 @@ def unknown_names(
             way_out = did_you_mean(name, list(tools)) or "declare it under 'tools'"
             found = source.problem(path, f"{dotted(path)}: unknown tool '{name}'", way_out)
             yield found._replace(is_note=path[0] == "tasks")
+
+
+def _no_calls(source: SourceFile, file: TaskFile, tools: Mapping[str, Tool]) -> Iterator[Problem]:
+    """Yield a note for each expected tool of which a file says that it is not called."""
+    for task_id, task in file.tasks.items():
+        for i, expected in enumerate(task.expected or ()):
+            for path, name in _expected_tools(("tasks", task_id, "expected", i), expected):
+                kind = tools[name].kind if name in tools else None
+                if kind not in (None, "tool_call"):
+                    said = f"{dotted(path)}: '{name}' is of kind {kind}, so no call of it counts"
+                    way_out = f"expect another tool, or write tools.{name}.kind: tool_call"
+                    yield source.problem(path, said, way_out)._replace(is_note=True)
 
 
 def _tool_names(file: TaskFile) -> Iterator[tuple[Path, str]]:

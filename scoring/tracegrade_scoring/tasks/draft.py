@@ -16,7 +16,7 @@ from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.errors import NothingToDraft
 from tracegrade_scoring.layer import SCORES
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.relations import materialise, start
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks.expected_value import as_key, literally
 
@@ -80,6 +80,7 @@ def successful_paths(con: duckdb.DuckDBPyConnection, agent_name: str | None) -> 
         agent_name: Only runs of this agent; None for all.
     """
     materialise(con, "attempt_members")
+    start(con, "called_agents", "SELECT trajectory_id, step_index, tool_name FROM steps")
     materialise(con, "attempt_order")
     rows = con.execute(query("successful_paths"), {"agent_name": agent_name}).fetchall()
     return [Path(*row) for row in rows]

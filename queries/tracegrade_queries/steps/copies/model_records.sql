@@ -74,7 +74,9 @@ told AS (
   FROM members
   INNER JOIN dialect_messages AS parts USING (key)
   WHERE
-    parts.part_type IN ('tool_call', 'tool_call_response')
+    parts.part_type IN (
+      'tool_call', 'tool_call_response', 'server_tool_call', 'server_tool_call_response'
+    )
     OR (parts.part_type = 'text' AND trim(parts.text) <> '')
   GROUP BY members.record, members.key, parts.direction, parts.precedence
 ),

@@ -31,7 +31,10 @@ counts AS (
   FROM dialect_messages
   WHERE
     key IN (FROM model_spans)
-    AND part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
+    AND part_type IN (
+      'text', 'reasoning', 'tool_call', 'tool_call_response',
+      'server_tool_call', 'server_tool_call_response'
+    )
   GROUP BY key, direction, precedence
 )
 

@@ -51,7 +51,9 @@ asking AS (
 using_tools AS (
   SELECT model_call
   FROM model_parts
-  WHERE part_type = 'tool_call_response' OR (direction = 'out' AND part_type = 'tool_call')
+  WHERE
+    part_type = 'tool_call_response'
+    OR (direction = 'out' AND part_type IN ('tool_call', 'server_tool_call'))
 )
 
 SELECT DISTINCT heard.model_call

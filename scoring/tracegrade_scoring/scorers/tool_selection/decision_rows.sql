@@ -6,6 +6,7 @@
 -- read. Where no call was expected and none was made, that is one right decision.
 --
 -- Reads:
+--   attempt_members
 --   attempts
 --   better_alternatives
 --   call_validity
@@ -13,6 +14,7 @@
 --   decision_points
 --   endings
 --   fitting_pairs
+--   steps
 --   task_expected
 --   tasks
 -- Columns:
@@ -185,6 +187,18 @@ made AS (
   FROM named
 ),
 
+-- Tools that were called, of which each call is something else.
+other_kinds AS (
+  SELECT
+    attempt_members.attempt_id,
+    steps.tool_name,
+    min(steps.kind) AS kind
+  FROM steps
+  INNER JOIN attempt_members USING (trajectory_id)
+  WHERE steps.kind IN ('plan', 'handoff', 'answer') AND steps.tool_name IS NOT NULL
+  GROUP BY attempt_members.attempt_id, steps.tool_name
+),
+
 missed AS (
   SELECT
     points.attempt_id,
@@ -200,6 +214,8 @@ missed AS (
     concat(
       'no call was made where ', coalesce(expected.tool_name, 'any ' || expected.effect),
       ' was expected',
+      '; it is of kind ' || other_kinds.kind || ', declare tools.' || expected.tool_name
+      || '.kind: tool_call',
       ', but the run ended early: ' || endings.ending
     ) AS reason,
     TRUE AS missed,
@@ -211,6 +227,10 @@ missed AS (
   INNER JOIN attempts USING (attempt_id)
   INNER JOIN task_expected AS expected USING (task_id, position)
   LEFT JOIN endings ON points.attempt_id = endings.trajectory_id
+  LEFT JOIN other_kinds
+    ON
+      points.attempt_id = other_kinds.attempt_id
+      AND expected.tool_name = other_kinds.tool_name
   WHERE points.call_index IS NULL
 ),
 

@@ -1,11 +1,13 @@
 -- The calls and plans of each attempt in the order in which they were made.
 --
 -- Steps of one trajectory keep their order; those of several agents are merged by time. A call
--- that started the run of a sub-agent hands over to it, and is none of them.
--- Source: docs/metrics.md, sections 0.3 and 0.9.
+-- that started the run of a sub-agent hands over to it, and is none of them unless the task file
+-- has it as a call.
+-- Source: docs/metrics.md, sections 0.3, 0.8 and 0.9.
 --
 -- Reads:
 --   attempt_members
+--   called_agents
 --   steps
 --   trajectories
 -- Columns:
@@ -19,10 +21,14 @@
 --   attempt_id, calls_before, trajectory_id, step_index
 WITH hand_overs AS (
   SELECT
-    parent_trajectory_id AS trajectory_id,
-    parent_step AS step_index
+    trajectories.parent_trajectory_id AS trajectory_id,
+    trajectories.parent_step AS step_index
   FROM trajectories
-  WHERE parent_step IS NOT NULL
+  ANTI JOIN called_agents
+    ON
+      trajectories.parent_trajectory_id = called_agents.trajectory_id
+      AND trajectories.parent_step = called_agents.step_index
+  WHERE trajectories.parent_step IS NOT NULL
 ),
 
 timed AS (

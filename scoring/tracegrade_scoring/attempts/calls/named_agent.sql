@@ -1,0 +1,11 @@
+-- The agent that a hand-off or an agent called as a tool names: `transfer_to_x`, `handoff to X`
+-- and `x` name one. NULL for NULL.
+CREATE OR REPLACE TEMP MACRO named_agent(NAME) AS
+regexp_replace(
+  regexp_replace(
+    lower(name),
+    '^(mcp__.+?__)?(handoff-)?(transfer|hand_?off|delegate)[_ -](back[_ -])?to[_ -]',
+    ''
+  ),
+  '[^\pL\pN]+', '_', 'g'
+);

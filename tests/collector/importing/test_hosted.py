@@ -1,0 +1,107 @@
+"""Chats with tools that the provider ran: each is one call, with what came of it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.collector.importing.imports import imported, written
+
+ASKED = {"role": "user", "content": "Find x."}
+ANTHROPIC = [
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "server_tool_use", "id": "srvtoolu_1", "name": "search", "input": {"q": 1}}
+        ],
+    },
+    {
+        "role": "assistant",
+        "content": [
+            {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": "1 hit"},
+            {"type": "text", "text": "Found it."},
+        ],
+    },
+]
+OPENAI = [
+    {
+        "type": "mcp_call",
+        "id": "mcp_1",
+        "name": "search",
+        "server_label": "s",
+        "arguments": '{"q": 1}',
+        "output": "1 hit",
+    },
+    {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "Found it."}],
+    },
+]
+VERCEL = [
+    {
+        "role": "assistant",
+        "content": [
+            {
+                "type": "tool-call",
+                "toolCallId": "c1",
+                "toolName": "search",
+                "input": {"q": 1},
+                "providerExecuted": True,
+            },
+            {
+                "type": "tool-result",
+                "toolCallId": "c1",
+                "toolName": "search",
+                "output": {"type": "text", "value": "1 hit"},
+                "providerExecuted": True,
+            },
+            {"type": "text", "text": "Found it."},
+        ],
+    }
+]
+
+
+@pytest.mark.parametrize("said", [ANTHROPIC, OPENAI, VERCEL], ids=["blocks", "items", "marked"])
+def test_call_of_a_provider(tmp_path: Path, said: list[dict[str, Any]]) -> None:
+    """It is read whoever ran it, and nothing of it is left out."""
+    outcome = imported(tmp_path, written(tmp_path, [{"messages": [ASKED, *said]}]))
+
+    assert outcome.steps() == [
+        ("tool_call", "search", '{"q":1}', "1 hit", "ok"),
+        ("observation", "search", None, "1 hit", None),
+        ("answer", None, None, "Found it.", None),
+    ]
+    assert outcome.rows("SELECT executed_by FROM steps WHERE kind = 'tool_call'") == [
+        ("provider",)
+    ]
+
+
+def test_code_of_google(tmp_path: Path) -> None:
+    """Its parts have keys and no types."""
+    parts = [
+        {"executableCode": {"language": "PYTHON", "code": "1/0"}},
+        {"codeExecutionResult": {"outcome": "OUTCOME_FAILED", "output": "no"}},
+        {"text": "It failed."},
+    ]
+    chat = [{"role": "user", "parts": [{"text": "Run it."}]}, {"role": "model", "parts": parts}]
+    outcome = imported(tmp_path, written(tmp_path, [{"messages": chat}]))
+
+    assert outcome.calls() == [("code_execution", '{"code":"1/0","language":"PYTHON"}', "error")]
+
+
+def test_calls_that_the_client_runs(tmp_path: Path) -> None:
+    """The screen and a tool of its own are requests, and their outputs replies."""
+    items = [
+        ASKED,
+        {"type": "computer_call", "call_id": "c1", "action": {"type": "click"}},
+        {"type": "computer_call_output", "call_id": "c1", "output": "done"},
+        {"type": "custom_tool_call", "call_id": "c2", "name": "sql", "input": "SELECT 1"},
+        {"type": "custom_tool_call_output", "call_id": "c2", "output": "1"},
+    ]
+    outcome = imported(tmp_path, written(tmp_path, [{"messages": items}]))
+
+    assert outcome.calls() == [
+        ("computer", '{"type":"click"}', "ok"),
+        ("sql", '{"input":"SELECT 1"}', "ok"),
+    ]
+    assert outcome.rows("SELECT DISTINCT executed_by FROM steps") == [(None,)]
