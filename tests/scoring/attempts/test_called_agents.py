@@ -17,7 +17,7 @@ tasks:
 def handed_over(tool_name: str | None, arguments: str | None = "{}") -> list[dict[str, Any]]:
     """Return the steps of a run that hands over and pays."""
     step = {**call("t1", 0, "x", arguments=arguments, status=None), "kind": "handoff"}
-    return [step | {"tool_name": tool_name}, call("t1", 1, "pay")]
+    return [step | {"tool_name": tool_name}, dict(call("t1", 1, "pay"))]
 
 
 def correctness(steps: list[dict[str, Any]], expected: str, tools: str = "") -> float | None:
