@@ -317,6 +317,13 @@ TRAJECTORIES: Final = Table(
             "early | mid | late | recovery where it was killed on purpose; several_runs where its "
             "agent sent it beside the run of its trial. NULL if it is an attempt.",
         ),
+        Column(
+            "flags",
+            TEXTS,
+            "Sorted; empty if none, NULL if an earlier version built the row. calls_not_recorded: "
+            "tool calls were made, or may have been, that the trace does not hold. "
+            "dropped_attributes: the exporter dropped attributes or events of a span of the run.",
+        ),
         _DATE,
     ),
 )

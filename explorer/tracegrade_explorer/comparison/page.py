@@ -10,6 +10,8 @@ from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_me
 from tracegrade_scoring.timeline.model import RunScore, Step, Timeline
 
 SHOWN_CHARACTERS = 600
+TOLD = frozenset({"error", "not_executed", "interrupted"})
+"""Statuses of calls that are told."""
 
 
 class ScorePair(NamedTuple):
@@ -38,12 +40,11 @@ def pair_rows(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
 
 
 def _side(step: Step) -> dict[str, Any]:
-    failed = step.status in {"error", "not_executed"}
     return {
         "index": step.step_index,
         "kind": step.kind.replace("_", " "),
         "title": words.name(step.tool_name or step.role, ""),
-        "status": words.name(step.status, "") if failed else "",
+        "status": words.name(step.status, "") if step.status in TOLD else "",
         "text": words.clip(visible_text(_text(step)), SHOWN_CHARACTERS),
     }
 

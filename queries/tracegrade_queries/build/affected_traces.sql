@@ -22,7 +22,7 @@ WITH outdated AS (
   FROM trajectories
   WHERE
     trace_records IS NULL
-    OR interrupted IS NULL
+    OR flags IS NULL
     OR (parent_trajectory_id IS NOT NULL AND parent_step IS NULL)
 )
 

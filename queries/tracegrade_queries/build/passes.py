@@ -98,6 +98,7 @@ _CALLS: Final = (
     "answers",
     "unfinished_runs",
     "interrupted_runs",
+    "unrecorded_calls",
     "calls",
 )
 """What came of the calls that models requested."""
@@ -217,7 +218,7 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "bucket_events", "cut_events")
     _salvage(con, "cut_events", "salvaged_events", _IN_EVENTS)
     _read_dialects(con)
-    _make(con, "pauses", "failed_exits", "user_requests")
+    _make(con, "pauses", "failed_exits", "user_requests", "stop_reasons")
     run(con, _WITHOUT_ATTRIBUTES)
     _make(con, "operations", "code_texts")
     _read_code(con)
@@ -251,6 +252,7 @@ def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
 
 def _group_tool_spans(con: duckdb.DuckDBPyConnection) -> None:
     """Make `requests`, and `executions`: all spans that record one tool call are one row."""
+    _make(con, "given_results", "carried_requests")
     _make(con, "requests", "user_tools", "tool_spans")
     _make(con, "nested_tool_edges", "tool_twin_edges", "resumed_tool_edges")
     _make(con, "tool_edges")

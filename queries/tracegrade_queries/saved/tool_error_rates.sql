@@ -12,8 +12,10 @@
 --   calls         BIGINT   At least 1.
 --   errors        BIGINT   Calls that were executed and failed.
 --   not_executed  BIGINT   Calls that were requested and never executed.
+--   interrupted   BIGINT   Calls that wait for somebody, which is no failure.
 --   failed_share  DOUBLE   (errors + not_executed) / calls, in [0, 1].
 -- Order:
+--   interrupted   BIGINT   Calls that wait for somebody, which is no failure.
 --   failed_share DESC, calls DESC, tool_name, release
 SELECT
   steps.tool_name,
@@ -21,6 +23,7 @@ SELECT
   count(*) AS calls,
   count(*) FILTER (WHERE steps.status = 'error') AS errors,
   count(*) FILTER (WHERE steps.status = 'not_executed') AS not_executed,
+  count(*) FILTER (WHERE steps.status = 'interrupted') AS interrupted,
   (errors + not_executed) / calls AS failed_share
 FROM steps
 INNER JOIN trajectories USING (trajectory_id)

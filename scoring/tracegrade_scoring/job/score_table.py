@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracegrade_scoring.job.hidden_calls import OF_OWN_CALLS, with_hidden_calls
 from tracegrade_scoring.schema import (
     KILLED_RUN,
     SCORE,
@@ -81,10 +82,15 @@ def _scores(
     of_no_attempt = pc.if_else(known["killed"], of_none, len(found))
     indices = pc.coalesce(cases, of_no_attempt.cast(pa.int32())).combine_chunks()
     lost = known["content_lost"].combine_chunks()
-    return {
+    told = {
         name: _told_why(pa.DictionaryArray.from_arrays(indices, _cases(found[name])), lost)
         for name in found.column_names
         if name != "trajectory_ids"
+    }
+    hidden, own = (known[each].combine_chunks() for each in ("calls_hidden", "own_calls_hidden"))
+    return {
+        name: with_hidden_calls(name, scores, own if name in OF_OWN_CALLS else hidden)
+        for name, scores in told.items()
     }
 
 

@@ -28,7 +28,7 @@ REASONS: Final[Mapping[str, Reason]] = {
         "the agent sent the run beside that of its trial, and a trial is one run",
         "put both into one `agent_run`, or give them one conversation id",
     ),
-    "content_missing": Reason("plans, arguments or results were not captured", _CAPTURE),
+    "content_missing": Reason("calls, plans, arguments or results were not captured", _CAPTURE),
     "content_redacted": Reason(
         "plans, arguments or results were redacted",
         "see which rules did so in `tracegrade sql --saved content_flags`; switch one off with "

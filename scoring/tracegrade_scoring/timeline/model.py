@@ -31,6 +31,8 @@ class TimelineRun:
     start_time: datetime | None
     duration_ms: float | None
     complete: bool | None
+    interrupted: bool
+    flags: list[str]
     children: list[str]
     """Trajectories of its sub-agents."""
 

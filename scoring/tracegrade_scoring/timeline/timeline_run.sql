@@ -26,6 +26,8 @@
 --   start_time            TIMESTAMP  UTC; NULL if an import made it up.
 --   duration_ms           DOUBLE     End less start.
 --   complete              BOOLEAN    Its root arrived.
+--   interrupted           BOOLEAN    It ended waiting for somebody.
+--   flags                 VARCHAR[]  What is missing of it; empty if nothing.
 --   children              VARCHAR[]  Trajectories of its sub-agents, sorted.
 -- Order:
 --   one row
@@ -66,6 +68,8 @@ SELECT
   CASE WHEN run.start_time >= '2001-01-01' THEN run.start_time END AS start_time,
   run.duration_ms,
   run.complete,
+  coalesce(run.interrupted, FALSE) AS interrupted,
+  coalesce(run.flags, []) AS flags,
   coalesce(children.ids, []) AS children
 FROM run
 CROSS JOIN children

@@ -21,7 +21,8 @@
 --   content        VARCHAR    Thought, message, answer, plan (a line for each of its steps) or
 --                             what the model saw; else NULL.
 --   call_step      INTEGER    Of an observation: its call's step_index; else NULL.
---   status         VARCHAR    Of a call: ok | error | not_executed | unknown; else NULL.
+--   status         VARCHAR    Of a call: ok | error | not_executed | interrupted | unknown; else
+--                             NULL.
 --   error          VARCHAR    Class and message of the error; NULL without one.
 --   sub_goal       VARCHAR    As declared on the span; NULL if none.
 --   decision       VARCHAR    As declared on the span; NULL if none.

@@ -45,6 +45,11 @@ FLAGS: Final = {
     "unparsed_arguments": "arguments are not JSON",
 }
 """What a flag of a step means."""
+RUN_FLAGS: Final = {
+    "calls_not_recorded": "tool calls were made, or may have been, that were not recorded",
+    "dropped_attributes": "the exporter dropped attributes",
+}
+"""What a flag of a run means."""
 
 
 class StepText(NamedTuple):
@@ -152,9 +157,17 @@ def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
         ("tool calls", words.number(run.tool_call_count)),
         *_times(timeline),
         *_usage(run),
-        ("note", "" if run.complete else "its root span has not arrived"),
+        ("note", "; ".join(_notes(run))),
     )
     return ((name, value) for name, value in found if value)
+
+
+def _notes(run: TimelineRun) -> Iterator[str]:
+    if not run.complete:
+        yield "its root span has not arrived"
+    if run.interrupted:
+        yield "interrupted: it waits for an approval, an answer or a result"
+    yield from (RUN_FLAGS[flag] for flag in run.flags if flag in RUN_FLAGS)
 
 
 def _timed(timeline: Timeline) -> bool:

@@ -20,6 +20,7 @@
 --   unfinished_runs
 --   interrupted_runs
 --   utility_calls
+--   unrecorded_calls
 -- Columns:
 --   as the table trajectories
 -- Order:
@@ -61,6 +62,7 @@ gathered AS (
     max(end_ns) FILTER (WHERE ended) AS end_ns,
     bool_and(operation IN ('tool', 'observation')) AS has_tools_alone,
     bool_and(operation IN ('model', 'other')) AS has_models_alone,
+    bool_or(dropped) AS dropped,
     list_sort(list_distinct(list(dialect))) AS dialects
   FROM members
   GROUP BY run
@@ -272,6 +274,8 @@ SELECT
   bucket_traces.received_ns AS trace_received_ns,
   bucket_traces.imported,
   gathered.injection,
+  if(unrecorded_calls.run IS NULL, [], ['calls_not_recorded'])
+  || if(gathered.dropped, ['dropped_attributes'], []) AS flags,
   bucket_traces.date
 FROM runs
 INNER JOIN bucket_traces USING (trace_id)
@@ -288,6 +292,7 @@ LEFT JOIN roots USING (run)
 LEFT JOIN unfinished_runs USING (run)
 LEFT JOIN interrupted_runs USING (run)
 LEFT JOIN serving_runs USING (run)
+LEFT JOIN unrecorded_calls USING (run)
 LEFT JOIN calling_runs USING (run)
 -- A lone workflow span, without anything below it, is not a run of an agent.
 WHERE

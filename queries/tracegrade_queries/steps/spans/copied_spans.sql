@@ -3,7 +3,8 @@
 --
 -- Equal calls made in parallel must stay what they are, so times have to tell copies: they lie
 -- between whole milliseconds, or (a clock may count no finer) all spans below the outermost ones
--- come several times, and of more than one kind. Of equal spans the one stays that log records
+-- come several times, are of more than one kind, and one says more than 200 characters: agents
+-- that do the same at once are two. Of equal spans the one stays that log records
 -- name, then one whose parent arrived, then the one with the lowest id.
 --
 -- Reads:
@@ -33,6 +34,7 @@ members AS (
     bucket_spans.start_ns,
     bucket_spans.end_ns,
     parents.span_id IS NOT NULL AS has_parent,
+    length(map_values(bucket_spans.attributes)::VARCHAR) AS characters,
     if(
       coinciding_spans.trace_id IS NULL,
       NULL,
@@ -80,6 +82,7 @@ whole AS (
   HAVING
     bool_and(comes_again OR NOT has_parent)
     AND count(DISTINCT said) FILTER (WHERE comes_again) > 1
+    AND max(characters) FILTER (WHERE comes_again) > 200
 ),
 
 copies AS (

@@ -112,6 +112,7 @@ requested AS (
       executions.arguments IS NULL OR executions.match_arguments IS NOT NULL
     ) AS parsed,
     coalesce(requests.parsed, TRUE) AS request_parsed,
+    coalesce(requests.is_carried, FALSE) AS is_carried,
     executions.result,
     executions.failed,
     executions.ended,
@@ -255,7 +256,8 @@ judged AS (
       -- It may have been under way when the process died.
       WHEN is_unfinished AND NOT answered AND coalesce(offered, TRUE)
         THEN { 'status': 'unknown', 'source': 'request' }
-      WHEN executions_recorded OR NOT coalesce(offered, TRUE)
+      -- What a run was given the result of was done elsewhere.
+      WHEN (executions_recorded OR NOT coalesce(offered, TRUE)) AND NOT (is_carried AND answered)
         THEN { 'status': 'not_executed', 'source': 'request' }
       WHEN answered AND says_unknown THEN { 'status': 'not_executed', 'source': 'text' }
       WHEN answered AND starts_with(observed, haystack_failure(tool_name))

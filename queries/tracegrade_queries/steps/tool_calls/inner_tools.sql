@@ -20,6 +20,7 @@ SELECT
 FROM known_parents
 INNER JOIN executions ON known_parents.key = executions.key
 INNER JOIN model_members ON known_parents.parent = model_members.key
-ANTI JOIN requests ON model_members.model_call = requests.model_call
+ANTI JOIN requests
+  ON model_members.model_call = requests.model_call AND NOT requests.is_carried
 WHERE known_parents.parent_operation = 'model'
 GROUP BY model_members.model_call;

@@ -1,7 +1,8 @@
 -- Runs that a later run of the same trial replaced, with the runs of their sub-agents.
 --
 -- Of two runs of one cohort, task and trial the later counts. Where runs name a conversation they
--- are the turns of one attempt, and none is superseded. Killed runs neither count nor supersede.
+-- are the turns of one attempt, and none is superseded. Killed runs neither count nor supersede,
+-- and neither do those that wait for somebody, unless they were judged.
 -- Source: docs/metrics.md, sections 6.1 and 8.2.
 --
 -- Reads:
@@ -32,6 +33,10 @@ WITH RECURSIVE ranked AS (
     AND trajectories.conversation_id IS NULL
     AND trajectories.trial IS NOT NULL
     AND trajectory_scores.task_id IS NOT NULL
+    AND NOT (
+      coalesce(trajectories.interrupted, FALSE)
+      AND trajectory_scores.success.status <> 'scored'
+    )
 ),
 
 superseded AS (

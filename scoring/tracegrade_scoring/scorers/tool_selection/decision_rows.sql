@@ -3,7 +3,8 @@
 -- Source: [Triangle], "Tool-Selection Accuracy" (criteria a, b and c, first picks only);
 -- docs/metrics.md, section 1.3. A criterion is NULL where it does not apply. Unknown is not wrong:
 -- a pick is wrong as soon as one criterion fails, and unknown only if none fails and b cannot be
--- read. Where no call was expected and none was made, that is one right decision.
+-- read. A call that is missing may be one that was not recorded. Where no call was expected and
+-- none was made, that is one right decision.
 --
 -- Reads:
 --   attempt_members
@@ -14,6 +15,7 @@
 --   decision_points
 --   endings
 --   fitting_pairs
+--   hidden_calls
 --   steps
 --   task_expected
 --   tasks
@@ -199,6 +201,13 @@ other_kinds AS (
   GROUP BY attempt_members.attempt_id, steps.tool_name
 ),
 
+lost_calls AS (
+  SELECT
+    attempt_id,
+    'content_missing' AS lost
+  FROM hidden_calls
+),
+
 missed AS (
   SELECT
     points.attempt_id,
@@ -206,8 +215,8 @@ missed AS (
     expected.decision,
     NULL AS picked_tool,
     expected.tool_name AS expected_tool,
-    if(endings.ending IS NULL, FALSE, NULL) AS correct,
-    if(endings.ending IS NULL, ['a'], []) AS failed_criteria,
+    if(coalesce(endings.ending, lost_calls.lost) IS NULL, FALSE, NULL) AS correct,
+    if(coalesce(endings.ending, lost_calls.lost) IS NULL, ['a'], []) AS failed_criteria,
     ['a'] AS criteria,
     NULL AS step_index,
     NULL AS span_id,
@@ -216,13 +225,14 @@ missed AS (
       ' was expected',
       '; it is of kind ' || other_kinds.kind || ', declare tools.' || expected.tool_name
       || '.kind: tool_call',
-      ', but the run ended early: ' || endings.ending
+      ', but the run ended early: ' || endings.ending,
+      if(lost_calls.lost IS NULL, NULL, ', but calls of the run were not recorded')
     ) AS reason,
     TRUE AS missed,
     endings.ending IS NULL AS counted,
     points.calls,
     NULL AS call_index,
-    NULL AS unknown_because
+    if(endings.ending IS NULL, lost_calls.lost, NULL) AS unknown_because
   FROM decision_points AS points
   INNER JOIN attempts USING (attempt_id)
   INNER JOIN task_expected AS expected USING (task_id, position)
@@ -231,6 +241,7 @@ missed AS (
     ON
       points.attempt_id = other_kinds.attempt_id
       AND expected.tool_name = other_kinds.tool_name
+  LEFT JOIN lost_calls ON points.attempt_id = lost_calls.attempt_id
   WHERE points.call_index IS NULL
 ),
 
@@ -241,19 +252,24 @@ no_calls AS (
     NULL AS decision,
     NULL AS picked_tool,
     NULL AS expected_tool,
-    if(endings.ending IS NULL, TRUE, NULL) AS correct,
+    if(coalesce(endings.ending, lost_calls.lost) IS NULL, TRUE, NULL) AS correct,
     [] AS failed_criteria,
     ['a'] AS criteria,
     NULL AS step_index,
     NULL AS span_id,
-    'no call was made or expected, but the run ended early: ' || endings.ending AS reason,
+    'no call was made or expected, but '
+    || coalesce(
+      'the run ended early: ' || endings.ending,
+      if(lost_calls.lost IS NULL, NULL, 'calls of the run were not recorded')
+    ) AS reason,
     FALSE AS missed,
     endings.ending IS NULL AS counted,
     points.calls,
     NULL AS call_index,
-    NULL AS unknown_because
+    if(endings.ending IS NULL, lost_calls.lost, NULL) AS unknown_because
   FROM decision_points AS points
   LEFT JOIN endings ON points.attempt_id = endings.trajectory_id
+  LEFT JOIN lost_calls ON points.attempt_id = lost_calls.attempt_id
   WHERE
     points.call_index IS NULL
     AND points.position IS NULL

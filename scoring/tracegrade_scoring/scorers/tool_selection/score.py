@@ -29,6 +29,7 @@ _ALIGNMENTS = pa.schema(
 
 _JUDGED: Final = (
     "decision_points",
+    "hidden_calls",
     "better_alternatives",
     "decision_rows",
     "call_totals",
@@ -38,7 +39,7 @@ _JUDGED: Final = (
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `decision_rows`, `tool_selection_scores` and `call_scores`.
+    """Create `decision_rows`, `tool_selection_scores`, `call_scores` and `hidden_calls`.
 
     Needs what `create_relations` makes, and `endings`.
     """

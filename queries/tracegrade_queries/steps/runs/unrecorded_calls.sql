@@ -1,0 +1,113 @@
+-- Runs that made, or may have made, tool calls which the trace does not hold.
+--
+-- A model says that it stopped to call tools, and until the next model call there is no request,
+-- no execution and no hand-off. Or nothing that the run holds is a tool's, and of a model call
+-- neither what was said nor why it stopped is there, though it used tokens; or what was said may
+-- be among the attributes or events that the exporter dropped.
+--
+-- Reads:
+--   message_dialects
+--   model_members
+--   next_calls
+--   operations
+--   recovered_parts
+--   requests
+--   run_agents
+--   runs_of_operations
+--   stop_reasons
+-- Needs:
+--   operations WHERE operation = 'model' OR dropped
+-- Columns:
+--   run  BIGINT  One row each.
+-- Order:
+--   none
+WITH stopped AS (
+  SELECT
+    model_members.model_call,
+    min(operations.start_ns) AS start_ns
+  FROM stop_reasons
+  INNER JOIN model_members USING (key)
+  INNER JOIN operations USING (key)
+  ANTI JOIN requests
+    ON model_members.model_call = requests.model_call AND NOT requests.is_carried
+  WHERE stop_reasons.for_tools
+  GROUP BY model_members.model_call
+),
+
+speaking AS (
+  SELECT key FROM message_dialects
+  WHERE direction = 'out'
+),
+
+-- A model call that failed, or never ended, said nothing.
+silent AS (
+  SELECT
+    model_members.model_call,
+    bool_or(operations.output_tokens > 0) AS used_tokens,
+    bool_or(operations.dropped) AS dropped,
+    bool_or(stop_reasons.key IS NOT NULL) AS told_why
+  FROM model_members
+  INNER JOIN operations USING (key)
+  LEFT JOIN stop_reasons USING (key)
+  WHERE operations.ended AND NOT operations.failed AND operations.plan IS NULL
+  GROUP BY model_members.model_call
+  HAVING NOT bool_or(model_members.key IN (FROM speaking))
+),
+
+-- What a model said may be spread over many attributes, of which some were dropped.
+lacking AS (
+  SELECT runs_of_operations.run
+  FROM silent
+  INNER JOIN runs_of_operations ON silent.model_call = runs_of_operations.key
+  ANTI JOIN recovered_parts ON silent.model_call = recovered_parts.model_call
+  WHERE silent.dropped OR (silent.used_tokens AND NOT silent.told_why)
+  UNION
+  SELECT runs_of_operations.run
+  FROM operations
+  INNER JOIN runs_of_operations USING (key)
+  WHERE operations.dropped AND operations.operation IN ('agent', 'model', 'other')
+),
+
+acts AS (
+  SELECT
+    runs_of_operations.run,
+    operations.start_ns
+  FROM operations
+  INNER JOIN runs_of_operations USING (key)
+  WHERE
+    operations.operation IN ('tool', 'handoff', 'plan')
+    AND runs_of_operations.run IN (
+      SELECT lacking.run FROM lacking
+      UNION ALL
+      SELECT of_stopped.run
+      FROM stopped
+      INNER JOIN runs_of_operations AS of_stopped ON stopped.model_call = of_stopped.key
+    )
+  UNION ALL
+  SELECT
+    calling.run,
+    run_agents.start_ns
+  FROM run_agents
+  INNER JOIN runs_of_operations AS calling ON run_agents.caller = calling.key
+),
+
+followed AS (
+  SELECT DISTINCT stopped.model_call
+  FROM stopped
+  INNER JOIN runs_of_operations ON stopped.model_call = runs_of_operations.key
+  INNER JOIN acts ON runs_of_operations.run = acts.run
+  LEFT JOIN next_calls ON stopped.model_call = next_calls.model_call
+  WHERE
+    acts.start_ns >= stopped.start_ns
+    AND (next_calls.next_ns IS NULL OR acts.start_ns < next_calls.next_ns)
+)
+
+SELECT runs_of_operations.run
+FROM stopped
+INNER JOIN runs_of_operations ON stopped.model_call = runs_of_operations.key
+ANTI JOIN followed ON stopped.model_call = followed.model_call
+UNION
+SELECT lacking.run
+FROM lacking
+ANTI JOIN acts ON lacking.run = acts.run
+ANTI JOIN requests ON lacking.run = requests.run;

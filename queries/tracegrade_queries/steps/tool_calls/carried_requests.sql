@@ -1,0 +1,99 @@
+-- Calls that an agent's run was given with their results: it goes on with a run that was waiting.
+--
+-- The input of its first model call ends with results, and no user spoke after them; the messages
+-- before request them. What another run of the trace requested, or this one executed, is no such
+-- call, and what was said before the user spoke last is history.
+--
+-- Reads:
+--   given_results
+--   model_parts
+--   operations
+--   runs
+--   runs_of_operations
+-- Needs:
+--   given_results
+-- Columns:
+--   run               BIGINT
+--   model_call        BIGINT   The first of the run, which was given the result.
+--   start_ns          BIGINT   Start of the run.
+--   message_position  BIGINT   Of the request in the input.
+--   part_position     BIGINT
+--   tool_name         VARCHAR
+--   call_id           VARCHAR  One row for each run and call_id.
+--   arguments         VARCHAR  As sent.
+-- Order:
+--   none
+WITH heard AS (
+  SELECT
+    given_results.run,
+    given_results.trace_id,
+    given_results.root,
+    given_results.start_ns,
+    model_parts.model_call,
+    model_parts.message_position,
+    model_parts.part_position,
+    place_by(model_parts.message_position, model_parts.part_position) AS place,
+    model_parts.part_type,
+    model_parts.tool_name,
+    model_parts.call_id,
+    model_parts.arguments
+  FROM model_parts
+  INNER JOIN given_results USING (model_call)
+  WHERE
+    model_parts.direction = 'in'
+    AND model_parts.part_type IN ('tool_call', 'tool_call_response')
+    AND place_by(model_parts.message_position, model_parts.part_position) > given_results.spoken
+),
+
+results AS (
+  SELECT
+    model_call,
+    call_id,
+    max(place) AS place
+  FROM heard
+  WHERE part_type = 'tool_call_response' AND call_id IS NOT NULL
+  GROUP BY model_call, call_id
+),
+
+asked AS (
+  SELECT heard.*
+  FROM heard
+  INNER JOIN results USING (model_call, call_id)
+  WHERE heard.part_type = 'tool_call' AND heard.place < results.place
+),
+
+requested AS (
+  SELECT DISTINCT
+    runs.trace_id,
+    model_parts.call_id
+  FROM model_parts
+  INNER JOIN runs USING (run)
+  WHERE
+    model_parts.direction = 'out'
+    AND model_parts.part_type = 'tool_call'
+    AND runs.trace_id IN (SELECT asked.trace_id FROM asked)
+),
+
+executed AS (
+  SELECT
+    runs_of_operations.run,
+    operations.call_id
+  FROM operations
+  INNER JOIN runs_of_operations USING (key)
+  WHERE operations.operation = 'tool' AND operations.call_id IS NOT NULL
+)
+
+SELECT
+  asked.run,
+  asked.model_call,
+  least(any_value(operations.start_ns), any_value(asked.start_ns) - 1) AS start_ns,
+  arg_max(asked.message_position, asked.place) AS message_position,
+  arg_max(asked.part_position, asked.place) AS part_position,
+  arg_max(asked.tool_name, asked.place) AS tool_name,
+  asked.call_id,
+  arg_max(asked.arguments, asked.place) AS arguments
+FROM asked
+INNER JOIN operations ON asked.root = operations.key
+ANTI JOIN requested ON asked.trace_id = requested.trace_id AND asked.call_id = requested.call_id
+ANTI JOIN executed ON asked.run = executed.run AND asked.call_id = executed.call_id
+GROUP BY asked.run, asked.model_call, asked.call_id;

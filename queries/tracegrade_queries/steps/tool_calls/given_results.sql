@@ -1,0 +1,65 @@
+-- First model calls of agents' runs whose input ends with results: no user spoke after them.
+--
+-- Reads:
+--   message_parts
+--   message_sources
+--   model_calls
+--   runs
+-- Needs:
+--   message_parts WHERE direction = 'in' AND part_type = 'tool_call_response'
+-- Columns:
+--   run         BIGINT   One row each.
+--   model_call  BIGINT
+--   trace_id    VARCHAR
+--   root        BIGINT   Key of the run's root.
+--   start_ns    BIGINT   Start of the model call.
+--   spoken      HUGEINT  Place of what the user said last; -1 if nothing.
+-- Order:
+--   none
+WITH firsts AS (
+  SELECT
+    model_calls.run,
+    runs.trace_id,
+    arg_min(model_calls.model_call, (model_calls.start_ns, model_calls.model_call))
+      AS model_call,
+    min(model_calls.start_ns) AS start_ns,
+    any_value(runs.root) AS root
+  FROM model_calls
+  INNER JOIN runs USING (run)
+  WHERE runs.root IS NOT NULL AND NOT model_calls.is_beside AND NOT model_calls.below_plan
+  GROUP BY model_calls.run, runs.trace_id
+),
+
+sources AS (
+  SELECT
+    firsts.*,
+    message_sources.key
+  FROM firsts
+  INNER JOIN message_sources USING (model_call)
+  WHERE message_sources.gives_input
+),
+
+ends AS (
+  SELECT
+    message_parts.key,
+    max(place_by(message_parts.message_position, message_parts.part_position)) FILTER (
+      WHERE message_parts.part_type = 'tool_call_response' AND message_parts.call_id IS NOT NULL
+    ) AS given,
+    max(place_by(message_parts.message_position, message_parts.part_position)) FILTER (
+      WHERE message_parts.part_type = 'text' AND message_parts.role = 'user'
+    ) AS spoken
+  FROM message_parts
+  WHERE message_parts.direction = 'in' AND message_parts.key IN (SELECT sources.key FROM sources)
+  GROUP BY message_parts.key
+)
+
+SELECT
+  sources.run,
+  sources.model_call,
+  sources.trace_id,
+  sources.root,
+  sources.start_ns,
+  coalesce(ends.spoken, -1)::HUGEINT AS spoken
+FROM sources
+INNER JOIN ends USING (key)
+WHERE ends.given > coalesce(ends.spoken, -1);
