@@ -228,7 +228,10 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _canonicalise(con)
     _group_model_spans(con)
     _group_tool_spans(con)
-    _make(con, *_CALLS, *_TEXTS, *_STEPS)
+    _make(con, *_CALLS)
+    if has_rows(con, "provider_calls"):
+        run(con, "INSERT INTO calls BY NAME FROM provider_calls")
+    _make(con, *_TEXTS, *_STEPS)
     _make(con, "usage_of_runs", "built_trajectories")
     _make(con, "copies", "unread_scopes", "model_calls_apart", "fragments")
     _make(con, "evaluation_results", "evaluations")

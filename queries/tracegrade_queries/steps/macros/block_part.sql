@@ -294,4 +294,4 @@ coalesce(
 
 -- The id of a call that a provider ran, by how Anthropic's and OpenAI's begin. NULL for NULL.
 CREATE OR REPLACE TEMP MACRO is_hosted_id(CALL_ID) AS
-regexp_matches(call_id, '^(srvtoolu|mcptoolu|ws|fs|ci|ig|mcp)_\w');
+split_part(call_id, '_', 1) IN ('srvtoolu', 'mcptoolu', 'ws', 'fs', 'ci', 'ig', 'mcp');

@@ -52,7 +52,7 @@ WITH told AS NOT MATERIALIZED (
     END AS text,
     -- CrewAI writes these as Python prints them.
     if(
-      is_hosted_id(parts.call_id),
+      parts.part_type = 'tool_call' AND is_hosted_id(parts.call_id),
       regexp_replace(parts.tool_name, '^(\w+)_call$', '\1'),
       without_quotes(parts.tool_name)
     ) AS tool_name,

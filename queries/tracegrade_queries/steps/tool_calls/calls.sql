@@ -1,5 +1,6 @@
--- Tool calls: requests with their executions, executions that no model call requested, and calls
--- that a provider ran.
+-- Tool calls: requests with their executions, and executions that no model call requested.
+--
+-- Those that a provider ran (provider_calls) are added.
 --
 -- Reads:
 --   called_agents
@@ -7,7 +8,6 @@
 --   interrupted_runs
 --   requests
 --   matches
---   provider_calls
 --   executions
 --   responses
 --   shared_responses
@@ -269,25 +269,6 @@ judged AS (
       ELSE { 'status': 'unknown', 'source': 'request' }
     END AS verdict
   FROM known
-),
-
-all_calls AS (
-  SELECT
-    * EXCLUDE (verdict),
-    verdict.status,
-    verdict.source AS status_source,
-    NULL::VARCHAR AS executed_by
-  FROM judged
-  UNION ALL BY NAME
-  SELECT
-    * RENAME (start_ns AS anchor_ns),
-    TRUE AS request_parsed,
-    FALSE AS takes_nothing,
-    result AS observed,
-    result AS seen,
-    TRUE AS offered,
-    'provider' AS executed_by
-  FROM provider_calls
 )
 
 SELECT
@@ -306,7 +287,7 @@ SELECT
       WHERE
         regexp_full_match(
           -- Without the name of an MCP server, as Claude Code has it.
-          regexp_replace(all_calls.tool_name, '^mcp__.+?__', ''), control_tools.pattern, 'i'
+          regexp_replace(judged.tool_name, '^mcp__.+?__', ''), control_tools.pattern, 'i'
         )
     ),
     'tool_call'
@@ -316,14 +297,14 @@ SELECT
   coalesce(arguments, if(takes_nothing, '{}', NULL)) AS arguments,
   parsed,
   request_parsed,
-  coalesce(result, CASE WHEN status <> 'not_executed' THEN observed END) AS result,
+  coalesce(result, CASE WHEN verdict.status <> 'not_executed' THEN observed END) AS result,
   seen AS observed,
-  status,
-  status_source,
+  verdict.status,
+  verdict.source AS status_source,
   error_type,
   error_message,
   effect,
   cost,
   offered,
-  executed_by
-FROM all_calls;
+  NULL::VARCHAR AS executed_by
+FROM judged;

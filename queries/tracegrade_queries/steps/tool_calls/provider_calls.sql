@@ -16,21 +16,26 @@
 --   run               BIGINT
 --   model_call        BIGINT
 --   execution         BIGINT   Key in executions; NULL if none was recorded.
---   start_ns          BIGINT   Start of the model call.
---   execution_ns      BIGINT   Start of the execution; NULL if none was recorded.
+--   anchor_ns         BIGINT   Start of the model call.
 --   message_position  BIGINT
 --   part_position     BIGINT
---   tool_name         VARCHAR  '' if not sent.
+--   execution_ns      BIGINT   Start of the execution; NULL if none was recorded.
+--   kind              VARCHAR  tool_call.
+--   tool_name         VARCHAR
 --   call_id           VARCHAR
 --   arguments         VARCHAR  Canonical JSON, else as sent.
 --   parsed            BOOLEAN
+--   request_parsed    BOOLEAN
 --   result            VARCHAR  NULL if it was not told.
+--   observed          VARCHAR  What the model saw of it.
 --   status            VARCHAR  ok | error | unknown.
 --   status_source     VARCHAR  span | text | response | request.
 --   error_type        VARCHAR
 --   error_message     VARCHAR
 --   effect            VARCHAR
 --   cost              DOUBLE
+--   offered           BOOLEAN  TRUE: a provider runs nothing else.
+--   executed_by       VARCHAR  provider.
 -- Order:
 --   none
 WITH made AS (
@@ -137,15 +142,18 @@ SELECT
   told.run,
   told.model_call,
   executions.key AS execution,
-  told.start_ns,
-  executions.start_ns AS execution_ns,
+  told.start_ns AS anchor_ns,
   told.message_position,
   told.part_position,
-  coalesce(told.tool_name, executions.tool_name, '') AS tool_name,
+  executions.start_ns AS execution_ns,
+  'tool_call' AS kind,
+  coalesce(told.tool_name, nullif(executions.tool_name, '')) AS tool_name,
   coalesce(told.call_id, executions.call_id) AS call_id,
   coalesce(told.arguments, executions.arguments) AS arguments,
   told.parsed,
+  told.parsed AS request_parsed,
   coalesce(executions.result, told.told_result) AS result,
+  coalesce(told.told_result, executions.result) AS observed,
   CASE
     WHEN told.told_failed OR executions.failed THEN 'error'
     WHEN result_is_error(coalesce(told.told_result, executions.result)) THEN 'error'
@@ -170,7 +178,9 @@ SELECT
   executions.error_type,
   executions.error_message,
   executions.effect,
-  executions.cost
+  executions.cost,
+  TRUE AS offered,
+  'provider' AS executed_by
 FROM told
 LEFT JOIN matched USING (call)
 LEFT JOIN executions ON matched.key = executions.key;
