@@ -265,8 +265,7 @@ _TRAJECTORIES = """
     u(i, 'lost') > 0.002 AS complete, $offered AS offered_tools,
     ['otel_genai'] AS dialects, 1.0 AS sample_weight,
     hash(runs.trajectory_id) % 200 = 0 AS root_failed, '["tool_calls"]' AS finish_reasons,
-    FALSE AS interrupted, FALSE AS is_fragment, []::VARCHAR[] AS flags,
-    FALSE AS imported, runs.date
+    FALSE AS interrupted, FALSE AS is_fragment, FALSE AS imported, []::TEXT[] AS flags, runs.date
   FROM runs INNER JOIN counts USING (trajectory_id)
   ORDER BY runs.trajectory_id
 """
