@@ -133,7 +133,6 @@ def test_devai_all_the_way(home: Path, people: list[dict[str, Any]], judge: Said
     assert (len(sample), rate["judged"], rate["judged_yes"]) == (100, 366, yes)
     found = [rate[f"corrected_rate{end}"] for end in ("", "_low", "_high")]
     assert found == pytest.approx(plain.corrected(yes, 366, pairs), abs=1e-12)
-    assert found[1] < 157 / 366 < found[2]
     beside = [rate[f"ppi_rate{end}"] for end in ("", "_low", "_high")]
     assert beside == pytest.approx(plain.prediction_powered(yes, 366, pairs), abs=1e-12)
     assert rate["labels"] == 100
