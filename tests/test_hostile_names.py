@@ -121,23 +121,81 @@ def _files(place: Place) -> None:
     (place / "home" / "runs" / NAME / "trials").mkdir(parents=True)
 
 
-def _calls(place: Place) -> Mapping[Path_, Sequence[Call]]:
-    """Return how each command is called."""
-    lake, scored, nothing = place.lake("lake"), place.lake("scored"), place / "nothing"
-    of_lake, of_scored = ("--lake", lake), ("--lake", scored)
-    file, suite, judges = place / "rows", place / "suite", place / "judges"
+def _calls_of_lakes(place: Place) -> Mapping[Path_, Sequence[Call]]:
+    """Return how the commands that fill, empty and keep lakes are called."""
+    of_lake, file, nothing = ("--lake", place.lake("lake")), place / "rows", place / "nothing"
     return {
         ("collect",): [
             ("--lake", file, "--http", "127.0.0.1:0"),
             (*of_lake, "--http", NAME),
             (*of_lake, "--config", place / "options"),
         ],
-        ("compare",): [(NAME, NAME + "2", *of_scored), (NAME, "1", *of_lake)],
         ("export",): [
             ("--to", NAME, *of_lake),
             ("--to", "otlp-json", *of_lake, "--out", nothing / "x"),
             ("--to", "otlp-endpoint", *of_lake, "--endpoint", NAME),
         ],
+        ("import",): [
+            (place / "export", "--lake", place.lake("imported")),
+            (place / "labels", nothing, "--lake", place.lake("imported")),
+            (file, *of_lake, "--format", NAME),
+            (file, *of_lake, "--map", NAME),
+        ],
+        ("lake", "compact"): [of_lake, (*of_lake, "--table", NAME)],
+        ("lake", "delete"): [
+            (*of_lake, "--where", NAME),
+            (*of_lake, "--where", f"service_name = '{NAME}'", "--dry-run"),
+        ],
+        ("lake", "expire"): [
+            (*of_lake, "--older-than", NAME),
+            (*of_lake, "--older-than", "1d", "--dry-run"),
+        ],
+        ("lake", "files"): [(*of_lake, "--table", NAME), ("--lake", nothing)],
+        ("lake", "repair"): [of_lake, (*of_lake, "--table", NAME)],
+        ("lake", "verify"): [of_lake, (*of_lake, "--deep"), ("--lake", nothing)],
+        ("token", "new"): [
+            ("--file", nothing / "x", "--tenant", "t"),
+            ("--file", place / "tokens", "--tenant", NAME),
+        ],
+    }
+
+
+def _calls_of_scores(place: Place) -> Mapping[Path_, Sequence[Call]]:
+    """Return how the commands that score and compare are called."""
+    of_lake, of_scored = ("--lake", place.lake("lake")), ("--lake", place.lake("scored"))
+    file, judges, nothing = place / "rows", place / "judges", place / "nothing"
+    return {
+        ("compare",): [(NAME, NAME + "2", *of_scored), (NAME, "1", *of_lake)],
+        ("judge", "calibrate"): [("--judge", NAME, *of_scored)],
+        ("judge", "check"): [(judges,), (nothing,)],
+        ("judge", "estimate"): [(judges, *of_scored), (nothing, *of_scored)],
+        ("judge", "label"): [("--judge", NAME, *of_scored, "--out", place / "drawn")],
+        ("judge", "run"): [(judges, *of_scored, "--offline")],
+        ("judge", "schema"): [()],
+        ("judge", "twins"): [(judges, *of_scored, "--offline")],
+        ("report",): [(*of_scored, "--format", form) for form in ("text", "markdown", "json")]
+        + [(*of_scored, "--agent", f"no{NAME}"), (*of_scored, "--trajectory", NAME)],
+        ("score",): [
+            (*of_lake, "--dry-run"),
+            (*of_lake, "--tasks", place / "tasks"),
+            (*of_lake, "--tasks", place / "good", "--summary", "-"),
+            (*of_lake, "--prices", place / "prices"),
+            (*of_lake, "--agent", NAME),
+        ],
+        ("task", "run"): [(nothing,)],
+        ("task", "share"): [("--lake", nothing, "--index", "0", "--of", "1")],
+        ("tasks", "check"): [(place / "tasks",), (nothing,)],
+        ("tasks", "draft"): [("--lake", nothing), (*of_lake, "--agent", NAME)],
+        ("tasks", "from"): [(file, "--map", NAME), (nothing,)],
+        ("tasks", "schema"): [()],
+    }
+
+
+def _calls_of_the_harness(place: Place) -> Mapping[Path_, Sequence[Call]]:
+    """Return how the commands of suites and journals are called."""
+    of_lake, of_scored = ("--lake", place.lake("lake")), ("--lake", place.lake("scored"))
+    suite, nothing = place / "suite", place / "nothing"
+    return {
         ("harness", "check"): [(suite,), (nothing,)],
         ("harness", "clean"): [("--folder", place / "home"), ("--folder", nothing)],
         ("harness", "diverge"): [(suite, "--case", NAME), (suite, "--format", NAME)],
@@ -154,42 +212,18 @@ def _calls(place: Place) -> Mapping[Path_, Sequence[Call]]:
         ("harness", "run"): [(suite, *of_lake), (suite, *of_lake, "--fail-on", NAME)],
         ("harness", "schema"): [()],
         ("harness", "shell"): [(suite, NAME)],
-        ("import",): [
-            (place / "export", "--lake", place.lake("imported")),
-            (place / "labels", nothing, "--lake", place.lake("imported")),
-            (file, *of_lake, "--format", NAME),
-            (file, *of_lake, "--map", NAME),
-        ],
-        ("judge", "calibrate"): [("--judge", NAME, *of_scored)],
-        ("judge", "check"): [(judges,), (nothing,)],
-        ("judge", "estimate"): [(judges, *of_scored), (nothing, *of_scored)],
-        ("judge", "label"): [("--judge", NAME, *of_scored, "--out", place / "drawn")],
-        ("judge", "run"): [(judges, *of_scored, "--offline")],
-        ("judge", "schema"): [()],
-        ("judge", "twins"): [(judges, *of_scored, "--offline")],
-        ("lake", "compact"): [of_lake, (*of_lake, "--table", NAME)],
-        ("lake", "delete"): [
-            (*of_lake, "--where", NAME),
-            (*of_lake, "--where", f"service_name = '{NAME}'", "--dry-run"),
-        ],
-        ("lake", "expire"): [
-            (*of_lake, "--older-than", NAME),
-            (*of_lake, "--older-than", "1d", "--dry-run"),
-        ],
-        ("lake", "files"): [(*of_lake, "--table", NAME), ("--lake", nothing)],
-        ("lake", "repair"): [of_lake, (*of_lake, "--table", NAME)],
-        ("lake", "verify"): [of_lake, (*of_lake, "--deep"), ("--lake", nothing)],
-        ("report",): [(*of_scored, "--format", form) for form in ("text", "markdown", "json")]
-        + [(*of_scored, "--agent", f"no{NAME}"), (*of_scored, "--trajectory", NAME)],
         ("rollback",): [(place / "journal",), (place / "journal", "--dry-run"), (nothing,)],
+    }
+
+
+def _calls(place: Place) -> Mapping[Path_, Sequence[Call]]:
+    """Return how each command is called."""
+    of_lake, nothing = ("--lake", place.lake("lake")), place / "nothing"
+    return {
+        **_calls_of_lakes(place),
+        **_calls_of_scores(place),
+        **_calls_of_the_harness(place),
         ("run",): [("--", NAME)],
-        ("score",): [
-            (*of_lake, "--dry-run"),
-            (*of_lake, "--tasks", place / "tasks"),
-            (*of_lake, "--tasks", place / "good", "--summary", "-"),
-            (*of_lake, "--prices", place / "prices"),
-            (*of_lake, "--agent", NAME),
-        ],
         ("sql",): [
             (f"SELECT service_name, '{NAME}' AS \"{NAME}\", [name] FROM spans", *of_lake),
             ("FROM steps", *of_lake),
@@ -197,16 +231,6 @@ def _calls(place: Place) -> Mapping[Path_, Sequence[Call]]:
             ("--saved", NAME, *of_lake),
             ("SELECT $a", "--param", NAME, *of_lake),
             ("--list",),
-        ],
-        ("task", "run"): [(nothing,)],
-        ("task", "share"): [("--lake", nothing, "--index", "0", "--of", "1")],
-        ("tasks", "check"): [(place / "tasks",), (nothing,)],
-        ("tasks", "draft"): [("--lake", nothing), (*of_lake, "--agent", NAME)],
-        ("tasks", "from"): [(file, "--map", NAME), (nothing,)],
-        ("tasks", "schema"): [()],
-        ("token", "new"): [
-            ("--file", nothing / "x", "--tenant", "t"),
-            ("--file", place / "tokens", "--tenant", NAME),
         ],
         ("ui",): [("--lake", nothing), (*of_lake, "--listen", NAME)],
     }

@@ -320,7 +320,7 @@ TRAJECTORIES: Final = Table(
         Column(
             "flags",
             TEXTS,
-            "Sorted; empty if none, NULL if an earlier version built the row. calls_not_recorded: "
+            "Sorted; empty if none, NULL if an earlier version built the row. unrecorded_calls: "
             "tool calls were made, or may have been, that the trace does not hold. "
             "dropped_attributes: the exporter dropped attributes or events of a span of the run.",
         ),

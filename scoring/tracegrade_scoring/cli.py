@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,11 @@ from tracegrade.terminal.visible import echo
 from tracegrade_scoring.compare.cli import compare
 from tracegrade_scoring.rendering.options import LakeOption, utc_time
 from tracegrade_scoring.report.cli import report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tracegrade_scoring.tasks.load import Specification
 
 __all__ = ["compare", "report", "score", "tasks"]
 
@@ -218,17 +223,13 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     from tracegrade_scoring.job.discovery import Chosen
     from tracegrade_scoring.job.summary import summary_lines, write_summary
     from tracegrade_scoring.prices import load_prices
-    from tracegrade_scoring.tasks.specification import usable_specification, weighted
+    from tracegrade_scoring.tasks.specification import weighted
 
     say = partial(echo, err=True)
     opened = open_lake(lake, say)
-    specification, notes = usable_specification(tasks, forget=forget_tasks, note=say)
+    specification = _specification(tasks, forget_tasks, fragments, say)
     specification = weighted(specification, tool_weights, tool_threshold, compat and compat.value)
-    if fragments is not None:
-        specification = specification.model_copy(update={"fragments": fragments})
     given = load_prices(prices) if prices or forget_prices else None
-    for note in notes:
-        say(note)
     chosen = Chosen(since, until, agent, release)
     if dry_run:
         done = job.look(opened, specification, chosen=chosen, full=full)
@@ -255,3 +256,15 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         say(line)
     if summary is not None:
         write_summary(summary, done)
+
+
+def _specification(
+    tasks: Path | None, forget: bool, fragments: bool | None, say: "Callable[[str], object]"
+) -> "Specification":
+    """Return what to score against, and say what of it is left out."""
+    from tracegrade_scoring.tasks.specification import usable_specification
+
+    found, notes = usable_specification(tasks, forget=forget, note=say)
+    for note in notes:
+        say(note)
+    return found if fragments is None else found.model_copy(update={"fragments": fragments})

@@ -167,7 +167,7 @@ EMPTY = {
     *("pattern_answers", "cascades", "observed_results"),
     *("attempt_graph_faults", "judged_sub_goals", "redacted_values"),
     *("observed_optima", "rollback_scores", "successful_paths", "verdict_opinions"),
-    *("repeated_results", "waiting_runs", "called_agents", "hidden_calls"),
+    *("repeated_results", "waiting_runs", "called_agents", "attempts_with_unrecorded_calls"),
 }
 """Queries that find nothing in these two runs: both ended, no error led to others, they answered
 nothing, saw no results but the tools' own, made no call that was not recorded, nobody judged them

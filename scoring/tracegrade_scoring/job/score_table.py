@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracegrade_scoring.job.hidden_calls import OF_OWN_CALLS, with_hidden_calls
+from tracegrade_scoring.job.unrecorded_calls import OF_OWN_CALLS, with_unrecorded_calls
 from tracegrade_scoring.schema import (
     KILLED_RUN,
     SCORE,
@@ -87,9 +87,10 @@ def _scores(
         for name in found.column_names
         if name != "trajectory_ids"
     }
-    hidden, own = (known[each].combine_chunks() for each in ("calls_hidden", "own_calls_hidden"))
+    unrecorded = known["calls_unrecorded"].combine_chunks()
+    own = known["own_unrecorded"].combine_chunks()
     return {
-        name: with_hidden_calls(name, scores, own if name in OF_OWN_CALLS else hidden)
+        name: with_unrecorded_calls(name, scores, own if name in OF_OWN_CALLS else unrecorded)
         for name, scores in told.items()
     }
 

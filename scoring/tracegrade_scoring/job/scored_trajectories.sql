@@ -6,7 +6,7 @@
 --   attempt_members
 --   attempts
 --   bucket_traces
---   hidden_calls
+--   attempts_with_unrecorded_calls
 --   steps
 --   tasks
 --   trajectories
@@ -21,8 +21,8 @@
 --                                of its trial, or was called by such a run.
 --   content_lost        INTEGER  What content that cannot be read is in its attempt: 1 some was
 --                                redacted, 2 some was cut and none redacted, 0 neither.
---   calls_hidden        BOOLEAN  Calls of its attempt were not recorded, or may not have been.
---   own_calls_hidden    BOOLEAN  Likewise of its own calls.
+--   calls_unrecorded    BOOLEAN  Calls of its attempt were not recorded, or may not have been.
+--   own_unrecorded      BOOLEAN  Likewise of its own calls.
 --   task_id             VARCHAR  NULL if no task is known.
 --   task_category       VARCHAR  NULL if not known.
 --   release             VARCHAR  NULL if not sent.
@@ -68,8 +68,8 @@ described AS (
     killed.trajectory_id IS NOT NULL AS killed,
     coalesce(killed.is_beside, FALSE) AS is_beside,
     CASE WHEN lost.is_redacted THEN 1 WHEN lost.is_cut THEN 2 ELSE 0 END AS content_lost,
-    hidden_calls.attempt_id IS NOT NULL AS calls_hidden,
-    coalesce(list_contains(trajectories.flags, 'calls_not_recorded'), FALSE) AS own_calls_hidden,
+    attempts_with_unrecorded_calls.attempt_id IS NOT NULL AS calls_unrecorded,
+    coalesce(list_contains(trajectories.flags, 'unrecorded_calls'), FALSE) AS own_unrecorded,
     coalesce(trajectories.task_id, attempts.task_id) AS task_id,
     coalesce(attempts.task_source = 'span', FALSE) AS is_told,
     attempts.task_category,
@@ -84,7 +84,8 @@ described AS (
   LEFT JOIN attempt_members ON trajectories.trajectory_id = attempt_members.trajectory_id
   LEFT JOIN attempts ON attempt_members.attempt_id = attempts.attempt_id
   LEFT JOIN lost ON attempt_members.attempt_id = lost.attempt_id
-  LEFT JOIN hidden_calls ON attempt_members.attempt_id = hidden_calls.attempt_id
+  LEFT JOIN attempts_with_unrecorded_calls
+    ON attempt_members.attempt_id = attempts_with_unrecorded_calls.attempt_id
   LEFT JOIN killed ON trajectories.trajectory_id = killed.trajectory_id
   INNER JOIN bucket_traces ON trajectories.trace_id = bucket_traces.trace_id
   LEFT JOIN tasks ON attempts.task_id = tasks.task_id
@@ -99,8 +100,8 @@ SELECT
   killed,
   is_beside,
   content_lost,
-  calls_hidden,
-  own_calls_hidden,
+  calls_unrecorded,
+  own_unrecorded,
   task_id,
   task_category,
   release,

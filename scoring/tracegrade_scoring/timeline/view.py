@@ -46,7 +46,7 @@ FLAGS: Final = {
 }
 """What a flag of a step means."""
 RUN_FLAGS: Final = {
-    "calls_not_recorded": "tool calls were made, or may have been, that were not recorded",
+    "unrecorded_calls": "tool calls were made, or may have been, that were not recorded",
     "dropped_attributes": "the exporter dropped attributes",
 }
 """What a flag of a run means."""

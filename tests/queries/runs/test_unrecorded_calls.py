@@ -8,8 +8,8 @@ from ..together import Scene
 from ..traces import Row, agent, message, model, request, rows, span, tool
 
 USED: Row = {"gen_ai__usage__input_tokens": 10, "gen_ai__usage__output_tokens": 5}
-HIDDEN = ["calls_not_recorded"]
-DROPPED = ["calls_not_recorded", "dropped_attributes"]
+UNRECORDED = ["unrecorded_calls"]
+DROPPED = ["dropped_attributes", "unrecorded_calls"]
 
 
 def stopped(number: int, parent: int | None, why: str, **fields: Any) -> Row:
@@ -28,7 +28,7 @@ def test_model_that_stopped_for_tools_of_which_there_are_none() -> Scene:
     """Its words are off, and nothing follows: a call was made, and is not here."""
     lake = yield [agent(1), stopped(2, 1, "tool_calls", at=1), stopped(3, 1, "stop", at=5)]
 
-    assert flags(lake) == [HIDDEN]
+    assert flags(lake) == [UNRECORDED]
 
 
 @built_together
@@ -37,7 +37,7 @@ def test_message_of_text_that_stopped_for_tools() -> Scene:
     said = [message("assistant", "I look.") | {"finish_reason": "tool_call"}]
     lake = yield [agent(1), model(2, 1, at=1, said=said), stopped(3, 1, "stop", at=5)]
 
-    assert flags(lake) == [HIDDEN]
+    assert flags(lake) == [UNRECORDED]
 
 
 @built_together
@@ -51,7 +51,7 @@ def test_only_the_second_call_is_missing() -> Scene:
         stopped(5, 1, "end_turn", at=9),
     ]
 
-    assert flags(lake) == [HIDDEN]
+    assert flags(lake) == [UNRECORDED]
 
 
 @built_together
@@ -64,7 +64,7 @@ def test_claude_code_without_its_tools() -> Scene:
         span(2, at=5, scope=scope, stop_reason="end_turn", **told),
     ]
 
-    assert flags(lake) == [HIDDEN]
+    assert flags(lake) == [UNRECORDED]
 
 
 @built_together
@@ -88,7 +88,7 @@ def test_vercel_calls_without_content() -> Scene:
         span(2, at=5, **fields, **told, **used, ai__response__finishReason="stop"),
     ]
 
-    assert flags(lake) == [HIDDEN]
+    assert flags(lake) == [UNRECORDED]
 
 
 @built_together
@@ -96,7 +96,7 @@ def test_tokens_without_messages() -> Scene:
     """Neither what was said nor why it stopped is there, and no tool either."""
     lake = yield [agent(1), model(2, 1, **USED)]
 
-    assert flags(lake) == [HIDDEN]
+    assert flags(lake) == [UNRECORDED]
 
 
 @built_together

@@ -274,8 +274,8 @@ SELECT
   bucket_traces.received_ns AS trace_received_ns,
   bucket_traces.imported,
   gathered.injection,
-  if(unrecorded_calls.run IS NULL, [], ['calls_not_recorded'])
-  || if(gathered.dropped, ['dropped_attributes'], []) AS flags,
+  if(gathered.dropped, ['dropped_attributes'], [])
+  || if(unrecorded_calls.run IS NULL, [], ['unrecorded_calls']) AS flags,
   bucket_traces.date
 FROM runs
 INNER JOIN bucket_traces USING (trace_id)

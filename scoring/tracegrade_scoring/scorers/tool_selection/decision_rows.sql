@@ -15,7 +15,7 @@
 --   decision_points
 --   endings
 --   fitting_pairs
---   hidden_calls
+--   attempts_with_unrecorded_calls
 --   steps
 --   task_expected
 --   tasks
@@ -205,7 +205,7 @@ lost_calls AS (
   SELECT
     attempt_id,
     'content_missing' AS lost
-  FROM hidden_calls
+  FROM attempts_with_unrecorded_calls
 ),
 
 missed AS (

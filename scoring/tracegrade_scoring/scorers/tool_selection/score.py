@@ -29,7 +29,7 @@ _ALIGNMENTS = pa.schema(
 
 _JUDGED: Final = (
     "decision_points",
-    "hidden_calls",
+    "attempts_with_unrecorded_calls",
     "better_alternatives",
     "decision_rows",
     "call_totals",
@@ -39,9 +39,10 @@ _JUDGED: Final = (
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `decision_rows`, `tool_selection_scores`, `call_scores` and `hidden_calls`.
+    """Create the scores of decisions and calls, and `attempts_with_unrecorded_calls`.
 
-    Needs what `create_relations` makes, and `endings`.
+    The scores are `decision_rows`, `tool_selection_scores` and `call_scores`. Needs what
+    `create_relations` makes, and `endings`.
     """
     validate_arguments(con)
     for name in ("call_points", "fitting_pairs", "alignment_problems"):

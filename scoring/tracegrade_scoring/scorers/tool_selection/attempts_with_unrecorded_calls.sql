@@ -12,4 +12,4 @@
 SELECT DISTINCT attempt_members.attempt_id
 FROM trajectories
 INNER JOIN attempt_members USING (trajectory_id)
-WHERE list_contains(trajectories.flags, 'calls_not_recorded');
+WHERE list_contains(trajectories.flags, 'unrecorded_calls');

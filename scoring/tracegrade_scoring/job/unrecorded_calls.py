@@ -50,21 +50,21 @@ _UNKNOWN: Final = pa.scalar(
 )
 
 
-def with_hidden_calls(
-    name: str, scores: pa.DictionaryArray, hidden: pa.BooleanArray
+def with_unrecorded_calls(
+    name: str, scores: pa.DictionaryArray, unrecorded: pa.BooleanArray
 ) -> pa.DictionaryArray:
-    """Return the scores of a metric; those of runs with hidden calls are unknown if calls decide.
+    """Return the scores of a metric; where calls decide, those of such runs are unknown.
 
     Args:
         name: Of the metric.
         scores: One of each run.
-        hidden: Whether calls of the run were not recorded.
+        unrecorded: Whether calls of the run were not recorded.
     """
-    if name in _WITHOUT_CALLS or not pc.any(hidden).as_py():
+    if name in _WITHOUT_CALLS or not pc.any(unrecorded).as_py():
         return scores
     cases = scores.dictionary
     others = pc.if_else(_is_claim(name, cases), _UNKNOWN, cases)
-    indices = pc.add(scores.indices, pc.multiply(hidden.cast(pa.int32()), len(cases)))
+    indices = pc.add(scores.indices, pc.multiply(unrecorded.cast(pa.int32()), len(cases)))
     return pa.DictionaryArray.from_arrays(
         indices.cast(pa.int32()), pa.concat_arrays([cases, others])
     )
