@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.chat import read_messages
+from tracegrade_collector.importing.formats.inspect_sample import Sample, Told, as_list, as_object
 from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import MAX_RECORD_BYTES, FileRecord, read_records
 from tracegrade_collector.importing.scores import JUDGE, Verdict, success_verdict
@@ -26,9 +27,9 @@ from tracegrade_collector.importing.trajectory import (
     RunOrigin,
     Trajectory,
     counts,
+    left_out,
     spans_of,
 )
-from tracegrade_collector.importing.usage import read_usage
 from tracegrade_collector.importing.whose_calls import with_own_replies
 
 FORMAT: Final = "inspect"
@@ -36,7 +37,6 @@ ZIP_MAGIC: Final = b"PK\x03\x04"
 
 _HEADERS: Final = ("header.json", "_journal/start.json")
 _SAMPLES: Final = "samples/"
-_ATTACHMENT: Final = "attachment://"
 _GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partly, incorrect, no answer; as Inspect's own metrics count them."""
 
@@ -89,7 +89,7 @@ def _document(log: _Log, record: FileRecord) -> Iterator[ImportPart]:
         yield ImportPart(f"{log.path}:{record.line}", fault=record.fault or "no log of Inspect")
         return
     log = log._replace(eval=found["eval"])
-    for number, sample in enumerate(_list(found.get("samples"))):
+    for number, sample in enumerate(as_list(found.get("samples"))):
         yield _part(log, f"samples[{number}]", number, sample)
 
 
@@ -109,7 +109,7 @@ def _archived(log: _Log, archive: zipfile.ZipFile) -> Iterator[ImportPart]:
     if header is None:
         yield ImportPart(str(log.path), fault=f"no log of Inspect: it has no {_HEADERS[0]}")
         return
-    log = log._replace(eval=_object(_object(_member(archive, header).value).get("eval")))
+    log = log._replace(eval=as_object(as_object(_member(archive, header).value).get("eval")))
     samples = sorted(
         name for name in names if name.startswith(_SAMPLES) and name.endswith(".json")
     )
@@ -145,7 +145,7 @@ def _part(log: _Log, position: str, number: int, sample: Any) -> ImportPart:
         spans_of(run),
         verdicts=verdicts,
         understood=understood,
-        ignored=dict(ignored),
+        ignored=ignored + left_out(run),
     )
 
 
@@ -160,17 +160,18 @@ def _trajectory(
     log: _Log, where: RunOrigin, sample: Row, outcome: str | None, ignored: Counter[str]
 ) -> Trajectory:
     task, sample_id, epoch = log.eval.get("task"), sample.get("id"), sample.get("epoch")
+    read = Sample(sample)
     return Trajectory(
         place=where,
         shown_place=f"{Path(where.source).name}:{sample_id}/{epoch}",
-        messages=_messages(sample, ignored),
+        messages=_messages(read, ignored),
         task=f"{task}/{sample_id}",
         category=as_text(task) if task else None,
         trial=epoch if type(epoch) is int and 0 <= epoch < 2**31 else None,
         outcome=outcome,
         agent=as_text(log.eval["solver"]) if log.eval.get("solver") else None,
         time_ns=nanoseconds(sample.get("started_at") or log.eval.get("created")),
-        tools=_tools(sample),
+        tools=read.tools(),
     )
 
 
@@ -199,10 +200,10 @@ def _verdicts(
 
 def _scores(sample: Row) -> dict[str, Row]:
     """Return the scores by scorer; logs of the first version have one without a name."""
-    scores = _object(sample.get("scores"))
+    scores = as_object(sample.get("scores"))
     if not scores and sample.get("score"):
         scores = {"score": sample["score"]}
-    return {name: _object(score) for name, score in scores.items()}
+    return {name: as_object(score) for name, score in scores.items()}
 
 
 def _outcome(sample: Row, verdicts: Sequence[Verdict]) -> str | None:
@@ -213,78 +214,43 @@ def _outcome(sample: Row, verdicts: Sequence[Verdict]) -> str | None:
     return {1.0: "success", 0.0: "failure"}.get(*values) if len(values) == 1 else None
 
 
-def _messages(sample: Row, ignored: Counter[str]) -> list[Message]:
+def _messages(sample: Sample, ignored: Counter[str]) -> list[Message]:
     """Return the messages as chats have them, with the time and tokens of their events."""
-    attachments = _object(sample.get("attachments"))
-    times, usages = _told_by_events(sample)
     found = []
-    for each in _list(sample["messages"]):
-        message = _plain(each, attachments) if isinstance(each, dict) else each
-        key = str(_object(message).get("tool_call_id") or _object(message).get("id"))
+    for each in sample.messages:
+        message = _plain(each) if isinstance(each, dict) else each
+        told = sample.told(each) if isinstance(each, dict) else Told()
         found += [
-            Message(m.role, m.pieces, times.get(key) or m.time_ns, m.model, usages.get(key, {}))
+            Message(
+                m.role, m.pieces, told.time_ns or m.time_ns, m.model or told.model, {**told.usage}
+            )
             for m in read_messages([message], ignored)
         ]
     return with_own_replies(found, ignored)
 
 
-def _plain(message: dict[str, Any], attachments: Row) -> dict[str, Any]:
-    """Return a message with the names that chats have for the function and the error of a tool."""
-    plain = _attached(message, attachments)
+def _plain(message: Row) -> dict[str, Any]:
+    """Return a message with the names that chats have for what Inspect names otherwise."""
+    plain = dict(message)
     plain["tool_calls"] = [
         {"id": call.get("id"), "name": call.get("function"), "arguments": call.get("arguments")}
-        for call in _list(plain.get("tool_calls"))
+        for call in as_list(plain.get("tool_calls"))
         if isinstance(call, dict)
     ]
+    if isinstance(plain.get("content"), list):
+        plain["content"] = [_plain_block(block) for block in plain["content"]]
     if plain.get("role") == "tool":
-        error = _object(plain.get("error"))
-        plain |= {"name": plain.get("function"), "is_error": bool(error)}
-        plain["content"] = plain.get("content") or error.get("message")
-    return dict(plain)
+        plain["name"] = plain.get("function")
+        plain["error"] = plain.get("error") or plain.get("tool_error")  # a text in old logs
+    return plain
 
 
-def _attached(value: Any, attachments: Row) -> Any:
-    """Return a value with the texts that it only names."""
-    if isinstance(value, str) and value.startswith(_ATTACHMENT):
-        return attachments.get(value.removeprefix(_ATTACHMENT), value)
-    if isinstance(value, list):
-        return [_attached(each, attachments) for each in value]
-    if isinstance(value, dict):
-        return {key: _attached(value[key], attachments) for key in value}
-    return value
-
-
-def _told_by_events(sample: Row) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
-    """Return the time of messages and of results, by their ids, and the tokens of messages."""
-    times: dict[str, int] = {}
-    usages: dict[str, dict[str, int]] = {}
-    for event in map(_object, _list(sample.get("events"))):
-        output = _object(event.get("output"))
-        told = event.get("id") if event.get("event") == "tool" else _message_id(output)
-        key = str(told) if told else None
-        time = nanoseconds(event.get("completed") or event.get("timestamp"))
-        if key and time:
-            times[key] = time
-        if key and output:
-            usages[key] = read_usage(output.get("usage"))
-    return times, usages
-
-
-def _message_id(output: Row) -> Any:
-    choices = _list(output.get("choices"))
-    return _object(_object(choices[0]).get("message")).get("id") if choices else None
-
-
-def _tools(sample: Row) -> str | None:
-    """Return the tools that the first model call was offered."""
-    events = map(_object, _list(sample.get("events")))
-    tools = next((each["tools"] for each in events if each.get("tools")), None)
-    return as_text(tools) if isinstance(tools, list) else None
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()
+def _plain_block(block: Any) -> Any:
+    """Return a tool that the provider ran, and a thought, as providers write them."""
+    kind = as_object(block).get("type")
+    if kind == "tool_use":
+        told = {key: block.get(key) for key in ("id", "name", "arguments", "error")}
+        return {"type": "server_tool_call", "output": block.get("result"), **told}
+    if kind == "reasoning" and block.get("redacted"):  # its text is encrypted
+        return {"type": "reasoning", "reasoning": block.get("summary")}
+    return block
