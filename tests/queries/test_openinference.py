@@ -395,22 +395,3 @@ def test_printed_messages_of_smolagents_are_read() -> Scene:
     lake = yield spans
 
     assert story(lake) == ["tool_call now {} ok", "observation noon"]
-
-
-@built_together
-def test_errors_of_beeai_are_neither_tools_nor_answers() -> Scene:
-    """It writes each below the span that failed, of its kind, and in place of its output."""
-    scope = "openinference.instrumentation.beeai"
-    asked = json.dumps({"input": "Is it warm?"})
-    error = "ToolError(beeai_framework.tools.errors): down"
-    failed: Row = {"scope": scope, "error": "down", "output__value": error}
-    lake = yield [
-        oi(1, None, "AGENT", name="A", ms=100, input__value=asked, **failed),
-        asks(2, 1, "now", at=1, scope=scope),
-        oi(3, 1, "TOOL", name="now", at=5, ms=9, **failed),
-        oi(4, 3, "TOOL", name="error", at=6, **failed),
-    ]
-
-    assert story(lake) == ["tool_call now error", f"observation {error}"]
-    run = rows(lake, "SELECT user_input, final_answer FROM trajectories")
-    assert run == [{"user_input": "Is it warm?", "final_answer": None}]

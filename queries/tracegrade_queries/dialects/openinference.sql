@@ -17,6 +17,7 @@
 --   openinference_reasoning
 --   openinference_whole
 --   openinference_held
+--   openinference_beeai
 --   openinference_chat
 --   openinference_haystack
 --   openinference_hosted
@@ -121,6 +122,8 @@ SELECT
   ) AS agent_name,
   CASE
     WHEN called_as IS NOT NULL THEN called_as
+    WHEN scope_name = '@arizeai/openinference-instrumentation-beeai'
+      THEN if(operation = 'agent', attribute(kept, 'source'), NULL)
     WHEN tells_calls THEN 'Claude Code'
     WHEN attribute(kept, 'crew_key') IS NOT NULL AND span_kind = 'CHAIN' THEN NULL
     WHEN
@@ -136,7 +139,13 @@ SELECT
   CASE WHEN operation = 'agent' THEN attribute(kept, 'graph.node.parent_id') END AS follows,
   CASE
     WHEN operation IN ('tool', 'handoff')
-      THEN coalesce(attribute(kept, 'tool.name'), regexp_replace(name, '\.__call__$', ''))
+      THEN
+        coalesce(
+          attribute(kept, 'tool.name'),
+          called,
+          attribute(kept, 'source'),
+          regexp_replace(name, '\.__call__$', '')
+        )
   END AS tool_name,
   CASE
     WHEN operation = 'tool'
@@ -144,6 +153,7 @@ SELECT
         coalesce(
           attribute(kept, 'tool.id'),
           attribute(kept, 'tool_call.id'),
+          called_id,
           output ->> '$.data.tool_call_id'
         )
   END AS call_id,
@@ -165,6 +175,7 @@ SELECT
         )::VARCHAR
     -- BeeAI's have options.
     WHEN json_keys(input) = ['input', 'options'] THEN input ->> '$.input'
+    WHEN scope_name = '@arizeai/openinference-instrumentation-beeai' THEN parameters::VARCHAR
     WHEN
       json_type(input, '$.kwargs') = 'OBJECT'
       AND (json_keys(input) = ['kwargs'] OR json_type(input, '$.args') = 'ARRAY')
@@ -180,6 +191,17 @@ SELECT
     WHEN json_type(output, '$.blocks') = 'ARRAY'
       THEN array_to_string(output ->> '$.blocks[*].text', chr(10))
     WHEN json_keys(output) = ['id', 'name', 'response'] THEN output ->> '$.response'
+    -- BeeAI: the tool that answers returns a fixed text.
+    WHEN
+      output_value = 'Message has been sent' AND attribute(kept, 'tool.name') = 'final_answer'
+      THEN input ->> '$.input.response'
+    WHEN scope_name = '@arizeai/openinference-instrumentation-beeai'
+      THEN
+        if(
+          called = 'final_answer',
+          parameters ->> '$.response',
+          coalesce(output ->> '$.result', output_value, status_message)
+        )
     ELSE result_text(output_value)
   END AS result,
   CASE
@@ -225,6 +247,7 @@ SELECT
     WHEN scope_name = 'openinference.instrumentation.llama_index' THEN NULL
     -- What BeeAI writes there of a run that failed is the error.
     WHEN failed AND scope_name = 'openinference.instrumentation.beeai' THEN NULL
+    WHEN scope_name = '@arizeai/openinference-instrumentation-beeai' THEN output ->> '$.text'
     WHEN output IS NULL THEN output_value
     WHEN output ->> '$.messages[#-1].type' <> 'ai' THEN NULL
     WHEN json_type(output, '$.messages[#-1].data.content') = 'ARRAY'

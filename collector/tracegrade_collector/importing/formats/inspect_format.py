@@ -15,7 +15,12 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.chat import read_messages
-from tracegrade_collector.importing.formats.inspect_sample import Sample, Told, as_list, as_object
+from tracegrade_collector.importing.formats.inspect_sample import (
+    LoggedSample,
+    MessageFacts,
+    as_list,
+    as_object,
+)
 from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import MAX_RECORD_BYTES, FileRecord, read_records
 from tracegrade_collector.importing.scores import JUDGE, Verdict, success_verdict
@@ -160,7 +165,7 @@ def _trajectory(
     log: _Log, where: RunOrigin, sample: Row, outcome: str | None, ignored: Counter[str]
 ) -> Trajectory:
     task, sample_id, epoch = log.eval.get("task"), sample.get("id"), sample.get("epoch")
-    read = Sample(sample)
+    read = LoggedSample(sample)
     return Trajectory(
         place=where,
         shown_place=f"{Path(where.source).name}:{sample_id}/{epoch}",
@@ -214,12 +219,12 @@ def _outcome(sample: Row, verdicts: Sequence[Verdict]) -> str | None:
     return {1.0: "success", 0.0: "failure"}.get(*values) if len(values) == 1 else None
 
 
-def _messages(sample: Sample, ignored: Counter[str]) -> list[Message]:
+def _messages(sample: LoggedSample, ignored: Counter[str]) -> list[Message]:
     """Return the messages as chats have them, with the time and tokens of their events."""
     found = []
     for each in sample.messages:
         message = _plain(each) if isinstance(each, dict) else each
-        told = sample.told(each) if isinstance(each, dict) else Told()
+        told = sample.told(each) if isinstance(each, dict) else MessageFacts()
         found += [
             Message(
                 m.role, m.pieces, told.time_ns or m.time_ns, m.model or told.model, {**told.usage}

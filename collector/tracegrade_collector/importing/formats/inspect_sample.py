@@ -24,7 +24,7 @@ _USER: Final = "user"
 Row = Mapping[str, Any]
 
 
-class Told(NamedTuple):
+class MessageFacts(NamedTuple):
     """What the events of a sample tell of a message."""
 
     time_ns: int | None = None
@@ -35,7 +35,7 @@ class Told(NamedTuple):
     """Tokens, by attribute of the GenAI conventions."""
 
 
-class Sample:
+class LoggedSample:
     """Messages of a sample and what is told of each; texts that are only named are put in."""
 
     def __init__(self, sample: Row) -> None:
@@ -43,8 +43,8 @@ class Sample:
         self._attachments = as_object(sample.get("attachments") or transcript.get("content"))
         events = as_list(sample.get("events")) or as_list(transcript.get("events"))
         self._events = [event for event in events if isinstance(event, dict)]
-        self._by_id: dict[str, Told] = {}
-        self._by_output: defaultdict[str, deque[Told]] = defaultdict(deque)
+        self._by_id: dict[str, MessageFacts] = {}
+        self._by_output: defaultdict[str, deque[MessageFacts]] = defaultdict(deque)
         self._calls_of_user: set[str] = set()
         self._said_by_user: set[str] = set()
         logged = self._attached_all(sample.get("messages"))
@@ -52,13 +52,13 @@ class Sample:
         self.messages: list[Any] = [self._owned(each) for each in self._of_agent(sample, logged)]
         """Those of the agent's conversation, in order, with whose they are."""
 
-    def told(self, message: Row) -> Told:
+    def told(self, message: Row) -> MessageFacts:
         """Return what events tell of the next message that is equal to this one."""
         key = str(message.get("tool_call_id") if message.get("role") == "tool" else _id(message))
         if key in self._by_id:
             return self._by_id[key]
         queue = self._by_output.get(_output_key(message))
-        return queue.popleft() if queue and message.get("role") == "assistant" else Told()
+        return queue.popleft() if queue and message.get("role") == "assistant" else MessageFacts()
 
     def tools(self) -> str | None:
         """Return the tools that the agent's first model call was offered."""
@@ -76,13 +76,13 @@ class Sample:
         for event in self._events:
             time = nanoseconds(event.get("completed") or event.get("timestamp"))
             if event.get("event") == "tool" and event.get("id") and time:
-                self._by_id[str(event["id"])] = Told(time)
+                self._by_id[str(event["id"])] = MessageFacts(time)
 
     def _read_model_call(self, event: Row) -> None:
         output = as_object(event.get("output"))
         message = self._attached(_first_message(output))
         model = output.get("model") or event.get("model")
-        told = Told(
+        told = MessageFacts(
             nanoseconds(event.get("completed") or event.get("timestamp")),
             model if isinstance(model, str) and model else None,
             read_usage(output.get("usage")),

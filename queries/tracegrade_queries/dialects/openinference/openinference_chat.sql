@@ -1,6 +1,7 @@
 -- Messages in whole inputs and outputs.
 --
 -- Reads:
+--   openinference_beeai
 --   openinference_held
 --   openinference_whole
 -- Order:
@@ -45,4 +46,11 @@ SELECT
   generate_subscripts(from_json(answer -> '$.output', '["JSON"]'), 1) AS message_position,
   unnest(from_json(answer -> '$.output', '["JSON"]')) AS message
 FROM openinference_whole
-WHERE json_type(answer, '$.output') = 'ARRAY';
+WHERE json_type(answer, '$.output') = 'ARRAY'
+UNION ALL
+SELECT
+  key,
+  'out' AS direction,
+  1 AS message_position,
+  message
+FROM openinference_beeai;

@@ -22,12 +22,17 @@ marked AS (
     attribute(kept, 'output.value') AS output_value,
     json_extract_string(
       try_cast(attribute(kept, 'metadata') AS JSON),
-      ['$.lc_agent_name', '$.langgraph_node', '$.ls_integration', '$.thread_id']
+      [
+        '$.lc_agent_name', '$.langgraph_node', '$.ls_integration', '$.thread_id',
+        '$.toolCallMsg.toolName', '$.toolCallMsg.toolCallId'
+      ]
     ) AS metadata,
     metadata[1] AS lc_agent_name,
     metadata[2] AS graph_node,
     coalesce(metadata[3], '') IN ('deepagents', 'langchain_create_agent', 'langgraph') AS in_graph,
-    metadata[4] AS thread_id
+    metadata[4] AS thread_id,
+    metadata[5] AS called,
+    metadata[6] AS called_id
   FROM spans
   WHERE attribute(kept, 'openinference.span.kind') IS NOT NULL
 )
@@ -49,6 +54,8 @@ SELECT
   graph_node,
   in_graph,
   thread_id,
+  called,
+  called_id,
   -- Claude's Agent SDK runs Claude Code, of whose model calls it hears what they said.
   span_kind = 'AGENT' AND scope_name = 'openinference.instrumentation.claude_agent_sdk'
     AS tells_calls,
@@ -60,8 +67,37 @@ SELECT
     WHEN span_kind = 'LLM' AND starts_with(name, 'invoke_agent ') THEN 'agent'
     -- Mastra writes each call of a model as several; its own attributes tell which it is.
     WHEN span_kind = 'LLM' AND attribute(kept, 'mastra.span.type') IS NOT NULL THEN 'other'
-    -- BeeAI: what went wrong in the span above, which says so itself; its kind is that span's.
-    WHEN scope_name = 'openinference.instrumentation.beeai' AND name = 'error' THEN 'other'
+    -- BeeAI: an event of the span above (a token, a retry, an error), whose kind it has.
+    WHEN
+      scope_name = 'openinference.instrumentation.beeai'
+      AND (
+        attribute(kept, 'metadata.path') IS NOT NULL
+        OR (
+          attribute(kept, 'metadata.class_name') IS NULL
+          AND regexp_matches(
+            name, '^(error|finish|new_token|(partial_)?update|retry|start|success)$'
+          )
+        )
+      )
+      THEN 'other'
+    -- In JavaScript nothing but events, by their paths, and the whole as `beeai-framework-main`.
+    WHEN scope_name = '@arizeai/openinference-instrumentation-beeai'
+      THEN
+        CASE
+          WHEN
+            span_kind = 'LLM'
+            AND regexp_matches(attribute(kept, 'target'), '\.chat\.(success|error)$')
+            THEN 'model'
+          WHEN regexp_matches(attribute(kept, 'target'), '^agent\..*\.tool(Success|Error)$')
+            THEN 'tool'
+          WHEN
+            regexp_matches(attribute(kept, 'target'), '^tool\..*\.(success|error)$')
+            AND called IS NOT NULL
+            THEN 'tool'
+          WHEN attribute(kept, 'target') IS NULL AND span_kind = 'AGENT' THEN 'agent'
+          WHEN attribute(kept, 'target') IS NULL AND span_kind = 'TOOL' THEN 'tool'
+          ELSE 'other'
+        END
     WHEN span_kind = 'LLM' THEN 'model'
     WHEN span_kind = 'EVALUATOR' THEN 'evaluator'
     WHEN

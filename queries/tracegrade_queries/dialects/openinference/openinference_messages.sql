@@ -2,6 +2,7 @@
 --
 -- Reads:
 --   openinference_anthropic
+--   openinference_beeai
 --   openinference_chat
 --   openinference_haystack
 --   openinference_haystack_parts
@@ -25,6 +26,9 @@ UNION ALL BY NAME
 FROM openinference_reasoning
 UNION ALL BY NAME
 FROM openinference_haystack_parts;
+
+DELETE FROM openinference_messages
+WHERE direction = 'out' AND key IN (SELECT openinference_beeai.key FROM openinference_beeai);
 
 INSERT INTO openinference_messages BY NAME
 FROM chat_parts('openinference_chat') AS parts

@@ -1,0 +1,43 @@
+-- What models said to BeeAI's agents in JavaScript, where keys tell a text in pieces and no calls.
+--
+-- There every event is a span, named by its path: that of a success holds the whole output.
+--
+-- Reads:
+--   bucket_spans
+-- Needs:
+--   bucket_spans WHERE scope_name = '@arizeai/openinference-instrumentation-beeai'
+-- Columns:
+--   key      BIGINT  One row for each model call that answered.
+--   message  JSON    Its text as one, and its calls.
+-- Order:
+--   none
+WITH said AS (
+  SELECT
+    key,
+    try_cast(attributes['output.value'] AS JSON) AS output
+  FROM bucket_spans
+  WHERE
+    scope_name = '@arizeai/openinference-instrumentation-beeai'
+    AND attributes['openinference.span.kind'] = 'LLM'
+    AND ends_with(attributes['target'], '.chat.success')
+)
+
+SELECT
+  key,
+  json_object(
+    'role', 'assistant',
+    'content',
+    list_concat(
+      [
+        json_object(
+          'type', 'text', 'text', array_to_string(output ->> '$[*].content[*].text', '')
+        )
+      ],
+      list_filter(
+        json_extract(output, '$[*].content[*]'),
+        LAMBDA block: block ->> '$.type' = 'tool-call'
+      )
+    )
+  ) AS message
+FROM said
+WHERE json_type(output) = 'ARRAY';
