@@ -49,7 +49,7 @@ def test_errors_are_neither_tools_nor_answers() -> Scene:
 @built_together
 def test_events_are_no_runs_and_no_model_calls() -> Scene:
     """A token is no call, and an answer no agent; the tool that answers returns a fixed text."""
-    said: Row = {"llm__output_messages__0__message__role": "assistant", "llm__token_count__prompt": 10}
+    said: Row = {"llm__token_count__prompt": 10}
     wrapped = json.dumps({"input": {"response": "Yes."}, "options": None})
     lake = yield [
         oi(1, None, "AGENT", PYTHON, name="A", ms=90, input__value=ASKED, output__value="Yes."),
@@ -103,7 +103,8 @@ def test_javascript_tells_calls_by_their_events() -> Scene:
     ]
     flat: Row = {"llm__output_messages__0__message__role": "assistant"}
     tokens: Row = {"llm__token_count__prompt": 10, **flat}
-    tool: Row = {"metadata": json.dumps({"toolCallMsg": call}), "tool__parameters": '{"in": "UTC"}'}
+    held = json.dumps({"toolCallMsg": call})
+    tool: Row = {"metadata": held, "tool__parameters": '{"in": "UTC"}'}
     lake = yield [
         oi(
             *(1, None, "AGENT", JAVASCRIPT),
