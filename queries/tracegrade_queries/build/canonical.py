@@ -29,7 +29,7 @@ _NUMBER = r"[:,\[]\s*-?"
 _MAY_HOLD_BIG_INTEGER = re.compile(_NUMBER + r"\d{17}")
 _MAY_HOLD_FRACTION = re.compile(_NUMBER + r"\d+[.eE]")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-_NOTHING = re.compile(r'\s*(null|"")?\s*')
+_NOTHING = re.compile(r'\s*(null|""|\[\s*\])?\s*')
 # ArithmeticError: an exponent that not even Decimal holds.
 _UNREADABLE = (TypeError, ValueError, ArithmeticError)
 

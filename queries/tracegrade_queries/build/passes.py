@@ -164,6 +164,19 @@ WHERE span_rows.trace_id = copied_spans.trace_id
 """
 
 
+# A note that a span has begun is the span, as long as that has not come.
+_WITHOUT_PENDING: Final = """
+DELETE FROM span_rows WHERE rowid IN (SELECT key FROM pending_spans WHERE is_superseded);
+UPDATE span_rows SET
+  span_id = pending_spans.span_id,
+  parent_span_id = pending_spans.parent_span_id,
+  is_local_root = pending_spans.parent_span_id IS NULL,
+  ended = FALSE
+FROM pending_spans
+WHERE span_rows.rowid = pending_spans.key
+"""
+
+
 # They take most of the memory of a bucket, which serves for the steps then.
 _WITHOUT_ATTRIBUTES: Final = """
 ALTER TABLE span_rows DROP attributes;
@@ -210,6 +223,9 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "surplus_spans")
     if has_rows(con, "surplus_spans"):
         run(con, "DELETE FROM span_rows WHERE rowid IN (FROM surplus_spans)")
+    _make(con, "pending_spans")
+    if has_rows(con, "pending_spans"):
+        run(con, _WITHOUT_PENDING)
     _make(con, "coinciding_spans", "copied_spans")
     if has_rows(con, "copied_spans"):
         run(con, _WITHOUT_COPIES)

@@ -45,6 +45,9 @@ EMPTY = [
     ("", None, None),
     (None, None, None),
     ('""', None, None),
+    # As PHP writes an object without keys.
+    ([], "[]", None),
+    (MISSING, "[ ]", CITY),
     (MISSING, None, BARE),
     (MISSING, None, {"type": "object", "additionalProperties": False}),
     # Wrong, and no less empty.

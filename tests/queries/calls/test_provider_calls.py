@@ -199,6 +199,101 @@ def test_items_of_responses_in_logfire() -> Scene:
 
 
 @built_together
+def test_whole_answer_of_responses_on_a_platform() -> Scene:
+    """Platforms keep answers and requests as the client has them; reasoning comes first."""
+    thought: Row = {"type": "reasoning", "id": "rs_1", "summary": []}
+    answer = {"object": "response", "model": "m", "output": [thought, *RESPONSES], "tools": []}
+    asked = {"model": "m", "input": "Find x.", "tools": [{"type": "web_search"}]}
+    lake = yield [
+        agent(1),
+        span(
+            2,
+            1,
+            mlflow__spanType=json.dumps("CHAT_MODEL"),
+            mlflow__spanInputs=json.dumps(asked),
+            mlflow__spanOutputs=json.dumps(answer),
+        ),
+    ]
+
+    assert story(lake) == ITEMS
+    assert rows(lake, "SELECT user_input FROM trajectories") == [{"user_input": "Find x."}]
+
+
+@built_together
+def test_items_after_reasoning_on_a_platform() -> Scene:
+    """Which items a list holds is not told by its first; what they state to be null is kept."""
+    call = {"type": "web_search_call", "id": "ws_1", "action": {"query": "x", "sources": None}}
+    items = [{"type": "reasoning", "summary": [], "content": None}, call | {"status": "completed"}]
+    lake = yield told_by("langfuse", [*items, RESPONSES[-1]])
+
+    assert story(lake) == [
+        'tool_call web_search {"query":"x","sources":null} ok',
+        "answer Found it.",
+    ]
+
+
+@built_together
+def test_whole_answer_of_google_on_a_platform() -> Scene:
+    """Its candidates hold the parts."""
+    parts = [
+        {"executable_code": {"code": "1/0", "language": "PYTHON"}},
+        {"code_execution_result": {"outcome": "OUTCOME_FAILED", "output": "ZeroDivisionError"}},
+        {"text": "It failed."},
+    ]
+    lake = yield told_by(
+        "langfuse", {"candidates": [{"content": {"role": "model", "parts": parts}}]}
+    )
+
+    assert story(lake) == [
+        'tool_call code_execution {"code":"1/0","language":"PYTHON"} error',
+        "observation ZeroDivisionError",
+        "answer It failed.",
+    ]
+
+
+@built_together
+def test_tool_of_bedrock_that_its_type_marks() -> Scene:
+    """Nova's own tools are uses like others but for their type, with results beside them."""
+    use = {"toolUseId": "t1", "name": "web_search", "input": {"query": "x"}}
+    blocks: list[Row] = [
+        {"toolUse": use | {"type": "server_tool_use"}},
+        {"toolResult": {"toolUseId": "t1", "status": "success", "content": [{"text": "1 hit"}]}},
+        {"text": "Found it."},
+    ]
+    lake = yield told_by("langfuse", {"role": "assistant", "content": blocks})
+
+    assert story(lake) == SEARCHED
+    assert rows(lake, EXECUTED_BY) == BY_PROVIDER
+
+
+@built_together
+def test_result_of_pydantic_ai_that_is_an_error() -> Scene:
+    """Its type says so, as Anthropic names it."""
+    lake = yield said(
+        {"type": "tool_call", "id": "c1", "name": "code", "arguments": {}, "builtin": True},
+        {
+            "type": "tool_call_response",
+            "id": "c1",
+            "name": "code",
+            "result": {"type": "code_execution_tool_result_error", "error_code": "unavailable"},
+            "builtin": True,
+        },
+    )
+
+    assert story(lake)[0] == "tool_call code {} error"
+
+
+@built_together
+def test_calls_in_a_field_of_their_own_come_before_the_text() -> Scene:
+    """LiteLLM writes beside the parts what Anthropic ran before it said them."""
+    call = {"id": "srvtoolu_1", "function": {"name": "web_search", "arguments": '{"query": "x"}'}}
+    whole = message("assistant", "Found it.") | {"tool_calls": [call]}
+    lake = yield [agent(1), model(2, 1, said=[whole])]
+
+    assert story(lake) == ['tool_call web_search {"query":"x"} unknown', "answer Found it."]
+
+
+@built_together
 def test_items_that_the_client_runs() -> Scene:
     """A shell, the screen and a tool of its own are run by the client: requests like others."""
     lake = yield told_by(
@@ -275,7 +370,8 @@ def test_call_that_the_ai_sdk_marks() -> Scene:
         tool(3, 1, at=5, tool_name="other"),
     ]
 
-    assert "tool_call web_search" in " ".join(story(lake))
+    assert 'tool_call web_search {"query":"x"} unknown' in story(lake)
+    assert story(lake).index("answer Found it.") > 0
     assert rows(lake, EXECUTED_BY + " AND tool_name = 'web_search'") == BY_PROVIDER
     assert "answer Found it." in story(lake)
 

@@ -120,6 +120,49 @@ def test_call_that_was_running_when_its_process_died_is_unknown() -> Scene:
     assert story(lake) == ["tool_call t unknown"]
 
 
+def noted(row: Row, number: int) -> Row:
+    """Return Logfire's note that this span has begun, a span of no length below it."""
+    parent = row["parentSpanId"] or f"{0:016x}"
+    told = {"logfire.span_type": "pending_span", "logfire.pending_parent_id": parent}
+    return row | {
+        "spanId": f"{number:016x}",
+        "parentSpanId": row["spanId"],
+        "endTimeUnixNano": row["startTimeUnixNano"],
+        "attributes": row["attributes"]
+        + [{"key": key, "value": {"stringValue": text}} for key, text in told.items()],
+    }
+
+
+@built_together
+def test_note_that_a_span_began_stands_for_it() -> Scene:
+    """The process died in the tool: neither it nor the agent ended, the model call did."""
+    said = [message("assistant", request("t", "c1"))]
+    ran = tool(3, 1, at=2, gen_ai__tool__call__id="c1")
+    lake = yield [noted(agent(1), 11), model(2, 1, at=1, said=said), noted(ran, 13)]
+    assert story(lake) == ["tool_call t {} unknown"]
+    found = rows(lake, "SELECT complete, agent_name, duration_ms, root_span_id FROM trajectories")
+    assert found == [
+        {"complete": False, "agent_name": "a", "duration_ms": None, "root_span_id": f"{1:016x}"}
+    ]
+
+
+@built_together
+def test_note_of_a_span_that_came_is_one_too_many() -> Scene:
+    """Equal calls in parallel stay two, and each model call is one."""
+    said = [message("assistant", request("t", "c1"), request("t", "c2"))]
+    whole = [
+        agent(1),
+        model(2, 1, at=1, said=said),
+        tool(3, 1, at=2, gen_ai__tool__call__id="c1"),
+        tool(4, 1, at=2, gen_ai__tool__call__id="c2"),
+    ]
+    lake = yield [*whole, *(noted(row, number) for number, row in enumerate(whole, 11))]
+    assert story(lake) == 2 * ["tool_call t {} ok"]
+    assert rows(lake, "SELECT complete, llm_call_count FROM trajectories") == [
+        {"complete": True, "llm_call_count": 1}
+    ]
+
+
 @pytest.mark.parametrize("late", [{"endTimeUnixNano": "0"}, {}], ids=["no end", "end at start"])
 def test_start_of_a_span_that_comes_late_changes_nothing(lake: Lake, late: Row) -> None:
     """An exporter that tries again sends what began after what ended: the whole span counts."""

@@ -204,6 +204,63 @@ def test_vercel_request_for_an_approval() -> Scene:
     assert ended(lake) == INTERRUPTED
 
 
+def waiting(dialect: str, result: str | None = None) -> list[Row]:
+    """Return a run of OpenAI's Agents SDK whose tool returned this, nothing if it waits."""
+    told: dict[str, Any] = {"scope": f"{dialect}.openai_agents", "name": "send"}
+    keys = ["gen_ai__tool__call__arguments", "gen_ai__tool__call__result"]
+    if dialect.startswith("openinference"):
+        told |= {"openinference__span__kind": "TOOL", "tool__name": "send"}
+        keys = ["input__value", "output__value"]
+    elif dialect == "logfire":
+        told |= {"logfire__msg_template": "Function: {name}", "name": "send"}
+        keys = ["input", "output"]
+    else:
+        told |= {"gen_ai__operation__name": "execute_tool", "gen_ai__tool__name": "send"}
+    told |= {key: text for key, text in zip(keys, ["{}", result], strict=True) if text is not None}
+    return [agent(1), asking(2, 1, request("send", "c1")), span(3, 1, at=3, **told)]
+
+
+@built_together
+def test_openai_agents_wait_for_an_approval() -> Scene:
+    """The tool's span ends well and without an output."""
+    lake = yield waiting("openinference.instrumentation")
+    assert statuses(lake) == [("send", "interrupted")]
+    assert ended(lake) == INTERRUPTED
+
+
+@built_together
+def test_openai_agents_wait_as_the_conventions_tell() -> Scene:
+    """Versions before print there what waits."""
+    printed = "FunctionToolResult(tool=send, output=None, run_item=ToolApprovalItem(agent=a))"
+    lake = yield waiting("opentelemetry.instrumentation.genai", printed)
+    assert statuses(lake) == [("send", "interrupted")]
+    assert ended(lake) == INTERRUPTED
+
+
+@built_together
+def test_tool_of_openai_agents_that_returned_something() -> Scene:
+    """It ran: what it returned is a result."""
+    lake = yield waiting("openinference.instrumentation", "sent")
+    assert statuses(lake) == [("send", "ok")]
+    assert ended(lake) == OVER
+
+
+@built_together
+def test_tool_of_openai_agents_that_returned_nothing_and_went_on() -> Scene:
+    """The model was told of it."""
+    heard = [
+        *ASKED,
+        message("assistant", request("send", "c1")),
+        message("tool", response("", "c1")),
+    ]
+    lake = yield [
+        *waiting("openinference.instrumentation"),
+        model(4, 1, at=6, heard=heard, said=[message("assistant", "Sent.")]),
+    ]
+    assert statuses(lake) == [("send", "ok")]
+    assert ended(lake) == OVER
+
+
 @built_together
 def test_strands_stops_to_interrupt() -> Scene:
     """Its agent's messages say why it stopped; the tool's hook did, so that no tool ran."""

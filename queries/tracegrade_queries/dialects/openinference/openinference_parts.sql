@@ -160,7 +160,8 @@ SELECT
   items.key,
   items.direction,
   items.message_position,
-  position_gap() + items.item AS part_position,
+  -- What a provider ran comes before the text, whose place is 0 here.
+  if(is_hosted_id(items.call_id), -1, 1) * position_gap() + items.item AS part_position,
   messages.role,
   'tool_call' AS part_type,
   items.tool_name,

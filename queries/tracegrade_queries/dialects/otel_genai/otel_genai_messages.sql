@@ -156,36 +156,47 @@ WITH messages AS (
 ),
 
 -- LiteLLM leaves beside the parts what OpenAI has there: calls, and of a result the id of its own.
+called AS (
+  SELECT
+    *,
+    list_transform(
+      message.tool_calls,
+      LAMBDA call: {
+        'type': 'tool_call',
+        'content': NULL::JSON,
+        'id': call.id,
+        'name': call.function.name,
+        'arguments': call.function.arguments,
+        'response': NULL::JSON,
+        'result': NULL::JSON,
+        'is_error': NULL::VARCHAR,
+        'isError': NULL::VARCHAR,
+        'status': NULL::VARCHAR
+      }
+    ) AS calls
+  FROM messages
+),
+
 whole AS (
   SELECT
-    * EXCLUDE (message),
+    * EXCLUDE (message, calls),
     if(
       message.tool_calls IS NULL AND message.tool_call_id IS NULL,
       message,
       struct_update(
         message,
-        parts := list_transform(
+        -- What a provider ran comes before the text.
+        parts := list_filter(coalesce(calls, []), LAMBDA part: is_hosted_id(part.id))
+        || list_transform(
           coalesce(message.parts, []),
           LAMBDA part: struct_update(part, id := coalesce(part.id, message.tool_call_id))
         )
-        || list_transform(
-          coalesce(message.tool_calls, []),
-          LAMBDA call: {
-            'type': 'tool_call',
-            'content': NULL::JSON,
-            'id': call.id,
-            'name': call.function.name,
-            'arguments': call.function.arguments,
-            'response': NULL::JSON,
-            'result': NULL::JSON,
-            'is_error': NULL::VARCHAR,
-            'isError': NULL::VARCHAR,
-            'status': NULL::VARCHAR
-          }
+        || list_filter(
+          coalesce(calls, []), LAMBDA part: NOT coalesce(is_hosted_id(part.id), FALSE)
         )
       )
     ) AS message
-  FROM messages
+  FROM called
 ),
 
 -- A message of which nothing was written is still one: what the user says in it is not known.

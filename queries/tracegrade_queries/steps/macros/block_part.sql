@@ -165,8 +165,9 @@ END;
 --
 -- OpenAI's Responses have one item for a call and what came of it, Anthropic (`server_tool_use`,
 -- `mcp_tool_use`, `…_tool_result`), LangChain (`server_tool_call`, `server_tool_result`) and the
--- GenAI conventions two blocks, Google `executable_code` and `code_execution_result`; Vercel's AI
--- SDK marks blocks as `providerExecuted`, Pydantic AI as `builtin-tool-…`. FALSE for NULL.
+-- GenAI conventions two blocks, Google `executable_code` and `code_execution_result`; Bedrock's
+-- `toolUse` has the type `server_tool_use`, Vercel's AI SDK marks blocks as `providerExecuted`,
+-- Pydantic AI as `builtin-tool-…`. FALSE for NULL.
 CREATE OR REPLACE TEMP MACRO hosted_types() AS
 '^(server_tool_(use|call|call_response|result)|mcp_tool_use|\w+_tool_result'
 '|(web_search|file_search|code_interpreter|image_generation|mcp|tool_search)_call'
@@ -185,6 +186,8 @@ OR CASE
         json_type(block, '$.code_execution_result'),
         json_type(block, '$.codeExecutionResult')
       )
+  WHEN contains(block::VARCHAR, '"toolUse"')
+    THEN coalesce(block ->> '$.toolUse.type' = 'server_tool_use', FALSE)
   WHEN contains(block::VARCHAR, '"builtin-tool-')
     THEN starts_with(block ->> '$.part_kind', 'builtin-tool-')
   ELSE FALSE
@@ -214,6 +217,7 @@ CREATE OR REPLACE TEMP MACRO hosted_part(BLOCK) AS {
   'text': NULL::VARCHAR,
   'tool_name': coalesce(
     block ->> '$.name',
+    block ->> '$.toolUse.name',
     block ->> '$.toolName',
     block ->> '$.tool_name',
     regexp_extract(block ->> '$.type', '^(\w+)_call$', 1),
@@ -221,6 +225,7 @@ CREATE OR REPLACE TEMP MACRO hosted_part(BLOCK) AS {
   ),
   'call_id': coalesce(
     block ->> '$.tool_use_id',
+    block ->> '$.toolUse.toolUseId',
     block ->> '$.tool_call_id',
     block ->> '$.toolCallId',
     block ->> '$.id',
@@ -231,6 +236,7 @@ CREATE OR REPLACE TEMP MACRO hosted_part(BLOCK) AS {
   ),
   'arguments': coalesce(
     block ->> '$.input',
+    block ->> '$.toolUse.input',
     block ->> '$.args',
     block ->> '$.arguments',
     block ->> '$.action',
@@ -270,6 +276,7 @@ CREATE OR REPLACE TEMP MACRO hosted_part(BLOCK) AS {
       OR block ->> '$.output.type' IN ('error-text', 'error-json')
       OR coalesce(json_type(block, '$.error'), 'NULL') <> 'NULL'
       OR ends_with(block ->> '$.content.type', '_error')
+      OR ends_with(block ->> '$.output.type', '_error')
       OR try_cast(block ->> '$.content.return_code' AS BIGINT) <> 0
       OR coalesce(
         block ->> '$.code_execution_result.outcome', block ->> '$.codeExecutionResult.outcome'

@@ -24,3 +24,68 @@ regexp_matches(text, '^\[[^\]\n]+\] (said: |called tool `|`[^`\n]+` tool returne
 CREATE OR REPLACE TEMP MACRO is_crew_prompt(TEXT) AS
 starts_with(text, 'Now it''s time you MUST give your absolute best final answer.')
 OR starts_with(text, 'Analyze the tool result. If requirements are met, ');
+
+-- Whether instructions, or a user's message, make a model call one that serves the program around
+-- an agent.
+--
+-- `instructs_to_serve` reads what a system or developer says. `asks_to_serve` reads a message in
+-- the user's place, where programs put such prompts too: it has to hold what is worked on (a
+-- transcript, a text to judge), or to begin as only prompts of programs do. The forms are those
+-- of Open WebUI, LibreChat, Llama Guard, NeMo Guardrails, Mem0, LangChain, LangMem, Claude Code,
+-- Codex and OpenHands. Both read the first 500 characters for what is asked; FALSE for NULL.
+CREATE OR REPLACE TEMP MACRO names_or_sums_up(TEXT) AS
+regexp_matches(
+  text,
+  '(?is)\b(generate|create|write|suggest|provide|give|produce)\b[^.!?]{0,60}\b(title|name)\b'
+  || '([^.!?]{0,60}\b(conversation|chat|session|thread)\b|[.!?]?\s*$)'
+  || '|\b(summari[sz]e|summary of)\b[^.!?]{0,40}\b(conversation|chat|session|thread)\b'
+  || '|\b(classify|decide|check|judge|determine)\b[^.!?]{0,80}'
+  || '\b(unsafe|jailbreak|prompt injection|moderation)\b'
+  || '|\b(formulate|rephrase|reformulate|rewrite|condense)\b[^.!?]{0,100}\bstandalone\b'
+  || '|^\s*you are a personal information organizer\b'
+  || '|^\s*you are a smart memory manager\b'
+);
+
+CREATE OR REPLACE TEMP MACRO instructs_to_serve(TEXT) AS
+coalesce(names_or_sums_up(text[1:500]), FALSE);
+
+CREATE OR REPLACE TEMP MACRO asks_to_serve(TEXT) AS
+CASE
+  WHEN
+    NOT regexp_matches(
+      text[1:500],
+      '(?i)title|summar|\btags?\b|unsafe|jailbreak|complies|standalone|follow-up|quer(y|ies)'
+      || '|compaction|context extraction|facts|memor(y|ies)|emoji'
+    )
+    THEN FALSE
+  -- As only programs ask.
+  WHEN
+    regexp_matches(
+      text[1:500],
+      '(?is)^\s*(your task is to create a (detailed )?summary of (the|this|our) conversation'
+      || '|you are performing a context checkpoint compaction'
+      || '|you are maintaining a context-aware state summary'
+      || '|<role>\s*context extraction assistant'
+      || '|(create|extend|update)\b[^.!?:]{0,30}\bsummary\b[^.!?:]{0,60}:\s*$'
+      || '|this is (a )?summary of the conversation (so far|to date):)'
+    )
+    THEN TRUE
+  ELSE
+    (
+      names_or_sums_up(text[1:500])
+      OR regexp_matches(
+        text[1:500],
+        '(?is)^\s*### task:\s'
+        || '|\b(generate|suggest|create|write)\b[^.!?]{0,80}\b(follow-up|tags?|search queries)\b'
+        || '|\bcheck\b[^.!?]{0,60}\b(unsafe|complies)\b'
+        || '|\bextract\b[^.!?]{0,80}\b(facts|memories|preferences)\b'
+      )
+    )
+    -- A transcript, or what is judged.
+    AND regexp_matches(
+      text,
+      '(?im)<(chat_history|conversation|transcript|messages)>|\bBEGIN (CONVERSATION|UNSAFE)\b'
+      || '|^\W*(chat history|conversation( history)?|messages to summarize)\W*$'
+      || '|^\W*(user|human|assistant|ai|bot)( message| response)?\W{0,3}:'
+    )
+END;

@@ -6,24 +6,55 @@ coalesce(
   FALSE
 );
 
--- Whether a list that begins with such a call is one of items of OpenAI's Responses.
+-- Whether a list is one of items of OpenAI's Responses: calls and messages beside one another,
+-- reasoning before them. Blocks of a message have no such types, but for LangChain's, which have
+-- texts among them.
 CREATE OR REPLACE TEMP MACRO are_items(BLOCKS) AS
 coalesce(
-  regexp_matches(
-    blocks ->> '$[0].type',
-    '^(function|custom_tool|computer|local_shell|shell|apply_patch|web_search|file_search'
-    '|code_interpreter|image_generation|mcp|tool_search)_call(_output)?$'
-  )
+  len(
+    list_filter(
+      blocks ->> '$[*].type',
+      LAMBDA type: regexp_matches(
+        type,
+        '^((function|custom_tool|computer|local_shell|shell|apply_patch|web_search|file_search'
+        '|code_interpreter|image_generation|mcp|tool_search)_call(_output)?|message)$'
+      )
+    )
+  ) > 0
   AND NOT list_contains(blocks ->> '$[*].type', 'text'),
   FALSE
 );
+
+-- Items of a whole answer of OpenAI's Responses, or messages of one of Google's; NULL of all else.
+CREATE OR REPLACE TEMP MACRO answered_items(ANSWER) AS
+CASE
+  WHEN
+    json_type(answer, '$.output') = 'ARRAY'
+    AND (answer ->> '$.object' = 'response' OR are_items(json_extract(answer, '$.output')))
+    THEN answer -> '$.output'
+  WHEN json_type(answer, '$.candidates[0].content') = 'OBJECT'
+    THEN to_json(json_extract(answer, '$.candidates[*].content'))
+END;
+
+-- What a request to a model holds under the names of OpenAI's Responses and of Google's.
+CREATE OR REPLACE TEMP MACRO requested_items(REQUEST) AS
+CASE
+  WHEN NOT coalesce(list_has_any(json_keys(request), ['model', 'instructions', 'tools']), FALSE)
+    THEN NULL
+  WHEN json_type(request, '$.input') = 'ARRAY' THEN request -> '$.input'
+  WHEN json_type(request, '$.input') = 'VARCHAR' THEN json_array(json_extract(request, '$.input'))
+  WHEN json_type(request, '$.contents') = 'ARRAY' THEN request -> '$.contents'
+  WHEN json_type(request, '$.contents') = 'VARCHAR'
+    THEN json_array(json_extract(request, '$.contents'))
+END;
 
 -- Messages that the whole input or output of a model call holds, as chat_parts takes them.
 --
 -- The named relation has key, direction (in | out), position (order of what it has of one key),
 -- role (of what names none) and text: a chat in JSON (a list of messages or texts, an object that
--- is one message or that holds a list of them), else what was said. Blocks of a message stand in
--- `content`, or in `parts` as Google and the GenAI conventions have it.
+-- is one message or that holds a list of them, a whole request or answer of OpenAI's Responses or
+-- of Google's), else what was said. Blocks of a message stand in `content`, or in `parts` as
+-- Google and the GenAI conventions have it.
 CREATE OR REPLACE TEMP MACRO held_chat(RELATION) AS TABLE
   WITH held AS (
     SELECT
@@ -56,6 +87,8 @@ CREATE OR REPLACE TEMP MACRO held_chat(RELATION) AS TABLE
             json_keys(whole), ['content', 'message', 'parts', 'role', 'tool_calls', 'type']
           )
           THEN json_array(whole)
+        WHEN json_type(whole) = 'OBJECT'
+          THEN if(direction = 'out', answered_items(whole), requested_items(whole))
       END AS items
     FROM held
   ),
@@ -108,22 +141,30 @@ CREATE OR REPLACE TEMP MACRO held_chat(RELATION) AS TABLE
     SELECT
       role,
       text,
-      json_merge_patch(
-        json_object('role', if(names_role(message), NULL, role)),
-        CASE
-          WHEN json_type(message, '$.parts') = 'ARRAY'
-            THEN json_object(
-            -- The parts of a tool's message are not text.
-              'role', regexp_replace(
-                coalesce(message ->> '$.role', role), '^(tool|function)$', 'user'
-              ),
-              'content', list_transform(
-                cast(message -> '$.parts' AS JSON[]), LAMBDA part: genai_block(part)
-              )
+      CASE
+        WHEN json_type(message, '$.parts') = 'ARRAY'
+          THEN json_object(
+          -- The parts of a tool's message are not text.
+            'role', regexp_replace(
+              coalesce(message ->> '$.role', role), '^(tool|function)$', 'user'
+            ),
+            'content', list_transform(
+              cast(message -> '$.parts' AS JSON[]), LAMBDA part: genai_block(part)
             )
-          ELSE message
-        END
-      ) AS message
+          )
+        WHEN
+          message ->> '$.role' IS NOT NULL
+          OR names_role(message)
+          OR cast(message AS VARCHAR) = '{}'
+          THEN message
+        -- Put in as text: arguments may hold nulls, which a merge would take out.
+        ELSE cast(
+          rtrim(cast(json_object('role', role) AS VARCHAR), '}')
+          || ','
+          || substr(cast(message AS VARCHAR), 2)
+          AS JSON
+        )
+      END AS message
     FROM messages
   )
 

@@ -3,9 +3,10 @@
 -- Keys of JSON that say so stand in a result with `rror` or an exit code, unless they are written
 -- with escapes. False for NULL.
 -- The forms are those of MCP (`isError`), Anthropic (`is_error`, in blocks `tool_result`), Bedrock
--- (`toolResult` with a `status`), LangChain (a tool's message with a `status`), Vercel's AI SDK
--- (`error-text`, `error-json`), Codex (`metadata.exit_code`, `Exit code: N`), Claude Code
--- (`Exit code N`).
+-- (`toolResult` with a `status`), LangChain (a tool's message with a `status`), AutoGen (results
+-- with `is_error` in a list), Vercel's AI SDK (`error-text`, `error-json`), Codex
+-- (`metadata.exit_code`, `Exit code: N`, `Process exited with code N`), Claude Code
+-- (`Exit code N`, `<tool_use_error>`).
 CREATE OR REPLACE TEMP MACRO is_empty_error(ERROR) AS
 coalesce(error::VARCHAR, 'null')
 IN ('null', '""', '{}', '[]', 'false', '0', '0.0', '-0.0');
@@ -44,11 +45,14 @@ CASE json_type(level)
           json_transform(
             level,
             '[{"type": "VARCHAR", "is_error": "VARCHAR", "isError": "VARCHAR",
-              "toolResult": {"status": "VARCHAR"}}]'
+              "call_id": "VARCHAR", "toolResult": {"status": "VARCHAR"}}]'
           ),
           LAMBDA block:
           block['toolResult'].status = 'error'
-          OR (block.type = 'tool_result' AND 'true' IN (block.is_error, block['isError']))
+          OR (
+            (block.type = 'tool_result' OR block.call_id IS NOT NULL)
+            AND 'true' IN (block.is_error, block['isError'])
+          )
         )
       ) > 0
   ELSE FALSE
@@ -66,7 +70,10 @@ CASE
           told ->> '$.response',
           told ->> '$.toolResult',
           told ->> '$.tool_result',
-          told ->> '$.content'
+          told ->> '$.content',
+          -- A message of LangChain's, as it is written whole.
+          told ->> '$.kwargs',
+          CASE WHEN told ->> '$.type' = 'tool' THEN told ->> '$.data' END
         ) AS JSON
       )
 END;
@@ -86,6 +93,10 @@ coalesce(
     result, '^\s*"(\s|\\[nrt])*(error|exception|traceback)([^"\\]|\\.)*\\?("\s*)?$', 'is'
   )
   OR regexp_matches(result, '^\s*Exit code:? -?[1-9]\d*\s*(\n|$)')
+  OR starts_with(result, '<tool_use_error>')
+  OR regexp_matches(
+    result, '^Chunk ID: \w+\n(Wall time: [^\n]*\n)?Process exited with code -?[1-9]'
+  )
   OR CASE
     WHEN
       regexp_matches(result, '^\s*[{\[]')

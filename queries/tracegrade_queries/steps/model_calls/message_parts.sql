@@ -37,7 +37,15 @@ WITH told AS NOT MATERIALIZED (
     parts.key,
     parts.direction,
     parts.message_position,
-    1_000 * parts.part_position AS part_position,
+    -- Where calls have a field of their own, those that the provider ran stand with the others,
+    -- though the text was written after them.
+    if(
+      parts.direction = 'out'
+      AND parts.part_position > position_gap()
+      AND (parts.part_type = 'server_tool_call' OR is_hosted_id(parts.call_id)),
+      parts.part_position - position_gap(),
+      1_000 * parts.part_position
+    ) AS part_position,
     parts.role,
     -- Some tell what a provider ran like any call: its id says which.
     if(

@@ -1,14 +1,17 @@
--- Model calls that serve the program around an agent: they name or sum up the conversation, or say
--- whether a text is safe. What they say is no answer, and what they hear is not the user's.
+-- Model calls that serve the program around an agent: they name or sum up the conversation, say
+-- whether a text is safe, suggest what to ask next, or keep what is to be remembered. What they
+-- say is no answer, and what they hear is not the user's.
 --
--- Their instructions ask for that; one that a tool was offered to, or that tells a result of one,
--- is the agent's all the same.
+-- Their instructions ask for that, or the last message in the user's place does; one that a tool
+-- was offered to, or that tells a result of one, is the agent's all the same. So are those of an
+-- agent that does nothing else.
 --
 -- Reads:
 --   dialect_messages
 --   model_calls
 --   model_members
 --   model_parts
+--   runs
 -- Needs:
 --   model_calls
 -- Columns:
@@ -18,34 +21,45 @@
 WITH heard AS (
   SELECT
     model_calls.model_call,
-    dialect_messages.text[1:500] AS text
+    dialect_messages.role,
+    dialect_messages.message_position,
+    dialect_messages.text
   FROM dialect_messages
   INNER JOIN model_members USING (key)
   INNER JOIN model_calls USING (model_call)
   WHERE
     model_calls.offered_tools IS NULL
     AND dialect_messages.direction = 'in'
-    AND dialect_messages.role IN ('system', 'developer')
+    AND dialect_messages.role IN ('system', 'developer', 'user')
 ),
 
 -- Many calls have the same instructions.
 texts AS (
-  SELECT DISTINCT text
+  SELECT DISTINCT text[1:500] AS text
   FROM heard
+  WHERE role <> 'user'
 ),
 
 asking AS (
   SELECT text
   FROM texts
-  WHERE
-    regexp_matches(
-      text,
-      '(?is)\b(generate|create|write|suggest|provide|give|produce)\b[^.!?]{0,60}\b(title|name)\b'
-      || '([^.!?]{0,60}\b(conversation|chat|session|thread)\b|[.!?]?\s*$)'
-      || '|\b(summari[sz]e|summary of)\b[^.!?]{0,40}\b(conversation|chat|session|thread)\b'
-      || '|\b(classify|decide|check|judge|determine)\b[^.!?]{0,80}'
-      || '\b(unsafe|jailbreak|prompt injection|moderation)\b'
-    )
+  WHERE instructs_to_serve(text)
+),
+
+instructed AS (
+  SELECT heard.model_call
+  FROM heard
+  INNER JOIN asking ON heard.text[1:500] = asking.text
+  WHERE heard.role <> 'user'
+),
+
+last_messages AS (
+  SELECT
+    model_call,
+    max(message_position) AS message_position
+  FROM heard
+  WHERE role = 'user'
+  GROUP BY model_call
 ),
 
 using_tools AS (
@@ -54,9 +68,32 @@ using_tools AS (
   WHERE
     part_type = 'tool_call_response'
     OR (direction = 'out' AND part_type IN ('tool_call', 'server_tool_call'))
+),
+
+serving AS (
+  SELECT instructed.model_call
+  FROM instructed
+  ANTI JOIN using_tools USING (model_call)
+  UNION
+  SELECT heard.model_call
+  FROM heard
+  SEMI JOIN last_messages USING (model_call, message_position)
+  ANTI JOIN using_tools USING (model_call)
+  WHERE heard.role = 'user' AND asks_to_serve(heard.text)
+),
+
+-- What an agent does in all its model calls is its work.
+working AS (
+  SELECT model_calls.run
+  FROM model_calls
+  INNER JOIN runs USING (run)
+  LEFT JOIN serving USING (model_call)
+  WHERE runs.root IS NOT NULL
+  GROUP BY model_calls.run
+  HAVING bool_and(serving.model_call IS NOT NULL)
 )
 
-SELECT DISTINCT heard.model_call
-FROM heard
-SEMI JOIN asking USING (text)
-ANTI JOIN using_tools USING (model_call);
+SELECT serving.model_call
+FROM serving
+INNER JOIN model_calls USING (model_call)
+ANTI JOIN working USING (run);

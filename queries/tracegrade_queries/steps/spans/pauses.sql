@@ -2,7 +2,9 @@
 --
 -- Frameworks pause with an exception that is no failure, and tell so in what an agent returns.
 -- Those of LangGraph, Pydantic AI, Strands, Genkit, LlamaIndex, the Agent Framework, CrewAI and
--- ADK are named in `is_pause` and `tells_pause`, as their sources name them.
+-- ADK are named in `is_pause` and `tells_pause`, as their sources name them. OpenAI's Agents SDK
+-- ends the span of a tool that waits for an approval well, and without an output; earlier versions
+-- print there what waits.
 --
 -- Reads:
 --   bucket_spans
@@ -52,5 +54,36 @@ WHERE
       OR tells_pause(attributes['ai.response.content'])
       -- Pydantic AI's output of a run that was deferred.
       OR starts_with(attributes['final_result'], '{"calls":[')
+    )
+  )
+  OR (
+    scope_name IN (
+      'openinference.instrumentation.openai_agents', 'logfire.openai_agents',
+      'opentelemetry.instrumentation.openai_agents',
+      'opentelemetry.instrumentation.genai.openai_agents'
+    )
+    AND ended
+    AND NOT failed
+    AND NOT dropped
+    AND coalesce(
+      CASE WHEN attributes['openinference.span.kind'] = 'TOOL' THEN attributes['input.value'] END,
+      CASE
+        WHEN starts_with(attributes['logfire.msg_template'], 'Function:') THEN attributes['input']
+      END,
+      CASE
+        WHEN
+          attributes['gen_ai.operation.name'] = 'execute_tool'
+          OR attributes['traceloop.span.kind'] = 'tool'
+          THEN attributes['gen_ai.tool.call.arguments']
+      END
+    ) IS NOT NULL
+    AND regexp_matches(
+      coalesce(
+        attributes['output.value'],
+        attributes['gen_ai.tool.call.result'],
+        nullif(attributes['output'], 'null'),
+        ''
+      ),
+      '^$|^FunctionToolResult\(.*ToolApprovalItem\('
     )
   );

@@ -1,0 +1,36 @@
+-- Logfire's notes that a span has begun: spans of no length below it, which say where it stands.
+--
+-- Where the span itself came, its note is one too many; else it stands for the span, which has not
+-- ended.
+--
+-- Reads:
+--   bucket_spans
+-- Needs:
+--   bucket_spans WHERE start_ns = end_ns AND attributes['logfire.span_type'] = 'pending_span'
+-- Columns:
+--   key             BIGINT   One row each.
+--   span_id         VARCHAR  The span that has begun.
+--   parent_span_id  VARCHAR  Its parent; NULL at a root.
+--   is_superseded   BOOLEAN  The span itself came.
+-- Order:
+--   none
+WITH pending AS (
+  SELECT
+    key,
+    trace_id,
+    parent_span_id AS span_id,
+    nullif(attributes['logfire.pending_parent_id'], '0000000000000000') AS parent_span_id
+  FROM bucket_spans
+  WHERE
+    start_ns = end_ns
+    AND attributes['logfire.span_type'] = 'pending_span'
+    AND parent_span_id IS NOT NULL
+)
+
+SELECT
+  pending.key,
+  pending.span_id,
+  pending.parent_span_id,
+  whole.span_id IS NOT NULL AS is_superseded
+FROM pending
+LEFT JOIN bucket_spans AS whole USING (trace_id, span_id);
