@@ -15,20 +15,30 @@ from typing import Any, Final
 import wrapt
 from opentelemetry.instrumentation.dependencies import get_dist_dependency_conflicts
 from opentelemetry.instrumentation.distro import BaseDistro  # type: ignore[attr-defined]  # untyped
+from opentelemetry.instrumentation.environment_variables import (
+    OTEL_PYTHON_DISABLED_INSTRUMENTATIONS,
+)
 
-from tracegrade.instrumentors import (
+from tracegrade.libraries.frameworks import Frameworks, write_no_own_spans
+from tracegrade.libraries.instrumentors import (
     GROUP,
     Instrumentor,
     Remedy,
     choose,
+    clients_of,
+    has_own_spans,
+    is_present,
     left_out,
+    names_any,
     remedies,
     unknown_words,
+    watched,
     writes_itself,
 )
+from tracegrade.libraries.shield import shield
 from tracegrade.provider import init
 from tracegrade.run import ANNOUNCE, INSTRUMENTORS
-from tracegrade.shield import shield
+from tracegrade.state import state
 from tracegrade.terminal.visible import echo
 
 NAME: Final = "tracegrade"
@@ -41,53 +51,97 @@ def is_named() -> bool:
 
 
 class TracegradeDistro(BaseDistro):  # type: ignore[misc]  # untyped
-    """Loads one instrumentor per library."""
+    """Loads one instrumentor per library, all of them where the hook configures the SDK.
+
+    The hook itself leaves out what requires more than the library that it instruments, and stops
+    at the first that fails.
+    """
 
     def _configure(self, **_: Any) -> None:
         wish = os.environ.get(INSTRUMENTORS, "")
         logging.getLogger(_HOOK).addFilter(_is_news)
         entries = entry_points(group=GROUP)
-        fitting = [entry for entry in entries if _fits(entry)]
+        disabled = os.environ.get(OTEL_PYTHON_DISABLED_INSTRUMENTATIONS, "").split(",")
+        disabled = [name.strip() for name in disabled]
+        wanted = [each for each in entries if not {"*", each.name} & set(disabled)]
+        fitting = [entry for entry in wanted if _fits(entry)]
         self._chosen = choose(fitting, wish)
+        self._decides = not names_any(wish)
         self._is_loading = False
-        if os.environ.pop(ANNOUNCE, None):  # popped: not again in each process it starts
+        # popped: not again in each process it starts
+        self._tells = os.environ.pop(ANNOUNCE, None) is not None
+        if self._tells:
             _announce(self._chosen, unknown_words(entries, wish))
             _tell(entries, left_out(fitting, wish, self._chosen))
-            if wish.strip().lower() != "none":
-                self._warn_of(remedies(fitting))
+        if wish.strip().lower() != "none":
+            self._hear_of(remedies(fitting))
 
-    def _warn_of(self, missing: list[Remedy]) -> None:
+    def _hear_of(self, missing: list[Remedy]) -> None:
         """Say that nothing is instrumented, and of each library so when the program imports it.
 
         What is installed need not be used, and what an instrumentor imports is not the program's.
         """
         if not self._chosen and not writes_itself():
-            _warn(
-                "no library is instrumented, so spans come from the program alone; install an "
-                "instrumentor of the agent's framework, or use tracegrade in the program"
+            others = " and from Anthropic's client" if has_own_spans() else ""
+            self._warn(
+                f"no library is instrumented, so spans come from the program{others} alone; "
+                "install an instrumentor of the agent's framework, or use tracegrade in the "
+                "program"
             )
+        for each in missing:
+            wrapt.register_post_import_hook(partial(self._imported, each), each.module)
 
-        def imported(line: str, _module: object) -> None:
-            if not self._is_loading:
-                _warn(line)
+    def _imported(self, remedy: Remedy, module: Any) -> None:
+        """Turn on the spans that a framework writes, where it can be; else say what is missing."""
+        if remedy.turns_on and self._decides:
+            try:
+                module.Agent.instrument_all()
+            except Exception:  # noqa: BLE001 - a program must not fail where we are mistaken
+                self._warn(remedy.line)
+        elif not self._is_loading:
+            self._warn(remedy.line)
 
-        for module, line in missing:
-            wrapt.register_post_import_hook(partial(imported, line), module)
+    def load_all(self) -> None:
+        """Load the chosen instrumentors; one that fails is said, and holds up no other."""
+        self._is_loading = True
+        for one in self._chosen:
+            self._load(one)
+        self._is_loading = False
+        self._leave_clients_to_frameworks()
+
+    def _load(self, one: Instrumentor) -> None:
+        try:
+            one.entry.load()().instrument(skip_dep_check=True)
+            shield(one.entry.module)
+        except Exception as error:  # noqa: BLE001 - an instrumentor may raise anything
+            reason = " ".join(str(error).split()) or type(error).__name__
+            self._warn(f"{one.distribution} failed, and may instrument nothing: {reason}")
+
+    def _leave_clients_to_frameworks(self) -> None:
+        clients = clients_of(self._chosen)
+        if any(one.library == "anthropic" for one in clients):
+            write_no_own_spans()
+        if state.provider is not None:
+            say = _say if self._tells else _say_nothing
+            loaded = clients if self._decides else []
+            state.provider.add_span_processor(Frameworks(watched(self._chosen), loaded, say))
 
     def load_instrumentor(self, entry_point: EntryPoint, **kwargs: Any) -> None:
-        """Load an instrumentor if it is its library's chosen one."""
-        if any(_is_same(entry_point, one.entry) for one in self._chosen):
-            self._is_loading = True
-            try:
-                super().load_instrumentor(entry_point, **kwargs)
-                shield(entry_point.module)
-            finally:
-                self._is_loading = False
+        """Load nothing more: `load_all` has."""
+
+    def _warn(self, line: str) -> None:
+        if self._tells:
+            _say(f"warning: {line}")
+
+
+_distro: TracegradeDistro | None = None
 
 
 def Distro() -> object:  # noqa: N802 - the hook calls the entry point as it would a class
     """Return our distro if it was named; anything else is skipped by the hook."""
-    return TracegradeDistro() if is_named() else object()
+    global _distro  # noqa: PLW0603 - the hook hands it to nobody
+    _distro = TracegradeDistro() if is_named() else None
+    return _distro or object()
 
 
 class Configurator:
@@ -97,6 +151,8 @@ class Configurator:
         """Configure the SDK."""
         if os.environ.get("OTEL_PYTHON_CONFIGURATOR", "") == NAME or is_named():
             init()
+            if _distro is not None:
+                _distro.load_all()
             return
         others = (entry for entry in entry_points(group="opentelemetry_configurator"))
         other = next((entry for entry in others if entry.name != NAME), None)
@@ -115,30 +171,28 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 
 def _fits(entry: EntryPoint) -> bool:
-    """Return whether the library that an instrumentor is for is installed."""
-    return entry.dist is None or get_dist_dependency_conflicts(entry.dist) is None
+    """Return whether what an instrumentor is for is installed, in a fitting version."""
+    conflict = entry.dist and get_dist_dependency_conflicts(entry.dist)
+    if conflict:
+        return not _is_of_versions(conflict) and is_present(entry) is True
+    return is_present(entry) is not False
 
 
-def _is_same(one: EntryPoint, other: EntryPoint) -> bool:
-    return (one.name, one.value) == (other.name, other.value)
-
-
-def _warn(line: str) -> None:
-    """Say what is not instrumented, and what to do about it."""
-    _say(f"warning: {line}")
+def _is_of_versions(conflict: Any) -> bool:
+    """Return whether something is installed in the wrong version, and not just missing."""
+    return bool(conflict.found or getattr(conflict, "found_any", None))
 
 
 def _tell(entries: Iterable[EntryPoint], covered: list[str]) -> None:
     """Say what is installed and not loaded: for its versions, or since it would write twice."""
     for entry in entries:
         conflict = entry.dist and get_dist_dependency_conflicts(entry.dist)
-        if conflict and (conflict.found or getattr(conflict, "found_any", None)):
+        if conflict and _is_of_versions(conflict):
             name = entry.dist.name if entry.dist else entry.name
-            _warn(f"{name} is not loaded: {conflict}")
+            _say(f"warning: {name} is not loaded: {conflict}")
     if covered:
-        names = ", ".join(covered)
         _say(
-            f"left out, since the framework's spans hold its calls: {names}; "
+            f"left out, since the framework writes these spans itself: {', '.join(covered)}; "
             "--instrumentors names what to load instead"
         )
 
@@ -149,6 +203,10 @@ def _announce(chosen: list[Instrumentor], unknown: list[str]) -> None:
     _say(f"spans to {endpoint}; instrumentors: {listed}")
     if unknown:
         _say(f"no such instrumentor installed: {', '.join(unknown)}")
+
+
+def _say_nothing(_line: str) -> None:
+    """Say what the process that started this one has said."""
 
 
 def _say(line: str) -> None:

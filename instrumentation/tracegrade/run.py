@@ -32,6 +32,7 @@ CONTENT_SWITCHES: Final = {  # what other instrumentations call "with content", 
     "ENABLE_INSTRUMENTATION": ("true", "true"),  # Microsoft's agent-framework: any spans at all
     "ENABLE_SENSITIVE_DATA": ("true", "false"),  # and what is said in them
     "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS": ("true", "false"),
+    "ANTHROPIC_OPEN_TELEMETRY_TRACES_CONTENT_MODE": ("content", "metadata_only"),
 }
 RESOURCE: Final = "OTEL_RESOURCE_ATTRIBUTES"
 

@@ -3,12 +3,13 @@
 import inspect
 import json
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from tracegrade.shield import shield
+from tracegrade.libraries.shield import shield
 
 
 def request(url: str, *, method: str = "GET") -> str:
@@ -16,35 +17,51 @@ def request(url: str, *, method: str = "GET") -> str:
     return f"{method} {url}"
 
 
-def _get_input_value(method: Any, *args: Any, **kwargs: Any) -> str:
-    return json.dumps(inspect.signature(method).bind(*args, **kwargs).arguments)
+def helpers() -> dict[str, Callable[..., Any]]:
+    """Return new ones, as OpenInference's instrumentors have them: texts, mappings, in a row."""
+
+    def _bind_arguments(method: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        return dict(inspect.signature(method).bind(*args, **kwargs).arguments)
+
+    def _get_input_value(method: Any, *args: Any, **kwargs: Any) -> str:
+        return json.dumps(_bind_arguments(method, *args, **kwargs))
+
+    return {"_bind_arguments": _bind_arguments, "_get_input_value": _get_input_value}
 
 
-@pytest.mark.parametrize("name", ["acme", "acme._wrappers"])
-def test_helper_bears_an_argument_named_method(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """And says the arguments; without one it is what it was."""
+@pytest.mark.parametrize("name", ["acme", "acme._wrappers", "acme.deeper._wrappers"])
+def test_helpers_bear_an_argument_named_method(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """They say all arguments, also to those who took them before; else they are what they were."""
     module: Any = ModuleType(name)
-    module._get_input_value = _get_input_value
+    vars(module).update(helpers())
+    bind = module._bind_arguments
     monkeypatch.setitem(sys.modules, name, module)
     with pytest.raises(TypeError):
-        module._get_input_value(request, "u", method="PUT")
+        bind(request, "u", method="PUT")
     shield("acme")
 
-    told = json.loads(module._get_input_value(request, "u", method="PUT"))
-    assert told == {"url": "u", "method": "PUT"}
-    assert json.loads(module._get_input_value(request, "u")) == {"url": "u"}
+    put = {"url": "u", "method": "PUT"}
+    assert bind(request, "u", method="PUT") == put
+    assert json.loads(module._get_input_value(request, "u", method="PUT")) == put
+    assert bind(request, "u") == {"url": "u"}
 
 
-def test_helper_that_is_sound_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So is a package that has none."""
+def test_function_that_may_be_called_by_name_is_left_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One of HTTP has a method as well; and a package that is not there has no helper."""
+
+    def send(method: str, url: str, **_: Any) -> str:
+        return f"{method} {url}"
 
     def sound(_wrapped: Any, /, **_: Any) -> str:
         return ""
 
     module: Any = ModuleType("acme")
-    module._get_input_value = sound
+    vars(module).update(send=send, sound=sound, other=helpers)
     monkeypatch.setitem(sys.modules, "acme", module)
     shield("acme")
     shield("not_there")
 
-    assert module._get_input_value is sound
+    assert module.send(method="GET", url="u") == "GET u"
+    assert module.sound(request, method="PUT") == ""

@@ -1,0 +1,1 @@
+"""What `tracegrade run` loads into a program: one instrumentor of each library, no call twice."""

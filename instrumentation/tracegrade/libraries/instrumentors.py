@@ -1,0 +1,349 @@
+"""Which instrumentor to load for each library: one, of the families that are installed for it.
+
+Two instrumentors of one library would write each model call twice. OpenTelemetry's own GenAI
+family comes first, then OpenInference, then OpenLLMetry; what instruments no agent library (HTTP
+clients, databases) has a library of its own and is loaded as always.
+
+A framework's instrumentor and its client's would write a call twice as well. Which of them write
+model calls was seen by running an agent under each of them, against a model that counts.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final, NamedTuple
+
+GROUP: Final = "opentelemetry_instrumentor"
+_PREFIXES: Final = (
+    "opentelemetry-instrumentation-genai-",
+    "openinference-instrumentation-",
+    "opentelemetry-instrumentation-",
+)
+_OPENLLMETRY_NEEDS: Final = "opentelemetry-semantic-conventions-ai"
+
+
+class Family(StrEnum):
+    """Who writes an instrumentor; in order of preference."""
+
+    OTEL = "otel"
+    OPENINFERENCE = "openinference"
+    OPENLLMETRY = "openllmetry"
+
+
+_COVERING: Final = frozenset(
+    {
+        *(
+            (Family.OPENINFERENCE, library)
+            for library in (
+                "agno",
+                "autogenagentchat",
+                "langchain",
+                "llamaindex",
+                "openaiagents",
+                "smolagents",
+            )
+        ),
+        *(
+            (Family.OPENLLMETRY, library)
+            for library in ("langchain", "llamaindex", "openaiagents")
+        ),
+        *((Family.OTEL, library) for library in ("dspy", "langchain")),
+    }
+)
+"""Frameworks' instrumentors that write each model call, so a client's would write it again.
+
+OpenInference's for LangChain never makes its spans current: there, as a trace of its own.
+"""
+
+_LEAVING: Final = frozenset(
+    {
+        *((Family.OPENINFERENCE, library) for library in ("crewai", "dspy", "haystack")),
+        *((Family.OPENLLMETRY, library) for library in ("agno", "crewai", "haystack")),
+        *(
+            (Family.OTEL, library)
+            for library in ("agno", "llamaindex", "openaiagents", "smolagents")
+        ),
+    }
+)
+"""Those that leave model calls, or their tokens, to the instrumentors of clients beside them."""
+
+
+class Native(NamedTuple):
+    """A framework that writes complete spans of its own, model calls too."""
+
+    library: str
+    scope: str
+    """The instrumentation scope of its spans."""
+
+
+_NATIVE: Final = {
+    "agent-framework-core": Native("agentframework", "agent_framework"),
+    "google-adk": Native("googleadk", "gcp.vertex.agent"),
+    "strands-agents": Native("strandsagents", "strands.telemetry.tracer"),
+}
+"""By distribution: those that write them unasked."""
+
+_CALLED: Final = {"pydantic-ai-slim": Native("pydanticai", "pydantic-ai")}
+"""Those that write them once `Agent.instrument_all()` of their module is called."""
+
+_MODEL_CLIENTS: Final = frozenset(
+    (
+        "alephalpha",
+        "anthropic",
+        "bedrock",
+        "cohere",
+        "googlegenai",
+        "groq",
+        "litellm",
+        "mistralai",
+        "ollama",
+        "openai",
+        "portkey",
+        "replicate",
+        "sagemaker",
+        "together",
+        "vertexai",
+        "watsonx",
+        "writer",
+    )
+)
+
+_SAME: Final = {"googlegenerativeai": "googlegenai"}
+"""Libraries that a family calls by another name than the others."""
+
+_FRAMEWORKS: Final = {
+    "agno": "openinference-instrumentation-agno",
+    "autogen-agentchat": "openinference-instrumentation-autogen-agentchat",
+    "beeai-framework": "openinference-instrumentation-beeai",
+    "claude-agent-sdk": "openinference-instrumentation-claude-agent-sdk",
+    "crewai": "openinference-instrumentation-crewai",
+    "dspy": "openinference-instrumentation-dspy",
+    "langchain-core": "openinference-instrumentation-langchain",
+    "llama-index-core": "openinference-instrumentation-llama-index",
+    "openai-agents": "openinference-instrumentation-openai-agents",
+    "smolagents": "openinference-instrumentation-smolagents",
+}
+"""Distributions of agent frameworks, and one that instruments each."""
+
+_MODULES: Final = {
+    "google-genai": "google.genai",
+    "llama-index-core": "llama_index.core",
+    "openai-agents": "agents",
+    "pydantic-ai-slim": "pydantic_ai",
+}
+"""What a program imports of a distribution, where that is not its name with underscores."""
+
+_CLIENTS: Final = {
+    "anthropic": "openinference-instrumentation-anthropic",
+    "google-genai": "openinference-instrumentation-google-genai",
+    "groq": "openinference-instrumentation-groq",
+    "litellm": "openinference-instrumentation-litellm",
+    "mistralai": "openinference-instrumentation-mistralai",
+    "openai": "openinference-instrumentation-openai",
+}
+"""Distributions of model clients, of which an agent without a framework is made."""
+
+
+class Instrumentor(NamedTuple):
+    """One installed instrumentor."""
+
+    entry: EntryPoint
+    distribution: str
+    family: Family
+    library: str
+    """What it instruments, spelled alike in all families."""
+
+
+def instrumentor_of(entry: EntryPoint) -> Instrumentor:
+    """Return whose instrumentor an entry point is, and of which library."""
+    distribution = entry.dist.name.lower().replace("_", "-") if entry.dist is not None else ""
+    needs = (entry.dist.requires if entry.dist is not None else None) or []
+    if distribution.startswith("openinference-"):
+        family = Family.OPENINFERENCE
+    elif any(need.startswith(_OPENLLMETRY_NEEDS) for need in needs):
+        family = Family.OPENLLMETRY
+    else:
+        family = Family.OTEL
+    return Instrumentor(entry, distribution, family, _library(distribution or entry.name))
+
+
+def _library(distribution: str) -> str:
+    for prefix in _PREFIXES:
+        if distribution.startswith(prefix):
+            distribution = distribution.removeprefix(prefix)
+            break
+    library = re.sub(r"[-_.]|v\d+$", "", distribution)
+    return _SAME.get(library, library)
+
+
+def choose(found: Iterable[EntryPoint], wish: str = "") -> list[Instrumentor]:
+    """Return one instrumentor for each library, by the user's wish or our preference.
+
+    Those of a framework that writes its spans itself are left out unless named.
+
+    Args:
+        found: The entry points of all installed instrumentors.
+        wish: Families in order of preference, or names of distributions, or `none`; see
+            `tracegrade run --help`.
+    """
+    instrumentors = [instrumentor_of(entry) for entry in found]
+    words = _words(wish)
+    named = [one for one in instrumentors if one.distribution in words]
+    families = [Family(word) for word in words if word in set(Family)]
+    if named or (words and not families):
+        return _one_each(named)
+    preference = {family: rank for rank, family in enumerate(families or Family)}
+    wanted = [one for one in instrumentors if one.family in preference]
+    best = _one_each(sorted(wanted, key=lambda one: preference[one.family]))
+    native = {native.library for name, native in _NATIVE.items() if _is_installed(name)}
+    return [one for one in best if one.library not in native]
+
+
+def left_out(found: Iterable[EntryPoint], wish: str, chosen: Iterable[Instrumentor]) -> list[str]:
+    """Return the installed instrumentors of frameworks that write their spans themselves.
+
+    Nothing is left out of a wish that names distributions, or none.
+    """
+    if names_any(wish):
+        return []
+    families = _words(wish) or list(Family)
+    native = {native.library for native in _NATIVE.values()} - {one.library for one in chosen}
+    others = map(instrumentor_of, found)
+    return sorted(
+        {one.distribution for one in others if one.library in native and one.family in families}
+    )
+
+
+def clients_of(chosen: Iterable[Instrumentor]) -> list[Instrumentor]:
+    """Return those of model clients, whose calls a framework's spans may hold already."""
+    return [one for one in chosen if one.library in _MODEL_CLIENTS]
+
+
+def watched(chosen: Iterable[Instrumentor]) -> dict[str, bool]:
+    """Return the scopes of frameworks' spans, and whether these hold the model calls.
+
+    What is installed need not be used: a program uses a framework once that writes a span.
+    """
+    covering = {one.entry.module: True for one in chosen if _kind(one) in _COVERING}
+    leaving = {one.entry.module: False for one in chosen if _kind(one) in _LEAVING}
+    native = {
+        native.scope: True for name, native in (_NATIVE | _CALLED).items() if _is_installed(name)
+    }
+    return covering | leaving | native
+
+
+def _kind(one: Instrumentor) -> tuple[Family, str]:
+    return one.family, one.library
+
+
+def names_any(wish: str) -> bool:
+    """Return whether a wish names distributions, or none, and so decides all by itself."""
+    return any(word not in set(Family) for word in _words(wish))
+
+
+def _words(wish: str) -> list[str]:
+    return [word.strip().lower() for word in wish.split(",") if word.strip()]
+
+
+def writes_itself() -> bool:
+    """Return whether a framework is installed that writes complete spans unasked."""
+    return any(_is_installed(name) for name in _NATIVE)
+
+
+def has_own_spans() -> bool:
+    """Return whether the installed client of Anthropic writes spans itself, as new ones do."""
+    found = find_spec("anthropic")  # finds it, and does not import it
+    places = (found.submodule_search_locations if found else None) or []
+    return any((Path(place) / "_tracing.py").is_file() for place in places)
+
+
+def is_present(entry: EntryPoint) -> bool | None:
+    """Return whether the framework or client that an instrumentor is for is installed.
+
+    None if it is for a library that is not known here. What an instrumentor requires does not
+    tell: OpenInference's for LlamaIndex requires a package that few have, that for LiteLLM none.
+    """
+    library = instrumentor_of(entry).library
+    named = (_FRAMEWORKS | _CLIENTS).items()
+    known = [name for name, instrumentor in named if _library(instrumentor) == library]
+    return any(map(_is_installed, known)) if known else None
+
+
+def _one_each(instrumentors: Iterable[Instrumentor]) -> list[Instrumentor]:
+    kept: dict[str, Instrumentor] = {}
+    for one in instrumentors:
+        kept.setdefault(one.library, one)
+    return sorted(kept.values(), key=lambda one: one.library)
+
+
+def unknown_words(found: Iterable[EntryPoint], wish: str) -> list[str]:
+    """Return the words of a wish that name neither a family nor an installed distribution."""
+    names: Mapping[str, object] = {instrumentor_of(entry).distribution: None for entry in found}
+    words = _words(wish)
+    return [word for word in words if word not in {*names, *Family, "none"}]
+
+
+class Remedy(NamedTuple):
+    """What to do about a library that nothing instruments, once a program imports it."""
+
+    module: str
+    line: str
+    turns_on: bool = False
+    """Whether `Agent.instrument_all()` of the module does it."""
+
+
+def remedies(found: Iterable[EntryPoint]) -> list[Remedy]:
+    """Return one for each installed framework that nothing instruments.
+
+    Clients of models count only where no framework is installed, since those use them, or beside
+    one whose instrumentor leaves model calls to theirs.
+
+    Args:
+        found: The entry points of the instrumentors that could be loaded.
+    """
+    instrumentors = [instrumentor_of(entry) for entry in found]
+    frameworks = [name for name in _FRAMEWORKS if _is_installed(name)]
+    called = [name for name in _CALLED if _is_installed(name)]
+    native = [name for name in _NATIVE if _is_installed(name)]
+    bare = any(_kind(one) in _LEAVING for one in instrumentors)
+    bare |= not (called or native or frameworks)
+    clients = [name for name in _CLIENTS if bare and _needs_instrumentor(name)]
+    named = _FRAMEWORKS | _CLIENTS
+    libraries = {one.library for one in instrumentors}
+    return [
+        *(Remedy(_module(name), _asks_to_call(name), turns_on=True) for name in called),
+        *(
+            Remedy(_module(name), _asks_to_install(name, named[name]))
+            for name in frameworks + clients
+            if _library(named[name]) not in libraries
+        ),
+    ]
+
+
+def _needs_instrumentor(client: str) -> bool:
+    return _is_installed(client) and not (client == "anthropic" and has_own_spans())
+
+
+def _asks_to_call(name: str) -> str:
+    called = f"{_module(name)}.Agent.instrument_all()"
+    return f"{name} is imported, and writes spans only if the program calls {called}"
+
+
+def _asks_to_install(name: str, instrumentor: str) -> str:
+    nothing = "nothing that is installed instruments it"
+    return f"{name} is imported, and {nothing}; pip install {instrumentor}"
+
+
+def _module(name: str) -> str:
+    return _MODULES.get(name, name.replace("-", "_"))
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
