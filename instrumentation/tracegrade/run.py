@@ -1,15 +1,12 @@
 """`tracegrade run -- CMD...`: runs a Python agent as it is, with its libraries instrumented.
 
 Sets the environment and becomes the command, so that its exit code, signals and terminal are its
-own. In each Python process of it, OpenTelemetry's start-up hook then finds our distro by name
-(`tracegrade.distro`), which loads one instrumentor per library.
+own. In each Python process of it, `start/sitecustomize.py` starts OpenTelemetry's hook, which
+finds our distro by name (`tracegrade.distro`), which loads one instrumentor per library.
 """
 
 import os
-import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import Annotated, Final
@@ -36,9 +33,7 @@ CONTENT_SWITCHES: Final = {  # what other instrumentations call "with content", 
 }
 RESOURCE: Final = "OTEL_RESOURCE_ATTRIBUTES"
 
-_PYTHON: Final = re.compile(r"python[\d.]*")
 _NODE: Final = frozenset(("bun", "deno", "node", "npm", "npx", "pnpm", "ts-node", "tsx", "yarn"))
-_LOOK: Final = "import importlib.metadata; importlib.metadata.version('tracegrade')"
 
 
 def run(
@@ -73,7 +68,6 @@ def run(
     said = {"service.version": release, TASK_ID: task, TRIAL: trial}
     _describe(environment, {key: str(value) for key, value in said.items() if value is not None})
     _warn_of_node(program, environment["OTEL_EXPORTER_OTLP_ENDPOINT"])
-    _warn_of_other_python(program)
     os.execve(program, command, environment)  # noqa: S606 - runs what the user asked for
 
 
@@ -100,22 +94,6 @@ def _warn_of_node(program: str, endpoint: str) -> None:
         )
 
 
-def _warn_of_other_python(program: str) -> None:
-    """Say that another Python than this one would run without us: it finds none of our modules."""
-    here = Path(sys.executable).parent
-    if not _PYTHON.fullmatch(Path(program).name) or Path(program).parent.samefile(here):
-        return
-    looked = subprocess.run(  # noqa: S603 - the Python that the user names
-        [program, "-c", _LOOK], capture_output=True, check=False
-    )
-    if looked.returncode:
-        echo(
-            f"tracegrade: warning: {program} has no tracegrade, so it will send no spans; "
-            f"install it there, {program} -m pip install tracegrade, or name another Python",
-            err=True,
-        )
-
-
 def set_up(environment: MutableMapping[str, str], instrumentors: str | None) -> None:
     """Put into `environment` what a Python process needs to instrument itself."""
     environment["OTEL_PYTHON_DISTRO"] = environment["OTEL_PYTHON_CONFIGURATOR"] = "tracegrade"
@@ -132,9 +110,7 @@ def set_up(environment: MutableMapping[str, str], instrumentors: str | None) -> 
 
 
 def _with_start_up_hook(python_path: str) -> str:
-    """Return a PYTHONPATH whose first folder holds OpenTelemetry's `sitecustomize`."""
-    from opentelemetry.instrumentation import auto_instrumentation  # noqa: PLC0415 - only here
-
-    folder = str(Path(auto_instrumentation.__file__).parent)
+    """Return a PYTHONPATH whose first folder holds our `sitecustomize`."""
+    folder = str(Path(__file__).with_name("start"))
     others = [path for path in python_path.split(os.pathsep) if path not in {"", folder}]
     return os.pathsep.join([folder, *others])

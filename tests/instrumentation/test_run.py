@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 import pytest
@@ -38,16 +37,6 @@ def test_spans_arrive_and_the_exit_code_passes(collector: Received) -> None:
 
     assert done.returncode == 7
     assert [span.name for span in collector.spans()] == ["chat"]
-
-
-def test_a_python_without_tracegrade_is_warned_of(tmp_path: Path) -> None:
-    """It runs the program, but would else not say why no span comes: it is not this Python."""
-    venv.create(tmp_path / "other", with_pip=False)
-    other = str(tmp_path / "other" / "bin" / "python")
-    done = run(*ALONE, "--", other, "-c", "import sys; sys.exit(7)")
-
-    assert done.returncode == 7
-    assert f"tracegrade: warning: {other} has no tracegrade" in done.stderr
 
 
 def test_start_is_said_on_stderr_alone(collector: Received) -> None:

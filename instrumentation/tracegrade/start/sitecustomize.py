@@ -1,0 +1,67 @@
+"""Python imports this by its name as it starts, where `tracegrade run` has put the folder.
+
+Any Python that the command starts does, also one without tracegrade: that is said, since no
+span will come of it. A `sitecustomize` that stands behind this one is imported as well.
+"""
+
+import os
+import sys
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from pathlib import Path
+
+ANNOUNCE = "TRACEGRADE_ANNOUNCE"
+LAUNCHERS = frozenset(("conda", "hatch", "nox", "pdm", "pipenv", "pipx", "poetry", "rye", "tox"))
+"""Programs in Python that start others: what these start is the agent."""
+
+
+def start() -> None:
+    """Instrument this process, unless it just starts another."""
+    if program() in LAUNCHERS:
+        return
+    path = os.environ.pop("PYTHONPATH", "")  # what is started meanwhile is not the agent
+    try:
+        from opentelemetry.instrumentation.auto_instrumentation import initialize  # noqa: PLC0415
+
+        import tracegrade.distro  # noqa: F401, PLC0415 - is it there?
+    except ImportError:
+        warn()
+    else:
+        initialize()
+    finally:
+        os.environ["PYTHONPATH"] = path
+
+
+def program() -> str:
+    """Return the name of the script or module that this Python runs."""
+    words = iter(getattr(sys, "orig_argv", [])[1:])  # older Pythons do not tell
+    for word in words:
+        if word == "-m":
+            return next(words, "")
+        if word == "-c" or not word.startswith("-"):
+            return Path(word).name
+    return ""
+
+
+def warn() -> None:
+    """Say that this Python has no tracegrade; not again in each process that it starts."""
+    if os.environ.pop(ANNOUNCE, None):
+        sys.stderr.write(
+            f"tracegrade: warning: {sys.executable} has no tracegrade, so it will send no spans; "
+            f"install it there, {sys.executable} -m pip install tracegrade, or name another "
+            "Python\n"
+        )
+
+
+def run_next() -> None:
+    """Run the `sitecustomize` that would have been imported without this one."""
+    here = Path(__file__).parent
+    others = [each for each in sys.path if Path(each).absolute() != here]
+    spec = PathFinder.find_spec(__name__, others)
+    if spec is not None and spec.loader is not None:
+        spec.loader.exec_module(module_from_spec(spec))
+
+
+if __name__ == "sitecustomize":
+    run_next()
+    start()
