@@ -322,7 +322,23 @@ TRAJECTORIES: Final = Table(
             TEXTS,
             "Sorted; empty if none, NULL if an earlier version built the row. unrecorded_calls: "
             "tool calls were made, or may have been, that the trace does not hold. "
-            "dropped_attributes: the exporter dropped attributes or events of a span of the run.",
+            "dropped_attributes: the exporter dropped attributes or events of a span of the run. "
+            "stopped_for_tools: no span is an agent's, and its last model call stopped to call "
+            "tools of which the trace holds nothing.",
+        ),
+        Column(
+            "open_calls",
+            TEXTS,
+            "Ids, sorted, of the calls that it left open: it waits for their results, or, where "
+            "no span is an agent's, its last model call requested them and nothing came. Empty "
+            "if none, NULL if an earlier version built the row.",
+        ),
+        Column(
+            "resumed_calls",
+            TEXTS,
+            "Ids, sorted, of the calls that a run before it requested: it began with their "
+            "results, or by executing them. Empty if none, NULL if an earlier version built the "
+            "row.",
         ),
         _DATE,
     ),

@@ -12,7 +12,7 @@ RUN_ORDER: Final = RunOrder(application="score", last_table=TRAJECTORY_SCORES.na
 SCORES: Final = Layer(
     (*SCORE_TABLES, SCORED_FILES),
     QUERIES,
-    views=("observed_optima", "observed_step_scores", "scores"),
+    views=("continued_runs", "observed_optima", "observed_step_scores", "scores"),
     run_order=RUN_ORDER,
     why_absent="it has never been scored; run `tracegrade score --lake LAKE` first",
 )

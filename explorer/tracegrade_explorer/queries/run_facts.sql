@@ -26,7 +26,7 @@
 --   scored                BOOLEAN    Whether a scoring run has read it.
 --   killed                BOOLEAN    It is no attempt: killed on purpose, or beside a trial's run.
 --   beside                BOOLEAN    It is the latter: its agent sent it beside its trial's run.
---   superseded            BOOLEAN    Whether a later run of the same trial replaced it.
+--   superseded            BOOLEAN    A later run counts in its place: of its trial, or resuming.
 --   complete              BOOLEAN    Its root arrived.
 --   step_count            INTEGER    Steps of every kind.
 --   tool_call_count       INTEGER    Tool calls.

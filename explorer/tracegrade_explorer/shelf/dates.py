@@ -5,6 +5,7 @@ into each file for its columns.
 """
 
 import threading
+from collections.abc import Mapping
 from datetime import date
 from typing import Final
 
@@ -37,15 +38,15 @@ LIMITS: Final = Limits("10%")
 class Dates:
     """The dates of a lake as of one scoring run."""
 
-    def __init__(self, pinned: PinnedLake, optima: pa.Table) -> None:
+    def __init__(self, pinned: PinnedLake, whole: Mapping[str, pa.Table]) -> None:
         """Open none yet.
 
         Args:
             pinned: The lake.
-            optima: The rows of `observed_optima`, which are of the whole lake.
+            whole: By name, the rows of relations that are of the whole lake.
         """
         self._pinned = pinned
-        self._optima = optima
+        self._whole = whole
         self._lock = threading.Lock()
         self._open: dict[date, DuckDBPyConnection] = {}
 
@@ -70,8 +71,9 @@ class Dates:
         keep = dated_on([received.isoformat()])
         part = self._pinned.only({table.name: keep for table in TABLES})
         con = connect_pinned(part, TABLES, LIMITS)
-        with given(con, "_optima", self._optima):
-            con.execute("CREATE TABLE observed_optima AS FROM _optima")
+        for whole, rows in self._whole.items():
+            with given(con, "_whole", rows):
+                con.execute(f"CREATE TABLE {whole} AS FROM _whole")
         name = "observed_step_scores"
         con.execute(f"CREATE VIEW {name} AS {unordered(name)}")
         return con

@@ -5,6 +5,7 @@ It is made some dates at a time, for what is sorted needs twice its place.
 Makes:
     run_places (from trajectories): which runs it has, and in which order
     kept_optima (from observed_optima): the same rows, read once
+    kept_continued (from continued_runs): the same rows, read once
     run_index (from failures, observed_step_scores, run_places, superseded_runs, trajectories,
         trajectory_scores): `run_facts`, with the value of each metric under its name, NULL unless
         scored, and in `<metric>_reason` why there is none
@@ -43,7 +44,7 @@ class DateSpan(NamedTuple):
 
 
 def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
-    """Create `run_index`, about the newest run first, `asked_texts` and `kept_optima`.
+    """Create `run_index`, about the newest run first, `asked_texts`, and what is kept of the lake.
 
     They are no temporary tables, which only one cursor would see.
 
@@ -51,6 +52,8 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
         con: Holds the tables of a lake.
         max_runs: Runs to keep, the newest.
     """
+    con.execute("CREATE TABLE kept_continued AS FROM continued_runs")
+    con.execute("CREATE TEMP VIEW continued_runs AS FROM kept_continued")
     materialise(con, "superseded_runs")
     con.execute(
         f"CREATE TEMP TABLE run_places AS {QUERIES.unordered('run_places')}",
@@ -64,7 +67,7 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
         con.execute(f"INSERT INTO run_index {_rows()} ORDER BY run_facts.seq", part._asdict())
     con.execute("CREATE UNIQUE INDEX run_by_place ON run_index (seq)")
     _keep_texts(con)
-    con.execute("DROP VIEW temp.observed_optima")
+    con.execute("DROP VIEW temp.observed_optima; DROP VIEW temp.continued_runs")
     con.execute("DROP TABLE run_places; DROP TABLE superseded_runs")
 
 

@@ -92,7 +92,8 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
             "SELECT count(*), count(*) FILTER (WHERE scored), max(date) FROM run_index"
         ).fetchall()[0]
         whole = con.sql("SELECT count(*) FROM trajectories").fetchall()[0][0]
-        dates = Dates(pinned, con.table("kept_optima").to_arrow_table())
+        kept = {"observed_optima": "kept_optima", "continued_runs": "kept_continued"}
+        dates = Dates(pinned, {name: con.table(of).to_arrow_table() for name, of in kept.items()})
         if found[2] is not None:
             dates.cursor(found[2])  # most readers begin with the newest runs
     except duckdb.Error:

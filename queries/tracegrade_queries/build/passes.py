@@ -99,7 +99,10 @@ _CALLS: Final = (
     "unfinished_runs",
     "interrupted_runs",
     "unrecorded_calls",
+    "cut_rounds",
     "calls",
+    "open_calls",
+    "resumed_calls",
 )
 """What came of the calls that models requested."""
 
@@ -199,6 +202,10 @@ UPDATE runs_of_operations SET run = moved_operations.run
 FROM moved_operations
 WHERE runs_of_operations.key = moved_operations.key
 """
+
+
+# What an agent that goes on was given, and had no agent's span when it was asked for.
+_RUNS_WITH_WHAT_ASKED: Final = "INSERT INTO runs_of_operations BY NAME FROM asking_calls"
 
 
 # What a provider ran is a call of its own, also where an instrumentation made a span of it.
@@ -329,6 +336,9 @@ def _find_copies(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "moved_operations")
     if has_rows(con, "moved_operations"):
         run(con, _RUNS_WITH_THEIR_OWN)
+    _make(con, "asking_calls")
+    if has_rows(con, "asking_calls"):
+        run(con, _RUNS_WITH_WHAT_ASKED)
 
 
 def _make(con: duckdb.DuckDBPyConnection, *names: str) -> None:

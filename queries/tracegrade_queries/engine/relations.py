@@ -70,18 +70,21 @@ def start(con: duckdb.DuckDBPyConnection, name: str, rows: str) -> None:
 
 
 @contextmanager
-def only(con: duckdb.DuckDBPyConnection, names: Sequence[str], condition: str) -> Iterator[None]:
+def only(
+    con: duckdb.DuckDBPyConnection, names: Sequence[str], condition: str, columns: str = "*"
+) -> Iterator[None]:
     """Let tables of the lake hold only the rows of a condition, also in views of them.
 
     The condition may read temporary tables; a view of the table's name stands before it. Within
-    another `only` of the same table the rows are those that both conditions keep.
+    another `only` of the same table the rows are those that both conditions keep. `columns` is
+    what stands behind SELECT.
     """
     outer = {name: f"{name}_outside" for name in names if _is_temporary(con, name)}
     for name, aside in outer.items():
         con.execute(f"ALTER VIEW temp.{name} RENAME TO {aside}")
     for name in names:
         source = f"temp.{outer[name]}" if name in outer else f"memory.main.{name}"
-        con.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM {source} WHERE {condition}")
+        con.execute(f"CREATE TEMP VIEW {name} AS SELECT {columns} FROM {source} WHERE {condition}")
     try:
         yield
     finally:

@@ -44,6 +44,7 @@ from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
 from tracegrade_scoring.relations import define, materialise, only
 from tracegrade_scoring.rendering.rows import Row, read_rows
+from tracegrade_scoring.resumed import counted_once
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.reliability import TRIES, Attempts, passes
@@ -79,10 +80,10 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     """
     releases = {"base": base, "candidate": candidate}
     materialise(con, "attempt_successes")
-    materialise(con, "superseded_runs")
-    _create(con, "compared_runs", **releases)
-    define(con, "run_members")
-    materialise(con, "run_usage")
+    with counted_once(con):
+        _create(con, "compared_runs", **releases)
+        define(con, "run_members")
+        materialise(con, "run_usage")
     cohorts = [Cohort(**row) for row in read_rows(con, "compared_cohorts")]
     both = [cohort for cohort in cohorts if cohort.base_runs and cohort.candidate_runs]
     both = [cohort for cohort in both if agent in {None, cohort.agent_name}]

@@ -1,5 +1,7 @@
 """What a report counts: every run but those superseded by a later one or killed on purpose.
 
+What a later run goes on with is a part of that run.
+
 Its own module because the lake's `release_scores` are of all runs and of 95 %: where a report is
 of less or of another level, they are computed again from the sums that the scoring job keeps.
 """
@@ -13,6 +15,7 @@ from duckdb import DuckDBPyConnection
 from tracegrade_queries.engine.relations import count, make_table, only, put
 from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.report.model import Selection
+from tracegrade_scoring.resumed import counted_once
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.release import release_scores
@@ -23,8 +26,11 @@ _WITH_RUNS: Final = (
     "failed_calls",
 )
 """Every table of which a row is about a run."""
-_OF_RUNS: Final = ("trajectories", "trajectory_scores", "decisions", "sub_goals", "failures")
+_SCORES_OF_RUNS: Final = ("trajectory_scores", "decisions", "sub_goals", "failures")
 _SUPERSEDED: Final = "trajectory_id IN (SELECT trajectory_id FROM superseded_runs)"
+_REPLACED: Final = (
+    "trajectory_id IN (SELECT trajectory_id FROM superseded_runs WHERE continued_by IS NULL)"
+)
 
 _KILLED: Final = "trajectory_id IN (SELECT trajectory_id FROM killed_runs)"
 
@@ -58,14 +64,17 @@ def _sums_of(con: DuckDBPyConnection) -> Iterator[None]:
 @contextmanager
 def counted_alone(con: DuckDBPyConnection, level: float, selection: Selection) -> Iterator[None]:
     """Let the tables of runs and scores hold what a report counts, with intervals of a level."""
-    materialise(con, "superseded_runs")
     materialise(con, "killed_runs")
-    superseded = count(con, "superseded_runs")
-    left_out = superseded + count(con, "killed_runs")
-    if superseded or level != LEVEL or selection.has_period:
-        _make_release_scores(con, level)
-    with only(con, _OF_RUNS if left_out else (), f"NOT {_SUPERSEDED} AND NOT {_KILLED}"):
-        yield
+    with counted_once(con):
+        superseded = count(con, "superseded_runs")
+        if superseded or level != LEVEL or selection.has_period:
+            _make_release_scores(con, level)
+        left_out = superseded + count(con, "killed_runs")
+        with (
+            only(con, _SCORES_OF_RUNS if left_out else (), f"NOT {_SUPERSEDED} AND NOT {_KILLED}"),
+            only(con, ("trajectories",) if left_out else (), f"NOT {_REPLACED} AND NOT {_KILLED}"),
+        ):
+            yield
     con.execute("DROP TABLE IF EXISTS temp.release_scores")
 
 

@@ -173,6 +173,8 @@ class Runs:
     """Scored runs that ended in an error, or whose end never came."""
     interrupted_runs: int
     """Runs that ended waiting for somebody."""
+    resumed_runs: int
+    """Runs that go on with an earlier one, which is counted with them."""
     tool_calls: int
     errors: int
     input_tokens: int | None

@@ -12,7 +12,7 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_scoring.compare.judged import NOBODY_MEASURED, MeasuredJudges
 from tracegrade_scoring.errors import NothingToReport
-from tracegrade_scoring.relations import define
+from tracegrade_scoring.relations import define, materialise
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.report.comparisons import newest_compared
@@ -85,6 +85,7 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
         NothingToReport: The lake has no run of the agent or a release that is asked for.
     """
     (contents,) = read_rows(con, "lake_contents")
+    materialise(con, "continued_runs")  # a run may go on with one of before the period
     chosen = ReportChoices(counting, options, declared, measured)
     with in_period(con, selection):
         found = _releases(con, chosen, selection)

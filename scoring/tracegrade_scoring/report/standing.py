@@ -1,4 +1,4 @@
-"""How runs stand that did not end by themselves: what a reader should know first."""
+"""How runs stand that did not begin and end by themselves: what a reader should know first."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -16,6 +16,8 @@ class Standing(NamedTuple):
     """Scored, ended in an error, or without an end."""
     interrupted: int
     """Ended waiting for somebody."""
+    resumed: int
+    """Go on with an earlier one, which is counted with them."""
     waiting: int
     """Not scored yet, because their root may still come."""
     waiting_until: int | None
@@ -23,13 +25,14 @@ class Standing(NamedTuple):
 
 
 def standing(report: Report) -> list[str]:
-    """Return a sentence on runs that crashed, were interrupted, or wait; none where none did."""
+    """Return a sentence each on runs that crashed, were interrupted or resumed, or wait."""
     found = [release.runs for release in report.releases]
     return standing_sentences(
         Standing(
             sum(each.runs for each in found),
             sum(each.crashed_runs for each in found),
             sum(each.interrupted_runs for each in found),
+            sum(each.resumed_runs for each in found),
             sum(each.waiting_runs for each in found),
             max((each.waiting_until or 0 for each in found), default=None),
         )
@@ -52,6 +55,12 @@ def _sentences(found: Standing) -> Iterator[str]:
         yield (
             f"{found.interrupted:,} of {words.count(found.runs, 'run')} {verb} interrupted: for "
             "an approval, an answer or a result; in no rate of success until one goes on with it."
+        )
+    if found.resumed:
+        verb = "was" if found.resumed == 1 else "were"
+        yield (
+            f"{found.resumed:,} of {words.count(found.runs, 'run')} {verb} resumed: begun in an "
+            "earlier trace, and counted once with what all parts used."
         )
     if found.waiting:
         yield f"{words.waiting(found.waiting, 'run', found.waiting_until or 0)}."

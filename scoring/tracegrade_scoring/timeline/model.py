@@ -32,6 +32,10 @@ class TimelineRun:
     duration_ms: float | None
     complete: bool | None
     interrupted: bool
+    continued_by: str | None
+    """The run that goes on with it."""
+    continues: list[str]
+    """Runs that it goes on with."""
     flags: list[str]
     children: list[str]
     """Trajectories of its sub-agents."""

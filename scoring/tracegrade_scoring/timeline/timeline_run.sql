@@ -1,6 +1,7 @@
 -- What is known of one trajectory as a whole.
 --
 -- Reads:
+--   continued_runs
 --   trajectories
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
@@ -27,6 +28,8 @@
 --   duration_ms           DOUBLE     End less start.
 --   complete              BOOLEAN    Its root arrived.
 --   interrupted           BOOLEAN    It ended waiting for somebody.
+--   continued_by          VARCHAR    The run that goes on with it; NULL if none does.
+--   continues             VARCHAR[]  Runs that it goes on with, sorted; empty if none.
 --   flags                 VARCHAR[]  What is missing of it; empty if nothing.
 --   children              VARCHAR[]  Trajectories of its sub-agents, sorted.
 -- Order:
@@ -45,6 +48,16 @@ children AS (
   SELECT list(trajectory_id ORDER BY trajectory_id) AS ids
   FROM trajectories
   WHERE date = $date AND parent_trajectory_id = $trajectory_id
+),
+
+parts AS (
+  SELECT
+    min(continued_by) FILTER (WHERE trajectory_id = $trajectory_id)
+      AS continued_by,
+    list(trajectory_id ORDER BY trajectory_id) FILTER (WHERE continued_by = $trajectory_id)
+      AS continues
+  FROM continued_runs
+  WHERE trajectory_id = $trajectory_id OR continued_by = $trajectory_id
 )
 
 SELECT
@@ -69,8 +82,11 @@ SELECT
   run.duration_ms,
   run.complete,
   coalesce(run.interrupted, FALSE) AS interrupted,
+  parts.continued_by,
+  coalesce(parts.continues, []) AS continues,
   coalesce(run.flags, []) AS flags,
   coalesce(children.ids, []) AS children
 FROM run
 CROSS JOIN children
+CROSS JOIN parts
 ORDER BY run.trajectory_id;

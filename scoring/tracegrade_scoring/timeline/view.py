@@ -147,6 +147,8 @@ def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
     found = (
         ("run", words.name(run.trajectory_id)),
         ("called by", words.name(run.parent_trajectory_id, "")),
+        ("resumed by", words.name(run.continued_by, "")),
+        ("resumes", ", ".join(map(words.name, run.continues))),
         ("release", words.name(run.release, "(no release)")),
         ("task", words.name(run.task_id, "unknown")),
         ("trial", "" if run.trial is None else str(run.trial)),
@@ -165,7 +167,9 @@ def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
 def _notes(run: TimelineRun) -> Iterator[str]:
     if not run.complete:
         yield "its root span has not arrived"
-    if run.interrupted:
+    if run.continued_by:
+        yield "it counts as a part of the run that goes on with it"
+    elif run.interrupted:
         yield "interrupted: it waits for an approval, an answer or a result"
     yield from (RUN_FLAGS[flag] for flag in run.flags if flag in RUN_FLAGS)
 

@@ -6,12 +6,69 @@ from typing import Any
 from tests.scenes import built_together
 
 from ..together import Scene
-from ..traces import Row, agent, message, model, request, response, rows, span, story, tool
+from ..traces import (
+    Row,
+    agent,
+    apart,
+    message,
+    model,
+    request,
+    response,
+    rows,
+    span,
+    story,
+    story_apart,
+    tool,
+)
 
 BOOKED = [message("assistant", "Booked for 3 May.")]
 OPEN: Row = message("assistant", request("ask_client", "c1", q="date"))
 RESULT: Row = message("tool", response("3 May", "c1"))
 ASKED = message("user", "Book a room.")
+TOKENS: Row = {"gen_ai__usage__input_tokens": 10, "gen_ai__usage__output_tokens": 5}
+COUNTS: Row = {"llm__token_count__prompt": 10, "llm__token_count__completion": 5}
+IN_CONVERSATION: Row = {"gen_ai__conversation__id": "k", **TOKENS}
+
+
+def requesting(message_prefix: str) -> Row:
+    """Return the attributes by which OpenInference tells a message that requests the tool."""
+    call = f"{message_prefix}__message__tool_calls__0__tool_call__"
+    return {
+        f"{message_prefix}__message__role": "assistant",
+        f"{call}id": "c1",
+        f"{call}function__name": "ask_client",
+        f"{call}function__arguments": '{"q": "date"}',
+    }
+
+
+GIVEN: Row = {
+    **requesting("llm__input_messages__0"),
+    "llm__input_messages__1__message__role": "tool",
+    "llm__input_messages__1__message__tool_call_id": "c1",
+    "llm__input_messages__1__message__content": "3 May",
+    "llm__output_messages__0__message__role": "assistant",
+    "llm__output_messages__0__message__content": "Booked for 3 May.",
+}
+
+
+def claude_request(**attributes: object) -> Row:
+    """Return a model call as Claude Code's own tracing tells it."""
+    told: Row = {"span__type": "llm_request", "model": "claude", "session__id": "k", **attributes}
+    counts: Row = {"input_tokens": 10, "output_tokens": 5}
+    scope = "com.anthropic.claude_code.tracing"
+    return span(1, name="claude_code.llm_request", scope=scope, **told, **counts)
+
+
+def used(lake: Any) -> list[tuple[int, int]]:
+    """Return of each run its model calls and the tokens that these were given."""
+    found = "SELECT llm_call_count, input_tokens FROM trajectories ORDER BY trajectory_id"
+    return [tuple(row.values()) for row in rows(lake, found)]
+
+
+def taken_up(lake: Any) -> list[tuple[list[str], list[str]]]:
+    """Return of each run the calls that it left open, and those that it took up."""
+    found = "SELECT open_calls, resumed_calls FROM trajectories ORDER BY trajectory_id"
+    return [tuple(row.values()) for row in rows(lake, found)]
 
 
 def told(lake: Any) -> list[dict[str, Any]]:
@@ -139,3 +196,128 @@ def test_reply_without_a_request_is_none() -> Scene:
     lake = yield [agent(1), model(2, 1, heard=[RESULT], said=BOOKED)]
 
     assert not [line for line in story(lake) if "tool_call" in line]
+
+
+@built_together
+def test_chat_that_asked_belongs_to_the_run_that_was_given_the_result() -> Scene:
+    """Its tokens count, and what it heard is not the question of a run that began later."""
+    lake = yield [
+        model(1, said=[OPEN], heard=[ASKED], **TOKENS),
+        agent(2, at=60, gen_ai__input__messages=json.dumps([OPEN, RESULT])),
+        model(3, 2, at=61, heard=[OPEN, RESULT], said=BOOKED, **TOKENS),
+    ]
+
+    assert used(lake) == [(2, 20)]
+    assert told(lake)[0]["user_input"] is None
+    assert [line for line in story(lake) if "call" in line] == [
+        'tool_call ask_client {"q":"date"} ok'
+    ]
+
+
+@built_together
+def test_chat_of_openinference_that_asked_belongs_to_the_run() -> Scene:
+    """Messages in attributes one by one; the client's span has no parent."""
+    lake = yield [
+        span(
+            1, openinference__span__kind="LLM", **requesting("llm__output_messages__0"), **COUNTS
+        ),
+        span(2, at=60, ms=100, name="agent", openinference__span__kind="AGENT"),
+        span(3, 2, at=61, openinference__span__kind="LLM", **GIVEN, **COUNTS),
+    ]
+
+    assert used(lake) == [(2, 20)]
+    assert [line for line in story(lake) if "tool_call" in line] == [
+        'tool_call ask_client {"q":"date"} ok'
+    ]
+
+
+@built_together
+def test_chat_that_asked_for_something_else_is_of_no_run() -> Scene:
+    """Nobody was given a result of it."""
+    lake = yield [
+        model(1, said=[message("assistant", request("look", "c9"))], heard=[ASKED], **TOKENS),
+        agent(2, at=60, gen_ai__input__messages=json.dumps([OPEN, RESULT])),
+        model(3, 2, at=61, heard=[OPEN, RESULT], said=BOOKED, **TOKENS),
+    ]
+
+    assert used(lake) == [(1, 10)]
+
+
+@built_together
+def test_runs_say_which_calls_they_left_open_and_which_they_took_up() -> Scene:
+    """A pause, the run that executes the call, and one that is given its result."""
+    paused: Row = {"tool_name": "ask_client", "error": "x", "error__type": "ApprovalRequired"}
+    call: Row = {"tool_name": "ask_client", "gen_ai__tool__call__id": "c1"}
+    lake = yield apart(
+        [
+            [agent(1), model(2, 1, at=1, heard=[ASKED], said=[OPEN]), tool(3, 1, **call | paused)],
+            [agent(1), tool(2, 1, **call), model(3, 1, at=5, heard=[ASKED, OPEN, RESULT])],
+            [agent(1), model(2, 1, heard=[ASKED, OPEN, RESULT], said=BOOKED)],
+            [agent(1), tool(2, 1, **call)],
+            [agent(1), model(2, 1, said=[OPEN]), tool(3, 1, at=2, **call)],
+        ],
+    )
+
+    assert taken_up(lake) == [
+        (["c1"], []),
+        ([], ["c1"]),
+        ([], ["c1"]),
+        ([], []),
+        ([], []),
+    ]
+
+
+@built_together
+def test_model_calls_alone_take_up_what_one_before_them_left_open() -> Scene:
+    """A client's instrumentation begins a trace with each call; the conversation is told."""
+    told_by = {"gen_ai__conversation__id": "k"}
+    lake = yield apart(
+        [
+            [model(1, heard=[ASKED], said=[OPEN], **told_by)],
+            [model(1, heard=[ASKED, OPEN, RESULT], said=BOOKED, **told_by)],
+        ],
+    )
+
+    assert taken_up(lake) == [(["c1"], []), ([], ["c1"])]
+    assert story_apart(lake, 2)[1][0] == 'tool_call ask_client {"q":"date"} ok'
+
+
+@built_together
+def test_model_calls_of_no_conversation() -> Scene:
+    """The id has to be one that no other call has; else what the model heard is history."""
+    chats = []
+    for call_id in ("c1", "call_Z7vQ4mXk2pLs"):
+        asked = message("assistant", request("ask_client", call_id, q="date"))
+        heard = [ASKED, asked, message("tool", response("3 May", call_id))]
+        chats += [[model(1, heard=[ASKED], said=[asked])], [model(1, heard=heard, said=BOOKED)]]
+    lake = yield apart(chats)
+
+    assert [resumed for _, resumed in taken_up(lake)] == [[], [], [], ["call_Z7vQ4mXk2pLs"]]
+
+
+@built_together
+def test_model_calls_that_stopped_for_tools_of_which_nothing_is_there() -> Scene:
+    """Claude Code's, a client's without content, and OpenInference's; the last ones of each end.
+
+    A conversation's model call of which not even the input is there may have been given results.
+    """
+    lake = yield apart(
+        [
+            [claude_request(stop_reason="tool_use")],
+            [claude_request(stop_reason="end_turn")],
+            [model(1, gen_ai__response__finish_reasons='["tool_calls"]', **IN_CONVERSATION)],
+            [model(1, gen_ai__response__finish_reasons='["stop"]', **IN_CONVERSATION)],
+            [span(1, openinference__span__kind="LLM", llm__finish_reason="tool_calls")],
+            [model(1, heard=[ASKED], gen_ai__response__finish_reasons='["stop"]')],
+        ],
+    )
+
+    found = "SELECT flags FROM trajectories ORDER BY trajectory_id"
+    assert [row["flags"] for row in rows(lake, found)] == [
+        ["stopped_for_tools", "unrecorded_calls"],
+        ["unrecorded_calls"],
+        ["stopped_for_tools", "unrecorded_calls"],
+        ["unrecorded_calls"],
+        ["stopped_for_tools", "unrecorded_calls"],
+        [],
+    ]

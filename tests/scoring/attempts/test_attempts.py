@@ -80,6 +80,7 @@ def test_attempts_are_those_of_the_definition(seed: int) -> None:
     with duckdb.connect(config={"threads": 1}) as con:
         con.register("trajectories", arrow(TRAJECTORIES, trajectories))
         con.register("trajectory_scores", arrow(TRAJECTORY_SCORES, [scored(run) for run in runs]))
+        con.execute(f"CREATE TEMP VIEW continued_runs AS {query('continued_runs')}")
         rows = con.sql(query("attempt_successes")).to_arrow_table().to_pylist()
 
     names = ("valid_attempts", "correct", "invalid", "superseded")

@@ -3,7 +3,16 @@
 import json
 from typing import Any
 
-from tests.queries.traces import agent, land, message, model, request, request_of, tool
+from tests.queries.traces import (
+    agent,
+    land,
+    message,
+    model,
+    request,
+    request_of,
+    response,
+    tool,
+)
 from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
@@ -65,3 +74,48 @@ def test_run_that_waits_is_in_no_rate(lake: Lake) -> None:
     (release,) = report.releases
     assert release.runs.interrupted_runs == 1
     assert (attempts["valid_attempts"], attempts["correct"], attempts["invalid"]) == (1, 1, 0)
+
+
+def land_resumed(lake: Lake) -> None:
+    """Land a run that goes on with the call of the one that waits, on a later day."""
+    told = json.dumps([message("assistant", "It was sent.")])
+    asked, done = (
+        message("assistant", request("send", "c1")),
+        message("tool", response("ok", "c1")),
+    )
+    rest = [
+        agent(1, trace=3, at=900, gen_ai__output__messages=told, **SHARED),
+        model(2, 1, trace=3, at=901, heard=[message("user", "Mail."), asked, done]),
+        tool(3, 1, trace=3, at=902, tool_name="log"),
+    ]
+    land(lake, request_of(rest), seq=2, day=3)
+
+
+def numbers(lake: Lake) -> tuple[Any, ...]:
+    """Return of a lake's only release how many runs there are, wait, and were resumed, calls, attempts."""
+    with connect(lake, layers=(SCORES,)) as con:
+        (release,) = read_report(con, "lake").releases
+        attempts = read_rows(con, "attempt_successes")
+    runs = (release.runs.runs, release.runs.interrupted_runs, release.runs.resumed_runs)
+    correct = [(each["valid_attempts"], each["correct"]) for each in attempts]
+    return (*runs, release.runs.tool_calls, correct)
+
+
+def test_run_that_goes_on_days_later_counts_with_the_one_that_waited(lake: Lake) -> None:
+    """Nothing of the first is built or scored again, and its call counts in the second alone."""
+    asked = [message("assistant", request("send", "c1"))]
+    paused: dict[str, Any] = {"tool_name": "send", "error": "x", "error__type": "ApprovalRequired"}
+    named: dict[str, Any] = {"gen_ai__tool__call__id": "c1"}
+    spans = [
+        agent(1, **SHARED),
+        model(2, 1, at=1, said=asked),
+        tool(3, 1, at=2, **paused, **named),
+    ]
+    land(lake, request_of(spans))
+    score(lake, specification(TASKS))
+    assert numbers(lake) == (1, 1, 0, 1, [])
+
+    land_resumed(lake)
+    done = score(lake, specification(TASKS))
+    assert done.trajectories == 1
+    assert numbers(lake) == (1, 0, 1, 2, [(1, 1)])

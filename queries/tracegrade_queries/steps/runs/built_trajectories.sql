@@ -21,6 +21,9 @@
 --   interrupted_runs
 --   utility_calls
 --   unrecorded_calls
+--   cut_rounds
+--   open_calls
+--   resumed_calls
 -- Columns:
 --   as the table trajectories
 -- Order:
@@ -275,7 +278,10 @@ SELECT
   bucket_traces.imported,
   gathered.injection,
   if(gathered.dropped, ['dropped_attributes'], [])
+  || if(cut_rounds.run IS NULL, [], ['stopped_for_tools'])
   || if(unrecorded_calls.run IS NULL, [], ['unrecorded_calls']) AS flags,
+  coalesce(open_calls.call_ids, []) AS open_calls,
+  coalesce(resumed_calls.call_ids, []) AS resumed_calls,
   bucket_traces.date
 FROM runs
 INNER JOIN bucket_traces USING (trace_id)
@@ -294,6 +300,9 @@ LEFT JOIN interrupted_runs USING (run)
 LEFT JOIN serving_runs USING (run)
 LEFT JOIN unrecorded_calls USING (run)
 LEFT JOIN calling_runs USING (run)
+LEFT JOIN cut_rounds USING (run)
+LEFT JOIN open_calls USING (run)
+LEFT JOIN resumed_calls USING (run)
 -- A lone workflow span, without anything below it, is not a run of an agent.
 WHERE
   step_counts.step_count > 0

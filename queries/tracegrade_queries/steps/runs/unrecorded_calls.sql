@@ -3,7 +3,8 @@
 -- A model says that it stopped to call tools, and until the next model call there is no request,
 -- no execution and no hand-off. Or nothing that the run holds is a tool's, and of a model call
 -- neither what was said nor why it stopped is there, though it used tokens; or what was said may
--- be among the attributes or events that the exporter dropped.
+-- be among the attributes or events that the exporter dropped. Or a conversation's model call is
+-- all of its trace, and what it was given is not there: maybe results of calls in other traces.
 --
 -- Reads:
 --   message_dialects
@@ -13,6 +14,7 @@
 --   recovered_parts
 --   requests
 --   run_agents
+--   runs
 --   runs_of_operations
 --   stop_reasons
 -- Needs:
@@ -68,6 +70,27 @@ lacking AS (
   WHERE operations.dropped AND operations.operation IN ('agent', 'model', 'other')
 ),
 
+hearing AS (
+  SELECT key FROM message_dialects
+  WHERE direction = 'in'
+),
+
+alone AS (
+  SELECT runs_of_operations.run
+  FROM runs
+  INNER JOIN runs_of_operations USING (run)
+  INNER JOIN operations USING (key)
+  WHERE runs.root IS NULL
+  GROUP BY runs_of_operations.run
+  HAVING
+    count(*) = 1
+    AND bool_and(
+      operations.operation = 'model'
+      AND operations.conversation_id IS NOT NULL
+      AND operations.key NOT IN (FROM hearing)
+    )
+),
+
 acts AS (
   SELECT
     runs_of_operations.run,
@@ -110,4 +133,8 @@ UNION
 SELECT lacking.run
 FROM lacking
 ANTI JOIN acts ON lacking.run = acts.run
-ANTI JOIN requests ON lacking.run = requests.run;
+ANTI JOIN requests ON lacking.run = requests.run
+UNION
+SELECT alone.run
+FROM alone
+ANTI JOIN requests ON alone.run = requests.run;

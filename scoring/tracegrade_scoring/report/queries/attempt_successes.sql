@@ -3,9 +3,10 @@
 -- An attempt is the runs of one task, trial and conversation (its turns); it is correct only if
 -- each turn is. Without a conversation, a trial run twice counts by its later run; without trial
 -- and conversation each run is an attempt. A run that was killed on purpose is none, and neither
--- is one that waits for somebody, unless it was judged.
+-- is one that waits for somebody, unless it was judged. What another run goes on with is its part.
 --
 -- Reads:
+--   continued_runs
 --   trajectory_scores
 --   trajectories
 -- Columns:
@@ -40,6 +41,7 @@ WITH runs AS (
     END AS succeeded
   FROM trajectory_scores
   INNER JOIN trajectories USING (trajectory_id)
+  ANTI JOIN continued_runs USING (trajectory_id)
   WHERE
     trajectory_scores.task_id IS NOT NULL
     AND trajectories.parent_trajectory_id IS NULL

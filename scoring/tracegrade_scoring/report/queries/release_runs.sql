@@ -4,6 +4,7 @@
 --
 -- Reads:
 --   run_members
+--   superseded_runs
 --   trajectories
 --   trajectory_scores
 -- Columns:
@@ -18,6 +19,7 @@
 --                                if there is none.
 --   crashed_runs      BIGINT     Scored runs that ended in an error, or whose end never came.
 --   interrupted_runs  BIGINT     Runs that ended waiting for somebody.
+--   resumed_runs      BIGINT     Runs that go on with an earlier one, which is counted with them.
 --   tool_calls        BIGINT     Tool calls, of runs and their sub-agents.
 --   errors            BIGINT     Tool calls that failed, of runs and their sub-agents; of scored
 --                                runs also by what results say.
@@ -57,6 +59,12 @@ WITH roots AS (
     AND (trajectories.is_fragment IS NOT TRUE OR trajectory_scores.trajectory_id IS NOT NULL)
 ),
 
+resumed AS (
+  SELECT DISTINCT continued_by AS trajectory_id
+  FROM superseded_runs
+  WHERE continued_by IS NOT NULL
+),
+
 consumption AS (
   SELECT
     run_members.root_id,
@@ -80,6 +88,7 @@ SELECT
   max(roots.trace_received_ns) FILTER (WHERE roots.waits) + 600000000000 AS waiting_until,
   count(*) FILTER (WHERE roots.crashed) AS crashed_runs,
   count(*) FILTER (WHERE roots.interrupted) AS interrupted_runs,
+  count(resumed.trajectory_id) AS resumed_runs,
   coalesce(sum(consumption.tool_calls), 0)::BIGINT AS tool_calls,
   coalesce(sum(greatest(consumption.errors, roots.failures)), 0)::BIGINT AS errors,
   sum(consumption.input_tokens)::BIGINT AS input_tokens,
@@ -90,5 +99,6 @@ SELECT
   max(roots.known_start) AS last_start
 FROM roots
 INNER JOIN consumption ON roots.trajectory_id = consumption.root_id
+LEFT JOIN resumed ON roots.trajectory_id = resumed.trajectory_id
 GROUP BY roots.release, roots.agent_name, roots.run_mode
 ORDER BY roots.agent_name, roots.run_mode, min(roots.start_time), roots.release;

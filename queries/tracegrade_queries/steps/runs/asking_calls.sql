@@ -1,0 +1,67 @@
+-- Model calls outside of every agent that requested what a later run of their trace was given.
+--
+-- An agent that goes on with what it waited for may begin a run of its own, whose first messages
+-- are the request and its result. The model call that requested it then has no agent's span: it
+-- belongs to that run, as what was done beside it.
+--
+-- Reads:
+--   dialect_messages
+--   operations
+--   runs_of_operations
+-- Needs:
+--   (FROM operations ANTI JOIN runs_of_operations USING (key) WHERE operation = 'model')
+-- Columns:
+--   key        BIGINT   One row each.
+--   run        BIGINT   The first run that was given a result of it.
+--   is_beside  BOOLEAN  True.
+-- Order:
+--   none
+WITH strays AS (
+  SELECT
+    operations.key,
+    operations.trace_id,
+    operations.start_ns
+  FROM operations
+  ANTI JOIN runs_of_operations USING (key)
+  WHERE operations.operation = 'model'
+),
+
+requested AS (
+  SELECT DISTINCT
+    strays.*,
+    dialect_messages.call_id
+  FROM strays
+  INNER JOIN dialect_messages USING (key)
+  WHERE
+    dialect_messages.direction = 'out'
+    AND dialect_messages.part_type = 'tool_call'
+    AND dialect_messages.call_id <> ''
+),
+
+given AS (
+  SELECT
+    operations.trace_id,
+    operations.start_ns,
+    runs_of_operations.run,
+    dialect_messages.call_id
+  FROM operations
+  INNER JOIN runs_of_operations USING (key)
+  INNER JOIN dialect_messages USING (key)
+  WHERE
+    operations.operation = 'model'
+    AND operations.trace_id IN (SELECT requested.trace_id FROM requested)
+    AND dialect_messages.direction = 'in'
+    AND dialect_messages.part_type = 'tool_call_response'
+)
+
+SELECT
+  requested.key,
+  arg_min(given.run, (given.start_ns, given.run)) AS run,
+  TRUE AS is_beside
+FROM requested
+INNER JOIN given
+  ON
+    requested.trace_id = given.trace_id
+    AND requested.call_id = given.call_id
+    AND requested.start_ns < given.start_ns
+GROUP BY requested.key;

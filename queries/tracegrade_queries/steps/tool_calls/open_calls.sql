@@ -1,0 +1,40 @@
+-- Calls that a run left open: their results may come in a run that goes on with it.
+--
+-- It ended waiting for somebody; or no agent's span is there, and its last model call requested
+-- what nothing came of.
+--
+-- Reads:
+--   calls
+--   model_calls
+--   runs
+--   unfinished_runs
+-- Needs:
+--   calls WHERE status IN ('interrupted', 'unknown') AND call_id IS NOT NULL
+-- Columns:
+--   run       BIGINT     One row each.
+--   call_ids  VARCHAR[]  Sorted.
+-- Order:
+--   none
+WITH last_calls AS (
+  SELECT
+    model_calls.run,
+    arg_max(model_calls.model_call, (model_calls.start_ns, model_calls.model_call)) AS model_call
+  FROM model_calls
+  INNER JOIN runs USING (run)
+  ANTI JOIN unfinished_runs USING (run)
+  WHERE runs.root IS NULL
+  GROUP BY model_calls.run
+)
+
+SELECT
+  calls.run,
+  list_sort(list(DISTINCT calls.call_id)) AS call_ids
+FROM calls
+LEFT JOIN last_calls USING (model_call)
+WHERE
+  calls.call_id IS NOT NULL
+  AND (
+    calls.status = 'interrupted'
+    OR (calls.status = 'unknown' AND calls.execution IS NULL AND last_calls.run IS NOT NULL)
+  )
+GROUP BY calls.run;

@@ -1,0 +1,48 @@
+"""A run that goes on with an earlier one counts once, with what both used.
+
+Its own module because reports and comparisons count runs alike.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from duckdb import DuckDBPyConnection
+
+from tracegrade_queries.engine.relations import has_rows
+from tracegrade_scoring.relations import materialise, only
+
+_EARLIER: Final = (
+    "trajectory_id IN (SELECT trajectory_id FROM superseded_runs WHERE continued_by IS NOT NULL)"
+)
+_CONTINUED_BY: Final = (
+    "(SELECT arg_min(continued_by, trajectory_id) FROM superseded_runs AS earlier "
+    "WHERE earlier.trajectory_id = trajectories.trajectory_id)"
+)
+# Its calls are those of the run that goes on with it, which was given their results.
+_AS_PARTS: Final = (
+    f"* REPLACE (coalesce(parent_trajectory_id, {_CONTINUED_BY}) AS parent_trajectory_id, "
+    + ", ".join(
+        f"if({_EARLIER}, 0, {column}) AS {column}"
+        for column in ("step_count", "tool_call_count", "error_count")
+    )
+    + ")"
+)
+
+
+@contextmanager
+def counted_once(con: DuckDBPyConnection) -> Iterator[None]:
+    """Let `trajectories` hold the earlier parts of a run as parts of it, as sub-agents' runs are.
+
+    So they are no runs, and their tokens and costs are the run's. Their steps count as none, since
+    the run that goes on has those that matter. Makes `superseded_runs`, of all runs of the tables.
+
+    Args:
+        con: Holds the tables of a scored lake.
+    """
+    materialise(con, "superseded_runs")
+    if not has_rows(con, "superseded_runs WHERE continued_by IS NOT NULL"):
+        yield
+        return
+    with only(con, ("trajectories",), "TRUE", _AS_PARTS):
+        yield
