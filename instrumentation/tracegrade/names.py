@@ -48,6 +48,7 @@ TOOL_COST: Final = "tracegrade.tool.cost"
 TASK_ID: Final = "tracegrade.task.id"
 TASK_CATEGORY: Final = "tracegrade.task.category"
 TRIAL: Final = "tracegrade.trial"
+RETRIES: Final = "tracegrade.retries"  # how often whoever ran the trial began it anew
 RUN_MODE: Final = "tracegrade.run.mode"
 OUTCOME: Final = "tracegrade.outcome"
 RUN_USER_INPUT: Final = (

@@ -323,6 +323,7 @@ TRAJECTORIES: Final = Table(
             "Sorted; empty if none, NULL if an earlier version built the row. unrecorded_calls: "
             "tool calls were made, or may have been, that the trace does not hold. "
             "dropped_attributes: the exporter dropped attributes or events of a span of the run. "
+            "retried: whoever ran the trial began it anew after errors (`tracegrade.retries`). "
             "stopped_for_tools: no span is an agent's, and its last model call stopped to call "
             "tools of which the trace holds nothing.",
         ),

@@ -32,6 +32,7 @@ GUESSES: Final[dict[str, tuple[str, ...]]] = {
     "task": ("task_id", "instance_id", "problem_id", "question_id", "task.id", "task"),
     "category": ("task_category", "category"),
     "trial": ("trial", "trial_id", "attempt"),
+    "retries": ("error_retries",),
     "success": ("success", "passed", "resolved", "is_correct", "correct", "reward", "outcome"),
     "release": ("release",),
     "agent": ("agent_name", "agent"),

@@ -145,6 +145,8 @@ class Trajectory:
     task: str | None = None
     category: str | None = None
     trial: int | None = None
+    retries: int | None = None
+    """How often whoever ran it began it anew, after errors; None or 0 if never."""
     outcome: str | None = None
     release: str | None = None
     agent: str | None = None
@@ -322,6 +324,7 @@ class _Writer:
             names.TASK_ID: run.task,
             names.TASK_CATEGORY: run.category,
             names.TRIAL: run.trial,
+            names.RETRIES: run.retries or None,
             names.OUTCOME: run.outcome,
             names.INPUT_MESSAGES: _said("user", asked),
             names.OUTPUT_MESSAGES: _said("assistant", run.answer),

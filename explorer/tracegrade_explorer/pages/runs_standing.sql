@@ -30,9 +30,9 @@ roots AS (
     coalesce(trajectories.interrupted, FALSE) AS interrupted,
     resuming.trajectory_id IS NOT NULL AS resumed
   FROM trajectories
+  LEFT JOIN trajectory_scores USING (trajectory_id)
   ANTI JOIN kept_continued ON trajectories.trajectory_id = kept_continued.trajectory_id
   LEFT JOIN resuming ON trajectories.trajectory_id = resuming.trajectory_id
-  LEFT JOIN trajectory_scores USING (trajectory_id)
   WHERE
     trajectories.parent_trajectory_id IS NULL
     AND (trajectories.is_fragment IS NOT TRUE OR trajectory_scores.trajectory_id IS NOT NULL)

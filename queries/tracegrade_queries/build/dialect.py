@@ -127,6 +127,7 @@ OPERATIONS: Final = Table(
         Column("task_id", TEXT, "Task of the run."),
         Column("task_category", TEXT, "Its category."),
         Column("trial", INTEGER, "Number of the attempt."),
+        Column("retries", INTEGER, "How often it was begun anew, after errors."),
         Column("run_mode", TEXT, "production | live | mocked."),
         Column("outcome", TEXT, "success | failure | invalid, as declared."),
         Column("injection", TEXT, "Why the run is no attempt: early | mid | late, …"),

@@ -42,6 +42,7 @@ WITH marked_spans AS (
         'tracegrade.task.id',
         'tracegrade.task.category',
         'tracegrade.trial',
+        'tracegrade.retries',
         'tracegrade.run.mode',
         'tracegrade.outcome',
         'tracegrade.injection',
@@ -78,6 +79,7 @@ SELECT
   attributes['tracegrade.task.id'] AS task_id,
   attributes['tracegrade.task.category'] AS task_category,
   try_cast(attributes['tracegrade.trial'] AS INTEGER) AS trial,
+  try_cast(attributes['tracegrade.retries'] AS INTEGER) AS retries,
   attributes['tracegrade.run.mode'] AS run_mode,
   attributes['tracegrade.outcome'] AS outcome,
   -- Who kills a run says so in spans of its own: an agent could take its failures out.

@@ -106,6 +106,8 @@ def _passes(of: Reliability, found: Sequence[Pass]) -> list[dict[str, Any]]:
         "n_invalid": of.invalid,
         "missing": of.missing,
         "superseded": of.superseded,
+        "retried": of.retried,
+        "repeated": of.repeated,
         "min_trials": of.least,
         "dropped_tasks": of.dropped,
         "uncounted_tasks": of.uncounted,

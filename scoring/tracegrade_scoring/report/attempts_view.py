@@ -69,6 +69,17 @@ def _attempts_behind(row: Pass, found: Reliability) -> Iterator[str]:
 
 
 def _notes(found: Reliability) -> Iterator[str]:
+    valid = words.count(found.valid, "attempt")
+    if found.retried:
+        yield (
+            f"{found.retried:,} of {valid} had more than one chance: "
+            "begun anew after errors, of which an agent may cause some itself."
+        )
+    if found.repeated:
+        yield (
+            f"{found.repeated:,} of {valid} repeat a trial in another conversation, and count "
+            "beside the first."
+        )
     last = found.passes[-1].k
     end = f"k ends at {last}: the task with the fewest attempts has {found.fewest:,}"
     if last == LARGEST_K < found.fewest:

@@ -154,6 +154,10 @@ class Reliability:
     """The tier of each task category, where there are several."""
     dropped: int = 0
     """Tasks with fewer attempts than `least`."""
+    retried: int = 0
+    """Valid attempts that were begun anew after errors: they had more than one chance."""
+    repeated: int = 0
+    """Valid attempts at a trial beyond its first, in other conversations."""
     other_estimators: tuple[Pass, ...] = ()
     """The same by the other estimators."""
 

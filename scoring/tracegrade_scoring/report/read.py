@@ -264,7 +264,8 @@ def _reliability(
     tasks = [_attempts(row) for row in rows]
     counting = counting._replace(min_trials=_least(tasks, counting))
     counted = _counted(tasks, counting)
-    kept = {row["task_id"]: _attempts(row) for row in rows if _counts(row, counting)}
+    kept_rows = [row for row in rows if _counts(row, counting)]
+    kept = {row["task_id"]: _attempts(row) for row in kept_rows}
     elsewhere = {row["task_id"] for row in tried if _counts(row, counting)}
     attempts, valid, invalid = (
         sum(task.valid for task in counted.tasks),
@@ -286,13 +287,17 @@ def _reliability(
         tier=classify(counted.tasks, level),
         categories=tuple(_categories(rows, counting, level)),
         dropped=counted.dropped,
+        retried=sum(row["retried"] for row in kept_rows),
+        repeated=sum(row["repeated"] for row in kept_rows),
         other_estimators=tuple(
             row for name in others for row in passes(counted.tasks, name, level=level)
         ),
     )
 
 
-_NO_ATTEMPTS: Final = {"valid_attempts": 0, "correct": 0, "invalid": 0, "superseded": 0}
+_NO_ATTEMPTS: Final = dict.fromkeys(
+    ("valid_attempts", "correct", "invalid", "superseded", "retried", "repeated"), 0
+)
 
 
 def _attempts(row: Row) -> Attempts:

@@ -72,6 +72,19 @@ def test_archive_holds_the_same_runs(tmp_path: Path) -> None:
     assert [note.split("/")[-1].partition(":")[0] for note in outcome.notes] == ["broken.json"]
 
 
+def test_sample_that_was_retried_says_so(tmp_path: Path) -> None:
+    """The errors of its first tries stand in the log; the sample is told once, as it ended."""
+    errors = [{"message": "timeout", "traceback": "", "traceback_ansi": ""}]
+    samples = [sample(error_retries=errors), sample(2, error_retries=[]), sample(3)]
+    outcome = imported(tmp_path, written(tmp_path, {"eval": EVAL, "plan": {}, "samples": samples}))
+
+    assert outcome.rows("SELECT trial, flags FROM trajectories ORDER BY trial") == [
+        (1, ["retried"]),
+        (2, []),
+        (3, []),
+    ]
+
+
 def verdicts(outcome: Outcome) -> list[tuple[Any, ...]]:
     """Return (value, label, source, evidence) of all verdicts."""
     return outcome.imported_rows(

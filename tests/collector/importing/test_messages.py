@@ -229,7 +229,7 @@ def test_fields_stand_where_the_map_says(folder: Path) -> Scene:
     lake = Lake.create(folder / "lake")
     record = {
         "log": {"messages": chat()["messages"]},
-        "info": {"task": "t-1", "runs": [{"n": 3}]},
+        "info": {"task": "t-1", "runs": [{"n": 3, "again": 2}]},
         "is.good": True,
         "who": "weather",
         "v": "2.0",
@@ -240,6 +240,7 @@ def test_fields_stand_where_the_map_says(folder: Path) -> Scene:
         "messages": "log.messages",
         "task": "info.task",
         "trial": "info.runs.0.n",
+        "retries": "info.runs.0.again",
         "success": "is.good",
         "agent": "who",
         "release": "v",
@@ -251,10 +252,10 @@ def test_fields_stand_where_the_map_says(folder: Path) -> Scene:
     outcome = yield Outcome(lake, Imported(), [])
     assert outcome.rows(
         "SELECT task_id, trial, outcome, agent_name, release, user_input, final_answer, "
-        "start_time::VARCHAR FROM trajectories"
+        "start_time::VARCHAR, flags FROM trajectories"
     ) == [
         ("t-1", 3, "success", "weather", "2.0", "Weather in Paris?", "It is 22C.",
-         "2026-01-02 03:04:05"),
+         "2026-01-02 03:04:05", ["retried"]),
     ]  # fmt: skip
 
 

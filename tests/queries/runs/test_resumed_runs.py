@@ -270,7 +270,7 @@ def test_runs_say_which_calls_they_left_open_and_which_they_took_up() -> Scene:
 @built_together
 def test_model_calls_alone_take_up_what_one_before_them_left_open() -> Scene:
     """A client's instrumentation begins a trace with each call; the conversation is told."""
-    told_by = {"gen_ai__conversation__id": "k"}
+    told_by: Row = {"gen_ai__conversation__id": "k"}
     lake = yield apart(
         [
             [model(1, heard=[ASKED], said=[OPEN], **told_by)],

@@ -92,7 +92,7 @@ def land_resumed(lake: Lake) -> None:
 
 
 def numbers(lake: Lake) -> tuple[Any, ...]:
-    """Return of a lake's only release how many runs there are, wait, and were resumed, calls, attempts."""
+    """Return of a lake's only release its runs, those that wait, were resumed, calls, attempts."""
     with connect(lake, layers=(SCORES,)) as con:
         (release,) = read_report(con, "lake").releases
         attempts = read_rows(con, "attempt_successes")

@@ -127,6 +127,37 @@ def test_superseded_run_is_in_no_metric(tables: Tables) -> None:
     assert tables.con.sql("SELECT count(*) FROM trajectory_scores").fetchall() == [(3,)]
 
 
+def test_attempts_that_had_more_than_one_chance_are_named(tables: Tables) -> None:
+    """Begun anew after errors, or a trial that counts again in another conversation."""
+    attempt(tables, 1.0, task_id="a", trial=1, flags=["retried"])
+    attempt(tables, 1.0, task_id="a", trial=2, conversation_id="k1")
+    attempt(tables, 0.0, task_id="a", trial=2, conversation_id="k2")
+
+    report = tables.report()
+    cohort = only(report).reliability
+
+    assert cohort is not None
+    assert (cohort.valid, cohort.retried, cohort.repeated) == (3, 1, 1)
+    page = render_markdown(report)
+    assert "1 of 3 attempts had more than one chance" in page
+    assert "1 of 3 attempts repeat a trial in another conversation" in page
+
+
+def test_attempts_with_one_chance_each_need_no_word(tables: Tables) -> None:
+    """Trials of their own, and conversations without a trial."""
+    for trial in (1, 2):
+        attempt(tables, 1.0, task_id="a", trial=trial, flags=["dropped_attributes"])
+    for conversation in ("k1", "k2"):
+        attempt(tables, 1.0, task_id="a", conversation_id=conversation)
+
+    report = tables.report()
+    cohort = only(report).reliability
+
+    assert cohort is not None
+    assert (cohort.valid, cohort.retried, cohort.repeated) == (4, 0, 0)
+    assert "chance" not in render_markdown(report)
+
+
 def test_sub_agents_count_with_their_run(tables: Tables) -> None:
     """Calls, failures and tokens of sub-agents at any depth are the run's; they are no runs."""
     run = tables.run(tool_call_count=3, input_tokens=100)

@@ -50,7 +50,7 @@ FIELDS: Final = (
 )
 """What is read of a record."""
 
-MAX_TRIAL: Final = 2**31 - 1
+MAX_WHOLE: Final = 2**31 - 1
 
 _INVALID: Final = {"invalid", "error"}
 
@@ -259,7 +259,8 @@ def _trajectory(
         [message if message.model else replace(message, model=model) for message in messages],
         task=text("task"),
         category=text("category"),
-        trial=_trial(fields.find(value, "trial"), ignored),
+        trial=_whole(fields.find(value, "trial"), "trials", ignored),
+        retries=_retries(fields.find(value, "retries"), ignored),
         outcome=_outcome(fields.find(value, "success"), ignored),
         release=text("release"),
         agent=text("agent"),
@@ -272,16 +273,21 @@ def _trajectory(
     )
 
 
-def _trial(value: Any, ignored: Counter[str]) -> int | None:
+def _retries(value: Any, ignored: Counter[str]) -> int | None:
+    """Return how many there were: their number, or as many as are told one by one."""
+    return len(value) if isinstance(value, list) else _whole(value, "retries", ignored)
+
+
+def _whole(value: Any, what: str, ignored: Counter[str]) -> int | None:
     if value is None:
         return None
     try:
-        trial = int(value)
+        number = int(value)
     except (TypeError, ValueError, OverflowError):
-        trial = -1
-    if 0 <= trial <= MAX_TRIAL and trial == float(value):
-        return trial
-    ignored["trials that are not a whole number"] += 1
+        number = -1
+    if 0 <= number <= MAX_WHOLE and number == float(value):
+        return number
+    ignored[f"{what} that are not a whole number"] += 1
     return None
 
 

@@ -9,7 +9,7 @@
 --   operations
 --   runs_of_operations
 -- Needs:
---   (FROM operations ANTI JOIN runs_of_operations USING (key) WHERE operation = 'model')
+--   operations WHERE operation = 'model' AND key NOT IN (SELECT key FROM runs_of_operations)
 -- Columns:
 --   key        BIGINT   One row each.
 --   run        BIGINT   The first run that was given a result of it.

@@ -66,6 +66,7 @@ gathered AS (
     bool_and(operation IN ('tool', 'observation')) AS has_tools_alone,
     bool_and(operation IN ('model', 'other')) AS has_models_alone,
     bool_or(dropped) AS dropped,
+    bool_or(retries > 0) AS retried,
     list_sort(list_distinct(list(dialect))) AS dialects
   FROM members
   GROUP BY run
@@ -278,6 +279,7 @@ SELECT
   bucket_traces.imported,
   gathered.injection,
   if(gathered.dropped, ['dropped_attributes'], [])
+  || if(gathered.retried, ['retried'], [])
   || if(cut_rounds.run IS NULL, [], ['stopped_for_tools'])
   || if(unrecorded_calls.run IS NULL, [], ['unrecorded_calls']) AS flags,
   coalesce(open_calls.call_ids, []) AS open_calls,

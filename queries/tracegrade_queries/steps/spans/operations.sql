@@ -60,6 +60,7 @@
 --   task_id             VARCHAR
 --   task_category       VARCHAR
 --   trial               INTEGER
+--   retries             INTEGER
 --   run_mode            VARCHAR
 --   outcome             VARCHAR
 --   injection           VARCHAR
@@ -125,6 +126,7 @@ hybrid AS (
     arg_min(task_id, precedence) AS task_id,
     arg_min(task_category, precedence) AS task_category,
     arg_min(trial, precedence) AS trial,
+    arg_min(retries, precedence) AS retries,
     arg_min(run_mode, precedence) AS run_mode,
     arg_min(outcome, precedence) AS outcome,
     arg_min(injection, precedence) AS injection,
@@ -249,6 +251,7 @@ SELECT
   coalesce(counted.task_id, bucket_spans.declared.task) AS task_id,
   coalesce(counted.task_category, bucket_spans.declared.category) AS task_category,
   coalesce(counted.trial, bucket_spans.declared.trial) AS trial,
+  counted.retries,
   coalesce(counted.run_mode, bucket_spans.declared.run_mode) AS run_mode,
   counted.outcome,
   counted.injection,

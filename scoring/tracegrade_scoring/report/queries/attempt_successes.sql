@@ -19,6 +19,8 @@
 --   correct         BIGINT   Of these, successful.
 --   invalid         BIGINT   Attempts of unknown success, which are not failures.
 --   superseded      BIGINT   Runs that a later run of the same trial replaced.
+--   retried         BIGINT   Valid attempts that were begun anew after errors, as their runs say.
+--   repeated        BIGINT   Valid attempts at a trial beyond its first: in other conversations.
 -- Order:
 --   agent_name, run_mode, release, task_id
 WITH runs AS (
@@ -31,6 +33,7 @@ WITH runs AS (
     trajectories.run_mode,
     trajectories.trial,
     trajectories.conversation_id,
+    coalesce(list_contains(trajectories.flags, 'retried'), FALSE) AS retried,
     trajectories.start_time,
     CASE
       WHEN trajectories.trial IS NULL AND trajectories.conversation_id IS NULL
@@ -60,6 +63,8 @@ attempts AS (
     run_mode,
     task_id,
     conversation_id,
+    trial,
+    bool_or(retried) AS retried,
     max(task_category) AS task_category,
     count(*) AS turns,
     -- One turn of unknown success makes the attempt's unknown, unless another failed.
@@ -82,7 +87,10 @@ SELECT
   count(succeeded) AS valid_attempts,
   count(*) FILTER (WHERE succeeded = 1) AS correct,
   count_if(succeeded IS NULL)::BIGINT AS invalid,
-  coalesce(sum(turns - 1) FILTER (WHERE conversation_id IS NULL), 0)::BIGINT AS superseded
+  coalesce(sum(turns - 1) FILTER (WHERE conversation_id IS NULL), 0)::BIGINT AS superseded,
+  count(*) FILTER (WHERE retried AND succeeded IS NOT NULL) AS retried,
+  count(trial) FILTER (WHERE succeeded IS NOT NULL)
+  - count(DISTINCT trial) FILTER (WHERE succeeded IS NOT NULL) AS repeated
 FROM attempts
 GROUP BY release, agent_name, run_mode, task_id
 ORDER BY agent_name, run_mode, release, task_id;
