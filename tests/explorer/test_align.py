@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracegrade_explorer.comparison.align import align, parting, word_diff
+from tracegrade_explorer.comparison.page import pair_rows
 from tracegrade_scoring.timeline.model import Step
 
 
@@ -65,6 +66,18 @@ def test_thoughts_are_never_aligned_across_a_call() -> None:
     assert told(one, other) == [
         (0, None, "only_first"), (1, 0, "same"), (None, 1, "only_second"),
     ]  # fmt: skip
+
+
+def test_calls_that_did_not_end_well_say_how() -> None:
+    """One that waits is told like one that failed; of the others nothing has to be said."""
+    statuses = ("ok", "error", "not_executed", "interrupted", "unknown")
+    told_by = [{**call("send"), "status": status} for status in statuses]
+
+    rows = pair_rows(align(steps(*told_by), steps(*told_by)))
+
+    shown = [row["first"]["status"] for row in rows]
+    assert shown == ["", "error", "not_executed", "interrupted", ""]
+    assert [row["second"]["status"] for row in rows] == shown
 
 
 def test_equal_runs_do_not_part() -> None:

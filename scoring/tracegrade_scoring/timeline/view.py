@@ -48,6 +48,7 @@ FLAGS: Final = {
 RUN_FLAGS: Final = {
     "unrecorded_calls": "tool calls were made, or may have been, that were not recorded",
     "dropped_attributes": "the exporter dropped attributes",
+    "retried": "it was begun anew after errors",
 }
 """What a flag of a run means."""
 

@@ -321,3 +321,41 @@ def test_model_calls_that_stopped_for_tools_of_which_nothing_is_there() -> Scene
         ["stopped_for_tools", "unrecorded_calls"],
         [],
     ]
+
+
+@built_together
+def test_runs_of_one_trace_go_on_with_each_other() -> Scene:
+    """What the first left open is a call of the second, and stays open in the first."""
+    call: Row = {"tool_name": "ask_client", "gen_ai__tool__call__id": "c1"}
+    lake = yield [
+        span(9, ms=1000, name="POST /"),
+        agent(1, 9),
+        model(2, 1, at=1, heard=[ASKED], said=[OPEN]),
+        tool(3, 1, at=2, error="x", error__type="ApprovalRequired", **call),
+        agent(5, 9, at=500),
+        model(6, 5, at=501, heard=[ASKED, OPEN, RESULT], said=BOOKED),
+    ]
+
+    assert taken_up(lake) == [(["c1"], []), ([], ["c1"])]
+    calls = "SELECT status, result FROM steps WHERE kind = 'tool_call' ORDER BY trajectory_id"
+    assert [tuple(row.values()) for row in rows(lake, calls)] == [
+        ("interrupted", None),
+        ("ok", "3 May"),
+    ]
+
+
+@built_together
+def test_agent_that_hears_what_another_did_before_it_takes_nothing_up() -> Scene:
+    """The first of the trace was told the result, so the call is its own."""
+    call: Row = {"tool_name": "ask_client", "gen_ai__tool__call__id": "c1"}
+    lake = yield [
+        span(9, ms=1000, name="POST /"),
+        agent(1, 9),
+        model(2, 1, at=1, heard=[ASKED], said=[OPEN]),
+        tool(3, 1, at=2, gen_ai__tool__call__result="3 May", **call),
+        agent(5, 9, at=500, agent_name="b"),
+        model(6, 5, at=501, heard=[ASKED, OPEN, RESULT], said=BOOKED),
+    ]
+
+    assert taken_up(lake) == [([], []), ([], [])]
+    assert len([line for line in story(lake) if line.startswith("tool_call")]) == 1

@@ -306,6 +306,20 @@ def test_superseded_run_is_counted_and_nothing_else(tables: Tables) -> None:
     assert "same trial, 1 (1) and 0 (2)" in render_markdown(judge(found, [])).replace("\\", "")
 
 
+def test_run_that_waits_is_no_attempt_of_a_comparison(tables: Tables) -> None:
+    """Nobody knows how it ends: it is a run, neither replaced nor in any rate of success."""
+    for release in ("1", "2"):
+        for outcome, facts in ((1.0, {}), (None, {"interrupted": True})):
+            run_id = tables.run(release, task_id="a", trial=1, **facts)
+            tables.scored(run_id, "a")
+            tables.score(run_id, "success", outcome, numerator=outcome, denominator=1.0)
+    (comparison,) = read_comparisons(tables.con, "lake", "1", "2").cohorts
+
+    assert (comparison.cohort.base_runs, comparison.cohort.base_superseded) == (2, 0)
+    success = comparison.metrics["success"].found
+    assert (success.base, success.candidate) == (1, 1)
+
+
 def test_optimum_is_observed_over_the_compared_releases_alone(tables: Tables) -> None:
     """A run of a third release that needed fewer steps says nothing here."""
     for release, steps in (("1", 4), ("1", 8), ("2", 4), ("2", 4), ("3", 1), ("3", 1), ("3", 1)):

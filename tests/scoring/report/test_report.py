@@ -127,6 +127,24 @@ def test_superseded_run_is_in_no_metric(tables: Tables) -> None:
     assert tables.con.sql("SELECT count(*) FROM trajectory_scores").fetchall() == [(3,)]
 
 
+def test_run_that_waits_replaces_none_and_is_not_replaced(tables: Tables) -> None:
+    """The one of its trial that ended counts, whichever began first; unless it was judged."""
+    waiting: dict[str, Any] = {"interrupted": True}
+    attempt(tables, None, task_id="a", trial=1, **waiting)
+    attempt(tables, 1.0, task_id="a", trial=1)
+    attempt(tables, None, task_id="a", trial=1, **waiting)
+    attempt(tables, 1.0, task_id="a", trial=2)
+    attempt(tables, 0.0, task_id="a", trial=2, **waiting)
+
+    cohort = only(tables.report()).reliability
+
+    assert cohort is not None
+    assert (cohort.valid, cohort.invalid, cohort.superseded) == (2, 0, 1)
+    assert cohort.passes[0].pass_at_k == 0.5
+    replaced = tables.con.sql("SELECT trajectory_id FROM superseded_runs").fetchall()
+    assert replaced == [("t4",)]
+
+
 def test_attempts_that_had_more_than_one_chance_are_named(tables: Tables) -> None:
     """Begun anew after errors, or a trial that counts again in another conversation."""
     attempt(tables, 1.0, task_id="a", trial=1, flags=["retried"])

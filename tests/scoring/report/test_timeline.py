@@ -57,6 +57,25 @@ def refund(tables: Tables, said: str = "The refund is done.") -> str:
     return run
 
 
+def test_timeline_says_what_became_of_a_run_that_did_not_end(tables: Tables) -> None:
+    """It waits, and how much of it is missing; its call says so, too."""
+    run = tables.run(interrupted=True, flags=["dropped_attributes", "retried", "unrecorded_calls"])
+    tables.insert(
+        "steps", trajectory_id=run, step_index=0, kind="tool_call", tool_name="send",
+        status="interrupted", span_id="s0", flags=[],
+    )  # fmt: skip
+
+    shown = " ".join(render_terminal(timeline(tables, run), width=100, colour=False).split())
+
+    assert "interrupted: it waits for an approval, an answer or a result" in shown
+    assert "the exporter dropped attributes" in shown
+    assert "it was begun anew after errors" in shown
+    assert "tool calls were made, or may have been, that were not recorded" in shown
+    assert "send interrupted" in shown
+    (step,) = timeline(tables, run).steps
+    assert step.status == "interrupted"
+
+
 def timeline(tables: Tables, name: str, **limits: int) -> Timeline:
     """Return the run of that name."""
     return read_timeline(tables.con, "lake", name, Window(**limits))

@@ -1,8 +1,9 @@
 -- Calls that a run was given with their results: it goes on with a run that was waiting.
 --
 -- The input of its first model call ends with results, and no user spoke after them; the messages
--- before request them. What another run of the trace requested, or this one executed, is no such
--- call, and what was said before the user spoke last is history. Without an agent's span it has
+-- before request them. What another run of the trace requested is no such call, unless that had
+-- ended and nothing had come of it; nor is what this one executed, and what was said before the
+-- user spoke last is history. Without an agent's span it has
 -- to be known which run that was: by its conversation, or by an id that no other call has.
 --
 -- Reads:
@@ -72,9 +73,12 @@ asked AS (
 requested AS (
   SELECT DISTINCT
     runs.trace_id,
-    model_parts.call_id
+    model_parts.run,
+    model_parts.call_id,
+    operations.end_ns
   FROM model_parts
   INNER JOIN runs USING (run)
+  LEFT JOIN operations ON runs.root = operations.key
   WHERE
     model_parts.direction = 'out'
     AND model_parts.part_type = 'tool_call'
@@ -84,10 +88,38 @@ requested AS (
 executed AS (
   SELECT
     runs_of_operations.run,
-    operations.call_id
+    operations.call_id,
+    operations.paused
   FROM operations
   INNER JOIN runs_of_operations USING (key)
   WHERE operations.operation = 'tool' AND operations.call_id IS NOT NULL
+),
+
+-- Calls of which something came in the run that requested them.
+done AS (
+  SELECT
+    run,
+    call_id
+  FROM executed
+  WHERE NOT paused
+  UNION
+  SELECT
+    run,
+    call_id
+  FROM model_parts
+  WHERE
+    direction = 'in'
+    AND part_type = 'tool_call_response'
+    AND run IN (SELECT requested.run FROM requested)
+),
+
+others AS (
+  SELECT
+    requested.trace_id,
+    requested.call_id,
+    CASE WHEN done.run IS NULL THEN requested.end_ns END AS left_open_ns
+  FROM requested
+  LEFT JOIN done ON requested.run = done.run AND requested.call_id = done.call_id
 )
 
 SELECT
@@ -101,6 +133,10 @@ SELECT
   arg_max(asked.arguments, asked.place) AS arguments
 FROM asked
 INNER JOIN operations ON coalesce(asked.root, asked.model_call) = operations.key
-ANTI JOIN requested ON asked.trace_id = requested.trace_id AND asked.call_id = requested.call_id
+ANTI JOIN others
+  ON
+    asked.trace_id = others.trace_id
+    AND asked.call_id = others.call_id
+    AND coalesce(asked.start_ns < others.left_open_ns, TRUE)
 ANTI JOIN executed ON asked.run = executed.run AND asked.call_id = executed.call_id
 GROUP BY asked.run, asked.model_call, asked.call_id;

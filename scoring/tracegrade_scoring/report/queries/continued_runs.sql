@@ -1,9 +1,9 @@
 -- Runs that are the earlier part of another one, which goes on with them.
 --
--- A later run of the conversation has a call that they left open: it began with the result, or by
--- executing it. Where a side names no conversation, the call's id has to be one that no other call
--- has. Or no span of either is an agent's, and the earlier one stopped to call tools of which its
--- trace holds nothing: the next of the conversation goes on.
+-- A later run of the conversation, or of the trace, has a call that they left open: it began with
+-- the result, or by executing it. Where a side names no conversation, the call's id has to be one
+-- that no other call has. Or no span of either is an agent's, and the earlier one stopped to call
+-- tools of which its trace holds nothing: the next of the conversation goes on.
 -- Source: docs/metrics.md, section 8.2.
 --
 -- Reads:
@@ -16,6 +16,7 @@
 WITH earlier AS (
   SELECT
     trajectory_id,
+    trace_id,
     conversation_id,
     start_time,
     unnest(open_calls) AS call_id
@@ -26,6 +27,7 @@ WITH earlier AS (
 later AS (
   SELECT
     trajectory_id,
+    trace_id,
     conversation_id,
     start_time,
     unnest(resumed_calls) AS call_id
@@ -46,6 +48,7 @@ by_call AS (
       AND (earlier.start_time, earlier.trajectory_id) < (later.start_time, later.trajectory_id)
       AND (
         earlier.conversation_id = later.conversation_id
+        OR earlier.trace_id = later.trace_id
         OR (
           (earlier.conversation_id IS NULL OR later.conversation_id IS NULL)
           AND length(later.call_id) >= 12
