@@ -173,7 +173,7 @@ def _trajectory(
         task=f"{task}/{sample_id}",
         category=as_text(task) if task else None,
         trial=epoch if type(epoch) is int and 0 <= epoch < 2**31 else None,
-        retries=len(_list(sample.get("error_retries"))),
+        retries=len(as_list(sample.get("error_retries"))),
         outcome=outcome,
         agent=as_text(log.eval["solver"]) if log.eval.get("solver") else None,
         time_ns=nanoseconds(sample.get("started_at") or log.eval.get("created")),

@@ -45,7 +45,8 @@ from tracegrade_collector.importing.whose_calls import with_own_replies
 
 FORMAT: Final = "messages"
 FIELDS: Final = (
-    *("messages", "steps", "task", "category", "trial", "success", "release", "agent", "model"),
+    *("messages", "steps", "task", "category", "trial", "retries", "success", "release", "agent"),
+    "model",
     *("conversation", "user_input", "time", "system", "tools", "answer"),
 )
 """What is read of a record."""
