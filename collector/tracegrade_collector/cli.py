@@ -95,6 +95,10 @@ def import_(  # noqa: PLR0913, PLR0917 - one parameter per option
         bool,
         typer.Option("--code-calls", help="Read fenced code and the reply after it as a call."),
     ] = False,
+    code_language: Annotated[
+        list[str] | None,
+        typer.Option(help="Languages whose code is a call: python,bash,… (code: of no name)."),
+    ] = None,
     allow_partial: Annotated[
         bool,
         typer.Option(
@@ -111,7 +115,13 @@ def import_(  # noqa: PLR0913, PLR0917 - one parameter per option
     from tracegrade_collector.config import CollectorConfig
 
     options = ImportOptions(
-        format_, map_ or (), role or (), plan_marker, code_calls, allow_partial
+        format_,
+        map_ or (),
+        role or (),
+        plan_marker,
+        code_calls,
+        code_language or (),
+        allow_partial,
     )
     run_import(files, lake, options, CollectorConfig.load(config, {"redact": redact}))
 

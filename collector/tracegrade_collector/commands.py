@@ -19,6 +19,7 @@ from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.encoding.otlp_http import OtlpHttp
 from tracegrade_collector.errors import NotAllImported, OutUnwritable
 from tracegrade_collector.export import Exported, export_http, export_json
+from tracegrade_collector.importing.fenced_code import parse_languages
 from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_collector.importing.known_formats import NAMES
 from tracegrade_collector.importing.mapping import parse_map
@@ -57,13 +58,15 @@ class ImportOptions:
     roles: Sequence[str]
     plan_marker: str | None
     code_calls: bool
+    code_languages: Sequence[str]
     allow_partial: bool
 
     def parsed(self) -> ReadOptions:
         """Return them checked.
 
         Raises:
-            BadInput: The format, a mapped field or a role is unknown, or the marker is no pattern.
+            BadInput: The format, a mapped field or a role is unknown, a language is no word, or
+                the marker is no pattern.
         """
         _check_choice("--format", self.format, NAMES)
         return ReadOptions(
@@ -71,7 +74,8 @@ class ImportOptions:
             parse_map(self.mapped),
             parse_roles(self.roles),
             parse_marker(self.plan_marker),
-            self.code_calls,
+            self.code_calls or bool(self.code_languages),
+            parse_languages(self.code_languages),
             self.allow_partial,
         )
 

@@ -2,14 +2,17 @@
 
 For logs of agents that act by writing code: a block is a call of the tool that is its language,
 what is said before it a thought, and the next message, if the user's or a tool's, its result.
+What a fence names that nobody runs (JSON, a document, an output) is what the model says. Code is
+kept as it stands: none is taken for code of another language, or taken apart.
 """
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from tracegrade.errors import BadInput
 from tracegrade_collector.importing.spellings import joined
 from tracegrade_collector.importing.trajectory import (
     Message,
@@ -22,6 +25,22 @@ from tracegrade_collector.importing.trajectory import (
 
 CODE: Final = "code"
 """The tool of a block that does not say its language."""
+
+_SAME: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("py", "python3", "ipython"), "python"),
+    **dict.fromkeys(("js", "node"), "javascript"),
+    **dict.fromkeys(("ps1", "pwsh"), "powershell"),
+    "shell": "sh",
+    "ts": "typescript",
+}
+"""Languages that have several names in fences."""
+
+_NEVER_RUN: Final = frozenset(
+    {"console", "csv", "css", "diff", "html", "http", "ini", "json", "json5", "jsonc", "jsonl"}
+    | {"latex", "log", "markdown", "md", "mermaid", "output", "patch", "plain", "plaintext"}
+    | {"svg", "tex", "text", "toml", "tsv", "txt", "xml", "yaml", "yml"}
+)
+"""Data, documents and what programs put out."""
 
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})([^`]*)")
 _LANGUAGE: Final = re.compile(r"\w[\w+#-]*")
@@ -36,8 +55,26 @@ class Block(NamedTuple):
     text: str
 
 
-def code_calls(messages: Sequence[Message]) -> list[Message]:
+def parse_languages(texts: Iterable[str]) -> frozenset[str]:
+    """Return the languages, each by the one name that its calls have.
+
+    Raises:
+        BadInput: A text is not LANGUAGE,….
+    """
+    named = [each.strip().casefold() for text in texts for each in text.split(",")]
+    for each in named:
+        if not _LANGUAGE.fullmatch(each):
+            msg = f"--code-language must be LANGUAGE,…, such as python,bash, got '{each}'"
+            raise BadInput(msg)
+    return frozenset(_SAME.get(each, each) for each in named)
+
+
+def code_calls(messages: Sequence[Message], languages: Collection[str] = ()) -> list[Message]:
     """Return the messages, with code that got a reply as calls and the replies as their results.
+
+    Args:
+        messages: Of a run.
+        languages: Whose code is a call; if empty, of all that are run.
 
     A message that requests tools in another way stays as it is. Of several blocks in a message the
     reply belongs to the last; what became of the others is not known.
@@ -49,7 +86,7 @@ def code_calls(messages: Sequence[Message]) -> list[Message]:
         call_id, awaited = awaited, None
         if call_id is not None:
             found.append(_reply(message, call_id))
-        elif _is_reply(after) and (pieces := _pieces(message, f"code-{index}")):
+        elif _is_reply(after) and (pieces := _pieces(message, f"code-{index}", languages)):
             found.append(replace(message, pieces=pieces))
             awaited = next(p.call_id for p in reversed(pieces) if isinstance(p, ToolCall))
         else:
@@ -57,26 +94,37 @@ def code_calls(messages: Sequence[Message]) -> list[Message]:
     return found
 
 
-def blocks(text: str) -> Iterator[Block]:
+def blocks(text: str, languages: Collection[str] = ()) -> Iterator[Block]:
     """Yield code and other texts in order; a fence that is not closed ends with the text."""
-    fence, tool, lines = "", "", list[str]()
-    for line in text.splitlines():
-        opened = None if fence else _FENCE.fullmatch(line)
-        if opened:
-            yield from _block(None, lines)
-            fence, tool, lines = opened[1], _tool(opened[2]), []
-        elif fence and _closes(fence, line):
-            yield from _block(tool, lines)
-            fence, lines = "", []
-        else:
-            lines.append(line)
-    yield from _block(tool if fence else None, lines)
+    said: list[str] = []
+    opening, fence, code = "", "", list[str]()
+    for line in [*text.splitlines(), None]:
+        opened = _FENCE.fullmatch(line) if line is not None and not fence else None
+        if opened and line is not None:
+            opening, fence, code = line, opened[1], []
+        elif fence and (line is None or _closes(fence, line)):
+            if _is_run(tool := _tool(opening.strip().lstrip("`~")), languages):
+                yield from _block(None, said)
+                yield from _block(tool, code)
+                said = []
+            else:
+                said += [opening, *code, *([] if line is None else [line])]
+            fence = ""
+        elif line is not None:
+            (code if fence else said).append(line)
+    yield from _block(None, said)
 
 
 def _tool(info: str) -> str:
     """Return the language that a fence names, which `{.python}` and `Python 3` do too."""
     named = _LANGUAGE.search(info)
-    return named[0].casefold() if named else CODE
+    name = named[0].casefold() if named else CODE
+    return _SAME.get(name, name)
+
+
+def _is_run(tool: str, languages: Collection[str]) -> bool:
+    """Return whether code of a language is run."""
+    return tool in languages if languages else tool not in _NEVER_RUN
 
 
 def _closes(fence: str, line: str) -> bool:
@@ -95,13 +143,13 @@ def _is_reply(message: Message | None) -> bool:
     return message is not None and message.role in ("user", "tool") and bool(message.pieces)
 
 
-def _pieces(message: Message, name: str) -> list[Piece]:
+def _pieces(message: Message, name: str, languages: Collection[str]) -> list[Piece]:
     """Return the pieces of a message of the model that writes code; none if it does not."""
     if message.role != "assistant" or any(isinstance(each, ToolCall) for each in message.pieces):
         return []
     pieces: list[Piece] = []
     for piece in message.pieces:
-        parts = list(blocks(piece.text)) if isinstance(piece, MessageText) else []
+        parts = list(blocks(piece.text, languages)) if isinstance(piece, MessageText) else []
         last = max((place for place, part in enumerate(parts) if part.tool), default=-1)
         if last < 0:
             pieces.append(piece)

@@ -1,6 +1,6 @@
 """What each format yields: parts of a file, each with a request, verdicts or a fault."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -64,6 +64,9 @@ class ReadOptions:
     code_calls: bool = False
     """`--code-calls`: fenced code with a reply is a call."""
 
+    code_languages: Collection[str] = ()
+    """`--code-language`: of which languages code is a call; empty: of all that are run."""
+
     allow_partial: bool = False
     """`--allow-partial`: runs most of whose messages are not understood are imported too."""
 
@@ -72,7 +75,8 @@ class ReadOptions:
         given = {
             "--role": bool(self.roles),
             "--plan-marker": self.plan_marker is not None,
-            "--code-calls": self.code_calls,
+            "--code-calls": self.code_calls and not self.code_languages,
+            "--code-language": bool(self.code_languages),
             "--allow-partial": self.allow_partial,
         }
         return [option for option, is_given in given.items() if is_given]

@@ -1,7 +1,11 @@
-"""Lists of ReAct steps (thought, action, action_input, observation) → messages of a trajectory."""
+"""Lists of ReAct steps (thought, action, action_input, observation) → messages of a trajectory.
+
+A step may also be a pair of an action and what was observed, as LangChain's `intermediate_steps`
+are, and an observation may be a step of its own after its action's.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from tracegrade_collector.importing.chat import Chat
@@ -25,21 +29,41 @@ _ANSWERS: Final = ("final_answer", "answer")
 
 def is_step(value: Any) -> bool:
     """Return whether this looks like a step: it names a tool, or a thought."""
-    return isinstance(value, dict) and any(key in value for key in (*_THOUGHTS, *_TOOLS))
+    step = _as_object(value)
+    return step is not None and any(key in step for key in (*_THOUGHTS, *_TOOLS))
 
 
-def read_steps(values: Iterable[Any]) -> Chat:
-    """Return the messages of the steps, and how many steps were not understood."""
+def read_steps(values: Iterable[Any], ignored: Counter[str]) -> Chat:
+    """Return the messages of the steps, and how many steps were not understood.
+
+    Args:
+        values: The steps, in order.
+        ignored: Counts what is left out of the steps that are understood.
+    """
     chat = Chat([], Counter())
+    asked: str | None = None  # id of the last call, as long as nothing was observed
     for value in values:
-        if is_step(value) or (isinstance(value, dict) and _found(value, _ANSWERS) is not None):
-            chat.messages.extend(_step_messages(value, f"step-{len(chat.messages)}"))
-        else:
+        step = _as_object(value) or {}
+        if _found(step, _TOOLS) is not None:
+            asked = f"step-{len(chat.messages)}"
+        said, answered = _said(step, asked), _answered(step, asked)
+        chat.messages.extend(filter(None, (said, answered)))
+        asked = None if answered else asked
+        if not said and not answered:
             chat.unread["steps without thought, action or answer"] += 1
+        elif not answered and _observed(step) not in (None, ""):
+            ignored["observations without an action"] += 1
     return chat
 
 
-def _step_messages(step: Mapping[str, Any], call_id: str) -> Iterator[Message]:
+def _as_object(value: Any) -> Mapping[str, Any] | None:
+    """Return a step as an object; of a pair, the action with what was observed."""
+    if isinstance(value, list) and len(value) == 2 and isinstance(value[0], dict):
+        return {**value[0], "observation": value[1]} if _found(value[0], _TOOLS) else None
+    return value if isinstance(value, dict) else None
+
+
+def _said(step: Mapping[str, Any], call_id: str | None) -> Message | None:
     action = _found(step, _TOOLS)
     arguments = _found(step, _ARGUMENTS)
     if isinstance(action, dict):  # {"action": {"name": …, "arguments": …}}
@@ -53,13 +77,15 @@ def _step_messages(step: Mapping[str, Any], call_id: str) -> Iterator[Message]:
         said.append(ToolCall(call_id, as_text(action), text))
     if (answer := _found(step, _ANSWERS)) is not None:
         said.append(MessageText(as_text(answer)))
-    if said:
-        yield Message("assistant", said)
-    result = _observed(step)
-    error = _found(step, _ERRORS) if action is not None or result is not None else None
-    if result is not None or error is not None:
-        answered = {"id": call_id, "content": result, "error": error}
-        yield Message("tool", [read_result(answered)])
+    return Message("assistant", said) if said else None
+
+
+def _answered(step: Mapping[str, Any], call_id: str | None) -> Message | None:
+    """Return what came of the call that nothing came of so far."""
+    result, error = _observed(step), _found(step, _ERRORS)
+    if call_id is None or (result is None and error is None):
+        return None
+    return Message("tool", [read_result({"id": call_id, "content": result, "error": error})])
 
 
 def _observed(step: Mapping[str, Any]) -> Any:

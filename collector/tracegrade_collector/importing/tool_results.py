@@ -53,6 +53,8 @@ def read_result(value: Mapping[str, Any]) -> ToolResult:
         value, "tool_call_id", "tool_use_id", "toolUseId", "toolCallId", "call_id", "id"
     )
     content = first(value, "content", "output", "response", "result", "value")
+    if value.get("content") == []:  # no blocks
+        content = ""
     typed = content.get("type") if isinstance(content, dict) else None
     if typed in _TYPED_OUTPUTS and isinstance(content, dict) and "value" in content:
         content = content["value"]  # Vercel's AI SDK

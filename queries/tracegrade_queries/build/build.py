@@ -123,7 +123,7 @@ def build(
         traces, rows = count(found.con, AFFECTED), (built.rows(TRAJECTORIES), built.rows(STEPS))
         fragments = sum(row["traces"] for row in _found(built, "fragments"))
         copies = _summed(_found(built, "copies"), "reason", "calls")
-        logs = dict(found.con.sql("SELECT event_name, records FROM unread_logs").fetchall())
+        logs = found.unread_logs
         return BuildSummary(found.new_spans, traces, *rows, unread, apart, fragments, copies, logs)
 
 

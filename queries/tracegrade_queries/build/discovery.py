@@ -14,6 +14,7 @@ Makes:
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import duckdb
@@ -96,6 +97,11 @@ class Discovery(NamedTuple):
         found = self.con.sql("SELECT coalesce(sum(new), 0)::BIGINT FROM affected_traces")
         return int(found.fetchall()[0][0])
 
+    @property
+    def unread_logs(self) -> dict[str, int]:
+        """New log records of which no trace has a span, by the name of their event; '' without."""
+        return dict(self.con.sql("SELECT event_name, records FROM unread_logs").fetchall())
+
 
 class _Noticed(NamedTuple):
     """What the files say that no build has seen."""
@@ -126,10 +132,24 @@ def discovered(lake: Lake, limits: Limits, *, full: bool = False) -> Iterator[Di
         yield found
 
 
+class Unbuilt(NamedTuple):
+    """What a build would find new."""
+
+    spans: int = 0
+    """And log records of theirs."""
+    unread_logs: Mapping[str, int] = MappingProxyType({})
+    """Those of which no trace has a span, by the name of their event; '' without."""
+
+
+def unbuilt(lake: Lake, limits: Limits) -> Unbuilt:
+    """Return what a build would find new."""
+    with discovered(lake, limits) as found:
+        return Unbuilt(found.new_spans, found.unread_logs) if found else Unbuilt()
+
+
 def unbuilt_spans(lake: Lake, limits: Limits) -> int:
     """Return how many spans, and log records of theirs, a build would find new."""
-    with discovered(lake, limits) as found:
-        return found.new_spans if found else 0
+    return unbuilt(lake, limits).spans
 
 
 def _found(lake: Lake, limits: Limits, *, full: bool) -> Discovery | None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from tracegrade_lake import Lake
 from tracegrade_lake.storage import Lock
 from tracegrade_queries.build.build import build
-from tracegrade_queries.build.discovery import unbuilt_spans
+from tracegrade_queries.build.discovery import unbuilt
 from tracegrade_queries.costs.pricing import NO_COSTS, Costs, Prices, known_prices, update_costs
 from tracegrade_queries.engine.bucket_work import (
     Bucket,
@@ -211,6 +211,7 @@ def look(
     """
     done = start_summary(lake, specification)
     limits, numbers = Limits(f"{BUCKET_MB * workers(WORKER_MB)}MB"), run_numbers(lake)
+    new = unbuilt(lake, limits)
     with unscored(
         lake, done.specification, chosen, limits, numbers=numbers, full=full, now_ns=now_ns
     ) as found:
@@ -218,7 +219,8 @@ def look(
             waiting=found.waiting(),
             traces=found.traces,
             trajectories=count(found.con, _TRAJECTORIES_TO_SCORE),
-            new_spans=unbuilt_spans(lake, limits),
+            new_spans=new.spans,
+            unread_logs=new.unread_logs,
             without_task=count(found.con, _WITHOUT_TASK),
             dry_run=True,
         )

@@ -21,7 +21,7 @@ def missing(report: Report) -> list[Missing]:
     lake = visible(shlex.quote(report.lake))
     contents = report.contents
     if not contents.spans and not contents.trajectories:
-        return [_spans(lake)]
+        return [_lone_logs(contents, lake) if contents.logs else _spans(lake)]
     if not contents.trajectories:
         return [_trajectories(contents, lake)]
     if not contents.scored:
@@ -37,6 +37,14 @@ def _spans(lake: str) -> Missing:
     return Missing(
         "The lake holds no spans yet. Start a collector and let an agent export to it, or import "
         "traces that you have.",
+        (f"tracegrade collect --lake {lake}", f"tracegrade import FILE --lake {lake}"),
+    )
+
+
+def _lone_logs(contents: LakeContents, lake: str) -> Missing:
+    return Missing(
+        f"{words.count(contents.logs, 'log record')} landed and no span. Runs are read from "
+        "spans, so have the agent export traces too; `tracegrade score` names the events.",
         (f"tracegrade collect --lake {lake}", f"tracegrade import FILE --lake {lake}"),
     )
 

@@ -453,6 +453,8 @@ class LakeContents(NamedTuple):
     with_task: int
     untimed: int = 0
     """Runs without a known start: a report of some time is without them."""
+    logs: int = 0
+    """Log records, of which no run is made."""
 
 
 @dataclass(frozen=True)

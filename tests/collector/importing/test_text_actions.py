@@ -11,7 +11,7 @@ from tests.commands import tracegrade
 from tests.scenes import built_together
 
 from tracegrade.errors import BadInput
-from tracegrade_collector.importing.fenced_code import Block, blocks
+from tracegrade_collector.importing.fenced_code import Block, blocks, parse_languages
 from tracegrade_collector.importing.plan_marker import parse_marker, plan_text
 
 Row = dict[str, Any]
@@ -135,6 +135,60 @@ def test_fenced_code_and_the_reply_are_a_call(folder: Path) -> Scene:
     assert outcome.rows("SELECT max(turn) FROM steps") == [(0,)]
 
 
+FENCES = {
+    "same": ("```py\n1\n```", "python"),
+    "shell": ("```sh\nls\n```", "sh"),
+    "script": ("```js\nf()\n```", "javascript"),
+    "data": ('```json\n{"a": 1}\n```', None),
+    "output": ("```text\nprint(1)\n```", None),
+}
+
+
+@built_together
+def test_each_language_is_a_tool_of_its_own(folder: Path) -> Scene:
+    """Names of one language are one tool; data and outputs, which nobody runs, stay said."""
+    records = [
+        {"task_id": task, "messages": said("Go.", text, "x", "Done.")}
+        for task, (text, _) in FENCES.items()
+    ]
+    outcome = yield imported(folder, written(folder, records), code_calls=True)
+
+    found = dict(
+        outcome.rows(
+            "SELECT task_id, any_value(tool_name) FROM steps JOIN trajectories USING "
+            "(trajectory_id) WHERE kind IN ('tool_call', 'message') GROUP BY ALL"
+        )
+    )
+    assert found == {task: tool for task, (_, tool) in FENCES.items()}
+    assert ("answer", FENCES["data"][0]) in [step[:2] for step in steps(outcome)]
+
+
+@built_together
+def test_languages_can_be_named(folder: Path) -> Scene:
+    """A model may show code of another language than it acts by; its fence is what it says."""
+    shown = "```python\nf()\n```\nSo:\n```bash\nls\n```"
+    languages = parse_languages(["Bash,sh"])
+    outcome = yield read(
+        folder, said("Go.", shown, "a", "Done."), code_calls=True, code_languages=languages
+    )
+
+    assert steps(outcome)[:2] == [
+        ("thought", "```python\nf()\n```\nSo:"),
+        ("tool_call", "bash", '{"code":"ls"}', "a", "ok"),
+    ]
+
+
+def test_a_language_is_a_word(tmp_path: Path) -> None:
+    """What is none is refused, and one that no code is of is told."""
+    with pytest.raises(BadInput, match="--code-language must be LANGUAGE,…, such as python,bash"):
+        parse_languages(["python, "])
+    file = written(tmp_path, {"messages": said("Go.", "```bash\nls\n```", "a", "Done.")})
+    outcome = imported(tmp_path, file, code_calls=True, code_languages=parse_languages(["py"]))
+    assert outcome.notes == [
+        f"{file}: no fenced code of python has a reply after it, as --code-language looks for"
+    ]
+
+
 @built_together
 def test_messages_that_request_tools_keep_their_code(folder: Path) -> Scene:
     """There the code is a text, and what the user says next is no result."""
@@ -169,7 +223,7 @@ def test_options_of_chats_say_nothing_of_other_formats(tmp_path: Path) -> None:
     [
         ("a ```b``` c", [Block(None, "a ```b``` c")]),
         ("```py print(1)```", [Block(None, "```py print(1)```")]),
-        ("````md\n```py\n1\n```\n````", [Block("md", "```py\n1\n```")]),
+        ("````md\n```py\n1\n```\n````", [Block(None, "````md\n```py\n1\n```\n````")]),
         ("```python title=x\r\n1\r\n", [Block("python", "1")]),
         ("  ```c++\n1\n  ```  \n2", [Block("c++", "1"), Block(None, "2")]),
         ("```\n\n```", []),

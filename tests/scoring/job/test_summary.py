@@ -10,10 +10,14 @@ from tests.queries.traces import agent, land, land_logs, request_of, span, tool
 from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import ScoreSummary, score
+from tracegrade_queries.engine.connection import connect
+from tracegrade_scoring.job.score import ScoreSummary, look, score
 from tracegrade_scoring.job.summary import summary_lines, summary_object
+from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering.reasons import REASONS, reason_of
+from tracegrade_scoring.report.missing import missing
+from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.sql import QUERIES
 from tracegrade_scoring.tasks import Specification
 
@@ -94,7 +98,21 @@ def test_a_lake_of_logs_alone_is_named(tmp_path: Path) -> None:
     lake = Lake.create(tmp_path / "lake")
     land_logs(lake, logs_request({"eventName": "codex.user_prompt"}))
 
+    assert look(lake, Specification()).unread_logs == {"codex.user_prompt": 1}
     assert score(lake, Specification()).unread_logs == {"codex.user_prompt": 1}
+    with connect(lake, layers=(SCORES,)) as con:
+        (lacking,) = missing(read_report(con, "lake"))
+    assert lacking.fact.startswith("1 log record landed and no span. ")
+
+
+def test_an_empty_lake_has_no_log_records_either(tmp_path: Path) -> None:
+    """Scores that came back as log records are none."""
+    lake = Lake.create(tmp_path / "lake")
+    scores = {"scope": {"name": "tracegrade.scoring"}, "logRecords": [{"timeUnixNano": "1"}]}
+    land_logs(lake, json.dumps({"resourceLogs": [{"scopeLogs": [scores]}]}).encode())
+    with connect(lake, layers=(SCORES,)) as con:
+        (lacking,) = missing(read_report(con, "lake"))
+    assert lacking.fact.startswith("The lake holds no spans yet. ")
 
 
 def logs_request(*records: Any) -> bytes:

@@ -7,7 +7,7 @@ messages is one trajectory.
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -163,7 +163,7 @@ class _Reader:
                 return read_chat(found, ignored, self.roles), len(found)
             steps = _listed(value, self.fields, "steps", is_step)
             if steps is not None:
-                return read_steps(steps), len(steps)
+                return read_steps(steps, ignored), len(steps)
         return None
 
     def _acted(self, messages: list[Message]) -> list[Message]:
@@ -171,7 +171,7 @@ class _Reader:
         if (sign := look_swapped(messages)) is not None:
             self._swapped[sign] += 1
         if self._reading.code_calls:
-            messages = code_calls(messages)
+            messages = code_calls(messages, self._reading.code_languages)
         if self._reading.plan_marker is not None:
             messages = marked_plans(messages, self._reading.plan_marker)
         return messages
@@ -193,8 +193,15 @@ class _Reader:
         if self._reading.plan_marker is not None and not self._found["plans"]:
             lines.append("no text of the model has what --plan-marker looks for")
         if self._reading.code_calls and not self._found["tool calls"]:
-            lines.append("no fenced code has a reply after it, as --code-calls looks for")
+            lines.append(_no_code(self._reading.code_languages))
         return lines if runs else []
+
+
+def _no_code(languages: Collection[str]) -> str:
+    if languages:
+        named = ", ".join(sorted(languages))
+        return f"no fenced code of {named} has a reply after it, as --code-language looks for"
+    return "no fenced code has a reply after it, as --code-calls looks for"
 
 
 def _listed(value: Any, fields: FieldMap, field: str, is_one: Any) -> list[Any] | None:

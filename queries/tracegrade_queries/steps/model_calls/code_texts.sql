@@ -1,7 +1,8 @@
 -- Texts of code agents, each once: a thought, then Python in `<code>` or in fences.
 --
 -- A fence alone may be an example in an answer. It holds code that was run after `Code:`, before
--- `<end_code>`, and at the end of what a model of smolagents said. Several fences are one program.
+-- `<end_code>`, and at the end of what a model of smolagents said. Several fences are one program,
+-- to which those of other languages (a shell's, JavaScript's) do not belong.
 --
 -- Reads:
 --   bucket_spans
@@ -51,7 +52,17 @@ parts AS (
     CASE
       WHEN ends_in_fence OR regexp_matches(text, 'Code:\s*```|```\s*<end_code>')
         THEN array_to_string(
-          regexp_extract_all(text, '(?s)```(?:py|python)?[ \t]*\n(.*?)\s*```', 1), chr(10)
+          list_transform(
+            list_filter(
+              list_zip(
+                regexp_extract_all(text, '(?s)```([^\s`]*)[ \t]*\n(.*?)\s*```', 1),
+                regexp_extract_all(text, '(?s)```([^\s`]*)[ \t]*\n(.*?)\s*```', 2)
+              ),
+              LAMBDA block: block[1] IN ('', 'py', 'python')
+            ),
+            LAMBDA block: block[2]
+          ),
+          chr(10)
         )
     END AS fenced
   FROM texts

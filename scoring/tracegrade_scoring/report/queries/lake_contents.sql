@@ -1,6 +1,7 @@
 -- How much of each kind the lake holds: what a report can be made of, and what is missing.
 --
 -- Reads:
+--   raw_logs
 --   raw_spans
 --   trajectories
 --   trajectory_scores
@@ -12,6 +13,7 @@
 --   scored        BIGINT  Trajectories that a scoring run has read.
 --   with_task     BIGINT  Scored trajectories whose task is known.
 --   untimed       BIGINT  Runs whose start an import made up.
+--   logs          BIGINT  Landed log records, without scores that came back.
 -- Order:
 --   one row
 WITH counted AS (
@@ -34,5 +36,10 @@ SELECT
     SELECT count(*)
     FROM counted
     WHERE parent_trajectory_id IS NULL AND start_time < '2001-01-01'
-  ) AS untimed
+  ) AS untimed,
+  (
+    SELECT count(*)
+    FROM raw_logs
+    WHERE scope_name IS DISTINCT FROM 'tracegrade.scoring'
+  ) AS logs
 ORDER BY spans;
