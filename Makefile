@@ -15,7 +15,7 @@ CHANGED_SQL = { git diff --name-only --diff-filter=d \
   "$$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)" -- '*.sql'; \
   git ls-files --others --exclude-standard -- '*.sql'; }
 
-REAL_FRAMEWORKS := tests/frameworks/test_frameworks.py
+REAL_FRAMEWORKS := tests/frameworks/test_frameworks.py tests/frameworks/test_tracegrade_run.py
 
 .PHONY: demo docs check test test-slow test-frameworks captures same-rows lint bench chaos clean help
 
@@ -34,7 +34,7 @@ check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely t
 	@EXAMPLES=few $(BIN)/pytest -q --numprocesses 2 --dist worksteal @tests/check.txt
 
 test: .venv/demo .venv/test  ## Run the test suite, without what is slow and without real frameworks.
-	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m "not slow" --ignore $(REAL_FRAMEWORKS)
+	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m "not slow" $(REAL_FRAMEWORKS:%=--ignore %)
 
 test-slow: .venv/demo .venv/test azurite .spark/complete  ## Run the rest of it: whole demos, Spark, Azure, kills at more moments.
 	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m slow
