@@ -22,7 +22,7 @@ from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 
-from .traces import Row, TraceRows, land, request_of
+from .traces import Row, TraceRows, land, land_logs, logs_request_of, request_of
 
 Scene: TypeAlias = Generator[Iterable[Row], TraceRows, None]
 
@@ -51,7 +51,12 @@ class Together(NamedTuple):
                 f"CREATE OR REPLACE TEMP VIEW {table} AS SELECT * REPLACE ({', '.join(own)}) "
                 f"FROM memory.main.{table} WHERE starts_with(trace_id, '{theirs}')"
             )
-        finish(self.scenes[name], TraceRows(self.con))
+        finish(self.scenes[name], self.rows)
+
+    @property
+    def rows(self) -> TraceRows:
+        """Return the rows with which the last test went on."""
+        return TraceRows(self.con)
 
 
 def _beginning(number: int) -> str:
@@ -62,14 +67,27 @@ def _beginning(number: int) -> str:
 @contextmanager
 def all_built(folder: Path, module: str) -> Iterator[Together]:
     """Build the traces of a module's tests."""
-    scenes = {test.__name__: test() for test in scenes_of(module)}
+    with built(folder, {test.__name__: test() for test in scenes_of(module)}) as found:
+        yield found
+
+
+@contextmanager
+def built(folder: Path, scenes: dict[str, Scene]) -> Iterator[Together]:
+    """Build the traces of scenes, by their names; a span may bring log records along."""
     spans = [
         each | {"traceId": _beginning(number) + each["traceId"].removeprefix(_OWN)}
         for number, scene in enumerate(scenes.values())
         for each in next(scene)
     ]
+    records = [
+        record | {"traceId": each["traceId"]}
+        for each in spans
+        for record in each.pop("records", [])
+    ]
     lake = Lake.create(folder / "lake")
     land(lake, request_of(spans))
+    if records:
+        land_logs(lake, logs_request_of(records))
     build(lake)
     with connect(lake) as con:
         yield Together(con, scenes)

@@ -160,6 +160,12 @@ def request_of(spans: Iterable[Row], resource: Mapping[str, str] | None = None) 
     return json.dumps(body).encode()
 
 
+def logs_request_of(records: Iterable[Row], scope: str = "") -> bytes:
+    """Return the OTLP/JSON request that exports log records."""
+    scope_logs = {"scope": {"name": scope}, "logRecords": list(records)}
+    return json.dumps({"resourceLogs": [{"resource": {}, "scopeLogs": [scope_logs]}]}).encode()
+
+
 def apart(runs: Iterable[Iterable[Row]]) -> list[Row]:
     """Return the spans of these runs as traces of their own, whose ids are numbers from 1."""
     return [

@@ -91,6 +91,16 @@ executions AS (
   GROUP BY trace_id, parent_span_id
 ),
 
+-- Of a call that its user refused nothing was executed.
+refusals AS (
+  SELECT DISTINCT
+    trace_id,
+    parent_span_id AS span_id,
+    TRUE AS is_refused
+  FROM claude_code_spans
+  WHERE kind = 'tool.blocked_on_user' AND attributes['decision'] = 'reject'
+),
+
 outputs AS (
   SELECT
     key,
@@ -137,7 +147,7 @@ SELECT
   ) AS result,
   if(spans.kind = 'interaction', nullif(spans.attributes['user_prompt'], '<REDACTED>'), NULL)
     AS user_input,
-  coalesce(executions.failed, FALSE)
+  coalesce(executions.failed, refusals.is_refused, FALSE)
   OR coalesce(if(spans.kind = 'tool', results.failed, NULL), FALSE) AS failed,
   executions.error_type,
   coalesce(executions.error_message, if(spans.kind = 'tool', results.error_message, NULL))
@@ -153,6 +163,7 @@ SELECT
     AS conversation_id
 FROM claude_code_spans AS spans
 LEFT JOIN executions USING (trace_id, span_id)
+LEFT JOIN refusals USING (trace_id, span_id)
 LEFT JOIN outputs USING (key)
 LEFT JOIN results
   ON spans.trace_id = results.trace_id AND spans.attributes['tool_use_id'] = results.call_id;

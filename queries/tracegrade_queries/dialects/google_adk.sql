@@ -21,6 +21,8 @@ SELECT
   arguments = '{}' AND result = '{}' AS is_empty,
   try_cast(attributes['gcp.vertex.agent.llm_request'] AS JSON) AS request,
   try_cast(attributes['gcp.vertex.agent.llm_response'] AS JSON) AS response,
+  -- What is told of the call's tokens beside the response is, in some versions, less.
+  told_usage(response -> '$.usage_metadata') AS used,
   name = 'invocation' AND scope_name = 'gcp.vertex.agent' AS is_run
 FROM bucket_spans
 WHERE
@@ -37,6 +39,20 @@ WITH contents AS (
     unnest(cast(request -> '$.contents' AS JSON[])) AS content
   FROM google_adk_spans
   WHERE json_type(request, '$.contents') = 'ARRAY'
+  UNION ALL BY NAME
+  SELECT
+    key,
+    'in' AS direction,
+    0 AS message_position,
+    json_object(
+      'role', 'system',
+      'parts', coalesce(
+        request -> '$.config.system_instruction.parts',
+        json_array(json_object('text', request ->> '$.config.system_instruction'))
+      )
+    ) AS content
+  FROM google_adk_spans
+  WHERE json_exists(request, '$.config.system_instruction')
   UNION ALL BY NAME
   SELECT
     key,
@@ -72,9 +88,25 @@ SELECT
   END AS result,
   spoken.user_input,
   google_adk_spans.request ->> '$.model' AS model,
-  try_cast(google_adk_spans.attributes['gen_ai.usage.input_tokens'] AS BIGINT) AS input_tokens,
-  try_cast(google_adk_spans.attributes['gen_ai.usage.output_tokens'] AS BIGINT)
-    AS output_tokens,
+  coalesce(
+    google_adk_spans.used.input_tokens,
+    try_cast(google_adk_spans.attributes['gen_ai.usage.input_tokens'] AS BIGINT)
+  ) AS input_tokens,
+  coalesce(
+    google_adk_spans.used.output_tokens,
+    try_cast(google_adk_spans.attributes['gen_ai.usage.output_tokens'] AS BIGINT)
+  ) AS output_tokens,
+  coalesce(
+    google_adk_spans.used.cache_read_tokens,
+    try_cast(google_adk_spans.attributes['gen_ai.usage.cache_read.input_tokens'] AS BIGINT)
+  ) AS cache_read_tokens,
+  try_cast(google_adk_spans.attributes['gen_ai.usage.cache_creation.input_tokens'] AS BIGINT)
+    AS cache_write_tokens,
+  coalesce(
+    google_adk_spans.used.reasoning_tokens,
+    try_cast(google_adk_spans.attributes['gen_ai.usage.reasoning.output_tokens'] AS BIGINT)
+  ) AS reasoning_tokens,
+  FALSE AS cached_beside,
   CASE
     WHEN json_type(google_adk_spans.request, '$.config.tools') = 'ARRAY'
       THEN

@@ -99,7 +99,8 @@ SELECT
           THEN json_object(
             'type', 'tool_result',
             'tool_use_id', block ->> '$.tool_call_result.origin.id',
-            'content', block -> '$.tool_call_result.result'
+            'content', block -> '$.tool_call_result.result',
+            'is_error', block -> '$.tool_call_result.error'
           )
         WHEN 'reasoning'
           THEN json_object('type', 'reasoning', 'text', block ->> '$.reasoning.reasoning_text')

@@ -188,3 +188,31 @@ def test_a_part_of_the_conventions_that_says_so_makes_the_call_an_error(tmp_path
     found = of_each(tmp_path, runs, "status, status_source")
 
     assert found == len(FLAGS) * [{"status": "error", "status_source": "response"}]
+
+
+def haystack(failed: bool) -> list[Row]:
+    """Return a run of Haystack in OpenInference, which prints the messages that a model hears."""
+    call = "ToolCall(tool_name='t', arguments={}, id='c1', extra=None)"
+    reply = f"ToolCallResult(result='no', origin={call}, error={failed})"
+    heard = [
+        f"ChatMessage(_role=<ChatRole.TOOL: 'tool'>, _content=[{reply}], _name=None, _meta={{}})"
+    ]
+    stem = "tool_calls.0.tool_call."
+    said = {f"{stem}id": "c1", f"{stem}function.name": "t", f"{stem}function.arguments": "{}"}
+    scope = "openinference.instrumentation.haystack"
+    kind: Row = {"scope": scope, "openinference__span__kind": "LLM"}
+    indexed: Row = {f"llm.output_messages.0.message.{key}": value for key, value in said.items()}
+    told: Row = {f"llm.input_messages.0.message.{key}": value for key, value in said.items()}
+    role = "llm.input_messages.1.message."
+    again: Row = told | {
+        f"{role}role": "tool",
+        "input.value": json.dumps({"messages": ["", *heard]}),
+    }
+    return [agent(1), span(2, 1, **kind, **indexed), span(3, 1, at=5, **kind, **again)]
+
+
+def test_a_printed_reply_that_says_so_makes_the_call_an_error(tmp_path: Path) -> None:
+    """What Python prints of Haystack's message ends with it."""
+    found = of_each(tmp_path, [haystack(failed) for failed in (True, False)], "status")
+
+    assert [row["status"] for row in found] == ["error", "ok"]

@@ -1,13 +1,11 @@
 """Writes the document of what is read of each dialect, whatever happens to its spans."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from tests.queries.changes.changes import CHANGES
 from tests.queries.changes.reasons import REASONS
 
-DOCUMENT: Final = Path(__file__).parents[3] / "docs" / "dialects.md"
 _INTRODUCTION: Final = """\
 # What is read of each way of writing spans
 
@@ -46,7 +44,7 @@ def page(dialects: Mapping[str, list[str]], right: Mapping[tuple[str, str], bool
         lines.append(f"| {what} | {' | '.join(cells)} |")
     told = [f"{number}. {note}" for number, note in enumerate(notes, 1)]
     introduction = _INTRODUCTION.format(captures=len(dialects))
-    return "\n".join([introduction, *lines, "", *told, ""])
+    return "\n".join([introduction, *lines, "", *told, "", ""])
 
 
 def _cell(right: Mapping[str, bool], change: str, notes: list[str]) -> str:

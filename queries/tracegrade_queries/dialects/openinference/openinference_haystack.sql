@@ -41,7 +41,8 @@ printed AS (
     ) AS literal,
     generate_subscripts(
       regexp_extract_all(message, 'ToolCallResult\(result='), 1
-    ) AS part_position
+    ) AS part_position,
+    regexp_extract_all(message, '\), error=(True|False)\)', 1) AS errors
   FROM messages
   WHERE starts_with(message, 'ChatMessage(_role=<ChatRole.TOOL')
   UNION ALL
@@ -57,7 +58,8 @@ printed AS (
     ) AS literal,
     1 + generate_subscripts(
       regexp_extract_all(message, 'TextContent\(text=')[2:], 1
-    ) AS part_position
+    ) AS part_position,
+    [] AS errors
   FROM messages
   WHERE starts_with(message, 'ChatMessage(_role=<ChatRole.USER')
 )
@@ -70,7 +72,8 @@ SELECT
   role,
   part_type,
   if(part_type = 'text', python_text(literal), NULL) AS text,
-  if(part_type = 'text', NULL, python_text(literal)) AS result
+  if(part_type = 'text', NULL, python_text(literal)) AS result,
+  errors[part_position] = 'True' AS failed
 FROM printed;
 
 CREATE OR REPLACE TEMP VIEW openinference_haystack_agents AS

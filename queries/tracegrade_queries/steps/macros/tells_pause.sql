@@ -15,3 +15,9 @@ coalesce(
   ),
   FALSE
 );
+
+-- Whether a tool's result is what Google ADK returns until a user confirmed the call.
+CREATE OR REPLACE TEMP MACRO waits_for_confirmation(RESULT) AS
+coalesce(
+  contains(result, 'This tool call requires confirmation, please approve or reject.'), FALSE
+);

@@ -25,7 +25,8 @@ list_transform(
         usage ->> '$.prompt_tokens',
         usage ->> '$.inputTokens',
         usage ->> '$.promptTokens',
-        usage ->> '$.promptTokenCount'
+        usage ->> '$.promptTokenCount',
+        usage ->> '$.prompt_token_count'
       ) AS HUGEINT
     ),
     'output': try_cast(
@@ -35,7 +36,8 @@ list_transform(
         usage ->> '$.completion_tokens',
         usage ->> '$.outputTokens',
         usage ->> '$.completionTokens',
-        usage ->> '$.candidatesTokenCount'
+        usage ->> '$.candidatesTokenCount',
+        usage ->> '$.candidates_token_count'
       ) AS HUGEINT
     ),
     'read_inside': coalesce(
@@ -45,7 +47,8 @@ list_transform(
       usage ->> '$.prompt_cached_tokens',
       usage ->> '$.cachedInputTokens',
       usage ->> '$.cachedContentTokens',
-      usage ->> '$.cachedContentTokenCount'
+      usage ->> '$.cachedContentTokenCount',
+      usage ->> '$.cached_content_token_count'
     ),
     'read_else': coalesce(
       usage ->> '$.input_cached_tokens',
@@ -78,7 +81,8 @@ list_transform(
         usage ->> '$.output_reasoning_tokens',
         usage ->> '$.output_reasoning',
         usage ->> '$.thoughtsTokens',
-        usage ->> '$.thoughtsTokenCount'
+        usage ->> '$.thoughtsTokenCount',
+        usage ->> '$.thoughts_token_count'
       ) AS BIGINT
     ),
     'total': try_cast(
@@ -86,7 +90,8 @@ list_transform(
         usage ->> '$.total',
         usage ->> '$.total_tokens',
         usage ->> '$.totalTokens',
-        usage ->> '$.totalTokenCount'
+        usage ->> '$.totalTokenCount',
+        usage ->> '$.total_token_count'
       ) AS BIGINT
     ),
     'apart': usage ->> '$.input' IS NOT NULL,

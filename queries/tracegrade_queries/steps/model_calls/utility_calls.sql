@@ -28,7 +28,7 @@ WITH heard AS (
   INNER JOIN model_members USING (key)
   INNER JOIN model_calls USING (model_call)
   WHERE
-    model_calls.offered_tools IS NULL
+    coalesce(model_calls.offered_tools, '[]') = '[]'
     AND dialect_messages.direction = 'in'
     AND dialect_messages.role IN ('system', 'developer', 'user')
 ),

@@ -2,9 +2,9 @@
 --
 -- A model says that it stopped to call tools, and until the next model call there is no request,
 -- no execution and no hand-off. Or nothing that the run holds is a tool's, and of a model call
--- neither what was said nor why it stopped is there, though it used tokens; or what was said may
--- be among the attributes or events that the exporter dropped. Or a conversation's model call is
--- all of its trace, and what it was given is not there: maybe results of calls in other traces.
+-- neither what was said nor why it stopped is there, unless it used no tokens; or what was said
+-- may be among the attributes or events that the exporter dropped. Or a conversation's model call
+-- is all of its trace, and what it was given is not there: maybe results of calls in other traces.
 --
 -- Reads:
 --   message_dialects
@@ -45,7 +45,7 @@ speaking AS (
 silent AS (
   SELECT
     model_members.model_call,
-    bool_or(operations.output_tokens > 0) AS used_tokens,
+    coalesce(max(operations.output_tokens), 1) > 0 AS may_have_spoken,
     bool_or(operations.dropped) AS dropped,
     bool_or(stop_reasons.key IS NOT NULL) AS told_why
   FROM model_members
@@ -62,7 +62,7 @@ lacking AS (
   FROM silent
   INNER JOIN runs_of_operations ON silent.model_call = runs_of_operations.key
   ANTI JOIN recovered_parts ON silent.model_call = recovered_parts.model_call
-  WHERE silent.dropped OR (silent.used_tokens AND NOT silent.told_why)
+  WHERE silent.dropped OR (silent.may_have_spoken AND NOT silent.told_why)
   UNION
   SELECT runs_of_operations.run
   FROM operations

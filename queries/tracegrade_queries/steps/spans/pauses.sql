@@ -23,7 +23,9 @@ WITH telling AS (
         'pydantic_ai.tool.deferral.name', 'final_result', 'output.value', 'gen_ai.completion',
         'traceloop.entity.output', 'gen_ai.output.messages', 'genkit:output',
         'langfuse.observation.output', 'gen_ai.response.finish_reasons',
-        'ai.response.finishReason', 'ai.response.content'
+        'ai.response.finishReason', 'ai.response.content',
+        'langfuse.observation.status_message', 'gcp.vertex.agent.tool_response',
+        'gcp.vertex.agent.event_id'
       ]
     )
 )
@@ -37,6 +39,8 @@ WHERE
       is_pause(attributes['error.type'])
       OR is_pause(exception['exception.type'])
       OR is_pause(regexp_extract(status_message, '^[\w.]+'))
+      -- LangSmith tells an exception as its repr.
+      OR is_pause(regexp_extract(exception['exception.message'], '^[\w.]+'))
     )
   )
   OR (
@@ -52,6 +56,13 @@ WHERE
       OR tells_pause(attributes['langfuse.observation.output'])
       OR tells_pause(attributes['genkit:output'])
       OR tells_pause(attributes['ai.response.content'])
+      -- LangGraph's, of which Langfuse tells no type.
+      OR starts_with(attributes['langfuse.observation.status_message'], '(Interrupt(')
+      OR waits_for_confirmation(attributes['gcp.vertex.agent.tool_response'])
+      OR (
+        attributes['gcp.vertex.agent.event_id'] IS NOT NULL
+        AND waits_for_confirmation(attributes['gen_ai.tool.call.result'])
+      )
       -- Pydantic AI's output of a run that was deferred.
       OR starts_with(attributes['final_result'], '{"calls":[')
     )

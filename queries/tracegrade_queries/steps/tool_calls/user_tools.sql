@@ -1,5 +1,5 @@
 -- Executions of tools that the user called, not the agent: of a call that a message of the user
--- requests, or that say so.
+-- requests, or that say so. One without an id is of a tool that the user alone requests.
 --
 -- Reads:
 --   message_parts
@@ -11,21 +11,45 @@
 --   key  BIGINT  One row each.
 -- Order:
 --   none
-WITH asked AS (
+WITH requested AS (
   SELECT
     operations.trace_id,
-    message_parts.call_id
+    message_parts.call_id,
+    message_parts.tool_name,
+    message_parts.role = 'user' AS by_user
   FROM message_parts
   INNER JOIN operations USING (key)
-  WHERE message_parts.part_type = 'tool_call' AND message_parts.call_id IS NOT NULL
-  GROUP BY operations.trace_id, message_parts.call_id
-  HAVING bool_and(message_parts.role = 'user')
+  WHERE message_parts.part_type = 'tool_call'
+),
+
+asked AS (
+  SELECT
+    trace_id,
+    call_id
+  FROM requested
+  WHERE call_id IS NOT NULL
+  GROUP BY trace_id, call_id
+  HAVING bool_and(by_user)
+),
+
+asked_tools AS (
+  SELECT
+    trace_id,
+    tool_name
+  FROM requested
+  GROUP BY trace_id, tool_name
+  HAVING bool_and(by_user)
 )
 
 SELECT operations.key
 FROM operations
 INNER JOIN asked USING (trace_id, call_id)
 WHERE operations.operation = 'tool'
+UNION
+SELECT operations.key
+FROM operations
+INNER JOIN asked_tools USING (trace_id, tool_name)
+WHERE operations.operation = 'tool' AND operations.call_id IS NULL
 UNION
 SELECT key
 FROM user_requests;
