@@ -67,7 +67,11 @@ def installed(folder: Path) -> Path:
 def run(case: Case, model: str, collector: str, path: Path) -> str:
     """Run an agent to its end, and return what it was told of its instrumentation."""
     wish = ["--instrumentors", case.instrumentors] if case.instrumentors else []
-    program = [str(ENVIRONMENT / "bin" / "python"), str(PROGRAMS / "untraced.py"), case.framework]
+    program = [
+        str(ENVIRONMENT / "bin" / "python"),
+        str(PROGRAMS / "untraced" / "ask.py"),
+        case.framework,
+    ]
     environment = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(path),

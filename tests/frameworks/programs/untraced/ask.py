@@ -1,6 +1,6 @@
 """The weather agent on one framework each, in programs that know nothing of traces.
 
-Run as `python untraced.py FRAMEWORK`, with MODEL_SERVER.
+Run as `python ask.py FRAMEWORK`, with MODEL_SERVER.
 """
 # ruff: noqa: PLC0415 - a program imports the one framework that it uses
 
