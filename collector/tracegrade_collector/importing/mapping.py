@@ -29,6 +29,7 @@ GUESSES: Final[dict[str, tuple[str, ...]]] = {
         "contents",
         "input",
     ),
+    "runs": ("runs", "attempts", "trials", "rollouts", "trajectories", "samples"),
     "task": ("task_id", "instance_id", "problem_id", "question_id", "task.id", "task"),
     "category": ("task_category", "category"),
     "trial": ("trial", "trial_id", "attempt"),

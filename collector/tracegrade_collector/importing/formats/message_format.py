@@ -1,7 +1,8 @@
 """The format `messages`: records that hold a chat, or a list of ReAct steps, → spans.
 
-A record is an object with a list of messages, or such a list itself. A file whose records are
-messages is one trajectory.
+A record is an object with a list of messages, or such a list itself; one that holds a list of runs
+says for all of them what they do not say themselves. A file whose records are messages is one
+trajectory.
 """
 
 import json
@@ -23,7 +24,7 @@ from tracegrade_collector.importing.chat import (
     role_names,
 )
 from tracegrade_collector.importing.fenced_code import code_calls
-from tracegrade_collector.importing.mapping import FieldMap, as_name
+from tracegrade_collector.importing.mapping import GUESSES, FieldMap, as_name
 from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.plan_marker import marked_plans
 from tracegrade_collector.importing.react import is_step, read_steps
@@ -45,7 +46,18 @@ from tracegrade_collector.importing.whose_calls import with_own_replies
 
 FORMAT: Final = "messages"
 FIELDS: Final = (
-    *("messages", "steps", "task", "category", "trial", "retries", "success", "release", "agent"),
+    *(
+        "messages",
+        "steps",
+        "runs",
+        "task",
+        "category",
+        "trial",
+        "retries",
+        "success",
+        "release",
+        "agent",
+    ),
     "model",
     *("conversation", "user_input", "time", "system", "tools", "answer"),
 )
@@ -65,6 +77,7 @@ def fits(record: Any, paths: Mapping[str, str], roles: Mapping[str, str] = ROLES
         or bool(_listed(record, fields, "messages", lambda each: is_message(each, roles)))
         or bool(_listed(record, fields, "messages", has_role))
         or bool(_listed(record, fields, "steps", is_step))
+        or any(fits(run, _inner(paths), roles) for run in _runs_in(record, fields)[:1])
     )
 
 
@@ -82,7 +95,7 @@ def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
             yield from reader.whole_file(records)
         else:
             for number, record in enumerate(records):
-                yield reader.part(number, record)
+                yield from reader.parts(number, record)
     for line in reader.fields.unseen():
         yield ImportPart(str(path), fault=line)
     if notes := reader.notes():
@@ -117,19 +130,36 @@ class _Reader:
                 yield ImportPart(f"{self._path}:{record.line}", fault=record.fault)
             else:
                 values.append(record.value)
-        yield self.part(0, FileRecord(1, values, None))
+        yield self.part(0, FileRecord(1, values, None), "0")
 
-    def part(self, number: int, record: FileRecord) -> ImportPart:
+    def parts(self, number: int, record: FileRecord, place: str = "") -> Iterator[ImportPart]:
+        """Yield a part for each run that a record holds, or for the one that it is."""
+        position = f"{number}{place}"
+        runs = [] if record.fault else self._runs_in(record.value, is_inner=bool(place))
+        if not runs:
+            yield self.part(number, record, position)
+        for inner, run in enumerate(runs):
+            yield from self.parts(number, FileRecord(record.line, run, None), f"{place}.{inner}")
+
+    def _runs_in(self, value: Any, *, is_inner: bool) -> list[Any]:
+        """Return the runs that a record holds, with what it says for all of them."""
+        is_named = self.fields.mapped("runs") is not None
+        if (is_named and is_inner) or (not is_named and self._chat(value, Counter()) is not None):
+            return []
+        runs = _runs_in(value, self.fields)
+        return [_as_record(value, run, trial) for trial, run in enumerate(runs)]
+
+    def part(self, number: int, record: FileRecord, position: str) -> ImportPart:
         """Return the trajectory that a record is, or why it is none."""
         place = f"{self._path}:{record.line}"
         if record.fault:
             return ImportPart(place, fault=record.fault)
         try:
-            return self._part(place, number, record)
+            return self._part(place, number, record, position)
         except RecursionError:
             return ImportPart(place, fault=TOO_DEEP)
 
-    def _part(self, place: str, number: int, record: FileRecord) -> ImportPart:
+    def _part(self, place: str, number: int, record: FileRecord, position: str) -> ImportPart:
         ignored: Counter[str] = Counter()
         read = self._chat(record.value, ignored)
         if read is None:
@@ -139,7 +169,7 @@ class _Reader:
         unread = chat.unread.total()
         if total and (unread == total or (2 * unread > total and not self._reading.allow_partial)):
             return ImportPart(place, fault=_mostly_unread(chat.unread, total), ignored=ignored)
-        run = RunOrigin(FORMAT, source_of(self._path), str(number), number)
+        run = RunOrigin(FORMAT, source_of(self._path), position, number)
         shown = f"{self._path.name}:{record.line}"
         messages = with_own_replies(self._acted(chat.messages), ignored)
         trajectory = _trajectory(run, shown, record.value, self.fields, messages, ignored)
@@ -214,6 +244,35 @@ def _listed(value: Any, fields: FieldMap, field: str, is_one: Any) -> list[Any] 
     if not isinstance(found, list) or (found and not any(map(is_one, found))):
         return None
     return found
+
+
+def _inner(paths: Mapping[str, str]) -> Mapping[str, str]:
+    return {field: path for field, path in paths.items() if field != "runs"}
+
+
+def _runs_in(value: Any, fields: FieldMap) -> list[Any]:
+    """Return the runs that a record holds: objects, or lists of messages."""
+    found = fields.find(value, "runs") if isinstance(value, dict) else None
+    runs = found if isinstance(found, list) else []
+    return [run for run in runs if isinstance(run, dict | list)]
+
+
+def _as_record(record: Mapping[str, Any], run: Any, trial: int) -> dict[str, Any]:
+    """Return a run with what its record says for all; what came of each it says itself.
+
+    Runs that name no trial are the trials of their task, in order from 0.
+    """
+    own = run if isinstance(run, dict) else {"messages": run}
+    shared = {key: value for key, value in record.items() if key not in _OF_ONE_RUN}
+    numbered = {} if any(key in own for key in GUESSES["trial"]) else {"trial": trial}
+    return {**shared, **own, **numbered}
+
+
+_OF_ONE_RUN: Final = frozenset(
+    key
+    for field in ("runs", "messages", "steps", "trial", "success", "answer", "time")
+    for key in GUESSES[field]
+)
 
 
 def _parsed(text: str) -> Any:
