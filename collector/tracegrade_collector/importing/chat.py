@@ -52,6 +52,7 @@ _CLIENT_CALLS: Final = (  # that OpenAI's models ask the client to run
 _ITEM_ROLES: Final = {  # items of OpenAI Responses that name no role
     **dict.fromkeys(_CLIENT_CALLS, "assistant"),
     **dict.fromkeys((f"{call}_output" for call in _CLIENT_CALLS), "tool"),
+    "mcp_approval_response": "tool",
     "reasoning": "assistant",
 }
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 _TYPES: Final = re.compile(
     r"server_tool_(use|call|call_response|result)|mcp_tool_use|\w+_tool_result"
     r"|(web_search|file_search|code_interpreter|image_generation|mcp|tool_search)_call"
-    r"|builtin-tool-(call|return)"
+    r"|mcp_approval_request|builtin-tool-(call|return)"
 )
 _KEYS: Final = (
     "executable_code",

@@ -27,7 +27,15 @@ _NO_ERROR: Final[tuple[Any, ...]] = (None, "", False, 0, {}, [])
 
 
 def read_results(message: Mapping[str, Any]) -> Iterator[ToolResult]:
-    """Yield the results that a tool's message holds: blocks, or the message itself."""
+    """Yield the results that a tool's message holds: blocks, or the message itself.
+
+    That a call was approved is none; that it was denied is one.
+    """
+    if message.get("type") == "mcp_approval_response":
+        denied = {"call_id": message.get("approval_request_id"), "status": "failed"}
+        if message.get("approve") is False:
+            yield read_result({**denied, "content": message.get("reason") or "denied"})
+        return
     blocks = first(message, "content", "parts")
     held = [result_in(block) for block in blocks] if isinstance(blocks, list) else []
     if not held or None in held:

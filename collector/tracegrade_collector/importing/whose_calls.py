@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from tracegrade_collector.importing.trajectory import Message, Piece, ToolCall, ToolResult
+from tracegrade_collector.importing.trajectory import (
+    HostedPart,
+    Message,
+    Piece,
+    ToolCall,
+    ToolResult,
+)
 
 USERS: Final = "replies to tools that the user called"
 UNASKED: Final = "replies of tools before any tool call"
@@ -49,7 +55,7 @@ class _WhoseCalls:
         if message.role == "user":
             self._user_ids.update(call.call_id for call in calls if call.call_id is not None)
             self._open_of_user += sum(call.call_id is None for call in calls)
-        elif calls:
+        elif calls or any(isinstance(piece, HostedPart) for piece in message.pieces):
             self._agent_called = True
         reasons = [self._not_the_agents(piece) for piece in message.pieces]
         ignored.update(filter(None, reasons))

@@ -105,3 +105,38 @@ def test_calls_that_the_client_runs(tmp_path: Path) -> None:
         ("sql", '{"input":"SELECT 1"}', "ok"),
     ]
     assert outcome.rows("SELECT DISTINCT executed_by FROM steps") == [(None,)]
+
+
+APPROVAL = {"type": "mcp_approval_request", "id": "mcpr_1", "name": "roll", "arguments": "{}"}
+ANSWERED = {"type": "mcp_approval_response", "approval_request_id": "mcpr_1"}
+ROLLED = {
+    "type": "mcp_call",
+    "id": "mcp_1",
+    "approval_request_id": "mcpr_1",
+    "name": "roll",
+    "arguments": "{}",
+    "output": "4",
+}
+APPROVALS: dict[str, list[dict[str, Any]]] = {
+    "approved": [ANSWERED | {"approve": True}, ROLLED],
+    "denied": [ANSWERED | {"approve": False, "reason": "no dice"}],
+    "waiting": [],
+}
+
+
+def test_call_that_has_to_be_approved(tmp_path: Path) -> None:
+    """It is one call, which waits until it was run or denied."""
+    records = [
+        {"task_id": task, "messages": [ASKED, APPROVAL, *more]} for task, more in APPROVALS.items()
+    ]
+    outcome = imported(tmp_path, written(tmp_path, records))
+
+    found = outcome.rows(
+        "SELECT task_id, tool_name, result, status, executed_by FROM steps "
+        "JOIN trajectories USING (trajectory_id) WHERE kind = 'tool_call' ORDER BY task_id"
+    )
+    assert found == [
+        ("approved", "roll", "4", "ok", "provider"),
+        ("denied", "roll", "no dice", "error", "provider"),
+        ("waiting", "roll", None, "interrupted", "provider"),
+    ]

@@ -42,7 +42,10 @@ def test_runs_where_the_map_says(folder: Path) -> Scene:
 @built_together
 def test_runs_in_runs(folder: Path) -> Scene:
     """Each level says what its own do not."""
-    tasks = [{"task_id": name, "trials": [RIGHT, {"steps": [{"thought": "t", "answer": "5"}]}]} for name in "ab"]
+    tasks = [
+        {"task_id": name, "trials": [RIGHT, {"steps": [{"thought": "t", "answer": "5"}]}]}
+        for name in "ab"
+    ]
     outcome = yield imported(folder, written(folder, [{"model": "m", "runs": tasks}]))
 
     assert [(task, trial) for task, trial, *_ in runs(outcome)] == [

@@ -171,7 +171,7 @@ END;
 CREATE OR REPLACE TEMP MACRO hosted_types() AS
 '^(server_tool_(use|call|call_response|result)|mcp_tool_use|\w+_tool_result'
 '|(web_search|file_search|code_interpreter|image_generation|mcp|tool_search)_call'
-'|builtin-tool-(call|return))$';
+'|mcp_approval_re(quest|sponse)|builtin-tool-(call|return))$';
 
 CREATE OR REPLACE TEMP MACRO is_hosted(BLOCK) AS
 coalesce(regexp_matches(block ->> '$.type', hosted_types()), FALSE)
@@ -211,7 +211,10 @@ CREATE OR REPLACE TEMP MACRO hosted_part(BLOCK) AS {
       OR 'OBJECT' IN (
         json_type(block, '$.code_execution_result'), json_type(block, '$.codeExecutionResult')
       )
+      OR block ->> '$.approve' = 'false'
       THEN 'server_tool_call_response'
+    -- What was approved is told once it ran.
+    WHEN block ->> '$.type' = 'mcp_approval_response' THEN NULL
     ELSE 'server_tool_call'
   END,
   'text': NULL::VARCHAR,
@@ -224,6 +227,7 @@ CREATE OR REPLACE TEMP MACRO hosted_part(BLOCK) AS {
     if(contains(block::VARCHAR, 'xecut'), 'code_execution', NULL)
   ),
   'call_id': coalesce(
+    block ->> '$.approval_request_id',
     block ->> '$.tool_use_id',
     block ->> '$.toolUse.toolUseId',
     block ->> '$.tool_call_id',
@@ -266,7 +270,8 @@ CREATE OR REPLACE TEMP MACRO hosted_part(BLOCK) AS {
     block ->> '$.server_tool_call_response.response',
     without_key(json_extract(block, '$.server_tool_call_response'), '{"type": null}'),
     block ->> '$.code_execution_result.output',
-    block ->> '$.codeExecutionResult.output'
+    block ->> '$.codeExecutionResult.output',
+    if(block ->> '$.approve' = 'false', coalesce(block ->> '$.reason', 'denied'), NULL)
   ),
   'failed': CASE
     WHEN
@@ -282,6 +287,7 @@ CREATE OR REPLACE TEMP MACRO hosted_part(BLOCK) AS {
         block ->> '$.code_execution_result.outcome', block ->> '$.codeExecutionResult.outcome'
       ) NOT IN ('OUTCOME_OK', 'OUTCOME_UNSPECIFIED')
       OR block ->> '$.outcome' IN ('failed', 'denied')
+      OR block ->> '$.approve' = 'false'
       THEN TRUE
     WHEN block ->> '$.status' IN ('completed', 'success') THEN FALSE
   END
@@ -293,7 +299,7 @@ coalesce(
   regexp_matches(
     output,
     '"(server_tool_(use|call|call_response|result)|mcp_tool_use|\w+_tool_result'
-    '|builtin(-tool-\w+)?|executable_?[cC]ode|providerExecuted'
+    '|builtin(-tool-\w+)?|executable_?[cC]ode|providerExecuted|mcp_approval_re(quest|sponse)'
     '|(web_search|file_search|code_interpreter|image_generation|mcp|tool_search)_call)"'
   ),
   FALSE
@@ -301,4 +307,4 @@ coalesce(
 
 -- The id of a call that a provider ran, by how Anthropic's and OpenAI's begin. NULL for NULL.
 CREATE OR REPLACE TEMP MACRO is_hosted_id(CALL_ID) AS
-split_part(call_id, '_', 1) IN ('srvtoolu', 'mcptoolu', 'ws', 'fs', 'ci', 'ig', 'mcp');
+split_part(call_id, '_', 1) IN ('srvtoolu', 'mcptoolu', 'ws', 'fs', 'ci', 'ig', 'mcp', 'mcpr');

@@ -17,7 +17,8 @@ coalesce(
       LAMBDA type: regexp_matches(
         type,
         '^((function|custom_tool|computer|local_shell|shell|apply_patch|web_search|file_search'
-        '|code_interpreter|image_generation|mcp|tool_search)_call(_output)?|message)$'
+        '|code_interpreter|image_generation|mcp|tool_search)_call(_output)?'
+        '|mcp_approval_request|message)$'
       )
     )
   ) > 0

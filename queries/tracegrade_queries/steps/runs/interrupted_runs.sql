@@ -2,6 +2,7 @@
 --
 -- They say so at their end: their root, or a span that began no earlier than their last model
 -- call.
+-- So they do where their last model call asks that a call of its provider be approved.
 -- Else an agent that ended well, without an answer, waits if its last model call requested a tool
 -- that it was offered beside others which the run has executions of, and nothing came of it. A log
 -- of messages may lack replies, and says nothing of that.
@@ -12,6 +13,7 @@
 --   executions
 --   matches
 --   model_calls
+--   model_parts
 --   offered_in_runs
 --   operations
 --   pauses
@@ -94,6 +96,18 @@ paused_tools AS (
   WHERE operations.operation = 'tool'
 ),
 
+approvals AS (
+  SELECT DISTINCT last_calls.run
+  FROM last_calls
+  INNER JOIN model_parts ON last_calls.model_call = model_parts.model_call
+  WHERE
+    model_parts.direction = 'out'
+    AND model_parts.part_type = 'server_tool_call'
+    AND starts_with(model_parts.call_id, 'mcpr_')
+    AND model_parts.result IS NULL
+    AND model_parts.failed IS NULL
+),
+
 unanswered AS (
   SELECT open_requests.run
   FROM open_requests
@@ -114,14 +128,17 @@ found AS (
   SELECT run FROM saying_so
   UNION
   SELECT run FROM unanswered
+  UNION
+  SELECT run FROM approvals
 )
 
 SELECT
   found.run,
   last_calls.model_call AS last_model_call,
-  paused_tools.run IS NULL AND open_requests.run IS NULL AS is_hidden
+  paused_tools.run IS NULL AND open_requests.run IS NULL AND approvals.run IS NULL AS is_hidden
 FROM found
 ANTI JOIN unfinished_runs ON found.run = unfinished_runs.run
 LEFT JOIN last_calls ON found.run = last_calls.run
 LEFT JOIN paused_tools ON found.run = paused_tools.run
-LEFT JOIN open_requests ON found.run = open_requests.run;
+LEFT JOIN open_requests ON found.run = open_requests.run
+LEFT JOIN approvals ON found.run = approvals.run;

@@ -3,7 +3,8 @@
 -- What came of one stands beside it, or in a part of its own with its call id: in the same output,
 -- or in a later one of a turn that was paused. Without an id it is the first after the call that
 -- is of no other. Where an instrumentation made a span of it, by id, else by tool and arguments,
--- it is the same call.
+-- it is the same call. One that has to be approved (OpenAI's `mcp_approval_request`) is one call
+-- from its request on, and waits until it was run or denied.
 --
 -- Reads:
 --   canonical
@@ -28,7 +29,7 @@
 --   request_parsed    BOOLEAN
 --   result            VARCHAR  NULL if it was not told.
 --   observed          VARCHAR  What the model saw of it.
---   status            VARCHAR  ok | error | unknown.
+--   status            VARCHAR  ok | error | interrupted | unknown.
 --   status_source     VARCHAR  span | text | response | request.
 --   error_type        VARCHAR
 --   error_message     VARCHAR
@@ -51,6 +52,12 @@ WITH made AS (
   FROM model_parts
   LEFT JOIN canonical ON model_parts.arguments = canonical.text
   WHERE model_parts.direction = 'out' AND model_parts.part_type = 'server_tool_call'
+  QUALIFY
+    NOT coalesce(starts_with(model_parts.call_id, 'mcpr_'), FALSE)
+    OR row_number() OVER (
+      PARTITION BY model_parts.run, model_parts.call_id
+      ORDER BY model_parts.start_ns, model_parts.message_position, model_parts.part_position
+    ) = 1
 ),
 
 responses_told AS (
@@ -66,6 +73,11 @@ responses_told AS (
   WHERE
     part_type = 'server_tool_call_response'
     OR (part_type = 'tool_call_response' AND call_id IN (SELECT made.call_id FROM made))
+    OR (
+      part_type = 'server_tool_call'
+      AND starts_with(call_id, 'mcpr_')
+      AND (result IS NOT NULL OR failed IS NOT NULL)
+    )
 ),
 
 by_id AS (
@@ -163,6 +175,7 @@ SELECT
       OR told.told_failed IS NOT NULL
       OR executions.ended
       THEN 'ok'
+    WHEN starts_with(told.call_id, 'mcpr_') THEN 'interrupted'
     ELSE 'unknown'
   END AS status,
   CASE
