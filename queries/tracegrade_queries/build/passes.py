@@ -144,6 +144,13 @@ UPDATE span_rows SET
 FROM salvaged_texts
 WHERE span_rows.rowid = salvaged_texts.key
 """
+_MENDED: Final = """
+UPDATE span_rows SET
+  attributes = map_concat(span_rows.attributes, mended_texts.attributes),
+  marks = coalesce(span_rows.marks, []) || ['invalid_unicode']
+FROM mended_texts
+WHERE span_rows.rowid = mended_texts.key
+"""
 _IN_EVENTS: Final = """
 UPDATE bucket_events SET
   attributes = map_concat(bucket_events.attributes, salvaged_events.attributes)
@@ -236,6 +243,9 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "coinciding_spans", "copied_spans")
     if has_rows(con, "copied_spans"):
         run(con, _WITHOUT_COPIES)
+    _make(con, "mended_texts")
+    if has_rows(con, "mended_texts"):
+        run(con, _MENDED)
     _make(con, "shapes", "response_ids", "cut_texts")
     _salvage(con, "cut_texts", "salvaged_texts", _IN_SPANS)
     _make(con, "bucket_events", "cut_events")

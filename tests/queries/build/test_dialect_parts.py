@@ -16,6 +16,15 @@ from tracegrade_queries.engine.statements import run
 SAID = [
     {"role": "user", "parts": [{"type": "text", "content": letter * 3000}]} for letter in "abc"
 ]
+ANTHROPIC = {
+    "openinference.span.kind": "LLM",
+    "output.value": json.dumps({"content": [{"type": "server_tool_use", "id": "s", "name": "f"}]}),
+}
+BEEAI = {
+    "openinference.span.kind": "LLM",
+    "target": "backend.openai.chat.success",
+    "output.value": json.dumps([{"content": [{"type": "text", "text": "Hi."}]}]),
+}
 PLAIN = [{"role": "user", "content": "What is the weather?"}]
 PARTS = [
     part
@@ -27,7 +36,7 @@ PARTS = [
 
 @pytest.fixture(scope="module")
 def con() -> duckdb.DuckDBPyConnection:
-    """A connection with the lists of three model calls, of which the second goes on."""
+    """A connection with the lists of three model calls, the second goes on; and two outputs."""
     inputs = [SAID[:2], SAID, PLAIN]
     con = duckdb.connect(config={"threads": 1})
     con.execute(
@@ -37,6 +46,17 @@ def con() -> duckdb.DuckDBPyConnection:
     con.executemany(
         "INSERT INTO bucket_spans VALUES ($1, 't', 's', MAP {'gen_ai.input.messages': $2})",
         [(key, json.dumps(messages)) for key, messages in enumerate(inputs)],
+    )
+    con.executemany(
+        "INSERT INTO bucket_spans "
+        "VALUES ($1, 't', $2, cast(cast($3 AS JSON) AS MAP(VARCHAR, VARCHAR)))",
+        [
+            (3, "openinference.instrumentation.anthropic", json.dumps(ANTHROPIC)),
+            (4, "@arizeai/openinference-instrumentation-beeai", json.dumps(BEEAI)),
+        ],
+    )
+    con.execute(
+        "CREATE TEMP TABLE openinference_items (key BIGINT, field VARCHAR, direction VARCHAR)"
     )
     con.execute(
         "CREATE TEMP TABLE bucket_events (key BIGINT, name VARCHAR, "

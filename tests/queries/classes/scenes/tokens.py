@@ -1,13 +1,15 @@
-"""What model calls took."""
+"""What model calls took, and texts that are not whole."""
 
 from typing import Final
 
-from tests.queries.classes.scenes.scene import runs, scene
-from tests.queries.classes.story import Form, Tokens, asked, said
+from tests.queries.classes.scenes.scene import calls, runs, scene
+from tests.queries.classes.story import Call, Form, Tokens, asked, requested, said
 from tests.queries.together import Scene
-from tests.queries.traces import Row
+from tests.queries.traces import Row, story
 
 CACHE: Final = "Tokens of a cache, and of reasoning, are read from where each writes them."
+
+HALVES: Final = "Half a character in a message or a result costs itself, and nothing beside it."
 
 _USED: Final = (
     "model_usage[1].fresh_input_tokens, model_usage[1].cache_read_tokens, "
@@ -49,3 +51,27 @@ def none_cached(form: Form) -> Scene:
     """Reverse: a cache had nothing."""
     lake = yield _told(form, Tokens(1000, 0, 0))
     assert runs(lake, _USED) == [(1000, 0, 0)]
+
+
+HALF: Final = "\ud83d"
+"""What Python's `json` writes as an escape that no reader of JSON takes."""
+
+
+@scene(HALVES)
+def half_in_a_text(form: Form) -> Scene:
+    """A text was cut within an emoji; a whole one stays."""
+    text = f"Hi \U0001f600 {HALF}!"
+    lake = yield [form.agent(1), form.model(2, 1, heard=[asked("Hi.")], said=said(text))]
+    assert story(lake) == ["answer Hi \U0001f600 \ufffd!"]
+
+
+@scene(HALVES, "requests")
+def half_beside_a_call(form: Form) -> Scene:
+    """It stands in what the user said, and the request is read all the same."""
+    call = Call("look", {"q": "a"})
+    lake = yield [
+        form.agent(1),
+        form.model(2, 1, heard=[asked(f"Look {HALF}")], said=requested(call)),
+        form.tool(3, 1, call=call, at=3, result="r"),
+    ]
+    assert calls(lake) == [("look", '{"q":"a"}', "ok")]

@@ -1,0 +1,51 @@
+-- Attributes whose JSON holds the escape of half a character, with U+FFFD in its place.
+--
+-- A writer that cuts a text between the two, or gets it so, writes such an escape (Python's `json`
+-- does); no reader of JSON takes it, and all that stands beside it would be lost.
+--
+-- Reads:
+--   bucket_spans
+-- Columns:
+--   key         BIGINT                 Of the span in bucket_spans.
+--   attributes  MAP(VARCHAR, VARCHAR)  Those of its attributes that hold one.
+-- Order:
+--   none
+WITH entries AS (
+  SELECT
+    key,
+    unnest(
+      list_filter(
+        map_entries(attributes), LAMBDA entry: contains(entry.value, '\u')
+        AND regexp_matches(entry.value, '^\s*[\[{"]')
+        AND regexp_matches(
+          regexp_replace(
+            entry.value, '\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w', '', 'g'
+          ),
+          '\\u[dD][89a-fA-F]\w\w'
+        )
+      )
+    ) AS entry
+  FROM bucket_spans
+)
+
+-- Whole characters are set aside, in a form that no JSON has.
+SELECT
+  key,
+  map_from_entries(
+    list({
+      'key': entry.key,
+      'value': regexp_replace(
+        regexp_replace(
+          regexp_replace(
+            entry.value,
+            '\\u([dD][89abAB]\w\w)\\u([dD][c-fC-F]\w\w)', chr(1) || '\1\2', 'g'
+          ),
+          '\\u[dD][89a-fA-F]\w\w', '\\ufffd', 'g'
+        ),
+        chr(1) || '(\w{4})(\w{4})', '\\u\1\\u\2', 'g'
+      )
+    })
+  ) AS attributes
+FROM entries
+WHERE NOT json_valid(entry.value)
+GROUP BY key;
