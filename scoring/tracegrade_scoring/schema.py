@@ -279,7 +279,7 @@ FAILED_CALLS: Final = Table(
             "outcome",
             TEXT,
             "recovered (reached in another way) | retried (the same call succeeded later) | lost; "
-            "NULL if arguments that were not captured decide it.",
+            "NULL if arguments that were not captured, or calls that were not recorded decide it.",
         ),
         _TASK,
         _RELEASE,

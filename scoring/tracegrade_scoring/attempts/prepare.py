@@ -59,9 +59,9 @@ _CALLED: Final = """
 def create_relations(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
     """Create what every metric reads.
 
-    That is the task relations, `attempt_members`, `calls`, `plans`,
-    `attempt_tasks`, `argument_patterns` and `attempts`. Their columns stand in the headers of the
-    queries of the same names, and for the task relations in `tasks/relations.py`.
+    That is the task relations, `attempt_members`, `attempts_with_unrecorded_calls`, `calls`,
+    `plans`, `attempt_tasks`, `argument_patterns` and `attempts`. Their columns stand in the
+    headers of the queries of the same names, and for the task relations in `tasks/relations.py`.
     """
     create_macro(con, "matches_expected")
     create_macro(con, "score_of")
@@ -72,6 +72,7 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
         con.execute(_KINDS)
     create_macro(con, "named_agent")
     materialise(con, "attempt_members")
+    materialise(con, "attempts_with_unrecorded_calls")
     match_tasks(con, specification)
     materialise(con, "called_agents")
     if has_rows(con, "called_agents"):

@@ -2,10 +2,13 @@
 --
 -- Moment -1 is before the first call, i is after call i, and the number of calls is the end of the
 -- attempt. Between two rows of a condition nothing changes; before the first it does not hold.
+-- Where calls were not recorded, what calls decide is unsure: a call that is seen was made, but a
+-- state may have become another. Source: docs/metrics.md, section 0.1.
 --
 -- Reads:
 --   answer_matches
 --   attempt_bindings
+--   attempts_with_unrecorded_calls
 --   calls
 --   canonical_values
 --   criterion_conditions
@@ -23,7 +26,8 @@
 --   sub_goal    VARCHAR  The sub-goal that the criterion belongs to; '' for the task itself.
 --   condition   INTEGER  Which condition of its criterion, from 0; parts of any_of too.
 --   moment      INTEGER  From -1 to the number of calls.
---   holds       BOOLEAN  NULL where content that was not captured, or no verdict, decides it.
+--   holds       BOOLEAN  NULL where content that was not captured, calls that were not recorded,
+--                        or no verdict decide it.
 -- Order:
 --   none
 WITH asked AS (
@@ -203,6 +207,25 @@ lost_states AS (
   WHERE
     compared.kind = 'state'
     AND compared.equal IS NULL
+),
+
+unrecorded AS (
+  SELECT
+    asked.attempt_id,
+    asked.sub_goal,
+    asked.condition,
+    ends.moment
+  FROM asked
+  INNER JOIN attempts_with_unrecorded_calls USING (attempt_id)
+  INNER JOIN ends USING (attempt_id)
+  LEFT JOIN first_calls
+    ON
+      asked.attempt_id = first_calls.attempt_id
+      AND asked.sub_goal = first_calls.sub_goal
+      AND asked.condition = first_calls.condition
+  WHERE
+    asked.kind IN ('call', 'values', 'state')
+    AND first_calls.attempt_id IS NULL
 )
 
 SELECT
@@ -265,9 +288,21 @@ SELECT
   expression_results.sub_goal,
   expression_results.condition,
   CASE WHEN expression_results.at_end THEN ends.moment ELSE -1 END AS moment,
-  expression_results.holds
+  CASE
+    WHEN NOT expression_results.at_end OR unrecorded_of.attempt_id IS NULL
+      THEN expression_results.holds
+  END AS holds
 FROM expression_results
 INNER JOIN ends USING (attempt_id)
+LEFT JOIN attempts_with_unrecorded_calls AS unrecorded_of USING (attempt_id)
+UNION ALL
+SELECT
+  attempt_id,
+  sub_goal,
+  condition,
+  moment,
+  NULL AS holds
+FROM unrecorded
 UNION ALL
 SELECT
   asked.attempt_id,

@@ -15,7 +15,8 @@
 --   tool_name           VARCHAR  NULL if the trace does not say.
 --   failed_by           VARCHAR  status | result | error_pattern.
 --   outcome             VARCHAR  recovered | retried (the same call went well later) | lost; NULL
---                                where arguments that were not captured decide it.
+--                                where arguments that were not captured, or calls that were not
+--                                recorded decide it.
 -- Order:
 --   trajectory_id, step_trajectory_id, step_index
 SELECT

@@ -6,6 +6,7 @@
 -- Source: [Harness], "Trajectory scoring"; docs/metrics.md, section 3.3.
 --
 -- Reads:
+--   attempts_with_unrecorded_calls
 --   call_points
 --   calls
 -- Needs:
@@ -13,7 +14,8 @@
 -- Columns:
 --   attempt_id  INTEGER  The root trajectory.
 --   call_index  INTEGER  The failed call; one row for each attempt_id and call_index.
---   recovered   BOOLEAN  NULL where arguments that were not captured decide it.
+--   recovered   BOOLEAN  NULL where arguments that were not captured, or calls that were not
+--                        recorded decide it.
 --   retried     BOOLEAN  The same call went well, and nothing else did.
 -- Order:
 --   none
@@ -124,8 +126,9 @@ SELECT
   failures.call_index,
   CASE
     WHEN outcomes.recovered THEN TRUE
-    WHEN NOT coalesce(outcomes.hidden, FALSE) THEN FALSE
+    WHEN NOT (coalesce(outcomes.hidden, FALSE) OR lacking.attempt_id IS NOT NULL) THEN FALSE
   END AS recovered,
   coalesce(outcomes.retried AND NOT coalesce(outcomes.recovered, FALSE), FALSE) AS retried
 FROM failures
-LEFT JOIN outcomes USING (attempt_id, call_index);
+LEFT JOIN outcomes USING (attempt_id, call_index)
+LEFT JOIN attempts_with_unrecorded_calls AS lacking USING (attempt_id);

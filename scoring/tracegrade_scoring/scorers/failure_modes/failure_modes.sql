@@ -1,9 +1,11 @@
 -- The failure modes that each attempt shows, with the first step that shows each.
 --
 -- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9. An attempt may show
--- several, and one that succeeded may show some.
+-- several, and one that succeeded may show some. Where calls were not recorded, only those count
+-- that no further call can undo.
 --
 -- Reads:
+--   attempts_with_unrecorded_calls
 --   call_totals
 --   calls
 --   cascades
@@ -60,7 +62,9 @@ SELECT
   step_index,
   detail
 FROM premature_commitments
-WHERE detail IS NOT NULL
+WHERE
+  detail IS NOT NULL
+  AND attempt_id NOT IN (SELECT lacking.attempt_id FROM attempts_with_unrecorded_calls AS lacking)
 UNION ALL
 SELECT
   attempt_id,
@@ -69,7 +73,9 @@ SELECT
   NULL AS step_index,
   detail
 FROM cascades
-WHERE detail IS NOT NULL
+WHERE
+  detail IS NOT NULL
+  AND attempt_id NOT IN (SELECT lacking.attempt_id FROM attempts_with_unrecorded_calls AS lacking)
 UNION ALL
 SELECT
   attempt_id,
@@ -78,4 +84,6 @@ SELECT
   NULL AS step_index,
   detail
 FROM goal_drifts
-WHERE drifted;
+WHERE
+  drifted
+  AND attempt_id NOT IN (SELECT lacking.attempt_id FROM attempts_with_unrecorded_calls AS lacking);

@@ -1,9 +1,11 @@
 -- When each condition of a sub-goal of an example began to hold, ceased to, or became unsure.
 --
 -- As `criterion_evidence`, with the sub-goals that have no criterion: of these a verdict decides,
--- known at the end, else the first call that serves it and succeeded.
+-- known at the end, else the first call that serves it and succeeded. If none did, and calls were
+-- not recorded, one of them may have.
 --
 -- Reads:
+--   attempts_with_unrecorded_calls
 --   calls
 --   criterion_evidence
 --   graph_nodes
@@ -17,7 +19,8 @@
 --   sub_goal   VARCHAR  A sub-goal of the task.
 --   condition  INTEGER  Which condition of its criterion, from 0.
 --   moment     INTEGER  From -1 to the number of calls.
---   holds      BOOLEAN  NULL where content that was not captured, or no verdict, decides it.
+--   holds      BOOLEAN  NULL where content that was not captured, calls that were not recorded, or
+--                       no verdict decide it.
 -- Order:
 --   none
 WITH without_criterion AS (
@@ -89,7 +92,15 @@ SELECT
   without_criterion.holds
 FROM without_criterion
 LEFT JOIN calls ON without_criterion.example = calls.attempt_id
-WHERE without_criterion.judged
+LEFT JOIN serving
+  ON
+    without_criterion.example = serving.example
+    AND without_criterion.sub_goal = serving.sub_goal
+LEFT JOIN attempts_with_unrecorded_calls AS lacking
+  ON without_criterion.example = lacking.attempt_id
+WHERE
+  without_criterion.judged
+  OR (lacking.attempt_id IS NOT NULL AND serving.example IS NULL)
 GROUP BY
   without_criterion.example,
   without_criterion.sub_goal,

@@ -1,10 +1,12 @@
 -- The attempts with sub-goals whose variants are known, each by one that shows the same of them.
 --
 -- Many attempts, few that differ in what they show: the same calls at the same places serve the
--- same sub-goals, and all evidence is the same. What follows is found once, for the example.
+-- same sub-goals, all evidence is the same, and calls were not recorded of both or of none. What
+-- follows is found once, for the example.
 --
 -- Reads:
 --   attempts
+--   attempts_with_unrecorded_calls
 --   calls
 --   criterion_evidence
 --   graph_nodes
@@ -33,10 +35,12 @@ described AS (
     attempts.attempt_id,
     attempts.task_id,
     attempts.final_answer,
-    graphs.asks_answer
+    graphs.asks_answer,
+    attempts_with_unrecorded_calls.attempt_id IS NOT NULL AS calls_unrecorded
   FROM attempts
   INNER JOIN graphs USING (task_id)
   LEFT JOIN judged_sub_goals USING (attempt_id)
+  LEFT JOIN attempts_with_unrecorded_calls USING (attempt_id)
   WHERE
     graphs.counted
     OR judged_sub_goals.attempt_id IS NOT NULL
@@ -102,6 +106,7 @@ alike AS (
   LEFT JOIN ends USING (attempt_id)
   GROUP BY
     described.task_id,
+    described.calls_unrecorded,
     serving.calls,
     conditions.evidence,
     verdicts.verdicts,

@@ -1,11 +1,13 @@
 -- What became of every sub-goal of each example's task: attempted, completed, when, lost again.
 --
--- Moments are those of sub_goal_evidence. Unknown (NULL) is what content that was not captured
--- decides. A criterion that holds at the end counts only if something was done for it.
+-- Moments are those of sub_goal_evidence. Unknown (NULL) is what content that was not captured, or
+-- calls that were not recorded decide. A criterion that holds at the end counts only if something
+-- was done for it.
 -- Source: [Plan graph], "Sub-goal completion as a metric"; docs/metrics.md, section 4.1.
 --
 -- Reads:
 --   attempts
+--   attempts_with_unrecorded_calls
 --   calls
 --   graph_nodes
 --   sub_goal_attribution
@@ -84,10 +86,13 @@ actions AS (
         THEN ends.moment
       WHEN attempt_nodes.judged AND attempt_nodes.verdict THEN ends.moment
     END AS first_attempted,
-    served.example IS NOT NULL OR attempt_nodes.served_by_judge AS may_be_served
+    served.example IS NOT NULL
+    OR attempt_nodes.served_by_judge
+    OR lacking.attempt_id IS NOT NULL AS may_be_served
   FROM attempt_nodes
   INNER JOIN ends USING (example)
   LEFT JOIN served USING (example, sub_goal)
+  LEFT JOIN attempts_with_unrecorded_calls AS lacking ON attempt_nodes.example = lacking.attempt_id
 ),
 
 -- A condition that is unsure holds in the hopeful reading alone.

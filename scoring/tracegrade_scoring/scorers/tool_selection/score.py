@@ -29,7 +29,6 @@ _ALIGNMENTS = pa.schema(
 
 _JUDGED: Final = (
     "decision_points",
-    "attempts_with_unrecorded_calls",
     "better_alternatives",
     "decision_rows",
     "call_totals",
@@ -39,10 +38,9 @@ _JUDGED: Final = (
 
 
 def score(con: duckdb.DuckDBPyConnection) -> None:
-    """Create the scores of decisions and calls, and `attempts_with_unrecorded_calls`.
+    """Create `decision_rows`, `tool_selection_scores` and `call_scores`.
 
-    The scores are `decision_rows`, `tool_selection_scores` and `call_scores`. Needs what
-    `create_relations` makes, and `endings`.
+    Needs what `create_relations` makes, and `endings`.
     """
     validate_arguments(con)
     for name in ("call_points", "fitting_pairs", "alignment_problems"):
