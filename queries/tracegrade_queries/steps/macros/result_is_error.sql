@@ -65,14 +65,14 @@ CASE
     THEN
       try_cast(
         coalesce(
-          told ->> '$.result',
-          told ->> '$.output',
-          told ->> '$.response',
-          told ->> '$.toolResult',
-          told ->> '$.tool_result',
-          told ->> '$.content',
-          -- A message of LangChain's, as it is written whole.
-          told ->> '$.kwargs',
+          list_filter(
+            json_extract_string(
+              told,
+              -- `kwargs` are of a message of LangChain's, as it is written whole.
+              ['result', 'output', 'response', 'toolResult', 'tool_result', 'content', 'kwargs']
+            ),
+            LAMBDA held: held IS NOT NULL
+          )[1],
           CASE WHEN told ->> '$.type' = 'tool' THEN told ->> '$.data' END
         ) AS JSON
       )
@@ -84,6 +84,22 @@ OR (
   json_type(told, '$.error') IN ('VARCHAR', 'OBJECT', 'ARRAY')
   AND NOT is_empty_error(json_extract(told, '$.error'))
 );
+
+-- Whether an object or list says so, what it wraps, or what that wraps. Each is named by a lambda:
+-- what a macro is given is planned as often as the macro's text names it.
+CREATE OR REPLACE TEMP MACRO tells_failure(GIVEN) AS
+list_transform(
+  [given],
+  LAMBDA told:
+  says_failed(told)
+  OR NOT is_empty_error(json_extract(told, '$.error'))
+  OR list_transform(
+    [unwrapped(told)],
+    LAMBDA wrapped:
+    says_failed_inside(wrapped)
+    OR list_transform([unwrapped(wrapped)], LAMBDA innermost: says_failed_inside(innermost))[1]
+  )[1]
+)[1];
 
 CREATE OR REPLACE TEMP MACRO result_is_error(RESULT) AS
 coalesce(
@@ -104,10 +120,7 @@ coalesce(
         contains(result, 'rror') OR contains(result, '"exit_code"') OR contains(result, '\u00')
       )
       THEN
-        says_failed(try_cast(result AS JSON))
-        OR NOT is_empty_error(json_extract(try_cast(result AS JSON), '$.error'))
-        OR coalesce(says_failed_inside(unwrapped(try_cast(result AS JSON))), FALSE)
-        OR coalesce(says_failed_inside(unwrapped(unwrapped(try_cast(result AS JSON)))), FALSE)
+        coalesce(tells_failure(try_cast(result AS JSON)), FALSE)
     ELSE FALSE
   END,
   FALSE

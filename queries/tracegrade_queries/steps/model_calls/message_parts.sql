@@ -82,17 +82,10 @@ WITH told AS NOT MATERIALIZED (
     ) AS may_have_form
   FROM dialect_messages AS parts
   INNER JOIN message_dialects USING (key, direction, precedence)
+  -- Two lists: one of six is planned as a join, in each dialect.
   WHERE
-    parts.part_type IN (
-      'text', 'reasoning', 'tool_call', 'tool_call_response',
-      'server_tool_call', 'server_tool_call_response'
-    )
-    AND (
-      parts.direction = 'in'
-      OR parts.part_type <> 'text'
-      OR parts.text IS NULL
-      OR NOT is_printed_object(parts.text)
-    )
+    parts.part_type IN ('text', 'reasoning', 'tool_call', 'tool_call_response')
+    OR parts.part_type IN ('server_tool_call', 'server_tool_call_response')
 ),
 
 chosen AS MATERIALIZED (
@@ -229,6 +222,7 @@ forms AS (
   FROM chosen
   LEFT JOIN openings USING (key)
   LEFT JOIN code_texts ON chosen.is_output_text AND chosen.text = code_texts.text
+  WHERE NOT (chosen.is_output_text AND coalesce(is_printed_object(chosen.text), FALSE))
 ),
 
 actions AS (

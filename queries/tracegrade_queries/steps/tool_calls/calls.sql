@@ -114,6 +114,7 @@ requested AS (
     coalesce(requests.parsed, TRUE) AS request_parsed,
     coalesce(requests.is_carried, FALSE) AS is_carried,
     executions.result,
+    result_is_error(executions.result) AS result_fails,
     executions.failed,
     executions.ended,
     executions.paused,
@@ -124,22 +125,12 @@ requested AS (
     responses.failed AS answer_failed,
     responses.request IS NOT NULL
     OR coalesce(
-      NOT shared_responses.is_code
-      AND NOT coalesce(result_is_error(shared_responses.observed), FALSE),
-      FALSE
+      NOT shared_responses.is_code AND NOT result_is_error(shared_responses.observed), FALSE
     ) AS answered,
-    -- Code may fail after its call succeeded: that is seen of the code, not of the call.
-    CASE
-      WHEN
-        shared_responses.is_code
-        AND NOT executions.failed
-        AND executions.result IS NOT NULL
-        AND result_is_error(responses.observed)
-        AND NOT result_is_error(executions.result)
-        THEN executions.result
-      WHEN responses.observed = joined_results.results THEN executions.result
-      ELSE responses.observed
-    END AS observed
+    responses.observed AS response,
+    result_is_error(responses.observed) AS response_fails,
+    coalesce(shared_responses.is_code, FALSE) AS is_code,
+    coalesce(responses.observed = joined_results.results, FALSE) AS is_joined
   FROM requests
   LEFT JOIN matches USING (request)
   FULL JOIN executions ON matches.execution = executions.key
@@ -147,6 +138,19 @@ requested AS (
   LEFT JOIN shared_responses ON requests.model_call = shared_responses.model_call
   LEFT JOIN joined_results ON requests.model_call = joined_results.model_call
   LEFT JOIN told_in_part ON requests.model_call = told_in_part.model_call
+),
+
+-- What the model saw is the result where its message holds those of all its calls. Code may fail
+-- after its call succeeded: that is seen of the code, not of the call.
+observed_calls AS (
+  SELECT
+    *,
+    is_joined
+    OR (is_code AND NOT failed AND result IS NOT NULL AND response_fails AND NOT result_fails)
+      AS saw_result,
+    if(saw_result, result, response) AS observed,
+    if(saw_result, result_fails, response_fails) AS observed_fails
+  FROM requested
 ),
 
 -- Tools whose executions a run records: there, one that is missing did not happen. A log of
@@ -206,7 +210,7 @@ known AS (
     OR list_contains(
       coalesce(tool_lists.names, offered_in_runs.names), requested.tool_name
     ) AS offered
-  FROM requested
+  FROM observed_calls AS requested
   LEFT JOIN called_agents ON requested.execution = called_agents.key
   LEFT JOIN unfinished_runs ON requested.model_call = unfinished_runs.last_model_call
   LEFT JOIN interrupted_runs ON requested.model_call = interrupted_runs.last_model_call
@@ -235,7 +239,7 @@ judged AS (
         (NOT coalesce(offered, TRUE) AND says_tool_not_found(seen))
         OR (execution IS NOT NULL AND says_unknown AND NOT coalesce(offered, FALSE))
         THEN { 'status': 'not_executed', 'source': 'text' }
-      WHEN execution IS NOT NULL AND (result_is_error(result) OR result_is_error(observed))
+      WHEN execution IS NOT NULL AND (result_fails OR observed_fails)
         THEN { 'status': 'error', 'source': 'text' }
       -- The process may have died in it.
       WHEN execution IS NOT NULL AND NOT ended AND seen IS NULL
@@ -262,7 +266,7 @@ judged AS (
       WHEN answered AND says_unknown THEN { 'status': 'not_executed', 'source': 'text' }
       WHEN answered AND starts_with(observed, haystack_failure(tool_name))
         THEN { 'status': 'error', 'source': 'text' }
-      WHEN answered AND result_is_error(observed) THEN { 'status': 'error', 'source': 'text' }
+      WHEN answered AND observed_fails THEN { 'status': 'error', 'source': 'text' }
       WHEN answered AND answer_failed THEN { 'status': 'error', 'source': 'response' }
       WHEN answered THEN { 'status': 'ok', 'source': 'response' }
       WHEN refused THEN { 'status': 'not_executed', 'source': 'text' }
