@@ -249,7 +249,10 @@ SELECT
       attributes['gen_ai.usage.prompt_tokens_details.cached_tokens'],
       attributes['gen_ai.usage.input_tokens_details.cached_tokens'],
       attributes['gen_ai.usage.input_tokens.cached'],
-      attributes['gen_ai.usage.cached_tokens']
+      attributes['gen_ai.usage.cached_tokens'],
+      attributes['gen_ai.usage.prompt_cache_hit_tokens'],
+      attributes['gen_ai.usage.cached_content_token_count'],
+      try_cast(attributes['gen_ai.usage.input_token_details'] AS JSON) ->> '$.cache_read'
     ) AS BIGINT
   ) AS cache_read_tokens,
   try_cast(
@@ -260,7 +263,10 @@ SELECT
       attributes['gen_ai.usage.output_tokens_details.reasoning_tokens'],
       attributes['gen_ai.usage.completion_tokens_details.reasoning_tokens'],
       attributes['gen_ai.usage.output_tokens.reasoning'],
-      attributes['gen_ai.usage.output_reasoning_tokens']
+      attributes['gen_ai.usage.output_reasoning_tokens'],
+      attributes['gen_ai.usage.thoughts_token_count'],
+      attributes['gen_ai.usage.experimental.reasoning_tokens'],
+      try_cast(attributes['gen_ai.usage.output_token_details'] AS JSON) ->> '$.reasoning'
     ) AS BIGINT
   ) AS reasoning_tokens,
   try_cast(
@@ -273,7 +279,9 @@ SELECT
       attributes['gen_ai.usage.details.cache_creation_input_tokens'],
       attributes['gen_ai.usage.cache_write_tokens'],
       attributes['gen_ai.usage.cache_creation_tokens'],
-      attributes['gen_ai.usage.input_tokens.cache_write']
+      attributes['gen_ai.usage.input_tokens.cache_write'],
+      attributes['gen_ai.usage.prompt_tokens_details.cache_creation_tokens'],
+      try_cast(attributes['gen_ai.usage.input_token_details'] AS JSON) ->> '$.cache_creation'
     ) AS BIGINT
   ) AS cache_write_tokens,
   try_cast(

@@ -1,10 +1,11 @@
 """Tokens of spans: what a cache had is priced as such, wherever its writer counted it."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.queries.traces import Row, agent, apart, land, message, model, request_of, rows
+from tests.queries.traces import Row, agent, apart, land, message, model, request_of, rows, span
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
@@ -122,3 +123,97 @@ def test_what_can_be_read_two_ways_is_flagged(tmp_path: Path) -> None:
     assert found(tmp_path, list(AMBIGUOUS.values())) == [
         (pytest.approx(cost), True) for cost in costs
     ]
+
+
+TOLD: dict[str, tuple[Row, Row]] = {
+    "OpenAI": (
+        {
+            "prompt_tokens": 100,
+            "completion_tokens": 20,
+            "prompt_tokens_details": {"cached_tokens": 40},
+            "completion_tokens_details": {"reasoning_tokens": 8},
+        },
+        {},
+    ),
+    "DeepSeek": (
+        {"prompt_tokens": 100, "completion_tokens": 20, "prompt_cache_hit_tokens": 40},
+        {"visible_output_tokens": 20, "reasoning_tokens": 0},
+    ),
+    "Google, from Python": (
+        {
+            "prompt_token_count": 90,
+            "tool_use_prompt_token_count": 10,
+            "candidates_token_count": 12,
+            "thoughts_token_count": 8,
+            "cached_content_token_count": 40,
+            "total_token_count": 120,
+        },
+        {},
+    ),
+    "the AI SDK": (
+        {
+            "inputTokens": 100,
+            "outputTokens": 20,
+            "inputTokenDetails": {"cacheReadTokens": 40},
+            "outputTokenDetails": {"reasoningTokens": 8},
+        },
+        {},
+    ),
+    "the AI SDK's models": (
+        {
+            "inputTokens": {"total": 100, "cacheRead": 40},
+            "outputTokens": {"total": 20, "reasoning": 8},
+        },
+        {},
+    ),
+    "Codex": (
+        {
+            "input_tokens": 100,
+            "output_tokens": 20,
+            "cached_input_tokens": 40,
+            "reasoning_output_tokens": 8,
+        },
+        {},
+    ),
+}
+"""Usage as a platform keeps it, and how its counts differ from those of the first."""
+
+
+def used(folder: Path, chats: list[Row]) -> list[Row]:
+    """Return the counts of each run's only model call, in order."""
+    lake = Lake.create(folder / "lake")
+    land(lake, request_of(apart([each] for each in chats)))
+    build(lake)
+    counts = (
+        "SELECT usage.fresh_input_tokens, usage.cache_read_tokens, usage.visible_output_tokens, "
+        "usage.reasoning_tokens"
+    )
+    each = "SELECT trace_id, unnest(model_usage) AS usage FROM trajectories"
+    return rows(lake, f"{counts} FROM ({each}) ORDER BY trace_id")
+
+
+def test_platforms_keep_counts_in_each_spelling(tmp_path: Path) -> None:
+    """What Langfuse was given by a client, as the client names it."""
+    keys = {"langfuse__observation__type": "generation", "langfuse__observation__output": "Done."}
+    given = [
+        span(2, **keys, langfuse__observation__usage_details=json.dumps(usage))
+        for usage, _ in TOLD.values()
+    ]
+    expected = {
+        "fresh_input_tokens": 60,
+        "cache_read_tokens": 40,
+        "visible_output_tokens": 12,
+        "reasoning_tokens": 8,
+    }
+    assert used(tmp_path, given) == [expected | differing for _, differing in TOLD.values()]
+
+
+def test_reasoning_that_a_total_counts_apart_is_output(tmp_path: Path) -> None:
+    """XAI counts it beside what else is said, in its total alone; others in the output."""
+    reasoning = named(reasoning__output_tokens=30)
+    chats = [
+        chat("x", 100, **reasoning, **named(total_tokens=180)),
+        chat("x", 100, **reasoning, **named(total_tokens=150)),
+    ]
+    made = [row["visible_output_tokens"] for row in used(tmp_path, chats)]
+    assert made == [50, 20]

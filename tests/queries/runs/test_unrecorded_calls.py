@@ -166,6 +166,31 @@ def test_run_that_called_nothing() -> Scene:
 
 
 @built_together
+def test_gemini_stops_where_it_calls_tools_too() -> Scene:
+    """Its `STOP` says nothing of calls; another reason does."""
+    google: Row = {"gen_ai__provider__name": "gcp.gemini"}
+    lake = yield [
+        agent(1, trace=1),
+        stopped(2, 1, "stop", trace=1, **google),
+        agent(3, trace=2),
+        stopped(4, 3, "max_tokens", trace=2, **google),
+        agent(5, trace=3),
+        stopped(6, 5, "FinishReason.STOP", trace=3, **google),
+        tool(7, 5, trace=3),
+    ]
+
+    assert flags(lake) == [UNRECORDED, [], []]
+
+
+@built_together
+def test_ollama_stops_where_it_calls_tools_too() -> Scene:
+    """The scope names it, where nothing else does."""
+    lake = yield [agent(1), stopped(2, 1, "stop", scope="opentelemetry.instrumentation.ollama")]
+
+    assert flags(lake) == [UNRECORDED]
+
+
+@built_together
 def test_gemini_call_that_could_not_be_read() -> Scene:
     """`MALFORMED_FUNCTION_CALL` is no call."""
     lake = yield [agent(1), stopped(2, 1, "MALFORMED_FUNCTION_CALL")]

@@ -23,10 +23,16 @@ list_transform(
         usage ->> '$.input',
         usage ->> '$.input_tokens',
         usage ->> '$.prompt_tokens',
+        usage ->> '$.inputTokens.total',
         usage ->> '$.inputTokens',
         usage ->> '$.promptTokens',
         usage ->> '$.promptTokenCount',
         usage ->> '$.prompt_token_count'
+      ) AS HUGEINT
+    ),
+    'of_tools': try_cast(
+      coalesce(
+        usage ->> '$.toolUsePromptTokenCount', usage ->> '$.tool_use_prompt_token_count'
       ) AS HUGEINT
     ),
     'output': try_cast(
@@ -34,6 +40,7 @@ list_transform(
         usage ->> '$.output',
         usage ->> '$.output_tokens',
         usage ->> '$.completion_tokens',
+        usage ->> '$.outputTokens.total',
         usage ->> '$.outputTokens',
         usage ->> '$.completionTokens',
         usage ->> '$.candidatesTokenCount',
@@ -46,15 +53,22 @@ list_transform(
       usage ->> '$.input_token_details.cache_read',
       usage ->> '$.prompt_cached_tokens',
       usage ->> '$.cachedInputTokens',
+      usage ->> '$.inputTokenDetails.cacheReadTokens',
+      usage ->> '$.inputTokens.cacheRead',
       usage ->> '$.cachedContentTokens',
       usage ->> '$.cachedContentTokenCount',
-      usage ->> '$.cached_content_token_count'
+      usage ->> '$.cached_content_token_count',
+      usage ->> '$.cached_input_tokens',
+      usage ->> '$.cached_tokens',
+      usage ->> '$.prompt_cache_hit_tokens'
     ),
     'read_else': coalesce(
       usage ->> '$.input_cached_tokens',
       usage ->> '$.input_cache_read',
       usage ->> '$.cache_read_input_tokens',
-      usage ->> '$.cacheReadInputTokens'
+      usage ->> '$.cacheReadInputTokens',
+      usage ->> '$.cacheReadInputTokenCount',
+      usage ->> '$.input_tokens_cache_read'
     ),
     'written': try_cast(
       coalesce(
@@ -62,8 +76,16 @@ list_transform(
         usage ->> '$.input_token_details.cache_creation',
         usage ->> '$.prompt_cache_creation_tokens',
         usage ->> '$.input_cache_creation',
+        usage ->> '$.input_cache_write',
+        usage ->> '$.prompt_tokens_details.cache_creation_tokens',
+        usage ->> '$.input_tokens_details.cache_write_tokens',
+        usage ->> '$.inputTokenDetails.cacheWriteTokens',
+        usage ->> '$.inputTokens.cacheWrite',
         usage ->> '$.cache_creation_input_tokens',
-        usage ->> '$.cacheWriteInputTokens'
+        usage ->> '$.cacheCreationInputTokens',
+        usage ->> '$.cacheWriteInputTokens',
+        usage ->> '$.cacheWriteInputTokenCount',
+        usage ->> '$.input_tokens_cache_write'
       ) AS BIGINT
     ),
     'reasoning': try_cast(
@@ -72,8 +94,11 @@ list_transform(
         usage ->> '$.output_tokens_details.reasoning_tokens',
         usage ->> '$.output_token_details.reasoning',
         usage ->> '$.completion_reasoning_tokens',
+        usage ->> '$.outputTokenDetails.reasoningTokens',
+        usage ->> '$.outputTokens.reasoning',
         usage ->> '$.reasoningTokens',
-        usage ->> '$.reasoning_tokens'
+        usage ->> '$.reasoning_tokens',
+        usage ->> '$.reasoning_output_tokens'
       ) AS BIGINT
     ),
     'thoughts': try_cast(
@@ -95,10 +120,12 @@ list_transform(
       ) AS BIGINT
     ),
     'apart': usage ->> '$.input' IS NOT NULL,
-    'is_bedrock': usage ->> '$.cacheReadInputTokens' IS NOT NULL
+    'is_bedrock': coalesce(
+      usage ->> '$.cacheReadInputTokens', usage ->> '$.cacheReadInputTokenCount'
+    ) IS NOT NULL
   }],
   LAMBDA told: {
-    'input_tokens': try_cast(told.given AS BIGINT),
+    'input_tokens': try_cast(told.given + coalesce(told.of_tools, 0) AS BIGINT),
     'output_tokens': try_cast(
       told.output + CASE
         WHEN told.apart AND told.total = told.given + told.output THEN 0

@@ -233,7 +233,16 @@ SELECT
       THEN try_cast(counted.input_tokens + counted.cached_tokens AS BIGINT)
     ELSE counted.input_tokens
   END AS input_tokens,
-  if(none_counted.key IS null, counted.output_tokens, null) AS output_tokens,
+  CASE
+    WHEN none_counted.key IS NOT null THEN null
+    -- xAI counts reasoning beside what else is said: its total tells that.
+    WHEN
+      counted.reasoning_tokens > 0
+      AND counted.total_tokens::HUGEINT
+      = counted.input_tokens::HUGEINT + counted.output_tokens + counted.reasoning_tokens
+      THEN counted.output_tokens + counted.reasoning_tokens
+    ELSE counted.output_tokens
+  END AS output_tokens,
   counted.cache_read_tokens,
   counted.reasoning_tokens,
   counted.cache_write_tokens,

@@ -1,7 +1,8 @@
 -- Why a model stopped, as its span tells it: to call tools, or for another reason.
 --
 -- `tool_calls` and `function_call` are OpenAI's words, `tool_use` is Anthropic's and Bedrock's,
--- `tool-calls` the Vercel AI SDK's, `tool_call` that of the GenAI conventions.
+-- `tool-calls` the Vercel AI SDK's, `tool_call` that of the GenAI conventions. Google's models and
+-- Ollama's say `stop` where they call tools, too: that is no reason.
 --
 -- Reads:
 --   bucket_spans
@@ -30,6 +31,19 @@ told AS (
   SELECT
     key,
     coalesce(
+      regexp_matches(
+        coalesce(
+          attributes['gen_ai.provider.name'],
+          attributes['gen_ai.system'],
+          attributes['llm.provider'],
+          attributes['ai.model.provider'],
+          scope_name
+        ),
+        '(?i)^gcp\.|google|gemini|vertex|ollama'
+      ),
+      FALSE
+    ) AS always_stops,
+    coalesce(
       nullif(nullif(finish_reasons, '[]'), '[""]'),
       attributes['gen_ai.response.finish_reason'],
       attributes['gen_ai.completion.0.finish_reason'],
@@ -55,4 +69,8 @@ SELECT
     reason, '(?i)(^|[^a-z_-])(tool[_-]?(calls?|use)|function[_-]?call)([^a-z_-]|$)'
   ) AS for_tools
 FROM told
-WHERE reason <> '';
+WHERE
+  reason <> ''
+  AND NOT (
+    always_stops AND regexp_matches(reason, '(?i)^[^a-z]*(finish_?reason\.)?stop[^a-z]*$')
+  );

@@ -1,0 +1,69 @@
+-- Pipecat's voice agents: a run is a `turn`, below the `conversation`; model calls are `llm`.
+--
+-- A model call tells what was heard, in its provider's form, and the text that was said; what it
+-- requested stands in what the next call heard. Of a realtime model, `llm_response` tells both.
+-- The names are those of pipecat/utils/tracing in https://github.com/pipecat-ai/pipecat.
+--
+-- Rank:
+--   66
+-- Marks:
+--   ^pipecat$
+-- Reads:
+--   bucket_spans
+-- Order:
+--   none
+CREATE OR REPLACE TEMP TABLE pipecat_spans AS
+SELECT
+  key,
+  name,
+  attributes,
+  coalesce(attributes['gen_ai.operation.name'], name) AS operation_name,
+  try_cast(attributes['input'] AS JSON) AS heard
+FROM bucket_spans
+WHERE scope_name = 'pipecat';
+
+CREATE OR REPLACE TEMP VIEW pipecat_chat AS
+WITH messages AS (
+  SELECT
+    key,
+    generate_subscripts(cast(heard AS JSON[]), 1) AS message_position,
+    unnest(cast(heard AS JSON[])) AS message
+  FROM pipecat_spans
+  WHERE operation_name IN ('chat', 'llm_request') AND json_type(heard) = 'ARRAY'
+)
+
+SELECT
+  key,
+  'in' AS direction,
+  message_position,
+  -- Google's messages have parts.
+  if(
+    json_type(message, '$.parts') = 'ARRAY',
+    json_object('role', message ->> '$.role', 'content', message -> '$.parts'),
+    message
+  ) AS message
+FROM messages
+UNION ALL BY NAME
+SELECT
+  key,
+  'out' AS direction,
+  1 AS message_position,
+  json_object('role', 'assistant', 'content', attributes['output']) AS message
+FROM pipecat_spans
+WHERE operation_name IN ('chat', 'llm_response') AND attributes['output'] <> '';
+
+CREATE OR REPLACE TEMP TABLE pipecat_messages AS
+FROM chat_parts('pipecat_chat');
+
+CREATE OR REPLACE TEMP VIEW pipecat_operations AS
+SELECT
+  key,
+  CASE
+    WHEN name = 'turn' THEN 'agent'
+    WHEN operation_name IN ('chat', 'llm_response') THEN 'model'
+    ELSE 'other'
+  END AS operation,
+  attributes['gen_ai.request.model'] AS model,
+  coalesce(attributes['tools'], attributes['tools.definitions']) AS offered_tools,
+  attributes['conversation.id'] AS conversation_id
+FROM pipecat_spans;
