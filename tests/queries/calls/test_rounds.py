@@ -126,3 +126,77 @@ def test_a_clock_that_is_behind_does_not_part_a_call_from_its_only_request() -> 
     ]  # fmt: skip
 
     assert story(lake) == ['tool_call a {"n":1} ok', "observation ra"]
+
+
+def of_responses(*, indexed: bool) -> list[Row]:
+    """Return two rounds of OpenLLMetry of the Responses API, in its form of today or before."""
+    first, second = request("look", "fc_1", at=1), request("look", "fc_2", at=2)
+    replies = [
+        message("tool", response("one", "call_1")),
+        message("tool", response("two", "call_2")),
+    ]
+    heard = [message("user", "Look.")]
+    then = [*heard, message("assistant", first), message("assistant", second), *replies]
+    said = [message("assistant", first, second)]
+    scope = "opentelemetry.instrumentation.openai.v1"
+    if not indexed:
+        return [
+            model(1, None, heard=heard, said=said, scope=scope),
+            model(2, None, at=5, heard=then, said=[message("assistant", "Seen.")], scope=scope),
+        ]
+    calls = {
+        f"tool_calls.{number}.{key}": text
+        for number, part in enumerate([first, second])
+        for key, text in {
+            "id": part["id"],
+            "name": part["name"],
+            "arguments": json.dumps(part["arguments"]),
+        }.items()
+    }
+    told: Row = {"llm.request.type": "chat", "gen_ai.completion.0.role": "assistant"}
+    asked: Row = {f"gen_ai.completion.0.{key}": text for key, text in calls.items()}
+    turns: list[Row] = [
+        {"role": "user", "content": "Look."},
+        {"role": "assistant", **calls},
+        {"role": "tool", "tool_call_id": "call_1", "content": "one"},
+        {"role": "tool", "tool_call_id": "call_2", "content": "two"},
+    ]
+    answered: Row = {
+        f"gen_ai.prompt.{number}.{key}": text
+        for number, turn in enumerate(turns)
+        for key, text in turn.items()
+    }
+    answered["gen_ai.completion.0.content"] = "Seen."
+    return [
+        span(
+            number,
+            None,
+            at=at,
+            scope=scope,
+            **{key.replace(".", "__"): text for key, text in each},
+        )
+        for number, at, each in ((1, 0, (told | asked).items()), (2, 5, (told | answered).items()))
+    ]
+
+
+SEEN = [
+    'tool_call look {"at":1} ok',
+    "observation one",
+    'tool_call look {"at":2} ok',
+    "observation two",
+    "answer Seen.",
+]
+
+
+@built_together
+def test_calls_that_go_by_the_id_of_their_item_have_results() -> Scene:
+    """Results go by the id of the call, which only they tell: their order says whose they are."""
+    lake = yield of_responses(indexed=False)
+    assert story(lake) == SEEN
+
+
+@built_together
+def test_calls_that_go_by_the_id_of_their_item_in_indexed_keys() -> Scene:
+    """The form before was no other."""
+    lake = yield of_responses(indexed=True)
+    assert story(lake) == SEEN

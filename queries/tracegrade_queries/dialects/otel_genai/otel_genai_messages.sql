@@ -287,8 +287,10 @@ SELECT
     part.content ->> '$'
   ) AS text,
   coalesce(part.name, counted_tool, nullif(printed.tool_name, '')) AS tool_name,
-  CASE WHEN counted_tool IS NULL THEN coalesce(part.id, nullif(printed.call_id, '')) END
-    AS call_id,
+  CASE
+    WHEN counted_tool IS NULL AND NOT is_item_id(scope_name, part.id)
+      THEN coalesce(part.id, nullif(printed.call_id, ''))
+  END AS call_id,
   coalesce(part.arguments ->> '$', nullif(printed.arguments, '')) AS arguments,
   result_text(
     coalesce(part.response, part.result, CASE WHEN role = 'tool' THEN part.content END) ->> '$'

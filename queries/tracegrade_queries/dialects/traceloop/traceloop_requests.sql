@@ -39,6 +39,7 @@ places AS (
 requests AS (
   SELECT
     bucket_spans.key,
+    bucket_spans.scope_name,
     map_values(bucket_spans.attributes) AS told,
     unnest(places.requests) AS place
   FROM bucket_spans
@@ -50,7 +51,7 @@ SELECT
   place.direction,
   place.message_position,
   place.item,
-  told[place.call_id] AS call_id,
+  if(is_item_id(scope_name, told[place.call_id]), NULL, told[place.call_id]) AS call_id,
   told[place.tool_name] AS tool_name,
   told[place.arguments] AS arguments
 FROM requests

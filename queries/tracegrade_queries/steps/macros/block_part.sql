@@ -308,3 +308,14 @@ coalesce(
 -- The id of a call that a provider ran, by how Anthropic's and OpenAI's begin. NULL for NULL.
 CREATE OR REPLACE TEMP MACRO is_hosted_id(CALL_ID) AS
 split_part(call_id, '_', 1) IN ('srvtoolu', 'mcptoolu', 'ws', 'fs', 'ci', 'ig', 'mcp', 'mcpr');
+
+-- Whether OpenLLMetry names a call of OpenAI's Responses by its item, not by the id of the call,
+-- by which its result goes.
+CREATE OR REPLACE TEMP MACRO is_item_id(SCOPE_NAME, CALL_ID) AS
+coalesce(
+  starts_with(call_id, 'fc_')
+  AND scope_name IN (
+    'opentelemetry.instrumentation.openai', 'opentelemetry.instrumentation.openai.v1'
+  ),
+  FALSE
+);
