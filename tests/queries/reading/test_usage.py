@@ -194,7 +194,10 @@ def used(folder: Path, chats: list[Row]) -> list[Row]:
 
 def test_platforms_keep_counts_in_each_spelling(tmp_path: Path) -> None:
     """What Langfuse was given by a client, as the client names it."""
-    keys = {"langfuse__observation__type": "generation", "langfuse__observation__output": "Done."}
+    keys: Row = {
+        "langfuse__observation__type": "generation",
+        "langfuse__observation__output": "Done.",
+    }
     given = [
         span(2, **keys, langfuse__observation__usage_details=json.dumps(usage))
         for usage, _ in TOLD.values()
