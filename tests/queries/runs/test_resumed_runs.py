@@ -268,31 +268,22 @@ def test_runs_say_which_calls_they_left_open_and_which_they_took_up() -> Scene:
 
 
 @built_together
-def test_model_calls_alone_take_up_what_one_before_them_left_open() -> Scene:
-    """A client's instrumentation begins a trace with each call; the conversation is told."""
-    told_by: Row = {"gen_ai__conversation__id": "k"}
-    lake = yield apart(
-        [
-            [model(1, heard=[ASKED], said=[OPEN], **told_by)],
-            [model(1, heard=[ASKED, OPEN, RESULT], said=BOOKED, **told_by)],
-        ],
-    )
+def test_model_calls_alone_take_nothing_up() -> Scene:
+    """A client's instrumentation begins a trace with each call: what was said before is history.
 
-    assert taken_up(lake) == [(["c1"], []), ([], ["c1"])]
-    assert story_apart(lake, 2)[1][0] == 'tool_call ask_client {"q":"date"} ok'
-
-
-@built_together
-def test_model_calls_of_no_conversation() -> Scene:
-    """The id has to be one that no other call has; else what the model heard is history."""
+    Whether a conversation is told or not, and whatever the id; so no call is a step twice.
+    """
     chats = []
-    for call_id in ("c1", "call_Z7vQ4mXk2pLs"):
+    for call_id, told in (("c1", {"gen_ai__conversation__id": "k"}), ("call_Z7vQ4mXk2pLs", {})):
         asked = message("assistant", request("ask_client", call_id, q="date"))
         heard = [ASKED, asked, message("tool", response("3 May", call_id))]
-        chats += [[model(1, heard=[ASKED], said=[asked])], [model(1, heard=heard, said=BOOKED)]]
+        chats += [[model(1, heard=[ASKED], said=[asked], **told)]]
+        chats += [[model(1, heard=heard, said=BOOKED, **told)]]
     lake = yield apart(chats)
 
-    assert [resumed for _, resumed in taken_up(lake)] == [[], [], [], ["call_Z7vQ4mXk2pLs"]]
+    assert [resumed for _, resumed in taken_up(lake)] == [[], [], [], []]
+    calls = [line for story in story_apart(lake, 4) for line in story if "tool_call" in line]
+    assert calls == ['tool_call ask_client {"q":"date"} unknown'] * 2
 
 
 @built_together

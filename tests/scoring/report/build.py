@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 from tests.scoring.build import arrow
 
-from tracegrade_lake import RAW_SPANS, VERDICTS, Lake
+from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Lake
 from tracegrade_queries.engine.connection import view_sql
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_scoring.layer import SCORES
@@ -20,7 +20,7 @@ from tracegrade_scoring.report.terminal import render_terminal
 from tracegrade_scoring.schema import SCORE, SCORE_TABLES
 from tracegrade_scoring.sql import query
 
-TABLES = (RAW_SPANS, STEPS, TRAJECTORIES, VERDICTS, *SCORE_TABLES)
+TABLES = (RAW_LOGS, RAW_SPANS, STEPS, TRAJECTORIES, VERDICTS, *SCORE_TABLES)
 START = datetime(2026, 11, 1, 9)  # noqa: DTZ001 - the lake's times are UTC without saying so
 
 

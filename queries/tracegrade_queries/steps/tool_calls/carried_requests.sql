@@ -1,10 +1,9 @@
--- Calls that a run was given with their results: it goes on with a run that was waiting.
+-- Calls that an agent's run was given with their results: it goes on with a run that was waiting.
 --
 -- The input of its first model call ends with results, and no user spoke after them; the messages
 -- before request them. What another run of the trace requested is no such call, unless that had
 -- ended and nothing had come of it; nor is what this one executed, and what was said before the
--- user spoke last is history. Without an agent's span it has
--- to be known which run that was: by its conversation, or by an id that no other call has.
+-- user spoke last is history.
 --
 -- Reads:
 --   given_results
@@ -41,14 +40,8 @@ WITH heard AS (
     model_parts.arguments
   FROM model_parts
   INNER JOIN given_results USING (model_call)
-  INNER JOIN operations ON given_results.model_call = operations.key
   WHERE
     model_parts.direction = 'in'
-    AND (
-      given_results.root IS NOT NULL
-      OR operations.conversation_id IS NOT NULL
-      OR is_random_id(model_parts.call_id)
-    )
     AND model_parts.part_type IN ('tool_call', 'tool_call_response')
     AND place_by(model_parts.message_position, model_parts.part_position) > given_results.spoken
 ),
@@ -132,7 +125,7 @@ SELECT
   asked.call_id,
   arg_max(asked.arguments, asked.place) AS arguments
 FROM asked
-INNER JOIN operations ON coalesce(asked.root, asked.model_call) = operations.key
+INNER JOIN operations ON asked.root = operations.key
 ANTI JOIN others
   ON
     asked.trace_id = others.trace_id

@@ -1,7 +1,7 @@
--- First model calls of runs whose input ends with results: no user spoke after them.
+-- First model calls of agents' runs whose input ends with results: no user spoke after them.
 --
--- Of runs without an agent's span as well: a client's instrumentation alone may begin a trace with
--- each model call.
+-- Without an agent's span, a client's instrumentation may begin a trace with each model call:
+-- there the results are history, of calls that the traces before have.
 --
 -- Reads:
 --   message_parts
@@ -14,7 +14,7 @@
 --   run         BIGINT   One row each.
 --   model_call  BIGINT
 --   trace_id    VARCHAR
---   root        BIGINT   Key of the run's root; NULL if no span is an agent's.
+--   root        BIGINT   Key of the run's root.
 --   start_ns    BIGINT   Start of the model call.
 --   spoken      HUGEINT  Place of what the user said last; -1 if nothing.
 -- Order:
@@ -29,7 +29,7 @@ WITH firsts AS (
     any_value(runs.root) AS root
   FROM model_calls
   INNER JOIN runs USING (run)
-  WHERE NOT model_calls.is_beside AND NOT model_calls.below_plan
+  WHERE runs.root IS NOT NULL AND NOT model_calls.is_beside AND NOT model_calls.below_plan
   GROUP BY model_calls.run, runs.trace_id
 ),
 
