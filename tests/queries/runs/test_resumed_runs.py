@@ -274,7 +274,9 @@ def test_model_calls_alone_take_nothing_up() -> Scene:
     Whether a conversation is told or not, and whatever the id; so no call is a step twice.
     """
     chats = []
-    for call_id, told in (("c1", {"gen_ai__conversation__id": "k"}), ("call_Z7vQ4mXk2pLs", {})):
+    conversation: Row = {"gen_ai__conversation__id": "k"}
+    nothing: Row = {}
+    for call_id, told in (("c1", conversation), ("call_Z7vQ4mXk2pLs", nothing)):
         asked = message("assistant", request("ask_client", call_id, q="date"))
         heard = [ASKED, asked, message("tool", response("3 May", call_id))]
         chats += [[model(1, heard=[ASKED], said=[asked], **told)]]
