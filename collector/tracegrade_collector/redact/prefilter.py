@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import re2
 
-from tracegrade.redact.rules import HIDING
-from tracegrade_collector.redact.redaction_rules import MAX_MEMORY, ArrowRule
+from tracegrade.redact.rules import HIDING, Rule
+from tracegrade_collector.redact.redaction_rules import MAX_MEMORY
 
 Positions = npt.NDArray[np.int64]
 NOWHERE: Final[Positions] = np.array([], np.int64)
@@ -29,16 +29,21 @@ LEAST_CHARS: Final = 13
 class Prefilter:
     """Finds texts that a rule may concern, or that are longer than a limit."""
 
-    def __init__(self, rules: Sequence[ArrowRule], longest: int) -> None:
-        """Suspect what these rules say, and texts of more than so many bytes."""
+    def __init__(self, rules: Sequence[Rule], longest: int | None = None) -> None:
+        """Suspect what these rules say, and texts of more than so many bytes.
+
+        With such a limit also what may hide something, which is seen once it is decoded.
+        """
         hints = [hint for rule in rules for hint in rule.hints]
         options = re2.Options()
         options.max_mem = MAX_MEMORY
-        pattern = "|".join([*hints, HIDING])
+        pattern = "|".join(hints if longest is None else [*hints, HIDING])
         self._hints = re2.compile(pattern.encode(), options) if hints else None
         self._longest = longest
         self._starts = np.zeros(1 << 16, bool)
-        for start in (start for rule in rules for start in rule.rule.starts):
+        starts = [start for rule in rules for start in rule.starts]
+        self._has_starts = bool(starts)
+        for start in starts:
             self._starts[ord(start[0]) << 8 | ord(start[1])] = True
 
     def suspects(self, texts: pa.Array) -> Positions:
@@ -48,8 +53,9 @@ class Prefilter:
             return NOWHERE
         offsets = np.frombuffer(texts.buffers()[1], np.int32, len(texts) + 1)
         sizes = np.diff(offsets)
-        suspected = (sizes >= LEAST_CHARS) & self._begins_like_one(offsets, content)
-        suspected |= sizes > self._longest
+        suspected = np.zeros(len(sizes), bool) if self._longest is None else sizes > self._longest
+        if self._has_starts:
+            suspected |= (sizes >= LEAST_CHARS) & self._begins_like_one(offsets, content)
         for first, last in self._hinted(offsets, content):
             suspected[first : last + 1] = True
         found: Positions = np.flatnonzero(suspected)

@@ -7,8 +7,9 @@ never by value.
 Never touched: ids, hashes, times, counts, types. See `tracegrade.redact` for what is found.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
@@ -90,7 +91,8 @@ class Redactor:
         self._max_value_bytes = max_value_bytes
         self._max_blob_chars = None if BLOB in rules_off else max_blob_bytes
         longest = min(max_value_bytes, self._max_blob_chars or max_value_bytes)
-        self._prefilter = Prefilter(self._rules, longest)
+        self._prefilter = Prefilter([each.rule for each in self._rules], longest)
+        self._prefilters = [Prefilter([each.rule]) for each in self._rules]
 
     @classmethod
     def from_options(cls, config: CollectorConfig, state: Path) -> Self:
@@ -121,9 +123,19 @@ class Redactor:
             repaired: The numbers of requests (`wal_seq`) with values that were replaced before;
                 which these are, shows in what stands for them.
         """
-        parts = [pa.Table.from_batches([batch]) for batch in rows.to_batches()]
-        found = [self._redact_part(part, repaired) for part in parts]
-        return pa.concat_tables(found) if found else rows
+        if not rows.num_rows:
+            return rows
+        batches = [batch for batch in rows.to_batches() if batch.num_rows]
+        parts = [pa.Table.from_batches([batch]) for batch in batches]
+        places = [
+            [self._examined_leaf(read, read(part)) for read in readers(rows.schema)]
+            for part in parts
+        ]
+        clean = iter(self._clean([*_examined(chain.from_iterable(places))]))
+        found = [
+            self._put_back(*each, clean, repaired) for each in zip(parts, places, strict=True)
+        ]
+        return pa.concat_tables(found)
 
     def shortened(self, text: bytes, length: int | None = None) -> bytes:
         """Return a text in which files are replaced, and whose end is if it is too long.
@@ -160,9 +172,14 @@ class Redactor:
             return self._pseudonyms.of(text)
         return marker(NAMED) if text and self._secret_keys.is_secret(key, text) else None
 
-    def _redact_part(self, rows: pa.Table, repaired: Collection[int]) -> pa.Table:
-        places = [self._examined_leaf(read, read(rows)) for read in readers(rows.schema)]
-        clean = iter(self._clean([each for place in places for each in _examined(place)]))
+    def _put_back(
+        self,
+        rows: pa.Table,
+        places: Sequence[ExaminedLeaf],
+        clean: Iterator[tuple[pa.Array, list[RuleChange]]],
+        repaired: Collection[int],
+    ) -> pa.Table:
+        """Return the rows of one batch with what was changed at its places."""
         marks = RedactionMarks(rows.num_rows)
         for place in places:
             rows = _put_back(rows, place, clean, marks)
@@ -176,7 +193,7 @@ class Redactor:
             return ExaminedLeaf(read, None, examine(leaf.values), [])
         if leaf.is_shared:
             place = self._entries(read, distinct_lots(leaf))
-            if not place.changes and not any(len(each.suspects) for each in _examined(place)):
+            if not place.changes and not any(len(each.suspects) for each in _examined([place])):
                 return ExaminedLeaf(read, None, Examined(leaf.values, NOWHERE), [])
         return self._entries(read, leaf)
 
@@ -265,8 +282,8 @@ class Redactor:
 
     def _by_rules(self, texts: pa.Array) -> tuple[pa.Array, list[RuleChange]]:
         changes = []
-        for rule in self._rules:
-            texts, changed = _replaced(texts, _true_at(rule.concerns(texts)), rule.replace)
+        for rule, prefilter in zip(self._rules, self._prefilters, strict=True):
+            texts, changed = _replaced(texts, prefilter.suspects(texts), rule.replace)
             changes.append(RuleChange(rule.name, changed))
         return texts, changes
 
@@ -302,11 +319,12 @@ class Redactor:
         return set_column(rows, HASH, _put(hashes, changed, keyed))
 
 
-def _examined(place: ExaminedLeaf) -> Iterator[Examined]:
-    """Yield what of a place is examined, in the order of `_put_back`."""
-    if place.keys:
-        yield place.keys
-    yield place.values
+def _examined(places: Iterable[ExaminedLeaf]) -> Iterator[Examined]:
+    """Yield what of places is examined, in the order of `_put_back`."""
+    for place in places:
+        if place.keys:
+            yield place.keys
+        yield place.values
 
 
 def _put_back(

@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import re2
 
 from tracegrade.redact import rules as catalogue
@@ -28,30 +27,12 @@ class ArrowRule:
 
     rule: Rule
     replace: Callable[[pa.Array], pa.Array]
-    """Texts that `concerns` names → those texts without the secrets."""
+    """Texts → those texts without the secrets."""
 
     @property
     def name(self) -> str:
         """Return what marks and options call it."""
         return self.rule.name
-
-    def concerns(self, texts: pa.Array) -> pa.BooleanArray:
-        """Return which of the texts may have such a secret.
-
-        Arrow compiles its pattern for each call, which takes about as long for a character of it
-        as one text takes by itself.
-        """
-        if not self.rule.find:
-            return pa.repeat(True, len(texts))
-        if len(texts) > len(self.rule.find):
-            return pc.match_substring_regex(texts, self.rule.find)
-        search = _compiled(self.rule.find).search
-        return pa.array([search(text) is not None for text in texts.to_pylist()], pa.bool_())
-
-    @property
-    def hints(self) -> tuple[str, ...]:
-        """Return RE2 without anchors, see `Rule.hints`."""
-        return self.rule.hints or (self.rule.find,)
 
 
 def rules(off: Sequence[str], names: Sequence[str]) -> list[ArrowRule]:

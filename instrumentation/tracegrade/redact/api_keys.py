@@ -15,10 +15,10 @@ Lengths are those of the sources or less, so that a key with a character cut off
 Patterns are as `patterns.py` says. What stands for a prefix is literal: it is escaped here.
 """
 
-import re
-from collections.abc import Iterable, Iterator
-from itertools import groupby
+from collections.abc import Iterator
 from typing import Final, NamedTuple
+
+from tracegrade.redact.patterns import BOUNDARY, alternatives
 
 _CHAR: Final = r"[A-Za-z0-9_-]"
 _WORD: Final = r"[A-Za-z0-9]"
@@ -315,30 +315,9 @@ _ESCAPE_LETTERS: Final = "bfnrtu"
 """Behind a backslash JSON reads them as an escape."""
 
 
-def _alternatives(endings: Iterable[tuple[str, str]]) -> str:
-    """Return one pattern of all, with what begins alike put together, as `re` needs it."""
-    by_start = groupby(sorted(endings), key=lambda ending: ending[0][:1])
-    grouped = []
-    for start, members in by_start:
-        rests = [(prefix[1:], rest) for prefix, rest in members]
-        inner = _alternatives(rests) if start and len(rests) > 1 else _joined(rests)
-        grouped.append(re.escape(start) + inner)
-    return grouped[0] if len(grouped) == 1 else f"(?:{'|'.join(grouped)})"
-
-
-def _joined(endings: Iterable[tuple[str, str]]) -> str:
-    found = dict.fromkeys(re.escape(prefix) + rest for prefix, rest in endings)
-    return next(iter(found)) if len(found) == 1 else f"(?:{'|'.join(found)})"
-
-
 _ENDINGS: Final = [(prefix, each.rest) for each in FORMATS for prefix in each.prefixes.split()]
-API_KEY: Final = (
-    rf"(?:{_alternatives(_ENDINGS)}|{'|'.join(each.pattern for each in INFIXES)}){_CHAR}*"
-)
-"""Any key, without what stands before it."""
-
-API_KEY_HINT: Final = _alternatives((prefix, "") for prefix, _ in _ENDINGS) + _BODY
-"""How any of those begins that have a prefix; cheap."""
+API_KEY_HINT: Final = alternatives((prefix, "") for prefix, _ in _ENDINGS) + _BODY
+"""How any key begins that has a prefix; cheap."""
 
 INFIX_HINT: Final = "|".join(each.infix for each in INFIXES)
 API_KEY_STARTS: Final = tuple(sorted({prefix[:2] for prefix, _ in _ENDINGS}))
@@ -351,13 +330,18 @@ def _behind_backslash() -> Iterator[tuple[str, str]]:
     `C:\\npm_…` may be a line break and `pm_…`, so the first letter stays.
     """
     plain = [each for each in _ENDINGS if each[0][0] not in _ESCAPE_LETTERS]
-    infixes = "|".join(each.pattern for each in INFIXES)
-    yield r"\\", f"(?:{_alternatives(plain)}|{infixes})"
+    yield r"\\", alternatives(plain)
     for letter in _ESCAPE_LETTERS:
         own = [(prefix[1:], rest) for prefix, rest in _ENDINGS if prefix[0] == letter]
         if own:
-            yield rf"\\{letter}", _alternatives(own)
+            yield rf"\\{letter}", alternatives(own)
 
 
-BEHIND_BACKSLASH: Final = tuple((start, f"{rest}{_CHAR}*") for start, rest in _behind_backslash())
-"""Keys directly behind a backslash: what stays of it, and the pattern of what goes."""
+API_KEY: Final = "|".join(
+    rf"({before})(?:{rest}){_CHAR}*"
+    for before, rest in ((BOUNDARY, alternatives(_ENDINGS)), *_behind_backslash())
+)
+"""A key that has a prefix, behind what stands before it: the one group that matches."""
+
+INFIX_KEY: Final = rf"({BOUNDARY}|\\)(?:{'|'.join(each.pattern for each in INFIXES)}){_CHAR}*"
+"""A key that is known by its middle, behind what stands before it."""

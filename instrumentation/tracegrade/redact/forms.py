@@ -12,6 +12,7 @@ from tracegrade.redact.patterns import (
     ESCAPE,
     KEY_NAMES,
     NAME_SUFFIX,
+    NAME_WORDS,
     SHORT_NAMES,
     TYPED_NAMES,
 )
@@ -48,18 +49,6 @@ _LIST_GAP: Final = rf"{QUOTE}?(?:\s{{1,4}}|,\s{{0,4}}){QUOTE}?"
 ASSIGNMENT: Final = rf"(?P<name>{NAMED})(?P<close>{QUOTE}?[\])]?){_BOLD}?{_ASSIGNED}(?:\*\*[ ]?)?"
 """Ends where the value begins."""
 
-NAME_WORDS: Final = (
-    *("pass", "pwd", "secret", "token", "key", "auth", "cookie", "credential", "sess", "connect"),
-    *("x-amz", "x.amz", "x_amz", "x-goog", "x.goog", "x_goog", "card", "cvv", "cvc", "pw", "psk"),
-    *("wort", "woord", "senha", "contrase", "mot", "clave", "haslo", "heslo", "geslo", "lozinka"),
-    *("senord", "kode", "salas", "jelsz", "sifre", "slapta", "khau", "kata ", "docker", "salt"),
-    *("community", "phrase", "mnemonic", "parola"),
-    *("пароль", "парола", "лозинка", "密码", "密碼", "口令", "パスワード", "暗証", "비밀번호"),
-    *("암호", "รหัส", "كلمة", "رمز", "סיסמ", "पासवर्ड", "κωδικ", "συνθημ", "ł", "ş", "ă", "ậ", "á"),
-    *("ö", "õ", "ž", "ó"),
-)
-"""One of them stands, in lower case, in any text with the name of a secret."""
-
 _FLAG: Final = (
     rf"(?:^|[\s\"'`,(\[]|{ESCAPE})(?:--[a-z0-9._-]{{0,40}}token"
     rf"|--?(?P<name>[a-z0-9._-]{{0,40}}(?:{TYPED_NAMES}|{KEY_NAMES}){NAME_SUFFIX}))"
@@ -68,30 +57,39 @@ _FLAG: Final = (
 
 
 FORMS: Final = (
-    Form(_FLAG, ("--", " -", '"-', "'-", "`-", "(-", "[-", ",-", "n-", "r-", "t-")),
-    Form(rf"{_NAME_KEY}{_WHOLE_NAME}{_GAP}{_VALUE_KEY}{IN_QUOTES}", ("val", '"v"', "'v'")),
+    Form(_FLAG, NAME_WORDS, ("--", " -", '"-', "'-", "`-", "(-", "[-", ",-", "n-", "r-", "t-")),
+    Form(
+        rf"{_NAME_KEY}{_WHOLE_NAME}{_GAP}{_VALUE_KEY}{IN_QUOTES}",
+        NAME_WORDS,
+        ("val", '"v"', "'v'"),
+    ),
     Form(
         rf"{BARE_QUOTE}(?:value|val|v){QUOTE}\s{{0,4}}:\s{{0,4}}{IN_QUOTES}{_GAP}"
         rf"{QUOTE}?{_NAME_KEY}{_WHOLE_NAME}",
+        NAME_WORDS,
         ("val", '"v', "'v"),
     ),
     Form(
         rf"(?:\(|[\[(,]\s{{0,99}}\[)\s{{0,99}}[bru]?{_WHOLE_NAME}\s{{0,9}},\s{{0,99}}{IN_QUOTES}",
+        NAME_WORDS,
         ("[", "("),
     ),
     Form(
         rf"(?:<|&lt;)(?P<name>[a-z0-9_.:-]{{0,40}}?{NAMED})(?:\s[^<>&]{{0,200}})?(?:>|&gt;)"
         r"(?:<!\[CDATA\[)?(?P<value>(?:[^<>&]|&(?:amp|quot|apos|#x?[0-9a-f]{1,6});)+?)(?:\]\]>)?"
         r"(?:<|&lt;)\\*/",
+        NAME_WORDS,
         ("<", "&lt;"),
     ),
     Form(  # a field of a form in a browser
         rf"type{QUOTE}?\s{{0,4}}[:=]\s{{0,4}}{QUOTE}password{QUOTE}{_GAP}{_VALUE_KEY}{IN_QUOTES}",
+        ("password",),
         ("val",),
     ),
     Form(  # YAML
         rf"{BOUNDARY}(?:name|key)\s{{0,2}}:\s{{1,4}}(?P<name>[a-z0-9._-]{{0,50}}?{NAMED})\s{{0,4}}"
         rf"(?:,|\n|\\+n)\s{{0,40}}value\s{{0,2}}:\s{{1,4}}{QUOTE}?(?P<value>[^\"'\\\n,}}]{{1,300}})",
+        NAME_WORDS,
         ("val",),
     ),
     Form(

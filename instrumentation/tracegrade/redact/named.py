@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from tracegrade.redact.forms import ASSIGNMENT, FORMS, NAME_WORDS, NAMED
+from tracegrade.redact.forms import ASSIGNMENT, FORMS, NAMED
 from tracegrade.redact.marks import MARK_START, marker
 from tracegrade.redact.names import (
     NameKind,
@@ -24,8 +24,9 @@ from tracegrade.redact.names import (
     looks_like_key,
     stands_for_no_value,
 )
-from tracegrade.redact.patterns import BOUNDARY, ESCAPE
+from tracegrade.redact.patterns import BOUNDARY, ESCAPE, NAME_WORDS
 from tracegrade.redact.places import Form, is_field
+from tracegrade.redact.words import Words
 
 MARK: Final = marker("named")
 LONGEST_NAME: Final = 80
@@ -41,7 +42,9 @@ MOST_OPEN_LITERALS: Final = 100
 LEAST_LETTERS: Final = 16
 """Of a word without digits that is a key."""
 
-_WORDS_OF_FORMS: Final = tuple({word for form in FORMS for word in form.words})
+_NAME_WORDS: Final = frozenset(NAME_WORDS)
+_FORMS: Final = tuple((form, frozenset(form.words)) for form in FORMS)
+_WORDS: Final = _NAME_WORDS.union(*(words for _, words in _FORMS))
 _OPEN: Final = re.compile(r"[bBrRuUfF]{0,2}(\\*)([\"'`])")
 _HTML_QUOTE: Final = re.compile(r"&quot;|&#3[49];|%2[27]")
 # A run of backslashes is looked at from its start only, and once.
@@ -161,6 +164,7 @@ class NamedSecrets:
         own = "".join(rf"|{BOUNDARY}(?:{name})" for name in names)
         assignment = ASSIGNMENT.replace(NAMED, rf"(?:{NAMED}{own})") if own else ASSIGNMENT
         self._assignment = Finder(compile_pattern, assignment)
+        self._words = Words(compile_pattern, _WORDS)
         self._form = cache(lambda form: Finder(compile_pattern, form.pattern))
         own_name = rf"(?i)(?:^|[^a-z0-9])(?:{'|'.join(names)})\Z"
         self._own_name = re.compile(own_name) if names else None
@@ -168,12 +172,12 @@ class NamedSecrets:
     def redact(self, text: str) -> str:
         """Return the text without the values under a secret's name."""
         lowered = text.lower()
-        has_name = self._own_name is not None or any(map(lowered.__contains__, NAME_WORDS))
+        words = self._words.inside(lowered)
+        has_name = self._own_name is not None or not words.isdisjoint(_NAME_WORDS)
         found = list(self._assigned(text)) if has_name and _ASSIGNS.search(text) else []
-        if any(map(lowered.__contains__, _WORDS_OF_FORMS)):
-            for form in FORMS:
-                if any(map(lowered.__contains__, form.words)):
-                    found += _matched(form, self._form(form), text)
+        for form, needed in _FORMS if words else ():
+            if not words.isdisjoint(needed) and any(map(lowered.__contains__, form.signs)):
+                found += _matched(form, self._form(form), text)
         return _without(text, found) if found else text
 
     def _is_own(self, name: str) -> bool:

@@ -9,6 +9,9 @@ backslashes before it. So what stands before a secret may be the last character 
 every quote may have backslashes.
 """
 
+import re
+from collections.abc import Iterable
+from itertools import groupby
 from typing import Final
 
 TYPED_NAMES: Final = (
@@ -65,6 +68,23 @@ SHORT_NAMES: Final = (
 ANY_KEY: Final = r"[a-z0-9][._-]keys?|[a-z0-9](?-i:Keys?)"
 """The name of any key, with the end of the word before: its value tells what it is."""
 
+TYPED_WORDS: Final = (
+    *("pass", "pwd", "pw", "cvv", "cvc", "wort", "woord", "senha", "contrase", "mot", "clave"),
+    *("haslo", "heslo", "geslo", "lozinka", "senord", "kode", "salas", "jelsz", "sifre", "slapta"),
+    *("khau", "kata ", "parola", "ł", "ş", "ă", "ậ", "á", "ö", "õ", "ž", "ó"),
+    *("пароль", "парола", "лозинка", "密码", "密碼", "口令", "パスワード", "暗証", "비밀번호"),
+    *("암호", "รหัส", "كلمة", "رمز", "סיסמ", "पासवर्ड", "κωδικ", "συνθημ"),
+)
+"""One of them stands, in lower case, in any text with the name of what a human types in."""
+
+NAME_WORDS: Final = (
+    *TYPED_WORDS,
+    *("secret", "token", "key", "auth", "cookie", "credential", "sess", "connect", "card", "psk"),
+    *("x-amz", "x.amz", "x_amz", "x-goog", "x.goog", "x_goog", "docker", "salt", "community"),
+    *("phrase", "mnemonic"),
+)
+"""One of them stands, in lower case, in any text with the name of a secret."""
+
 NAME_SUFFIX: Final = (
     r"(?:[._ -]?(?:value|text|plain|raw|b64|base64|string|header|hash|new|old"
     r"|confirm(?:ation)?|repeat|again|[0-9]{1,3}))?"
@@ -109,3 +129,22 @@ KEY_LIKE: Final = (
 
 AFTER_BEARER: Final = rf"(?:{KEY_LIKE}|[A-Za-z0-9_]{{16,}}{_KEY_CHARS}*)"
 AFTER_BASIC: Final = rf"(?:[A-Za-z0-9+/]{{6,}}={{1,2}}|{KEY_LIKE})"
+
+
+def alternatives(endings: Iterable[tuple[str, str]]) -> str:
+    """Return one pattern of literal beginnings, each with a pattern of what follows it.
+
+    What begins alike is put together: `re` tries alternatives one after the other.
+    """
+    by_start = groupby(sorted(endings), key=lambda ending: ending[0][:1])
+    grouped = []
+    for start, members in by_start:
+        rests = [(beginning[1:], rest) for beginning, rest in members]
+        inner = alternatives(rests) if start and len(rests) > 1 else _joined(rests)
+        grouped.append(re.escape(start) + inner)
+    return grouped[0] if len(grouped) == 1 else f"(?:{'|'.join(grouped)})"
+
+
+def _joined(endings: Iterable[tuple[str, str]]) -> str:
+    found = dict.fromkeys(re.escape(beginning) + rest for beginning, rest in endings)
+    return next(iter(found)) if len(found) == 1 else f"(?:{'|'.join(found)})"

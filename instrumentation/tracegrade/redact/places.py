@@ -9,7 +9,14 @@ says; a line break may be written as `\n`.
 import re
 from typing import Final, NamedTuple
 
-from tracegrade.redact.patterns import BOUNDARY, KEY_NAMES, NAME_SUFFIX, TYPED_NAMES
+from tracegrade.redact.patterns import (
+    BOUNDARY,
+    KEY_NAMES,
+    NAME_SUFFIX,
+    NAME_WORDS,
+    TYPED_NAMES,
+    TYPED_WORDS,
+)
 
 QUOTE: Final = r"(?:\\*[\"'`]|&quot;|&#3[49];|%2[27])"
 BARE_QUOTE: Final = r"(?:[\"'`]|&quot;|&#3[49];|%2[27])"
@@ -22,6 +29,7 @@ _SPACE: Final = r"(?:\s|\\+[nrt]){1,9}"
 _TYPED: Final = (
     rf"(?:{TYPED_NAMES}|passwd|\bpwd|\bpass\b|\bpw\b|\bpin\b|\bcvv|\bcvc|\botp\b|secret)"
 )
+_TYPED_WORDS: Final = (*TYPED_WORDS, "pin", "otp", "secret")
 _SECRET_NAME: Final = rf"(?:{TYPED_NAMES}|{KEY_NAMES}|pwd|pass|token){NAME_SUFFIX}"
 _FIELD_KEY: Final = (
     r"(?:selector|element(?:[._-]?(?:description|name))?|target|locator|css(?:[._-]?selector)?"
@@ -47,6 +55,9 @@ class Form(NamedTuple):
     words: tuple[str, ...]
     """One of them stands, in lower case, in any text it matches."""
 
+    signs: tuple[str, ...] = ("",)
+    """And one of these, which are more frequent."""
+
     is_mixed: bool = False
     """A value is a secret only with letters and digits: others are words of a sentence."""
 
@@ -58,18 +69,21 @@ PLACES: Final = (
     Form(
         rf"{BARE_QUOTE}{_FIELD_KEY}{QUOTE}\s{{0,4}}:\s{{0,4}}{QUOTE}{_FIELD}{QUOTE}\s{{0,4}},"
         rf"{_BREAKS}{_BETWEEN}{QUOTE}{_TYPED_KEY}{QUOTE}\s{{0,4}}:\s{{0,4}}{IN_QUOTES}",
+        _TYPED_WORDS,
         ("value", "text", "keys", "input"),
         may_be_number=True,
     ),
     Form(
         rf"{BARE_QUOTE}{_TYPED_KEY}{QUOTE}\s{{0,4}}:\s{{0,4}}{IN_QUOTES}\s{{0,4}},{_BREAKS}"
         rf"{_BETWEEN}{QUOTE}{_FIELD_KEY}{QUOTE}\s{{0,4}}:\s{{0,4}}{QUOTE}{_FIELD}{QUOTE}",
+        _TYPED_WORDS,
         ("value", "text", "keys", "input"),
         may_be_number=True,
     ),
     Form(  # code that drives a browser: page.fill("#password", "…")
         rf"\.(?:fill|type|input|setvalue|set_value|select_?text)\(\s{{0,9}}{QUOTE}"
         rf"(?P<field>[^\n]{{0,100}}?{_TYPED}[^\n]{{0,60}}?){QUOTE}\s{{0,4}},\s{{0,9}}{IN_QUOTES}",
+        _TYPED_WORDS,
         (".fill(", ".type(", ".input(", "value(", "text("),
         may_be_number=True,
     ),
@@ -77,12 +91,14 @@ PLACES: Final = (
         rf"{BARE_QUOTE}(?P<field>[^\"'\n]{{0,100}}?{_TYPED}[^\"'\n]{{0,60}}?){QUOTE}[^\n;]{{0,60}}?"
         r"(?:\.(?:fill|type|send_?keys|press_?sequentially|setvalue|set_value|val|input)\(\s{0,9}"
         rf"|\.value\s?=\s?){IN_QUOTES}",
+        _TYPED_WORDS,
         (".fill(", ".type(", "keys(", "sequentially(", "value", ".val(", ".input("),
         may_be_number=True,
     ),
     Form(  # what a page shows: textbox "Password" [ref=e5]: …
         rf"textbox\s{{1,4}}{QUOTE}[^\"\n]{{0,60}}?{_TYPED}[^\"\n]{{0,40}}{QUOTE}[^\n:\\]{{0,100}}"
         r"(?::\s{1,4}|value=\\*\")(?P<value>[^\s\"\\][^\n\"\\]{0,100})",
+        _TYPED_WORDS,
         ("textbox",),
         may_be_number=True,
     ),
@@ -90,6 +106,7 @@ PLACES: Final = (
         rf"(?:type|typed|enter|entered|fill|filled|input|put"
         rf"|write)\s{{1,4}}(?:in\s{{1,4}})?{IN_QUOTES}"
         rf"\s{{1,4}}(?:in|into|as|for|to)\s{{1,4}}[^\n\"'.]{{0,40}}?{_TYPED}",
+        _TYPED_WORDS,
         ("type", "enter", "fill", "input", "put", "write"),
         may_be_number=True,
     ),
@@ -97,6 +114,7 @@ PLACES: Final = (
         rf"{_TYPED}(?:\s{{1,4}}(?:field|input|box|textbox))?\s{{1,4}}(?:with|to|as|is|was"
         rf"|be|ist|es|est)"
         rf"\s{{1,4}}(?:now\s{{1,4}})?\\*[\"'`]{TEXT}\\*[\"'`]",
+        _TYPED_WORDS,
         (" with", " to", " as", " is", " was", " be", " ist", " es"),
     ),
     Form(  # the password is …
@@ -106,6 +124,7 @@ PLACES: Final = (
     ),
     Form(
         rf"(?:api[ _-]?key|secret|token){_FOR}{_IS}{_ONE_WORD}",
+        ("key", "secret", "token"),
         (" is", " was", " are", " war", " es", " will", " to"),
         is_mixed=True,
     ),
@@ -118,6 +137,7 @@ PLACES: Final = (
         rf"|default){_SPACE}(?:login{_SPACE}[^\s\\]{{1,100}}"
         rf"{_SPACE})?(?:account{_SPACE}[^\s\\]{{1,100}}{_SPACE})?password{_SPACE}"
         r"(?P<value>[^\s\\\"']{1,200})",
+        ("password",),
         ("machine", "default"),
         may_be_number=True,
     ),
@@ -145,6 +165,7 @@ PLACES: Final = (
         rf"(?:set|add){_SPACE})?"
         rf"(?:-{{1,2}}[a-z-]{{1,20}}{_SPACE})?(?P<name>[a-z0-9_./:@-]{{0,80}}?{_SECRET_NAME}){_SPACE}"
         rf"{QUOTE}?{WORD}",
+        NAME_WORDS,
         ("config",),
     ),
     Form(rf"--from-literal[= ]{QUOTE}?[a-z0-9_.-]{{1,60}}={QUOTE}?{WORD}", ("from-literal",)),
@@ -175,6 +196,7 @@ PLACES: Final = (
     Form(
         BOUNDARY + r"(?:smbclient|rpcclient|net)\s(?:[^\n|;]{0,200}?\s)?-U\s{0,2}[^\s%\"']{1,60}%"
         r"(?P<value>[^\s\"'\\]{3,100})",
+        ("smbclient", "rpcclient", "net"),
         ("%",),
     ),
     Form(
@@ -190,6 +212,7 @@ PLACES: Final = (
         BOUNDARY
         + r"(?:https?|xh|wget|curl)\s(?:[^\n|;]{0,200}?\s)?(?:-a|--auth)[= ][^\s:\"']{1,60}:"
         r"(?P<value>[^\s\"'\\]{3,100})",
+        ("http", "xh", "wget", "curl"),
         (" -a", "--auth"),
     ),
     Form(rf"convertto-securestring\s(?:-string\s)?{IN_QUOTES}", ("securestring",)),

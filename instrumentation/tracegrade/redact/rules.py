@@ -1,7 +1,7 @@
 r"""The rules that find secrets in texts and replace them, by name: for an agent and a collector.
 
-A rule first says which texts it concerns (`find`), then rewrites those: by patterns with what to
-write instead, or by a function of one text.
+A rule first says which texts it may concern (`hints`), then rewrites those: by patterns with what
+to write instead, or by a function of one text.
 
 A text is read as it stands and then decoded: where JSON writes a letter or a slash as `\u0077` or
 `\/`, and where a character has no width, the rules read a copy with the letter itself, or without
@@ -13,21 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tracegrade.redact.api_keys import (
-    API_KEY,
-    API_KEY_HINT,
-    API_KEY_STARTS,
-    BEHIND_BACKSLASH,
-    INFIX_HINT,
-)
+from tracegrade.redact.api_key_texts import ApiKeys
+from tracegrade.redact.api_keys import API_KEY_HINT, API_KEY_STARTS, INFIX_HINT
 from tracegrade.redact.cards import replace_cards
 from tracegrade.redact.credentials import replace_in_headers, replace_in_urls
 from tracegrade.redact.forms import HINTS
 from tracegrade.redact.marks import marker
 from tracegrade.redact.named import NamedSecrets
 from tracegrade.redact.patterns import (
-    AFTER_BASIC,
-    AFTER_BEARER,
     BOT_KEY,
     BOUNDARY,
     INSIDE,
@@ -46,18 +39,15 @@ class Rule:
     """One kind of secret."""
 
     name: str
-    find: str = ""
-    """A text it does not match has no such secret; empty if only `replace` tells."""
+    hints: tuple[str, ...]
+    """Without anchors: a text with such a secret matches one of them wherever it stands in a
+    longer one, or it begins with one of `starts`."""
 
     rewrites: tuple[tuple[str, str], ...] = ()
     """Patterns, and what to write instead of a match; `\\1` is its first group."""
 
     replace: Callable[[str], str] | None = None
     """In place of patterns: a text → that text without the secrets."""
-
-    hints: tuple[str, ...] = ()
-    """Without anchors: a text that `find` matches, matches one of them wherever it stands in a
-    longer one, or it begins with one of `starts`; `find` alone if there are none."""
 
     starts: tuple[str, ...] = ()
     """Two characters each."""
@@ -70,62 +60,57 @@ def rules(compile_pattern: Compile, names: Sequence[str] = ()) -> list[Rule]:
         compile_pattern: What compiles patterns for the rule that needs them itself.
         names: Patterns of names that are a secret's, besides those everybody uses.
     """
-    return [_PEM, _COOKIE, _named(compile_pattern, names), *_SHAPES, _CARD]
+    named, api_key = _named(compile_pattern, names), _api_key(compile_pattern)
+    return [_PEM, _COOKIE, named, *_SHAPES, api_key, _CARD]
 
 
 def _named(compile_pattern: Compile, names: Sequence[str]) -> Rule:
     secrets = NamedSecrets(compile_pattern, names)
     own = (f"(?i:{'|'.join(names)})",) if names else ()
-    return Rule("named", replace=secrets.redact, hints=(*HINTS, *own))
+    return Rule("named", (*HINTS, *own), replace=secrets.redact)
 
 
-_PEM: Final = Rule("pem", PRIVATE_KEY_BEGIN, replace=replace_private_keys)
+def _api_key(compile_pattern: Compile) -> Rule:
+    return Rule(
+        "api_key",
+        (rf"(?:{INSIDE}|\\)(?:{API_KEY_HINT})", INFIX_HINT),
+        replace=ApiKeys(compile_pattern).redact,
+        starts=API_KEY_STARTS,
+    )
+
+
+_PEM: Final = Rule("pem", (PRIVATE_KEY_BEGIN,), replace=replace_private_keys)
 _COOKIE: Final = Rule(
     "cookie",
-    r"(?i)(?:set-)?cookie\s?:\s?[^\s=;\"'\\]{1,200}=",
-    (
+    (r"(?i:cookie\s?:)",),
+    rewrites=(
         (
             r"(?i)((?:set-)?cookie\s?:\s?)[^\s=;\"'\\]{1,200}=[^\r\n\"'\\]*",
             rf"\1{marker('cookie')}",
         ),
     ),
-    hints=(r"(?i:cookie\s?:)",),
 )
 _URL: Final = Rule(
     "url",
-    rf"://[^\s/?#\"'\\<>]+@|{'|'.join(URL_KEYS)}|{BOT_KEY}",
+    (r"://[^\s/?#\"'\\<>]+@", *URL_KEYS, BOT_KEY),
     replace=replace_in_urls,
 )
 _BEARER: Final = Rule(
     "bearer",
-    rf"(?i)(?:bearer(?:\s+|%20|\+){AFTER_BEARER}|basic\s+{AFTER_BASIC})",
+    (r"(?i:bearer(?:\s+|%20|\+)[a-z0-9])", r"(?i:basic\s+[a-z0-9+/]{6})"),
     replace=replace_in_headers,
-    hints=(r"(?i:bearer(?:\s+|%20|\+)[a-z0-9])", r"(?i:basic\s+[a-z0-9+/]{6})"),
 )
 _JWT: Final = Rule(
     "jwt",
-    r"eyJ[A-Za-z0-9_-]{6}",
-    ((rf"({BOUNDARY}){JWT}", rf"\1{marker('jwt')}"),),
-    hints=(r"eyJ[A-Za-z0-9_-]{6,}\.",),
+    (r"eyJ[A-Za-z0-9_-]{6,}\.",),
+    rewrites=((rf"({BOUNDARY}){JWT}", rf"\1{marker('jwt')}"),),
 )
-_KEY_MARK: Final = marker("api_key")
-_API_KEY: Final = Rule(
-    "api_key",
-    rf"(?:{BOUNDARY}|\\[bfnrtu]?)(?:{API_KEY_HINT})|{INFIX_HINT}",
-    (
-        (rf"({BOUNDARY})(?:{API_KEY})", rf"\1{_KEY_MARK}"),
-        *((f"({start})(?:{rest})", rf"\1{_KEY_MARK}") for start, rest in BEHIND_BACKSLASH),
-    ),
-    hints=(rf"(?:{INSIDE}|\\)(?:{API_KEY_HINT})", INFIX_HINT),
-    starts=API_KEY_STARTS,
-)
-_SHAPES: Final = (_URL, _BEARER, _JWT, _API_KEY)
+_SHAPES: Final = (_URL, _BEARER, _JWT)
 _CARD_DIGITS: Final = r"[2-6][0-9]{3}(?:[ -]?[0-9]){9}"
 _CARD: Final = Rule(
     "card",
-    rf"{BOUNDARY}{_CARD_DIGITS}",
+    (rf"{INSIDE}{_CARD_DIGITS}",),
     replace=replace_cards,
-    hints=(rf"{INSIDE}{_CARD_DIGITS}",),
     starts=tuple(f"{first}{second}" for first in "23456" for second in "0123456789"),
 )
 

@@ -8,9 +8,9 @@ import re
 from functools import cache, partial, reduce
 from typing import Final
 
-from tracegrade.redact.forms import NAME_WORDS
 from tracegrade.redact.marks import MARK_START, marker
 from tracegrade.redact.names import is_secret
+from tracegrade.redact.patterns import NAME_WORDS
 from tracegrade.redact.places import PLACE_WORDS
 from tracegrade.redact.rules import Rule, decoded, rules
 

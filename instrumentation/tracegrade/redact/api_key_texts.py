@@ -1,0 +1,57 @@
+"""Texts without API keys: keys with a prefix, and those that are known by something inside.
+
+All formats together are a pattern of more states than RE2 has room for, and it would go on step by
+step. So its engine finds where a key may begin, which is cheap, and `re` looks at those places.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, Final
+
+from tracegrade.redact.api_keys import API_KEY, API_KEY_HINT, INFIX_HINT, INFIX_KEY
+from tracegrade.redact.marks import marker
+from tracegrade.redact.patterns import BOUNDARY
+
+MARK: Final = marker("api_key")
+BEGINNING: Final = rf"(?:{BOUNDARY}|\\[bfnrtu]?)(?:{API_KEY_HINT})"
+"""Where a key with a prefix may begin, with what stands before it."""
+
+
+class ApiKeys:
+    """Finds API keys."""
+
+    def __init__(self, compile_pattern: Callable[[str], Any]) -> None:
+        """Find them with patterns compiled so."""
+        self._pattern = cache(compile_pattern)
+
+    def redact(self, text: str) -> str:
+        """Return the text with a mark for each key in it."""
+        if self._pattern(INFIX_HINT).search(text) is not None:
+            text = self._pattern(INFIX_KEY).sub(rf"\1{MARK}", text)
+        parts, at = [], 0
+        for start, end in self._keys(text):
+            parts += [text[at:start], MARK]
+            at = end
+        return "".join([*parts, text[at:]]) if parts else text
+
+    def _keys(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield from where to where a key with a prefix stands, rising.
+
+        Where one seems to begin and does not, the next may begin before that place ends.
+        """
+        at = 0
+        for place in self._pattern(BEGINNING).finditer(text):
+            start, end = place.span()
+            at = max(at, start)
+            while at < end:
+                found = _key().match(text, at)
+                at = found.end() if found else at + 1
+                if found and found.lastindex:
+                    yield found.end(found.lastindex), at
+
+
+@cache
+def _key() -> re.Pattern[str]:
+    """Return the pattern of a key; made at first use, since no import should take that long."""
+    return re.compile(API_KEY)

@@ -1,0 +1,38 @@
+"""Which of many words stand in a text, found in one pass over it."""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from tracegrade.redact.patterns import alternatives
+
+
+class Words:
+    """Finds words in texts, inside of other words too."""
+
+    def __init__(self, compile_pattern: Callable[[str], Any], words: Collection[str]) -> None:
+        """Find these words, which are in lower case, with a pattern compiled so.
+
+        The pattern has those of them that have no other one inside.
+        """
+        shortest = {
+            word for word in words if not any(each in word for each in words if each != word)
+        }
+        self._places = compile_pattern(alternatives((word, "") for word in shortest))
+        self._told_by = {
+            found: [
+                word
+                for word in words
+                if any(each in word and _may_hide(found, each) for each in shortest)
+            ]
+            for found in shortest
+        }
+
+    def inside(self, text: str) -> set[str]:
+        """Return those words that stand in a text in lower case."""
+        found = {place[0] for place in self._places.finditer(text)}
+        return {word for each in found for word in self._told_by[each] if word in text}
+
+
+def _may_hide(found: str, word: str) -> bool:
+    """Return whether a place of one word may be the only sign of another, which begins in it."""
+    return any(word.startswith(found[start:]) for start in range(len(found)))
