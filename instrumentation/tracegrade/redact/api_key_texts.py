@@ -27,15 +27,20 @@ class ApiKeys:
 
     def redact(self, text: str) -> str:
         """Return the text with a mark for each key in it."""
-        if self._pattern(INFIX_HINT).search(text) is not None:
-            text = self._pattern(INFIX_KEY).sub(rf"\1{MARK}", text)
         parts, at = [], 0
-        for start, end in self._keys(text):
-            parts += [text[at:start], MARK]
-            at = end
+        for start, end in sorted((*self._prefixed(text), *self._infixed(text))):
+            if start >= at:
+                parts += [text[at:start], MARK]
+            at = max(at, end)
         return "".join([*parts, text[at:]]) if parts else text
 
-    def _keys(self, text: str) -> Iterator[tuple[int, int]]:
+    def _infixed(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield from where to where a key that is known by something inside stands, rising."""
+        if self._pattern(INFIX_HINT).search(text) is not None:
+            for found in self._pattern(INFIX_KEY).finditer(text):
+                yield found.end(1), found.end()
+
+    def _prefixed(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield from where to where a key with a prefix stands, rising.
 
         Where one seems to begin and does not, the next may begin before that place ends.
