@@ -99,7 +99,7 @@ _CALLS: Final = (
     "unfinished_runs",
     "interrupted_runs",
     "unrecorded_calls",
-    "cut_rounds",
+    "runs_stopped_for_tools",
     "calls",
     "open_calls",
     "resumed_calls",

@@ -128,6 +128,9 @@ def test_a_clock_that_is_behind_does_not_part_a_call_from_its_only_request() -> 
     assert story(lake) == ['tool_call a {"n":1} ok', "observation ra"]
 
 
+OPENLLMETRY = "opentelemetry.instrumentation.openai.v1"
+
+
 def of_responses(*, indexed: bool) -> list[Row]:
     """Return two rounds of OpenLLMetry of the Responses API, in its form of today or before."""
     first, second = request("look", "fc_1", at=1), request("look", "fc_2", at=2)
@@ -138,15 +141,19 @@ def of_responses(*, indexed: bool) -> list[Row]:
     heard = [message("user", "Look.")]
     then = [*heard, message("assistant", first), message("assistant", second), *replies]
     said = [message("assistant", first, second)]
-    scope = "opentelemetry.instrumentation.openai.v1"
-    if not indexed:
-        return [
-            model(1, None, heard=heard, said=said, scope=scope),
-            model(2, None, at=5, heard=then, said=[message("assistant", "Seen.")], scope=scope),
-        ]
+    if indexed:
+        return indexed_responses([first, second])
+    return [
+        model(1, None, heard=heard, said=said, scope=OPENLLMETRY),
+        model(2, None, at=5, heard=then, said=[message("assistant", "Seen.")], scope=OPENLLMETRY),
+    ]
+
+
+def indexed_responses(requests: list[Row]) -> list[Row]:
+    """Return the same rounds under the names that it gave parts of messages before."""
     calls = {
         f"tool_calls.{number}.{key}": text
-        for number, part in enumerate([first, second])
+        for number, part in enumerate(requests)
         for key, text in {
             "id": part["id"],
             "name": part["name"],
@@ -172,7 +179,7 @@ def of_responses(*, indexed: bool) -> list[Row]:
             number,
             None,
             at=at,
-            scope=scope,
+            scope=OPENLLMETRY,
             **{key.replace(".", "__"): text for key, text in each},
         )
         for number, at, each in ((1, 0, (told | asked).items()), (2, 5, (told | answered).items()))

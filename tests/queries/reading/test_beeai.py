@@ -93,9 +93,8 @@ def test_tools_named_like_events_are_tools() -> Scene:
     assert story(lake) == ["tool_call update ok", "observation done"]
 
 
-@built_together
-def test_javascript_tells_calls_by_their_events() -> Scene:
-    """A model call is its success, with the whole output; a tool call its success or its error."""
+def javascript_run() -> list[Row]:
+    """Return a run of a tool and an answer, each call told by its events alone."""
     call = {"type": "tool-call", "toolCallId": "c1", "toolName": "get_now", "args": {"in": "UTC"}}
     asking = [{"role": "assistant", "content": [call]}]
     pieces = [
@@ -105,7 +104,7 @@ def test_javascript_tells_calls_by_their_events() -> Scene:
     tokens: Row = {"llm__token_count__prompt": 10, **flat}
     held = json.dumps({"toolCallMsg": call})
     tool: Row = {"metadata": held, "tool__parameters": '{"in": "UTC"}'}
-    lake = yield [
+    return [
         oi(
             *(1, None, "AGENT", JAVASCRIPT),
             name="beeai-framework-main",
@@ -137,6 +136,12 @@ def test_javascript_tells_calls_by_their_events() -> Scene:
         ),
         emitted(10, 1, "AGENT", "agent.toolCalling.success", 10),
     ]
+
+
+@built_together
+def test_javascript_tells_calls_by_their_events() -> Scene:
+    """A model call is its success, with the whole output; a tool call its success or its error."""
+    lake = yield javascript_run()
 
     assert story(lake) == ['tool_call get_now {"in":"UTC"} ok', "observation 1", "answer Yes."]
     assert rows(lake, RUNS) == [

@@ -21,7 +21,7 @@
 --   interrupted_runs
 --   utility_calls
 --   unrecorded_calls
---   cut_rounds
+--   runs_stopped_for_tools
 --   open_calls
 --   resumed_calls
 -- Columns:
@@ -280,7 +280,7 @@ SELECT
   gathered.injection,
   if(gathered.dropped, ['dropped_attributes'], [])
   || if(gathered.retried, ['retried'], [])
-  || if(cut_rounds.run IS NULL, [], ['stopped_for_tools'])
+  || if(runs_stopped_for_tools.run IS NULL, [], ['stopped_for_tools'])
   || if(unrecorded_calls.run IS NULL, [], ['unrecorded_calls']) AS flags,
   coalesce(open_calls.call_ids, []) AS open_calls,
   coalesce(resumed_calls.call_ids, []) AS resumed_calls,
@@ -302,7 +302,7 @@ LEFT JOIN interrupted_runs USING (run)
 LEFT JOIN serving_runs USING (run)
 LEFT JOIN unrecorded_calls USING (run)
 LEFT JOIN calling_runs USING (run)
-LEFT JOIN cut_rounds USING (run)
+LEFT JOIN runs_stopped_for_tools USING (run)
 LEFT JOIN open_calls USING (run)
 LEFT JOIN resumed_calls USING (run)
 -- A lone workflow span, without anything below it, is not a run of an agent.
