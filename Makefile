@@ -17,7 +17,7 @@ CHANGED_SQL = { git diff --name-only --diff-filter=d \
 
 REAL_FRAMEWORKS := tests/frameworks/test_frameworks.py tests/frameworks/test_tracegrade_run.py
 
-.PHONY: demo docs check test test-slow test-frameworks captures same-rows lint bench chaos clean help
+.PHONY: demo docs check test test-slow test-frameworks hosts captures same-rows lint bench chaos clean help
 
 help:  ## Say what each command does.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 17
@@ -36,11 +36,14 @@ check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely t
 test: .venv/demo .venv/test  ## Run the test suite, without what is slow and without real frameworks.
 	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m "not slow" $(REAL_FRAMEWORKS:%=--ignore %)
 
-test-slow: .venv/demo .venv/test azurite .spark/complete  ## Run the rest of it: whole demos, Spark, Azure, kills at more moments.
+test-slow: .venv/demo .venv/test azurite .spark/complete .hosts/complete  ## Run the rest of it: whole demos, Spark, Azure, kills at more moments.
 	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m slow
 
 test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete  ## Run one agent on real frameworks and compare its steps.
 	@$(BIN)/pytest -q $(REAL_FRAMEWORKS)
+
+hosts: .venv/demo .venv/test .hosts/complete  ## Run host programs with and without tracegrade, and print what became of each.
+	@$(BIN)/python -m tests.hosts
 
 captures: .venv/demo .venv/test .frameworks/$(FRAMEWORK)/complete  ## Run all scenarios on FRAMEWORK=…, and rewrite its captures.
 	@$(BIN)/python -m tests.frameworks.captures $(FRAMEWORK)
@@ -74,7 +77,7 @@ chaos: .venv/demo .venv/test  ## Kill collectors, agents and harnesses 2,100 tim
 	@EXAMPLES=many $(BIN)/pytest -q tests/scoring/scorers -k agrees_with_the_definition
 
 clean:  ## Remove everything that these commands made.
-	rm -rf .venv .venv-other .azurite .frameworks .spark .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-other .azurite .frameworks .hosts .spark .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # A stamp is made anew when what it installs changed.
 .venv/all: pyproject.toml tests/constraints.txt
@@ -100,6 +103,15 @@ clean:  ## Remove everything that these commands made.
 	  $(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 	    > "$$(.spark/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth" && touch $@; \
 	else echo "make: Spark could not be installed, see above, so tests on Spark are skipped" >&2; fi
+
+# What host programs run on beside what is in .venv, all of which they see; pinned, so nothing is resolved.
+.hosts/complete: tests/hosts/packages.txt .venv/test
+	@echo "installing what host programs run on into .hosts ..."
+	@$(BIN)/python -m venv --clear .hosts
+	@if .hosts/bin/pip --disable-pip-version-check --quiet install --no-deps --requirement $<; then \
+	  $(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+	    > "$$(.hosts/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth" && touch $@; \
+	else echo "make: it could not be installed, see above, so some host programs are skipped" >&2; fi
 
 .venv-other/test: pyproject.toml tests/constraints.txt
 	@echo "installing tracegrade[all] and its tests into .venv-other ..."

@@ -1,0 +1,40 @@
+"""Runs host programs with and without tracegrade, and prints what became of each.
+
+    python -m tests.hosts [NAME ...]
+
+Ends with 1 if a program differs.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from .program import PROGRAMS, programs
+from .running import Asked, run_all
+from .table import lines
+
+
+def main() -> int:
+    """Run what is asked for; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.hosts", description=__doc__)
+    parser.add_argument("names", nargs="*", help="Programs by name, or folders of them; or all.")
+    parser.add_argument("--programs", type=Path, default=PROGRAMS, help="Where they stand.")
+    parser.add_argument("--python", help="The Python that runs them.")
+    parser.add_argument("--jobs", type=int, default=2, help="How many run at a time.")
+    parser.add_argument("--stdout-only", action="store_true", help="Do not compare stderr.")
+    given = parser.parse_args()
+    found = programs(given.programs)
+    known = {name for each in found for name in (str(each), each.folder)}
+    if unknown := set(given.names) - known:
+        parser.error(f"no program {', '.join(sorted(unknown))} in {given.programs}")
+    wanted = [
+        each for each in found if not given.names or {str(each), each.folder} & {*given.names}
+    ]
+    asked = Asked(given.python, not given.stdout_only, given.jobs)
+    outcomes = run_all(wanted, asked)
+    print("\n".join(lines(outcomes)))
+    return int(any(not each.is_same for each in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,25 @@
+"""sys.exit in a tool ends the program with its code, after what atexit and finally do.
+
+spans: 3
+"""
+
+import atexit
+import sys
+
+from tg import t
+
+t.init()
+atexit.register(print, "at exit")
+
+
+@t.tool
+def leave(code: int) -> None:
+    """End the program."""
+    sys.exit(code)
+
+
+with t.agent_run("a"):
+    try:
+        leave(7)
+    finally:
+        print("finally")

@@ -1,0 +1,43 @@
+"""The table of what became of host programs, for a terminal and for the documents."""
+
+from collections.abc import Iterator, Sequence
+
+from .running import Outcome
+
+HEAD = ("program", "what it is about", "same?", "exit", "landed", "lost", "secs", "with")
+
+
+def lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield the table's lines, below each program that differs how it does, and a sum."""
+    rows = [HEAD, *map(_row, outcomes)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
+    for number, row in enumerate(rows):
+        yield "  ".join(map(str.ljust, row, widths)).rstrip()
+        if number:
+            yield from (f"    {each}" for each in outcomes[number - 1].differences)
+    yield summary(outcomes)
+
+
+def summary(outcomes: Sequence[Outcome]) -> str:
+    """Return how many were the same, differed and were skipped."""
+    skipped = sum(bool(each.skipped) for each in outcomes)
+    differ = sum(not each.is_same for each in outcomes)
+    same = len(outcomes) - skipped - differ
+    return f"{same} same, {differ} differ, {skipped} skipped"
+
+
+def _row(outcome: Outcome) -> tuple[str, ...]:
+    about = outcome.program.about
+    about = about if len(about) <= 60 else f"{about[:57]}..."
+    if outcome.skipped or not outcome.beside or not outcome.without:
+        return (str(outcome.program), about, "skipped", outcome.skipped, "", "", "", "")
+    return (
+        str(outcome.program),
+        about,
+        "same" if outcome.is_same else "DIFFERS",
+        outcome.beside.exit,
+        str(outcome.landed),
+        str(outcome.lost),
+        f"{outcome.without.secs:.1f}",
+        f"{outcome.beside.secs:.1f}",
+    )
