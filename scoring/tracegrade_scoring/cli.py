@@ -1,4 +1,4 @@
-"""The commands `score`, `tasks` and `report`.
+"""The commands `sample`, `score` and `tasks`; `compare/` and `report/` have their own.
 
 Thin: what they do is imported only when they run, so that `--help` and the others start fast.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tracegrade_scoring.tasks.load import Specification
 
-__all__ = ["compare", "report", "score", "tasks"]
+__all__ = ["compare", "report", "sample", "score", "tasks"]
 
 
 class ScoreCompat(StrEnum):
@@ -115,6 +115,17 @@ def draft(
 
     say = partial(echo, err=True)
     typer.echo(draft_file(open_lake(lake, say), agent, say), nl=False)
+
+
+def sample(
+    folder: Annotated[Path, typer.Argument(help="Where the two files go.", metavar="DIR")],
+) -> None:
+    """Write the runs of a small agent, in two releases, and its task file, for a first score."""
+    from tracegrade_scoring.sample.copy_files import copy_files
+
+    copy_files(folder)
+    echo(f"{folder / 'runs.jsonl'}: 12 runs of each of two releases of an order desk")
+    echo(f"{folder / 'tasks.yaml'}: what good runs look like")
 
 
 def score(  # noqa: PLR0913, PLR0917 - one for each option

@@ -65,3 +65,7 @@ class RuleBroken(ScoringError, CheckFailed):
 
 class TrajectoryUnknown(ScoringError, BadInput):
     """No trajectory has the id that was given, or several begin so."""
+
+
+class SampleNotWritten(ScoringError, BadInput):
+    """The sample's files exist already, or cannot be written."""
