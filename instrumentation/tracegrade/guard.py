@@ -12,8 +12,9 @@ import dis
 import functools
 import logging
 import signal
-from collections import Counter
-from collections.abc import Callable, Collection
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterator
 from types import TracebackType
 from typing import Final, ParamSpec, TypeVar
 
@@ -24,6 +25,12 @@ R = TypeVar("R")
 
 logger = logging.getLogger("tracegrade")
 _counts: Counter[str] = Counter()
+_noted: deque[tuple[str, int]] = deque()
+_adding = threading.Lock()
+gauges: Final[list[Callable[[], Iterator[tuple[str, int]]]]] = []
+"""What is no failure for good: each tells what is so at this moment, and how often."""
+
+_MANY: Final = 1000
 
 
 def guarded(function: Callable[P, R]) -> Callable[P, R | None]:
@@ -74,15 +81,16 @@ def _handler_code(number: int) -> object:
 
 def report(place: str, error: BaseException) -> None:
     """Count one failure of ours; log it if it is the first at this place."""
-    _counts[place] += 1
-    if _counts[place] == 1:
+    first = place not in failures()
+    note(place)
+    if first:
         logger.warning("tracegrade: %s failed; the program goes on", place, exc_info=error)
 
 
 def say(place: str, message: str, count: int = 1) -> None:
     """Count what the user should know, and log it if it is the first at this place."""
-    first = place not in _counts
-    _counts[place] += count
+    first = place not in failures()
+    note(place, count)
     if first:
         logger.warning("tracegrade: %s", message)
 
@@ -110,6 +118,40 @@ def expect_number(place: str, value: object, least: int) -> None:
     say(place, f"{place} '{value}' means nothing to a score; give a number of at least {least}")
 
 
+def note(place: str, count: int = 1) -> None:
+    """Count, and say nothing; exact, and harmless in any thread, signal handler or finalizer."""
+    _noted.append((place, count))
+    if len(_noted) > _MANY and _adding.acquire(blocking=False):
+        _add_up()
+
+
+def _add_up() -> None:
+    try:
+        while _noted:
+            place, count = _noted.popleft()
+            _counts[place] += count
+    finally:
+        _adding.release()
+
+
 def failures() -> dict[str, int]:
-    """Return how often each part of tracegrade failed in this process; {} when all is well."""
-    return dict(_counts)
+    """Return how often each part of tracegrade failed in this process; {} when all is well.
+
+    Spans that are lost are counted one by one, as `export: ` and the reason; so are those that
+    wait for a collector which does not take them, until it does.
+    """
+    if _adding.acquire(timeout=1):  # not forever: a signal's handler may ask while its thread adds
+        _add_up()
+    counts = _counts.copy()
+    for gauge in list(gauges):
+        for place, count in gauge():
+            counts[place] += count
+    return dict(counts)
+
+
+def lost_spans() -> int:
+    """Return how many spans are lost or wait, of those that have ended in this process."""
+    return sum(count for place, count in failures().items() if place.startswith(LOST))
+
+
+LOST: Final = "export: "

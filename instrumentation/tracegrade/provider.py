@@ -1,7 +1,9 @@
 """`init`: makes spans leave this process, through our own TracerProvider or the host's."""
 
+import atexit
 import os
-import threading
+import time
+from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Final
 
@@ -11,9 +13,11 @@ from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter
 
 from tracegrade import names
-from tracegrade.export import CleanExporter, QuickExitProcessor
 from tracegrade.guard import guarded, say
+from tracegrade.patching import awaits_patching
 from tracegrade.processor import OwnProcessor, ScopeProcessor
+from tracegrade.sending.batches import ExportProcessor
+from tracegrade.sending.export import CleanExporter
 from tracegrade.settings import Redact, Settings
 from tracegrade.state import SCOPE_NAME, VERSION, state
 from tracegrade.threads import carry_context
@@ -26,7 +30,8 @@ GATE: Final = "TRACEGRADE_GATE"
 """Names the socket of the harness, where it runs this process to kill it between two calls."""
 
 _HTTP: Final = "otlp_proto_http"
-_PROTOCOLS: Final = {"grpc": "otlp_proto_grpc", "http/protobuf": _HTTP}
+_GRPC: Final = "otlp_proto_grpc"
+_PROTOCOLS: Final = {"grpc": _GRPC, "http/protobuf": _HTTP}
 
 
 @guarded
@@ -74,12 +79,9 @@ def init(
 @guarded
 def flush(timeout_secs: float = 10) -> None:
     """Send what is queued now, and wait for it; for `timeout_secs` at most."""
-    if state.provider is None:
-        return
-    # The SDK's own wait has no limit: beside a collector that hangs, it lasts as its requests do.
-    sending = threading.Thread(target=guarded(state.provider.force_flush), daemon=True)
-    sending.start()
-    sending.join(timeout_secs)
+    end = time.monotonic() + timeout_secs
+    for sending in state.sending:
+        sending.force_flush(max(0, int((end - time.monotonic()) * 1000)))
 
 
 def _send_at_the_end_of_children() -> None:
@@ -103,7 +105,7 @@ class _OwnProvider(TracerProvider):
 
     def add_span_processor(self, span_processor: SpanProcessor) -> None:
         """Add a processor; one that is not ours sees each span start and end."""
-        state.may_skip_start &= isinstance(span_processor, (OwnProcessor, QuickExitProcessor))
+        state.may_skip_start &= isinstance(span_processor, OwnProcessor)
         super().add_span_processor(span_processor)
 
 
@@ -115,8 +117,14 @@ def _own_provider(attributes: dict[str, str]) -> TracerProvider:
 
 def _write_to(provider: TracerProvider, exporter: SpanExporter | None) -> None:
     provider.add_span_processor(ScopeProcessor())
-    for destination in _exporters() if exporter is None else [exporter]:
-        provider.add_span_processor(QuickExitProcessor(CleanExporter(destination)))
+    for make in _exporters() if exporter is None else [lambda: exporter]:
+        exporting = CleanExporter(make)
+        if not awaits_patching():
+            exporting.open()  # here, since modules are better not imported in two threads at once
+        sending = ExportProcessor(exporting)
+        provider.add_span_processor(sending)
+        state.sending.append(sending)
+        atexit.register(sending.shutdown)  # a host's provider need not be shut down
     if address := os.environ.get(GATE):
         from tracegrade.gate import stand_at_gate  # noqa: PLC0415 - only where a harness asks
 
@@ -162,15 +170,15 @@ def _join(provider: TracerProvider, attributes: dict[str, str]) -> None:
         say("init: limit", f"{text}; set OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT={MAX_ATTRIBUTES}")
 
 
-def _exporters() -> list[SpanExporter]:
-    """Return the exporters that `OTEL_TRACES_EXPORTER` names, each imported only now."""
+def _exporters() -> list[Callable[[], SpanExporter]]:
+    """Return how to make each exporter that `OTEL_TRACES_EXPORTER` names."""
     asked = os.environ.get("OTEL_TRACES_EXPORTER", "").strip() or "otlp"
     named = [name.strip() for name in asked.split(",")]
-    loaded = [_load_exporter(name) for name in named if name and name != "none"]
-    return [exporter for exporter in loaded if exporter is not None]
+    found = [_find_exporter(name) for name in named if name and name != "none"]
+    return [make for make in found if make is not None]
 
 
-def _load_exporter(name: str) -> SpanExporter | None:
+def _find_exporter(name: str) -> Callable[[], SpanExporter] | None:
     if name == "otlp":
         protocol = (
             os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
@@ -178,13 +186,26 @@ def _load_exporter(name: str) -> SpanExporter | None:
             or "http/protobuf"
         )
         name = _PROTOCOLS.get(protocol, protocol)
-    if name == _HTTP:
-        from tracegrade.otlp import HttpExporter  # noqa: PLC0415 - see that module
-
-        return HttpExporter()
+    if name in _OURS:
+        return _OURS[name]
     found = entry_points(group="opentelemetry_traces_exporter", name=name)
     if not found:
         say("init: exporter", f"no exporter '{name}' is installed; spans do not go there")
         return None
     exporter: SpanExporter = next(iter(found)).load()()
-    return exporter
+    return lambda: exporter
+
+
+def _http_exporter() -> SpanExporter:
+    from tracegrade.sending.otlp import HttpExporter  # noqa: PLC0415 - see that module
+
+    return HttpExporter()
+
+
+def _grpc_exporter() -> SpanExporter:
+    from tracegrade.sending.otlp_grpc import GrpcExporter  # noqa: PLC0415 - see that module
+
+    return GrpcExporter()
+
+
+_OURS: Final = {_HTTP: _http_exporter, _GRPC: _grpc_exporter}

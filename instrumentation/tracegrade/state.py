@@ -4,13 +4,16 @@ Without `init`, spans go to whatever TracerProvider the host has, or nowhere.
 """
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.trace import Tracer
 
 from tracegrade.settings import Settings
+
+if TYPE_CHECKING:
+    from tracegrade.sending.batches import ExportProcessor
 
 SCOPE_NAME: Final = "tracegrade"
 VERSION: Final = "0.1.0"
@@ -28,6 +31,8 @@ class State:
     may_skip_start: bool = False
     """Whether all that watch spans take one that is over as it begins: the provider is ours, and
     each of its processors."""
+    sending: list["ExportProcessor"] = field(default_factory=list)
+    """What sends spans."""
     settings: Settings = field(default_factory=Settings.from_environment)
 
 

@@ -25,7 +25,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 
 import tracegrade
-from tracegrade.otlp import HttpExporter
+from tracegrade.sending.otlp import HttpExporter
 
 CALLS = 500  # two spans each: less than the batch processor's queue of 2048
 ROUNDS = 60

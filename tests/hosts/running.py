@@ -20,6 +20,7 @@ from typing import IO, Final, NamedTuple
 from tests.collector.running import collecting, landed
 
 import tracegrade
+from tracegrade.guard import LOST
 from tracegrade.names import STEP_INDEX
 from tracegrade.state import SCOPE_NAME
 
@@ -30,8 +31,6 @@ PATIENCE_SECS: Final = 120
 SWITCH: Final = Path(__file__).parent / "switch"
 PACKAGE: Final = Path(tracegrade.__file__).parent
 PROGRAM_KEY: Final = "host.program"
-LOST: Final = ("export",)
-"""Where `failures()` counts spans that were lost."""
 
 _OUR_FRAME: Final = re.compile(
     r'^[ |]*File "[^"\n]*/(?:instrumentation|installed)/tracegrade/[^"\n]*", line[^\n]*\n'
@@ -201,7 +200,12 @@ def _text(file: IO[bytes]) -> str:
 def _lost(counts: Path) -> int:
     """Return how many spans the processes of a program counted as lost."""
     lines = counts.read_text().splitlines() if counts.exists() else []
-    return sum(json.loads(line).get(place, 0) for line in lines for place in LOST)
+    return sum(
+        count
+        for line in lines
+        for place, count in json.loads(line).items()
+        if place.startswith(LOST)
+    )
 
 
 def _differences(

@@ -24,6 +24,7 @@ def fresh_process(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(trace, "_TRACER_PROVIDER", None)
     monkeypatch.setattr(trace, "_TRACER_PROVIDER_SET_ONCE", Once())
     guard._counts.clear()
+    guard._noted.clear()
     yield
     if state.provider is not None:
         state.provider.shutdown()
@@ -53,12 +54,18 @@ def _step_index(span: ReadableSpan) -> int:
     return index
 
 
+HttpAnswer = tuple[int, bytes, dict[str, str]]
+
+
 class Received:
     """What a collector was sent."""
 
     def __init__(self) -> None:
         self.requests: list[ExportTraceServiceRequest] = []
+        self.refused = 0
         self.url = ""
+        self.answer: Callable[[ExportTraceServiceRequest], HttpAnswer] = lambda _: (200, b"", {})
+        """What it says to a request; it keeps what it answers with an empty 200."""
 
     def spans(self) -> list[Span]:
         """Return all spans, in the order they came."""
@@ -84,10 +91,17 @@ def collector() -> Iterator[Received]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            received.requests.append(ExportTraceServiceRequest.FromString(body))
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
+            request = ExportTraceServiceRequest.FromString(body)
+            status, text, headers = received.answer(request)
+            if status == 200 and not text:
+                received.requests.append(request)
+            else:
+                received.refused += 1
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(text))}.items():
+                self.send_header(name, value)
             self.end_headers()
+            self.wfile.write(text)
 
         def log_message(self, *_: object) -> None:
             pass

@@ -58,7 +58,7 @@ def test_broken_exporter_is_said_once_and_spans_counted(caplog: pytest.LogCaptur
         assert double(2) == 4
         tracegrade.flush()
 
-    assert tracegrade.failures()["export"] == 4
+    assert tracegrade.failures()["export: the exporter failed"] == 4
     assert sum("spans are being lost" in line for line in caplog.messages) == 1
 
 

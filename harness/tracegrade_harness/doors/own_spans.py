@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import SpanContext, SpanKind, Status, TraceFlags
 
-from tracegrade.otlp import HttpExporter
+from tracegrade.sending.otlp import HttpExporter
 from tracegrade.state import VERSION
 from tracegrade_harness.doors.otlp_relay import Endpoint
 from tracegrade_harness.errors import EnvironmentFailed

@@ -27,7 +27,7 @@ from tracegrade.gate.spans import (
     tool_name,
     usage_of,
 )
-from tracegrade.guard import failures
+from tracegrade.guard import lost_spans
 from tracegrade.processor import OwnProcessor
 from tracegrade.state import SCOPE_NAME
 
@@ -61,7 +61,7 @@ def _flush(provider: TracerProvider) -> Flush:
     sending = threading.Thread(target=send, daemon=True)
     sending.start()
     sending.join(FLUSH_SECS)
-    return Flush(complete=done.is_set(), lost=failures().get("export", 0))
+    return Flush(complete=done.is_set(), lost=lost_spans())
 
 
 def _certain(method: M) -> M:

@@ -23,8 +23,13 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.trace import SpanContext
 
 from tracegrade.guard import report
+from tracegrade.sending.answers import http_answer
+from tracegrade.sending.delivery import NO_ANSWER, Delivery, Fate, Reply, deliver
 
 MAX_REQUEST_BYTES: Final = 60 * 1024**2  # receivers refuse all of a request beyond 64 MiB
+FITTING_BYTES: Final = 3 * 1024**2  # of a request, where spans queue up: gRPC takes 4 MiB unasked
+SMALLEST_BYTES: Final = 64 * 1024
+USUAL_SPAN_BYTES: Final = 1024.0
 _MAX_REPEATED: Final = 4096  # attributes kept built; a text longer than 64 characters is not
 _LOCAL: Final = SpanFlags.SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK
 _REMOTE: Final = _LOCAL | SpanFlags.SPAN_FLAGS_CONTEXT_IS_REMOTE_MASK
@@ -35,25 +40,85 @@ Attributes = Mapping[str, Any] | None
 
 
 class HttpExporter(OTLPSpanExporter):
-    """The SDK's exporter over HTTP, with its settings and its retries, and our encoding."""
+    """The SDK's exporter over HTTP, with its settings and its retries, and our encoding.
+
+    The SDK counts a redirect, a login page and rejected spans as sent; here they are told apart.
+    """
+
+    def __init__(
+        self, endpoint: str | None = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Send to `endpoint` with these headers; without them, as the environment says."""
+        super().__init__(endpoint=endpoint, headers=None if headers is None else dict(headers))
+        self._answers: list[Reply] = []
+        self._span_bytes = USUAL_SPAN_BYTES
+        self._fitting_bytes = FITTING_BYTES
+        client: Any = getattr(self, "_client", None)
+        transport = getattr(client, "_transport", None)
+        session: Any = getattr(transport or self, "_session", None)
+        if session is not None:  # else an SDK that is built otherwise
+            session.hooks["response"].append(self._hear)
+
+    def _hear(self, response: Any, **_: Any) -> None:
+        """Note what an answer says, before the SDK decides whether to try again."""
+        headers = response.headers
+        answer = http_answer(
+            response.status_code,
+            response.content,
+            headers.get("Content-Type", ""),
+            headers.get("Location", ""),
+        )
+        self._answers.append(answer._replace(wait_secs=_seconds(headers.get("Retry-After", ""))))
+
+    def batch_size(self) -> int:
+        """Return how many spans like those sent before fit well into one request."""
+        return max(1, int(self._fitting_bytes / self._span_bytes))
+
+    def deliver(self, spans: Sequence[ReadableSpan]) -> Delivery:
+        """Send a batch, and return what became of it."""
+        return deliver(spans, self._send)
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Send one batch."""
+        """Send one batch, and return whether all of it was taken."""
+        delivery = self.deliver(spans)
+        all_taken = not delivery.waiting and not delivery.lost
+        return SpanExportResult.SUCCESS if all_taken else SpanExportResult.FAILURE
+
+    def _send(self, spans: Sequence[ReadableSpan]) -> Reply:
+        self._answers.clear()
         client: Any = getattr(self, "_client", None)
         # An SDK that is built otherwise encodes as it does, and a closed exporter says so.
         if not hasattr(client, "export") or getattr(self, "_shutdown", False):
-            return super().export(spans)
+            sent = super().export(spans) is SpanExportResult.SUCCESS
+            return self._said(sent)
         body = encode_spans(spans)
+        self._span_bytes = max(1.0, len(body) / max(1, len(spans)))
         if len(body) > MAX_REQUEST_BYTES and len(spans) > 1:
-            half = len(spans) // 2
-            parts = [self.export(spans[:half]), self.export(spans[half:])]
-            return max(parts, key=lambda result: result.value)
-        sent = getattr(client.export(body), "success", True)
-        return SpanExportResult.SUCCESS if sent else SpanExportResult.FAILURE
+            return Reply(Fate.TOO_LARGE)
+        said = self._said(bool(getattr(client.export(body), "success", True)))
+        if said.fate is Fate.TOO_LARGE:
+            self._fitting_bytes = max(SMALLEST_BYTES, min(self._fitting_bytes, len(body) // 2))
+        return said
+
+    def _said(self, sent: bool) -> Reply:
+        """Return the last answer; what the SDK believes if it is not known."""
+        if self._answers:
+            return self._answers[-1]
+        return Reply(Fate.TAKEN) if sent else Reply(Fate.LATER, NO_ANSWER)
+
+
+def _seconds(retry_after: str) -> float:
+    """Return how long a Retry-After asks to wait; 0 for none, and for a date."""
+    return float(retry_after) if retry_after.strip().isdecimal() else 0.0
 
 
 def encode_spans(spans: Iterable[ReadableSpan]) -> bytes:
     """Return an ExportTraceServiceRequest in protobuf's binary form."""
+    return build_request(spans).SerializePartialToString()
+
+
+def build_request(spans: Iterable[ReadableSpan]) -> ExportTraceServiceRequest:
+    """Return the request that sends spans."""
     request = ExportTraceServiceRequest()
     resources: dict[int, ResourceSpans] = {}
     scopes: dict[tuple[int, int], ScopeSpans] = {}
@@ -65,7 +130,7 @@ def encode_spans(spans: Iterable[ReadableSpan]) -> bytes:
             resources[id(resource)] = parent
             group = scopes[id(resource), id(scope)] = _add_scope(parent, span)
         _add_span(group.spans, span)
-    return request.SerializePartialToString()
+    return request
 
 
 def _add_resource(request: ExportTraceServiceRequest, span: ReadableSpan) -> ResourceSpans:

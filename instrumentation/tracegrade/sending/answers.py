@@ -1,0 +1,75 @@
+"""What an answer of a collector says of the spans that it was sent, by HTTP or by gRPC.
+
+OTLP calls 200 a success, with a response that may say that some spans were rejected. Whatever else
+answers, a login page or a redirect, has taken nothing. 429, 502, 503 and 504 ask for another try.
+"""
+
+import json
+from typing import Any, Final
+
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTracePartialSuccess,
+    ExportTraceServiceResponse,
+)
+
+from tracegrade.sending.delivery import Fate, Reply
+
+_TRY_AGAIN: Final = frozenset((429, 502, 503, 504))
+_TOO_LARGE: Final = 413
+_BAD: Final = 400
+
+
+REJECTED: Final = "rejected by the collector"
+NOT_OTLP: Final = "not answered by a collector"
+
+
+def http_answer(status: int, body: bytes, content_type: str = "", where: str = "") -> Reply:
+    """Return what an answer over HTTP says.
+
+    Args:
+        status: The status code.
+        body: The answer's body.
+        content_type: As the answer says.
+        where: Where a redirect leads to.
+    """
+    if 200 <= status < 300:
+        return _taken(body, content_type)
+    reason = f"HTTP {status}"
+    if 300 <= status < 400:
+        return Reply(Fate.LOST, reason, f"it leads to {where[:200]}" if where else "a redirect")
+    fates = {_TOO_LARGE: Fate.TOO_LARGE, _BAD: Fate.BAD}
+    fate = Fate.LATER if status in _TRY_AGAIN else fates.get(status, Fate.LOST)
+    return Reply(fate, reason)
+
+
+def _taken(body: bytes, content_type: str) -> Reply:
+    """Read a response of OTLP; one without a body says that all is well."""
+    text = body.strip()
+    if not text:
+        return Reply(Fate.TAKEN)
+    page = Reply(Fate.LOST, NOT_OTLP, f"but by {text[:60].decode(errors='replace')!r}")
+    if text.startswith(b"<") or "html" in content_type:
+        return page
+    if text.startswith(b"{"):
+        return _taken_json(text, page)
+    try:
+        return partly(ExportTraceServiceResponse.FromString(body).partial_success)
+    except DecodeError:
+        return page
+
+
+def _taken_json(text: bytes, page: Reply) -> Reply:
+    try:
+        partial: Any = json.loads(text).get("partialSuccess") or {}
+        rejected = int(partial.get("rejectedSpans") or 0)
+        said = str(partial.get("errorMessage") or "")
+    except (ValueError, TypeError, AttributeError):
+        return page
+    return partly(ExportTracePartialSuccess(rejected_spans=rejected, error_message=said))
+
+
+def partly(partial: ExportTracePartialSuccess) -> Reply:
+    """Return what the partial success in a response says; without one, all was taken."""
+    rejected = max(partial.rejected_spans, 0)
+    return Reply(Fate.TAKEN, REJECTED if rejected else "", partial.error_message[:200], rejected)

@@ -1,0 +1,309 @@
+"""Ended spans wait here, for a moment, until a thread of their own has sent them.
+
+The SDK's batch processor drops spans without counting them once 2048 wait, which a tight loop
+reaches beside a healthy collector. Here more may wait, and the more do, the more go into one
+request; nobody waits for room, so that a host runs on at its own pace; what is dropped is counted.
+"""
+
+import os
+import queue
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context
+from opentelemetry.sdk.trace import ReadableSpan
+
+from tracegrade.guard import LOST, gauges, guarded, note, say
+from tracegrade.processor import OwnProcessor
+from tracegrade.sending.delivery import NO_ANSWER
+from tracegrade.sending.export import CleanExporter, say_what_was_lost
+
+EXIT_SECS: Final = 8.0
+"""How long a process that ends waits for its last spans to be sent."""
+STUCK_EXIT_SECS: Final = 1.0
+"""The same if the collector did not answer in the time of the last `flush`."""
+
+NAME: Final = "tracegrade-export"
+SUPPRESSED: Final = getattr(
+    otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation"
+)
+"""What instrumentations look for in the context, so as not to trace the sending of spans."""
+
+FULL: Final = "queue full"
+LATE: Final = "ended after the end"
+
+_MOST_SPANS: Final = 16_384
+_MOST_CHARS: Final = 64 * 1024**2
+_FEW_SPANS: Final = 2048
+"""That many may wait, however large they are: the SDK's own limit."""
+_SAMPLE: Final = 8
+_WAKE_AT: Final = 512
+_DELAY_SECS: Final = 1.0
+_PAUSE_SECS: Final = 0.2
+"""At least so long after a request, the next is not sent for the end of a run alone."""
+_RETRY_SECS: Final = 5.0
+_LONGEST_WAIT_SECS: Final = 60.0
+
+
+@dataclass(frozen=True)
+class QueueLimits:
+    """How many spans wait, for how long, and how many are sent at once."""
+
+    queue: int | None = None
+    """Spans that may wait; None if that is ours to say."""
+    delay_secs: float = _DELAY_SECS
+    """How long a span waits for others."""
+    batch: int | None = None
+    """The most spans of a request; None if the exporter says."""
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "QueueLimits":
+        """Return what `OTEL_BSP_*` says; what is no positive number is said, and is ignored."""
+        delay = _positive(environment, "OTEL_BSP_SCHEDULE_DELAY")
+        return cls(
+            queue=_positive(environment, "OTEL_BSP_MAX_QUEUE_SIZE"),
+            delay_secs=delay / 1000 if delay else _DELAY_SECS,
+            batch=_positive(environment, "OTEL_BSP_MAX_EXPORT_BATCH_SIZE"),
+        )
+
+
+def _positive(environment: Mapping[str, str], name: str) -> int | None:
+    text = environment.get(name, "").strip()
+    if text.isascii() and text.isdecimal() and 0 < int(text) < 2**31:
+        return int(text)
+    if text:
+        say(f"settings: {name}", f"{name} must be a positive number, got '{text[:40]}'; ignored")
+    return None
+
+
+class _Flush:
+    """Asks the thread to send all that waits."""
+
+    def __init__(self) -> None:
+        self.done = threading.Event()
+        self.at = time.monotonic()
+        self.all_sent = False
+
+
+class ExportProcessor(OwnProcessor):
+    """Hands spans to the exporter in batches, from a thread that starts with the first of them.
+
+    It starts so late since a host may yet patch what threads are, as gevent does. A forked child
+    starts with no spans, a thread and an exporter of its own.
+    """
+
+    def __init__(self, exporter: CleanExporter, limits: QueueLimits | None = None) -> None:
+        self._exporter = exporter
+        self._limits = limits or QueueLimits.from_environment()
+        asked = [each for each in (self._limits.batch, self._limits.queue) if each]
+        self._wake_at = min([_WAKE_AT, *asked])
+        self._most = self._fewest = self._limits.queue or _FEW_SPANS
+        self._closed = False
+        self._has_dropped = self._has_said_so = False
+        self._start_over()
+        gauges.append(self._waiting)
+        after_fork = weakref.WeakMethod(self._start_over)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=lambda: (start := after_fork()) and start())
+
+    def _start_over(self) -> None:
+        self._spans: deque[ReadableSpan] = deque()
+        self._held: list[ReadableSpan] = []
+        """Clean spans that are being sent, or wait for the next try."""
+        self._why = ""
+        """Why they do, if the last try failed."""
+        self._retry_at = self._sent_at = 0.0
+        self._asks: queue.SimpleQueue[_Flush | None] | None = None
+        self._is_called = self._is_stuck = False
+        self._thread: threading.Thread | None = None
+        self._is_starting = deque([True])
+        self._exporter.start_over()
+
+    def _waiting(self) -> Iterator[tuple[str, int]]:
+        """Count what waits for a collector that did not take it, while it does not."""
+        waiting = len(self._held) + len(self._spans)
+        if self._why and waiting:
+            yield LOST + self._why, waiting
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Queue a span; takes no lock, so it may be called wherever a program is interrupted."""
+        context = span.context
+        if context is None or not context.trace_flags & 1:
+            return
+        spans = self._spans
+        spans.append(span)
+        if self._asks is None:
+            self._start()
+        waiting = len(spans)
+        if waiting >= self._wake_at or span.parent is None or span.parent.is_remote:
+            self._call(waiting)
+        if self._closed:
+            self._drop(0, LATE)
+
+    def _call(self, waiting: int) -> None:
+        """Have the thread send what waits; beyond what may, drop the oldest."""
+        if not self._is_called and self._asks is not None:
+            self._is_called = True
+            self._asks.put(None)
+        if waiting > self._most and not self._has_more_room():
+            self._drop(self._most, FULL)
+
+    def _has_more_room(self) -> bool:
+        """Make room for twice as many spans, if those that come now are not too large for it."""
+        if self._limits.queue or self._most >= _MOST_SPANS:
+            return False
+        if self._most * 2 * _chars(self._spans) > _MOST_CHARS:
+            return False
+        self._most *= 2
+        return True
+
+    def _drop(self, room: int, reason: str) -> None:
+        while len(self._spans) > room:
+            try:
+                self._spans.popleft()
+            except IndexError:  # sent meanwhile
+                return
+            note(LOST + reason)
+            self._has_dropped |= reason is FULL
+
+    @guarded
+    def _start(self) -> None:
+        try:
+            self._is_starting.pop()  # atomic: of threads that come here at once, one goes on
+        except IndexError:
+            return
+        try:
+            asks: queue.SimpleQueue[_Flush | None] = queue.SimpleQueue()
+            self._exporter.open()
+            thread = threading.Thread(target=self._work, args=(asks,), daemon=True, name=NAME)
+            thread.start()
+            self._thread, self._asks = thread, asks
+        except BaseException:
+            self._is_starting.append(True)  # the next span tries again
+            raise
+
+    @guarded
+    def _work(self, asks: "queue.SimpleQueue[_Flush | None]") -> None:
+        """Send spans until there are no more; they are nobody's calls, so none is instrumented."""
+        otel_context.attach(otel_context.set_value(SUPPRESSED, True, Context()))
+        while not self._closed:
+            ask = self._next(asks)
+            self._say_what_was_dropped()
+            # A try that has failed since the asking is an answer.
+            has_failed = ask is not None and self._held and self._sent_at > ask.at
+            self._answer(ask, not has_failed and self._send_all(asked=ask is not None))
+        all_sent = self._send_all(asked=True)
+        while not asks.empty():
+            self._answer(asks.get(), all_sent)
+
+    def _answer(self, ask: _Flush | None, all_sent: bool) -> None:
+        if ask is not None:
+            ask.all_sent = all_sent
+            ask.done.set()
+
+    def _next(self, asks: "queue.SimpleQueue[_Flush | None]") -> _Flush | None:
+        """Wait until there is something to do; for the end of a run, not right after a request."""
+        now = time.monotonic()
+        ask = _get(asks, self._retry_at - now if self._held else self._limits.delay_secs)
+        self._is_called = False
+        pause = self._sent_at + _PAUSE_SECS - time.monotonic()
+        if ask is None and pause > 0 and len(self._spans) < self._wake_at and not self._closed:
+            ask = _get(asks, pause)
+            self._is_called = False
+        return ask
+
+    def _say_what_was_dropped(self) -> None:
+        if self._has_dropped and not self._has_said_so:
+            self._has_said_so = True
+            self._exporter.lose(FULL, 0, "spans come faster than they are sent")
+
+    def _send_all(self, *, asked: bool) -> bool:
+        """Send what waits: all that waits now if that was asked, else until few are left.
+
+        Returns:
+            Whether nothing waits for another try.
+        """
+        if self._held and not asked and time.monotonic() < self._retry_at:
+            return False
+        left, few = len(self._spans), 1
+        while self._held or (left > 0 if asked else len(self._spans) >= few):
+            if not self._held:
+                left -= self._take()
+            if self._held and (self._exporter.is_closed or not self._send()):
+                return False
+            few = self._wake_at
+        return True
+
+    def _take(self) -> int:
+        """Take a batch out of the queue, and return of how many spans; what may leave is held."""
+        size = self._limits.batch or self._exporter.batch_size()
+        taken = self._held
+        for _ in range(min(size, len(self._spans))):
+            try:
+                taken.append(self._spans.popleft())
+            except IndexError:  # dropped meanwhile
+                break
+        self._held = self._exporter.clean(taken)
+        return max(1, len(taken))
+
+    def _send(self) -> bool:
+        delivery = self._exporter.send(self._held)
+        self._held, self._why = delivery.waiting, delivery.why
+        now = self._sent_at = time.monotonic()
+        if len(self._spans) < self._fewest:
+            self._most = self._fewest
+        if delivery.waiting:
+            wait = delivery.wait_secs or _RETRY_SECS
+            self._retry_at = now + min(wait, _LONGEST_WAIT_SECS)
+        return not delivery.waiting
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Send all that waits, for so long at most, and return whether it was taken or refused."""
+        if self._closed or not (self._spans or self._held):
+            return not self._closed
+        ask = _Flush()
+        if self._asks is None:
+            self._answer(ask, self._send_all(asked=True))
+        else:
+            self._asks.put(ask)
+        self._is_stuck = not ask.done.wait(timeout_millis / 1000)
+        return ask.all_sent and self._exporter.force_flush(timeout_millis)
+
+    def shutdown(self) -> None:
+        """Send what waits, within the time there is, and count what is left."""
+        if self._closed:
+            return
+        self._closed = True
+        self._exporter.hurry()
+        if self._thread is None or self._asks is None:
+            self._send_all(asked=True)
+        else:
+            self._asks.put(None)
+            self._thread.join(STUCK_EXIT_SECS if self._is_stuck else EXIT_SECS)
+        left, why = len(self._held) + len(self._spans), self._why or NO_ANSWER
+        self._why = ""
+        gauges.remove(self._waiting)
+        if left:
+            self._exporter.lose(why, left)
+        self._exporter.shutdown()
+        say_what_was_lost()
+
+
+def _chars(spans: deque[ReadableSpan]) -> float:
+    """Return how long the texts of a span are, by the mean of the last few."""
+    few = [spans[-number] for number in range(1, _SAMPLE + 1)]
+    values = [value for span in few for value in (span.attributes or {}).values()]
+    return sum(len(value) for value in values if type(value) is str) / _SAMPLE
+
+
+def _get(asks: "queue.SimpleQueue[_Flush | None]", secs: float) -> _Flush | None:
+    try:
+        return asks.get(timeout=max(0.0, secs))
+    except queue.Empty:
+        return None

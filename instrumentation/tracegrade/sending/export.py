@@ -1,0 +1,178 @@
+"""The last step in this process: spans are cleaned and sent, and what is lost is counted and said.
+
+Runs in the thread of `ExportProcessor`.
+"""
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+from tracegrade.clean import clean_span
+from tracegrade.guard import LOST, failures, guarded, logger, note, say
+from tracegrade.sending.delivery import Delivers, Delivery
+
+EXIT_RETRIES: Final = 1  # how often a process that ends tries again: about a second, if it is down
+BATCH: Final = 512  # spans for an exporter that does not say how many it takes
+FAILED: Final = "the exporter failed"
+
+_BELOW: Final = ("urllib3.connectionpool", "urllib3.util.retry", "grpc._channel")
+"""Loggers of what exporters send by, whose lines would stand in the host's log."""
+
+
+class CleanExporter:
+    """Cleans spans by the content mode and the user's `redact=`, then hands them on.
+
+    What is lost is counted by reason, and each reason said once; the exporter's own complaints
+    are not passed on.
+    """
+
+    def __init__(self, make: Callable[[], SpanExporter]) -> None:
+        """Export by what `make` returns, which is called once there is something to send."""
+        self._make = make
+        self._exporter: SpanExporter | None = None
+        self.is_closed = False
+        """Whether nothing more is sent."""
+        self._quiet = False
+        self._has_said_wait = False
+        self._complaints = _Complaints()
+
+    @guarded
+    def open(self) -> None:
+        """Make the exporter, if that has not been done."""
+        if self._exporter is None:
+            self._exporter = self._make()
+            for kind in type(self._exporter).__mro__:
+                logging.getLogger(kind.__module__).addFilter(self._complaints)
+            for name in _BELOW:
+                logging.getLogger(name).addFilter(self._complaints)
+
+    def start_over(self) -> None:
+        """Leave the exporter to the process that this one was forked from, with its connection."""
+        self._exporter = None
+
+    def batch_size(self) -> int:
+        """Return how many spans to hand on at a time."""
+        exporter = self._exporter
+        return exporter.batch_size() if isinstance(exporter, Delivers) else BATCH
+
+    def clean(self, spans: Iterable[ReadableSpan]) -> list[ReadableSpan]:
+        """Return what may leave; a span that cannot be cleaned is counted by the guard."""
+        return [span for span in map(clean_span, spans) if span is not None]
+
+    def send(self, spans: Sequence[ReadableSpan]) -> Delivery:
+        """Send clean spans, count what is lost, and return what became of them; never raises."""
+        self.open()
+        self._complaints.last = ""
+        delivery = self._deliver(spans)
+        if delivery is None:
+            delivery = Delivery(lost=Counter({FAILED: len(spans)}))
+        for reason, count in delivery.lost.items():
+            self.lose(reason, count, delivery.details.get(reason, ""))
+        if delivery.waiting:
+            self._say_wait(delivery)
+        elif detail := delivery.details.get(""):
+            self._say_once(f"the collector says: {detail}")
+        return delivery
+
+    @guarded
+    def _deliver(self, spans: Sequence[ReadableSpan]) -> Delivery | None:
+        exporter = self._exporter
+        if exporter is None or self.is_closed:
+            return None
+        with self._complaints:
+            if isinstance(exporter, Delivers):
+                return exporter.deliver(spans)
+            taken = exporter.export(spans) is SpanExportResult.SUCCESS
+            return Delivery() if taken else None
+
+    def lose(self, reason: str, count: int, detail: str = "") -> None:
+        """Count spans that are lost, and say so if they are the first for this reason."""
+        if self._quiet:
+            note(LOST + reason, count)
+            return
+        why = detail or self._complaints.last
+        text = f"spans are being lost, the agent goes on: {reason}{why and ': '}{why}"
+        say(LOST + reason, text, count)
+
+    def _say_wait(self, delivery: Delivery) -> None:
+        why = delivery.details.get(delivery.why) or self._complaints.last
+        self._say_once(
+            f"spans wait to be sent, the agent goes on: {delivery.why}{why and ': '}{why}"
+        )
+
+    def _say_once(self, text: str) -> None:
+        if not self._has_said_wait and not self._quiet:
+            self._has_said_wait = True
+            logger.warning("tracegrade: %s", text)
+
+    def hurry(self) -> None:
+        """Give up what is still being sent once it was tried again `EXIT_RETRIES` times.
+
+        From here on losses are counted, to be said together.
+        """
+        self._quiet = True
+        self._complaints.give_up_after(EXIT_RETRIES, self.shutdown)
+
+    def shutdown(self) -> None:
+        """Close the exporter; a batch that is being retried is given up."""
+        if not self.is_closed:
+            self.is_closed = True
+            if self._exporter is not None:
+                with self._complaints:
+                    self._exporter.shutdown()
+
+    def force_flush(self, timeout_millis: int) -> bool:
+        """Return whether the exporter has sent all it holds."""
+        return self._exporter is None or self._exporter.force_flush(timeout_millis)
+
+
+_said: Counter[str] = Counter()
+
+
+def say_what_was_lost() -> None:
+    """Say how many spans of this process are lost, by reason; not again what was said."""
+    lost = Counter({key: count for key, count in failures().items() if key.startswith(LOST)})
+    if lost and lost != _said:
+        reasons = ", ".join(f"{key.removeprefix(LOST)} ({count})" for key, count in lost.items())
+        logger.warning("tracegrade: %d spans were lost: %s", lost.total(), reasons)
+    _said.clear()
+    _said.update(lost)
+
+
+class _Complaints(logging.Filter):
+    """Keeps to itself what the exporter logs in a `with` block, in that block's thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = ""
+        """The last complaint, to be said when spans were lost for it."""
+        self._thread = threading.local()
+        self._left: int | None = None
+        self._give_up: Callable[[], None] = lambda: None
+
+    def __enter__(self) -> None:
+        self._thread.sending = getattr(self._thread, "sending", 0) + 1
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.sending -= 1
+
+    def give_up_after(self, retries: int, give_up: Callable[[], None]) -> None:
+        """Call `give_up` at the complaint that follows `retries` more."""
+        self._left, self._give_up = retries, give_up
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not getattr(self._thread, "sending", 0):
+            return True
+        if record.levelno < logging.WARNING or record.name in _BELOW:
+            return False
+        self.last = record.getMessage()
+        if self._left is not None:
+            self._left -= 1
+            if self._left < 0:
+                self._give_up()
+        return False
