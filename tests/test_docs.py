@@ -245,7 +245,7 @@ def test_plan_is_what_its_simulation_says() -> None:
 
 
 def test_every_folder_with_queries_has_a_graph() -> None:
-    """All but saved queries, each of which stands alone, and dialects, which are one node."""
+    """All but saved queries, each alone, macros, and dialects, which are one node."""
     folders = {
         room.removesuffix("/queries")
         for package in QUERIED.values()
@@ -254,7 +254,7 @@ def test_every_folder_with_queries_has_a_graph() -> None:
     }
     drawn = {room for rooms in relation_graphs.ROOMS.values() for room in rooms}
     others = {folder for folder in folders if not folder.startswith("dialects")}
-    assert others - drawn == {"saved", "steps/macros"}
+    assert {each for each in others - drawn if not each.startswith("steps/macros")} == {"saved"}
 
 
 def test_entries_of_the_catalogue_name_their_tests() -> None:

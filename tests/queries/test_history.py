@@ -27,6 +27,10 @@ parts = st.one_of(
     st.builds(lambda text: {"type": "text", "content": text}, texts),
     st.builds(lambda text: {"type": "tool_call", "id": text, "name": "f", "arguments": {}}, texts),
     st.builds(lambda text: {"type": "tool_call_response", "id": "c", "response": text}, texts),
+    st.builds(
+        lambda text: {"type": "server_tool_call", "id": "s", "server_tool_call": {"query": text}},
+        texts,
+    ),
 )
 roles = st.sampled_from(["user", "assistant", "tool"])
 messages = st.one_of(
@@ -100,6 +104,11 @@ def heard(
     if not by_history:
         con.execute("DELETE FROM otel_genai_history")
     for name in ("otel_genai_plain_chat", "otel_genai_plain_parts"):
+        make_relation(con, name, query(name))
+    run(con, query("otel_genai_told"))
+    con.execute("CREATE OR REPLACE TEMP TABLE shapes (shape BIGINT, names VARCHAR[])")
+    con.execute("ALTER TABLE bucket_spans ADD COLUMN shape BIGINT")
+    for name in ("otel_genai_hosted", "otel_genai_grounded"):
         make_relation(con, name, query(name))
     run(con, query("otel_genai_messages"))
     found: list[list[tuple[Any, ...]]] = [[] for _ in traces]

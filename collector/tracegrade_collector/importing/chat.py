@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from tracegrade_collector.importing.hosted import is_hosted
+from tracegrade_collector.importing.hosted import hosted_beside, is_hosted
 from tracegrade_collector.importing.spellings import as_id, as_text, block_text, first, shown
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.tool_results import read_result, read_results, result_in
@@ -171,6 +171,8 @@ def _pieces(role: str, value: dict[str, Any], ignored: Counter[str]) -> Iterator
         if isinstance(value.get(key), str) and value[key]:
             yield Thought(value[key])
             break
+    if role == "assistant":
+        yield from map(HostedPart, hosted_beside(value))
     if role == "tool":
         yield from read_results(value)
     elif str(value.get("type")) in _ITEM_ROLES or is_hosted(value):

@@ -66,6 +66,8 @@ _MACROS: Final = (  # each may use those before it
     "asked_text",
     "result_is_error",
     "block_part",
+    "hosted_part",
+    "grounding_blocks",
     "chat_parts",
     "held_chat",
     "half_shared",
@@ -282,7 +284,7 @@ def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
     follow(con, "model_twin_edges", "model_twin_ends")
     _make(con, "model_members", "model_calls", "next_calls", "message_sources")
     _show(con, "recorded_parts")
-    _make(con, "recovered_parts")
+    _make(con, "recovered_parts", "recovered_hosted")
     _show(con, "model_parts")
 
 

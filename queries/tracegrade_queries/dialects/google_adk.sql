@@ -58,7 +58,7 @@ WITH contents AS (
     key,
     'out' AS direction,
     1 AS message_position,
-    response -> '$.content' AS content
+    with_grounding(response -> '$.content', response) AS content
   FROM google_adk_spans
   WHERE json_type(response, '$.content') = 'OBJECT'
 )
@@ -67,7 +67,9 @@ SELECT
   key,
   direction,
   message_position,
-  json_object('role', content ->> '$.role', 'content', content -> '$.parts') AS message
+  with_grounding(
+    json_object('role', content ->> '$.role', 'content', content -> '$.parts'), content
+  ) AS message
 FROM contents;
 
 CREATE OR REPLACE TEMP TABLE google_adk_messages AS

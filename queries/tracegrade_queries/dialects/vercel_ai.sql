@@ -32,11 +32,14 @@ SELECT
   key,
   'out' AS direction,
   1 AS message_position,
-  json_object(
-    'role', 'assistant',
-    'reasoning', attributes['ai.response.reasoning'],
-    'content', coalesce(attributes['ai.response.text'], attributes['ai.response.object']),
-    'tool_calls', try_cast(attributes['ai.response.toolCalls'] AS JSON)
+  with_grounding(
+    json_object(
+      'role', 'assistant',
+      'reasoning', attributes['ai.response.reasoning'],
+      'content', coalesce(attributes['ai.response.text'], attributes['ai.response.object']),
+      'tool_calls', try_cast(attributes['ai.response.toolCalls'] AS JSON)
+    ),
+    google_metadata(attributes['ai.response.providerMetadata'])
   ) AS message
 FROM vercel_ai_spans;
 

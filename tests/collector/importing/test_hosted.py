@@ -76,6 +76,63 @@ def test_call_of_a_provider(tmp_path: Path, said: list[dict[str, Any]]) -> None:
     ]
 
 
+SEARCH = {
+    "groundingMetadata": {
+        "webSearchQueries": ["x"],
+        "groundingChunks": [{"web": {"uri": "https://e.x"}}],
+    }
+}
+PAGES = {
+    "url_context_metadata": {
+        "url_metadata": [
+            {"retrieved_url": "https://e.x", "url_retrieval_status": "URL_RETRIEVAL_STATUS_ERROR"}
+        ]
+    }
+}
+SEARCHED = ("google_search", '{"queries":["x"]}', "ok", "provider")
+
+
+@pytest.mark.parametrize(
+    ("said", "call"),
+    [
+        ({"role": "model", "parts": [{"text": "It."}], **SEARCH}, SEARCHED),
+        ({"type": "ai", "content": "It.", "response_metadata": SEARCH}, SEARCHED),
+        (
+            {"role": "model", "parts": [{"text": "It."}], **PAGES},
+            ("url_context", '{"urls":["https://e.x"]}', "error", "provider"),
+        ),
+        (
+            {
+                "type": "ai",
+                "content": [{"type": "text", "text": "It."}],
+                "additional_kwargs": {
+                    "tool_outputs": [
+                        {
+                            "type": "web_search_call",
+                            "id": "ws_1",
+                            "status": "completed",
+                            "action": {"query": "x"},
+                        },
+                        {"type": "mcp_list_tools", "id": "mcpl_1"},
+                    ]
+                },
+            },
+            ("web_search", '{"query":"x"}', "ok", "provider"),
+        ),
+    ],
+    ids=["google", "metadata of langchain", "pages", "older form of langchain"],
+)
+def test_call_that_stands_beside_a_message(
+    tmp_path: Path, said: dict[str, Any], call: tuple[str, ...]
+) -> None:
+    """What a search found is told of the answer, and what OpenAI ran by a field of its own."""
+    outcome = imported(tmp_path, written(tmp_path, [{"messages": [ASKED, said]}]))
+
+    calls = "SELECT tool_name, arguments, status, executed_by FROM steps WHERE kind = 'tool_call'"
+    assert outcome.rows(calls) == [call]
+    assert outcome.steps()[-1][:4] == ("answer", None, None, "It.")
+
+
 def test_code_of_google(tmp_path: Path) -> None:
     """Its parts have keys and no types."""
     parts = [
@@ -137,6 +194,6 @@ def test_call_that_has_to_be_approved(tmp_path: Path) -> None:
     )
     assert found == [
         ("approved", "roll", "4", "ok", "provider"),
-        ("denied", "roll", "no dice", "error", "provider"),
+        ("denied", "roll", None, "not_executed", "provider"),
         ("waiting", "roll", None, "interrupted", "provider"),
     ]

@@ -1,7 +1,8 @@
 -- What the model's provider ran itself, as whole outputs tell it beside the indexed keys.
 --
 -- The keys name few of these calls, and of none what came of it. Outputs are those of OpenAI's
--- Responses, Anthropic, Google and LangChain.
+-- Responses, Anthropic, Google (its Interactions and ADK's responses, too), LiteLLM and
+-- LangChain.
 --
 -- Reads:
 --   bucket_spans
@@ -40,10 +41,22 @@ lists AS (
     coalesce(
       output -> '$.output',
       output -> '$[0].output',
+      output -> '$.content.parts',
       output -> '$.content',
       output -> '$.candidates[0].content.parts',
       output -> '$.generations[0][0].message.kwargs.content',
+      output -> '$.steps',
+      output -> '$.outputs',
       output -> '$[0].content'
+    ) AS told_items,
+    -- What stands beside them, of the same answer.
+    hosted_beside(
+      coalesce(
+        output -> '$.candidates[0]', output -> '$.generations[0][0].message.kwargs', output
+      )
+    ) AS beside,
+    to_json(
+      beside || if(json_type(told_items) = 'ARRAY', cast(told_items AS JSON[]), cast([] AS JSON[]))
     ) AS items
   FROM outputs
 ),

@@ -1,103 +1,13 @@
 -- What models received and said, by part: each part is read where it is told first.
 --
 -- Reads:
+--   otel_genai_grounded
 --   otel_genai_history
---   otel_genai_lists
+--   otel_genai_hosted
 --   otel_genai_plain_parts
+--   otel_genai_told
 -- Order:
 --   none
--- The texts of a message's parts, as one.
-CREATE OR REPLACE TEMP MACRO texts_of(PARTS) AS
-array_to_string(
-  list_transform(
-    list_filter(parts, LAMBDA part: part.type = 'text'),
-    LAMBDA part: part.content ->> '$'
-  ),
-  ''
-);
-
--- Arguments that are stated to be null are none; a key that is missing says nothing.
-CREATE OR REPLACE TEMP MACRO without_null_arguments(MESSAGES) AS
-if(
-  contains(messages, '"arguments": null') OR contains(messages, '"arguments":null'),
-  regexp_replace(messages, '"arguments": ?null', '"arguments":{}', 'g'),
-  messages
-);
-
-CREATE OR REPLACE TEMP TABLE otel_genai_told AS
-WITH tellings AS (
-  SELECT
-    lists.key,
-    lists.scope_name,
-    lists.direction,
-    coalesce(history.rest, lists.messages) AS messages
-  FROM otel_genai_lists AS lists
-  LEFT JOIN otel_genai_history AS history
-    ON lists.key = history.key AND lists.direction = 'in'
-  WHERE lists.has_parts
-),
-
-parsed AS (
-  SELECT
-    key,
-    scope_name,
-    direction,
-    json_transform(
-      try_cast(without_null_arguments(messages) AS JSON),
-      '[{"role": "VARCHAR", "finish_reason": "VARCHAR", "tool_call_id": "VARCHAR",
-        "tool_calls": [{"id": "VARCHAR",
-        "function": {"name": "VARCHAR", "arguments": "JSON"}}],
-        "parts": [{"type": "VARCHAR", "content": "JSON",
-        "id": "VARCHAR", "name": "VARCHAR", "arguments": "JSON", "response": "JSON",
-        "result": "JSON", "is_error": "VARCHAR", "isError": "VARCHAR", "status": "VARCHAR"}]}]'
-    ) AS messages
-  FROM tellings
-),
-
--- Google ADK writes a stream piece by piece, and some models the whole after it; only what is last
--- has a reason for its end. Pieces without the whole are put together: their texts are one.
-pieces AS (
-  SELECT
-    *,
-    coalesce(messages[-1].finish_reason, '') <> '' AND messages[1].finish_reason = ''
-      AS is_in_pieces,
-    CASE
-      WHEN is_in_pieces
-        THEN flatten(list_transform(messages[:-2], LAMBDA message: message.parts))
-    END AS first_parts,
-    CASE WHEN is_in_pieces THEN texts_of(first_parts) END AS first_text,
-    CASE WHEN is_in_pieces THEN texts_of(messages[-1].parts) END AS last_text
-  FROM parsed
-)
-
-SELECT
-  key,
-  scope_name,
-  direction,
-  CASE
-    WHEN NOT coalesce(is_in_pieces, FALSE) THEN messages
-    -- The whole may tell more than the pieces, or less: thoughts.
-    WHEN
-      last_text <> ''
-      AND (ends_with(first_text, last_text) OR ends_with(last_text, first_text))
-      THEN messages[-1:]
-    ELSE [
-      struct_update(
-        messages[-1],
-        parts := [
-          struct_update(
-            first_parts[1], type := 'text', content := to_json(first_text || last_text)
-          )
-        ]
-        || list_filter(
-          first_parts || messages[-1].parts,
-          LAMBDA part: part.type <> 'text'
-        )
-      )
-    ]
-  END AS messages
-FROM pieces;
-
 -- Of which lists an input consists, in their order, and how many messages are before each.
 CREATE OR REPLACE TEMP TABLE otel_genai_references AS
 WITH members AS (
@@ -169,6 +79,7 @@ called AS (
         'arguments': call.function.arguments,
         'response': NULL::JSON,
         'result': NULL::JSON,
+        'builtin': NULL::VARCHAR,
         'is_error': NULL::VARCHAR,
         'isError': NULL::VARCHAR,
         'status': NULL::VARCHAR
@@ -256,6 +167,7 @@ readings AS (
     ON
       parts.key = counted.key
       AND counted.tool_name = regexp_extract(parts.part.id, '^(.*)_\d+$', 1)
+  WHERE parts.direction = 'out' OR NOT is_hosted_type(parts.part.type, parts.part.builtin)
 )
 
 SELECT
@@ -322,5 +234,23 @@ SELECT
 FROM otel_genai_references AS consisting
 INNER JOIN otel_genai_parts AS parts
   ON consisting.told_by = parts.key AND consisting.direction = parts.direction
+UNION ALL BY NAME
+SELECT
+  consisting.key,
+  hosted.direction,
+  consisting.messages_before + hosted.message_position AS message_position,
+  hosted.part_position,
+  hosted.role,
+  hosted.part_type,
+  hosted.tool_name,
+  hosted.call_id,
+  hosted.arguments,
+  hosted.result,
+  hosted.failed
+FROM otel_genai_references AS consisting
+INNER JOIN otel_genai_hosted AS hosted
+  ON consisting.told_by = hosted.key AND consisting.direction = hosted.direction
+UNION ALL BY NAME
+FROM otel_genai_grounded
 UNION ALL BY NAME
 FROM otel_genai_plain_parts;

@@ -6,9 +6,9 @@ coalesce(type IN ('apply_patch_call', 'local_shell_call', 'shell_call'), FALSE);
 --
 -- The named relation has key, direction, message_position and message (JSON): an item of OpenAI's
 -- Responses, or an object with `role` (LangChain: `type`), `content` (text, or a list of blocks as
--- in block_part), `tool_calls` (OpenAI's or LangChain's), `reasoning_content`, and for a tool's
--- message the id of its call. The columns of the result are those of dialect messages. Calls of a
--- model repeat what was said before: each message is read once.
+-- in block_part), `tool_calls` (OpenAI's or LangChain's), `reasoning_content`, what hosted_beside
+-- reads, and for a tool's message the id of its call. The columns of the result are those of
+-- dialect messages. Calls of a model repeat what was said before: each message is read once.
 CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
   WITH told AS MATERIALIZED (
     SELECT
@@ -151,6 +151,15 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
     WHERE content_type = 'ARRAY' AND (role <> 'tool' OR is_blocks)
   ),
 
+  beside AS (
+    SELECT
+      * EXCLUDE (message, content_type, is_blocks),
+      generate_subscripts(hosted_beside(message), 1) - position_gap() AS part_position,
+      unnest(hosted_beside(message)) AS block
+    FROM messages
+    WHERE role = 'assistant'
+  ),
+
   requests AS (
     SELECT
       * EXCLUDE (message, content_type, is_blocks),
@@ -172,6 +181,11 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
       * EXCLUDE (block),
       if(is_hosted(block), hosted_part(block), block_part(block)) AS part
     FROM blocks
+    UNION ALL BY NAME
+    SELECT
+      * EXCLUDE (block),
+      hosted_part(block) AS part
+    FROM beside
     UNION ALL BY NAME
     SELECT
       * EXCLUDE (request),

@@ -26,6 +26,25 @@ coalesce(
   FALSE
 );
 
+-- A message with what Google's answer, of which it is, tells of the tools that were run for it.
+CREATE OR REPLACE TEMP MACRO with_grounding(MESSAGE, ANSWER) AS
+CASE
+  WHEN tells_grounding(cast(answer AS VARCHAR))
+    THEN json_merge_patch(
+      message,
+      json_object(
+        'grounding_metadata', coalesce(
+          json_extract(answer, '$.grounding_metadata'), json_extract(answer, '$.groundingMetadata')
+        ),
+        'url_context_metadata', coalesce(
+          json_extract(answer, '$.url_context_metadata'),
+          json_extract(answer, '$.urlContextMetadata')
+        )
+      )
+    )
+  ELSE message
+END;
+
 -- Items of a whole answer of OpenAI's Responses, or messages of one of Google's; NULL of all else.
 CREATE OR REPLACE TEMP MACRO answered_items(ANSWER) AS
 CASE
@@ -34,7 +53,12 @@ CASE
     AND (answer ->> '$.object' = 'response' OR are_items(json_extract(answer, '$.output')))
     THEN answer -> '$.output'
   WHEN json_type(answer, '$.candidates[0].content') = 'OBJECT'
-    THEN to_json(json_extract(answer, '$.candidates[*].content'))
+    THEN to_json(
+      list_transform(
+        json_extract(answer, '$.candidates[*]'),
+        LAMBDA candidate: with_grounding(json_extract(candidate, '$.content'), candidate)
+      )
+    )
 END;
 
 -- What a request to a model holds under the names of OpenAI's Responses and of Google's.
@@ -144,14 +168,17 @@ CREATE OR REPLACE TEMP MACRO held_chat(RELATION) AS TABLE
       text,
       CASE
         WHEN json_type(message, '$.parts') = 'ARRAY'
-          THEN json_object(
-          -- The parts of a tool's message are not text.
-            'role', regexp_replace(
-              coalesce(message ->> '$.role', role), '^(tool|function)$', 'user'
+          THEN with_grounding(
+            json_object(
+              -- The parts of a tool's message are not text.
+              'role', regexp_replace(
+                coalesce(message ->> '$.role', role), '^(tool|function)$', 'user'
+              ),
+              'content', list_transform(
+                cast(message -> '$.parts' AS JSON[]), LAMBDA part: genai_block(part)
+              )
             ),
-            'content', list_transform(
-              cast(message -> '$.parts' AS JSON[]), LAMBDA part: genai_block(part)
-            )
+            message
           )
         WHEN
           message ->> '$.role' IS NOT NULL

@@ -3,8 +3,9 @@
 -- A view, as what it reads.
 --
 -- Reads:
---   recovered_parts
 --   recorded_parts
+--   recovered_hosted
+--   recovered_parts
 -- Columns:
 --   model_call        BIGINT
 --   run               BIGINT
@@ -55,4 +56,21 @@ SELECT
   arguments,
   result,
   failed
-FROM recovered_parts;
+FROM recovered_parts
+UNION ALL
+SELECT
+  model_call,
+  run,
+  start_ns,
+  direction,
+  message_position,
+  part_position,
+  role,
+  part_type,
+  text,
+  tool_name,
+  call_id,
+  arguments,
+  result,
+  failed
+FROM recovered_hosted;

@@ -4,7 +4,7 @@
 -- or in a later one of a turn that was paused. Without an id it is the first after the call that
 -- is of no other. Where an instrumentation made a span of it, by id, else by tool and arguments,
 -- it is the same call. One that has to be approved (OpenAI's `mcp_approval_request`) is one call
--- from its request on, and waits until it was run or denied.
+-- from its request on, and waits until it was run or denied: then it was not executed.
 --
 -- Reads:
 --   canonical
@@ -29,7 +29,7 @@
 --   request_parsed    BOOLEAN
 --   result            VARCHAR  NULL if it was not told.
 --   observed          VARCHAR  What the model saw of it.
---   status            VARCHAR  ok | error | interrupted | unknown.
+--   status            VARCHAR  ok | error | not_executed | interrupted | unknown.
 --   status_source     VARCHAR  span | text | response | request.
 --   error_type        VARCHAR
 --   error_message     VARCHAR
@@ -68,7 +68,9 @@ responses_told AS (
     call_id,
     place_by(message_position, part_position) AS place,
     result,
-    failed
+    failed,
+    -- What failed after it was approved is told by the call itself.
+    part_type = 'server_tool_call_response' AND starts_with(call_id, 'mcpr_') AS is_denial
   FROM model_parts
   WHERE
     part_type = 'server_tool_call_response'
@@ -84,7 +86,8 @@ by_id AS (
   SELECT
     made.call,
     arg_min_null(responses_told.result, (responses_told.start_ns, responses_told.place)) AS result,
-    bool_or(responses_told.failed) AS failed
+    bool_or(responses_told.failed) AS failed,
+    bool_or(responses_told.is_denial) AS is_denied
   FROM made
   INNER JOIN responses_told
     ON
@@ -111,7 +114,8 @@ told AS (
     made.*,
     coalesce(made.result, by_id.result, by_place.result) AS told_result,
     coalesce(made.failed, by_id.failed, by_place.failed) AS told_failed,
-    coalesce(by_id.call, by_place.call) IS NOT NULL AS is_answered
+    coalesce(by_id.call, by_place.call) IS NOT NULL AS is_answered,
+    coalesce(by_id.is_denied, FALSE) AS is_denied
   FROM made
   LEFT JOIN by_id ON made.call = by_id.call
   LEFT JOIN by_place ON made.call = by_place.call
@@ -164,9 +168,10 @@ SELECT
   coalesce(told.arguments, executions.arguments) AS arguments,
   told.parsed,
   told.parsed AS request_parsed,
-  coalesce(executions.result, told.told_result) AS result,
+  if(told.is_denied, NULL, coalesce(executions.result, told.told_result)) AS result,
   coalesce(told.told_result, executions.result) AS observed,
   CASE
+    WHEN told.is_denied THEN 'not_executed'
     WHEN told.told_failed OR executions.failed THEN 'error'
     WHEN result_is_error(coalesce(told.told_result, executions.result)) THEN 'error'
     WHEN

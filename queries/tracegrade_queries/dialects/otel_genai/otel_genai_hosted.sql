@@ -1,0 +1,82 @@
+-- What the model's provider ran itself, as inputs repeat it; outputs that tell it are read as
+-- sent.
+--
+-- Reads:
+--   otel_genai_history
+--   otel_genai_lists
+--   otel_genai_told
+-- Needs:
+--   otel_genai_told WHERE direction = 'in' AND hold_hosted(messages)
+-- Columns:
+--   key               BIGINT   Span that tells it first.
+--   direction         VARCHAR  in.
+--   message_position  BIGINT   In the list, or in what is new of it.
+--   part_position     BIGINT
+--   role              VARCHAR
+--   part_type         VARCHAR  server_tool_call | server_tool_call_response.
+--   tool_name         VARCHAR
+--   call_id           VARCHAR
+--   arguments         VARCHAR
+--   result            VARCHAR
+--   failed            BOOLEAN
+-- Order:
+--   none
+WITH lists AS (
+  SELECT
+    told.key,
+    cast(coalesce(history.rest, sent.messages) AS JSON[]) AS messages
+  FROM otel_genai_told AS told
+  INNER JOIN otel_genai_lists AS sent
+    ON told.key = sent.key AND told.direction = sent.direction
+  LEFT JOIN otel_genai_history AS history ON told.key = history.key
+  WHERE told.direction = 'in' AND hold_hosted(told.messages)
+),
+
+messages AS (
+  SELECT
+    key,
+    generate_subscripts(messages, 1) AS message_position,
+    unnest(messages) AS message
+  FROM lists
+),
+
+told_parts AS (
+  SELECT
+    key,
+    message_position,
+    message ->> '$.role' AS role,
+    generate_subscripts(cast(message -> '$.parts' AS JSON[]), 1) AS part_position,
+    unnest(cast(message -> '$.parts' AS JSON[])) AS part
+  FROM messages
+  WHERE json_type(message, '$.parts') = 'ARRAY'
+),
+
+blocks AS (
+  SELECT
+    * EXCLUDE (part),
+    genai_block(part) AS block
+  FROM told_parts
+),
+
+parts AS (
+  SELECT
+    * EXCLUDE (block),
+    hosted_part(block) AS part
+  FROM blocks
+  WHERE is_hosted(block)
+)
+
+SELECT
+  key,
+  'in' AS direction,
+  message_position,
+  part_position,
+  role,
+  part.part_type,
+  part.tool_name,
+  part.call_id,
+  part.arguments,
+  result_text(part.result) AS result,
+  part.failed
+FROM parts
+WHERE part.part_type IS NOT NULL;

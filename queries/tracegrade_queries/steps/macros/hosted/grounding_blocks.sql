@@ -1,0 +1,215 @@
+-- Whether a text of JSON may tell what an answer of Google's rests on.
+CREATE OR REPLACE TEMP MACRO tells_grounding(OUTPUT) AS
+coalesce(
+  regexp_matches(output, '"(vertex_ai_)?(grounding|url_?[cC]ontext)_?[mM]etadata": ?[\[{]'), FALSE
+);
+
+-- An object, or the first of a list: LiteLLM has one for each candidate. NULL of all else.
+CREATE OR REPLACE TEMP MACRO one_object(TOLD) AS
+CASE json_type(told)
+  WHEN 'OBJECT' THEN told
+  WHEN 'ARRAY' THEN json_extract(told, '$[0]')
+END;
+
+-- Sources of an answer that are of one kind, as JSON, by either spelling; NULL if there are none.
+CREATE OR REPLACE TEMP MACRO sources_of(METADATA, KIND, KIND_IN_CAMEL_CASE) AS
+nullif(
+  list_filter(
+    coalesce(
+      json_extract(metadata, '$.groundingChunks'),
+      json_extract(metadata, '$.grounding_chunks'),
+      '[]'
+    )::JSON[],
+    LAMBDA source: 'OBJECT' IN (
+      json_type(source, '$.' || kind), json_type(source, '$.' || kind_in_camel_case)
+    )
+  ),
+  []
+);
+
+-- Queries of a search, as JSON; NULL if there are none.
+CREATE OR REPLACE TEMP MACRO queries_of(METADATA, FIELD, FIELD_IN_CAMEL_CASE) AS
+nullif(
+  coalesce(
+    json_extract(metadata, '$.' || field_in_camel_case),
+    json_extract(metadata, '$.' || field),
+    '[]'
+  )::VARCHAR,
+  '[]'
+)::JSON;
+
+-- A call of a tool that Google ran for an answer: what it was given and what it found, where told.
+CREATE OR REPLACE TEMP MACRO grounding_block(NAME, GIVEN, QUERIES, FOUND) AS
+CASE
+  WHEN queries IS NOT NULL OR found IS NOT NULL
+    THEN json_object(
+      'type', 'server_tool_call',
+      'name', name,
+      'args', CASE WHEN queries IS NOT NULL THEN json_object(given, queries) END,
+      'output', found,
+      'status', 'completed'
+    )
+END;
+
+-- The pages that Google read, as a call: it failed if none of them could be read.
+CREATE OR REPLACE TEMP MACRO url_context_block(PAGES) AS
+CASE
+  WHEN json_array_length(pages) > 0
+    THEN json_object(
+      'type', 'server_tool_call',
+      'name', 'url_context',
+      'args', json_object(
+        'urls',
+        coalesce(
+          nullif(json_extract(pages, '$[*].retrievedUrl'), []),
+          json_extract(pages, '$[*].retrieved_url')
+        )
+      ),
+      'output', pages,
+      'status', if(
+        regexp_matches(pages::VARCHAR, '"URL_RETRIEVAL_STATUS_(ERROR|UNSAFE|PAYWALL)"')
+        AND NOT contains(pages::VARCHAR, '"URL_RETRIEVAL_STATUS_SUCCESS"'),
+        'failed',
+        'completed'
+      )
+    )
+END;
+
+-- Tools that Google ran before it answered, as blocks that hosted_part knows: which queries a
+-- search was given, and on which pages the answer rests, is told of the answer as a whole.
+--
+-- It is told of a candidate of Gemini, of ADK's response, of LangChain's `response_metadata`, in
+-- the AI SDK's metadata of the provider and, by other names, in LiteLLM's answers. Models that
+-- have parts of their own for these calls (`toolCall`) tell them there.
+CREATE OR REPLACE TEMP MACRO grounding_blocks(TOLD) AS
+CASE
+  WHEN tells_grounding(told::VARCHAR)
+    THEN list_transform(
+      [{
+        'grounding': one_object(
+          coalesce(
+            json_extract(told, '$.groundingMetadata'),
+            json_extract(told, '$.grounding_metadata'),
+            json_extract(told, '$.vertex_ai_grounding_metadata')
+          )
+        ),
+        'pages': one_object(
+          coalesce(
+            json_extract(told, '$.urlContextMetadata'),
+            json_extract(told, '$.url_context_metadata'),
+            json_extract(told, '$.vertex_ai_url_context_metadata')
+          )
+        )
+      }],
+      LAMBDA metadata: list_filter(
+        [
+          if(
+            contains(told::VARCHAR, '"GOOGLE_SEARCH_'),
+            NULL,
+            grounding_block(
+              'google_search',
+              'queries',
+              coalesce(
+                queries_of(metadata.grounding, 'web_search_queries', 'webSearchQueries'),
+                queries_of(metadata.grounding, 'image_search_queries', 'imageSearchQueries')
+              ),
+              coalesce(
+                sources_of(metadata.grounding, 'web', 'web'),
+                sources_of(metadata.grounding, 'image', 'image')
+              )
+            )
+          ),
+          if(
+            contains(told::VARCHAR, '"GOOGLE_MAPS"'),
+            NULL,
+            grounding_block(
+              'google_maps', 'queries', NULL, sources_of(metadata.grounding, 'maps', 'maps')
+            )
+          ),
+          if(
+            contains(told::VARCHAR, '"FILE_SEARCH"'),
+            NULL,
+            grounding_block(
+              if(
+                regexp_matches(told::VARCHAR, '"file_?[sS]earch_?[sS]tore"'),
+                'file_search',
+                'retrieval'
+              ),
+              'queries',
+              queries_of(metadata.grounding, 'retrieval_queries', 'retrievalQueries'),
+              sources_of(metadata.grounding, 'retrieved_context', 'retrievedContext')
+            )
+          ),
+          if(
+            contains(told::VARCHAR, '"URL_CONTEXT"'),
+            NULL,
+            url_context_block(
+              coalesce(
+                json_extract(metadata.pages, '$.urlMetadata'),
+                json_extract(metadata.pages, '$.url_metadata')
+              )
+            )
+          )
+        ],
+        LAMBDA block: block IS NOT NULL
+      )
+    )[1]
+  ELSE []::JSON[]
+END;
+
+-- What the AI SDK's metadata of the provider tell of Google: NULL of all else.
+CREATE OR REPLACE TEMP MACRO google_metadata(METADATA) AS
+CASE
+  WHEN tells_grounding(metadata)
+    THEN coalesce(
+      json_extract(metadata, '$.google'),
+      json_extract(metadata, '$.googleVertex'),
+      json_extract(metadata, '$.vertex')
+    )
+END;
+
+-- Calls of tools that a provider ran, as such blocks, which stand beside what a message says:
+-- those of Google's answers, and in what LangChain makes of OpenAI's Responses unless it is told
+-- to write its newer form (`additional_kwargs.tool_outputs`).
+CREATE OR REPLACE TEMP MACRO hosted_beside(MESSAGE) AS
+CASE
+  WHEN contains(message::VARCHAR, '"tool_outputs"') OR tells_grounding(message::VARCHAR)
+    THEN
+      grounding_blocks(message)
+      || grounding_blocks(json_extract(message, '$.response_metadata'))
+      || list_filter(
+        coalesce(json_extract(message, '$.additional_kwargs.tool_outputs'), '[]')::JSON[],
+        LAMBDA item: is_hosted(item)
+      )
+  ELSE []::JSON[]
+END;
+
+-- Whether a text of JSON may hold one, or tell of one beside what was said (hosted_beside).
+CREATE OR REPLACE TEMP MACRO tells_hosted(OUTPUT) AS
+coalesce(
+  regexp_matches(
+    output,
+    '"(server_tool_(use|call|call_response|result)|mcp_tool_use|\w+_tool_result'
+    '|builtin(-tool-\w+)?|executable_?[cC]ode|providerExecuted|mcp_approval_re(quest|sponse)'
+    '|(web_search|file_search|code_interpreter|image_generation|mcp|tool_search)_call'
+    '|(google_search|google_maps|url_context|code_execution|retrieval|mcp_server_tool)_call'
+    '|tool_?[tT]ype|tool_outputs)"'
+  )
+  OR tells_grounding(output),
+  FALSE
+);
+
+-- The id of a call that a provider ran, by how Anthropic's and OpenAI's begin. NULL for NULL.
+CREATE OR REPLACE TEMP MACRO is_hosted_id(CALL_ID) AS
+split_part(call_id, '_', 1) IN ('srvtoolu', 'mcptoolu', 'ws', 'fs', 'ci', 'ig', 'mcp', 'mcpr');
+
+-- Whether OpenLLMetry names a call of OpenAI's Responses by its item, not by the id of the call,
+-- by which its result goes.
+CREATE OR REPLACE TEMP MACRO is_item_id(SCOPE_NAME, CALL_ID) AS
+coalesce(
+  starts_with(call_id, 'fc_')
+  AND scope_name IN (
+    'opentelemetry.instrumentation.openai', 'opentelemetry.instrumentation.openai.v1'
+  ),
+  FALSE
+);
