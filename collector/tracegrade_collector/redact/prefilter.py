@@ -47,7 +47,10 @@ class Prefilter:
             self._starts[ord(start[0]) << 8 | ord(start[1])] = True
 
     def suspects(self, texts: pa.Array) -> Positions:
-        """Return the positions of suspects, rising; of strings without an offset."""
+        """Return the positions of suspects, rising; of strings without an offset.
+
+        A hint may begin in one text and end in another; what is empty or NULL between is none.
+        """
         content = texts.buffers()[2] if len(texts) else None
         if not content:
             return NOWHERE
@@ -58,7 +61,7 @@ class Prefilter:
             suspected |= (sizes >= LEAST_CHARS) & self._begins_like_one(offsets, content)
         for first, last in self._hinted(offsets, content):
             suspected[first : last + 1] = True
-        found: Positions = np.flatnonzero(suspected)
+        found: Positions = np.flatnonzero(suspected & (sizes > 0))
         return found
 
     def has_hint(self, text: str) -> bool:

@@ -8,7 +8,6 @@ Never touched: ids, hashes, times, counts, types. See `tracegrade.redact` for wh
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple, Self
@@ -27,7 +26,7 @@ from tracegrade_collector.redact.prefilter import NOWHERE, Positions, Prefilter,
 from tracegrade_collector.redact.pseudonyms import Pseudonyms, load_secret
 from tracegrade_collector.redact.redaction_rules import BLOB, one_by_one, rules
 from tracegrade_collector.redact.replaced_values import note_replaced
-from tracegrade_collector.redact.secret_keys import SecretKeys
+from tracegrade_collector.redact.secret_keys import SecretKeys, is_secret_value
 from tracegrade_collector.redact.text_leaves import (
     Leaf,
     RedactionMarks,
@@ -35,13 +34,13 @@ from tracegrade_collector.redact.text_leaves import (
     readers,
     set_column,
 )
+from tracegrade_lake.columns import TEXT
 
 NAMED: Final = "named"
 PSEUDONYM: Final = "pseudonym"
 CAPPED: Final = "capped"
 REDACTED: Final = "redacted"
 HASH: Final = "content_hash"
-KNOWN_KEYS: Final = 10_000
 
 
 class RuleChange(NamedTuple):
@@ -58,6 +57,13 @@ class Examined(NamedTuple):
     suspects: Positions
     indices: pa.Array | None = None
     """If these are the distinct ones of many texts: which one stands at each place, or NULL."""
+
+    def codes(self) -> Positions:
+        """Return which one stands at each place; -1 for NULL."""
+        if self.indices is None:
+            return np.arange(len(self.texts))
+        codes: Positions = self.indices.fill_null(-1).to_numpy().astype(np.int64)
+        return codes
 
 
 class ExaminedLeaf(NamedTuple):
@@ -86,7 +92,6 @@ class Redactor:
         self._pseudonyms = pseudonyms
         self._rules = rules(rules_off, names)
         self._secret_keys = SecretKeys(names if NAMED not in rules_off else None)
-        self._decides = lru_cache(KNOWN_KEYS)(self._secret_keys.decides)
         self._pseudonym_keys = frozenset(pseudonym_keys)
         self._max_value_bytes = max_value_bytes
         self._max_blob_chars = None if BLOB in rules_off else max_blob_bytes
@@ -170,7 +175,8 @@ class Redactor:
         """Return what stands under a key instead of a text; None if the key does not decide."""
         if key in self._pseudonym_keys:
             return self._pseudonyms.of(text)
-        return marker(NAMED) if text and self._secret_keys.is_secret(key, text) else None
+        is_named = is_secret_value(self._secret_keys.kind_of(key), key, text)
+        return marker(NAMED) if is_named else None
 
     def _put_back(
         self,
@@ -200,40 +206,24 @@ class Redactor:
     def _entries(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> ExaminedLeaf:
         """Return maps examined, with the values replaced whose keys say what they are."""
         keys = self._examine_distinct(leaf.keys)
-        names = keys.texts.to_pylist()
+        names, codes = keys.texts.to_pylist(), keys.codes()
         values, changes = leaf.values, list[RuleChange]()
-        for is_wanted, replace in (
-            ([self._decides(name) for name in names], self._without_named),
-            ([name in self._pseudonym_keys for name in names], self._with_pseudonyms),
-        ):
-            if any(is_wanted) and keys.indices is not None:
-                at_keys = np.array(is_wanted)[keys.indices.to_numpy()]
-                values, changed = replace(leaf, values, at_keys & (lengths(values) > 0))
-                changes += changed
+        named = self._secret_keys.secrets(names, codes, values, leaf.letters)
+        if len(named):
+            values = _put(values, named, pa.repeat(pa.scalar(marker(NAMED), TEXT), len(named)))
+            changes.append(RuleChange(NAMED, named))
+        people = self._pseudonymous(names, codes, values)
+        if len(people):
+            values = _put(values, people, self._words(values.take(pa.array(people))))
+            changes.append(RuleChange(PSEUDONYM, people))
         return ExaminedLeaf(read, keys, self._examine(values), changes)
 
-    def _without_named(
-        self, leaf: Leaf, values: pa.Array, at_keys: npt.NDArray[np.bool_]
-    ) -> tuple[pa.Array, list[RuleChange]]:
-        """Return the values without those that are secrets since a key says so."""
-        positions = np.flatnonzero(at_keys)
-        keys, texts = (each.take(pa.array(positions)).to_pylist() for each in (leaf.keys, values))
-        letters = map(chr, leaf.letters()[positions])
-        named = zip(keys, texts, letters, strict=True)
-        secret = positions[[self._secret_keys.is_secret(*each) for each in named]]
-        if not len(secret):
-            return values, []
-        marks = pa.array([marker(NAMED)] * len(secret), values.type)
-        return _put(values, secret, marks), [RuleChange(NAMED, secret)]
-
-    def _with_pseudonyms(
-        self, _: Leaf, values: pa.Array, at_keys: npt.NDArray[np.bool_]
-    ) -> tuple[pa.Array, list[RuleChange]]:
-        positions = np.flatnonzero(at_keys)
-        if not len(positions):
-            return values, []
-        words = self._words(values.take(pa.array(positions)))
-        return _put(values, positions, words), [RuleChange(PSEUDONYM, positions)]
+    def _pseudonymous(self, names: Sequence[str], codes: Positions, values: pa.Array) -> Positions:
+        """Return where values stand for which a pseudonym is to stand, rising."""
+        if self._pseudonym_keys.isdisjoint(names):
+            return NOWHERE
+        is_one = np.array([name in self._pseudonym_keys for name in names])
+        return np.flatnonzero(is_one[codes] & (lengths(values) > 0))
 
     def _words(self, values: pa.Array) -> pa.Array:
         """Return the pseudonyms of values."""
@@ -369,7 +359,7 @@ def _spread(
     """Return all texts and their changes, given those of the distinct ones."""
     if examined.indices is None:
         return texts, changes
-    indices = examined.indices.fill_null(-1).to_numpy()
+    indices = examined.codes()
     spread = [RuleChange(rule, np.flatnonzero(np.isin(indices, at))) for rule, at in changes]
     return texts.take(examined.indices), spread
 

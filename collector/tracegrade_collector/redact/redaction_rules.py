@@ -13,12 +13,17 @@ from typing import Any, Final
 import pyarrow as pa
 import re2
 
+from tracegrade.redact import names
 from tracegrade.redact import rules as catalogue
+from tracegrade.redact.names import NameKind
 from tracegrade.redact.rules import Rule
 
 BLOB: Final = "blob"
 MAX_MEMORY: Final = 64 << 20
 """Bytes for RE2's automaton; without room it gets slow, never wrong."""
+
+_FOLDED_BY_RE_ALONE: Final = re.compile("[\u0130\u0131\ud800-\udfff]")
+"""Two letters that are an `i` without regard to case; halves of pairs, which RE2 cannot read."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +40,9 @@ class ArrowRule:
         return self.rule.name
 
 
-def rules(off: Sequence[str], names: Sequence[str]) -> list[ArrowRule]:
-    """Return the rules for secrets but those that are off; `names` name further secrets."""
-    known = catalogue.rules(_compiled, [name_pattern(name) for name in names])
+def rules(off: Sequence[str], own_names: Sequence[str]) -> list[ArrowRule]:
+    """Return the rules for secrets but those that are off; `own_names` name further secrets."""
+    known = catalogue.rules(_compiled, kind_of, [name_pattern(name) for name in own_names])
     return [ArrowRule(rule, _replacing(rule)) for rule in known if rule.name not in off]
 
 
@@ -49,6 +54,25 @@ def one_by_one(replace: Callable[[str], str]) -> Callable[[pa.Array], pa.Array]:
 def name_pattern(name: str) -> str:
     """Return RE2 for a name, however its words are parted."""
     return r"[._ -]?".join(re.escape(word) for word in re.split(r"[._ -]+", name.lower()) if word)
+
+
+def kind_of(name: str) -> NameKind:
+    """Return what `names.kind_of` does, with one pass over the name for all kinds."""
+    if _FOLDED_BY_RE_ALONE.search(name):
+        return names.kind_of(name)
+    found = _kinds().Match(name)
+    return names.KINDS[min(found)][1] if found else NameKind.PLAIN
+
+
+@cache
+def _kinds() -> Any:
+    options = re2.Options()
+    options.max_mem = MAX_MEMORY
+    kinds = re2.Set.SearchSet(options)
+    for pattern, _ in names.KINDS:
+        kinds.Add(pattern.replace(r"\Z", r"\z"))
+    kinds.Compile()
+    return kinds
 
 
 @cache

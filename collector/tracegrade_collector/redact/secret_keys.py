@@ -2,15 +2,21 @@
 
 import json
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
 
+import numpy as np
+import pyarrow as pa
 import re2
 
 from tracegrade.redact.cards import is_card
 from tracegrade.redact.marks import MARK_START
-from tracegrade.redact.names import NameKind, is_secret, kind_of
-from tracegrade_collector.redact.redaction_rules import name_pattern
+from tracegrade.redact.names import LEAST_CHARS, NameKind, is_secret
+from tracegrade_collector.redact.prefilter import NOWHERE, Positions, lengths
+from tracegrade_collector.redact.redaction_rules import kind_of, name_pattern
+
+NEVER: Final = 1 << 62
+"""As the length from which on a value is a secret: none is so long."""
 
 
 class SecretKeys:
@@ -22,24 +28,60 @@ class SecretKeys:
         self._own = re2.compile(rf"(?i)(?:^|[^a-z0-9])(?:{own})$") if own else None
         self._is_on = names is not None
 
-    def decides(self, key: str) -> bool:
-        """Return whether a value under this key may be a secret whatever it looks like."""
-        return self._is_on and (self._is_own(key) or kind_of(key) is not NameKind.PLAIN)
+    def kind_of(self, key: str) -> NameKind:
+        """Return what a key says about the values under it."""
+        if not self._is_on:
+            return NameKind.PLAIN
+        is_own = self._own is not None and self._own.search(key) is not None
+        return NameKind.OWN if is_own else kind_of(key)
 
-    def is_secret(self, key: str, text: str, letter: str = "s") -> bool:
-        """Return whether a value of a type is a secret under this key.
+    def secrets(
+        self,
+        keys: Sequence[str],
+        codes: Positions,
+        values: pa.Array,
+        letters: Callable[[], Positions],
+    ) -> Positions:
+        """Return where values stand that are secrets since their keys say so, rising.
 
-        Numbers and booleans are none, but under a name that the options give, and numbers of
-        cards.
+        Each different value is looked at once per key.
+
+        Args:
+            keys: The different ones.
+            codes: Which of them each value stands under.
+            values: Strings without an offset.
+            letters: Returns the letter of each value's type, as a number.
         """
-        if not self.decides(key) or not text or text.startswith(MARK_START):
-            return False
-        if letter == "i" and is_card(text):
-            return True
-        return self._is_own(key) or any(is_secret(key, each) for each in _texts(text, letter))
+        kinds = [self.kind_of(key) for key in keys]
+        least = np.array([LEAST_CHARS.get(kind, NEVER) for kind in kinds], np.int64)
+        long_enough = np.flatnonzero(lengths(values) >= least[codes])
+        if not len(long_enough):
+            return NOWHERE
+        texts = values.take(pa.array(long_enough)).dictionary_encode()
+        under, types = codes[long_enough], letters()[long_enough]
+        cases = (under * len(texts.dictionary) + texts.indices.to_numpy()) << 8 | types
+        _, firsts, numbers = np.unique(cases, return_index=True, return_inverse=True)
+        different = zip(
+            under[firsts].tolist(),
+            values.take(pa.array(long_enough[firsts])).to_pylist(),
+            map(chr, types[firsts].tolist()),
+            strict=True,
+        )
+        found = [is_secret_value(kinds[code], keys[code], *value) for code, *value in different]
+        secrets: Positions = long_enough[np.array(found)[numbers]]
+        return secrets
 
-    def _is_own(self, key: str) -> bool:
-        return self._own is not None and self._own.search(key) is not None
+
+def is_secret_value(kind: NameKind, key: str, text: str, letter: str = "s") -> bool:
+    """Return whether a value of a type is a secret under a key of this kind.
+
+    Numbers and booleans are none, but under a name that the options give, and numbers of cards.
+    """
+    if kind is NameKind.PLAIN or not text or text.startswith(MARK_START):
+        return False
+    if kind is NameKind.OWN or (letter == "i" and is_card(text)):
+        return True
+    return any(is_secret(kind, key, each) for each in _texts(text, letter))
 
 
 def _texts(text: str, letter: str) -> Iterator[str]:

@@ -19,7 +19,7 @@ _GROUP: Final = r"[0-9]++(?![A-Za-z])"
 _GROUPS: Final = re.compile(
     rf"(?:({ESCAPE})|(?<![0-9A-Za-z])(?<![0-9]\.))({_GROUP}(?:[ -]{_GROUP})*+)"
 )
-_LEAST_DIGITS: Final = 13
+LEAST_CARD_DIGITS: Final = 13
 _MOST_GROUPS: Final = 5
 _ISSUERS: Final = re.compile(
     r"""
@@ -61,7 +61,7 @@ def replace_cards(text: str) -> str:
 
 def _marked(match: re.Match[str]) -> str:
     """Return groups of digits with a mark for those neighbours that are a card's number."""
-    if len(match[2]) < _LEAST_DIGITS:
+    if len(match[2]) < LEAST_CARD_DIGITS:
         return match[0]
     parts = re.split("([ -])", match[2])
     groups = parts[::2]
@@ -129,7 +129,7 @@ def _are_card(groups: Sequence[str], sizes: Sequence[int]) -> bool:
         return False
     digits = "".join(groups)
     return (
-        len(digits) >= _LEAST_DIGITS
+        len(digits) >= LEAST_CARD_DIGITS
         and len(digits) in _LENGTHS.get(digits[0], (16, 17, 18, 19))
         and _ISSUERS.fullmatch(digits) is not None
         and passes_luhn(digits)

@@ -20,7 +20,6 @@ from tracegrade.redact.names import (
     is_number,
     is_place,
     is_secret,
-    kind_of,
     looks_like_key,
     stands_for_no_value,
 )
@@ -112,6 +111,7 @@ class Assigned(NamedTuple):
     name: str
     """With the words before: `db.password`."""
 
+    kind: NameKind
     quote: str
     """Behind the name, as in JSON; empty if there is none."""
 
@@ -159,8 +159,20 @@ class Finder:
 class NamedSecrets:
     """Finds values under the names of secrets."""
 
-    def __init__(self, compile_pattern: Callable[[str], Any], names: Sequence[str] = ()) -> None:
-        """Look for them with patterns compiled so; `names` are patterns of further names."""
+    def __init__(
+        self,
+        compile_pattern: Callable[[str], Any],
+        kind_of: Callable[[str], NameKind],
+        names: Sequence[str] = (),
+    ) -> None:
+        """Look for them with patterns compiled so.
+
+        Args:
+            compile_pattern: `re.compile`, or RE2's.
+            kind_of: What tells the kind of a name.
+            names: Patterns of further names.
+        """
+        self._kind_of = kind_of
         own = "".join(rf"|{BOUNDARY}(?:{name})" for name in names)
         assignment = ASSIGNMENT.replace(NAMED, rf"(?:{NAMED}{own})") if own else ASSIGNMENT
         self._assignment = Finder(compile_pattern, assignment)
@@ -177,25 +189,33 @@ class NamedSecrets:
         found = list(self._assigned(text)) if has_name and _ASSIGNS.search(text) else []
         for form, needed in _FORMS if words else ():
             if not words.isdisjoint(needed) and any(map(lowered.__contains__, form.signs)):
-                found += _matched(form, self._form(form), text)
+                found += self._matched(form, text)
         return _without(text, found) if found else text
 
     def _is_own(self, name: str) -> bool:
         return self._own_name is not None and self._own_name.search(name) is not None
 
-    def _is_secret(self, name: str, text: str) -> bool:
+    def _is_secret(self, assigned: Assigned, text: str) -> bool:
         is_marked = not text or text.startswith(MARK_START)
-        return (self._is_own(name) and not is_marked) or is_secret(name, text)
+        is_own = self._is_own(assigned.name) and not is_marked
+        return is_own or is_secret(assigned.kind, assigned.name, text)
 
     def _assigned(self, text: str) -> Iterator[Span]:
         end, open_literals = 0, 0
-        for assigned in _names_in(text, self._assignment):
-            is_code = kind_of(assigned.name) is NameKind.COOKIE and not assigned.quote
+        for assigned in self._names_in(text):
+            is_code = assigned.kind is NameKind.COOKIE and not assigned.quote
             if end <= assigned.at < len(text) and not (is_code or _is_in_arn(text, assigned)):
                 is_patient = open_literals < MOST_OPEN_LITERALS
                 spans, end = self._values_of(text, assigned, is_patient=is_patient)
                 open_literals += end == assigned.at and text[end] in "[{"
                 yield from spans
+
+    def _names_in(self, text: str) -> Iterator[Assigned]:
+        """Yield each name of a secret in a text to which something is assigned."""
+        for match in self._assignment.matches(text):
+            name = _whole_name(text, *match.span("name"))
+            quote, operator = match["close"].rstrip("])"), text[match.end("close") : match.end()]
+            yield Assigned(name, self._kind_of(name), quote, operator, match.end())
 
     def _values_of(
         self, text: str, assigned: Assigned, *, is_patient: bool
@@ -208,7 +228,7 @@ class NamedSecrets:
             return self._block(text, assigned)
         if text[assigned.at] not in "[{":
             return self._bare(text, assigned)
-        is_one_word = kind_of(assigned.name) in {NameKind.KEY, NameKind.LOGIN}
+        is_one_word = assigned.kind in {NameKind.KEY, NameKind.LOGIN}
         if is_one_word or _SCHEMA.match(text, assigned.at) or _is_pass(assigned.name):
             return [], assigned.at
         return _texts_within(text, assigned, is_cut=bool(assigned.quote) or not is_patient)
@@ -222,13 +242,13 @@ class NamedSecrets:
         is_code = not (assigned.quote or in_three) and bool(
             _AFTER_A_TEXT.match(value) or _ends_a_text(text, opened, assigned)
         )
-        if self._is_secret(assigned.name, value) and not is_code:
+        if self._is_secret(assigned, value) and not is_code:
             return [(start, end, MARK)], end
         return [], assigned.at
 
     def _block(self, text: str, assigned: Assigned) -> tuple[list[Span], int]:
         block = _BLOCK.match(text, assigned.at)
-        if block is None or not self._is_secret(assigned.name, block[3]):
+        if block is None or not self._is_secret(assigned, block[3]):
             return [], assigned.at
         return [(block.start(3), block.end(), MARK)], block.end()
 
@@ -242,7 +262,7 @@ class NamedSecrets:
 
     def _is_bare_secret(self, text: str, bare: re.Match[str], assigned: Assigned) -> bool:
         """Return whether a word without quotes is a secret."""
-        if not self._is_secret(assigned.name, bare[0]):
+        if not self._is_secret(assigned, bare[0]):
             return False
         if self._is_own(assigned.name):
             return True
@@ -251,17 +271,27 @@ class NamedSecrets:
         if "\n" in assigned.operator and not _is_whole_line(text, bare, assigned):
             return False
         if is_number(bare[1]):
-            is_password = kind_of(assigned.name) is NameKind.PASSWORD
+            is_password = assigned.kind is NameKind.PASSWORD
             return is_password and assigned.is_variable and len(bare[1]) >= LEAST_DIGITS
         return not _is_code(text, bare, assigned) and _says_enough(bare, assigned)
 
-
-def _names_in(text: str, finder: Finder) -> Iterator[Assigned]:
-    """Yield each name of a secret in a text to which something is assigned."""
-    for match in finder.matches(text):
-        name = _whole_name(text, *match.span("name"))
-        operator = text[match.end("close") : match.end()]
-        yield Assigned(name, match["close"].rstrip("])"), operator, match.end())
+    def _matched(self, form: Form, text: str) -> Iterator[Span]:
+        """Yield each secret of a form."""
+        for match in self._form(form).matches(text):
+            value, groups = match["value"], match.groupdict()
+            if is_place(text[match.start() : match.start("value")].rstrip("\"', =\t")):
+                continue
+            before = text[match.start("value") - 1 : match.start("value")]
+            says_nothing = stands_for_no_value if before in _OPENING else is_next_word
+            is_no_secret_number = is_number(value) and not form.may_be_number
+            if is_no_secret_number or _is_filled_in(value) or says_nothing(value):
+                continue
+            if form.is_mixed and not is_mixed(value):
+                continue
+            field, name = groups.get("field"), groups.get("name")
+            is_named = not name or is_secret(self._kind_of(name), name, value)
+            if is_named and (field is None or is_field(field)):
+                yield match.start("value"), _end_in_quotes(text, match), MARK
 
 
 def _whole_name(text: str, start: int, end: int) -> str:
@@ -334,7 +364,7 @@ def _says_enough(bare: re.Match[str], assigned: Assigned) -> bool:
         return True
     if _ASCII_WORD.search(word) is None:
         return False
-    if kind_of(assigned.name) is NameKind.PASSWORD:
+    if assigned.kind is NameKind.PASSWORD:
         return not _is_pass(assigned.name)
     has_digit = any(map(str.isdigit, word))
     return looks_like_key(word) or has_digit or len(word) >= LEAST_LETTERS
@@ -379,7 +409,7 @@ def _texts_within(text: str, assigned: Assigned, *, is_cut: bool) -> tuple[list[
             end = _closing(text, token)
             position = min(len(text), end + len(token[0]))
             is_key = _FOLLOWS_A_KEY.match(text, position)
-            if not is_key and _is_within(assigned.name, text[token.end() : end]):
+            if not is_key and _is_within(assigned, text[token.end() : end]):
                 found.append((token.end(), end, MARK))
         else:
             depth += 1 if token[0] in "[{" else -1
@@ -388,31 +418,13 @@ def _texts_within(text: str, assigned: Assigned, *, is_cut: bool) -> tuple[list[
     return (found, stop) if is_cut else ([], assigned.at)
 
 
-def _is_within(name: str, text: str) -> bool:
+def _is_within(assigned: Assigned, text: str) -> bool:
     """Return whether a text in an object or a list under a secret's name is a secret."""
-    if kind_of(name) is not NameKind.PASSWORD and _TIME.match(text):
+    if assigned.kind is not NameKind.PASSWORD and _TIME.match(text):
         return False  # when a key was made, and until when it counts
-    if kind_of(name) in _TOLD_BY_SHAPE:
-        return is_secret(name, text)
+    if assigned.kind in _TOLD_BY_SHAPE:
+        return is_secret(assigned.kind, assigned.name, text)
     return bool(text.strip()) and not text.startswith(MARK_START) and not stands_for_no_value(text)
-
-
-def _matched(form: Form, finder: Finder, text: str) -> Iterator[Span]:
-    """Yield each secret of a form."""
-    for match in finder.matches(text):
-        value, groups = match["value"], match.groupdict()
-        if is_place(text[match.start() : match.start("value")].rstrip("\"', =\t")):
-            continue
-        before = text[match.start("value") - 1 : match.start("value")]
-        says_nothing = stands_for_no_value if before in _OPENING else is_next_word
-        is_no_secret_number = is_number(value) and not form.may_be_number
-        if is_no_secret_number or _is_filled_in(value) or says_nothing(value):
-            continue
-        if form.is_mixed and not is_mixed(value):
-            continue
-        field, name = groups.get("field"), groups.get("name")
-        if (field is None or is_field(field)) and (not name or is_secret(name, value)):
-            yield match.start("value"), _end_in_quotes(text, match), MARK
 
 
 def _is_filled_in(value: str) -> bool:

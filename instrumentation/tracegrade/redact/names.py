@@ -10,7 +10,7 @@ from enum import IntEnum
 from functools import cache, lru_cache
 from typing import Final
 
-from tracegrade.redact.cards import is_card
+from tracegrade.redact.cards import LEAST_CARD_DIGITS, is_card
 from tracegrade.redact.marks import MARK_START
 from tracegrade.redact.patterns import (
     ENV_SUFFIX,
@@ -24,6 +24,7 @@ LEAST_KEY_CHARS: Final = 4
 """HTML's `accesskey` has one character."""
 
 LEAST_HEADER_CHARS: Final = 8
+LEAST_RANDOM_CHARS: Final = 12
 LEAST_REPEATED: Final = 6
 LONGEST_KEY_START: Final = 64
 """So much of a text tells whether it looks like a key."""
@@ -52,6 +53,9 @@ class NameKind(IntEnum):
 
     LOGIN = 8
     """`auth`: a secret if it is a user with a password in base64, or looks random."""
+
+    OWN = 9
+    """A name that an option gives: any value is a secret."""
 
 
 _OTHER_TOKENS: Final = (
@@ -88,7 +92,7 @@ _OTHER_KEYS: Final = (
 
 _BYPASS: Final = r"(?i)(?:by|com|tres|sur|over|under|en)pass(?:es)?\Z"
 
-_KINDS: Final = (
+KINDS: Final = (
     (_OTHER_PASSES, NameKind.PLAIN),
     (_BYPASS, NameKind.PLAIN),
     (_OTHER_KEYS, NameKind.PLAIN),
@@ -117,6 +121,20 @@ _KINDS: Final = (
         NameKind.CARD,
     ),
 )
+"""What names look like, and their kind: the first that is found in a name decides."""
+
+LEAST_CHARS: Final = {
+    NameKind.WEAK: 8,
+    NameKind.COOKIE: 3,
+    NameKind.HEADER: LEAST_HEADER_CHARS,
+    NameKind.SECRET: LEAST_KEY_CHARS,
+    NameKind.PASSWORD: 1,
+    NameKind.CARD: LEAST_CARD_DIGITS,
+    NameKind.KEY: LEAST_RANDOM_CHARS,
+    NameKind.LOGIN: 8,
+    NameKind.OWN: 1,
+}
+"""Under a name of each kind no shorter text is a secret."""
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9][0-9.,_]*(?:[eE][+-]?[0-9]+)?%?\Z")
 _SCHEMES: Final = re.compile(
@@ -182,7 +200,6 @@ _VERSION: Final = re.compile(
     r"(?i)v?[0-9.]+[a-z]{0,3}\Z|[A-Z]{2,8}-?[0-9]{1,4}\Z|[0-9]+-[a-z-]+\Z"
 )
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/]{8,}={0,2}\Z")
-LEAST_RANDOM_CHARS: Final = 12
 LONGEST_RANDOM: Final = 2000
 LEAST_CHANGES: Final = 3
 """From a letter to a digit, or to a capital, in ten characters or more."""
@@ -193,7 +210,7 @@ _SHORT_NUMBER: Final = re.compile(r"[0-9]{1,3}%?\Z|[0-9]?\.[0-9]+\Z")
 @cache
 def _kinds() -> tuple[tuple[re.Pattern[str], NameKind], ...]:
     """Return the patterns of names; made at first use, since no import should take that long."""
-    return tuple((re.compile(pattern), kind) for pattern, kind in _KINDS)
+    return tuple((re.compile(pattern), kind) for pattern, kind in KINDS)
 
 
 @lru_cache(4096)
@@ -205,18 +222,18 @@ def kind_of(name: str) -> NameKind:
     return NameKind.PLAIN
 
 
-def is_secret(name: str, text: str) -> bool:
+def is_secret(kind: NameKind, name: str, text: str) -> bool:
     """Return whether a text, given as a text, is a secret since it stands under a name.
 
     Words that stand where no value is (`required`, `string`), variables (`${PASSWORD}`) and
     labels of forms ("Password is required") are none.
+
+    Args:
+        kind: That of the name.
+        name: With the words before it.
+        text: What stands under it.
     """
-    kind = kind_of(name)
-    return kind is not NameKind.PLAIN and _is_secret(kind, name, text)
-
-
-def _is_secret(kind: NameKind, name: str, text: str) -> bool:
-    if not text.strip() or text.startswith(MARK_START):
+    if kind is NameKind.PLAIN or not text.strip() or text.startswith(MARK_START):
         return False
     if kind in _SHAPED:
         return _SHAPED[kind](text)

@@ -20,6 +20,7 @@ from tracegrade.redact.credentials import replace_in_headers, replace_in_urls
 from tracegrade.redact.forms import HINTS
 from tracegrade.redact.marks import marker
 from tracegrade.redact.named import NamedSecrets
+from tracegrade.redact.names import NameKind
 from tracegrade.redact.patterns import (
     BOT_KEY,
     BOUNDARY,
@@ -53,19 +54,21 @@ class Rule:
     """Two characters each."""
 
 
-def rules(compile_pattern: Compile, names: Sequence[str] = ()) -> list[Rule]:
+def rules(
+    compile_pattern: Compile, kind_of: Callable[[str], NameKind], names: Sequence[str] = ()
+) -> list[Rule]:
     """Return all rules, in the order in which they are applied.
 
     Args:
-        compile_pattern: What compiles patterns for the rule that needs them itself.
+        compile_pattern: What compiles patterns for the rules that need them themselves.
+        kind_of: What tells the kind of a name.
         names: Patterns of names that are a secret's, besides those everybody uses.
     """
-    named, api_key = _named(compile_pattern, names), _api_key(compile_pattern)
-    return [_PEM, _COOKIE, named, *_SHAPES, api_key, _CARD]
+    named = _named(NamedSecrets(compile_pattern, kind_of, names), names)
+    return [_PEM, _COOKIE, named, *_SHAPES, _api_key(compile_pattern), _CARD]
 
 
-def _named(compile_pattern: Compile, names: Sequence[str]) -> Rule:
-    secrets = NamedSecrets(compile_pattern, names)
+def _named(secrets: NamedSecrets, names: Sequence[str]) -> Rule:
     own = (f"(?i:{'|'.join(names)})",) if names else ()
     return Rule("named", (*HINTS, *own), replace=secrets.redact)
 

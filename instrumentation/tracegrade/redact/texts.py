@@ -9,7 +9,7 @@ from functools import cache, partial, reduce
 from typing import Final
 
 from tracegrade.redact.marks import MARK_START, marker
-from tracegrade.redact.names import is_secret
+from tracegrade.redact.names import is_secret, kind_of
 from tracegrade.redact.patterns import NAME_WORDS
 from tracegrade.redact.places import PLACE_WORDS
 from tracegrade.redact.rules import Rule, decoded, rules
@@ -67,9 +67,9 @@ def _applied(text: str, rule: Rule) -> str:
 
 def redact_value(name: str, text: str) -> str:
     """Return a text that stands under a name without the secrets we know."""
-    return marker("named") if is_secret(name, text) else redact(text)
+    return marker("named") if is_secret(kind_of(name), name, text) else redact(text)
 
 
 # Compiled at first use, which no import should take the time for.
-_rules = cache(partial(rules, cache(re.compile)))
+_rules = cache(partial(rules, cache(re.compile), kind_of))
 _compiled = cache(re.compile)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import time
 from pathlib import Path
 
@@ -80,22 +81,26 @@ def outcome(written: list[tuple[Kind, str]]) -> tuple[set[str], set[str]]:
 
 
 def test_keys_that_touch_are_all_found() -> None:
-    """Those that are known by how they begin and those known by something inside, either first."""
-    begin = ("shape elastic", "shape github", "shape npm", "shape openai", "shape databricks")
-    inside = ("shape salesforce", "shape azure-registry", "shape discord", "shape mailgun-signing")
+    """Those that are known by how they begin and those known by something inside, either first.
+
+    A key known by its inside takes what touches it for its own end, up to the first dot or colon:
+    where that was the beginning of another key, the rest of this one stayed.
+    """
+    begin = ("shape github", "shape openai", "shape vault", "shape sendgrid", "shape doppler")
+    inside = ("shape salesforce", "shape azure-ad", "shape discord", "shape mailgun-signing")
     secrets = {kind.name: kind.secret for kind in KINDS}
     pairs = [(secrets[a], secrets[b]) for a, b in itertools.product(begin, inside)]
     texts = [
-        (first, second, f"x {first}{between}{second} y")
+        f"x {first}{between}{second} y"
         for pair in pairs
         for first, second in (pair, pair[::-1])
-        for between in ("/", "=", ",", ":")
+        for between in "/=,:-_"
     ]
-    clean = redactor().redact_texts([text for *_, text in texts])
+    clean = redactor().redact_texts(texts)
 
-    found = [(a in text or b in text) for (a, b, _), text in zip(texts, clean, strict=True)]
-    assert [text for (_, _, text), left in zip(texts, found, strict=True) if left] == []
-    assert [redact(text) for *_, text in texts] == clean
+    marks = re.compile(r"x \[redacted:api_key\](?:[/=,:_-]?\[redacted:api_key\])? y")
+    assert [each for each in clean if marks.fullmatch(each) is None] == []
+    assert [redact(text) for text in texts] == clean
 
 
 def test_name_of_an_attribute_is_enough() -> None:
