@@ -184,22 +184,46 @@ def test_own_tool_that_pauses() -> Scene:
     assert ended(lake) == INTERRUPTED
 
 
+def vercel(operation: str, number: int, parent: int | None = None, **told: Any) -> Row:
+    """Return a span of the Vercel AI SDK."""
+    return span(number, parent, name=operation, scope="ai", ai__operationId=operation, **told)
+
+
 @built_together
-def test_vercel_request_for_an_approval() -> Scene:
-    """The model's call is asked about before it is executed."""
-    scope = "ai"
-    asked = [
-        {"type": "tool-call", "toolCallId": "c1", "toolName": "send"},
-        {"type": "tool-approval-request", "approvalId": "a1", "toolCallId": "c1"},
+def test_vercel_asks_for_an_approval() -> Scene:
+    """Its spans say nothing of that: the call is requested beside others, and not executed."""
+    over: dict[str, Any] = {"ai__response__finishReason": "tool-calls"}
+    rounds = [
+        over
+        | {
+            "ai__prompt__tools": json.dumps([{"name": "look"}, {"name": "send"}]),
+            "ai__response__toolCalls": json.dumps([{"toolCallId": name, "toolName": name}]),
+        }
+        for name in ("look", "send")
     ]
-    calls = json.dumps([{"toolCallId": "c1", "toolName": "send", "input": {"to": "bob"}}])
+    looked = {"ai__toolCall__name": "look", "ai__toolCall__id": "look"}
     lake = yield [
-        span(1, name="ai.generateText", ms=100, scope=scope, ai__operationId="ai.generateText"),
-        span(
-            2, 1, at=1, scope=scope, ai__operationId="ai.generateText.doGenerate",
-            ai__response__toolCalls=calls, ai__response__content=json.dumps(asked),
-        ),
-    ]  # fmt: skip
+        vercel("ai.generateText", 1, ms=100, **over),
+        vercel("ai.generateText.doGenerate", 2, 1, at=1, **rounds[0]),
+        vercel("ai.toolCall", 3, 1, at=2, ai__toolCall__result="1", **looked),
+        vercel("ai.generateText.doGenerate", 4, 1, at=3, **rounds[1]),
+    ]
+    assert statuses(lake) == [("look", "ok"), ("send", "interrupted")]
+    assert ended(lake) == INTERRUPTED
+
+
+@built_together
+def test_result_of_the_vercel_sdk_asks_for_an_approval() -> Scene:
+    """As the function around it returned it, to Langfuse."""
+    asked = {"type": "tool-approval-request", "approvalId": "a1", "toolCall": {"toolName": "send"}}
+    returned: dict[str, Any] = {
+        "langfuse__observation__type": "agent",
+        "langfuse__observation__output": json.dumps({"content": [asked]}),
+    }
+    lake = yield [
+        span(1, ms=100, scope="langfuse-sdk", **returned),
+        asking(2, 1, request("send", "c1", to="bob")),
+    ]
     assert statuses(lake) == [("send", "interrupted")]
     assert ended(lake) == INTERRUPTED
 

@@ -23,7 +23,7 @@ WITH telling AS (
         'pydantic_ai.tool.deferral.name', 'final_result', 'output.value', 'gen_ai.completion',
         'traceloop.entity.output', 'gen_ai.output.messages', 'genkit:output',
         'langfuse.observation.output', 'gen_ai.response.finish_reasons',
-        'ai.response.finishReason', 'ai.response.content',
+        'ai.response.finishReason',
         'langfuse.observation.status_message', 'gcp.vertex.agent.tool_response',
         'gcp.vertex.agent.event_id'
       ]
@@ -55,7 +55,6 @@ WHERE
       OR tells_pause(attributes['gen_ai.output.messages'])
       OR tells_pause(attributes['langfuse.observation.output'])
       OR tells_pause(attributes['genkit:output'])
-      OR tells_pause(attributes['ai.response.content'])
       -- LangGraph's, of which Langfuse tells no type.
       OR starts_with(attributes['langfuse.observation.status_message'], '(Interrupt(')
       OR waits_for_confirmation(attributes['gcp.vertex.agent.tool_response'])
