@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final, Literal, Union
 
-from tracegrade.tools import TOOL_ATTRIBUTE, name_of
+from tracegrade.tools import described, name_of
 
 JsonObject = dict[str, Any]
 
@@ -29,8 +29,8 @@ def definition_of(tool: Callable[..., Any] | Mapping[str, Any]) -> JsonObject:
     """Return one tool's definition; one that is already a definition is returned as it is."""
     if isinstance(tool, Mapping):
         return dict(tool)
-    described = getattr(tool, TOOL_ATTRIBUTE, None)
-    name = described.name if described is not None else name_of(tool)
+    wrapped = described(tool)
+    name = wrapped.name if wrapped is not None else name_of(tool)
     definition = {"type": "function", "name": name}
     description = inspect.getdoc(tool) if inspect.isroutine(tool) else None
     if description:

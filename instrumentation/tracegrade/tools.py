@@ -5,28 +5,31 @@
 
     fetch = tracegrade.tool(effect="read")(some.library.fetch)     # also what you do not own
 
-The wrapper is of the same kind as what it wraps (plain, coroutine, generator, async generator),
-since frameworks ask. Results and exceptions pass through unchanged.
+What comes back stands for what was wrapped (`wrapping.proxy`), as programs and frameworks ask it
+for more than calls. Results and exceptions pass through unchanged, tracebacks too.
 """
 
 import functools
 import inspect
 import os
 from collections.abc import Callable
-from types import CoroutineType
+from types import CoroutineType, MethodType
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from tracegrade.arguments import Parameters
-from tracegrade.call import Call, WrappedTool, begin, fail, finish
-from tracegrade.generators import async_generator, generator
+from tracegrade.call import WrappedTool, begin, fail, finish
 from tracegrade.guard import came_by_signal, expect, expect_number, report, say
 from tracegrade.steps import EFFECTS
+from tracegrade.wrapping.coroutines import coroutine, resumed
+from tracegrade.wrapping.frames import leave_traceback, unseen
+from tracegrade.wrapping.generators import async_generator, generator
+from tracegrade.wrapping.proxy import is_proxy, proxy_of, tool_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 Effect = Literal["read", "write", "destructive"]
-TOOL_ATTRIBUTE = "__tracegrade_tool__"
+_LAYERS = 100  # an object may have an attribute of any name, and that again
 TAPE = "TRACEGRADE_TOOLS"
 """Names the socket of the harness, where it takes calls down or answers them."""
 
@@ -45,10 +48,12 @@ def tool(
     effect: Effect | None = None,
     cost: float | None = None,
 ) -> Any:
-    """Return a callable that does the same and writes each call down.
+    """Return what stands for a callable in all that a program can ask, and writes each call down.
 
-    What is a tool of ours already is returned as it is: a call is written once. So is what cannot
-    be called, such as a framework's tool object: there, ours goes below the framework's decorator.
+    What is a tool of ours already is returned as it is: a call is written once. So is a class,
+    which has to stay the class of its instances, and what cannot be called, such as a framework's
+    tool object: ours goes on the method that does the work, or below the framework's decorator.
+    Both are said once.
 
     Args:
         function: Any callable; or none, to use `tool(...)` as a decorator.
@@ -58,19 +63,14 @@ def tool(
     """
 
     def wrap(wrapped: Any) -> Any:
-        if isinstance(wrapped, (classmethod, staticmethod)):
-            return type(wrapped)(wrap(wrapped.__func__))
         try:
-            if hasattr(wrapped, TOOL_ATTRIBUTE):
-                return wrapped
-            if not callable(wrapped):
-                kind = type(wrapped).__name__
-                say("tool", f"a {kind} cannot be called; put @tracegrade.tool below what made it")
+            if isinstance(wrapped, (classmethod, staticmethod, functools.partialmethod)):
+                return _around(wrapped, wrap)
+            if described(wrapped) is not None or not _can_be_wrapped(wrapped):
                 return wrapped
             expect("effect=", effect, EFFECTS)
             expect_number("cost=", cost, 0)
-            described = WrappedTool(name or name_of(wrapped), Parameters(wrapped), effect, cost)
-            return _wrapper(wrapped, described)
+            return _wrapped(wrapped, name or name_of(wrapped), effect, cost)
         except BaseException as error:  # a tool we cannot wrap must still work
             if came_by_signal(error):
                 raise
@@ -80,6 +80,30 @@ def tool(
     return wrap if function is None else wrap(function)
 
 
+def _can_be_wrapped(wrapped: object) -> bool:
+    """Return whether calls of this can be written down; say it if not."""
+    if isinstance(wrapped, type):
+        way_out = "put @tracegrade.tool on the method that does the work, or on a function"
+        say("tool of a class", f"calls of the class {wrapped.__name__} are not written; {way_out}")
+        return False
+    if not callable(wrapped):
+        kind = type(wrapped).__name__
+        say("tool", f"a {kind} cannot be called; put @tracegrade.tool below what made it")
+        return False
+    return True
+
+
+def described(function: Any) -> WrappedTool | None:
+    """Return what is known about a tool, also below decorators and methods; None if it is none."""
+    for _ in range(_LAYERS):
+        if is_proxy(function):
+            tool: WrappedTool = tool_of(function)
+            return tool
+        below = "__func__" if isinstance(function, MethodType) else "__wrapped__"
+        function = getattr(function, below, None)
+    return None
+
+
 def name_of(function: Callable[..., Any]) -> str:
     """Return a callable's own name; a partial has that of what it calls, an object its class's."""
     while isinstance(function, functools.partial):
@@ -87,74 +111,69 @@ def name_of(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def _wrapper(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
-    target = function
-    if not inspect.isroutine(function) and not isinstance(function, (functools.partial, type)):
+def _around(method: Any, wrap: Callable[[Any], Any]) -> Any:
+    """Return a method of a class, of its own type and with its attributes, around a tool."""
+    if isinstance(method, functools.partialmethod):
+        return type(method)(wrap(method.func), *method.args, **method.keywords)
+    function = wrap(method.__func__)
+    made = type(method)(function)
+    vars(made).update({**vars(method), "__wrapped__": function})
+    return made
+
+
+def _wrapped(
+    function: Callable[..., Any], name: str, effect: str | None, cost: float | None
+) -> Any:
+    tool = WrappedTool(name, Parameters(function), effect, cost)
+    again = functools.partial(_again, name, effect, cost)
+    return proxy_of(function, _runner(function, tool), tool, again)
+
+
+def _again(name: str, effect: str | None, cost: float | None, other: Any) -> Any:
+    """Return the same tool of what was bound or copied."""
+    try:
+        return _wrapped(other, name, effect, cost) if callable(other) else other
+    except BaseException as error:
+        if came_by_signal(error):
+            raise
+        report("tool", error)
+        return other
+
+
+def _runner(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
+    """Return a function of the same kind that writes each call of `function` down."""
+    target: Any = function
+    if not inspect.isroutine(function) and not isinstance(function, functools.partial):
         target = type(function).__call__  # a callable object is what its __call__ is
     called = function
     if os.environ.get(TAPE):
         from tracegrade.tape import taped  # noqa: PLC0415 - only where a harness asks
 
         called = taped(function, target, tool)
-    wrapper = _kind_of_wrapper(target)(called, tool)
-    functools.update_wrapper(wrapper, function)
-    wrapper.__name__ = tool.name
-    setattr(wrapper, TOOL_ATTRIBUTE, tool)
-    return wrapper
+    return _kind_of_runner(target)(called, target, tool)
 
 
-def _kind_of_wrapper(target: Callable[..., Any]) -> Callable[..., Callable[..., Any]]:
+def _kind_of_runner(target: Callable[..., Any]) -> Callable[..., Callable[..., Any]]:
     if inspect.iscoroutinefunction(target):
-        return _coroutine
+        return coroutine
     if inspect.isasyncgenfunction(target):
         return async_generator
     return generator if inspect.isgeneratorfunction(target) else _plain
 
 
-def _plain(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
+def _plain(function: Callable[..., Any], _: Any, tool: WrappedTool) -> Callable[..., Any]:
+    @unseen
+    def run(*args: Any, **kwargs: Any) -> Any:
         call = begin(tool, args, kwargs)
         try:
             result = function(*args, **kwargs)
         except BaseException as error:
+            leave_traceback(error)
             fail(call, error)
             raise
         if type(result) is CoroutineType:  # a decorator hid that the tool is a coroutine
-            return _awaited(call, result)
+            return resumed(call, result)
         finish(call, result)
         return result
 
-    return wrapper
-
-
-def _awaited(call: Call | None, running: "CoroutineType[Any, Any, Any]") -> Any:
-    """Return a coroutine that does as `running` and ends the call when that is done."""
-    if call is not None:
-        call.leave()
-
-    async def resume() -> Any:
-        if call is not None:
-            call.enter()
-        try:
-            result = await running
-        except BaseException as error:
-            fail(call, error)
-            raise
-        finish(call, result)
-        return result
-
-    return resume()
-
-
-def _coroutine(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
-    async def wrapper(*args: Any, **kwargs: Any) -> Any:
-        call = begin(tool, args, kwargs)
-        try:
-            result = await function(*args, **kwargs)
-        except BaseException as error:
-            fail(call, error)
-            raise
-        finish(call, result)
-        return result
-
-    return wrapper
+    return run

@@ -4,6 +4,7 @@ The tool's span is current only while the tool runs: what the caller does betwee
 inside it. The result is the list of yielded values, each written down when it was yielded.
 """
 
+import sys
 from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any
 
@@ -11,6 +12,7 @@ from tracegrade.call import Call, WrappedTool, begin, fail, finish
 from tracegrade.content import SpanText, json_of, text_of
 from tracegrade.guard import guarded
 from tracegrade.state import state
+from tracegrade.wrapping.frames import leave_traceback, named_as, unseen
 
 
 class Yielded:
@@ -49,6 +51,8 @@ class _Inside:
             self._call.enter()
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is not None:
+            leave_traceback(error)
         if self._call is not None:
             self._call.leave()
         if isinstance(error, (StopIteration, StopAsyncIteration, GeneratorExit)):
@@ -57,16 +61,25 @@ class _Inside:
             fail(self._call, error)
 
 
-def generator(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
-    """Return a generator function that does as `function` and writes the call down."""
+def _started(tool: WrappedTool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+    """Return a call that has begun and is not current yet."""
+    call = begin(tool, args, kwargs)
+    if call is not None:
+        call.leave()
+    return call
 
-    def wrapper(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
-        call = begin(tool, args, kwargs)
-        if call is not None:
-            call.leave()
+
+def generator(function: Callable[..., Any], target: Any, tool: WrappedTool) -> Callable[..., Any]:
+    """Return a function whose generators do as those of `function` and write the call down."""
+
+    @named_as(target)
+    def delegate(
+        running: Generator[Any, Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Generator[Any, Any, Any]:
         yielded = Yielded()
-        inside = _Inside(call, yielded)
-        running = function(*args, **kwargs)
+        inside = _Inside(_started(tool, args, kwargs), yielded)
+        resume: Callable[[Any], Any]
+        sent: Any
         resume, sent = running.send, None
         while True:
             try:
@@ -78,42 +91,66 @@ def generator(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., 
             try:
                 sent = yield value
                 resume = running.send
-            except GeneratorExit:
-                with inside:
-                    running.close()
-                    raise
             except BaseException as error:  # noqa: BLE001 - thrown in by the caller, for the tool
+                leave_traceback(error)
                 resume, sent = running.throw, error
 
-    return wrapper
+    return _making(function, delegate, tool)
 
 
-def async_generator(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
-    """Return an async generator function that does as `function` and writes the call down."""
+def async_generator(
+    function: Callable[..., Any], target: Any, tool: WrappedTool
+) -> Callable[..., Any]:
+    """Return a function whose async generators do as those of `function`; likewise."""
 
-    async def wrapper(*args: Any, **kwargs: Any) -> AsyncGenerator[Any, Any]:
-        call = begin(tool, args, kwargs)
-        if call is not None:
-            call.leave()
+    @named_as(target)
+    async def delegate(
+        running: AsyncGenerator[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> AsyncGenerator[Any, Any]:
         yielded = Yielded()
-        inside = _Inside(call, yielded)
-        running = function(*args, **kwargs)
-        resume, sent = running.asend, None
+        inside = _Inside(_started(tool, args, kwargs), yielded)
+        step = _first_step(running)
         while True:
             try:
                 with inside:
-                    value = await resume(sent)
+                    value = await step
             except StopAsyncIteration:
                 return
             yielded.add(value)
             try:
-                sent = yield value
-                resume = running.asend
-            except GeneratorExit:
-                with inside:
-                    await running.aclose()
-                    raise
+                step = running.asend((yield value))
             except BaseException as error:  # noqa: BLE001 - thrown in by the caller, for the tool
-                resume, sent = running.athrow, error
+                leave_traceback(error)
+                step = running.athrow(error)
 
-    return wrapper
+    return _making(function, delegate, tool)
+
+
+def _making(
+    function: Callable[..., Any], delegate: Callable[..., Any], tool: WrappedTool
+) -> Callable[..., Any]:
+    @unseen
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            running = function(*args, **kwargs)
+        except BaseException as error:  # it does not take these arguments
+            leave_traceback(error)
+            fail(begin(tool, args, kwargs), error)
+            raise
+        return delegate(running, args, kwargs)
+
+    return run
+
+
+def _first_step(running: AsyncGenerator[Any, Any]) -> Any:
+    """Return what asks for the first value, without a word to the event loop.
+
+    A loop keeps the async generators that have begun, and closes all of them at once at its end:
+    the tool's own, too, which ours closes already.
+    """
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, None)
+    try:
+        return running.asend(None)
+    finally:
+        sys.set_asyncgen_hooks(*hooks)

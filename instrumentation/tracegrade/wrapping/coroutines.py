@@ -1,0 +1,90 @@
+"""Tools that are awaited: the call lasts from the first step to the last one.
+
+What a program sees before that is as without us: arguments that the tool does not take are refused
+when it is called, and of a coroutine that nobody awaits Python warns once.
+"""
+
+import functools
+import inspect
+import weakref
+from collections.abc import Callable
+from types import CoroutineType, MethodType
+from typing import Any, Final, TypeAlias
+
+from tracegrade.call import Call, WrappedTool, begin, fail, finish
+from tracegrade.wrapping.frames import leave_traceback, named_as, unseen
+
+Coroutine: TypeAlias = "CoroutineType[Any, Any, Any]"
+
+_not_begun: Final[dict[int, "weakref.ref[Coroutine]"]] = {}
+"""Coroutines of ours that nobody awaits yet, by the `id` of the tool's own that each is around."""
+
+
+def coroutine(function: Callable[..., Any], target: Any, tool: WrappedTool) -> Callable[..., Any]:
+    """Return a function whose coroutines do as those of `function` and write the call down."""
+
+    @named_as(target)
+    async def delegate(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        call = begin(tool, args, kwargs)
+        try:
+            result = await function(*args, **kwargs)
+        except BaseException as error:
+            leave_traceback(error)
+            fail(call, error)
+            raise
+        finish(call, result)
+        return result
+
+    @unseen
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            function(*args, **kwargs).close()
+        except BaseException as error:  # it does not take these arguments
+            leave_traceback(error)
+            fail(begin(tool, args, kwargs), error)
+            raise
+        return delegate(args, kwargs)
+
+    @unseen
+    def run_later(*args: Any, **kwargs: Any) -> Any:
+        return delegate(args, kwargs)
+
+    return run if _runs_nothing(target) else run_later
+
+
+def _runs_nothing(target: Any) -> bool:
+    """Return whether a call makes a coroutine and no more, as that of an `async def` does."""
+    while isinstance(target, (functools.partial, MethodType)):
+        target = target.func if isinstance(target, functools.partial) else target.__func__
+    code = getattr(target, "__code__", None)
+    return bool(code is not None and code.co_flags & inspect.CO_COROUTINE)
+
+
+def resumed(call: Call | None, running: Coroutine) -> Any:
+    """Return a coroutine that does as `running` and ends the call when that is done."""
+    if call is not None:
+        call.leave()
+
+    @named_as(running)
+    async def resume() -> Any:
+        _not_begun.pop(id(running), None)
+        if call is not None:
+            call.enter()
+        try:
+            result = await running
+        except BaseException as error:
+            leave_traceback(error)
+            fail(call, error)
+            raise
+        finish(call, result)
+        return result
+
+    ours: Any = resume()
+    _not_begun[id(running)] = weakref.ref(ours, functools.partial(_forget, running))
+    return ours
+
+
+def _forget(running: Coroutine, _: object) -> None:
+    """Close the tool's coroutine if ours has gone and was never awaited."""
+    if _not_begun.pop(id(running), None) is not None:
+        running.close()

@@ -1,0 +1,40 @@
+"""Our frames between a host's own: neither its tracebacks nor its warnings show them.
+
+A traceback that has one more entry is other output, and `warnings.warn(stacklevel=2)` in a tool
+would blame us in its caller's stead, whose own filters would not find it then.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+F = TypeVar("F", bound=Callable[..., object])
+
+_SKIPPED: Final = "<tracegrade, passed over as importlib._bootstrap is>"
+"""`warnings` and `logging` pass over files whose name holds `importlib` and `_bootstrap`."""
+
+
+def unseen(function: F) -> F:
+    """Return a function of ours, which calls the host's code, as one that is no caller."""
+    function.__code__ = function.__code__.replace(co_filename=_SKIPPED)
+    return function
+
+
+def named_as(original: Any) -> Callable[[F], F]:
+    """Return a decorator: unseen, and what it makes (a coroutine, say) has the original's name."""
+    while isinstance(original, functools.partial):
+        original = original.func
+
+    def named(function: F) -> F:
+        for name in ("__name__", "__qualname__"):
+            setattr(function, name, getattr(original, name, getattr(function, name)))
+        return unseen(function)
+
+    return named
+
+
+def leave_traceback(error: BaseException) -> None:
+    """Take the frame that caught an exception out of its traceback; raise it again by `raise`."""
+    trace = error.__traceback__
+    if trace is not None:
+        error.__traceback__ = trace.tb_next

@@ -1,0 +1,286 @@
+"""What takes a callable's place: the original in all that a program can ask, but for its call.
+
+A function around another is not that. Its attributes are a copy, its code and its file are ours,
+and it is bound to instances where the original (a partial, an object) is not. A proxy hands each
+access on to the original, so that both are always in the same state.
+
+Special methods are looked up on an object's type, so each type of original has a type of proxy
+with just the special methods that it has: a function must not look as though it had a length.
+"""
+
+import copy
+import copyreg
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from types import FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+from tracegrade.wrapping.frames import leave_traceback, unseen
+
+
+class ProxyType(type):
+    """The type of a type of proxies, which says that it is the type of their originals."""
+
+    def __getattribute__(cls, name: str) -> Any:
+        kind = _kind(cls)
+        found = getattr(kind, name, None)
+        is_ours = name in _COPYING and kind is not FunctionType
+        if is_ours or isinstance(found, _IN_C):  # which would refuse a proxy
+            return _methods(cls).get(name, found)
+        return getattr(kind, name)
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        setattr(_kind(cls), name, value)
+
+    def __delattr__(cls, name: str) -> None:
+        delattr(_kind(cls), name)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Return what the original's type makes: an original, without a proxy."""
+        return _kind(cls)(*args, **kwargs)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, _kind(cls))
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, _kind(cls))
+
+    def __eq__(cls, other: object) -> bool:
+        return cls is other or _kind(cls) is other
+
+    def __hash__(cls) -> int:
+        return hash(_kind(cls))
+
+    def __repr__(cls) -> str:
+        return repr(_kind(cls))
+
+
+def _kind(cls: type) -> Any:
+    """Return the type that a type of proxies stands for."""
+    return type.__getattribute__(cls, "_kind")
+
+
+def _methods(cls: type) -> dict[str, Any]:
+    """Return what a type of proxies has of its own, by name."""
+    own = [type.__getattribute__(of, "__dict__") for of in (Proxy, cls)]
+    return {**own[0], **own[1]}
+
+
+_COPYING: Final = frozenset({"__copy__", "__deepcopy__"})
+_IN_C: Final = (MethodDescriptorType, WrapperDescriptorType)
+
+
+class Proxy(metaclass=ProxyType):
+    """Stands for a callable; what its call does is up to who made it.
+
+    `__call__` is a slot, so that Python calls what it holds without a frame of ours between.
+    """
+
+    __slots__ = ("__call__", "__weakref__", "_again", "_original", "_tool")
+
+    _kind: type = object
+
+    @unseen
+    def __getattribute__(self, name: str) -> Any:
+        try:
+            if name in _OWN and (own := _own(self, name)) is not None:
+                return own
+            return getattr(original_of(self), name)
+        except BaseException as error:
+            leave_traceback(error)
+            raise
+
+    @unseen
+    def __setattr__(self, name: str, value: object) -> None:
+        try:
+            setattr(original_of(self), name, value)
+        except BaseException as error:
+            leave_traceback(error)
+            raise
+
+    @unseen
+    def __delattr__(self, name: str) -> None:
+        try:
+            delattr(original_of(self), name)
+        except BaseException as error:
+            leave_traceback(error)
+            raise
+
+    def __copy__(self) -> Any:
+        return _anew(self, copy.copy(original_of(self)))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return _anew(self, copy.deepcopy(original_of(self), memo))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return what the original is pickled as.
+
+        What is pickled by its name has to be found there; where the original is found and not its
+        proxy, a copy of that is pickled, which is the original itself.
+        """
+        original = original_of(self)
+        reduced = _reduced(original, protocol)
+        if isinstance(reduced, str) and _found(original, reduced) is not self:
+            return copy.copy, (original,)
+        return reduced
+
+
+_slots: Final = type.__getattribute__(Proxy, "__dict__")
+original_of: Final[Callable[[Any], Any]] = _slots["_original"].__get__
+tool_of: Final[Callable[[Any], Any]] = _slots["_tool"].__get__
+_again: Final[Callable[[Any], Callable[[Any], Any]]] = _slots["_again"].__get__
+_run: Final[Callable[[Any], Callable[..., Any]]] = _slots["__call__"].__get__
+
+_OWN: Final = frozenset({"__call__", "__deepcopy__", "__get__", "__reduce_ex__", "__signature__"})
+"""Attributes that are not the original's, as programs ask for them."""
+
+_COMPARISONS: Final = frozenset({"__eq__", "__ge__", "__gt__", "__le__", "__lt__", "__ne__"})
+
+_NOT_HANDED_ON: Final = frozenset(
+    {
+        *("__annotate__", "__annotate_func__", "__call__", "__class__", "__class_getitem__"),
+        *("__copy__", "__deepcopy__", "__del__", "__delattr__", "__get__", "__getattr__"),
+        *("__getattribute__", "__init__", "__init_subclass__", "__new__", "__reduce__"),
+        *("__reduce_ex__", "__setattr__", "__subclasshook__"),
+    }
+)
+"""Methods of a type that say nothing of what its instances do, or that a proxy has its own of."""
+
+
+def proxy_of(
+    original: Any, run: Callable[..., Any], tool: object, again: Callable[[Any], Any]
+) -> Any:
+    """Return a proxy of a callable.
+
+    Args:
+        original: What it stands for.
+        run: What a call of it does.
+        tool: What is known about it; `tool_of` returns it.
+        again: Makes the same of another callable, where the original is bound or copied.
+    """
+    proxy: Any = object.__new__(_type_of_proxy(type(original)))
+    for slot, value in (
+        ("__call__", run),
+        ("_again", again),
+        ("_original", original),
+        ("_tool", tool),
+    ):
+        _slots[slot].__set__(proxy, value)
+    return proxy
+
+
+def is_proxy(value: object) -> bool:
+    """Return whether this is a proxy, which says itself that it is its original."""
+    return type(type(value)) is ProxyType
+
+
+_types: Final["WeakValueDictionary[int, ProxyType]"] = WeakValueDictionary()
+"""Types of proxies by the `id` of the type that each stands for, and keeps."""
+
+
+def _type_of_proxy(kind: type) -> type[Any]:
+    """Return the type of the proxies of one type's instances."""
+    found = _types.get(id(kind))
+    if found is None:
+        space = {"__slots__": (), "__doc__": _Doc(), "_kind": kind, **_special_methods(kind)}
+        found = _types[id(kind)] = ProxyType(kind.__name__, (Proxy,), space)
+    return found
+
+
+class _Doc:
+    """The documentation of the original, for those who ask past `__getattribute__`."""
+
+    def __get__(self, proxy: Any, _: object) -> Any:
+        return None if proxy is None else original_of(proxy).__doc__
+
+
+def _special_methods(kind: type) -> dict[str, Any]:
+    special = [name for name in dir(kind) if name.startswith("__") and name.endswith("__")]
+    handed_on = [name for name in special if name not in _NOT_HANDED_ON]
+    methods: dict[str, Any] = {
+        name: _handing_on(name) for name in handed_on if callable(getattr(kind, name, None))
+    }
+    if kind.__hash__ is None:  # as where a class has `__eq__` alone
+        methods["__hash__"] = None
+    if hasattr(kind, "__get__"):
+        methods["__get__"] = _bind_function if kind is FunctionType else _bind
+    return methods
+
+
+def _handing_on(name: str) -> Callable[..., Any]:
+    compares = name in _COMPARISONS
+
+    @unseen
+    def method(self: Proxy, /, *args: Any, **kwargs: Any) -> Any:
+        original = original_of(self)
+        if compares and is_proxy(args[0]):
+            args = (original_of(args[0]),)
+        try:
+            result = getattr(type(original), name)(original, *args, **kwargs)
+        except BaseException as error:
+            leave_traceback(error)
+            raise
+        return self if result is original else result
+
+    method.__name__ = name
+    return method
+
+
+def _bind_function(self: Proxy, instance: Any, _: Any = None) -> Any:
+    return self if instance is None else MethodType(self, instance)  # type: ignore[arg-type]  # its call is a slot
+
+
+@unseen
+def _bind(self: Proxy, instance: Any, owner: Any = None) -> Any:
+    """Bind as the original does, which may be not at all."""
+    original = original_of(self)
+    try:
+        bound = type(original).__get__(original, instance, owner)
+    except BaseException as error:
+        leave_traceback(error)
+        raise
+    if type(bound) is MethodType and bound.__func__ is original:
+        return MethodType(self, bound.__self__)  # type: ignore[arg-type]
+    return _anew(self, bound)
+
+
+def _anew(self: Proxy, other: Any) -> Any:
+    """Return a proxy, as this one is, of what came of its original."""
+    return self if other is original_of(self) else _again(self)(other)
+
+
+def _own(self: Proxy, name: str) -> Any:
+    """Return an attribute that a proxy has its own of; None if this one has not."""
+    if name == "__call__":
+        return proxy_of(original_of(self).__call__, _run(self), tool_of(self), _again(self))
+    if name == "__signature__":
+        return _signature(original_of(self))
+    found = _methods(type(self)).get(name)
+    return None if found is None else MethodType(found, self)
+
+
+def _signature(original: Any) -> inspect.Signature | None:
+    """Return the signature that `inspect` would look for on the type of an object, by its call."""
+    if inspect.isroutine(original) or isinstance(original, functools.partial):
+        return None
+    if hasattr(original, "__wrapped__") or hasattr(original, "__signature__"):
+        return None
+    return inspect.signature(original)
+
+
+def _reduced(original: Any, protocol: int) -> Any:
+    if isinstance(original, FunctionType):
+        return original.__qualname__
+    reduce = copyreg.dispatch_table.get(type(original))
+    return original.__reduce_ex__(protocol) if reduce is None else reduce(original)
+
+
+def _found(original: Any, name: str) -> Any:
+    """Return what a module has under a name; None if it has nothing there."""
+    found: Any = sys.modules.get(getattr(original, "__module__", None) or "")
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
