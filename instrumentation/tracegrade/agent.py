@@ -8,7 +8,6 @@ A run inside a run is a nested agent: it inherits task, trial and sub-goal; deci
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import Token
 from types import TracebackType
 from typing import Any, Literal, get_args
 
@@ -17,16 +16,16 @@ from opentelemetry.context import Context
 from opentelemetry.trace import INVALID_SPAN, Span, set_span_in_context
 
 from tracegrade import names, steps
+from tracegrade.attachment import Attachment, current
 from tracegrade.content import write_text
 from tracegrade.definitions import definition_of
-from tracegrade.guard import expect, expect_number, guarded
+from tracegrade.guard import expect, expect_number, guarded, say
 from tracegrade.rollback.handlers import Rollback, Rollbacks
 from tracegrade.scope import (
     SCOPE_KEY,
     Attribute,
     Narrowed,
     Scope,
-    detach,
     scope_of,
     step_attributes,
 )
@@ -34,6 +33,30 @@ from tracegrade.state import state
 
 RunMode = Literal["production", "live", "mocked"]
 Outcome = Literal["success", "failure", "invalid"]
+
+
+class _Entered(Attachment):
+    """A run's block: its span, current until it ends."""
+
+    __slots__ = ("span",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.span: Span = INVALID_SPAN
+
+    def end(self, error: BaseException | None) -> None:
+        """End the span, unless it has ended."""
+        self.detach()
+        if self.span.is_recording():
+            self._end(error)
+
+    @guarded
+    def _end(self, error: BaseException | None) -> None:
+        try:
+            if error is not None and not _is_quiet(error):
+                steps.record_failure(self.span, error)
+        finally:
+            self.span.end()
 
 
 class AgentRun:
@@ -52,11 +75,16 @@ class AgentRun:
         self._own = content
         self._span: Span = INVALID_SPAN
         self._inside = Context()
-        self._token: Token[Context] | None = None
+        self._entered: list[_Entered] = []
+        self._is_running = False
         self._rollbacks = Rollbacks()
 
     def __enter__(self) -> "AgentRun":
-        self._start()
+        try:
+            self._start()
+        except BaseException as error:  # a signal: Python does not call __exit__ then
+            self._end(error)
+            raise
         return self
 
     def __exit__(
@@ -65,8 +93,13 @@ class AgentRun:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._rollbacks.end(failed=error is not None and not _is_quiet(error))
-        self._end(error)
+        entered = self._entered[-1:]
+        try:
+            self._rollbacks.end(failed=error is not None and not _is_quiet(error))
+            self._end(error)
+        finally:  # once more, where a signal interrupted it
+            for each in entered:
+                each.end(error)
 
     async def __aenter__(self) -> "AgentRun":
         return self.__enter__()
@@ -105,7 +138,8 @@ class AgentRun:
         steps.write_answer(self._context(), text)
         written = dict(self._own)  # one list of marks for what the user said and this
         steps.write_content(written, names.OUTPUT_MESSAGES, steps.output_messages(text))
-        self._span.set_attributes(written)
+        if self._is_open("answer"):
+            self._span.set_attributes(written)
 
     def rollback(self, name: str, *, undo: Mapping[str, Any]) -> Rollback:
         """Write down how to undo a write that is about to begin: on the disk at the return.
@@ -126,7 +160,8 @@ class AgentRun:
     def outcome(self, outcome: Outcome) -> None:
         """Say how the run ended, where the program knows it; other words are said once."""
         expect("outcome", outcome, get_args(Outcome))
-        self._span.set_attribute(names.OUTCOME, outcome)
+        if self._is_open("outcome"):
+            self._span.set_attribute(names.OUTCOME, outcome)
 
     def introduction(self) -> Mapping[str, Attribute]:
         """Return the agent's name, and what the user asked until a span that says it has ended.
@@ -149,7 +184,8 @@ class AgentRun:
 
     @guarded
     def _start(self) -> None:
-        outer = otel_context.get_current()
+        self._is_running = True
+        outer = current()
         attributes = {
             names.OPERATION_NAME: names.INVOKE_AGENT,
             names.AGENT_NAME: self.agent,
@@ -158,28 +194,37 @@ class AgentRun:
             **self._own,
         }
         name = f"{names.INVOKE_AGENT} {self.agent}"
-        self._span = state.tracer.start_span(name, outer, attributes=attributes)
+        entered = _Entered()
+        self._entered.append(entered)
+        self._span = entered.span = state.tracer.start_span(name, outer, attributes=attributes)
         inherited = dict(scope_of(outer).attributes)
         inherited.pop(names.DECISION_ID, None)
         scope = Scope(self, {**inherited, **self._scope})
         self._inside = otel_context.set_value(
             SCOPE_KEY, scope, set_span_in_context(self._span, outer)
         )
-        self._token = otel_context.attach(self._inside)
+        entered.inside = Context(self._inside)  # a copy: steps may be written after the end
+        entered.attach(outer)
 
-    @guarded
     def _end(self, error: BaseException | None) -> None:
-        if self._token is not None:
-            detach(self._token)
-        try:
-            if error is not None and not _is_quiet(error):
-                steps.record_failure(self._span, error)
-        finally:
-            self._span.end()
+        """End what was entered last."""
+        if not self._entered:
+            self._is_running = False
+            return
+        self._entered[-1].end(error)
+        self._entered.pop()
+        self._is_running = bool(self._entered)
+
+    def _is_open(self, step: str) -> bool:
+        """Return whether the run's span takes what it ends with; say it if it is over."""
+        if self._is_running:
+            return True
+        say(f"run.{step}", f"'{self.agent}' is not running, so its span does not say its {step}")
+        return False
 
     def _context(self) -> Context:
         """Return the current context if it is inside this run, else the run's own."""
-        context = otel_context.get_current()
+        context = current()
         return context if scope_of(context).run is self else self._inside
 
 

@@ -7,19 +7,18 @@ returned.
 """
 
 import time
-from contextvars import Token
 
-from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Tracer
 from opentelemetry.sdk.trace import Span as SdkSpan
-from opentelemetry.trace import Link, Span, SpanContext, set_span_in_context
+from opentelemetry.trace import INVALID_SPAN, Link, Span, SpanContext, set_span_in_context
 
 from tracegrade import names
 from tracegrade.arguments import Parameters
+from tracegrade.attachment import Attachment, current
 from tracegrade.content import SpanText, json_of, text_of, write_text
 from tracegrade.guard import guarded
-from tracegrade.scope import Attribute, detach, has_ended, own_attributes
+from tracegrade.scope import Attribute, has_ended, own_attributes
 from tracegrade.settings import Content
 from tracegrade.state import state
 from tracegrade.steps import record_failure
@@ -46,50 +45,48 @@ class WrappedTool:
             self.attributes[names.TOOL_COST] = cost
 
 
-class Call:
-    """A tool call that has begun and is the current span between `enter` and `leave`."""
+class Call(Attachment):
+    """One call of a tool, made before all else: its span is current from `begin` to its end.
 
-    __slots__ = ("_inside", "_token", "attributes", "parent", "span")
+    Whoever has it can end it, wherever a signal interrupts: in here, too.
+    """
 
-    def __init__(self, span: Span, parent: Context, attributes: dict[str, Attribute]) -> None:
-        self.span = span
-        self.parent = parent
-        self.attributes = attributes
-        self._inside = set_span_in_context(span, parent)
-        self._token: Token[Context] | None = None
+    __slots__ = ("attributes", "is_over", "parent", "span", "tool")
 
-    def enter(self) -> None:
-        """Make the tool's span the current one."""
-        self._token = otel_context.attach(self._inside)
+    def __init__(self, tool: WrappedTool) -> None:
+        super().__init__()
+        self.tool = tool
+        self.attributes: dict[str, Attribute] = {}
+        self.parent = Context()
+        self.span: Span = INVALID_SPAN
+        self.is_over = False
 
-    def leave(self) -> None:
-        """Make current again what was current before."""
-        if self._token is not None:
-            detach(self._token)
-            self._token = None
+    def close(self) -> None:
+        """Make sure that the call is over, where a signal may have interrupted its end."""
+        self.detach()
+        if not self.is_over:
+            _close(self)
 
 
 @guarded
-def begin(tool: WrappedTool, args: tuple[object, ...], kwargs: dict[str, object]) -> Call:
+def begin(call: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
     """Start the tool's span, with its arguments as they are now, and make it current."""
-    parent = otel_context.get_current()
+    tool = call.tool
+    call.parent = parent = current()
     settings = state.settings
-    attributes = {**tool.attributes, **own_attributes(parent)}
+    call.attributes = attributes = {**tool.attributes, **own_attributes(parent)}
     if settings.content is not Content.NONE:
         arguments = json_of(tool.parameters.by_name(args, kwargs), settings)
         write_text(attributes, names.TOOL_CALL_ARGUMENTS, arguments)
-    span = state.tracer.start_span(tool.span_name, parent, attributes=attributes)
-    call = Call(span, parent, attributes)
-    call.enter()
-    return call
+    call.span = span = state.tracer.start_span(tool.span_name, parent, attributes=attributes)
+    call.inside = set_span_in_context(span, parent)
+    call.attach(parent)
 
 
 @guarded
-def finish(call: Call | None, result: object) -> None:
+def finish(call: Call, result: object) -> None:
     """End the call with what the tool returned, and write down that the agent saw it."""
-    if call is None:
-        return
-    call.leave()
+    call.detach()
     try:
         if state.settings.content is not Content.NONE and call.span.is_recording():
             _write_result(call, _text_of_result(result))
@@ -98,15 +95,26 @@ def finish(call: Call | None, result: object) -> None:
 
 
 @guarded
-def fail(call: Call | None, error: BaseException) -> None:
-    """End the call with the exception that the tool raised."""
-    if call is None:
-        return
-    call.leave()
+def fail(call: Call, error: BaseException) -> None:
+    """End the call with the exception that the tool raised, unless it has ended."""
+    call.detach()
     try:
-        record_failure(call.span, error)
+        if call.span.is_recording():
+            record_failure(call.span, error)
     finally:
         _close(call)
+
+
+def refuse(
+    tool: WrappedTool, args: tuple[object, ...], kwargs: dict[str, object], error: BaseException
+) -> None:
+    """Write down a call that the tool does not take."""
+    call = Call(tool)
+    try:
+        begin(call, args, kwargs)
+        fail(call, error)
+    finally:
+        call.close()
 
 
 def _text_of_result(result: object) -> SpanText:
@@ -122,12 +130,15 @@ def _write_result(call: Call, result: SpanText) -> None:
             call.span.set_attribute(mark, call.attributes[mark])
 
 
+@guarded
 def _close(call: Call) -> None:
     """End the tool's span and follow it by its observation, which links to it."""
     tool_span = call.span
     if not tool_span.is_recording():
+        call.is_over = True
         return
     tool_span.end()
+    call.is_over = True
     has_ended(call.parent)
     attributes = {names.STEP_KIND: "observation", **own_attributes(call.parent)}
     seen = (Link(tool_span.get_span_context()),)

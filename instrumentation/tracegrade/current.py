@@ -6,9 +6,8 @@ the same: into the current span's trace.
 
 from collections.abc import Sequence
 
-from opentelemetry import context as otel_context
-
 from tracegrade import names, steps
+from tracegrade.attachment import current
 from tracegrade.guard import guarded
 from tracegrade.scope import Narrowed, scope_of
 
@@ -16,7 +15,7 @@ from tracegrade.scope import Narrowed, scope_of
 @guarded
 def plan(plan_steps: Sequence[steps.PlanStep]) -> None:
     """Write the current agent's plan; see `AgentRun.plan`."""
-    context = otel_context.get_current()
+    context = current()
     run = scope_of(context).run
     steps.write_plan(context, plan_steps, run.agent if run is not None else None)
 
@@ -24,19 +23,19 @@ def plan(plan_steps: Sequence[steps.PlanStep]) -> None:
 @guarded
 def thought(text: object) -> None:
     """Write what the current agent thought."""
-    steps.write_thought(otel_context.get_current(), text)
+    steps.write_thought(current(), text)
 
 
 @guarded
 def observe(text: object) -> None:
     """Write an observation that no tool returned."""
-    steps.write_observation(otel_context.get_current(), text)
+    steps.write_observation(current(), text)
 
 
 @guarded
 def answer(text: object) -> None:
     """Write the current agent's final answer."""
-    context = otel_context.get_current()
+    context = current()
     run = scope_of(context).run
     if run is not None:
         run.answer(text)

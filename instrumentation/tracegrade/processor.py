@@ -3,10 +3,10 @@
 Our own spans carry it from their start.
 """
 
-from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import Span, SpanProcessor
 
+from tracegrade.attachment import current
 from tracegrade.guard import guarded
 from tracegrade.scope import OUTSIDE, scope_of, step_attributes
 from tracegrade.state import SCOPE_NAME
@@ -25,9 +25,9 @@ class ScopeProcessor(OwnProcessor):
         scope = span.instrumentation_scope
         if scope is not None and scope.name == SCOPE_NAME:
             return
-        context = otel_context.get_current() if parent_context is None else parent_context
+        context = current() if parent_context is None else parent_context
         if scope_of(context) is OUTSIDE:
-            context = otel_context.get_current()
+            context = current()
         if scope_of(context) is not OUTSIDE:
             span.set_attributes(step_attributes(context))
 

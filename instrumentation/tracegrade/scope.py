@@ -7,7 +7,6 @@ made once, so that each span inside takes them by one dict update.
 import itertools
 import time
 from collections.abc import Mapping
-from contextvars import Token
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final, Protocol
@@ -16,6 +15,7 @@ from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 
 from tracegrade import names
+from tracegrade.attachment import Attachment, current
 from tracegrade.guard import guarded
 
 Attribute = str | bool | int | float | tuple[str, ...]
@@ -86,31 +86,34 @@ def has_ended(context: Context) -> None:
         run.introduced()
 
 
-def detach(token: Token[Context]) -> None:
-    """Make current again what was current before an `attach`.
-
-    A block that an abandoned stream left open is closed by another task or thread, whose context
-    it never changed. OpenTelemetry's own `detach` logs a traceback for that.
-    """
-    try:
-        token.var.reset(token)
-    except (ValueError, RuntimeError):  # made in another context, or used already
-        return
-
-
 class Narrowed:
     """`with` (or `async with`) block in which the scope has one more attribute."""
 
     def __init__(self, key: str, value: Attribute) -> None:
         self._key = key
         self._value = value
-        self._tokens: list[Token[Context]] = []
+        self._entered: list[Attachment] = []
+
+    def __enter__(self) -> None:
+        try:
+            self._enter()
+        except BaseException:  # a signal: Python does not call __exit__ then
+            self._leave()
+            raise
 
     @guarded
-    def __enter__(self) -> None:
-        context = otel_context.get_current()
+    def _enter(self) -> None:
+        attachment = Attachment()
+        self._entered.append(attachment)
+        context = current()
         scope = scope_of(context).narrowed(self._key, self._value)
-        self._tokens.append(otel_context.attach(otel_context.set_value(SCOPE_KEY, scope, context)))
+        attachment.inside = otel_context.set_value(SCOPE_KEY, scope, context)
+        attachment.attach(context)
+
+    def _leave(self) -> None:
+        if self._entered:
+            self._entered[-1].detach()
+            self._entered.pop()
 
     def __exit__(
         self,
@@ -118,8 +121,12 @@ class Narrowed:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._tokens:
-            detach(self._tokens.pop())
+        entered = self._entered[-1:]
+        try:
+            self._leave()
+        finally:  # once more, where a signal interrupted it
+            for each in entered:
+                each.detach()
 
     async def __aenter__(self) -> None:
         self.__enter__()

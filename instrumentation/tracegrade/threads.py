@@ -9,11 +9,12 @@ import functools
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar
 
-from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 
+from tracegrade.attachment import current, runtime
 from tracegrade.guard import guarded
 from tracegrade.scope import OUTSIDE, scope_of
 
@@ -43,7 +44,7 @@ def _starting(start: Any) -> Any:
 
 @guarded
 def _give_context(thread: Any) -> None:
-    context = otel_context.get_current()
+    context = current()
     if scope_of(context) is not OUTSIDE:
         # On the instance, since a subclass may have its own `run`.
         thread.run = functools.partial(_run_in, context, thread.run)
@@ -54,15 +55,17 @@ def _submitting(submit: Any) -> Any:
     def submit_with_context(pool: Any, function: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         # Outside of a run too: the worker may have been started inside one, and must forget it.
         future: Future[Any]
-        future = submit(pool, _run_in, otel_context.get_current(), function, *args, **kwargs)
+        future = submit(pool, _run_in, current(), function, *args, **kwargs)
         return future
 
     return submit_with_context
 
 
 def _run_in(context: Context, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    token = otel_context.attach(context)
+    here = runtime()
+    token = here.attach(context)
     try:
         return function(*args, **kwargs)
     finally:
-        otel_context.detach(token)
+        with suppress(Exception):  # another vendor's may raise anything
+            here.detach(token)

@@ -17,7 +17,7 @@ from types import CoroutineType, MethodType
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from tracegrade.arguments import Parameters
-from tracegrade.call import WrappedTool, begin, fail, finish
+from tracegrade.call import Call, WrappedTool, begin, fail, finish
 from tracegrade.guard import came_by_signal, expect, expect_number, report, say
 from tracegrade.steps import EFFECTS
 from tracegrade.wrapping.coroutines import coroutine, resumed
@@ -164,16 +164,21 @@ def _kind_of_runner(target: Callable[..., Any]) -> Callable[..., Callable[..., A
 def _plain(function: Callable[..., Any], _: Any, tool: WrappedTool) -> Callable[..., Any]:
     @unseen
     def run(*args: Any, **kwargs: Any) -> Any:
-        call = begin(tool, args, kwargs)
+        call = Call(tool)
         try:
+            begin(call, args, kwargs)
             result = function(*args, **kwargs)
+            if type(result) is CoroutineType:  # a decorator hid that the tool is a coroutine
+                begun, call = call, Call(tool)
+                begun.detach()
+                return resumed(begun, result)
+            finish(call, result)
         except BaseException as error:
             leave_traceback(error)
             fail(call, error)
             raise
-        if type(result) is CoroutineType:  # a decorator hid that the tool is a coroutine
-            return resumed(call, result)
-        finish(call, result)
+        finally:
+            call.close()
         return result
 
     return run

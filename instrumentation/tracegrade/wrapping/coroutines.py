@@ -11,7 +11,8 @@ from collections.abc import Callable
 from types import CoroutineType, MethodType
 from typing import Any, Final, TypeAlias
 
-from tracegrade.call import Call, WrappedTool, begin, fail, finish
+from tracegrade.attachment import current
+from tracegrade.call import Call, WrappedTool, begin, fail, finish, refuse
 from tracegrade.wrapping.frames import leave_traceback, named_as, unseen
 
 Coroutine: TypeAlias = "CoroutineType[Any, Any, Any]"
@@ -25,14 +26,17 @@ def coroutine(function: Callable[..., Any], target: Any, tool: WrappedTool) -> C
 
     @named_as(target)
     async def delegate(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        call = begin(tool, args, kwargs)
+        call = Call(tool)
         try:
+            begin(call, args, kwargs)
             result = await function(*args, **kwargs)
+            finish(call, result)
         except BaseException as error:
             leave_traceback(error)
             fail(call, error)
             raise
-        finish(call, result)
+        finally:
+            call.close()
         return result
 
     @unseen
@@ -41,7 +45,7 @@ def coroutine(function: Callable[..., Any], target: Any, tool: WrappedTool) -> C
             function(*args, **kwargs).close()
         except BaseException as error:  # it does not take these arguments
             leave_traceback(error)
-            fail(begin(tool, args, kwargs), error)
+            refuse(tool, args, kwargs, error)
             raise
         return delegate(args, kwargs)
 
@@ -60,23 +64,22 @@ def _runs_nothing(target: Any) -> bool:
     return bool(code is not None and code.co_flags & inspect.CO_COROUTINE)
 
 
-def resumed(call: Call | None, running: Coroutine) -> Any:
+def resumed(call: Call, running: Coroutine) -> Any:
     """Return a coroutine that does as `running` and ends the call when that is done."""
-    if call is not None:
-        call.leave()
 
     @named_as(running)
     async def resume() -> Any:
         _not_begun.pop(id(running), None)
-        if call is not None:
-            call.enter()
         try:
+            call.attach(current())
             result = await running
+            finish(call, result)
         except BaseException as error:
             leave_traceback(error)
             fail(call, error)
             raise
-        finish(call, result)
+        finally:
+            call.close()
         return result
 
     ours: Any = resume()

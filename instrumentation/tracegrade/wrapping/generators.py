@@ -8,7 +8,8 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any
 
-from tracegrade.call import Call, WrappedTool, begin, fail, finish
+from tracegrade.attachment import current
+from tracegrade.call import Call, WrappedTool, begin, fail, finish, refuse
 from tracegrade.content import SpanText, json_of, text_of
 from tracegrade.guard import guarded
 from tracegrade.state import state
@@ -42,31 +43,28 @@ class Yielded:
 class _Inside:
     """`with` block in which the tool runs: its span is current, and a raise ends the call."""
 
-    def __init__(self, call: Call | None, yielded: Yielded) -> None:
+    def __init__(self, call: Call) -> None:
         self._call = call
-        self._yielded = yielded
+        self.yielded = Yielded()
 
     def __enter__(self) -> None:
-        if self._call is not None:
-            self._call.enter()
+        try:
+            self._call.attach(current())
+        except BaseException:  # a signal: Python does not call __exit__ then
+            self._call.detach()
+            raise
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is not None:
-            leave_traceback(error)
-        if self._call is not None:
-            self._call.leave()
-        if isinstance(error, (StopIteration, StopAsyncIteration, GeneratorExit)):
-            finish(self._call, self._yielded.written())
-        elif error is not None:
-            fail(self._call, error)
-
-
-def _started(tool: WrappedTool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
-    """Return a call that has begun and is not current yet."""
-    call = begin(tool, args, kwargs)
-    if call is not None:
-        call.leave()
-    return call
+        try:
+            if error is not None:
+                leave_traceback(error)
+            self._call.detach()
+            if isinstance(error, (StopIteration, StopAsyncIteration, GeneratorExit)):
+                finish(self._call, self.yielded.written())
+            elif error is not None:
+                fail(self._call, error)
+        finally:  # once more, where a signal interrupted it
+            self._call.detach()
 
 
 def generator(function: Callable[..., Any], target: Any, tool: WrappedTool) -> Callable[..., Any]:
@@ -76,24 +74,32 @@ def generator(function: Callable[..., Any], target: Any, tool: WrappedTool) -> C
     def delegate(
         running: Generator[Any, Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Generator[Any, Any, Any]:
-        yielded = Yielded()
-        inside = _Inside(_started(tool, args, kwargs), yielded)
-        resume: Callable[[Any], Any]
-        sent: Any
-        resume, sent = running.send, None
-        while True:
-            try:
-                with inside:
-                    value = resume(sent)
-            except StopIteration as stop:
-                return stop.value
-            yielded.add(value)
-            try:
-                sent = yield value
-                resume = running.send
-            except BaseException as error:  # noqa: BLE001 - thrown in by the caller, for the tool
-                leave_traceback(error)
-                resume, sent = running.throw, error
+        call = Call(tool)
+        try:
+            begin(call, args, kwargs)
+            call.detach()
+            inside = _Inside(call)
+            resume: Callable[[Any], Any]
+            sent: Any
+            resume, sent = running.send, None
+            while True:
+                try:
+                    with inside:
+                        value = resume(sent)
+                except StopIteration as stop:
+                    return stop.value
+                inside.yielded.add(value)
+                try:
+                    sent = yield value
+                    resume = running.send
+                except BaseException as error:  # noqa: BLE001 - the caller's, for the tool
+                    leave_traceback(error)
+                    resume, sent = running.throw, error
+        except BaseException as error:
+            fail(call, error)
+            raise
+        finally:
+            call.close()
 
     return _making(function, delegate, tool)
 
@@ -107,21 +113,29 @@ def async_generator(
     async def delegate(
         running: AsyncGenerator[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> AsyncGenerator[Any, Any]:
-        yielded = Yielded()
-        inside = _Inside(_started(tool, args, kwargs), yielded)
-        step = _first_step(running)
-        while True:
-            try:
-                with inside:
-                    value = await step
-            except StopAsyncIteration:
-                return
-            yielded.add(value)
-            try:
-                step = running.asend((yield value))
-            except BaseException as error:  # noqa: BLE001 - thrown in by the caller, for the tool
-                leave_traceback(error)
-                step = running.athrow(error)
+        call = Call(tool)
+        try:
+            begin(call, args, kwargs)
+            call.detach()
+            inside = _Inside(call)
+            step = _first_step(running)
+            while True:
+                try:
+                    with inside:
+                        value = await step
+                except StopAsyncIteration:
+                    return
+                inside.yielded.add(value)
+                try:
+                    step = running.asend((yield value))
+                except BaseException as error:  # noqa: BLE001 - the caller's, for the tool
+                    leave_traceback(error)
+                    step = running.athrow(error)
+        except BaseException as error:
+            fail(call, error)
+            raise
+        finally:
+            call.close()
 
     return _making(function, delegate, tool)
 
@@ -135,7 +149,7 @@ def _making(
             running = function(*args, **kwargs)
         except BaseException as error:  # it does not take these arguments
             leave_traceback(error)
-            fail(begin(tool, args, kwargs), error)
+            refuse(tool, args, kwargs, error)
             raise
         return delegate(running, args, kwargs)
 

@@ -1,0 +1,182 @@
+"""Makes a context current, and gives back what was current before, whatever interrupts.
+
+OpenTelemetry's runtime context is contextvars' as a rule. Another vendor's may lose what it cannot
+express: ddtrace's keeps the span alone, and never lets go of one that is not its own. There we
+keep our contexts to ourselves, in a variable of our own, so that the host's are what they were.
+"""
+
+from contextvars import Context as Variables
+from contextvars import ContextVar, Token
+from typing import Any, Final, Protocol
+
+from opentelemetry import context as otel_context
+from opentelemetry.context import Context
+from opentelemetry.context.contextvars_context import ContextVarsRuntimeContext
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.trace import get_current_span
+
+
+class Runtime(Protocol):
+    """What knows which context is current."""
+
+    def attach(self, context: Context, /) -> Any:
+        """Make a context current, and return a token to detach it by."""
+
+    def get_current(self) -> Context:
+        """Return the current context."""
+
+    def detach(self, token: Any, /) -> None:
+        """Make current again what was current before `attach`."""
+
+
+class _Foreign(Context):
+    """What the host's runtime says is current, where none of our contexts is."""
+
+
+class _Beside:
+    """Keeps our contexts beside a runtime that would lose them."""
+
+    def __init__(self, host: Runtime) -> None:
+        self._host = host
+        self._ours: ContextVar[Context | None] = ContextVar("tracegrade-context", default=None)
+
+    def attach(self, context: Context) -> tuple[Token[Context | None], Any]:
+        """Make a context current for us; for the host, if the span is one of its vendor's."""
+        token = self._ours.set(None if isinstance(context, _Foreign) else context)
+        span = get_current_span(context)
+        is_theirs = span.is_recording() and not isinstance(span, ReadableSpan)
+        if not is_theirs or isinstance(context, _Foreign):
+            return token, None
+        return token, (self._host.attach(context),)
+
+    def get_current(self) -> Context:
+        """Return our current context, else the host's."""
+        ours = self._ours.get()
+        if ours is not None:
+            return ours
+        try:
+            return _Foreign(self._host.get_current())
+        except Exception:  # noqa: BLE001 - another vendor's may raise anything
+            return _Foreign()
+
+    def detach(self, token: tuple[Token[Context | None], Any]) -> None:
+        """Make current again what was current before."""
+        ours, theirs = token
+        if theirs is not None:
+            self._host.detach(theirs[0])
+        self._ours.reset(ours)
+
+
+_host: Runtime | None = None
+_runtime: Runtime
+
+
+def runtime() -> Runtime:
+    """Return OpenTelemetry's runtime context, or our own beside one that loses contexts."""
+    found = otel_context._RUNTIME_CONTEXT
+    return _runtime if found is _host else _choose(found)
+
+
+def current() -> Context:
+    """Return the current context."""
+    return runtime().get_current()
+
+
+def _choose(found: Runtime) -> Runtime:
+    global _host, _runtime  # noqa: PLW0603 - one for a process, as OpenTelemetry's
+    # In variables of no one's, so that nothing of the host is current there.
+    _runtime = found if Variables().run(_keeps, found) else _Beside(found)
+    _host = found
+    return _runtime
+
+
+def _keeps(found: Runtime) -> bool:
+    """Return whether a runtime gives back the contexts that it is given."""
+    if type(found) is ContextVarsRuntimeContext:
+        return True
+    key = otel_context.create_key("tracegrade-trial")
+    try:
+        token = found.attach(otel_context.set_value(key, key, found.get_current()))
+        kept = found.get_current().get(key) == key
+        found.detach(token)
+        return kept and key not in found.get_current()
+    except Exception:  # noqa: BLE001 - another vendor's may raise anything
+        return False
+
+
+_NONE: Final = Context()
+
+
+class Attachment:
+    """A context of ours that is current from `attach` to `detach`, in the host's code between.
+
+    `detach` may be called again, so that a caller whom a signal interrupts can make sure.
+    """
+
+    __slots__ = ("_is_attached", "_outside", "_runtime", "_token", "inside")
+
+    def __init__(self) -> None:
+        self.inside: Context = _NONE
+        """The context that is ours alone; attached only if there is one."""
+        self._outside: Context = _NONE
+        self._is_attached = False
+        self._token: Any = None
+        self._runtime: Runtime = _runtime
+
+    def attach(self, outside: Context) -> None:
+        """Make our context current, where `outside` is."""
+        if self.inside is _NONE:
+            return
+        self._runtime = runtime()
+        self._outside = outside
+        self._is_attached = True  # before it is: an interrupt may come between
+        self._token = self._runtime.attach(self.inside)
+
+    def detach(self) -> None:
+        """Make current again what was current before."""
+        if not self._is_attached:
+            return
+        current = self._runtime.get_current()
+        if current is self.inside or current == self.inside:
+            self._give_back()
+        else:
+            self._withdraw(current)
+        self._is_attached = False
+
+    def _give_back(self) -> None:
+        token, self._token = self._token, None
+        if token is not None:
+            try:
+                self._runtime.detach(token)
+            except Exception:  # noqa: BLE001 - of another task or thread; a vendor's raises anything
+                token = None
+        if token is None:  # or an interrupt took it
+            self._runtime.attach(self._outside)
+            self._empty()
+
+    def _withdraw(self, current: Context) -> None:
+        """Take out what is ours, where another context is current than the one that we made so.
+
+        A stream that was abandoned is closed by another task, and of two streams that take turns
+        the first may end first. Whoever still has our context, or goes back to it, finds in it
+        what was current before; a context that the host made of it stays, without what is ours.
+        """
+        ours = self._ours()
+        if any(current.get(key) is value for key, value in ours.items()):
+            kept = {key: value for key, value in current.items() if ours.get(key) is not value}
+            before = {key: self._outside[key] for key in ours if key in self._outside}
+            self._runtime.attach(Context({**before, **kept}))
+        self._empty()
+
+    def _ours(self) -> dict[str, object]:
+        outside = self._outside
+        return {key: value for key, value in self.inside.items() if outside.get(key) is not value}
+
+    def _empty(self) -> None:
+        """Make our context read as what was current before, for whoever still has it."""
+        for key in self._ours():
+            dict.pop(self.inside, key, None)
+        dict.update(self.inside, self._outside)
+
+
+runtime()

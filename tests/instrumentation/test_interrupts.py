@@ -1,0 +1,194 @@
+"""Wherever a signal interrupts, what was current before is current again, and spans have ended."""
+
+import dis
+import linecache
+import signal
+import sys
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import suppress
+from types import FrameType
+from typing import Any
+
+import pytest
+from opentelemetry import context as otel_context
+from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
+from tests.slow import slow_after
+
+import tracegrade
+from tracegrade.state import state
+
+from .conftest import Spans
+
+
+@tracegrade.tool
+def plain(number: int) -> int:
+    """Return the number."""
+    return number
+
+
+@tracegrade.tool
+def failing(number: int) -> int:
+    """Fail."""
+    raise LookupError(number)
+
+
+@tracegrade.tool
+async def awaited(number: int) -> int:
+    """Return the number."""
+    return number
+
+
+@tracegrade.tool
+def stream(number: int) -> Generator[int, None, None]:
+    """Yield numbers."""
+    yield from range(number)
+
+
+@tracegrade.tool
+async def async_stream(number: int) -> AsyncGenerator[int, None]:
+    """Yield numbers."""
+    for each in range(number):
+        yield each
+
+
+async def read() -> None:
+    """Read an async stream."""
+    async for _ in async_stream(2):
+        pass
+
+
+def fails() -> None:
+    """Call a tool that fails."""
+    with suppress(LookupError):
+        failing(1)
+
+
+def run_to_its_end(coroutine: Any) -> None:
+    """Run a coroutine that waits for nothing."""
+    try:
+        coroutine.send(None)
+    except StopIteration:
+        return
+
+
+def sub_goals() -> None:
+    """Enter blocks of a run that is not current."""
+    with tracegrade.sub_goal("g"), tracegrade.decision("d"):
+        pass
+
+
+def runs() -> None:
+    """Run an agent."""
+    with tracegrade.agent_run("a", task="t"):
+        pass
+
+
+DELIVERED = {"RESUME", "CALL", "CALL_FUNCTION_EX", "CALL_KW", "JUMP_BACKWARD"}
+"""Behind which instructions Python looks for signals."""
+
+
+class Interrupt:
+    """Raises SIGINT at one of the places where a program may hear of it."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+        self.seen = 0
+        self.place = ""
+
+    def run(self, program: Callable[[], object]) -> bool:
+        """Run a program, and return whether it was interrupted."""
+        sys.settrace(self._of_frame)
+        try:
+            program()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(None)
+        return False
+
+    def _of_frame(self, frame: FrameType, event: str, _: object) -> Any:
+        frame.f_trace_opcodes = True
+        frame.f_trace_lines = False
+        code, before = frame.f_code.co_code, "RESUME"
+
+        def of_instruction(frame: FrameType, event: str, _: object) -> Any:
+            nonlocal before
+            if event == "opcode":
+                now = dis.opname[code[frame.f_lasti]]
+                if before in DELIVERED and now != "PUSH_EXC_INFO":  # else the call has raised
+                    self._may_come(frame)
+                before = now
+            return of_instruction
+
+        return of_instruction
+
+    def _may_come(self, frame: FrameType) -> None:
+        self.seen += 1
+        if self.seen == self.at:
+            line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+            self.place = f"{frame.f_code.co_filename} {frame.f_code.co_name}: {line}"
+            signal.raise_signal(signal.SIGINT)
+
+
+class Open(SpanProcessor):
+    """Knows which spans have started and not ended."""
+
+    def __init__(self) -> None:
+        self.spans: set[int] = set()
+
+    def on_start(self, span: Span, parent_context: object = None) -> None:
+        """Remember the span."""
+        self.spans.add(span.get_span_context().span_id)
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Forget the span."""
+        context = span.get_span_context()
+        assert context is not None
+        self.spans.discard(context.span_id)
+
+
+PROGRAMS: dict[str, Callable[[], object]] = {
+    "plain": lambda: plain(1),
+    "failing": fails,
+    "stream": lambda: list(stream(2)),
+    "coroutine": lambda: run_to_its_end(awaited(1)),
+    "async_stream": lambda: run_to_its_end(read()),
+    "sub_goals": sub_goals,
+    "run": runs,
+}
+
+
+EXIT_BEGINS = "__exit__: entered = self._entered[-1:]"
+"""Python calls no `__exit__` again that a signal interrupts before its first instruction."""
+UNKNOWN_YET = ("start_span(", "start(", "wrapper: try:")
+"""Where a span has begun that nobody was told of; it is never sent."""
+
+
+@pytest.mark.parametrize("step", slow_after(1, [11, 1]))
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_was_current_is_current_again(spans: Spans, name: str, step: int) -> None:
+    """At each place, ours or OpenTelemetry's; and what has begun ends."""
+    program = PROGRAMS[name]
+    program()
+    before = otel_context.get_current()
+    provider = state.provider
+    assert provider is not None
+    opened = Open()
+    provider.add_span_processor(opened)
+    leaks, left_open, at = [], [], 1
+    while (interrupt := Interrupt(at)).run(program):
+        if otel_context.get_current() is not before:
+            leaks.append(interrupt.place)
+            otel_context.attach(before)
+        if opened.spans:
+            left_open.append(interrupt.place)
+            opened.spans.clear()
+        at += step
+
+    assert at > 20
+    assert [place for place in leaks if not place.endswith(EXIT_BEGINS)] == []
+    # A processor that is interrupted is one that those behind it hear nothing from.
+    ours = {each for each in left_open if "/tracegrade/" in each and "/sending/" not in each}
+    assert {each for each in ours if not any(text in each for text in UNKNOWN_YET)} <= {
+        each for each in ours if each.endswith(EXIT_BEGINS)
+    }
