@@ -14,13 +14,15 @@ from opentelemetry.sdk.trace.export import SpanExporter
 
 from tracegrade import names
 from tracegrade.guard import guarded, say
-from tracegrade.patching import awaits_patching
+from tracegrade.host.endings import send_before_the_end
+from tracegrade.host.patching import awaits_patching
+from tracegrade.host.processes import carry_to_children
+from tracegrade.host.threads import carry_context
 from tracegrade.processor import OwnProcessor, ScopeProcessor
 from tracegrade.sending.batches import ExportProcessor
 from tracegrade.sending.export import CleanExporter
 from tracegrade.settings import Redact, Settings
-from tracegrade.state import SCOPE_NAME, VERSION, state
-from tracegrade.threads import carry_context
+from tracegrade.state import SCOPE_NAME, VERSION, Given, state
 
 # The SDK's 128 evicts the oldest: a long conversation in another instrumentation's indexed
 # attributes would lose its beginning, and the span its name.
@@ -72,8 +74,18 @@ def init(
     else:
         state.owns_provider = state.may_skip_start = True
         _write_to(_own_provider(attributes), exporter)
+    state.given = _together(state.given, Given((service, release, environment), exporter is None))
     carry_context()
-    _send_at_the_end_of_children()
+    carry_to_children()
+    send_before_the_end()
+
+
+def _together(before: Given, now: Given) -> Given:
+    """Return what two calls have given; of each name, the last counts."""
+    service, release, environment = (
+        new if new is not None else old for old, new in zip(before.names, now.names, strict=True)
+    )
+    return Given((service, release, environment), before.can_be_sent and now.can_be_sent)
 
 
 @guarded
@@ -82,22 +94,6 @@ def flush(timeout_secs: float = 10) -> None:
     end = time.monotonic() + timeout_secs
     for sending in state.sending:
         sending.force_flush(max(0, int((end - time.monotonic()) * 1000)))
-
-
-def _send_at_the_end_of_children() -> None:
-    """Make a forked child of `multiprocessing` send its spans: it ends without `atexit`."""
-    from multiprocessing import util  # noqa: PLC0415 - not needed before
-
-    def at_exit(_: object) -> None:
-        util.Finalize(None, _shut_down, exitpriority=-1)  # after all that may still write spans
-
-    util.register_after_fork(state, at_exit)
-
-
-@guarded
-def _shut_down() -> None:
-    if state.provider is not None:
-        state.provider.shutdown()
 
 
 class _OwnProvider(TracerProvider):

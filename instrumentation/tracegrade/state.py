@@ -4,7 +4,7 @@ Without `init`, spans go to whatever TracerProvider the host has, or nowhere.
 """
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
 SCOPE_NAME: Final = "tracegrade"
 VERSION: Final = "0.1.0"
+
+
+class Given(NamedTuple):
+    """What `init` was given, for a child process."""
+
+    names: tuple[str | None, str | None, str | None] = (None, None, None)
+    """Service, release and environment."""
+    can_be_sent: bool = True
+    """Whether that was all, but for `redact=`: an exporter is of its process."""
 
 
 @dataclass
@@ -33,6 +42,8 @@ class State:
     each of its processors."""
     sending: list["ExportProcessor"] = field(default_factory=list)
     """What sends spans."""
+    given: Given = field(default_factory=Given)
+    """What `init` was given last."""
     settings: Settings = field(default_factory=Settings.from_environment)
 
 

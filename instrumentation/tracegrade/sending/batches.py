@@ -265,8 +265,10 @@ class ExportProcessor(OwnProcessor):
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Send all that waits, for so long at most, and return whether it was taken or refused."""
+        if self._closed and self._thread is not None:  # asked while it ends, by a signal's handler
+            self._thread.join(timeout_millis / 1000)
         if self._closed or not (self._spans or self._held):
-            return not self._closed
+            return not (self._spans or self._held)
         ask = _Flush()
         if self._asks is None:
             self._answer(ask, self._send_all(asked=True))
@@ -274,6 +276,12 @@ class ExportProcessor(OwnProcessor):
             self._asks.put(ask)
         self._is_stuck = not ask.done.wait(timeout_millis / 1000)
         return ask.all_sent and self._exporter.force_flush(timeout_millis)
+
+    def say_what_waits(self) -> None:
+        """Count what waits as lost, and say so: the process goes on as another program."""
+        left = len(self._held) + len(self._spans)
+        if left:
+            self._exporter.lose(self._why or NO_ANSWER, left)
 
     def shutdown(self) -> None:
         """Send what waits, within the time there is, and count what is left."""

@@ -1,0 +1,237 @@
+"""Children of `multiprocessing` send their spans, into the run in which they were started.
+
+One that is forked has all of that. One that is spawned, or comes from a fork server, knows nothing
+but what it is sent: the process that is pickled for it takes along what `init` was given, and the
+run's task, trial and span. A task of a process pool takes the run in which it was submitted.
+
+Workers of a `multiprocessing.Pool` are ended by SIGTERM as a rule, where `with Pool()` ends. They
+send their spans first, and then end by that signal.
+"""
+
+import functools
+import os
+import pickle
+import signal
+from collections.abc import Callable, Mapping
+from concurrent.futures import process as pools
+from multiprocessing import context, process, util
+from multiprocessing.pool import worker  # type: ignore[attr-defined]  # not in its stub
+from typing import Any, Final, NamedTuple
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, TraceState
+
+from tracegrade.agent import AgentRun
+from tracegrade.attachment import current, runtime
+from tracegrade.guard import guarded, say
+from tracegrade.scope import OUTSIDE, SCOPE_KEY, Attribute, Scope, scope_of
+from tracegrade.state import Given, state
+
+POOL_EXIT_MILLIS: Final = 2000
+"""How long a worker of a pool that is ended may take to send its spans."""
+
+_PATCHED: Final = "__tracegrade_sends__"
+
+_BEGINNING: Final = """
+try:
+    from tracegrade.host.processes import begin_child
+except ImportError:
+    pass
+else:
+    begin_child(sent)
+"""
+"""What a spawned child runs once it has imported the program; it may have no tracegrade."""
+
+
+class PlaceInRun(NamedTuple):
+    """Where in a run a child, or a task of a pool, was started."""
+
+    trace_id: int
+    span_id: int
+    flags: int
+    trace_state: str
+    agent: str | None
+    attributes: dict[str, Attribute]
+
+
+class ChildStart(NamedTuple):
+    """What a spawned child is told."""
+
+    given: Given | None
+    """What `init` was given; None if the child is not to call it."""
+    redact: bytes
+    """The user's rule, pickled; it can be loaded once the program has been imported."""
+    place: PlaceInRun | None
+    is_worker: bool
+    """Whether it is a worker of a `multiprocessing.Pool`."""
+
+
+def carry_to_children() -> None:
+    """Make children of `multiprocessing` send their spans, into the run they were started in."""
+    if hasattr(pools._WorkItem, _PATCHED):
+        return
+    setattr(pools._WorkItem, _PATCHED, True)
+    util.register_after_fork(state, lambda _: _at_the_beginning_of_a_child())
+    process.BaseProcess.__getstate__ = _with_ours  # type: ignore[assignment, method-assign]
+    pools._WorkItem.__init__ = _submitting(pools._WorkItem.__init__)  # type: ignore[method-assign]
+
+
+def _with_ours(child: process.BaseProcess) -> object:
+    """Return what a process is pickled as: what it holds and, for a child to be, ours."""
+    held = object.__getstate__(child)
+    if context.get_spawning_popen() is None or type(held) is not dict:
+        return held
+    return {**held, "_tracegrade": _Beginning(_what_to_send(child))}
+
+
+class _Beginning:
+    """Unpickled, it is run."""
+
+    def __init__(self, sent: ChildStart | None) -> None:
+        # As plain data, which a child without tracegrade can read as well.
+        self._sent = pickle.dumps(sent)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return exec, (_BEGINNING, {"sent": self._sent})
+
+
+@guarded
+def _what_to_send(child: process.BaseProcess) -> ChildStart | None:
+    if state.provider is None:
+        return None
+    redact = _pickled(state.settings.redact)
+    can_begin = state.given.can_be_sent and redact is not None
+    if not can_begin:
+        say(
+            "init: children",
+            "a spawned child sends no spans unless it calls tracegrade.init itself: what this "
+            "process was given as redact= or exporter= cannot be sent to it",
+        )
+    is_worker = getattr(child, "_target", None) is worker
+    return ChildStart(state.given if can_begin else None, redact or b"", _place(), is_worker)
+
+
+def _pickled(redact: object) -> bytes | None:
+    try:
+        return pickle.dumps(redact)
+    except Exception:  # noqa: BLE001 - whatever it is made of
+        return None
+
+
+@guarded
+def _place() -> PlaceInRun | None:
+    """Return where the current code is in a run; None outside of any."""
+    here = current()
+    scope = scope_of(here)
+    if scope is OUTSIDE:
+        return None
+    span = trace.get_current_span(here).get_span_context()
+    return PlaceInRun(
+        span.trace_id,
+        span.span_id,
+        int(span.trace_flags),
+        span.trace_state.to_header(),
+        None if scope.run is None else scope.run.agent,
+        dict(scope.attributes),
+    )
+
+
+class _RunOfTheParent(AgentRun):
+    """A run whose own span another process writes."""
+
+    def __init__(self, agent: str, attributes: Mapping[str, Attribute], inside: Context) -> None:
+        super().__init__(agent, {}, {}, {})
+        self._inside = otel_context.set_value(SCOPE_KEY, Scope(self, attributes), inside)
+
+
+def _context_at(place: PlaceInRun | None) -> Context:
+    if place is None:
+        return Context()
+    span = SpanContext(
+        place.trace_id,
+        place.span_id,
+        is_remote=True,
+        trace_flags=TraceFlags(place.flags),
+        trace_state=TraceState.from_header([place.trace_state]),
+    )
+    inside = trace.set_span_in_context(NonRecordingSpan(span), Context())
+    if place.agent is None:
+        return otel_context.set_value(SCOPE_KEY, Scope(None, place.attributes), inside)
+    return _RunOfTheParent(place.agent, place.attributes, inside)._inside
+
+
+@guarded
+def begin_child(pickled: bytes) -> None:
+    """Do in a spawned child what a forked one need not: start tracegrade, and enter the run."""
+    from tracegrade.provider import init  # noqa: PLC0415 - it imports this module
+
+    sent: ChildStart | None = pickle.loads(pickled)  # noqa: S301 - the parent's
+    if sent is None:
+        return
+    if state.provider is None and sent.given is not None:
+        init(*sent.given.names, redact=pickle.loads(sent.redact))  # noqa: S301 - as above
+    if state.provider is not None and sent.is_worker:
+        _end_as_a_worker()
+    runtime().attach(_context_at(sent.place))
+
+
+@guarded
+def _at_the_beginning_of_a_child() -> None:
+    util.Finalize(None, _shut_down, exitpriority=-1)  # after all that may still write spans
+    if getattr(process.current_process(), "_target", None) is worker:
+        _end_as_a_worker()
+
+
+@guarded
+def _shut_down() -> None:
+    for sending in state.sending:
+        sending.shutdown()
+
+
+def _end_as_a_worker() -> None:
+    """Send spans at SIGTERM, then end by it; a pool ends all its workers so, which are idle."""
+    if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        return
+    kill, pid = os.kill, os.getpid()
+
+    def end(number: int, _: object) -> None:
+        for sending in state.sending:
+            if not sending.force_flush(POOL_EXIT_MILLIS):
+                sending.say_what_waits()
+        signal.signal(number, signal.SIG_DFL)
+        kill(pid, number)
+
+    signal.signal(signal.SIGTERM, end)
+
+
+def _submitting(make: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(make)
+    def make_with_place(item: Any, *args: Any, **kwargs: Any) -> None:
+        make(item, *args, **kwargs)
+        if state.provider is not None:
+            item.fn = _Submitted(item.fn, _place())
+
+    return make_with_place
+
+
+class _Submitted:
+    """A function that a pool is to call. Unpickled, it is that, and its worker in the run."""
+
+    def __init__(self, function: Any, place: PlaceInRun | None) -> None:
+        self._sent = function, place
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _enter, self._sent
+
+
+def _enter(function: Any, place: PlaceInRun | None) -> Any:
+    """Enter a task's run, which lasts until the next task, and return what is to be called."""
+    _attach(place)
+    return function
+
+
+@guarded
+def _attach(place: PlaceInRun | None) -> None:
+    runtime().attach(_context_at(place))

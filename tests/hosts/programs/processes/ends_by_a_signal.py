@@ -1,0 +1,25 @@
+"""A server that ends in an orderly way at SIGTERM, then sends it to itself, as uvicorn does.
+
+spans: 3
+"""
+
+import signal
+import sys
+
+from tg import t
+
+t.init()
+
+
+@t.tool
+def double(x: int) -> int:
+    """Return twice the number."""
+    return 2 * x
+
+
+print(signal.getsignal(signal.SIGTERM), flush=True)
+with t.agent_run("server"):
+    print(double(1))
+sys.stdout.flush()
+signal.raise_signal(signal.SIGTERM)
+print("never")
