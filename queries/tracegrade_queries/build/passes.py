@@ -290,7 +290,7 @@ def _group_model_spans(con: duckdb.DuckDBPyConnection) -> None:
 
 def _group_tool_spans(con: duckdb.DuckDBPyConnection) -> None:
     """Make `requests`, and `executions`: all spans that record one tool call are one row."""
-    _make(con, "given_results", "carried_requests")
+    _make(con, "given_results", "carried_requests", "abandoned_requests")
     _make(con, "requests", "user_tools", "tool_spans")
     _make(con, "nested_tool_edges", "tool_twin_edges", "resumed_tool_edges")
     _make(con, "tool_edges")

@@ -310,6 +310,116 @@ def test_adk_asks_for_a_confirmation() -> Scene:
     assert ended(lake) == INTERRUPTED
 
 
+def mastra(number: int, parent: int | None, kind: str, output: object, **told: Any) -> Row:
+    """Return a span of Mastra's; one without an output has none."""
+    key = f"mastra__{kind}__output"
+    written: dict[str, Any] = {key: json.dumps(output)} if output is not None else {}
+    return span(number, parent, mastra__span__type=kind, **written, **told)
+
+
+SUSPENDED = {"status": "suspended", "reason": "tool-call-suspended", "toolName": "send"}
+STEP = {"text": "", "toolCalls": [{"toolCallId": "c1", "toolName": "send", "args": {"to": "bob"}}]}
+SENDING: dict[str, Any] = {
+    "gen_ai__operation__name": "execute_tool",
+    "gen_ai__tool__name": "send",
+    "gen_ai__tool__call__id": "c1",
+}
+
+
+@built_together
+def test_mastra_suspends_in_a_tool() -> Scene:
+    """Its span ends well and without an output, and the run says that it is suspended."""
+    lake = yield [
+        mastra(1, None, "agent_run", SUSPENDED | {"toolCallId": "c1"}, ms=100),
+        mastra(2, 1, "model_step", STEP, at=1, ms=20),
+        mastra(3, 2, "tool_call", None, at=3, **SENDING),
+    ]
+    assert statuses(lake) == [("send", "interrupted")]
+    assert ended(lake) == INTERRUPTED
+
+
+@built_together
+def test_mastra_waits_for_an_approval() -> Scene:
+    """The tool is not executed before."""
+    told = SUSPENDED | {"reason": "tool-call-approval"}
+    lake = yield [
+        mastra(1, None, "agent_run", told, ms=100),
+        mastra(2, 1, "model_step", STEP, at=1, ms=20),
+    ]
+    assert statuses(lake) == [("send", "interrupted")]
+    assert ended(lake) == INTERRUPTED
+
+
+@built_together
+def test_tool_of_mastra_that_tells_of_something_suspended() -> Scene:
+    """An account may be suspended, too."""
+    lake = yield [
+        mastra(1, None, "agent_run", {"text": "Suspended.", "files": []}, ms=100),
+        mastra(2, 1, "model_step", STEP, at=1, ms=20),
+        mastra(
+            3, 2, "tool_call", {"status": "suspended", "reason": "tool abuse"}, at=3, **SENDING
+        ),
+    ]
+    assert statuses(lake) == [("send", "ok")]
+    assert ended(lake) == OVER
+
+
+@built_together
+def test_mastra_suspends_as_openinference_tells_it() -> Scene:
+    """The output of the agent says so."""
+    kinds: list[dict[str, Any]] = [
+        {"openinference__span__kind": kind} for kind in ("AGENT", "TOOL")
+    ]
+    told = json.dumps(SUSPENDED | {"toolCallId": "c1"})
+    lake = yield [
+        span(1, ms=100, **kinds[0], output__value=told),
+        asking(2, 1, request("send", "c1", to="bob")),
+        span(3, 1, at=3, **kinds[1], tool__name="send", tool_call__id="c1"),
+    ]
+    assert statuses(lake) == [("send", "interrupted")]
+    assert ended(lake) == INTERRUPTED
+
+
+@built_together
+def test_haystack_stops_at_a_breakpoint() -> Scene:
+    """The exception passes through the component, the agent and the pipeline."""
+    pause = "haystack.core.errors.BreakpointException"
+    lake = yield [
+        raised(agent(1), pause),
+        asking(2, 1, request("send", "c1", to="bob")),
+        raised(tool(3, 1, at=3, tool_name="send", gen_ai__tool__call__id="c1"), pause),
+    ]
+    assert statuses(lake) == [("send", "interrupted")]
+    assert ended(lake) == INTERRUPTED
+
+
+@built_together
+def test_haystack_stops_before_its_tools() -> Scene:
+    """No tool has a span then: what was requested waits."""
+    pause = (
+        "haystack_experimental.components.agents.human_in_the_loop.errors.HITLBreakpointException"
+    )
+    lake = yield [raised(agent(1), pause), asking(2, 1, request("send", "c1", to="bob"))]
+    assert statuses(lake) == [("send", "interrupted")]
+    assert ended(lake) == INTERRUPTED
+
+
+@built_together
+def test_agno_needs_a_confirmation() -> Scene:
+    """Its agent says so in words of its own, and executes nothing."""
+    lake = yield [
+        span(
+            1,
+            ms=100,
+            openinference__span__kind="AGENT",
+            output__value="I have tools to execute, but I need confirmation or user input.",
+        ),
+        asking(2, 1, request("send", "c1", to="bob")),
+    ]
+    assert statuses(lake) == [("send", "interrupted")]
+    assert ended(lake) == INTERRUPTED
+
+
 @built_together
 def test_request_that_nobody_answered_yet() -> Scene:
     """One of two calls was executed; the agent ended well, and without an answer."""

@@ -5,7 +5,8 @@ coalesce(
     error_type,
     '(^|\.)(GraphInterrupt|NodeInterrupt|NodeInterruptedError|InterruptException|GenkitInterrupt'
     || '|ToolInterruptError|ApprovalRequired|CallDeferred|WaitingForEvent'
-    || '|UserInputRequiredException|HumanFeedbackPending)$'
+    || '|UserInputRequiredException|HumanFeedbackPending|SuspendedException'
+    || '|(HITL|Pipeline)?BreakpointException)$'
   ),
   FALSE
 );

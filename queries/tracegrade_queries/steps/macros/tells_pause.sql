@@ -1,10 +1,12 @@
 -- Whether the JSON of an output tells that it stops for an approval, an answer or a result:
 -- LangGraph's `__interrupt__`, requests for approvals of the Vercel AI SDK, OpenAI and the Agent
 -- Framework, OpenAI Agents' interruptions, Genkit's and Strands' reasons to finish, and what ADK
--- requests.
+-- requests; that a run of Mastra is suspended; and the words of Agno.
 CREATE OR REPLACE TEMP MACRO tells_pause(OUTPUT) AS
 coalesce(
-  (contains(output, 'nterrupt') OR contains(output, '_request') OR contains(output, '-request'))
+  regexp_matches(output, '^\{"status":\s*"suspended",\s*"reason":\s*"tool-call-')
+  OR regexp_matches(output, '^I have tools to execute, but (I need|it needs) [a-z, ]+\.$')
+  OR (contains(output, 'nterrupt') OR contains(output, '_request') OR contains(output, '-request'))
   AND regexp_matches(
     output,
     '"__interrupt__":\s*[\[({"]\s*[^\s\])]'

@@ -3,9 +3,9 @@
 -- They say so at their end: their root, or a span that began no earlier than their last model
 -- call.
 -- So they do where their last model call asks that a call of its provider be approved.
--- Else an agent that ended well, without an answer, waits if its last model call requested a tool
--- that it was offered beside others which the run has executions of, and nothing came of it. A log
--- of messages may lack replies, and says nothing of that.
+-- Else an agent that ended well, without an answer, waits if its last model call ended well, too,
+-- and requested a tool that it was offered beside others which the run has executions of, and
+-- nothing came of it. A log of messages may lack replies, and says nothing of that.
 --
 -- Reads:
 --   answers
@@ -119,6 +119,7 @@ unanswered AS (
   ANTI JOIN answers ON open_requests.run = answers.run
   WHERE
     NOT operations.failed
+    AND NOT bucket_spans.failed
     AND list_has_any(offered_in_runs.names, open_requests.tool_names)
     AND list_has_any(offered_in_runs.names, executed.tool_names)
     AND NOT coalesce(regexp_matches(lower(bucket_spans.finish_reasons), 'length|max|limit'), FALSE)

@@ -1,8 +1,9 @@
 -- Spans that say that they wait for somebody: an approval, an answer, a result from elsewhere.
 --
 -- Frameworks pause with an exception that is no failure, and tell so in what an agent returns.
--- Those of LangGraph, Pydantic AI, Strands, Genkit, LlamaIndex, the Agent Framework, CrewAI and
--- ADK are named in `is_pause` and `tells_pause`, as their sources name them. OpenAI's Agents SDK
+-- Those of LangGraph, Pydantic AI, Strands, Genkit, LlamaIndex, the Agent Framework, CrewAI, ADK,
+-- Haystack, Mastra, Agno and Restate are named in `is_pause` and `tells_pause`, as their sources
+-- name them. OpenAI's Agents SDK
 -- ends the span of a tool that waits for an approval well, and without an output; earlier versions
 -- print there what waits.
 --
@@ -25,7 +26,7 @@ WITH telling AS (
         'langfuse.observation.output', 'gen_ai.response.finish_reasons',
         'ai.response.finishReason',
         'langfuse.observation.status_message', 'gcp.vertex.agent.tool_response',
-        'gcp.vertex.agent.event_id'
+        'gcp.vertex.agent.event_id', 'mastra.span.type'
       ]
     )
 )
@@ -55,6 +56,12 @@ WHERE
       OR tells_pause(attributes['gen_ai.output.messages'])
       OR tells_pause(attributes['langfuse.observation.output'])
       OR tells_pause(attributes['genkit:output'])
+      OR (
+        attributes['mastra.span.type'] = 'agent_run'
+        AND tells_pause(
+          coalesce(attributes['mastra.agent_run.output'], attributes['output'])
+        )
+      )
       -- LangGraph's, of which Langfuse tells no type.
       OR starts_with(attributes['langfuse.observation.status_message'], '(Interrupt(')
       OR waits_for_confirmation(attributes['gcp.vertex.agent.tool_response'])

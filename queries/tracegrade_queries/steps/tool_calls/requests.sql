@@ -1,7 +1,9 @@
 -- Tool calls as the models requested them, those included with whose results a run began. One that
--- speaks as the user calls the user's tools.
+-- speaks as the user calls the user's tools. What a call that failed asked for, before it was made
+-- again, is no request.
 --
 -- Reads:
+--   abandoned_requests
 --   canonical
 --   carried_requests
 --   model_parts
@@ -34,6 +36,7 @@ WITH told AS (
     arguments,
     FALSE AS is_carried
   FROM model_parts
+  ANTI JOIN abandoned_requests USING (model_call, message_position, part_position)
   WHERE direction = 'out' AND part_type = 'tool_call' AND role IS DISTINCT FROM 'user'
   UNION ALL BY NAME
   SELECT

@@ -1,0 +1,111 @@
+-- Requests of model calls that failed and were made again: a stream that broke was asked once more.
+--
+-- What a model call said before it failed is no request if the run went on with another model call
+-- after it, and nothing came of it in between: no execution of this call, or without its id of this
+-- tool, and no result of it that the next call heard and the failed one had not.
+--
+-- Reads:
+--   model_members
+--   model_parts
+--   next_calls
+--   operations
+--   runs_of_operations
+-- Needs:
+--   operations WHERE operation = 'model' AND failed
+-- Columns:
+--   model_call        BIGINT
+--   message_position  BIGINT  One row each, with the part's position.
+--   part_position     BIGINT
+-- Order:
+--   none
+WITH failed_calls AS (
+  SELECT
+    model_members.model_call,
+    min(operations.start_ns) AS start_ns,
+    max(operations.end_ns) AS end_ns
+  FROM operations
+  INNER JOIN model_members USING (key)
+  WHERE
+    model_members.model_call IN (
+      SELECT members.model_call
+      FROM operations AS failures
+      INNER JOIN model_members AS members USING (key)
+      WHERE failures.operation = 'model' AND failures.failed
+    )
+  GROUP BY model_members.model_call
+  HAVING bool_and(operations.failed)
+),
+
+made_again AS (
+  SELECT
+    failed_calls.model_call,
+    failed_calls.start_ns,
+    next_calls.run,
+    next_calls.next_call,
+    next_calls.next_ns
+  FROM failed_calls
+  INNER JOIN next_calls USING (model_call)
+  WHERE next_calls.next_ns >= failed_calls.end_ns
+),
+
+asked AS (
+  SELECT
+    made_again.*,
+    model_parts.message_position,
+    model_parts.part_position,
+    model_parts.tool_name,
+    model_parts.call_id
+  FROM made_again
+  INNER JOIN model_parts USING (model_call)
+  WHERE model_parts.direction = 'out' AND model_parts.part_type = 'tool_call'
+),
+
+executed AS (
+  SELECT DISTINCT
+    asked.model_call,
+    asked.message_position,
+    asked.part_position
+  FROM asked
+  INNER JOIN runs_of_operations ON asked.run = runs_of_operations.run
+  INNER JOIN operations ON runs_of_operations.key = operations.key
+  WHERE
+    operations.operation = 'tool'
+    AND operations.start_ns >= asked.start_ns
+    AND operations.start_ns < asked.next_ns
+    AND coalesce(
+      operations.call_id = asked.call_id,
+      operations.tool_name = asked.tool_name,
+      TRUE
+    )
+),
+
+results AS (
+  SELECT
+    model_call,
+    call_id,
+    count(*) AS results
+  FROM model_parts
+  WHERE
+    direction = 'in'
+    AND part_type = 'tool_call_response'
+    AND model_call IN (
+      SELECT asked.model_call FROM asked
+      UNION
+      SELECT asked.next_call FROM asked
+    )
+  GROUP BY model_call, call_id
+)
+
+SELECT
+  asked.model_call,
+  asked.message_position,
+  asked.part_position
+FROM asked
+ANTI JOIN executed USING (model_call, message_position, part_position)
+LEFT JOIN results AS before
+  ON
+    asked.model_call = before.model_call
+    AND asked.call_id IS NOT DISTINCT FROM before.call_id
+LEFT JOIN results AS after
+  ON asked.next_call = after.model_call AND asked.call_id IS NOT DISTINCT FROM after.call_id
+WHERE coalesce(after.results, 0) <= coalesce(before.results, 0);
