@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from tests.queries.classes.forms.attributes import openai_usage, with_attributes
+from tests.queries.classes.forms.attributes import openai_usage, raised, with_attributes
 from tests.queries.classes.story import Call, Form, Message, Tokens
 from tests.queries.traces import Row
 
@@ -12,7 +12,6 @@ PARSED = (
 )
 NO_NAME = "An agent has no name unless a pipeline gives it one."
 UNTOLD = "Without content a span tells that a model was called, and nothing else."
-WITHIN = "People are asked within the process, and the run goes on with what they said."
 TEXTS_ALONE = "A message of a user holds texts and images alone."
 NO_HOSTED = "Its messages have no blocks for tools that a provider runs."
 
@@ -40,7 +39,6 @@ class Haystack(Form):
         "texts as arguments": PARSED,
         "names of agents": NO_NAME,
         "reasons to stop": UNTOLD,
-        "pauses": WITHIN,
         "requests of users": TEXTS_ALONE,
         "tools of providers": NO_HOSTED,
     }
@@ -124,3 +122,10 @@ class Haystack(Form):
             number, parent, attributes, at=at, ms=ms, trace=trace, scope="haystack",
             name="haystack.agent.step.tool",
         )  # fmt: skip
+
+    def paused(self, number: int, parent: int, *, call: Call, at: float = 3) -> Row:
+        """Return a tool that a breakpoint stopped."""
+        return raised(
+            self.tool(number, parent, call=call, at=at),
+            "haystack.core.errors.BreakpointException",
+        )

@@ -7,7 +7,7 @@ from tests.queries.classes.forms.attributes import openai_usage, with_attributes
 from tests.queries.classes.story import LEFT_OUT, Call, Form, Hosted, Message, Tokens
 from tests.queries.traces import Row
 
-SUSPENDS = "A tool that waits for an approval has no span: that nobody answered tells it."
+SUSPENDS = "That a tool waits is told by the output of its run, not by its span."
 RESULTS = "Of what a provider ran no attribute tells the result."
 NAMES_ALONE = "Of earlier calls and results a step's input tells the tools' names alone."
 
