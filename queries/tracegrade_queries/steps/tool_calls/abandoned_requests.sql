@@ -18,7 +18,7 @@
 --   part_position     BIGINT
 -- Order:
 --   none
-WITH failed_calls AS (
+WITH broken_calls AS (
   SELECT
     model_members.model_call,
     min(operations.start_ns) AS start_ns,
@@ -38,14 +38,14 @@ WITH failed_calls AS (
 
 made_again AS (
   SELECT
-    failed_calls.model_call,
-    failed_calls.start_ns,
+    broken_calls.model_call,
+    broken_calls.start_ns,
     next_calls.run,
     next_calls.next_call,
     next_calls.next_ns
-  FROM failed_calls
+  FROM broken_calls
   INNER JOIN next_calls USING (model_call)
-  WHERE next_calls.next_ns >= failed_calls.end_ns
+  WHERE next_calls.next_ns >= broken_calls.end_ns
 ),
 
 asked AS (

@@ -26,18 +26,21 @@
 --   none
 WITH told AS (
   SELECT
-    run,
-    model_call,
-    start_ns,
-    message_position,
-    part_position,
-    tool_name,
-    call_id,
-    arguments,
+    model_parts.run,
+    model_parts.model_call,
+    model_parts.start_ns,
+    model_parts.message_position,
+    model_parts.part_position,
+    model_parts.tool_name,
+    model_parts.call_id,
+    model_parts.arguments,
     FALSE AS is_carried
   FROM model_parts
   ANTI JOIN abandoned_requests USING (model_call, message_position, part_position)
-  WHERE direction = 'out' AND part_type = 'tool_call' AND role IS DISTINCT FROM 'user'
+  WHERE
+    model_parts.direction = 'out'
+    AND model_parts.part_type = 'tool_call'
+    AND model_parts.role IS DISTINCT FROM 'user'
   UNION ALL BY NAME
   SELECT
     *,
