@@ -1,8 +1,9 @@
--- Requests of model calls that failed and were made again: a stream that broke was asked once more.
+-- Requests of model calls that failed and were made again: a stream that broke was asked once
+-- more.
 --
--- What a model call said before it failed is no request if the run went on with another model call
--- after it, and nothing came of it in between: no execution of this call, or without its id of this
--- tool, and no result of it that the next call heard and the failed one had not.
+-- What a model call said before it failed is no request if the run went on with another model
+-- call after it, and nothing came of it in between: no execution of this call, or without its id
+-- of this tool, and no result of it that the next call heard and the failed one had not.
 --
 -- Reads:
 --   model_members
