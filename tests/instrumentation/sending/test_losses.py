@@ -20,7 +20,7 @@ from tracegrade.guard import lost_spans
 from tracegrade.sending import batches
 from tracegrade.state import state
 
-from .conftest import HttpAnswer, Received
+from ..conftest import HttpAnswer, Received
 
 
 def spans_of(request: ExportTraceServiceRequest) -> list[str]:

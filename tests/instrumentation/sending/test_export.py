@@ -21,7 +21,7 @@ import tracegrade
 from tracegrade.sending import otlp
 from tracegrade.sending.otlp import encode_spans
 
-from .conftest import Received, Spans
+from ..conftest import Received, Spans
 
 STATE = TraceState([("ot", "th:8"), ("a", "b")])
 REMOTE = SpanContext(7, 8, is_remote=True, trace_flags=TraceFlags(1), trace_state=STATE)

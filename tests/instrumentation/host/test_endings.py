@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from .conftest import Received
+from ..conftest import Received
 
 BEGIN = """
 import multiprocessing, os, signal, sys, threading, time
