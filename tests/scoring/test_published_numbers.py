@@ -19,6 +19,7 @@ from tracegrade_scoring.statistics.t_score import Axes, t_score
 from tracegrade_scoring.statistics.tiers import classify
 from tracegrade_scoring.tasks import Specification
 
+from ..commands import tracegrade
 from ..queries.traces import agent, land, request_of, span, tool
 from .build import specification
 
@@ -110,6 +111,14 @@ def test_worked_example_of_the_triangle(lake: Lake, tmp_path: Path) -> None:
     composite = t_score(Axes(10 * tsa, pq, ra))
     assert round(composite.value or 0, 2) == 5.60
     assert composite.label == "Staging-Only"
+
+    shown = tmp_path / "report.json"
+    words = ("--compat", "triangle", "--format", "json", "--out", shown)
+    assert tracegrade("report", "--lake", lake.place, *words).returncode == 0
+    (release,) = json.loads(shown.read_text())["releases"]
+    (by_task,) = release["t_score"]["tasks"]
+    values = (release["t_score"]["axes"]["pq"], release["t_score"]["value"], by_task["t_score"])
+    assert [round(value, 2) for value in values] == [3.75, 5.60, 5.60]
 
 
 @pytest.mark.slow

@@ -134,6 +134,7 @@ def _t_score(release: Release) -> dict[str, Any]:
             for name, weights in PRESETS.items()
         },
         "tasks": [
-            {**asdict(task), "t_score": t_score(task.axes).value} for task in release.task_axes
+            {**asdict(task), "t_score": task.t_score(literal=literal).value}
+            for task in release.task_axes
         ],
     }

@@ -122,7 +122,7 @@ class ReportOptions(NamedTuple):
     level: float = LEVEL
     """Of every interval, between 0 and 1."""
     literal: bool = False
-    """The T-Score and its tool selection are those of the article's text [Triangle]."""
+    """The T-Score and its axes are those of the article's text [Triangle]."""
 
 
 DEFAULT_OPTIONS = ReportOptions()
@@ -296,10 +296,10 @@ class TaskAxes:
             *(None if mean is None else AxisSums(mean, 1.0) for mean in (pq, self.ra)),
         )
 
-    @property
-    def axes(self) -> Axes:
-        """The three axes, each from 0 to 10."""
-        return pooled_axes([self.parts()])
+    def t_score(self, *, literal: bool) -> TScore:
+        """Return the composite, or that of the article's text."""
+        axes = pooled_axes([self.parts(literal=literal, strict=literal)])
+        return t_score(axes, literal=literal)
 
 
 @dataclass(frozen=True)
@@ -385,9 +385,10 @@ class Release:
     def axes(self) -> Axes:
         """The axes of all tasks together: pooled decision points, means over tasks.
 
-        Planning quality that no task asks for is 10 (`pq_defaulted`).
+        Planning quality that no task asks for is 10 (`pq_defaulted`). As the article's text has
+        it, it is strict, and missed decision points are left out.
         """
-        return self._axes(strict=False)
+        return self._axes(strict=self.options.literal)
 
     @property
     def strict_axes(self) -> Axes:
@@ -398,7 +399,7 @@ class Release:
         found = pooled_axes(self._parts(strict=strict))
         return found._replace(pq=10.0) if self.pq_defaulted else found
 
-    def _parts(self, *, strict: bool = False) -> list[triangle.TaskAxes]:
+    def _parts(self, *, strict: bool) -> list[triangle.TaskAxes]:
         """Return what each task adds to each axis."""
         found = [t.parts(literal=self.options.literal, strict=strict) for t in self.task_axes]
         if self.pq_defaulted:
@@ -423,7 +424,8 @@ class Release:
         if known < MIN_TASKS:
             return None
         level, literal = self.options
-        return triangle.t_score_interval(self._parts(), level=level, literal=literal)
+        parts = self._parts(strict=literal)
+        return triangle.t_score_interval(parts, level=level, literal=literal)
 
     @property
     def lowest_late_ra(self) -> TaskAxes | None:

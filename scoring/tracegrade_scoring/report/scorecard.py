@@ -112,7 +112,7 @@ def _notes(release: Release) -> Iterator[str]:
         level = words.level(release.options.level)
         yield f"{level} interval {ends}, {' to '.join(labels)}"
     if release.options.literal:
-        yield "By the article's own formula, without missed decision points"
+        yield "By the article's own formula: no missed decision points, strict planning quality"
     if strict.value is not None and strict.value != score.value:
         yield f"With strict planning quality: {words.number(strict.value)}, {strict.label}"
     if unplanned := release.remarks.unplanned:

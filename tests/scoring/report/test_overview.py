@@ -100,6 +100,7 @@ def six_tasks(tables: Tables) -> list[tuple[float, float, float, float]]:
         tables.score(run, "tsa", right / 10, numerator=right, denominator=10.0)
         tables.score(run, "tsa_source_text", right / made, numerator=right, denominator=made)
         tables.score(run, "pq", quality)
+        tables.score(run, "pq_strict", quality / 2)
         tables.score(run, "ra_after_recovery", rollback)
     return facts
 
@@ -117,6 +118,7 @@ def test_t_score_has_the_interval_of_resampled_tasks(tables: Tables, literal: bo
         points = sum(made if literal else 10.0 for _, made, _, _ in tasks)
         tsa = 10 * sum(right for right, *_ in tasks) / points
         pq, ra = (sum(task[axis] for task in tasks) / 6 for axis in (2, 3))
+        pq /= 2 if literal else 1
         drawn.append(3 / (1.2 / tsa + 1 / pq + 0.8 / ra))
     drawn.sort()
 
@@ -133,12 +135,13 @@ def test_t_score_has_the_interval_of_resampled_tasks(tables: Tables, literal: bo
 
 
 def test_article_formula_leaves_the_scale_for_its_own_presets(tables: Tables) -> None:
-    """A perfect agent gets 6.82 with the weights of infrastructure; missed points do not count."""
+    """A perfect agent gets 6.82 with those for infrastructure; missed points do not count."""
     run = tables.run(task_id="a")
     tables.scored(run, "a")
     tables.score(run, "tsa", 0.5, numerator=5.0, denominator=10.0)
     tables.score(run, "tsa_source_text", 1.0, numerator=5.0, denominator=5.0)
-    tables.score(run, "pq", 10.0)
+    tables.score(run, "pq", 5.0)
+    tables.score(run, "pq_strict", 10.0)
     tables.score(run, "ra_after_recovery", 10.0)
     report = read_report(tables.con, "lake", EVERY_ATTEMPT, ReportOptions(literal=True))
     found = json.loads(render_json(report))["releases"][0]["t_score"]
