@@ -6,17 +6,16 @@ What counts as a change is what chance does not explain, over all metrics asked 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from tracegrade_scoring.compare.differences import is_sure, share
+from tracegrade_scoring.compare.differences import share
 from tracegrade_scoring.compare.model import (
-    Compared,
     Comparison,
     CorrectedDifference,
     FailureMode,
     JudgedSubject,
     SkippedSubGoal,
+    TaskChange,
 )
-from tracegrade_scoring.compare.paired import Difference, holm
-from tracegrade_scoring.compare.rules import SIGNIFICANT
+from tracegrade_scoring.compare.paired import Difference
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale
 from tracegrade_scoring.rendering.evidence import RUNS_SHOWN, RunEvidence
@@ -40,29 +39,15 @@ class SureChanges(NamedTuple):
 
 def sure_changes(comparison: Comparison, metrics: Sequence[Metric]) -> SureChanges:
     """Return what surely became better and worse, of these metrics together."""
-    found = [metric for metric in metrics if metric.better]
-    compared = {metric.name: comparison.metrics[metric.name] for metric in found}
-    sure = _surely_changed(list(compared.values()))
     better, worse = (
         tuple(
             metric
-            for metric in found
-            if metric.name in sure and compared[metric.name].direction * metric.better == way
+            for metric in metrics
+            if metric.better and comparison.metrics[metric.name].direction * metric.better == way
         )
         for way in (1, -1)
     )
     return SureChanges(better, worse)
-
-
-def _surely_changed(found: Sequence[Compared]) -> set[str]:
-    """Return the names of what changed beyond chance, corrected for their number (Holm)."""
-    tested = [compared for compared in found if compared.found.p_value]
-    adjusted = holm([compared.found.p_value or 0.0 for compared in tested])
-    return {
-        compared.metric
-        for compared, p in zip(tested, adjusted, strict=True)
-        if p < SIGNIFICANT and compared.direction
-    }
 
 
 def answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str) -> str:
@@ -77,10 +62,9 @@ def answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str
     if not comparison.metrics:
         return f"{old} and {new} cannot be compared: they have no task in common."
     found = [comparison.metrics[metric.name] for metric in metrics if metric.better]
-    better, worse = (
-        ", ".join(metric.label for metric in changed)
-        for changed in sure_changes(comparison, metrics)
-    )
+    sure = sure_changes(comparison, metrics)
+    better = ", ".join(metric.label for metric in sure.better)
+    worse = ", ".join([*(metric.label for metric in sure.worse), *_broken(comparison)])
     few = any("insufficient_sample" in compared.flags for compared in found)
     hedge = "As far as small samples can show, " if few else ""
     if better and worse:
@@ -117,14 +101,37 @@ def _confounded(comparison: Comparison) -> str:
 
 
 def broke(comparison: Comparison) -> Iterator[RunEvidence]:
-    """Yield what broke: new and risen failure modes, critical sub-goals skipped more often."""
+    """Yield what rose or fell beyond chance: failure modes, tasks, skipped critical sub-goals."""
     for mode in comparison.failure_modes:
-        if mode.is_new or (mode.rose and is_sure(mode)):
+        if mode.rose and mode.is_sure:
             yield _mode_evidence(mode)
-    for goal in comparison.skipped_sub_goals[:GOALS_SHOWN]:
-        yield _goal_evidence(goal)
-    if (more := len(comparison.skipped_sub_goals) - GOALS_SHOWN) > 0:
+    for task in comparison.tasks:
+        if task.fell_surely:
+            yield _task_evidence(task)
+    skipped = [goal for goal in comparison.skipped_sub_goals if goal.is_sure]
+    yield from map(_goal_evidence, skipped[:GOALS_SHOWN])
+    if (more := len(skipped) - GOALS_SHOWN) > 0:
         yield RunEvidence(f"{words.count(more, 'more critical sub-goal')} skipped more often")
+
+
+def _broken(comparison: Comparison) -> Iterator[str]:
+    """Yield what broke in a few words each."""
+    for mode in comparison.failure_modes:
+        if mode.rose and mode.is_sure:
+            yield f"failure mode {words.mode(mode.mode)}"
+    if fell := sum(task.fell_surely for task in comparison.tasks):
+        yield words.count(fell, "task")
+    if skipped := sum(goal.is_sure for goal in comparison.skipped_sub_goals):
+        yield words.count(skipped, "critical sub-goal")
+
+
+def _task_evidence(task: TaskChange) -> RunEvidence:
+    return RunEvidence(
+        f"Task '{words.name(task.task_id)}' succeeded in {share(task.candidate_success)} of "
+        f"{words.count(task.candidate_attempts, 'attempt')}, {share(task.base_success)} of "
+        f"{task.base_attempts:,} before",
+        task.failed_runs[:RUNS_SHOWN],
+    )
 
 
 def _mode_evidence(mode: FailureMode) -> RunEvidence:
@@ -148,15 +155,15 @@ def _goal_evidence(goal: SkippedSubGoal) -> RunEvidence:
 
 def nothing_broke(comparison: Comparison) -> str:
     """Return what it means that nothing broke: what was looked at, and what could not be."""
-    found = []
-    if comparison.failure_modes:
-        found.append("no failure mode is new or rose beyond chance")
-    if "critical_path_completion" in comparison.metrics:
-        found.append("no critical sub-goal is skipped more often")
-    if not found:
-        return "Not known: neither failure modes nor critical sub-goals were measured in both."
-    sentence = ", and ".join(found)
-    return f"{sentence[0].upper()}{sentence[1:]}."
+    looked_at = {
+        "task": any(task.success_change is not None for task in comparison.tasks),
+        "failure mode": bool(comparison.failure_modes),
+        "critical sub-goal": "critical_path_completion" in comparison.metrics,
+    }
+    if not any(looked_at.values()):
+        return "Not known: neither success, failure modes nor sub-goals were measured in both."
+    *others, last = [name for name, was in looked_at.items() if was]
+    return f"No {', '.join(others)}{' or ' if others else ''}{last} is worse beyond chance."
 
 
 def findings(comparison: Comparison, new: str, level: float) -> Iterator[RunEvidence]:

@@ -41,7 +41,11 @@ def _comparison(comparison: Comparison, outcomes: tuple[RuleOutcome, ...]) -> di
         "trade_off": comparison.trade_off,
         "ranked_oppositely": comparison.ranked_oppositely,
         "success_by_category": [
-            {"task_category": change.category, **change.found._asdict()}
+            {
+                "task_category": change.category,
+                **change.compared.found._asdict(),
+                "p_adjusted": change.compared.p_adjusted,
+            }
             for change in comparison.categories
         ],
         "unplanned": dict(zip(SIDES, comparison.unplanned, strict=True)),
@@ -73,6 +77,7 @@ def compared_fields(compared: Compared) -> dict[str, Any]:
     """Return one metric on both sides as flat fields."""
     return {
         **compared.found._asdict(),
+        "p_adjusted": compared.p_adjusted,
         "base_scored": compared.base_scored,
         "base_runs": compared.base_runs,
         "candidate_scored": compared.candidate_scored,
@@ -91,7 +96,6 @@ def mode_fields(mode: FailureMode) -> dict[str, Any]:
     return {
         "mode": mode.mode,
         **compared_fields(mode.compared),
-        "p_holm": mode.p_holm,
         "is_new": mode.is_new,
         "rose": mode.rose,
         "trajectory_id": mode.trajectory_id,

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from tracegrade_scoring.compare.model import CorrectedDifference
-from tracegrade_scoring.compare.paired import Difference, Numbers, with_spread
+from tracegrade_scoring.compare.paired import Difference, Numbers, bootstrap_p, with_spread
 from tracegrade_scoring.rendering.rows import Row
 from tracegrade_scoring.statistics.intervals import (
     LEVEL,
@@ -45,9 +45,12 @@ def corrected_difference(
         *((row["judged_yes"], row["judged"] - row["judged_yes"]) for row in (base, candidate)),
         *_labelled(labels),
     )
-    low, high = middle(np.sort((after - before) * (right - missed)).tolist(), level)
+    drawn = (after - before) * (right - missed)
+    low, high = middle(np.sort(drawn).tolist(), level)
     old, new = base["corrected_rate"], candidate["corrected_rate"]
-    found = Difference(old, new, new - old, 0, low, high, POSTERIORS)
+    found = Difference(
+        old, new, new - old, 0, low, high, POSTERIORS, bootstrap_p(drawn), POSTERIORS
+    )
     return CorrectedDifference(found, base["judged"], candidate["judged"])
 
 
@@ -111,7 +114,8 @@ def corrected_success(
     drawn = [each[:RESAMPLES] for each in draws(*counts)]
     old, new = (_rates(_resampled(side), drawn) for side in sides)
     spread = with_spread(found, new - old, level)
-    return spread._replace(interval_method=RESAMPLED, p_method=RESAMPLED)
+    p_value = bootstrap_p(new - old)
+    return spread._replace(interval_method=RESAMPLED, p_value=p_value, p_method=RESAMPLED)
 
 
 def _sums(side: Sequence[JudgedSide]) -> list[Numbers]:

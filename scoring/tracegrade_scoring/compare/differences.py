@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 from tracegrade_scoring.compare.model import Cohort, Compared, FailureMode
 from tracegrade_scoring.compare.paired import Difference
-from tracegrade_scoring.compare.rules import SIGNIFICANT
+from tracegrade_scoring.compare.sign_flips import LEAST_TASKS
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale
 
@@ -69,8 +69,10 @@ def _interval(found: Difference, scale: Scale) -> str:
 def _verdict(metric: Metric, compared: Compared) -> str:
     if not compared.found.difference:
         return ""
-    if compared.found.low is None:
-        return "too few runs" if "unpaired" in compared.flags else "too few tasks"
+    if compared.found.p_value is None:
+        return "too few runs"
+    if compared.found.p_method == "sign_flips" and compared.found.tasks < LEAST_TASKS:
+        return "too few tasks"
     if not compared.direction:
         return "may be chance"
     return {1: "better", -1: "worse", 0: "changed"}[compared.direction * metric.better]
@@ -127,14 +129,11 @@ def _mode_verdict(mode: FailureMode) -> str:
     if not mode.compared.found.difference:
         return ""
     way = "new" if mode.is_new else "rose" if mode.rose else "fell"
-    if mode.p_holm is None:
+    p_value = mode.compared.p_adjusted
+    few = mode.compared.found.p_method == "sign_flips" and mode.compared.found.tasks < LEAST_TASKS
+    if p_value is None or few:
         return f"{way}, too few tasks to rule out chance"
-    return f"{way}, p = {mode.p_holm:.3g}" + ("" if is_sure(mode) else ": may be chance")
-
-
-def is_sure(mode: FailureMode) -> bool:
-    """Return whether a failure mode changed by more than chance explains, among all modes."""
-    return mode.p_holm is not None and mode.p_holm < SIGNIFICANT
+    return f"{way}, p = {p_value:.3g}" + ("" if mode.is_sure else ": may be chance")
 
 
 def share(value: float | None) -> str:

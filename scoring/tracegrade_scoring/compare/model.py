@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tracegrade_scoring.compare.paired import Difference
 from tracegrade_scoring.statistics.intervals import LEVEL
+
+SIGNIFICANT: Final = 0.05
+"""A difference is sure if its p-value, adjusted for all that is asked together, is below."""
 
 
 class Cohort(NamedTuple):
@@ -47,6 +50,8 @@ class Compared:
     flags: tuple[str, ...] = ()
     """insufficient_sample (fewer than 50 decision points, 10 tasks or, unpaired, 20 attempts on a
     side), few_tasks (under 5), unpaired."""
+    p_adjusted: float | None = None
+    """p-value that holds for all that is asked together; None where nothing was asked."""
     as_judged: Difference | None = None
     """What a judge's verdicts say as they are, where `found` is corrected for what it gets wrong;
     None where it is not."""
@@ -64,14 +69,14 @@ class Compared:
     @property
     def direction(self) -> int:
         """1 if the candidate is surely higher, -1 if surely lower, 0 if it may be chance."""
-        return direction(self.found.low, self.found.high)
+        return direction(self.found.difference, self.p_adjusted)
 
 
-def direction(low: float | None, high: float | None) -> int:
-    """Return 1 if an interval is above 0, -1 if it is below, 0 if it holds 0 or is not there."""
-    if low is None or high is None:
+def direction(difference: float | None, p_value: float | None) -> int:
+    """Return 1 if a difference is surely above 0, -1 if below, 0 if it may be chance."""
+    if not difference or p_value is None or p_value >= SIGNIFICANT:
         return 0
-    return int(low > 0) - int(high < 0)
+    return 1 if difference > 0 else -1
 
 
 class FailureMode(NamedTuple):
@@ -79,8 +84,6 @@ class FailureMode(NamedTuple):
 
     mode: str
     compared: Compared
-    p_holm: float | None
-    """p-value that holds for all modes together; None if there is none for this one."""
     is_new: bool
     """The candidate shows it, the base never does, on the tasks that both ran."""
     rose: bool
@@ -91,6 +94,11 @@ class FailureMode(NamedTuple):
     """The span that shows it there."""
     trajectory_ids: tuple[str, ...] = ()
     """The candidate's first runs that show it, at most three."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it changed by more than chance explains."""
+        return self.compared.direction != 0
 
 
 class SkippedSubGoal(NamedTuple):
@@ -106,6 +114,13 @@ class SkippedSubGoal(NamedTuple):
     candidate_runs: int
     trajectory_ids: Sequence[str]
     """The candidate's first runs that skip it, at most three."""
+    p_adjusted: float | None = None
+    """p-value that holds for all that is asked together."""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is skipped more often than chance explains."""
+        return self.p_adjusted is not None and self.p_adjusted < SIGNIFICANT
 
     @property
     def rise(self) -> float:
@@ -117,7 +132,7 @@ class CategoryChange(NamedTuple):
     """Success on the tasks of one category."""
 
     category: str | None
-    found: Difference
+    compared: Compared
 
 
 class TaskChange(NamedTuple):
@@ -138,6 +153,13 @@ class TaskChange(NamedTuple):
     candidate_steps: float | None
     failed_runs: tuple[str, ...] = ()
     """The candidate's first failed runs, at most three."""
+    p_adjusted: float | None = None
+    """p-value of its success that holds for all that is asked together; None if not asked."""
+
+    @property
+    def fell_surely(self) -> bool:
+        """Whether it succeeds less often by more than chance explains."""
+        return direction(self.success_change, self.p_adjusted) < 0
 
     @property
     def success_change(self) -> float | None:
@@ -189,7 +211,7 @@ class CorrectedDifference(NamedTuple):
     @property
     def direction(self) -> int:
         """1 if the candidate is surely higher, -1 if surely lower, 0 if it may be chance."""
-        return direction(self.found.low, self.found.high)
+        return direction(self.found.difference, self.found.p_value)
 
 
 class JudgedSubject(NamedTuple):

@@ -1,23 +1,30 @@
 """How far apart two releases are on the same tasks, and how sure that is.
 
-Source: docs/metrics.md, sections 0.6 and 10.1: a paired bootstrap over tasks with the same
-resamples on both sides; McNemar's exact test [McNemar 1947] where each task has one attempt in
-both; Holm [Holm 1979] over several.
+Source: docs/metrics.md, sections 0.6 and 10.1: the interval is a paired bootstrap over tasks with
+the same resamples on both sides; the p-value is of sign flips (`sign_flips.py`); Holm [Holm 1979]
+over several.
 """
 
 from collections.abc import Sequence
-from math import comb, fsum
+from math import fsum
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tracegrade_scoring.compare.sign_flips import (
+    FlippedSums,
+    exact_sign_p,
+    flipped_sums,
+    sign_flip_p,
+)
 from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, middle, resampled_sums
 from tracegrade_scoring.statistics.t_score import (
     AxisSums,
     pooled_axes,
     resampled_t_scores,
     t_score,
+    t_scores,
 )
 
 Numbers: TypeAlias = npt.NDArray[np.float64]
@@ -50,38 +57,64 @@ class Difference(NamedTuple):
     p_value: float | None = None
     """Two-sided: how surprising the difference were if the releases were equal."""
     p_method: str | None = None
-    """mcnemar | paired_bootstrap | corrected_bootstrap; None without a value."""
+    """sign_flips | two_proportions | delta | corrected_bootstrap; None without a value."""
+    rose: int = 0
+    """Tasks of which the candidate's value is higher."""
+    fell: int = 0
 
 
-def difference(
-    pairs: Sequence[TaskPair], *, of_attempts: bool = False, level: float = LEVEL
-) -> Difference:
+def difference(pairs: Sequence[TaskPair], *, level: float = LEVEL) -> Difference:
     """Return how far the candidate is from the base.
 
     Args:
         pairs: One for each task, in the order of task ids.
-        of_attempts: Denominators count attempts that each did or did not do something, so that
-            McNemar's test applies where all of them are 1.
         level: Of the interval, between 0 and 1.
     """
     if not pairs:
         return Difference(None, None, None, 0)
     base = _rate([pair.base for pair in pairs])
     candidate = _rate([pair.candidate for pair in pairs])
+    changes = [_rate([pair.candidate]) - _rate([pair.base]) for pair in pairs]
     found = Difference(base, candidate, candidate - base, len(pairs))
-    if len(pairs) >= MIN_TASKS:
-        found = _with_interval(found, pairs, level)
-    if of_attempts and all(_is_single(*side) for pair in pairs for side in pair):
-        found = found._replace(p_value=_mcnemar(pairs), p_method="mcnemar")
-    return found
+    found = found._replace(
+        p_value=_sign_flip_p(pairs),
+        p_method="sign_flips",
+        rose=sum(change > 0 for change in changes),
+        fell=sum(change < 0 for change in changes),
+    )
+    return _with_interval(found, pairs, level) if len(pairs) >= MIN_TASKS else found
 
 
 def _rate(sides: Sequence[tuple[float, float]]) -> float:
     return fsum(top for top, _ in sides) / fsum(bottom for _, bottom in sides)
 
 
+def _sign_flip_p(pairs: Sequence[TaskPair]) -> float:
+    """Return the p-value of sign flips; tasks that are equal on both sides need none."""
+    changed = [pair for pair in pairs if pair.base != pair.candidate]
+    if _are_of_one_size(changed):
+        fell = sum(pair.candidate[0] < pair.base[0] for pair in changed)
+        return exact_sign_p(fell, len(changed) - fell)
+    tops, bottoms = (
+        flipped_sums(
+            [pair.base[part] for pair in changed],
+            [pair.candidate[part] for pair in changed],
+            on_both=fsum(pair.base[part] for pair in pairs if pair.base == pair.candidate),
+        )
+        for part in (0, 1)
+    )
+    return sign_flip_p(tops.candidate / bottoms.candidate - tops.base / bottoms.base)
+
+
+def _are_of_one_size(changed: Sequence[TaskPair]) -> bool:
+    """Return whether tasks weigh the same and change by the same, as single attempts do."""
+    sizes = {abs(pair.candidate[0] - pair.base[0]) for pair in changed}
+    weights = {side[1] for pair in changed for side in pair}
+    return len(sizes) <= 1 and len(weights) <= 1
+
+
 def _with_interval(found: Difference, pairs: Sequence[TaskPair], level: float) -> Difference:
-    """Return the difference with its percentile interval and p-value over resampled tasks."""
+    """Return the difference with its percentile interval over resampled tasks."""
     base, candidate = (
         resampled_sums([side[0] for side in sides]) / resampled_sums([side[1] for side in sides])
         for sides in (
@@ -93,16 +126,10 @@ def _with_interval(found: Difference, pairs: Sequence[TaskPair], level: float) -
 
 
 def with_spread(found: Difference, drawn: Numbers, level: float) -> Difference:
-    """Return the difference with the interval and p-value of its resamples; some are no number."""
+    """Return the difference with the interval of its resamples; some are no number."""
     differences: list[float] = np.sort(drawn[~np.isnan(drawn)]).tolist()
     low, high = middle(differences, level)
-    return found._replace(
-        low=low,
-        high=high,
-        interval_method="paired_bootstrap",
-        p_value=_bootstrap_p(differences),
-        p_method="paired_bootstrap",
-    )
+    return found._replace(low=low, high=high, interval_method="paired_bootstrap")
 
 
 def t_score_difference(
@@ -125,31 +152,44 @@ def t_score_difference(
         for side in (0, 1)
     ]
     base, candidate = (t_score(pooled_axes(side)).value or 0.0 for side in sides)
-    found = Difference(base, candidate, candidate - base, len(tasks))
+    found = Difference(
+        base,
+        candidate,
+        candidate - base,
+        len(tasks),
+        p_value=_t_score_p(tasks),
+        p_method="sign_flips",
+    )
     if len(tasks) < MIN_TASKS:
         return found
     drawn = [resampled_t_scores(side) for side in sides]
     return with_spread(found, drawn[1] - drawn[0], level)
 
 
-def _bootstrap_p(differences: Sequence[float]) -> float:
+def _t_score_p(tasks: Sequence[Sequence[TaskPair | None]]) -> float:
+    """Return the p-value of sign flips, each of which changes the sides of all axes of a task."""
+
+    def sums(axis: int, part: int) -> FlippedSums:
+        pairs = [task[axis] or _ABSENT for task in tasks]
+        return flipped_sums(
+            [pair.base[part] for pair in pairs], [pair.candidate[part] for pair in pairs]
+        )
+
+    axes = [(sums(axis, 0), sums(axis, 1)) for axis in range(3)]
+    old = t_scores([top.base / bottom.base for top, bottom in axes])
+    new = t_scores([top.candidate / bottom.candidate for top, bottom in axes])
+    return sign_flip_p(new - old)
+
+
+_ABSENT = TaskPair((0.0, 0.0), (0.0, 0.0))
+"""Of a task without an axis: it adds nothing to either side."""
+
+
+def bootstrap_p(drawn: Numbers) -> float:
     """Return twice the share of resamples on the rarer side of 0, never 0 itself."""
-    below = sum(value <= 0 for value in differences)
-    above = sum(value >= 0 for value in differences)
+    differences = drawn[~np.isnan(drawn)]
+    below, above = int((differences <= 0).sum()), int((differences >= 0).sum())
     return min(1.0, 2 * (min(below, above) + 1) / (len(differences) + 1))
-
-
-def _is_single(numerator: float, denominator: float) -> bool:
-    return denominator == 1 and numerator in (0, 1)
-
-
-def _mcnemar(pairs: Sequence[TaskPair]) -> float:
-    """Return McNemar's exact test of as many tasks changing one way as the other."""
-    fell = sum(pair.base[0] > pair.candidate[0] for pair in pairs)
-    rose = sum(pair.base[0] < pair.candidate[0] for pair in pairs)
-    changed = fell + rose
-    tail = sum(comb(changed, count) for count in range(min(fell, rose) + 1))
-    return min(1.0, 2 * tail / 2.0**changed)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -19,6 +19,7 @@ from tracegrade_scoring.compare.composite import (
     paired_composite,
     unpaired_composite,
 )
+from tracegrade_scoring.compare.decide import decided
 from tracegrade_scoring.compare.flags import paired_flags, unpaired_flags
 from tracegrade_scoring.compare.judged import (
     NOBODY_MEASURED,
@@ -38,7 +39,7 @@ from tracegrade_scoring.compare.model import (
     SkippedSubGoal,
     TaskChange,
 )
-from tracegrade_scoring.compare.paired import TaskPair, difference, holm
+from tracegrade_scoring.compare.paired import TaskPair, difference
 from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
@@ -113,7 +114,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     for cohort in both:
         plain = _comparison(cohort, facts, (base, candidate), counting, mocked, level)
         judged = _judged_attempts(cohort, facts, counting)
-        found.append(with_judges(plain, (base, candidate), judged, measured, level))
+        found.append(decided(with_judges(plain, (base, candidate), judged, measured, level)))
     return Comparisons(lake, base, candidate, level, tuple(found))
 
 
@@ -245,7 +246,7 @@ def _compared(metric: str, rows: Sequence[Row], level: float) -> Compared:
         for side in ("base", "candidate")
         for count, column in (("scored", _scored_column(rows)), ("runs", "runs"))
     }
-    found = difference(pairs, of_attempts=metric in FAILURE_MODES, level=level)
+    found = difference(pairs, level=level)
     return Compared(metric, found, **counts, flags=paired_flags(metric, pairs))
 
 
@@ -323,7 +324,7 @@ def _over_attempts(
         for side in ("base", "candidate")
         for count, names in (("scored", ("valid",)), ("runs", ("valid", "invalid")))
     }
-    found = difference(pairs, of_attempts=metric == "success", level=level)
+    found = difference(pairs, level=level)
     return Compared(metric, found, **counts, flags=paired_flags(metric, pairs))
 
 
@@ -352,35 +353,27 @@ def _passes(known: Sequence[Row]) -> dict[str, list[TaskPair]]:
 def _failure_modes(
     metrics: Mapping[str, Compared], examples: Sequence[Row]
 ) -> Iterator[FailureMode]:
-    """Yield the modes that could be told on both sides, adjusted for their number."""
+    """Yield the modes that could be told on both sides."""
     shown = {row["mode"]: row for row in examples}
-    found = [metrics[mode] for mode in FAILURE_MODES if mode in metrics]
-    tested = [compared for compared in found if compared.found.p_value is not None]
-    adjusted = dict(
-        zip(
-            (compared.metric for compared in tested),
-            holm([compared.found.p_value or 0.0 for compared in tested]),
-            strict=True,
-        )
-    )
-    for compared in found:
+    for compared in (metrics[mode] for mode in FAILURE_MODES if mode in metrics):
         base, candidate = compared.found.base or 0.0, compared.found.candidate or 0.0
+        example = shown.get(compared.metric, {})
         yield FailureMode(
             compared.metric,
             compared,
-            adjusted.get(compared.metric),
             is_new=base == 0 < candidate,
             rose=candidate > base,
-            trajectory_id=shown.get(compared.metric, {}).get("trajectory_id"),
-            span_id=shown.get(compared.metric, {}).get("span_id"),
-            trajectory_ids=tuple(shown.get(compared.metric, {}).get("trajectory_ids", ())),
+            trajectory_id=example.get("trajectory_id"),
+            span_id=example.get("span_id"),
+            trajectory_ids=tuple(example.get("trajectory_ids", ())),
         )
 
 
 def _skipped_sub_goals(rows: Iterable[Row]) -> tuple[SkippedSubGoal, ...]:
     """Return the critical sub-goals that are skipped more often, those that rose most first."""
     found = (
-        SkippedSubGoal(**{name: row[name] for name in SkippedSubGoal._fields}) for row in rows
+        SkippedSubGoal(**{name: row[name] for name in SkippedSubGoal._fields if name in row})
+        for row in rows
     )
     return tuple(sorted(found, key=lambda goal: -goal.rise))
 
@@ -391,8 +384,8 @@ def _categories(attempts: Sequence[Row], level: float) -> Iterator[CategoryChang
         if row["base_valid"] and row["candidate_valid"]:
             by_category[row["task_category"]].append(_success(row))
     for category in sorted(by_category, key=lambda name: (name is None, name or "")):
-        found = difference(by_category[category], of_attempts=True, level=level)
-        yield CategoryChange(category, found)
+        found = difference(by_category[category], level=level)
+        yield CategoryChange(category, Compared("success", found, 0, 0, 0, 0))
 
 
 def _task_changes(

@@ -17,8 +17,6 @@ from tracegrade_scoring.compare.model import Comparison, FailureMode
 from tracegrade_scoring.errors import BadRule
 from tracegrade_scoring.metrics import METRICS
 
-SIGNIFICANT: Final = 0.05
-"""A failure mode rose if its p-value, adjusted for all modes, is below."""
 BESIDE: Final = ("t_score", "tokens_per_run", "cost_usd_per_run", "steps_per_run")
 """What is compared in addition to the metrics."""
 
@@ -119,9 +117,7 @@ Rule = Limit | ModeRule
 
 _MODE_RULES: Final[dict[str, Callable[[FailureMode], bool]]] = {
     "new-failure-mode": lambda mode: mode.is_new,
-    "failure-mode-rose": lambda mode: (
-        mode.rose and mode.p_holm is not None and mode.p_holm < SIGNIFICANT
-    ),
+    "failure-mode-rose": lambda mode: mode.rose and mode.is_sure,
 }
 
 

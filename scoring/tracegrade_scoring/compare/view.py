@@ -191,9 +191,8 @@ def _category_rows(comparison: Comparison) -> Iterator[Row]:
     if {change.category for change in comparison.categories} == {None}:
         return
     for change in comparison.categories:
-        found = change.found
         label = words.name(change.category, "(no category)")
-        yield metric_row(Metric("success", label, "", ""), Compared("success", found, 0, 0, 0, 0))
+        yield metric_row(Metric("success", label, "", ""), change.compared)
 
 
 def _most_changed(tasks: Iterable[TaskChange]) -> list[TaskChange]:

@@ -163,11 +163,19 @@ def resampled_t_scores(
     def axis(place: int) -> npt.NDArray[np.float64]:
         parts = [task[place] or (0.0, 0.0) for task in tasks]
         tops, bottoms = ([part[side] for part in parts] for side in (0, 1))
-        return resampled_sums(tops) / resampled_sums(bottoms)
+        with np.errstate(divide="ignore", invalid="ignore"):  # drawn without any part of the axis
+            return resampled_sums(tops) / resampled_sums(bottoms)
 
+    return t_scores([axis(place) for place in range(3)], weights)
+
+
+def t_scores(
+    axes: Sequence[npt.NDArray[np.float64]], weights: Weights = PRESETS[DEFAULT]
+) -> npt.NDArray[np.float64]:
+    """Return the T-Score of each place of three axes, the first of which is from 0 to 1."""
+    tsa, pq, ra = axes
     with np.errstate(divide="ignore", invalid="ignore"):  # an axis of 0 makes the T-Score 0
-        slowness = weights.tsa / (10 * axis(0)) + weights.pq / axis(1) + weights.ra / axis(2)
-        return fsum(weights) / slowness
+        return fsum(weights) / (weights.tsa / (10 * tsa) + weights.pq / pq + weights.ra / ra)
 
 
 def label_of(value: float | None) -> tuple[str | None, str | None]:

@@ -1,6 +1,9 @@
 """Differences between releases and their certainty are those of the definitions."""
 
-from itertools import pairwise
+import json
+from collections import Counter
+from itertools import pairwise, product
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -30,13 +33,11 @@ def test_interval_is_the_plain_loop_over_both_sides() -> None:
             for sides in ([pair.base for pair in drawn], [pair.candidate for pair in drawn])
         ]
         found.append(rates[1] - rates[0])
-    below, above = sum(d <= 0 for d in found), sum(d >= 0 for d in found)
 
     result = difference(TASKS)
     assert (result.low, result.high) == pytest.approx(
         (percentile(sorted(found), 0.025), percentile(sorted(found), 0.975)), abs=1e-12
     )
-    assert result.p_value == min(1.0, 2 * (min(below, above) + 1) / 2_001)
     assert result.difference == pytest.approx(22 / 37 - 13.5 / 37)
 
 
@@ -48,11 +49,62 @@ def test_equal_releases_do_not_differ() -> None:
     assert result.p_value == 1.0
 
 
+def plain_sign_flips(pairs: list[TaskPair]) -> float:
+    """Return the p-value by its definition: every exchange, one after the other."""
+
+    def change(flips: tuple[int, ...]) -> float:
+        sides = [
+            [pair[side ^ flip] for pair, flip in zip(pairs, flips, strict=True)] for side in (0, 1)
+        ]
+        base, candidate = (
+            sum(top for top, _ in side) / sum(bottom for _, bottom in side) for side in sides
+        )
+        return abs(candidate - base)
+
+    observed = change((0,) * len(pairs))
+    found = [change(flips) for flips in product((0, 1), repeat=len(pairs))]
+    return sum(one >= observed - 1e-12 for one in found) / len(found)
+
+
+sides = st.tuples(st.integers(0, 9).map(float), st.integers(1, 4).map(float))
+
+
+@settings(max_examples=100)
+@given(st.lists(st.builds(TaskPair, sides, sides), min_size=1, max_size=7))
+def test_p_value_is_that_of_every_exchange(pairs: list[TaskPair]) -> None:
+    """As if the sides of each task were exchanged or not, in every way; the same every time."""
+    found = difference(pairs)
+
+    assert found.p_value == pytest.approx(plain_sign_flips(pairs))
+    assert difference(pairs) == found
+    rates = [pair.candidate[0] / pair.candidate[1] - pair.base[0] / pair.base[1] for pair in pairs]
+    assert (found.rose, found.fell) == (sum(r > 0 for r in rates), sum(r < 0 for r in rates))
+
+
+def test_p_value_of_many_tasks_is_drawn_close_to_the_exact_one() -> None:
+    """20 tasks of two sizes of change: within three standard errors of all 2^20 exchanges."""
+    changes = [3.0, -1.0, 1.0, 3.0, 1.0] * 4
+    pairs = [TaskPair((5.0, 10.0), (5.0 + change, 10.0)) for change in changes]
+    sums = Counter({0.0: 1})
+    for change in changes:
+        sums = Counter[float]() + Counter(
+            {
+                s: sums[s - change] + sums[s + change]
+                for s in {*map(change.__add__, sums), *map((-change).__add__, sums)}
+            }
+        )
+    exact = sum(ways for total, ways in sums.items() if abs(total) >= sum(changes)) / 2**20
+
+    found = difference(pairs).p_value
+    assert found == pytest.approx(exact, abs=3 * (exact / 10_000) ** 0.5)
+
+
 def test_four_tasks_give_no_interval() -> None:
-    """A bootstrap over fewer than five tasks says nothing."""
+    """A bootstrap over fewer than five tasks says nothing; exchanges say how little is known."""
     result = difference(TASKS[:4])
 
-    assert (result.low, result.high, result.p_value, result.tasks) == (None, None, None, 4)
+    assert (result.low, result.high, result.tasks) == (None, None, 4)
+    assert (result.p_value or 0) >= 2 / 2**4
     assert difference([]).base is None
 
 
@@ -100,20 +152,32 @@ def attempts(both: int, fell: int, rose: int, neither: int) -> list[TaskPair]:
     ("fell", "rose", "p"),
     [(1, 1, 1.0), (0, 5, 0.0625), (5, 0, 0.0625), (2, 8, 0.109375), (6, 16, 0.052479)],
 )
-def test_single_attempts_are_tested_by_mcnemar(fell: int, rose: int, p: float) -> None:
+def test_single_attempts_are_tested_exactly(fell: int, rose: int, p: float) -> None:
     """Two-sided exact binomial tails of 1/2: 112/1024 for 2 of 10, R's binom.test for the last."""
-    result = difference(attempts(7, fell, rose, 3), of_attempts=True)
+    result = difference(attempts(7, fell, rose, 3))
 
-    assert result.p_method == "mcnemar"
+    assert result.p_method == "sign_flips"
     assert result.p_value == pytest.approx(p, abs=1e-6)
 
 
-def test_mcnemar_needs_one_attempt_each() -> None:
-    """Two attempts of one task are not independent: the bootstrap over tasks judges."""
-    pairs = [*attempts(3, 1, 1, 1), TaskPair((1.0, 2.0), (2.0, 2.0))]
+def test_ties_are_ties_whatever_they_are_a_share_of(shared_data: Path) -> None:
+    """Success as a share of attempts and as the mean of shares are as surprising as each other.
 
-    assert difference(pairs, of_attempts=True).p_method == "paired_bootstrap"
-    assert difference(attempts(3, 1, 1, 1)).p_method == "paired_bootstrap"
+    A third of each of three attempts is no double; differences that cancel leave a rest.
+    """
+    runs = json.loads((shared_data / "faults" / "paired_p_ties.json").read_text())
+    counts = Counter((run["task"], run["release"]) for run in runs if run["success"])
+    tasks = sorted({run["task"] for run in runs})
+    of_attempts = [
+        TaskPair((counts[task, "base"], 3.0), (counts[task, "cand"], 3.0)) for task in tasks
+    ]
+    of_shares = [
+        TaskPair((counts[task, "base"] / 3, 1.0), (counts[task, "cand"] / 3, 1.0))
+        for task in tasks
+    ]
+
+    assert difference(of_attempts).p_value == difference(of_shares).p_value
+    assert difference(of_attempts).p_value == plain_sign_flips(of_attempts)
 
 
 def test_holm_agrees_with_a_published_example() -> None:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from tests.scoring.compare.conftest import fill
 from tests.scoring.report.build import Tables, as_text, pages
 
 from tracegrade_scoring.compare.read import read_comparisons
@@ -21,20 +20,31 @@ def sub_goal(tables: Tables, run: str, *, attempted: bool, name: str = "pay") ->
     """Insert a critical sub-goal of a run."""
     tables.insert(
         "sub_goals", trajectory_id=run, sub_goal=name, critical=True, attempted=attempted,
-        completed=attempted, task_id="t0", release="1.1",
+        completed=attempted, task_id="shop", release="1.1",
     )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def two() -> Iterator[Tables]:
-    """Releases 1.0 and 1.1 on six tasks; a critical sub-goal is skipped by the newer one alone."""
+    """The newer release picks tools better on twelve tasks, loops, and skips a sub-goal."""
     with closing(Tables()) as tables:
-        fill(tables)
-        runs = tables.con.sql(
-            "SELECT trajectory_id, release FROM trajectories WHERE task_id = 't0' ORDER BY ALL"
-        ).fetchall()
-        for run, release in runs:
-            sub_goal(tables, run, attempted=release == "1.0")
+        for place, release in enumerate(("1.0", "1.1")):
+            for task in range(12):
+                run = tables.run(release, task_id=f"t{task}", input_tokens=100, output_tokens=10)
+                tables.scored(run, f"t{task}")
+                right = (5.0, 9.0)[place]
+                tables.score(run, "tsa", right / 10, numerator=right, denominator=10.0)
+                solved = float(task % (2 + place) > 0)
+                tables.score(run, "success", solved, numerator=solved, denominator=1.0)
+                tables.score(
+                    run, "loop_trap", float(place), numerator=float(place), denominator=1.0
+                )
+                if place:
+                    tables.insert("failures", trajectory_id=run, mode="loop_trap")
+            for trial in range(8):
+                run = tables.run(release, task_id="shop", trial=trial)
+                tables.scored(run, "shop")
+                sub_goal(tables, run, attempted=release == "1.0")
         yield tables
 
 
@@ -59,10 +69,10 @@ def test_what_broke_names_its_runs(report: Report) -> None:
     """A new failure mode, and a critical sub-goal that only the newer release skips."""
     for page in pages(report):
         text = re.sub(r"<[^>]*>", "", page)
-        assert "New failure mode: loop trap, in 16.7% of runs (of 12), e.g." in text
+        assert "New failure mode: loop trap, in 100.0% of runs (of 12), e.g." in text
         assert re.search(
-            r"Critical sub-goal .{1,5}pay.{1,5} of task .{1,5}t0.{1,5} skipped in 2 of 2 runs, "
-            r"0 of 2 before, e\.g\. (run )?t\d+, (run )?t\d+\.",
+            r"Critical sub-goal .{1,5}pay.{1,5} of task .{1,5}shop.{1,5} skipped in 8 of 8 runs, "
+            r"0 of 8 before, e\.g\. (run )?t\d+, (run )?t\d+",
             text,
         )
 
@@ -75,7 +85,7 @@ def test_programs_get_the_answer_in_addition(report: Report) -> None:
     assert [release["release"] for release in document["releases"]] == ["1.0", "1.1"]
     assert (compared["base"], compared["candidate"]) == ("1.0", "1.1")
     assert "tsa" in compared["better"]
-    assert compared["metrics"]["tsa"]["candidate"] == 104 / 120
+    assert compared["metrics"]["tsa"]["candidate"] == 0.9
     assert [goal["sub_goal"] for goal in compared["skipped_sub_goals"]] == ["pay"]
 
 

@@ -19,7 +19,7 @@ def test_axes_are_pooled_exactly() -> None:
 
 def test_rates_of_two_releases_are_exact() -> None:
     """Numerators and denominators are each rounded once."""
-    found = difference([TaskPair((0.0, 1.0), (part, 1.0)) for part in TENTHS], of_attempts=False)
+    found = difference([TaskPair((0.0, 1.0), (part, 1.0)) for part in TENTHS])
 
     assert (found.base, found.candidate) == (0.0, 0.1)
 
