@@ -1,24 +1,15 @@
-"""The Beta distribution as far as reliability needs it: moments, quantiles, and a fit to counts.
+"""The Beta distribution as far as reliability needs it: moments and quantiles.
 
 A few lines of arithmetic instead of a dependency, because nothing else here needs statistics.
 Source: docs/metrics.md, section 8.4; the continued fraction is [Olver 2010], 8.17.22, in Lentz's
 form.
 """
 
-from collections.abc import Callable, Mapping
-from math import exp, fsum, lgamma, log, log1p
+from math import exp, lgamma, log, log1p
 from typing import Final
-
-MIN_SUM: Final = 0.1
-MAX_SUM: Final = 1000.0
-"""Where a + b of a fitted prior may lie (docs/metrics.md, section 8.4)."""
 
 _HALVINGS: Final = 200
 """More than the bits of a double, so that a quantile is as exact as its distribution."""
-_SECTIONS: Final = 60
-"""Of golden search: 0.618^60 of the range is below 1e-11 of it."""
-_LARGEST_LOGIT: Final = 20.0
-"""Of a fitted mean: 2e-9 from 0 or 1, where all tasks failed or none did."""
 
 
 def moment(a: float, b: float, k: int) -> float:
@@ -51,50 +42,6 @@ def distribution(a: float, b: float, p: float) -> float:
     if p <= (a + 1) / (a + b + 2):
         return front * _continued_fraction(a, b, p) / a
     return 1 - front * _continued_fraction(b, a, 1 - p) / b
-
-
-def fit(counts: Mapping[tuple[int, int], int]) -> tuple[float, float]:
-    """Return the a and b of the Beta prior under which the counts are likeliest.
-
-    Args:
-        counts: How many tasks had (attempts, correct ones).
-    """
-    tasks = sorted(counts.items())
-
-    def likelihood(log_sum: float, logit: float) -> float:
-        a, b = _prior(log_sum, logit)
-        prior = _log_beta(a, b)
-        return fsum(times * (_log_beta(a + c, b + n - c) - prior) for (n, c), times in tasks)
-
-    def best_logit(log_sum: float) -> float:
-        return _golden(lambda logit: likelihood(log_sum, logit), -_LARGEST_LOGIT, _LARGEST_LOGIT)
-
-    log_sum = _golden(
-        lambda found: likelihood(found, best_logit(found)), log(MIN_SUM), log(MAX_SUM)
-    )
-    return _prior(log_sum, best_logit(log_sum))
-
-
-def _prior(log_sum: float, logit: float) -> tuple[float, float]:
-    return exp(log_sum) / (1 + exp(-logit)), exp(log_sum) / (1 + exp(logit))
-
-
-def _golden(value: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function with one peak is highest; an end of the range counts too."""
-    ratio = (5**0.5 - 1) / 2
-    start, end = low, high
-    left, right = high - ratio * (high - low), low + ratio * (high - low)
-    at_left, at_right = value(left), value(right)
-    for _ in range(_SECTIONS):
-        if at_left >= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - ratio * (high - low)
-            at_left = value(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + ratio * (high - low)
-            at_right = value(right)
-    return max(((low + high) / 2, start, end), key=value)
 
 
 def _log_beta(a: float, b: float) -> float:

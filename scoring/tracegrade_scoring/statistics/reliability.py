@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from math import comb, fsum, sqrt
+from math import comb
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from tracegrade_scoring.statistics import beta
-from tracegrade_scoring.statistics.intervals import LEVEL, bootstrap, normal_quantile, wilson
+from tracegrade_scoring.statistics.intervals import LEVEL, bootstrap, wilson
 
 UNBIASED: Final = "unbiased"
 LARGEST_K: Final = 10
@@ -111,26 +111,22 @@ def passes(
     valid attempt says nothing about any k and is left out.
 
     Intervals: Wilson where each task has one attempt, else a bootstrap over tasks (none for fewer
-    than 5 tasks); of `bayes_pooled` the quantiles of its posterior, of `bayes_hierarchical` its
-    value and, at 95 %, 1.96 standard deviations. An interval of a rate p becomes one of p^k by its
-    ends.
+    than 5 tasks); of `bayes_pooled` the quantiles of its posterior. An interval of a rate p
+    becomes one of p^k by its ends.
 
     Args:
         tasks: One for each task of one cohort, in the order of task ids (for the bootstrap).
-        estimator: unbiased | plug_in | pooled | bayes_pooled | bayes_hierarchical.
+        estimator: unbiased | plug_in | pooled | bayes_pooled.
         largest_k: Where to end at the latest.
         level: Of the intervals, between 0 and 1.
 
     Returns:
-        Nothing for an estimator that is not applicable: no task was tried, or, for
-        `bayes_hierarchical`, none twice.
+        Nothing if no task was tried.
     """
     tried = [task for task in tasks if task.valid]
     if not tried:
         return []
     by_k = ESTIMATORS[estimator](tried, level)
-    if by_k is None:
-        return []
     smallest = min(task.valid for task in tried)
     last = min(smallest, largest_k) if estimator == UNBIASED else largest_k
     small = sum(task.valid for task in tried) < SMALL_SAMPLE
@@ -239,43 +235,10 @@ def _of_rate(at: float, hat: float, ends: Ends, k: int) -> tuple[Estimate, Estim
     return Estimate(at, 1 - (1 - low) ** k, 1 - (1 - high) ** k), Estimate(hat, low**k, high**k)
 
 
-def _bayes_hierarchical(tasks: Sequence[Attempts], level: float) -> ByK | None:
-    """Return estimates under Beta(a + c, b + n - c), with a and b learnt from all tasks."""
-    if all(task.valid < 2 for task in tasks):
-        return None
-    counts = Counter((task.valid, task.correct) for task in tasks)
-    a, b = beta.fit(counts)
-    z = normal_quantile(level)
-    posteriors = [(a + c, b + n - c, times) for (n, c), times in sorted(counts.items())]
-
-    def by_k(k: int) -> tuple[Estimate, Estimate]:
-        none_of_k = _posterior_mean([(b, a, times) for a, b, times in posteriors], k, z)
-        all_of_k = _posterior_mean(posteriors, k, z)
-        high = None if none_of_k.low is None else 1 - none_of_k.low
-        low = None if none_of_k.high is None else 1 - none_of_k.high
-        return Estimate(1 - none_of_k.value, low, high), all_of_k
-
-    return by_k
-
-
-def _posterior_mean(posteriors: Sequence[tuple[float, float, int]], k: int, z: float) -> Estimate:
-    tasks = sum(times for _, _, times in posteriors)
-    means = [beta.moment(a, b, k) for a, b, _ in posteriors]
-    squares = [beta.moment(a, b, 2 * k) for a, b, _ in posteriors]
-    mean = fsum(m * p[2] for m, p in zip(means, posteriors, strict=True)) / tasks
-    variance = fsum(
-        max(0.0, square - m * m) * p[2]
-        for square, m, p in zip(squares, means, posteriors, strict=True)
-    )
-    half = z * sqrt(variance) / tasks
-    return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half))
-
-
-ESTIMATORS: Final[Mapping[str, Callable[[Sequence[Attempts], float], ByK | None]]] = {
+ESTIMATORS: Final[Mapping[str, Callable[[Sequence[Attempts], float], ByK]]] = {
     UNBIASED: _unbiased,
     "plug_in": _plug_in,
     "pooled": _pooled,
     "bayes_pooled": _bayes_pooled,
-    "bayes_hierarchical": _bayes_hierarchical,
 }
 """Every estimator of docs/metrics.md, section 8.4, by name."""

@@ -1,9 +1,9 @@
 """pass@k and pass^k agree with their definitions and with the published numbers."""
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from itertools import combinations
-from math import comb, isclose, lgamma
+from math import comb, isclose
 from pathlib import Path
 
 import pytest
@@ -48,7 +48,6 @@ def tau_bench(shared_data: Path) -> list[Attempts]:
         ("plug_in", 4, None, 0.2388),
         ("pooled", 3, None, 0.0741),
         ("pooled", 4, None, 0.0311),
-        ("bayes_hierarchical", 4, None, 0.1700),
     ],
 )
 def test_tau_bench_gives_the_published_numbers(
@@ -60,13 +59,6 @@ def test_tau_bench_gives_the_published_numbers(
     half = 0.00051 if estimator == "unbiased" else 0.000051
     assert found.pass_hat_k == pytest.approx(hat, abs=half)
     assert at is None or found.pass_at_k == pytest.approx(at, abs=half)
-
-
-def test_tau_bench_teaches_the_prior(tau_bench: list[Attempts]) -> None:
-    """The prior of its tasks is Beta(.642, .858)."""
-    a, b = beta.fit(Counter((task.valid, task.correct) for task in tau_bench))
-
-    assert (round(a, 3), round(b, 3)) == (0.642, 0.858)
 
 
 @given(st.lists(outcomes, min_size=1, max_size=5))
@@ -109,30 +101,6 @@ def test_other_estimators_equal_their_definitions(tasks: list[Attempts], k: int)
         assert found.small_sample == (n < 20)
 
 
-@given(st.lists(counted, min_size=2, max_size=6).filter(lambda t: max(t).valid > 1))
-@settings(max_examples=12)
-def test_hierarchical_prior_is_the_likeliest(tasks: list[Attempts]) -> None:
-    """No prior of a fine grid makes the counts likelier than the one that is fitted."""
-    counts = Counter((task.valid, task.correct) for task in tasks)
-    a, b = beta.fit(counts)
-
-    def likelihood(a: float, b: float) -> float:
-        return sum(
-            lgamma(a + t.correct) + lgamma(b + t.valid - t.correct) - lgamma(a + b + t.valid)
-            - lgamma(a) - lgamma(b) + lgamma(a + b)
-            for t in tasks
-        )  # fmt: skip
-
-    sums = [0.1 * 10 ** (i / 10) for i in range(41)]
-    grid = [likelihood(s * m / 100, s * (1 - m / 100)) for s in sums for m in range(1, 100)]
-    assert 0.1 - 1e-9 <= a + b <= 1000 + 1e-6
-    assert likelihood(a, b) >= max(grid) - 1e-9
-    found = passes(tasks, "bayes_hierarchical", 3)[2]
-    means = [(a + t.correct, b + t.valid - t.correct) for t in tasks]
-    wanted = [x * (x + 1) * (x + 2) / ((x + y) * (x + y + 1) * (x + y + 2)) for x, y in means]
-    assert found.pass_hat_k == pytest.approx(sum(wanted) / len(tasks), abs=1e-12)
-
-
 @given(st.integers(1, 40), st.integers(1, 40), st.floats(0.01, 0.99))
 def test_beta_distribution_is_that_of_binomial_counts(a: int, b: int, p: float) -> None:
     """For whole a and b it is the chance of at least a hits in a + b - 1 tries."""
@@ -167,9 +135,8 @@ def test_task_without_a_valid_attempt_is_left_out() -> None:
 
 
 def test_nothing_tried_gives_no_pass() -> None:
-    """Without attempts there is no k to speak of; tries of one each teach no prior of tasks."""
-    assert [passes([], estimator) for estimator in ESTIMATORS] == [[]] * 5
-    assert passes([Attempts(1, 1), Attempts(1, 0)], "bayes_hierarchical") == []
+    """Without attempts there is no k to speak of."""
+    assert [passes([], estimator) for estimator in ESTIMATORS] == [[]] * 4
 
 
 def test_single_attempts_have_wilson_s_interval() -> None:
