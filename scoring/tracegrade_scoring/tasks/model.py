@@ -137,6 +137,17 @@ class Criterion(_Strict):
         return self
 
 
+def _of_a_whole_task(criterion: Criterion | None) -> Criterion | None:
+    """Return the criterion, which no judge can be asked: judges of success need no task file."""
+    if criterion is not None and criterion.judge:
+        msg = (
+            "judge is for sub-goals; leave it out, and ask about the whole run in a judge file "
+            "with `asks: success`"
+        )
+        raise ValueError(msg)
+    return criterion
+
+
 class Serves(_Strict):
     """A rule that says which calls serve a sub-goal."""
 
@@ -195,7 +206,7 @@ class Task(_Strict):
     sub_goals: dict[Name, SubGoal] = Field(default_factory=dict)
     graphs: dict[Name, dict[Name, Node]] = Field(default_factory=dict)
     """Several plan graphs of these sub-goals by name, of which the one that fits is scored."""
-    success: Criterion | None = None
+    success: Annotated[Criterion | None, AfterValidator(_of_a_whole_task)] = None
     reference: Name | Annotated[list[Name], Field(min_length=1)] | None = None
     """The right answer, or that of each turn in order: a judge of answers compares with it."""
     documents: list[Name] = Field(default_factory=list)

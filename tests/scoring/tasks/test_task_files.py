@@ -147,6 +147,11 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
             "7: tasks.refund.success.arguments.n: about is 'x'; it should be a number",
         ),
         (
+            "success: {judge: Is it polite}",
+            "7: tasks.refund.success: judge is for sub-goals; leave it out, and ask about the "
+            "whole run in a judge file with `asks: success`",
+        ),
+        (
             "success: {any_of: [{tool: look}, {judge: Is it polite}]}",
             "7: tasks.refund.success: judge inside any_of; "
             "put it beside any_of: a verdict is on the whole sub-goal",
