@@ -17,7 +17,7 @@ What it exports is loaded at its first use, so that the `tracegrade` command and
 processes, which are packages above this one, do without OpenTelemetry's SDK.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracegrade.first_use import at_first_use
 
@@ -43,7 +43,7 @@ __all__ = [
     "tool",
 ]
 
-__getattr__ = at_first_use(
+_load = at_first_use(
     __name__,
     {
         "agent": ("AgentRun", "agent_run"),
@@ -53,3 +53,20 @@ __getattr__ = at_first_use(
         "tools": ("tool",),
     },
 )
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is exported, or what does nothing in its place."""
+    if name not in __all__:
+        return _load(name)
+    from tracegrade.environment import usable_environment  # noqa: PLC0415 - not for commands
+
+    try:
+        with usable_environment():
+            return _load(name)
+    except Exception as error:  # noqa: BLE001 - of OpenTelemetry's packages, whatever ails them
+        from tracegrade import off  # noqa: PLC0415 - hardly ever
+
+        off.say_why(error)
+        found = globals()[name] = getattr(off, name)
+        return found

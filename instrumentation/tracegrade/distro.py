@@ -19,6 +19,7 @@ from opentelemetry.instrumentation.environment_variables import (
     OTEL_PYTHON_DISABLED_INSTRUMENTATIONS,
 )
 
+from tracegrade.environment import usable_environment
 from tracegrade.libraries.frameworks import Frameworks, write_no_own_spans
 from tracegrade.libraries.instrumentors import (
     GROUP,
@@ -150,9 +151,10 @@ class Configurator:
     def configure(self, **kwargs: Any) -> None:
         """Configure the SDK."""
         if os.environ.get("OTEL_PYTHON_CONFIGURATOR", "") == NAME or is_named():
-            init()
-            if _distro is not None:
-                _distro.load_all()
+            with usable_environment():
+                init()
+                if _distro is not None:
+                    _distro.load_all()
             return
         others = (entry for entry in entry_points(group="opentelemetry_configurator"))
         other = next((entry for entry in others if entry.name != NAME), None)

@@ -2,17 +2,25 @@
 
 import atexit
 import os
+import threading
 import time
 from collections.abc import Callable
 from importlib.metadata import entry_points
-from typing import Final
+from typing import Any, Final
 
 from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter
+from opentelemetry.sdk.trace.id_generator import IdGenerator
 
 from tracegrade import names
+from tracegrade.environment import (
+    endpoint_is_usable,
+    shortened,
+    still_usable_environment,
+    usable_environment,
+)
 from tracegrade.guard import guarded, say
 from tracegrade.host.endings import send_before_the_end
 from tracegrade.host.patching import awaits_patching
@@ -58,26 +66,85 @@ def init(
             exporter's thread; a text for which it fails is not sent.
         exporter: Where spans go, instead of what `OTEL_*` says.
     """
-    state.settings = Settings.from_environment(redact=redact or state.settings.redact)
     given = {
         names.SERVICE_NAME: service,
         names.SERVICE_VERSION: release,
         names.ENVIRONMENT: environment,
     }
     attributes = {key: value for key, value in given.items() if value is not None}
+    with _starting, usable_environment():
+        state.settings = Settings.from_environment(redact=redact or state.settings.redact)
+        _start(attributes, exporter)
+        now = Given((service, release, environment), exporter is None)
+        state.given = _together(state.given, now)
+        carry_context()
+        carry_to_children()
+        send_before_the_end()
+
+
+_starting = threading.RLock()
+
+
+def _start_over() -> None:
+    """Forget in a forked child what another thread of its parent was doing."""
+    global _starting  # noqa: PLW0603 - one for a process
+    _starting = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_over)
+
+
+def _start(attributes: dict[str, str], exporter: SpanExporter | None) -> None:
     found = trace.get_tracer_provider()
-    if state.provider is not None and found is state.provider:
+    if state.provider is not None and (found is state.provider or state.owns_provider):
         _describe(state.provider, attributes)
+        if exporter is not None and exporter is not state.exporter:
+            say("init: called again", "init was called before, so spans go where it said then")
     elif isinstance(found, TracerProvider):
         _join(found, attributes)
         _write_to(found, exporter)
     else:
-        state.owns_provider = state.may_skip_start = True
-        _write_to(_own_provider(attributes), exporter)
-    state.given = _together(state.given, Given((service, release, environment), exporter is None))
-    carry_context()
-    carry_to_children()
-    send_before_the_end()
+        state.may_skip_start = True
+        provider = _OwnProvider(
+            resource=Resource.create(dict(attributes)),
+            span_limits=_limits(),
+            id_generator=_id_generator(),
+        )
+        _write_to(provider, exporter)
+        state.owns_provider = True
+        _make_global(provider, found)
+
+
+def _make_global(provider: TracerProvider, found: trace.TracerProvider) -> None:
+    """Let others' spans go through our provider, unless the program has one of another kind."""
+    if isinstance(found, trace.ProxyTracerProvider):
+        trace.set_tracer_provider(provider)
+        return
+    kind = f"{type(found).__module__}.{type(found).__qualname__}"
+    text = f"the program's TracerProvider is {kind}, which takes no exporter of ours"
+    say("init: provider", f"{text}; tracegrade sends its own spans, and no other library's")
+
+
+def _id_generator() -> IdGenerator | None:
+    """Return what makes ids if `OTEL_PYTHON_ID_GENERATOR` names one, else None: the SDK's own."""
+    name = os.environ.get("OTEL_PYTHON_ID_GENERATOR", "").strip()
+    if not name or name == "random":
+        return None
+    try:
+        (entry, *_) = entry_points(group="opentelemetry_id_generator", name=name)
+        generator = entry.load()()
+        generator.generate_trace_id(), generator.generate_span_id()
+    except Exception as error:  # noqa: BLE001 - another's may raise anything
+        _say_failed("OTEL_PYTHON_ID_GENERATOR", name, error)
+        return None
+    made: IdGenerator = generator
+    return made
+
+
+def _say_failed(variable: str, name: str, error: Exception) -> None:
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    say(f"settings: {variable}", f"{variable}={shortened(name)} is not used: {reason}")
 
 
 def _together(before: Given, now: Given) -> Given:
@@ -99,16 +166,21 @@ def flush(timeout_secs: float = 10) -> None:
 class _OwnProvider(TracerProvider):
     """Ours, to which a host may still add processors of its own."""
 
+    def get_tracer(self, *args: Any, **kwargs: Any) -> trace.Tracer:
+        """Return a tracer, which reads the environment."""
+        with still_usable_environment():
+            return super().get_tracer(*args, **kwargs)
+
+    @guarded
+    def _handle_fork(self) -> None:
+        """Tell a child's spans from its parent's, in which the SDK reads the environment."""
+        with still_usable_environment():
+            super()._handle_fork()
+
     def add_span_processor(self, span_processor: SpanProcessor) -> None:
         """Add a processor; one that is not ours sees each span start and end."""
         state.may_skip_start &= isinstance(span_processor, OwnProcessor)
         super().add_span_processor(span_processor)
-
-
-def _own_provider(attributes: dict[str, str]) -> TracerProvider:
-    provider = _OwnProvider(resource=Resource.create(dict(attributes)), span_limits=_limits())
-    trace.set_tracer_provider(provider)
-    return provider
 
 
 def _write_to(provider: TracerProvider, exporter: SpanExporter | None) -> None:
@@ -125,7 +197,7 @@ def _write_to(provider: TracerProvider, exporter: SpanExporter | None) -> None:
         from tracegrade.gate import stand_at_gate  # noqa: PLC0415 - only where a harness asks
 
         stand_at_gate(provider, address)
-    state.provider = provider
+    state.provider, state.exporter = provider, exporter
     state.tracer = provider.get_tracer(SCOPE_NAME, VERSION)
     known = all(hasattr(state.tracer, part) for part in ("span_processor", "id_generator"))
     state.may_skip_start &= known  # an SDK that is built otherwise
@@ -181,27 +253,34 @@ def _find_exporter(name: str) -> Callable[[], SpanExporter] | None:
             or os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL")
             or "http/protobuf"
         )
-        name = _PROTOCOLS.get(protocol, protocol)
+        name = _PROTOCOLS.get(protocol.strip().lower(), protocol)
     if name in _OURS:
-        return _OURS[name]
+        return _OURS[name] if endpoint_is_usable(grpc=name == _GRPC) else None
     found = entry_points(group="opentelemetry_traces_exporter", name=name)
     if not found:
-        say("init: exporter", f"no exporter '{name}' is installed; spans do not go there")
+        text = f"no exporter '{shortened(name)[1:-1]}' is installed; spans do not go there"
+        say("init: exporter", f"{text} (OTEL_TRACES_EXPORTER)")
         return None
-    exporter: SpanExporter = next(iter(found)).load()()
+    try:
+        exporter: SpanExporter = next(iter(found)).load()()
+    except Exception as error:  # noqa: BLE001 - another's may raise anything
+        _say_failed("OTEL_TRACES_EXPORTER", name, error)
+        return None
     return lambda: exporter
 
 
 def _http_exporter() -> SpanExporter:
     from tracegrade.sending.otlp import HttpExporter  # noqa: PLC0415 - see that module
 
-    return HttpExporter()
+    with still_usable_environment():
+        return HttpExporter()
 
 
 def _grpc_exporter() -> SpanExporter:
     from tracegrade.sending.otlp_grpc import GrpcExporter  # noqa: PLC0415 - see that module
 
-    return GrpcExporter()
+    with still_usable_environment():
+        return GrpcExporter()
 
 
 _OURS: Final = {_HTTP: _http_exporter, _GRPC: _grpc_exporter}

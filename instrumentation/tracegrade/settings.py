@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tracegrade.environment import shortened
 from tracegrade.guard import say
 
 Redact = Callable[[str, str], str]
@@ -15,6 +16,9 @@ Redact = Callable[[str, str], str]
 MAX_CONTENT_CHARS = (
     65_536  # 512 spans (one batch) x 2 texts stay under the exporter's 64 MiB request
 )
+
+
+MAX_DIGITS = 9
 
 
 class Content(StrEnum):
@@ -49,7 +53,11 @@ class Settings:
         """
         content = _content(environment.get("TRACEGRADE_CONTENT", "").strip().lower())
         chars = environment.get("TRACEGRADE_CONTENT_MAX_CHARS", "").strip()
-        limit = int(chars) if chars.isdecimal() else MAX_CONTENT_CHARS
+        is_number = chars.isascii() and chars.isdecimal() and len(chars) <= MAX_DIGITS
+        limit = int(chars) if is_number else MAX_CONTENT_CHARS
+        if chars and not is_number:
+            text = f"TRACEGRADE_CONTENT_MAX_CHARS={shortened(chars)} is not used"
+            say("settings: TRACEGRADE_CONTENT_MAX_CHARS", f"{text}: it must be a whole number")
         return cls(content=content, max_content_chars=limit, redact=redact)
 
 
@@ -58,6 +66,6 @@ def _content(asked: str) -> Content:
         return Content.REDACTED
     if asked in set(Content):
         return Content(asked)
-    text = f"TRACEGRADE_CONTENT must be one of {', '.join(Content)}, got '{asked}'"
+    text = f"TRACEGRADE_CONTENT must be one of {', '.join(Content)}, got {shortened(asked)}"
     say("settings", f"{text}; no text is written")
     return Content.NONE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SpanExporter
 from opentelemetry.trace import Tracer
 
 from tracegrade.settings import Settings
@@ -34,6 +35,8 @@ class State:
 
     provider: TracerProvider | None = None
     """What `init` made, or joined."""
+    exporter: SpanExporter | None = None
+    """What `init` was given to send spans by."""
     tracer: Tracer = field(default_factory=lambda: trace.get_tracer(SCOPE_NAME, VERSION))
     owns_provider: bool = False
     """Whether the TracerProvider was made by `init`."""

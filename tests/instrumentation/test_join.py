@@ -1,11 +1,14 @@
 """`init` in a program that has a TracerProvider of its own, and `init` called twice."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import Span, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import NoOpTracerProvider
 
 import tracegrade
 
@@ -74,8 +77,9 @@ def test_what_a_hosts_provider_decides_is_said_once(
     host: tuple[TracerProvider, InMemorySpanExporter], caplog: pytest.LogCaptureFixture
 ) -> None:
     """The attribute limit and the resource are the host's; each has a way out."""
+    exporter = InMemorySpanExporter()
     for _ in range(2):
-        tracegrade.init(service="shop", release="2.0", exporter=InMemorySpanExporter())
+        tracegrade.init(service="shop", release="2.0", exporter=exporter)
 
     limit, resource = sorted(caplog.messages, key=lambda line: "resource" in line)
     assert "the last 128 attributes" in limit
@@ -85,7 +89,7 @@ def test_what_a_hosts_provider_decides_is_said_once(
 
 
 def test_second_init_adds_to_the_resource_and_nothing_twice() -> None:
-    """A program under `tracegrade run` may still say its service and release."""
+    """A program under `tracegrade run` may still say its service and release; not an exporter."""
     exporter = InMemorySpanExporter()
     tracegrade.init(exporter=exporter)
     tracegrade.init(service="shop", release="2.0", exporter=InMemorySpanExporter())
@@ -94,6 +98,40 @@ def test_second_init_adds_to_the_resource_and_nothing_twice() -> None:
 
     (span,) = exporter.get_finished_spans()
     assert span.resource.attributes["service.version"] == "2.0"
+    assert tracegrade.failures() == {"init: called again": 1}
+
+
+def test_provider_of_another_kind_stays_the_programs(caplog: pytest.LogCaptureFixture) -> None:
+    """Ours goes beside it, once, and it is said that it is not asked for others' spans."""
+
+    class Theirs(NoOpTracerProvider):
+        """Of a vendor's own kind."""
+
+    theirs = Theirs()
+    trace.set_tracer_provider(theirs)
+    exporter = InMemorySpanExporter()
+    for _ in range(2):
+        tracegrade.init(exporter=exporter)
+    tracegrade.thought("x")
+    tracegrade.flush()
+
+    assert [span.name for span in exporter.get_finished_spans()] == ["thought"]
+    assert trace.get_tracer_provider() is theirs
+    (line,) = caplog.messages
+    assert "Theirs, which takes no exporter of ours" in line
+
+
+def test_threads_that_start_tracegrade_at_once_make_one_provider() -> None:
+    """Spans of any of them are sent once."""
+    exporter = InMemorySpanExporter()
+    with ThreadPoolExecutor(16) as pool:
+        for _ in range(64):
+            pool.submit(tracegrade.init, exporter=exporter)
+    tracegrade.thought("x")
+    tracegrade.flush()
+
+    assert len(exporter.get_finished_spans()) == 1
+    assert tracegrade.failures() == {}
 
 
 def test_unknown_exporter_is_said(

@@ -21,15 +21,30 @@ def start() -> None:
         return
     path = os.environ.pop("PYTHONPATH", "")  # what is started meanwhile is not the agent
     try:
+        from tracegrade.environment import usable_environment  # noqa: PLC0415 - is it there?
+
+        with usable_environment():
+            start_hook()
+    except ImportError:
+        warn()
+    finally:
+        os.environ["PYTHONPATH"] = path
+
+
+def start_hook() -> None:
+    """Start OpenTelemetry's hook, which finds our distro; what ails it is said in one line."""
+    from tracegrade.off import say_why  # noqa: PLC0415 - as above
+
+    try:
         from opentelemetry.instrumentation.auto_instrumentation import initialize  # noqa: PLC0415
 
         import tracegrade.distro  # noqa: F401, PLC0415 - is it there?
     except ImportError:
-        warn()
+        raise
+    except Exception as error:  # noqa: BLE001 - of OpenTelemetry's packages, whatever ails them
+        say_why(error)
     else:
         initialize()
-    finally:
-        os.environ["PYTHONPATH"] = path
 
 
 def program() -> str:
