@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from tracegrade_queries.engine.relations import put
+from tracegrade_queries.engine.relations import append, put
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks import Specification
@@ -32,7 +32,8 @@ class Counts(NamedTuple):
     """What one run found."""
 
     statuses: Mapping[str, Mapping[tuple[str, str | None], int]]
-    """By metric, and by status and reason (None if scored): trajectories."""
+    """By metric, and by status and reason (None if scored): trajectories, but for those that are
+    the earlier part of a run that was resumed."""
     task_sources: Mapping[str, int]
     """Attempts whose task is known by `span` or `match`, is `ambiguous`, `undescribed` (named by a
     span, described by no task file) or unknown (`none`)."""
@@ -84,6 +85,16 @@ def _statuses(scores: pa.Table) -> Iterator[pa.Table]:
             yield counted.append_column("metric", pa.repeat(metric, len(counted)))
 
 
+def _statuses_of_few(scores: pa.Table) -> Iterator[pa.Table]:
+    """Yield the same for scores that do not stand in dictionaries, a row for each."""
+    for metric in METRICS:
+        found = pa.Table.from_struct_array(scores[metric]).select(["status", "reason"])
+        yield found.append_column("metric", pa.repeat(metric, len(found)))
+
+
+_TAKEN_OFF: Final = "*, -1 AS trajectories"
+
+
 def read_counts(
     con: duckdb.DuckDBPyConnection,
     specification: Specification,
@@ -92,16 +103,18 @@ def read_counts(
     """Return what was counted.
 
     Args:
-        con: Holds `current_sums`.
+        con: Holds `current_sums` and `earlier_part_scores`.
         specification: What was scored against.
         counted: By name the rows of `count_bucket` of all buckets; no tables if there were none.
     """
     for name, schema in _COUNTED.items():
         put(con, name, counted.get(name, schema.empty_table()))
+    earlier = con.sql("FROM earlier_part_scores WHERE made_anew").to_arrow_table()
+    append(con, "run_statuses", pa.concat_tables(_statuses_of_few(earlier)), _TAKEN_OFF)
     statuses: dict[str, dict[tuple[str, str | None], int]] = {name: {} for name in METRICS}
     for metric, status, reason, count in con.sql(
         "SELECT metric, status, reason, sum(trajectories)::BIGINT FROM run_statuses "
-        "GROUP BY ALL ORDER BY ALL"
+        "GROUP BY ALL HAVING sum(trajectories) > 0 ORDER BY ALL"
     ).fetchall():
         statuses[metric][status, reason] = count
     sources = con.sql(

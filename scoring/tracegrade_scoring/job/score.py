@@ -42,8 +42,9 @@ from tracegrade_scoring.job.discovery import (
     Waiting,
     unscored,
 )
+from tracegrade_scoring.job.earlier_parts import find_earlier_parts, without_earlier_parts
 from tracegrade_scoring.job.last_scoring import NotedFile, note_scoring
-from tracegrade_scoring.job.score_bucket import STAGED, SUMS, score_bucket
+from tracegrade_scoring.job.score_bucket import RESUMABLE, STAGED, SUMS, score_bucket
 from tracegrade_scoring.schema import (
     RELEASE_SCORES,
     SCORE_SUMS,
@@ -103,6 +104,8 @@ class ScoreSummary(NamedTuple):
     """What was scored against."""
     kept: bool = False
     """Its tasks and tools are those that the lake kept, not given to this run."""
+    earlier_parts: int = 0
+    """Of the trajectories, those that are the earlier part of a run that was resumed."""
     without_task: int = 0
     """Trajectories that had a task file's task and lost it: none in force describes it."""
 
@@ -180,6 +183,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
                 traces=found.traces,
                 trajectories=scored.rows(TRAJECTORY_SCORES),
                 counts=read_counts(found.con, done.specification, scored.tables),
+                earlier_parts=count(found.con, "earlier_part_scores WHERE made_anew"),
                 without_task=without_task,
             )
 
@@ -308,6 +312,8 @@ def _commit(
     for table in evidence:
         commit.commit_dated(table)
     sums = commit.commit_whole(SCORE_SUMS, _sums(con))
+    find_earlier_parts(found, scored.tables.get(RESUMABLE))
+    without_earlier_parts(con)
     commit.commit_whole(RELEASE_SCORES, release_scores(con))
     return {SCORE_SUMS.name: sums, scores.name: commit.commit_dated(scores)}
 

@@ -7,12 +7,13 @@ from typing import Final
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracegrade_lake import Table
 from tracegrade_lake.crash_points import reach
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, opened
 from tracegrade_queries.engine.relations import make_table
-from tracegrade_queries.engine.staged import stage_rows
+from tracegrade_queries.engine.staged import stage_rows, typed
 from tracegrade_scoring.attempts.prepare import create_relations
 from tracegrade_scoring.job.bucket_rows import READ, steps_read, take_bucket
 from tracegrade_scoring.job.counts import count_bucket
@@ -55,6 +56,13 @@ _EVIDENCE: Final = {
 SUMS: Final = "sum_parts"
 """Under which an outcome has the sums of its scores."""
 
+RESUMABLE: Final = "resumable_scores"
+"""Under which an outcome has the scores of runs that may be resumed, see `earlier_parts.py`."""
+
+MAY_BE_RESUMED: Final = (
+    "trajectories WHERE len(open_calls) > 0 OR list_contains(flags, 'stopped_for_tools')"
+)
+
 
 def score_bucket(bucket: Bucket[Specification]) -> Outcome:
     """Stage the rows of one bucket; return with them its sums, and what is counted.
@@ -70,7 +78,23 @@ def score_bucket(bucket: Bucket[Specification]) -> Outcome:
         files = {table.name: stage_rows(lake, table, new) for table, new in rows.items()}
         reach("scores_staged")
         scores = rows[TRAJECTORY_SCORES]
-        return Outcome(files, {SUMS: sums_of(scores), **count_bucket(con, scores)})
+        tables = {SUMS: sums_of(scores), RESUMABLE: _resumable_scores(con, scores)}
+        return Outcome(files, {**tables, **count_bucket(con, scores)})
+
+
+def _resumable_scores(con: duckdb.DuckDBPyConnection, scores: pa.Table) -> pa.Table:
+    """Return the scores of a bucket's traces that have a run which may be resumed.
+
+    Args:
+        con: Holds the bucket's `trajectories` and `trajectory_ids`.
+        scores: All of the bucket, as `score_table` has them.
+    """
+    ids = con.sql(
+        "SELECT id FROM trajectory_ids INNER JOIN trajectories USING (trajectory_id) "
+        f"WHERE trace_id IN (SELECT trace_id FROM {MAY_BE_RESUMED})"
+    ).to_arrow_table()
+    chosen = pc.is_in(scores["trajectory_id"], value_set=ids["id"].combine_chunks())
+    return typed(TRAJECTORY_SCORES, scores.filter(chosen))
 
 
 def score_traces(

@@ -38,6 +38,7 @@ def summary_lines(done: ScoreSummary) -> Iterator[str]:
         yield f"would build steps from {done.new_spans:,} new spans; of those already built:"
     verb = "would score" if done.dry_run else "scored"
     yield f"{verb} {done.trajectories:,} trajectories of {done.traces:,} traces"
+    yield from _resumed_lines(done.earlier_parts)
     yield from _waiting_lines(done.waiting)
     yield from _specification_lines(done)
     yield from _unread_lines(done.unread)
@@ -50,6 +51,16 @@ def summary_lines(done: ScoreSummary) -> Iterator[str]:
     yield from _redacted_lines(done.counts.redacted)
     yield from _cost_lines(done.costs)
     yield from _score_lines(done.counts.statuses)
+
+
+def _resumed_lines(earlier_parts: int) -> Iterator[str]:
+    """Yield how many trajectories are counted as a part of a later one."""
+    if earlier_parts:
+        verb = "is" if earlier_parts == 1 else "are"
+        yield (
+            f"  {earlier_parts:,} of them {verb} the earlier part of a run that was resumed, "
+            "which counts once"
+        )
 
 
 def _waiting_lines(waiting: Waiting) -> Iterator[str]:
@@ -305,6 +316,7 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
         "new_spans": done.new_spans,
         "traces": done.traces,
         "trajectories": done.trajectories,
+        "earlier_parts": done.earlier_parts,
         "waiting": done.waiting._asdict(),
         "metrics": {name: _statuses(found) for name, found in done.counts.statuses.items()},
         "calls": done.counts.calls._asdict(),

@@ -18,6 +18,7 @@ from tests.scoring.build import specification
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.summary import summary_lines, summary_object
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.report.read import read_report
@@ -76,6 +77,19 @@ def test_run_that_waits_is_in_no_rate(lake: Lake) -> None:
     assert (attempts["valid_attempts"], attempts["correct"], attempts["invalid"]) == (1, 1, 0)
 
 
+def land_waiting(lake: Lake) -> None:
+    """Land a run that waits for an approval of a call."""
+    asked = [message("assistant", request("send", "c1"))]
+    paused: dict[str, Any] = {"tool_name": "send", "error": "x", "error__type": "ApprovalRequired"}
+    named: dict[str, Any] = {"gen_ai__tool__call__id": "c1"}
+    spans = [
+        agent(1, **SHARED),
+        model(2, 1, at=1, said=asked),
+        tool(3, 1, at=2, **paused, **named),
+    ]
+    land(lake, request_of(spans))
+
+
 def land_resumed(lake: Lake) -> None:
     """Land a run that goes on with the call of the one that waits, on a later day."""
     told = json.dumps([message("assistant", "It was sent.")])
@@ -103,15 +117,7 @@ def numbers(lake: Lake) -> tuple[Any, ...]:
 
 def test_run_that_goes_on_days_later_counts_with_the_one_that_waited(lake: Lake) -> None:
     """Nothing of the first is built or scored again, and its call counts in the second alone."""
-    asked = [message("assistant", request("send", "c1"))]
-    paused: dict[str, Any] = {"tool_name": "send", "error": "x", "error__type": "ApprovalRequired"}
-    named: dict[str, Any] = {"gen_ai__tool__call__id": "c1"}
-    spans = [
-        agent(1, **SHARED),
-        model(2, 1, at=1, said=asked),
-        tool(3, 1, at=2, **paused, **named),
-    ]
-    land(lake, request_of(spans))
+    land_waiting(lake)
     score(lake, specification(TASKS))
     assert numbers(lake) == (1, 1, 0, 1, [])
 
@@ -119,3 +125,34 @@ def test_run_that_goes_on_days_later_counts_with_the_one_that_waited(lake: Lake)
     done = score(lake, specification(TASKS))
     assert done.trajectories == 1
     assert numbers(lake) == (1, 0, 1, 2, [(1, 1)])
+
+
+def shown(lake: Lake) -> list[tuple[int, float | None]]:
+    """Return of one metric how many runs the table and a report count, and their values."""
+    stored = "SELECT scored, value FROM release_scores WHERE metric = 'tsa' AND task_category = ''"
+    with connect(lake, layers=(SCORES,)) as con:
+        found = con.sql(stored).fetchall()
+        (release,) = read_report(con, "lake").releases
+    score_ = release.metrics["tsa"]
+    return [*found, (score_.scored, score_.value)]
+
+
+def test_resumed_run_counts_once_wherever_it_is_shown(lake: Lake) -> None:
+    """In the table, in reports and in summaries, scored at once or one part after the other."""
+    land_waiting(lake)
+    assert score(lake, specification(TASKS)).earlier_parts == 0
+    assert shown(lake) == [(1, 1.0)] * 2
+
+    land_resumed(lake)
+    later = score(lake, specification(TASKS))
+    assert (later.trajectories, later.earlier_parts) == (1, 0)
+    assert shown(lake) == [(1, 1.0)] * 2
+
+    again = score(lake, specification(TASKS), full=True)
+    assert (again.trajectories, again.earlier_parts) == (2, 1)
+    assert shown(lake) == [(1, 1.0)] * 2
+    assert summary_object(again)["metrics"]["tsa"]["scored"] == 1
+    assert "  1 of them is the earlier part of a run that was resumed, which counts once" in list(
+        summary_lines(again)
+    )
+    assert score(lake, specification(TASKS)).trajectories == 0
