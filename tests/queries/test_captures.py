@@ -11,6 +11,7 @@ from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
 from . import stories
+from .neighbours import by_trace, of_captures, rows_of
 from .stories import ANSWER, CALL, THOUGHT
 from .traces import Row, capture, land, land_logs, line, logs_of, rows
 
@@ -150,7 +151,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     ids = rows(lake, "SELECT wal_seq, list(DISTINCT trace_id) AS ids FROM spans GROUP BY 1")
     return Built(
         rows(lake, "SELECT * FROM steps ORDER BY trajectory_id, step_index"),
-        rows(lake, "SELECT * FROM trajectories"),
+        rows(lake, "SELECT * FROM trajectories ORDER BY trajectory_id"),
         {names[row["wal_seq"]]: row["ids"] for row in ids},
     )
 
@@ -278,3 +279,16 @@ def test_offered_tools_are_told_in_one_form(built: Built) -> None:
     (offered,) = {built.run_of(name)["offered_tools"] for name in names}
 
     assert [tool["name"] for tool in json.loads(offered)] == ["get_weather", "unused_tool"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["google-adk_default__toolerror", "crewai_two-agents", "openai-agents_both_below_http"],
+)
+def test_rows_of_a_trace_do_not_depend_on_its_neighbours(
+    built: Built, tmp_path: Path, name: str
+) -> None:
+    """Of bare spans, two agents, two instrumentations at once; of all in `test_neighbours.py`."""
+    beside = by_trace(built.steps, built.trajectories)
+    alone = rows_of(tmp_path, of_captures([name]).values())
+    assert alone == {trace: beside[trace] for trace in built.traces[name]}
