@@ -49,7 +49,7 @@ class Together(NamedTuple):
             own = [f"'{_OWN}' || {each}[{len(_OWN) + 1}:] AS {each}" for each in columns]
             self.con.execute(
                 f"CREATE OR REPLACE TEMP VIEW {table} AS SELECT * REPLACE ({', '.join(own)}) "
-                f"FROM memory.main.{table} WHERE starts_with(trace_id, '{theirs}')"
+                f"FROM of_all.{table} WHERE starts_with(trace_id, '{theirs}')"
             )
         finish(self.scenes[name], self.rows)
 
@@ -90,4 +90,7 @@ def built(folder: Path, scenes: dict[str, Scene]) -> Iterator[Together]:
         land_logs(lake, logs_request_of(records))
     build(lake)
     with connect(lake) as con:
+        con.execute("ATTACH ':memory:' AS of_all")
+        for table in _IDS:  # read once, not for each test
+            con.execute(f"CREATE TABLE of_all.{table} AS FROM {table}")
         yield Together(con, scenes)

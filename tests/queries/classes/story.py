@@ -3,7 +3,8 @@
 A form (`forms/`) writes them as the spans of one framework or instrumentation.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple
 
 from tests.queries.traces import Row
@@ -87,72 +88,109 @@ def replied(call: Call, text: str, *, failed: bool = False) -> Message:
     return Message("tool", text, replies_to=call, failed=failed)
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a span stands, and when: ms since the scene begins, and how long it takes."""
+
+    number: int
+    parent: int | None = None
+    at: float = 0
+    ms: float = 1
+    trace: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentRun(Place):
+    """A run of an agent, with the user's words and the answer where its span has them."""
+
+    ms: float = 100
+    name: str = "a"
+    heard: str | None = None
+    answer: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCall(Place):
+    """A call of a model; without `said` its span does not record what was."""
+
+    at: float = 1
+    heard: Sequence[Message] = ()
+    said: Message | None = None
+    tokens: Tokens | None = None
+    stopped: str = ""
+    offered: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolRun(Place):
+    """An execution of a tool."""
+
+    at: float = 3
+    call: Call
+    result: str | None = None
+
+
 class Form:
-    """How one framework or instrumentation writes spans."""
+    """How one framework or instrumentation writes spans.
+
+    Scenes ask for spans by `agent`, `model`, `tool` and the like, with what is not as usual; a
+    form writes them from all facts of each.
+    """
 
     dialect: ClassVar[str]
     """The dialect that reads it."""
     lacks: ClassVar[Mapping[str, str]] = {}
     """What its spans cannot tell, as a scene names it under `needs`, and why."""
 
-    def agent(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        name: str = "a",
-        at: float = 0,
-        ms: float = 100,
-        heard: str | None = None,
-        answer: str | None = None,
-        trace: int = 1,
-    ) -> Row:
-        """Return the span of a run, with the user's words and the answer where it has them."""
-        raise NotImplementedError
+    def agent(self, number: int, parent: int | None = None, **facts: Any) -> Row:
+        """Return the span of a run; `facts` are those of `AgentRun`."""
+        return self.agent_span(AgentRun(number, parent, **facts))
 
-    def model(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        at: float = 1,
-        heard: Iterable[Message] = (),
-        said: Message | None = None,
-        tokens: Tokens | None = None,
-        stopped: str = "",
-        offered: Sequence[str] = (),
-        trace: int = 1,
-    ) -> Row:
-        """Return the span of a model call; without `said` it does not record what was."""
-        raise NotImplementedError
+    def model(self, number: int, parent: int | None = None, **facts: Any) -> Row:
+        """Return the span of a model call; `facts` are those of `ModelCall`."""
+        return self.model_span(ModelCall(number, parent, **facts))
 
-    def tool(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        call: Call,
-        at: float = 3,
-        ms: float = 1,
-        result: str | None = None,
-        trace: int = 1,
-    ) -> Row:
-        """Return the span of a tool's execution."""
-        raise NotImplementedError
+    def tool(self, number: int, parent: int | None = None, **facts: Any) -> Row:
+        """Return the span of a tool's execution; `facts` are those of `ToolRun`."""
+        return self.tool_span(ToolRun(number, parent, **facts))
 
-    def paused(self, number: int, parent: int, *, call: Call, at: float = 3) -> Row:
+    def paused(self, number: int, parent: int, **facts: Any) -> Row:
         """Return the span of a tool that ended because it waits for somebody."""
+        return self.paused_span(ToolRun(number, parent, **facts))
+
+    def refused(self, number: int, parent: int, **facts: Any) -> list[Row]:
+        """Return what is recorded of a tool that a user refused."""
+        return self.refused_spans(ToolRun(number, parent, **facts))
+
+    def hosted(self, number: int, parent: int, *, ran: Hosted, **facts: Any) -> Row:
+        """Return the span of a model call in which the provider ran a tool."""
+        return self.hosted_span(ModelCall(number, parent, **facts), ran)
+
+    def agent_span(self, run: AgentRun) -> Row:
+        """Write a run."""
         raise NotImplementedError
 
-    def refused(self, number: int, parent: int, *, call: Call, at: float = 3) -> list[Row]:
-        """Return what is recorded of a tool that a user refused: mostly nothing."""
-        del number, parent, call, at
+    def model_span(self, made: ModelCall) -> Row:
+        """Write a model call."""
+        raise NotImplementedError
+
+    def tool_span(self, ran: ToolRun) -> Row:
+        """Write a tool's execution."""
+        raise NotImplementedError
+
+    def paused_span(self, ran: ToolRun) -> Row:
+        """Write a tool that waits for somebody."""
+        raise NotImplementedError
+
+    def refused_spans(self, ran: ToolRun) -> list[Row]:
+        """Write a tool that a user refused: mostly nothing is recorded."""
+        del ran
         return []
+
+    def hosted_span(self, made: ModelCall, hosted: Hosted) -> Row:
+        """Write a model call in which the provider ran a tool."""
+        raise NotImplementedError
 
     def plain(self, result: str | None) -> str | None:
         """Return a result as a tool gave it, of what is read where it is wrapped."""
         return result
-
-    def hosted(self, number: int, parent: int, *, ran: Hosted, at: float = 1) -> Row:
-        """Return the span of a model call in which the provider ran a tool."""
-        raise NotImplementedError

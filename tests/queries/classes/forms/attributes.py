@@ -4,20 +4,21 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tests.queries.classes.story import LEFT_OUT, Call, Message, Tokens
+from tests.queries.classes.story import LEFT_OUT, Call, Message, Place, Tokens
 from tests.queries.traces import Row, span
 
 
-def with_attributes(
-    number: int, parent: int | None, attributes: Mapping[str, Any], **fields: Any
-) -> Row:
+def with_attributes(place: Place, attributes: Mapping[str, Any], *, scope: str, name: str) -> Row:
     """Return a span; attributes that are None are left out, lists and objects are JSON."""
     told: Row = {
         key: value if isinstance(value, str | int | float) else json.dumps(value)
         for key, value in attributes.items()
         if value is not None
     }
-    return span(number, parent, **fields, **told)
+    return span(
+        place.number, place.parent, at=place.at, ms=place.ms, trace=place.trace,
+        scope=scope, name=name, **told,
+    )  # fmt: skip
 
 
 def raised(row: Row, error_type: str, text: str = "") -> Row:

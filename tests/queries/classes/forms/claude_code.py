@@ -1,11 +1,11 @@
 """Claude Code: spans tell which tools ran, and log records what was said and given."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from tests.queries.classes.forms.attributes import with_attributes
-from tests.queries.classes.story import Call, Form, Message, Tokens
+from tests.queries.classes.story import AgentRun, Form, ModelCall, Place, ToolRun
 from tests.queries.traces import MS, NOON_NS, Row
 
 REQUESTS = "What the model requested is recorded nowhere but by its execution."
@@ -45,96 +45,60 @@ class ClaudeCode(Form):
     }
     scope = "com.anthropic.claude_code.tracing"
 
-    def _span(self, number: int, parent: int | None, kind: str, told: Row, **fields: float) -> Row:
-        trace = int(fields.pop("trace", 1))
+    def _span(self, place: Place, kind: str, told: Row) -> Row:
         return with_attributes(
-            number, parent, {"span.type": kind, **told}, name=f"claude_code.{kind}",
-            scope=self.scope, trace=trace, **fields,
-        )  # fmt: skip
+            place, {"span.type": kind, **told}, scope=self.scope, name=f"claude_code.{kind}"
+        )
 
-    def agent(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        name: str = "a",
-        at: float = 0,
-        ms: float = 100,
-        heard: str | None = None,
-        answer: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def agent_span(self, run: AgentRun) -> Row:
         """Return an interaction."""
-        del name, answer
-        told = {"gen_ai.operation.name": "invoke_agent", "user_prompt": heard}
-        return self._span(number, parent, "interaction", told, at=at, ms=ms, trace=trace)
+        told = {"gen_ai.operation.name": "invoke_agent", "user_prompt": run.heard}
+        return self._span(run, "interaction", told)
 
-    def model(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        at: float = 1,
-        heard: Iterable[Message] = (),
-        said: Message | None = None,
-        tokens: Tokens | None = None,
-        stopped: str = "",
-        offered: Sequence[str] = (),
-        trace: int = 1,
-    ) -> Row:
+    def model_span(self, made: ModelCall) -> Row:
         """Return a request, with the record of its text."""
-        del heard, offered
-        told: Row = {"model": "m", "stop_reason": stopped or None}
-        if tokens:
+        told: Row = {"model": "m", "stop_reason": made.stopped or None}
+        if tokens := made.tokens:
             told |= {
                 "input_tokens": tokens.fresh,
                 "output_tokens": tokens.output,
                 "cache_read_tokens": tokens.cache_read,
                 "cache_creation_tokens": tokens.cache_write,
             }
-        row = self._span(number, parent, "llm_request", told, at=at, trace=trace)
-        if not said or not said.text or parent is None:
+        row = self._span(made, "llm_request", told)
+        if not made.said or not made.said.text or made.parent is None:
             return row
-        record = _record(parent, at + 1, "assistant_response", response=said.text)
+        record = _record(made.parent, made.at + 1, "assistant_response", response=made.said.text)
         return row | {"records": [record]}
 
-    def tool(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        call: Call,
-        at: float = 3,
-        ms: float = 1,
-        result: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def tool_span(self, ran: ToolRun) -> Row:
         """Return a tool, with the record of what it was given."""
         told = {
             "gen_ai.operation.name": "execute_tool",
-            "tool_name": call.name,
-            "gen_ai.tool.name": call.name,
-            "tool_use_id": call.id or None,
-            "gen_ai.tool.call.id": call.id or None,
+            "tool_name": ran.call.name,
+            "gen_ai.tool.name": ran.call.name,
+            "tool_use_id": ran.call.id or None,
+            "gen_ai.tool.call.id": ran.call.id or None,
         }
-        row = self._span(number, parent, "tool", told, at=at, ms=ms, trace=trace)
-        if result is not None:
-            attributes = [{"key": "output", "value": {"stringValue": result}}]
+        row = self._span(ran, "tool", told)
+        if ran.result is not None:
+            attributes = [{"key": "output", "value": {"stringValue": ran.result}}]
             at_ns = row["endTimeUnixNano"]
             event = {"timeUnixNano": at_ns, "name": "tool.output", "attributes": attributes}
             row["events"] = [event]
-        if parent is None or not call.id:
+        if ran.parent is None or not ran.call.id:
             return row
-        given = json.dumps(call.given())
+        given = json.dumps(ran.call.given())
         record = _record(
-            parent, at + ms, "tool_result",
-            tool_use_id=call.id, success="true", tool_input=given,
+            ran.parent, ran.at + ran.ms, "tool_result",
+            tool_use_id=ran.call.id, success="true", tool_input=given,
         )  # fmt: skip
         return row | {"records": [record]}
 
-    def refused(self, number: int, parent: int, *, call: Call, at: float = 3) -> list[Row]:
+    def refused_spans(self, ran: ToolRun) -> list[Row]:
         """Return the span of a tool that waited for its user, and was never executed."""
-        tool = self.tool(number, parent, call=call, at=at)
+        tool = self.tool_span(ran)
         told = {"decision": "reject", "source": "user_reject"}
-        asked = self._span(number + 100, number, "tool.blocked_on_user", told, at=at)
+        place = Place(ran.number + 100, ran.number, ran.at)
+        asked = self._span(place, "tool.blocked_on_user", told)
         return [{key: tool[key] for key in tool if key != "records"}, asked]

@@ -1,11 +1,20 @@
 """Google's Agent Development Kit, schema 1: requests and responses of Gemini's API as JSON."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from tests.queries.classes.forms.attributes import with_attributes
-from tests.queries.classes.story import Call, Form, Hosted, Message, Tokens
+from tests.queries.classes.story import (
+    AgentRun,
+    Call,
+    Form,
+    Hosted,
+    Message,
+    ModelCall,
+    Place,
+    ToolRun,
+)
 from tests.queries.traces import Row
 
 PARSED = "Gemini gives arguments as an object, or leaves them out."
@@ -38,52 +47,25 @@ class GoogleADK(Form):
         "counts of what is written to a cache": NOT_WRITTEN,
     }
 
-    def _span(self, number: int, parent: int | None, name: str, told: Row, **fields: float) -> Row:
-        trace = int(fields.pop("trace", 1))
-        return with_attributes(
-            number, parent, told, name=name, scope="gcp.vertex.agent", trace=trace, **fields
-        )
+    def _span(self, place: Place, name: str, told: Row) -> Row:
+        return with_attributes(place, told, name=name, scope="gcp.vertex.agent")
 
-    def agent(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        name: str = "a",
-        at: float = 0,
-        ms: float = 100,
-        heard: str | None = None,
-        answer: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def agent_span(self, run: AgentRun) -> Row:
         """Return an `invoke_agent`, which tells neither question nor answer."""
-        del heard, answer
-        told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
-        return self._span(number, parent, f"invoke_agent {name}", told, at=at, ms=ms, trace=trace)
+        told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": run.name}
+        return self._span(run, f"invoke_agent {run.name}", told)
 
-    def model(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        at: float = 1,
-        heard: Iterable[Message] = (),
-        said: Message | None = None,
-        tokens: Tokens | None = None,
-        stopped: str = "",
-        offered: Sequence[str] = (),
-        trace: int = 1,
-    ) -> Row:
+    def model_span(self, made: ModelCall) -> Row:
         """Return a `call_llm`; without what was said its content is off."""
-        messages = [*heard]
+        messages = [*made.heard]
         instructions = [each.text for each in messages if each.role == "system"]
         config: Row = {"system_instruction": "\n".join(instructions)} if instructions else {}
-        if offered:
-            declared = [{"name": each} for each in offered]
+        if made.offered:
+            declared = [{"name": each} for each in made.offered]
             config["tools"] = [{"function_declarations": declared}]
         contents = [_content(each) for each in messages if each.role != "system"]
         used: Row = {}
-        if tokens:
+        if tokens := made.tokens:
             used = {
                 "prompt_token_count": tokens.input,
                 "candidates_token_count": tokens.output - tokens.reasoning,
@@ -91,59 +73,50 @@ class GoogleADK(Form):
                 "cached_content_token_count": tokens.cache_read,
                 "total_token_count": tokens.input + tokens.output,
             }
-        if said is None:
-            return self._without_content(number, parent, tokens, at=at, trace=trace)
+        if made.said is None:
+            return self._without_content(made)
         told: Row = {
             "gen_ai.system": "gcp.vertex.agent",
             "gen_ai.request.model": "m",
             "gcp.vertex.agent.llm_request": {"model": "m", "config": config, "contents": contents},
-            "gcp.vertex.agent.llm_response": {"content": _content(said), "usage_metadata": used},
-            "gen_ai.response.finish_reasons": [stopped] if stopped else None,
-            "gen_ai.usage.input_tokens": tokens.input if tokens else None,
-            "gen_ai.usage.output_tokens": tokens.output - tokens.reasoning if tokens else None,
+            "gcp.vertex.agent.llm_response": {
+                "content": _content(made.said),
+                "usage_metadata": used,
+            },
+            "gen_ai.response.finish_reasons": [made.stopped] if made.stopped else None,
+            "gen_ai.usage.input_tokens": made.tokens and made.tokens.input,
+            "gen_ai.usage.output_tokens": used.get("candidates_token_count"),
         }
-        return self._span(number, parent, "call_llm", told, at=at, trace=trace)
+        return self._span(made, "call_llm", told)
 
-    def _without_content(
-        self, number: int, parent: int | None, tokens: Tokens | None, *, at: float, trace: int
-    ) -> Row:
+    def _without_content(self, made: ModelCall) -> Row:
         """Return the span below `call_llm`, of which nothing else is left."""
         told = {
             "gen_ai.operation.name": "generate_content",
             "gen_ai.request.model": "m",
-            "gen_ai.usage.input_tokens": tokens.input if tokens else None,
-            "gen_ai.usage.output_tokens": tokens.output if tokens else None,
+            "gen_ai.usage.input_tokens": made.tokens and made.tokens.input,
+            "gen_ai.usage.output_tokens": made.tokens and made.tokens.output,
         }
-        return self._span(number, parent, "generate_content m", told, at=at, trace=trace)
+        return self._span(made, "generate_content m", told)
 
-    def tool(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        call: Call,
-        at: float = 3,
-        ms: float = 1,
-        result: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def tool_span(self, ran: ToolRun) -> Row:
         """Return an `execute_tool`."""
         told = {
             "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": call.name,
-            "gen_ai.tool.call.id": call.id or None,
+            "gen_ai.tool.name": ran.call.name,
+            "gen_ai.tool.call.id": ran.call.id or None,
             "gcp.vertex.agent.llm_request": {},
             "gcp.vertex.agent.llm_response": {},
-            "gcp.vertex.agent.tool_call_args": call.given(),
-            "gcp.vertex.agent.tool_response": {} if result is None else {"result": result},
+            "gcp.vertex.agent.tool_call_args": ran.call.given(),
+            "gcp.vertex.agent.tool_response": {} if ran.result is None else {"result": ran.result},
         }
-        name = f"execute_tool {call.name}"
-        return self._span(number, parent, name, told, at=at, ms=ms, trace=trace)
+        name = f"execute_tool {ran.call.name}"
+        return self._span(ran, name, told)
 
-    def paused(self, number: int, parent: int, *, call: Call, at: float = 3) -> Row:
+    def paused_span(self, ran: ToolRun) -> Row:
         """Return a tool that a user has to confirm first: what it says is in its result."""
         waits = "This tool call requires confirmation, please approve or reject."
-        row = self.tool(number, parent, call=call, at=at)
+        row = self.tool_span(ran)
         for each in row["attributes"]:
             if each["key"] == "gcp.vertex.agent.tool_response":
                 each["value"] = {"stringValue": json.dumps({"error": waits})}
@@ -153,16 +126,16 @@ class GoogleADK(Form):
         """Return what stands in the object that ADK makes of a text."""
         return result and json.loads(result)["result"]
 
-    def hosted(self, number: int, parent: int, *, ran: Hosted, at: float = 1) -> Row:
+    def hosted_span(self, made: ModelCall, hosted: Hosted) -> Row:
         """Return a `call_llm` in which Gemini ran code."""
         parts = [
-            {"executable_code": {"language": "PYTHON", **ran.arguments}},
-            {"code_execution_result": {"outcome": "OUTCOME_OK", "output": ran.result}},
-            {"text": ran.text},
+            {"executable_code": {"language": "PYTHON", **hosted.arguments}},
+            {"code_execution_result": {"outcome": "OUTCOME_OK", "output": hosted.result}},
+            {"text": hosted.text},
         ]
         told = {
             "gen_ai.system": "gcp.vertex.agent",
             "gcp.vertex.agent.llm_request": {"model": "m", "contents": []},
             "gcp.vertex.agent.llm_response": {"content": {"role": "model", "parts": parts}},
         }
-        return self._span(number, parent, "call_llm", told, at=at)
+        return self._span(made, "call_llm", told)

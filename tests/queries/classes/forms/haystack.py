@@ -1,10 +1,10 @@
 """Haystack 3: an agent's model calls and tools as spans of their own, messages as its JSON."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from tests.queries.classes.forms.attributes import openai_usage, raised, with_attributes
-from tests.queries.classes.story import Call, Form, Message, Tokens
+from tests.queries.classes.story import AgentRun, Call, Form, Message, ModelCall, ToolRun
 from tests.queries.traces import Row
 
 PARSED = (
@@ -43,89 +43,45 @@ class Haystack(Form):
         "tools of providers": NO_HOSTED,
     }
 
-    def agent(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        name: str = "a",
-        at: float = 0,
-        ms: float = 100,
-        heard: str | None = None,
-        answer: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def agent_span(self, run: AgentRun) -> Row:
         """Return `haystack.agent.run`."""
-        del name
-        given = {"messages": [_message(Message("user", heard), {})]} if heard else None
-        given_back = {"messages": [_message(Message("assistant", answer or ""), {})]}
+        given = {"messages": [_message(Message("user", run.heard), {})]} if run.heard else None
+        given_back = {"messages": [_message(Message("assistant", run.answer or ""), {})]}
         attributes = {
             "haystack.agent.max_steps": 100,
             "haystack.agent.input": given,
-            "haystack.agent.output": given_back if answer else None,
+            "haystack.agent.output": given_back if run.answer else None,
         }
-        return with_attributes(
-            number, parent, attributes, at=at, ms=ms, trace=trace, scope="haystack",
-            name="haystack.agent.run",
-        )  # fmt: skip
+        return with_attributes(run, attributes, scope="haystack", name="haystack.agent.run")
 
-    def model(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        at: float = 1,
-        heard: Iterable[Message] = (),
-        said: Message | None = None,
-        tokens: Tokens | None = None,
-        stopped: str = "",
-        offered: Sequence[str] = (),
-        trace: int = 1,
-    ) -> Row:
+    def model_span(self, made: ModelCall) -> Row:
         """Return `haystack.agent.step.llm`."""
-        meta: Row = {"model": "m", "finish_reason": stopped or "stop"}
-        if tokens:
-            meta["usage"] = openai_usage(tokens)
-        messages = [_message(each, {}) for each in heard]
-        tools = [{"type": "haystack.tools.tool.Tool", "data": {"name": each}} for each in offered]
+        meta: Row = {"model": "m", "finish_reason": made.stopped or "stop"}
+        if made.tokens:
+            meta["usage"] = openai_usage(made.tokens)
+        messages = [_message(each, {}) for each in made.heard]
+        tools = [
+            {"type": "haystack.tools.tool.Tool", "data": {"name": each}} for each in made.offered
+        ]
         attributes = {
             "haystack.agent.step.llm.input": {"messages": messages, "tools": tools},
-            "haystack.agent.step.llm.output": {"replies": [_message(said, meta)]}
-            if said
+            "haystack.agent.step.llm.output": {"replies": [_message(made.said, meta)]}
+            if made.said
             else None,
         }
         if not messages and not tools:
             del attributes["haystack.agent.step.llm.input"]
-        return with_attributes(
-            number, parent, attributes, at=at, trace=trace, scope="haystack",
-            name="haystack.agent.step.llm",
-        )  # fmt: skip
+        return with_attributes(made, attributes, scope="haystack", name="haystack.agent.step.llm")
 
-    def tool(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        call: Call,
-        at: float = 3,
-        ms: float = 1,
-        result: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def tool_span(self, ran: ToolRun) -> Row:
         """Return `haystack.agent.step.tool`."""
         attributes = {
-            "haystack.tool.name": call.name,
-            "haystack.agent.step.tool.input": call.given(),
-            "haystack.agent.step.tool.output": result,
+            "haystack.tool.name": ran.call.name,
+            "haystack.agent.step.tool.input": ran.call.given(),
+            "haystack.agent.step.tool.output": ran.result,
         }
-        return with_attributes(
-            number, parent, attributes, at=at, ms=ms, trace=trace, scope="haystack",
-            name="haystack.agent.step.tool",
-        )  # fmt: skip
+        return with_attributes(ran, attributes, scope="haystack", name="haystack.agent.step.tool")
 
-    def paused(self, number: int, parent: int, *, call: Call, at: float = 3) -> Row:
+    def paused_span(self, ran: ToolRun) -> Row:
         """Return a tool that a breakpoint stopped."""
-        return raised(
-            self.tool(number, parent, call=call, at=at),
-            "haystack.core.errors.BreakpointException",
-        )
+        return raised(self.tool_span(ran), "haystack.core.errors.BreakpointException")

@@ -1,6 +1,6 @@
 """LangSmith's export: LangChain's runs, with the inputs and outputs of each as JSON."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from tests.queries.classes.forms.attributes import (
@@ -9,7 +9,18 @@ from tests.queries.classes.forms.attributes import (
     raised,
     with_attributes,
 )
-from tests.queries.classes.story import LEFT_OUT, Call, Form, Hosted, Message, Tokens
+from tests.queries.classes.story import (
+    LEFT_OUT,
+    AgentRun,
+    Call,
+    Form,
+    Hosted,
+    Message,
+    ModelCall,
+    Place,
+    Tokens,
+    ToolRun,
+)
 from tests.queries.traces import Row
 
 TYPES = {"user": "human", "assistant": "ai", "system": "system", "tool": "tool"}
@@ -40,61 +51,36 @@ class LangSmith(Form):
     dialect = "langsmith"
     lacks: ClassVar[Mapping[str, str]] = {}
 
-    def agent(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        name: str = "a",
-        at: float = 0,
-        ms: float = 100,
-        heard: str | None = None,
-        answer: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def agent_span(self, run: AgentRun) -> Row:
         """Return the chain of a graph."""
-        answered = {"messages": [{"content": answer, "type": "ai"}]}
+        answered = {"messages": [{"content": run.answer, "type": "ai"}]}
         attributes = {
             "langsmith.span.kind": "chain",
-            "langsmith.trace.name": name,
-            "langsmith.metadata.lc_agent_name": name,
+            "langsmith.trace.name": run.name,
+            "langsmith.metadata.lc_agent_name": run.name,
             "langsmith.metadata.ls_integration": "langchain_create_agent",
             "gen_ai.operation.name": "chain",
-            "gen_ai.prompt": {"messages": [["user", heard]]} if heard else None,
-            "gen_ai.completion": answered if answer else None,
+            "gen_ai.prompt": {"messages": [["user", run.heard]]} if run.heard else None,
+            "gen_ai.completion": answered if run.answer else None,
         }
-        return with_attributes(
-            number, parent, attributes, at=at, ms=ms, trace=trace, scope="langsmith", name=name
-        )
+        return with_attributes(run, attributes, scope="langsmith", name=run.name)
 
-    def model(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        at: float = 1,
-        heard: Iterable[Message] = (),
-        said: Message | None = None,
-        tokens: Tokens | None = None,
-        stopped: str = "",
-        offered: Sequence[str] = (),
-        trace: int = 1,
-    ) -> Row:
+    def model_span(self, made: ModelCall) -> Row:
         """Return the run of a chat model."""
-        message = _message(said) if said else None
-        generated = {"generations": [[{"message": message}]]} if said else None
-        messages = [_message(each) for each in heard]
-        definitions = [{"type": "function", "function": {"name": each}} for each in offered]
+        message = _message(made.said) if made.said else None
+        generated = {"generations": [[{"message": message}]]} if made.said else None
+        messages = [_message(each) for each in made.heard]
+        definitions = [{"type": "function", "function": {"name": each}} for each in made.offered]
         return self._llm(
-            number, parent, at, trace,
+            made,
             {
                 "gen_ai.prompt": {"messages": [messages]} if messages else None,
                 "gen_ai.completion": generated,
                 "gen_ai.tool.definitions": definitions or None,
-                "gen_ai.response.finish_reasons": [stopped] if stopped else None,
-                **self._usage(tokens),
+                "gen_ai.response.finish_reasons": [made.stopped] if made.stopped else None,
+                **self._usage(made.tokens),
             },
-        )  # fmt: skip
+        )
 
     def _usage(self, tokens: Tokens | None) -> Row:
         if tokens is None:
@@ -115,7 +101,7 @@ class LangSmith(Form):
             "gen_ai.usage.total_tokens": tokens.input + tokens.output,
         }
 
-    def _llm(self, number: int, parent: int | None, at: float, trace: int, told: Row) -> Row:
+    def _llm(self, place: Place, told: Row) -> Row:
         attributes = {
             "langsmith.span.kind": "llm",
             "langsmith.trace.name": "ChatOpenAI",
@@ -123,48 +109,38 @@ class LangSmith(Form):
             "gen_ai.request.model": "m",
             **told,
         }
-        return with_attributes(
-            number, parent, attributes, at=at, trace=trace, scope="langsmith", name="ChatOpenAI"
-        )
+        return with_attributes(place, attributes, scope="langsmith", name="ChatOpenAI")
 
-    def tool(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        call: Call,
-        at: float = 3,
-        ms: float = 1,
-        result: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def tool_span(self, ran: ToolRun) -> Row:
         """Return the run of a tool, whose output is LangChain's message."""
-        output = {"content": result, "type": "tool", "tool_call_id": call.id, "status": "success"}
+        output = {
+            "content": ran.result,
+            "type": "tool",
+            "tool_call_id": ran.call.id,
+            "status": "success",
+        }
         attributes = {
             "langsmith.span.kind": "tool",
-            "langsmith.trace.name": call.name,
+            "langsmith.trace.name": ran.call.name,
             "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": call.name,
-            "gen_ai.tool.call.id": call.id or None,
-            "gen_ai.prompt": call.given(),
-            "gen_ai.completion": {} if result is None else {"output": output},
+            "gen_ai.tool.name": ran.call.name,
+            "gen_ai.tool.call.id": ran.call.id or None,
+            "gen_ai.prompt": ran.call.given(),
+            "gen_ai.completion": {} if ran.result is None else {"output": output},
         }
-        return with_attributes(
-            number, parent, attributes, at=at, ms=ms, trace=trace, scope="langsmith",
-            name=call.name,
-        )  # fmt: skip
+        return with_attributes(ran, attributes, scope="langsmith", name=ran.call.name)
 
-    def paused(self, number: int, parent: int, *, call: Call, at: float = 3) -> Row:
+    def paused_span(self, ran: ToolRun) -> Row:
         """Return a tool that LangGraph interrupted: of an error its repr is kept."""
         text = (
             "GraphInterrupt((Interrupt(value='ok?', id='5f'),))Traceback (most recent call last):"
         )
-        row = raised(self.tool(number, parent, call=call, at=at), "Exception", text)
+        row = raised(self.tool_span(ran), "Exception", text)
         return row | {"status": {"code": 2}}
 
-    def hosted(self, number: int, parent: int, *, ran: Hosted, at: float = 1) -> Row:
+    def hosted_span(self, made: ModelCall, hosted: Hosted) -> Row:
         """Return a chat model whose content is Anthropic's blocks."""
-        content = anthropic_hosted(ran.name, ran.arguments, ran.result, ran.text)
+        content = anthropic_hosted(hosted.name, hosted.arguments, hosted.result, hosted.text)
         message = {"lc": 1, "type": "constructor", "kwargs": {"content": content, "type": "ai"}}
         generated = {"generations": [[{"message": message}]]}
-        return self._llm(number, parent, at, 1, {"gen_ai.completion": generated})
+        return self._llm(made, {"gen_ai.completion": generated})

@@ -1,10 +1,20 @@
 """Mastra since version 1: steps of a model, with their tools below them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from tests.queries.classes.forms.attributes import openai_usage, with_attributes
-from tests.queries.classes.story import LEFT_OUT, Call, Form, Hosted, Message, Tokens
+from tests.queries.classes.story import (
+    LEFT_OUT,
+    AgentRun,
+    Call,
+    Form,
+    Hosted,
+    Message,
+    ModelCall,
+    Place,
+    ToolRun,
+)
 from tests.queries.traces import Row
 
 SUSPENDS = "That a tool waits is told by the output of its run, not by its span."
@@ -34,95 +44,72 @@ class Mastra(Form):
         "replies": NAMES_ALONE, "pauses": SUSPENDS, "results of providers": RESULTS
     }  # fmt: skip
 
-    def _span(self, number: int, parent: int | None, name: str, told: Row, **fields: float) -> Row:
-        trace = int(fields.pop("trace", 1))
-        return with_attributes(
-            number, parent, told, name=name, scope="@mastra/otel-exporter", trace=trace, **fields
-        )
+    def _span(self, place: Place, name: str, told: Row) -> Row:
+        return with_attributes(place, told, name=name, scope="@mastra/otel-exporter")
 
-    def agent(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        name: str = "a",
-        at: float = 0,
-        ms: float = 100,
-        heard: str | None = None,
-        answer: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def agent_span(self, run: AgentRun) -> Row:
         """Return an `agent_run`."""
         told = {
             "gen_ai.operation.name": "invoke_agent",
             "mastra.span.type": "agent_run",
-            "mastra.agent_run.input": heard,
-            "mastra.agent_run.output": {"text": answer, "files": []} if answer else None,
-            "gen_ai.agent.id": name,
-            "gen_ai.agent.name": name,
+            "mastra.agent_run.input": run.heard,
+            "mastra.agent_run.output": {"text": run.answer, "files": []} if run.answer else None,
+            "gen_ai.agent.id": run.name,
+            "gen_ai.agent.name": run.name,
         }
-        return self._span(number, parent, f"invoke_agent {name}", told, at=at, ms=ms, trace=trace)
+        return self._span(run, f"invoke_agent {run.name}", told)
 
-    def model(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        at: float = 1,
-        heard: Iterable[Message] = (),
-        said: Message | None = None,
-        tokens: Tokens | None = None,
-        stopped: str = "",
-        offered: Sequence[str] = (),
-        trace: int = 1,
-    ) -> Row:
+    def model_span(self, made: ModelCall) -> Row:
         """Return a `model_step`; without what was said its `model_generation`."""
-        body: Row = {"model": "m"} | ({"usage": openai_usage(tokens)} if tokens else {})
-        messages = [_message(each) for each in heard]
-        output = {"text": said.text, "toolCalls": [*map(_call, said.calls)]} if said else None
-        kind = "model_step" if said else "model_inference"
+        body: Row = {"model": "m"} | ({"usage": openai_usage(made.tokens)} if made.tokens else {})
+        messages = [_message(each) for each in made.heard]
+        output = (
+            {"text": made.said.text, "toolCalls": [*map(_call, made.said.calls)]}
+            if made.said
+            else None
+        )
+        kind = "model_step" if made.said else "model_inference"
         told: Row = {
-            "gen_ai.operation.name": "agent_step" if said else "chat",
+            "gen_ai.operation.name": "agent_step" if made.said else "chat",
             "mastra.span.type": kind,
             f"mastra.{kind}.input": messages or None,
             f"mastra.{kind}.output": output,
-            "mastra.metadata.body": body if said else None,
-            "gen_ai.response.finish_reasons": [stopped.replace("_", "-")] if stopped else None,
-            "gen_ai.tool.definitions": [*offered] or None,
+            "mastra.metadata.body": body if made.said else None,
+            "gen_ai.response.finish_reasons": [made.stopped.replace("_", "-")]
+            if made.stopped
+            else None,
+            "gen_ai.tool.definitions": [*made.offered] or None,
         }
-        if tokens and not said:
-            told |= {"gen_ai.usage.input_tokens": tokens.input, "gen_ai.usage.output_tokens": 1}
-        return self._span(number, parent, "agent_step a", told, at=at, trace=trace)
+        if made.tokens and not made.said:
+            told |= {
+                "gen_ai.usage.input_tokens": made.tokens.input,
+                "gen_ai.usage.output_tokens": 1,
+            }
+        return self._span(made, "agent_step a", told)
 
-    def tool(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        call: Call,
-        at: float = 3,
-        ms: float = 1,
-        result: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def tool_span(self, ran: ToolRun) -> Row:
         """Return a `tool_call`."""
         told = {
             "gen_ai.operation.name": "execute_tool",
             "mastra.span.type": "tool_call",
-            "gen_ai.tool.name": call.name,
-            "gen_ai.tool.call.id": call.id or None,
-            "gen_ai.tool.call.arguments": call.given(),
-            "gen_ai.tool.call.result": result,
+            "gen_ai.tool.name": ran.call.name,
+            "gen_ai.tool.call.id": ran.call.id or None,
+            "gen_ai.tool.call.arguments": ran.call.given(),
+            "gen_ai.tool.call.result": ran.result,
         }
-        name = f"execute_tool {call.name}"
-        return self._span(number, parent, name, told, at=at, ms=ms, trace=trace)
+        name = f"execute_tool {ran.call.name}"
+        return self._span(ran, name, told)
 
-    def hosted(self, number: int, parent: int, *, ran: Hosted, at: float = 1) -> Row:
+    def hosted_span(self, made: ModelCall, hosted: Hosted) -> Row:
         """Return a step with a tool that Anthropic ran: its id alone tells that."""
-        call = {"toolCallId": "srvtoolu_1", "toolName": ran.name, "args": dict(ran.arguments)}
+        call = {
+            "toolCallId": "srvtoolu_1",
+            "toolName": hosted.name,
+            "args": dict(hosted.arguments),
+        }
         told = {
             "gen_ai.operation.name": "agent_step",
             "mastra.span.type": "model_step",
-            "mastra.model_step.output": {"text": ran.text, "toolCalls": [call]},
+            "mastra.model_step.output": {"text": hosted.text, "toolCalls": [call]},
         }
-        return self._span(number, parent, "agent_step a", told, at=at)
+        return self._span(made, "agent_step a", told)

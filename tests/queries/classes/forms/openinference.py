@@ -1,7 +1,7 @@
 """OpenInference: messages in indexed keys, as its instrumentation of LangChain writes them."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from tests.queries.classes.forms.attributes import (
@@ -10,7 +10,15 @@ from tests.queries.classes.forms.attributes import (
     raised,
     with_attributes,
 )
-from tests.queries.classes.story import LEFT_OUT, Call, Form, Hosted, Message, Tokens
+from tests.queries.classes.story import (
+    LEFT_OUT,
+    AgentRun,
+    Form,
+    Hosted,
+    Message,
+    ModelCall,
+    ToolRun,
+)
 from tests.queries.traces import Row
 
 FAILED = "The keys of a message do not tell whether a reply is an error."
@@ -42,55 +50,32 @@ class OpenInference(Form):
     lacks: ClassVar[Mapping[str, str]] = {"failed replies": FAILED}
     scope = "openinference.instrumentation.langchain"
 
-    def agent(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        name: str = "a",
-        at: float = 0,
-        ms: float = 100,
-        heard: str | None = None,
-        answer: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def agent_span(self, run: AgentRun) -> Row:
         """Return the span of a graph."""
-        output = {"messages": [{"type": "ai", "data": {"content": answer}}]} if answer else None
+        output = (
+            {"messages": [{"type": "ai", "data": {"content": run.answer}}]} if run.answer else None
+        )
         attributes = {
             "openinference.span.kind": "AGENT",
-            "input.value": {"messages": [["user", heard]]} if heard else None,
+            "input.value": {"messages": [["user", run.heard]]} if run.heard else None,
             "output.value": output,
-            "metadata": {"ls_integration": "langchain_create_agent", "lc_agent_name": name},
+            "metadata": {"ls_integration": "langchain_create_agent", "lc_agent_name": run.name},
         }
-        return with_attributes(
-            number, parent, attributes, at=at, ms=ms, trace=trace, scope=self.scope, name=name
-        )
+        return with_attributes(run, attributes, scope=self.scope, name=run.name)
 
-    def model(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        at: float = 1,
-        heard: Iterable[Message] = (),
-        said: Message | None = None,
-        tokens: Tokens | None = None,
-        stopped: str = "",
-        offered: Sequence[str] = (),
-        trace: int = 1,
-    ) -> Row:
+    def model_span(self, made: ModelCall) -> Row:
         """Return the span of a model."""
         attributes: Row = {
             "openinference.span.kind": "LLM",
             "llm.model_name": "m",
-            "llm.finish_reason": stopped or None,
-            **keys_of("input", heard),
-            **keys_of("output", [said] if said else []),
+            "llm.finish_reason": made.stopped or None,
+            **keys_of("input", made.heard),
+            **keys_of("output", [made.said] if made.said else []),
         }
-        for place, name in enumerate(offered):
+        for place, name in enumerate(made.offered):
             definition = {"type": "function", "function": {"name": name}}
             attributes[f"llm.tools.{place}.tool.json_schema"] = json.dumps(definition)
-        if tokens:
+        if tokens := made.tokens:
             attributes |= {
                 "llm.token_count.prompt": tokens.input,
                 "llm.token_count.completion": tokens.output,
@@ -98,47 +83,33 @@ class OpenInference(Form):
                 "llm.token_count.prompt_details.cache_write": tokens.cache_write,
                 "llm.token_count.completion_details.reasoning": tokens.reasoning,
             }
-        return with_attributes(
-            number, parent, attributes, at=at, trace=trace, scope=self.scope, name="ChatOpenAI"
-        )
+        return with_attributes(made, attributes, scope=self.scope, name="ChatOpenAI")
 
-    def tool(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        call: Call,
-        at: float = 3,
-        ms: float = 1,
-        result: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def tool_span(self, ran: ToolRun) -> Row:
         """Return the span of a tool, whose output is LangChain's message."""
-        output = {"type": "tool", "data": {"content": result, "tool_call_id": call.id or None}}
+        output = {
+            "type": "tool",
+            "data": {"content": ran.result, "tool_call_id": ran.call.id or None},
+        }
         attributes = {
             "openinference.span.kind": "TOOL",
-            "tool.name": call.name,
-            "input.value": call.given(),
-            "output.value": None if result is None else output,
+            "tool.name": ran.call.name,
+            "input.value": ran.call.given(),
+            "output.value": None if ran.result is None else output,
         }
-        return with_attributes(
-            number, parent, attributes, at=at, ms=ms, trace=trace, scope=self.scope,
-            name=call.name,
-        )  # fmt: skip
+        return with_attributes(ran, attributes, scope=self.scope, name=ran.call.name)
 
-    def paused(self, number: int, parent: int, *, call: Call, at: float = 3) -> Row:
+    def paused_span(self, ran: ToolRun) -> Row:
         """Return a tool that LangGraph interrupted."""
-        return raised(
-            self.tool(number, parent, call=call, at=at), "langgraph.errors.GraphInterrupt"
-        )
+        return raised(self.tool_span(ran), "langgraph.errors.GraphInterrupt")
 
-    def hosted(self, number: int, parent: int, *, ran: Hosted, at: float = 1) -> Row:
+    def hosted_span(self, made: ModelCall, hosted: Hosted) -> Row:
         """Return a model's span whose whole output is Anthropic's."""
-        content = anthropic_hosted(ran.name, ran.arguments, ran.result, ran.text)
+        content = anthropic_hosted(hosted.name, hosted.arguments, hosted.result, hosted.text)
         attributes = {
             "openinference.span.kind": "LLM",
             "output.value": {"type": "message", "role": "assistant", "content": content},
             "llm.output_messages.0.message.role": "assistant",
-            "llm.output_messages.0.message.content": ran.text,
+            "llm.output_messages.0.message.content": hosted.text,
         }
-        return with_attributes(number, parent, attributes, at=at, scope=self.scope, name="Claude")
+        return with_attributes(made, attributes, scope=self.scope, name="Claude")

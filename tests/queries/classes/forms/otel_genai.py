@@ -1,11 +1,20 @@
 """The GenAI conventions of today, and as LangChain's instrumentation of them pauses."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import ClassVar, Final
 
 from tests.queries.classes.forms.attributes import raised, with_attributes
-from tests.queries.classes.story import LEFT_OUT, Call, Form, Hosted, Message, Tokens
+from tests.queries.classes.story import (
+    LEFT_OUT,
+    AgentRun,
+    Form,
+    Hosted,
+    Message,
+    ModelCall,
+    Tokens,
+    ToolRun,
+)
 from tests.queries.traces import Row
 
 SCOPE: Final = "opentelemetry.instrumentation.genai.langchain"
@@ -37,57 +46,32 @@ class GenAI(Form):
     lacks: ClassVar[Mapping[str, str]] = {}
     scope = SCOPE
 
-    def agent(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        name: str = "a",
-        at: float = 0,
-        ms: float = 100,
-        heard: str | None = None,
-        answer: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def agent_span(self, run: AgentRun) -> Row:
         """Return an `invoke_agent`."""
         attributes = {
             "gen_ai.operation.name": "invoke_agent",
-            "gen_ai.agent.name": name,
-            "gen_ai.input.messages": heard and messages_of([Message("user", heard)]),
-            "gen_ai.output.messages": answer and messages_of([Message("assistant", answer)]),
+            "gen_ai.agent.name": run.name,
+            "gen_ai.input.messages": run.heard and messages_of([Message("user", run.heard)]),
+            "gen_ai.output.messages": run.answer
+            and messages_of([Message("assistant", run.answer)]),
         }
-        return with_attributes(
-            number, parent, attributes, at=at, ms=ms, trace=trace, scope=self.scope,
-            name=f"invoke_agent {name}",
-        )  # fmt: skip
+        return with_attributes(run, attributes, scope=self.scope, name=f"invoke_agent {run.name}")
 
-    def model(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        at: float = 1,
-        heard: Iterable[Message] = (),
-        said: Message | None = None,
-        tokens: Tokens | None = None,
-        stopped: str = "",
-        offered: Sequence[str] = (),
-        trace: int = 1,
-    ) -> Row:
+    def model_span(self, made: ModelCall) -> Row:
         """Return a `chat`."""
         attributes = {
             "gen_ai.operation.name": "chat",
             "gen_ai.request.model": "m",
-            "gen_ai.input.messages": messages_of(heard) or None,
-            "gen_ai.output.messages": messages_of([said]) if said else None,
-            "gen_ai.response.finish_reasons": [stopped] if stopped else None,
-            "gen_ai.tool.definitions": [{"type": "function", "name": each} for each in offered]
+            "gen_ai.input.messages": messages_of(made.heard) or None,
+            "gen_ai.output.messages": messages_of([made.said]) if made.said else None,
+            "gen_ai.response.finish_reasons": [made.stopped] if made.stopped else None,
+            "gen_ai.tool.definitions": [
+                {"type": "function", "name": each} for each in made.offered
+            ]
             or None,
-            **self.usage(tokens),
+            **self.usage(made.tokens),
         }
-        return with_attributes(
-            number, parent, attributes, at=at, trace=trace, scope=self.scope, name="chat m"
-        )
+        return with_attributes(made, attributes, scope=self.scope, name="chat m")
 
     def usage(self, tokens: Tokens | None) -> Row:
         """Return the attributes of tokens: what a cache had is part of the input."""
@@ -101,51 +85,38 @@ class GenAI(Form):
             "gen_ai.usage.reasoning.output_tokens": tokens.reasoning,
         }
 
-    def tool(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        call: Call,
-        at: float = 3,
-        ms: float = 1,
-        result: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def tool_span(self, ran: ToolRun) -> Row:
         """Return an `execute_tool`."""
         attributes = {
             "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": call.name,
-            "gen_ai.tool.call.id": call.id or None,
-            "gen_ai.tool.call.arguments": json.dumps(call.given()),
-            "gen_ai.tool.call.result": result,
+            "gen_ai.tool.name": ran.call.name,
+            "gen_ai.tool.call.id": ran.call.id or None,
+            "gen_ai.tool.call.arguments": json.dumps(ran.call.given()),
+            "gen_ai.tool.call.result": ran.result,
         }
         return with_attributes(
-            number, parent, attributes, at=at, ms=ms, trace=trace, scope=self.scope,
-            name=f"execute_tool {call.name}",
-        )  # fmt: skip
-
-    def paused(self, number: int, parent: int, *, call: Call, at: float = 3) -> Row:
-        """Return a tool that LangGraph interrupted."""
-        return raised(
-            self.tool(number, parent, call=call, at=at), "langgraph.errors.GraphInterrupt"
+            ran, attributes, scope=self.scope, name=f"execute_tool {ran.call.name}"
         )
 
-    def hosted(self, number: int, parent: int, *, ran: Hosted, at: float = 1) -> Row:
+    def paused_span(self, ran: ToolRun) -> Row:
+        """Return a tool that LangGraph interrupted."""
+        return raised(self.tool_span(ran), "langgraph.errors.GraphInterrupt")
+
+    def hosted_span(self, made: ModelCall, hosted: Hosted) -> Row:
         """Return a `chat` with both parts of a tool of the provider's."""
         parts = [
             {
-                "type": "server_tool_call", "id": "s1", "name": ran.name,
-                "server_tool_call": {"type": ran.name, **ran.arguments},
+                "type": "server_tool_call", "id": "s1", "name": hosted.name,
+                "server_tool_call": {"type": hosted.name, **hosted.arguments},
             },
             {
                 "type": "server_tool_call_response", "id": "s1",
-                "server_tool_call_response": {"type": ran.name, "response": ran.result},
+                "server_tool_call_response": {"type": hosted.name, "response": hosted.result},
             },
-            {"type": "text", "content": ran.text},
+            {"type": "text", "content": hosted.text},
         ]  # fmt: skip
         attributes = {
             "gen_ai.operation.name": "chat",
             "gen_ai.output.messages": [{"role": "assistant", "parts": parts}],
         }
-        return with_attributes(number, parent, attributes, at=at, scope=self.scope, name="chat m")
+        return with_attributes(made, attributes, scope=self.scope, name="chat m")

@@ -1,6 +1,6 @@
 """Langfuse's SDK: of each observation its type, one input and one output."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from tests.queries.classes.forms.attributes import (
@@ -8,7 +8,7 @@ from tests.queries.classes.forms.attributes import (
     openai_message,
     with_attributes,
 )
-from tests.queries.classes.story import Call, Form, Hosted, Message, Tokens
+from tests.queries.classes.story import AgentRun, Form, Hosted, ModelCall, ToolRun
 from tests.queries.traces import Row
 
 TYPE = "langfuse.observation.type"
@@ -22,43 +22,18 @@ class Langfuse(Form):
     dialect = "platforms"
     lacks: ClassVar[Mapping[str, str]] = {}
 
-    def agent(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        name: str = "a",
-        at: float = 0,
-        ms: float = 100,
-        heard: str | None = None,
-        answer: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def agent_span(self, run: AgentRun) -> Row:
         """Return a function that is observed as an agent."""
-        given = {"args": [heard], "kwargs": {}} if heard else None
-        attributes = {TYPE: "agent", INPUT: given, OUTPUT: answer}
-        return with_attributes(
-            number, parent, attributes, at=at, ms=ms, trace=trace, scope="langfuse-sdk", name=name
-        )
+        given = {"args": [run.heard], "kwargs": {}} if run.heard else None
+        attributes = {TYPE: "agent", INPUT: given, OUTPUT: run.answer}
+        return with_attributes(run, attributes, scope="langfuse-sdk", name=run.name)
 
-    def model(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        at: float = 1,
-        heard: Iterable[Message] = (),
-        said: Message | None = None,
-        tokens: Tokens | None = None,
-        stopped: str = "",
-        offered: Sequence[str] = (),
-        trace: int = 1,
-    ) -> Row:
+    def model_span(self, made: ModelCall) -> Row:
         """Return a generation of OpenAI's client."""
-        messages = [openai_message(each) for each in heard]
-        tools = [{"type": "function", "function": {"name": each}} for each in offered]
+        messages = [openai_message(each) for each in made.heard]
+        tools = [{"type": "function", "function": {"name": each}} for each in made.offered]
         usage = None
-        if tokens:
+        if tokens := made.tokens:
             usage = {
                 "input": tokens.fresh,
                 "input_cached_tokens": tokens.cache_read,
@@ -70,36 +45,26 @@ class Langfuse(Form):
         attributes = {
             TYPE: "generation",
             INPUT: {"messages": messages} | ({"tools": tools} if tools else {}),
-            OUTPUT: openai_message(said) if said else None,
+            OUTPUT: openai_message(made.said) if made.said else None,
             "langfuse.observation.model.name": "m",
             "langfuse.observation.usage_details": usage,
         }
         return with_attributes(
-            number, parent, attributes | ({} if messages else {INPUT: None}), at=at, trace=trace,
-            scope="langfuse-sdk", name="OpenAI-generation",
-        )  # fmt: skip
+            made,
+            attributes | ({} if messages else {INPUT: None}),
+            scope="langfuse-sdk",
+            name="OpenAI-generation",
+        )
 
-    def tool(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        call: Call,
-        at: float = 3,
-        ms: float = 1,
-        result: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def tool_span(self, ran: ToolRun) -> Row:
         """Return a function that is observed as a tool."""
-        given = {"args": [], "kwargs": call.given()}
-        return with_attributes(
-            number, parent, {TYPE: "tool", INPUT: given, OUTPUT: result}, at=at, ms=ms,
-            trace=trace, scope="langfuse-sdk", name=call.name,
-        )  # fmt: skip
+        given = {"args": [], "kwargs": ran.call.given()}
+        attributes = {TYPE: "tool", INPUT: given, OUTPUT: ran.result}
+        return with_attributes(ran, attributes, scope="langfuse-sdk", name=ran.call.name)
 
-    def paused(self, number: int, parent: int, *, call: Call, at: float = 3) -> Row:
+    def paused_span(self, ran: ToolRun) -> Row:
         """Return a tool that LangGraph interrupted, which is no error to Langfuse."""
-        row = self.tool(number, parent, call=call, at=at)
+        row = self.tool_span(ran)
         told = {
             "langfuse.observation.level": "DEFAULT",
             "langfuse.observation.status_message": "(Interrupt(value='ok?', id='5f'),)",
@@ -109,10 +74,8 @@ class Langfuse(Form):
         ]
         return row
 
-    def hosted(self, number: int, parent: int, *, ran: Hosted, at: float = 1) -> Row:
+    def hosted_span(self, made: ModelCall, hosted: Hosted) -> Row:
         """Return a generation of Anthropic's client."""
-        content = anthropic_hosted(ran.name, ran.arguments, ran.result, ran.text)
+        content = anthropic_hosted(hosted.name, hosted.arguments, hosted.result, hosted.text)
         attributes = {TYPE: "generation", OUTPUT: {"role": "assistant", "content": content}}
-        return with_attributes(
-            number, parent, attributes, at=at, scope="langfuse-sdk", name="Anthropic-generation"
-        )
+        return with_attributes(made, attributes, scope="langfuse-sdk", name="Anthropic-generation")

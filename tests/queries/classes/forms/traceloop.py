@@ -1,7 +1,7 @@
 """OpenLLMetry: its own kinds, and messages in indexed keys, as it wrote them before 0.60."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from tests.queries.classes.forms.attributes import (
@@ -9,7 +9,7 @@ from tests.queries.classes.forms.attributes import (
     raised,
     with_attributes,
 )
-from tests.queries.classes.story import LEFT_OUT, Call, Form, Message, Tokens
+from tests.queries.classes.story import LEFT_OUT, AgentRun, Call, Form, Message, ModelCall, ToolRun
 from tests.queries.traces import Row
 
 NO_HOSTED = "Of what Anthropic answered, blocks of tools that it ran are left out."
@@ -46,54 +46,33 @@ class Traceloop(Form):
     dialect = "traceloop"
     lacks: ClassVar[Mapping[str, str]] = {"tools of providers": NO_HOSTED}
 
-    def agent(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        name: str = "a",
-        at: float = 0,
-        ms: float = 100,
-        heard: str | None = None,
-        answer: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def agent_span(self, run: AgentRun) -> Row:
         """Return the span of a function that is decorated as an agent."""
         attributes = {
             "traceloop.span.kind": "agent",
-            "traceloop.entity.name": name,
-            "traceloop.entity.input": {"args": [heard], "kwargs": {}} if heard else None,
-            "traceloop.entity.output": json.dumps(answer) if answer else None,
+            "traceloop.entity.name": run.name,
+            "traceloop.entity.input": {"args": [run.heard], "kwargs": {}} if run.heard else None,
+            "traceloop.entity.output": json.dumps(run.answer) if run.answer else None,
         }
         return with_attributes(
-            number, parent, attributes, at=at, ms=ms, trace=trace,
-            scope="opentelemetry.instrumentation.traceloop", name=f"{name}.agent",
-        )  # fmt: skip
+            run,
+            attributes,
+            scope="opentelemetry.instrumentation.traceloop",
+            name=f"{run.name}.agent",
+        )
 
-    def model(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        at: float = 1,
-        heard: Iterable[Message] = (),
-        said: Message | None = None,
-        tokens: Tokens | None = None,
-        stopped: str = "",
-        offered: Sequence[str] = (),
-        trace: int = 1,
-    ) -> Row:
+    def model_span(self, made: ModelCall) -> Row:
         """Return the span of a chat."""
         attributes: Row = {
             "llm.request.type": "chat",
             "gen_ai.request.model": "m",
-            "gen_ai.completion.0.finish_reason": stopped or None,
-            **keys_of("prompt", heard),
-            **keys_of("completion", [said] if said else []),
+            "gen_ai.completion.0.finish_reason": made.stopped or None,
+            **keys_of("prompt", made.heard),
+            **keys_of("completion", [made.said] if made.said else []),
         }
-        for place, name in enumerate(offered):
+        for place, name in enumerate(made.offered):
             attributes[f"llm.request.functions.{place}.name"] = name
-        if tokens:
+        if tokens := made.tokens:
             attributes |= {
                 "gen_ai.usage.prompt_tokens": tokens.input,
                 "gen_ai.usage.completion_tokens": tokens.output,
@@ -103,35 +82,27 @@ class Traceloop(Form):
                 "gen_ai.usage.reasoning_tokens": tokens.reasoning,
             }
         return with_attributes(
-            number, parent, attributes, at=at, trace=trace,
-            scope="opentelemetry.instrumentation.anthropic", name="anthropic.chat",
-        )  # fmt: skip
+            made,
+            attributes,
+            scope="opentelemetry.instrumentation.anthropic",
+            name="anthropic.chat",
+        )
 
-    def tool(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        call: Call,
-        at: float = 3,
-        ms: float = 1,
-        result: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def tool_span(self, ran: ToolRun) -> Row:
         """Return the span of a function that is decorated as a tool."""
         attributes = {
             "traceloop.span.kind": "tool",
-            "traceloop.entity.name": call.name,
-            "traceloop.entity.input": {"args": [], "kwargs": call.given()},
-            "traceloop.entity.output": None if result is None else json.dumps(result),
+            "traceloop.entity.name": ran.call.name,
+            "traceloop.entity.input": {"args": [], "kwargs": ran.call.given()},
+            "traceloop.entity.output": None if ran.result is None else json.dumps(ran.result),
         }
         return with_attributes(
-            number, parent, attributes, at=at, ms=ms, trace=trace,
-            scope="opentelemetry.instrumentation.traceloop", name=f"{call.name}.tool",
-        )  # fmt: skip
-
-    def paused(self, number: int, parent: int, *, call: Call, at: float = 3) -> Row:
-        """Return a tool that LangGraph interrupted."""
-        return raised(
-            self.tool(number, parent, call=call, at=at), "langgraph.errors.GraphInterrupt"
+            ran,
+            attributes,
+            scope="opentelemetry.instrumentation.traceloop",
+            name=f"{ran.call.name}.tool",
         )
+
+    def paused_span(self, ran: ToolRun) -> Row:
+        """Return a tool that LangGraph interrupted."""
+        return raised(self.tool_span(ran), "langgraph.errors.GraphInterrupt")

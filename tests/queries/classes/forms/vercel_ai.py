@@ -1,11 +1,20 @@
 """Vercel's AI SDK, version 6: one operation a span, messages as its own JSON."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from tests.queries.classes.forms.attributes import with_attributes
-from tests.queries.classes.story import Call, Form, Hosted, Message, Tokens
+from tests.queries.classes.story import (
+    AgentRun,
+    Call,
+    Form,
+    Hosted,
+    Message,
+    ModelCall,
+    Place,
+    ToolRun,
+)
 from tests.queries.traces import Row
 
 APPROVALS = "No attribute tells of an approval: that nobody answered a request does."
@@ -39,63 +48,35 @@ class VercelAI(Form):
         "pauses": APPROVALS, "results of providers": RESULTS
     }  # fmt: skip
 
-    def _span(
-        self, number: int, parent: int | None, operation: str, told: Row, **at: float
-    ) -> Row:
+    def _span(self, place: Place, operation: str, told: Row) -> Row:
         attributes = {"operation.name": operation, "ai.operationId": operation, **told}
-        trace = int(at.pop("trace"))
-        return with_attributes(
-            number, parent, attributes, scope="ai", name=operation, trace=trace, **at
-        )
+        return with_attributes(place, attributes, scope="ai", name=operation)
 
-    def agent(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        name: str = "a",
-        at: float = 0,
-        ms: float = 100,
-        heard: str | None = None,
-        answer: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def agent_span(self, run: AgentRun) -> Row:
         """Return `ai.generateText`."""
         told = {
-            "ai.telemetry.functionId": name,
-            "ai.prompt": {"prompt": heard} if heard else None,
-            "ai.response.text": answer,
+            "ai.telemetry.functionId": run.name,
+            "ai.prompt": {"prompt": run.heard} if run.heard else None,
+            "ai.response.text": run.answer,
         }
-        return self._span(number, parent, "ai.generateText", told, at=at, ms=ms, trace=trace)
+        return self._span(run, "ai.generateText", told)
 
-    def model(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        at: float = 1,
-        heard: Iterable[Message] = (),
-        said: Message | None = None,
-        tokens: Tokens | None = None,
-        stopped: str = "",
-        offered: Sequence[str] = (),
-        trace: int = 1,
-    ) -> Row:
+    def model_span(self, made: ModelCall) -> Row:
         """Return `ai.generateText.doGenerate`."""
         calls = [
             {"toolCallId": each.id, "toolName": each.name, "input": self._text(each)}
-            for each in (said.calls if said else ())
+            for each in (made.said.calls if made.said else ())
         ]
-        definitions = [json.dumps({"type": "function", "name": each}) for each in offered]
+        definitions = [json.dumps({"type": "function", "name": each}) for each in made.offered]
         told: Row = {
             "ai.model.id": "m",
-            "ai.prompt.messages": [_message(each) for each in heard] or None,
+            "ai.prompt.messages": [_message(each) for each in made.heard] or None,
             "ai.prompt.tools": definitions or None,
-            "ai.response.finishReason": stopped.replace("_", "-") or None,
-            "ai.response.text": said.text or None if said else None,
+            "ai.response.finishReason": made.stopped.replace("_", "-") or None,
+            "ai.response.text": made.said.text or None if made.said else None,
             "ai.response.toolCalls": calls or None,
         }
-        if tokens:
+        if tokens := made.tokens:
             details = "ai.usage.inputTokenDetails."
             told |= {
                 "ai.usage.inputTokens": tokens.input,
@@ -106,37 +87,27 @@ class VercelAI(Form):
                 "ai.usage.outputTokenDetails.reasoningTokens": tokens.reasoning,
                 "ai.usage.totalTokens": tokens.input + tokens.output,
             }
-        return self._span(number, parent, "ai.generateText.doGenerate", told, at=at, trace=trace)
+        return self._span(made, "ai.generateText.doGenerate", told)
 
     def _text(self, call: Call) -> object:
         """Return arguments as the provider gave them: a JSON text."""
         return call.arguments if isinstance(call.arguments, str) else json.dumps(_input(call))
 
-    def tool(
-        self,
-        number: int,
-        parent: int | None = None,
-        *,
-        call: Call,
-        at: float = 3,
-        ms: float = 1,
-        result: str | None = None,
-        trace: int = 1,
-    ) -> Row:
+    def tool_span(self, ran: ToolRun) -> Row:
         """Return `ai.toolCall`."""
         told = {
-            "ai.toolCall.name": call.name,
-            "ai.toolCall.id": call.id or None,
-            "ai.toolCall.args": call.given(),
-            "ai.toolCall.result": None if result is None else json.dumps(result),
+            "ai.toolCall.name": ran.call.name,
+            "ai.toolCall.id": ran.call.id or None,
+            "ai.toolCall.args": ran.call.given(),
+            "ai.toolCall.result": None if ran.result is None else json.dumps(ran.result),
         }
-        return self._span(number, parent, "ai.toolCall", told, at=at, ms=ms, trace=trace)
+        return self._span(ran, "ai.toolCall", told)
 
-    def hosted(self, number: int, parent: int, *, ran: Hosted, at: float = 1) -> Row:
+    def hosted_span(self, made: ModelCall, hosted: Hosted) -> Row:
         """Return a model call with a tool that Anthropic ran: its id alone tells that."""
-        call = {"toolCallId": "srvtoolu_1", "toolName": ran.name}
+        call = {"toolCallId": "srvtoolu_1", "toolName": hosted.name}
         told = {
-            "ai.response.text": ran.text,
-            "ai.response.toolCalls": [call | {"input": json.dumps(ran.arguments)}],
+            "ai.response.text": hosted.text,
+            "ai.response.toolCalls": [call | {"input": json.dumps(hosted.arguments)}],
         }
-        return self._span(number, parent, "ai.generateText.doGenerate", told, at=at, trace=1)
+        return self._span(made, "ai.generateText.doGenerate", told)
