@@ -3,6 +3,8 @@
 Thin: what they do is imported only when they run, so that `--help` and the others start fast.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
@@ -19,6 +21,8 @@ from tracegrade_scoring.report.cli import report
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tracegrade_lake import Lake
+    from tracegrade_scoring.job.score import ScoreSummary
     from tracegrade_scoring.tasks.load import Specification
 
 __all__ = ["compare", "report", "sample", "score", "tasks"]
@@ -229,10 +233,8 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     from tracegrade.terminal.progress import progress
     from tracegrade_queries.engine import engines
     from tracegrade_queries.engine.connection import open_lake
-    from tracegrade_scoring.errors import ScoringBusy
     from tracegrade_scoring.job import score as job
     from tracegrade_scoring.job.discovery import Chosen
-    from tracegrade_scoring.job.summary import summary_lines, write_summary
     from tracegrade_scoring.prices import load_prices
     from tracegrade_scoring.tasks.specification import weighted
 
@@ -243,26 +245,44 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     given = load_prices(prices) if prices or forget_prices else None
     chosen = Chosen(since, until, agent, release)
     if dry_run:
-        done = job.look(opened, specification, chosen=chosen, full=full)
-    else:
-        try:
-            options = engines.EngineOptions(say, slots, master)
-            with engines.engine(engine, options) as executor, progress() as show:
-                done = job.score(
-                    opened,
-                    specification,
-                    chosen=chosen,
-                    full=full,
-                    wait=wait,
-                    prices=given,
-                    executor=executor,
-                    progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
-                )
-        except ScoringBusy:
-            if summary is not None:
-                nothing = job.start_summary(opened, specification)
-                write_summary(summary, nothing._replace(busy=True))
-            raise
+        _tell(job.look(opened, specification, chosen=chosen, full=full), summary, say)
+        return
+    at_work = engines.engine(engine, engines.EngineOptions(say, slots, master))
+    with _noting_busy(opened, specification, summary), at_work as executor, progress() as show:
+        done = job.score(
+            opened,
+            specification,
+            chosen=chosen,
+            full=full,
+            wait=wait,
+            prices=given,
+            executor=executor,
+            progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
+        )
+    _tell(done, summary, say)
+
+
+@contextmanager
+def _noting_busy(
+    lake: "Lake", specification: "Specification", summary: Path | None
+) -> Iterator[None]:
+    """Write the summary of a run that does nothing since another job is scoring the lake."""
+    from tracegrade_scoring.errors import ScoringBusy
+    from tracegrade_scoring.job.score import start_summary
+    from tracegrade_scoring.job.summary import write_summary
+
+    try:
+        yield
+    except ScoringBusy:
+        if summary is not None:
+            write_summary(summary, start_summary(lake, specification)._replace(busy=True))
+        raise
+
+
+def _tell(done: "ScoreSummary", summary: Path | None, say: "Callable[[str], object]") -> None:
+    """Print what a run did, and write it to a file if one is wanted."""
+    from tracegrade_scoring.job.summary import summary_lines, write_summary
+
     for line in summary_lines(done):
         say(line)
     if summary is not None:

@@ -39,9 +39,9 @@ def of_reports(shared_data: Path) -> dict[str, Sent]:
     return found
 
 
-def trace_ids(request: Mapping[str, object]) -> set[str]:
+def trace_ids(request: object) -> set[str]:
     """Return the ids of the traces in OTLP/JSON; none of what is something else."""
-    nodes: list[object] = [request.get("resourceSpans")]
+    nodes = [request.get("resourceSpans")] if isinstance(request, Mapping) else []
     found = set()
     for node in nodes:
         if isinstance(node, Mapping):
