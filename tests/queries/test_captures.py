@@ -11,7 +11,7 @@ from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
 from . import stories
-from .neighbours import by_trace, of_captures, rows_of
+from .build.neighbours import by_trace, of_captures, rows_of
 from .stories import ANSWER, CALL, THOUGHT
 from .traces import Row, capture, land, land_logs, line, logs_of, rows
 
@@ -288,7 +288,7 @@ def test_offered_tools_are_told_in_one_form(built: Built) -> None:
 def test_rows_of_a_trace_do_not_depend_on_its_neighbours(
     built: Built, tmp_path: Path, name: str
 ) -> None:
-    """Of bare spans, two agents, two instrumentations at once; of all in `test_neighbours.py`."""
+    """Of bare spans, two agents, two instrumentations at once; of all in `build/`."""
     beside = by_trace(built.steps, built.trajectories)
     alone = rows_of(tmp_path, of_captures([name]).values())
     assert alone == {trace: beside[trace] for trace in built.traces[name]}

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.queries.traces import Row, capture, land, land_logs, logs_of, rows
+
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
-
-from .traces import Row, capture, land, land_logs, logs_of, rows
 
 OF_ITS_ARRIVAL = {"trace_received_ns", "input_hash", "date"}
 """Columns that say when a trace was received, or are made of that."""

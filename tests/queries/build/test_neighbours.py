@@ -6,9 +6,8 @@ A sample is among the fast tests, in `test_captures.py`, which builds all captur
 from pathlib import Path
 
 import pytest
-
-from .neighbours import of_captures, of_reports, rows_of
-from .traces import Row, captures
+from tests.queries.build.neighbours import of_captures, of_reports, rows_of
+from tests.queries.traces import Row, captures
 
 
 @pytest.fixture(scope="module")
