@@ -30,7 +30,7 @@ from ..queries.traces import Row, agent, land, message, request_of, span, tool
 FOLDERS = {"attempts", "job", "scorers", "statistics", "tasks"}
 PLAN_GRAPH = ("sub_goal_", "plan_", "replan")  # tested beside their own metrics
 MACROS = {
-    *("matches_expected", "named_agent", "score_of", "goal_score", "mode_score"),
+    *("matches_expected", "named_agent", "plain_tool", "score_of", "goal_score", "mode_score"),
     "planning_score",
 }
 QUERIES = sorted(
@@ -168,6 +168,7 @@ EMPTY = {
     *("attempt_graph_faults", "judged_sub_goals", "redacted_values"),
     *("observed_optima", "rollback_scores", "successful_paths", "verdict_opinions"),
     *("repeated_results", "waiting_runs", "called_agents", "attempts_with_unrecorded_calls"),
+    "server_tools",
 }
 """Queries that find nothing in these two runs: both ended, no error led to others, they answered
 nothing, saw no results but the tools' own, made no call that was not recorded, nobody judged them

@@ -3,8 +3,8 @@
 Its own module because each metric's tests start from here. The connection needs `steps`,
 `trajectories` and `verdicts`; temporary tables of these names stand before the lake's, which is
 how the job scores a part of the lake at a time. A task file may say that calls of a tool are
-something else than their names tell, or expect a hand-off as a call (docs/metrics.md, section
-0.8); `steps` then says so too.
+something else than their names tell, expect a hand-off as a call, or name the tool of an MCP
+server without the server (docs/metrics.md, section 0.8); `steps` then says so too.
 
 Makes:
     argument_matches (from patterned_calls): which patterns the arguments of a call match
@@ -43,6 +43,15 @@ _KINDS: Final = """
 """
 """What calls of a tool are by its name, a task file may say otherwise."""
 
+_OF_SERVERS: Final = """
+  UPDATE steps SET tool_name = server_tools.tool_name
+  FROM server_tools
+  WHERE
+    steps.trajectory_id = server_tools.trajectory_id
+    AND steps.tool_name = server_tools.made_name
+"""
+"""A task file names a tool of an MCP server without the server."""
+
 _CALLED: Final = """
   UPDATE steps SET
     kind = 'tool_call',
@@ -68,10 +77,15 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     create_shared_macro(con, "result_is_error")
     create_shared_macro(con, "takes_nothing")
     register(con, specification)
+    materialise(con, "attempt_members")
+    create_macro(con, "plain_tool")
+    materialise(con, "named_tools")
+    materialise(con, "server_tools")
+    if has_rows(con, "server_tools"):
+        con.execute(_OF_SERVERS)
     if any(tool.kind for tool in specification.tools.values()):
         con.execute(_KINDS)
     create_macro(con, "named_agent")
-    materialise(con, "attempt_members")
     materialise(con, "attempts_with_unrecorded_calls")
     match_tasks(con, specification)
     materialise(con, "called_agents")

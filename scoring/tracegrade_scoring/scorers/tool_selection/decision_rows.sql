@@ -149,7 +149,12 @@ made AS (
             ELSE
               concat(
                 'picked ', picked, ', expected ',
-                coalesce(expected_tool, 'any ' || expected_effect)
+                coalesce(expected_tool, 'any ' || expected_effect),
+                if(
+                  plain_tool(tool_name) = expected_tool,
+                  ': not the same, since the run or the file knows another tool of that name',
+                  ''
+                )
               )
           END,
           if(
@@ -201,6 +206,17 @@ other_kinds AS (
   GROUP BY attempt_members.attempt_id, steps.tool_name
 ),
 
+-- Tools of several servers, of which a name alone tells none.
+of_servers AS (
+  SELECT
+    attempt_id,
+    plain_tool(tool_name) AS tool_name,
+    string_agg(DISTINCT tool_name, ' and ' ORDER BY tool_name) AS names
+  FROM calls
+  WHERE starts_with(tool_name, 'mcp__')
+  GROUP BY attempt_id, plain_tool(tool_name)
+),
+
 lost_calls AS (
   SELECT
     attempt_id,
@@ -225,6 +241,8 @@ missed AS (
       ' was expected',
       '; it is of kind ' || other_kinds.kind || ', declare tools.' || expected.tool_name
       || '.kind: tool_call',
+      '; ' || of_servers.names
+      || ' may be meant, but the run or the file knows another tool of that name',
       ', but the run ended early: ' || endings.ending,
       if(lost_calls.lost IS NULL, NULL, ', but calls of the run were not recorded')
     ) AS reason,
@@ -241,6 +259,9 @@ missed AS (
     ON
       points.attempt_id = other_kinds.attempt_id
       AND expected.tool_name = other_kinds.tool_name
+  LEFT JOIN of_servers
+    ON
+      points.attempt_id = of_servers.attempt_id AND expected.tool_name = of_servers.tool_name
   LEFT JOIN lost_calls ON points.attempt_id = lost_calls.attempt_id
   WHERE points.call_index IS NULL
 ),

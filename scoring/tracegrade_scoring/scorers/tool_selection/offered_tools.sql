@@ -1,6 +1,9 @@
--- The tools of each offer.
+-- The tools of each offer; those of MCP servers as task files name them.
+--
+-- Source: docs/metrics.md, section 0.8.
 --
 -- Reads:
+--   named_tools
 --   trajectories
 -- Columns:
 --   offer      INTEGER  As of offers; one row for each offer and tool_name.
@@ -39,12 +42,37 @@ described AS (
     ) AS schema
   FROM tools
   GROUP BY offer, tool_name
+),
+
+alike AS (
+  SELECT
+    offer,
+    plain_tool(tool_name) AS plain_name,
+    min(tool_name) AS tool_name
+  FROM described
+  WHERE tool_name IS NOT NULL
+  GROUP BY offer, plain_tool(tool_name)
+  HAVING count(*) = 1
+),
+
+named AS (
+  SELECT
+    described.offer,
+    if(
+      alike.plain_name IN (SELECT named_tools.tool_name FROM named_tools)
+      AND described.tool_name NOT IN (SELECT named_tools.tool_name FROM named_tools),
+      alike.plain_name,
+      described.tool_name
+    ) AS tool_name,
+    described.schema
+  FROM described
+  LEFT JOIN alike USING (offer, tool_name)
+  WHERE described.tool_name IS NOT NULL
 )
 
 SELECT
   offer,
   tool_name,
   schema
-FROM described
-WHERE tool_name IS NOT NULL
+FROM named
 ORDER BY offer, tool_name;

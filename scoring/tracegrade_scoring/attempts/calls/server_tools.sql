@@ -1,0 +1,80 @@
+-- Tools of MCP servers that an attempt called by the server's name and theirs, as task files name
+-- them.
+--
+-- A file that names the tool alone means the server's, where the attempt neither called nor was
+-- offered another tool of that name, and where no file names it with its server.
+-- Source: docs/metrics.md, section 0.8.
+--
+-- Reads:
+--   attempt_members
+--   named_tools
+--   steps
+--   trajectories
+-- Needs:
+--   steps WHERE starts_with(tool_name, 'mcp__')
+--   named_tools
+-- Columns:
+--   trajectory_id  INTEGER  Of the attempt.
+--   made_name      VARCHAR  One row for each trajectory_id and made_name that stands in its steps.
+--   tool_name      VARCHAR  Without the server.
+-- Order:
+--   none
+WITH wanted AS (
+  SELECT DISTINCT
+    attempt_members.attempt_id,
+    steps.tool_name AS made_name,
+    plain_tool(steps.tool_name) AS tool_name
+  FROM steps
+  INNER JOIN attempt_members USING (trajectory_id)
+  WHERE
+    starts_with(steps.tool_name, 'mcp__')
+    AND plain_tool(steps.tool_name) IN (SELECT named_tools.tool_name FROM named_tools)
+    AND steps.tool_name NOT IN (SELECT named_tools.tool_name FROM named_tools)
+),
+
+members AS (
+  SELECT
+    attempt_id,
+    trajectory_id
+  FROM attempt_members
+  WHERE attempt_id IN (SELECT wanted.attempt_id FROM wanted)
+),
+
+offers AS (
+  SELECT
+    members.attempt_id,
+    unnest(json_extract_string(trajectories.offered_tools::VARCHAR, '$[*].name')) AS tool_name
+  FROM trajectories
+  INNER JOIN members USING (trajectory_id)
+  WHERE json_valid(trajectories.offered_tools::VARCHAR)
+),
+
+known AS (
+  SELECT
+    members.attempt_id,
+    steps.tool_name
+  FROM steps
+  INNER JOIN members USING (trajectory_id)
+  UNION
+  SELECT
+    attempt_id,
+    tool_name
+  FROM offers
+),
+
+single AS (
+  SELECT
+    attempt_id,
+    plain_tool(tool_name) AS tool_name
+  FROM known
+  GROUP BY attempt_id, plain_tool(tool_name)
+  HAVING count(DISTINCT known.tool_name) = 1
+)
+
+SELECT
+  members.trajectory_id,
+  wanted.made_name,
+  wanted.tool_name
+FROM wanted
+INNER JOIN single USING (attempt_id, tool_name)
+INNER JOIN members USING (attempt_id);
