@@ -77,14 +77,20 @@ def _by_trial(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def verdicts(results: Iterable[TrialResult]) -> Iterable[Mapping[str, Any]]:
     """Yield the verdict that each result is: on its own trajectory, or on the one it repeats.
 
-    A run that the harness could not judge gets the label `error` and no value; one that is the
+    A run that a limit ended has failed, with or without verifiers, and gets the label `budget`.
+    One that the harness could not judge gets the label `error` and no value; one that is the
     harness's fault gets none.
     """
     for result in results:
         if result.injection:
             yield from _of_kill(result)
-        elif result.trajectory_id and result.verifiers is not None and result.status != "invalid":
+        elif result.trajectory_id and _is_decided(result):
             yield from map(partial(_of_trial, result), [result.trajectory_id, *result.turns])
+
+
+def _is_decided(result: TrialResult) -> bool:
+    by_verifiers = result.verifiers is not None and result.status != "invalid"
+    return by_verifiers or result.status == "budget"
 
 
 def _of_trial(result: TrialResult, trajectory_id: str) -> Mapping[str, Any]:
@@ -93,7 +99,7 @@ def _of_trial(result: TrialResult, trajectory_id: str) -> Mapping[str, Any]:
         trajectory_id,
         "success",
         value=float(result.success) if result.success is not None else None,
-        label=None if judged else "error",
+        label="budget" if result.status == "budget" else None if judged else "error",
         evidence={
             "status": result.status,
             "verifiers": result.verifiers,

@@ -93,6 +93,14 @@ def test_a_kill_is_a_verdict_on_the_run_that_it_repeats(lake: Lake) -> None:
     }
 
 
+def test_a_run_that_a_limit_ended_has_failed_with_or_without_verifiers(lake: Lake) -> None:
+    """It failed, whoever looked at what it left; the label says what ended it."""
+    told = {"success": False, "status": "budget", "reason": "calls: more than 3"}
+    found = verdict(lake, result(verifiers=None, **told))
+
+    assert (found["subject"], found["value"], found["label"]) == ("success", 0.0, "budget")
+
+
 def test_evidence_names_some_of_many_leftovers(lake: Lake) -> None:
     """And says how many there are."""
     found = verdict(lake, kill(leftovers=[{"object": str(each)} for each in range(99)]))
