@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlencode
 from tracegrade.suggestions import did_you_mean
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.rendering.times import WAYS, parse_time
 
 TEXTS: Final[Mapping[str, str]] = {
     "agent": "agent_name",
@@ -288,12 +289,8 @@ def _columns(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _time(key: str, text: str) -> datetime:
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        time = None
-    if time is None or time.tzinfo is not None:
-        msg = f"{key}={text} is no time; write {key}=2026-11-21 or {key}=2026-11-21T09:30, in UTC"
+    if (time := parse_time(text)) is None:
+        msg = f"{key}={text} is no time; write {WAYS}"
         raise BadFilter(msg)
     return time
 

@@ -1,12 +1,13 @@
 """Options that several commands have."""
 
-import re
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
+
+from tracegrade_scoring.rendering.times import WAYS, parse_time
 
 LakeOption = Annotated[
     str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
@@ -46,22 +47,14 @@ TrialsOption = Annotated[
     ),
 ]
 
-_DATED: Final = re.compile(r"\d{4}-?\d\d-?\d\d([T ].+)?", re.ASCII)
-
 
 def utc_time(text: str) -> datetime:
     """Return a time that somebody typed as tables hold it: in UTC, without an offset.
 
-    It is ISO 8601, so that eight digits are a date and no seconds; without an offset it is UTC.
-
     Raises:
-        BadParameter: It is no time.
+        BadParameter: It is no time (`rendering/times.py`).
     """
-    try:
-        if _DATED.fullmatch(text):
-            given = datetime.fromisoformat(text)
-            return given.astimezone(UTC).replace(tzinfo=None) if given.tzinfo else given
-    except (OverflowError, ValueError):  # no day of the calendar
-        pass
-    msg = f"'{text}' is no time; write 2026-11-21, or 2026-11-21T09:30, in UTC or with its offset"
-    raise typer.BadParameter(msg)
+    if (time := parse_time(text)) is None:
+        msg = f"'{text}' is no time; write {WAYS}"
+        raise typer.BadParameter(msg)
+    return time
