@@ -32,6 +32,7 @@ class ScoreCompat(StrEnum):
     """A source text that scores can follow to the letter."""
 
     AGENTIC = "agentic"
+    NONE = "none"
 
 
 tasks = typer.Typer(
@@ -202,7 +203,9 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     ] = None,
     compat: Annotated[
         ScoreCompat | None,
-        typer.Option(help="Score tool correctness exactly as in the text of this paper."),
+        typer.Option(
+            help="Score tool correctness as in this paper's text; none: as we define it."
+        ),
     ] = None,
     fragments: Annotated[
         bool | None,

@@ -60,7 +60,8 @@ def weighted(
         specification: Any.
         weights: As `selection=1,utilization=0`; a dimension that is not named has weight 1.
         threshold: The least tool correctness of a tool-correct attempt, 0 to 1; None: 1.
-        compat: `agentic` for the dimensions as that paper's text has them; None for ours.
+        compat: `agentic` for the dimensions as that paper's text has them; `none` for ours, also
+            where the lake keeps the other. None says nothing.
 
     Raises:
         BadWeights: A dimension is unknown, or a weight is not a number, negative, or all are 0.
@@ -71,7 +72,7 @@ def weighted(
     entries = [entry.partition("=") for entry in weights.split(",")] if weights else []
     try:
         given: dict[str, object] = {name.strip(): float(weight) for name, _, weight in entries}
-        given |= {"threshold": least, "compat": compat}
+        given |= {"threshold": least, "compat": None if compat == "none" else compat}
         options = ToolCorrectness.model_validate(given)
     except (ValidationError, ValueError) as error:
         msg = (

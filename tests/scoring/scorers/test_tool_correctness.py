@@ -278,6 +278,8 @@ def test_weights_without_meaning_are_refused(weights: dict[str, float]) -> None:
 
 def test_weights_are_given_in_words() -> None:
     """A dimension that is not named has weight 1; other weights, other scores of everything."""
+    assert weighted(Specification(), None, None, "agentic").tool_correctness.compat == "agentic"
+    assert weighted(Specification(), None, None, "none").tool_correctness == ToolCorrectness()
     made = weighted(Specification(), "utilization=0, sequence=.5", 0.9)
 
     assert made.tool_correctness == ToolCorrectness(sequence=0.5, utilization=0.0, threshold=0.9)
