@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tracegrade_collector.config import Address, is_loopback
@@ -53,6 +53,8 @@ CALLER: Final = "tracegrade.caller"
 """Where in a request's scope it stands who asks."""
 OPEN_TO_ALL: Final = ("/static/",)
 """Paths without a word of the lake, which the page that asks for a token needs."""
+HEALTH: Final = "/healthz"
+"""Says that the explorer answers, to probes too: without a token, and whatever host they name."""
 
 
 class Rules(NamedTuple):
@@ -121,6 +123,9 @@ class Guard:
             return
         headers = Headers(scope=scope)
         guarded = self._with_headers(send)
+        if scope["path"] == HEALTH and scope["method"] in {"GET", "HEAD"}:
+            await PlainTextResponse("ok\n")(scope, receive, guarded)
+            return
         refusal = _unfit(scope, headers, self._rules)
         answer: ASGIApp = self._app
         if refusal is not None:

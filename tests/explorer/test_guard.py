@@ -42,6 +42,18 @@ def test_nobody_reads_without_the_token() -> None:
     assert web().get("/static/app.css").text == "the page"
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1:8321", "10.0.0.7:8321", "elsewhere.example"])
+def test_probes_ask_for_its_health_without_a_token(host: str) -> None:
+    """They name what host they like, and learn nothing of the lake; nothing else is so open."""
+    client = web()
+    headers = {"host": host}
+
+    assert client.get("/healthz", headers=headers).text == "ok\n"
+    assert client.head("/healthz", headers=headers).status_code == 200
+    assert client.post("/healthz", headers=headers).status_code in {405, 421}
+    assert client.get("/healthz/../runs", headers=headers).status_code in {401, 421}
+
+
 def test_the_token_becomes_a_cookie_and_leaves_the_address() -> None:
     """That scripts cannot read, and other sites' requests do not carry."""
     client = web()
