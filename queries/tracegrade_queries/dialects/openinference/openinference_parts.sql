@@ -111,7 +111,8 @@ SELECT
         THEN nullif(regexp_extract(itemised.text, '^Call id: (\S+)', 1), '')
     END
   ) AS call_id,
-  result_text(without_headings(coalesce(messages.content, itemised.text))) AS result
+  result_text(without_headings(coalesce(messages.content, itemised.text))) AS result,
+  asks_to_retry(coalesce(messages.content, itemised.text)) AS failed
 FROM openinference_turns AS messages
 LEFT JOIN itemised USING (key, direction, message_position)
 LEFT JOIN coding USING (key)

@@ -11,6 +11,21 @@ CREATE OR REPLACE TEMP MACRO retry_notice() AS
 'Now let''s retry: take care not to repeat previous errors! '
 'If you have retried several times, try a completely different approach.';
 
+-- Whether smolagents tells of an error at the end of what was printed before it.
+CREATE OR REPLACE TEMP MACRO asks_to_retry(TEXT) AS
+coalesce(
+  contains(text, retry_notice()) AND regexp_matches(text, '(^|\n)(Call id: \S*\s+)?Error:\n'),
+  FALSE
+);
+
+-- The call that a text ends with as smolagents asks models without tool calls to write it:
+-- `Action: {"name": …, "arguments": …}`. NULL if there is none.
+CREATE OR REPLACE TEMP MACRO json_action(TEXT) AS
+CASE
+  WHEN regexp_matches(text, 'Action:\s*\{\s*"name":')
+    THEN try_cast(regexp_extract(text, '(?s)Action:\s*(\{\s*"name":.*\})', 1) AS JSON)
+END;
+
 CREATE OR REPLACE TEMP MACRO quotes_agent(TEXT) AS
 starts_with(text, 'For context: below is a transcript of what another agent did')
 OR (

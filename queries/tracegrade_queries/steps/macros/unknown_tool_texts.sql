@@ -3,8 +3,8 @@
 -- `says_tool_unknown` is true of a result that is about any tool, `says_tool_not_found` of the one
 -- form that some give for tools which they have, too, `refuses_tool` of the error with which a run
 -- ends. `langchain_refusal` and `haystack_failure` are what LangChain and Haystack write in place
--- of the named tool's result, `smolagents_refusal` what smolagents' interpreter of code writes.
--- NULL for NULL.
+-- of the named tool's result; `smolagents_refuses` is true of what smolagents' interpreter of code
+-- writes, in versions before 1.10 too. NULL for NULL.
 CREATE OR REPLACE TEMP MACRO says_tool_unknown(RESULT) AS
 regexp_matches(
   result,
@@ -26,7 +26,14 @@ regexp_matches(
 CREATE OR REPLACE TEMP MACRO langchain_refusal(TOOL) AS
 tool || ' is not a valid tool, try one of [';
 
-CREATE OR REPLACE TEMP MACRO smolagents_refusal(TOOL) AS
-'Forbidden function evaluation: ''' || tool || ''' is not among the explicitly allowed tools';
+CREATE OR REPLACE TEMP MACRO smolagents_refuses(SEEN, TOOL) AS
+contains(
+  seen,
+  'Forbidden function evaluation: ''' || tool || ''' is not among the explicitly allowed tools'
+)
+OR (
+  contains(seen, 'It is not permitted to evaluate other functions than the provided tools')
+  AND contains(seen, '(tried to execute ' || tool || ')')
+);
 
 CREATE OR REPLACE TEMP MACRO haystack_failure(TOOL) AS 'Failed to invoke Tool `' || tool || '`';

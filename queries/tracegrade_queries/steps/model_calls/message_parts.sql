@@ -1,10 +1,10 @@
 -- Parts of the messages that each model span received and sent.
 --
 -- Text in the ReAct form (`Thought: … Action: … Action Input: …`, then `Observation: …`; DSPy sets
--- headings instead) or with the code of a code agent is split into the thought, requests and
--- answer it holds, unless its span requests tools otherwise. Functions that earlier code of the
--- run defined are no tools. Most parts are history and none of these forms: their texts go into
--- the result and nowhere in between.
+-- headings instead, smolagents names tool and arguments in JSON) or with the code of a code agent
+-- is split into the thought, requests and answer it holds, unless its span requests tools
+-- otherwise. Functions that earlier code of the run defined are no tools. Most parts are history
+-- and none of these forms: their texts go into the result and nowhere in between.
 --
 -- Reads:
 --   code_calls
@@ -211,7 +211,10 @@ forms AS (
         THEN 'prompt'
       WHEN NOT chosen.is_output_text OR chosen.key IN (FROM requesting) THEN 'plain'
       WHEN code_texts.text IS NOT NULL THEN 'code'
-      WHEN regexp_matches(chosen.text, 'Action:[^\n]*\n\s*Action Input:') THEN 'action'
+      WHEN
+        regexp_matches(chosen.text, 'Action:[^\n]*\n\s*Action Input:')
+        OR json_action(chosen.text) IS NOT NULL
+        THEN 'action'
       WHEN
         regexp_matches(
           chosen.text, '(?s)^\s*(Thought:.*)?Final Answer:|^\s*Thought:.*\n\s*Answer:'
@@ -228,10 +231,11 @@ forms AS (
 actions AS (
   SELECT
     *,
+    json_action(text) AS call,
     regexp_extract(
       text,
-      '(?s)^\s*(?:Thought:\s*)?(.*?)\s*Action:\s*([^\n]*?)\s*\n\s*Action Input:\s*'
-      '(.*?)\s*(?:\nObservation:.*)?$',
+      '(?s)^\s*(?:Thought:\s*)?(.*?)\s*Action:\s*'
+      '(?:\{.*|([^\n]*?)\s*\n\s*Action Input:\s*(.*?)\s*(?:\nObservation:.*)?)$',
       ['thought', 'action', 'input']
     ) AS fields
   FROM forms
@@ -336,8 +340,8 @@ split_parts AS (
     part_position + 1 AS part_position,
     role,
     'tool_call' AS part_type,
-    fields.action AS tool_name,
-    fields.input AS arguments
+    coalesce(call ->> '$.name', fields.action) AS tool_name,
+    coalesce(call ->> '$.arguments', fields.input) AS arguments
   FROM actions
   UNION ALL BY NAME
   SELECT
@@ -372,7 +376,8 @@ split_parts AS (
       '(?s)^(?:Call id: \S*\s+)?(?:Observation:)?\s*(.*?)\s*'
       '(?:\nBased on the above, please provide an answer to the following user task:.*)?$',
       1
-    ) AS result
+    ) AS result,
+    asks_to_retry(text) AS failed
   FROM forms
   WHERE form = 'observation'
   UNION ALL BY NAME

@@ -146,8 +146,14 @@ observed_calls AS (
   SELECT
     *,
     is_joined
-    OR (is_code AND NOT failed AND result IS NOT NULL AND response_fails AND NOT result_fails)
-      AS saw_result,
+    OR (
+      is_code
+      AND NOT failed
+      AND result IS NOT NULL
+      AND (response_fails OR coalesce(answer_failed, FALSE))
+      AND NOT result_fails
+    ) AS saw_result,
+    answer_failed AND NOT saw_result AS seen_failed,
     if(saw_result, result, response) AS observed,
     if(saw_result, result_fails, response_fails) AS observed_fails
   FROM requested
@@ -232,7 +238,7 @@ judged AS (
       -- A chat log records it like any result.
       WHEN
         contains(seen, langchain_refusal(tool_name))
-        OR (execution IS NULL AND contains(seen, smolagents_refusal(tool_name)))
+        OR (execution IS NULL AND smolagents_refuses(seen, tool_name))
         THEN { 'status': 'not_executed', 'source': 'text' }
       -- Some look for it as for any other, and say so.
       WHEN
@@ -254,7 +260,7 @@ judged AS (
         AND seen IS NULL
         AND (coalesce(offered, TRUE) OR starts_with(tool_name, 'adk_request_'))
         THEN { 'status': 'interrupted', 'source': 'request' }
-      WHEN execution IS NOT NULL AND answer_failed
+      WHEN execution IS NOT NULL AND seen_failed
         THEN { 'status': 'error', 'source': 'response' }
       WHEN execution IS NOT NULL THEN { 'status': 'ok', 'source': 'span' }
       -- It may have been under way when the process died.
@@ -267,7 +273,7 @@ judged AS (
       WHEN answered AND starts_with(observed, haystack_failure(tool_name))
         THEN { 'status': 'error', 'source': 'text' }
       WHEN answered AND observed_fails THEN { 'status': 'error', 'source': 'text' }
-      WHEN answered AND answer_failed THEN { 'status': 'error', 'source': 'response' }
+      WHEN answered AND seen_failed THEN { 'status': 'error', 'source': 'response' }
       WHEN answered THEN { 'status': 'ok', 'source': 'response' }
       WHEN refused THEN { 'status': 'not_executed', 'source': 'text' }
       ELSE { 'status': 'unknown', 'source': 'request' }

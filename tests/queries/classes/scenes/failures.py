@@ -73,6 +73,20 @@ def exit_code_of_success(form: Form) -> Scene:
     assert calls(lake, "status") == [("ok",)]
 
 
+@scene(SPEAKS)
+def exit_code_among_fields(form: Form) -> Scene:
+    """A search that found nothing ends with 1."""
+    lake = yield _ran(form, {"exit_code": 1, "returncode": 1, "stdout": "", "stderr": ""})
+    assert calls(lake, "status") == [("ok",)]
+
+
+@scene(SPEAKS)
+def no_success(form: Form) -> Scene:
+    """It is the answer to what was asked."""
+    lake = yield _ran(form, {"success": False, "reason": "The flight is full."})
+    assert calls(lake, "status") == [("ok",)]
+
+
 @scene(PAUSE, "pauses")
 def paused(form: Form) -> Scene:
     """The framework stops the tool until somebody allows it."""
