@@ -15,6 +15,8 @@ from opentelemetry.context.contextvars_context import ContextVarsRuntimeContext
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import get_current_span
 
+from tracegrade.guard import came_by_signal
+
 
 class Runtime(Protocol):
     """What knows which context is current."""
@@ -80,6 +82,17 @@ def runtime() -> Runtime:
 def current() -> Context:
     """Return the current context."""
     return runtime().get_current()
+
+
+def attach_in_thread(context: Context) -> None:
+    """Make a context current in a thread of ours, for good.
+
+    Not with a runtime of which nobody knows whether its threads have contexts of their own: the
+    host's must not be what ours is.
+    """
+    here = runtime()
+    if isinstance(here, (ContextVarsRuntimeContext, _Beside)):
+        here.attach(context)
 
 
 def _choose(found: Runtime) -> Runtime:
@@ -148,7 +161,9 @@ class Attachment:
         if token is not None:
             try:
                 self._runtime.detach(token)
-            except Exception:  # noqa: BLE001 - of another task or thread; a vendor's raises anything
+            except Exception as error:  # of another task or thread; a vendor's raises anything
+                if came_by_signal(error):
+                    raise
                 token = None
         if token is None:  # or an interrupt took it
             self._runtime.attach(self._outside)

@@ -11,6 +11,7 @@ to write a value down: what that raises is our failure, `SystemExit` too, unless
 import dis
 import functools
 import logging
+import re
 import signal
 import threading
 from collections import Counter, deque
@@ -41,6 +42,9 @@ def guarded(function: Callable[P, R]) -> Callable[P, R | None]:
         try:
             return function(*args, **kwargs)
         except BaseException as error:  # the guard: our failure must not reach the host
+            if type(error) is RecursionError:  # what would be done about it needs stack as well
+                _noted.append((function.__qualname__, 1))
+                return None
             if came_by_signal(error):
                 raise
             report(function.__qualname__, error)
@@ -52,30 +56,47 @@ def guarded(function: Callable[P, R]) -> Callable[P, R | None]:
 def came_by_signal(error: BaseException) -> bool:
     """Return whether a signal raised this, Ctrl-C or one that the host handles: it is the host's.
 
-    A `KeyboardInterrupt` that stands where no code raises came by Ctrl-C; else a handler of the
-    host's raised it, which is then one of the callers.
+    A handler of the host's that raised it is one of the callers. A `KeyboardInterrupt` that stands
+    where no code raises came by Ctrl-C; what else stands so in our code or OpenTelemetry's, which
+    no call there can have raised, was put there by another thread, as a timeout may be.
     """
-    if isinstance(error, Exception):
-        return False
     handlers = {code for number in signal.valid_signals() if (code := _handler_code(number))}
     trace: TracebackType | None = error.__traceback__
+    if trace is None:
+        return False
     while trace is not None:
         code = trace.tb_frame.f_code
         if code in handlers:
             return True
         raised = dis.opname[code.co_code[trace.tb_lasti]] in _RAISES
+        file = code.co_filename
         trace = trace.tb_next
-    return isinstance(error, KeyboardInterrupt) and not raised
+    if raised:
+        return False
+    return isinstance(error, KeyboardInterrupt) or _is_put_here(error, file)
 
 
 _RAISES: Final = frozenset({"RAISE_VARARGS", "RERAISE"})
+_OURS: Final = re.compile(r"^<tracegrade|[/\\](tracegrade|opentelemetry)[/\\]")
+
+
+def _is_put_here(error: BaseException, file: str) -> bool:
+    """Return whether another thread put it here: without arguments, and not as modules in C raise.
+
+    Of those that end a program, `sys.exit` in a method of the host's stands so as well.
+    """
+    if isinstance(error, Exception):
+        return not error.args and type(error).__module__ not in {"builtins", "_queue"}
+    return not error.args and _OURS.search(file) is not None
 
 
 def _handler_code(number: int) -> object:
     """Return the code of what the host does at a signal; None if that is not in Python."""
-    handler = signal.getsignal(number)
+    handler: object = signal.getsignal(number)
     while isinstance(handler, functools.partial):  # as asyncio's
         handler = handler.func
+    if not hasattr(handler, "__code__"):  # an object is what its call is
+        handler = getattr(type(handler), "__call__", None)  # noqa: B004 - for its code
     return getattr(handler, "__code__", None)
 
 
@@ -84,7 +105,7 @@ def report(place: str, error: BaseException) -> None:
     first = place not in failures()
     note(place)
     if first:
-        logger.warning("tracegrade: %s failed; the program goes on", place, exc_info=error)
+        _log("%s failed; the program goes on", place, error)
 
 
 def say(place: str, message: str, count: int = 1) -> None:
@@ -92,7 +113,16 @@ def say(place: str, message: str, count: int = 1) -> None:
     first = place not in failures()
     note(place, count)
     if first:
-        logger.warning("tracegrade: %s", message)
+        _log("%s", message)
+
+
+def _log(message: str, said: str, error: BaseException | None = None) -> None:
+    """Log a line; a handler of the host's that fails costs it."""
+    try:
+        logger.warning(f"tracegrade: {message}", said, exc_info=error)
+    except Exception as raised:
+        if came_by_signal(raised):
+            raise
 
 
 @guarded

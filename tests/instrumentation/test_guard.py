@@ -1,10 +1,13 @@
 """Our failures stay ours: counted, logged once, and nothing of them reaches the program."""
 
+import inspect
 import logging
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -152,3 +155,47 @@ def test_our_logger_speaks_of_no_content(spans: Spans, caplog: pytest.LogCapture
 
     assert [record for record in caplog.records if record.name == "tracegrade"] == []
     assert tracegrade.failures() == {}
+
+
+class Failing(logging.Handler):
+    """A handler of the host's that fails."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Fail."""
+        raise LookupError(record)
+
+
+def test_log_handler_of_the_host_that_fails_costs_the_line(spans: Spans) -> None:
+    """What we say through the host's log must not end the call that it is about."""
+    handler = Failing()
+    logging.getLogger("tracegrade").addHandler(handler)
+    try:
+        tracegrade.agent_run("a", mode="odd")  # type: ignore[arg-type]
+    finally:
+        logging.getLogger("tracegrade").removeHandler(handler)
+
+    assert tracegrade.failures() == {"mode=": 1}
+
+
+def test_tool_that_is_called_with_no_stack_left_works_or_fails_as_without(spans: Spans) -> None:
+    """What we would do needs more of it: that is left out, and counted."""
+
+    def deeper(frames: int) -> int:
+        return double(21) if frames == 0 else deeper(frames - 1)
+
+    outcomes = []
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 120)
+    try:
+        for frames in range(60, 130):
+            try:
+                outcomes.append(deeper(frames))
+            except RecursionError:
+                outcomes.append(0)
+    finally:
+        sys.setrecursionlimit(limit)
+
+    assert outcomes == sorted(outcomes, reverse=True)
+    assert {0, 42} == set(outcomes)
+    assert double(1) == 2
+    assert otel_context.get_current() == {}

@@ -1,9 +1,12 @@
 """Wherever a signal interrupts, what was current before is current again, and spans have ended."""
 
+import ctypes
 import dis
 import linecache
 import signal
 import sys
+import threading
+import time
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import suppress
 from types import FrameType
@@ -192,3 +195,53 @@ def test_what_was_current_is_current_again(spans: Spans, name: str, step: int) -
     assert {each for each in ours if not any(text in each for text in UNKNOWN_YET)} <= {
         each for each in ours if each.endswith(EXIT_BEGINS)
     }
+
+
+class Timeout(Exception):
+    """What a program's own handler raises."""
+
+
+def test_exception_of_a_signals_handler_reaches_the_program(spans: Spans) -> None:
+    """A timeout by SIGALRM ends what the program does, also where it interrupts us."""
+
+    def handler(number: int, frame: object) -> None:
+        raise Timeout
+
+    usual = signal.signal(signal.SIGINT, handler)  # which is what `Interrupt` raises
+    try:
+        plain(1)
+        at = 1
+        while True:
+            interrupt = Interrupt(at)
+            try:
+                if not interrupt.run(lambda: plain(1)) and not interrupt.place:
+                    break
+            except Timeout:
+                at += 3
+                continue
+            pytest.fail(f"lost at {interrupt.place}")
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+    assert at > 20
+    assert tracegrade.failures() == {}
+
+
+def test_exception_that_another_thread_puts_here_reaches_the_program(spans: Spans) -> None:
+    """As libraries for timeouts do; it may come while we write a call down."""
+    ident = ctypes.c_ulong(threading.get_ident())
+    arrived = 0
+    for _ in range(200):
+        stop = threading.Timer(
+            0.001, ctypes.pythonapi.PyThreadState_SetAsyncExc, (ident, ctypes.py_object(Timeout))
+        )
+        try:
+            stop.start()
+            end = time.monotonic() + 5
+            while time.monotonic() < end:
+                plain(1)
+        except Timeout:
+            arrived += 1
+        stop.join()
+
+    assert arrived == 200

@@ -19,6 +19,7 @@ from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan
 
+from tracegrade.attachment import attach_in_thread
 from tracegrade.guard import LOST, gauges, guarded, note, say
 from tracegrade.processor import OwnProcessor
 from tracegrade.sending.delivery import NO_ANSWER
@@ -191,7 +192,7 @@ class ExportProcessor(OwnProcessor):
     @guarded
     def _work(self, asks: "queue.SimpleQueue[_Flush | None]") -> None:
         """Send spans until there are no more; they are nobody's calls, so none is instrumented."""
-        otel_context.attach(otel_context.set_value(SUPPRESSED, True, Context()))
+        attach_in_thread(otel_context.set_value(SUPPRESSED, True, Context()))
         while not self._closed:
             ask = self._next(asks)
             self._say_what_was_dropped()
