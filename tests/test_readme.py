@@ -122,7 +122,7 @@ def test_numbers_of_the_readme_are_counted() -> None:
     assert f"{len(METRICS)} metrics" in README
     assert f"{len(WAYS)} combinations of framework and instrumentation" in README
     assert (len(SCENARIOS), "seventeen scenarios" in README) == (17, True)
-    assert (len(FORMATS), "ten file formats" in README) == (10, True)
+    assert (len(FORMATS), "on ten file formats" in README) == (10, True)
     assert f"{len(saved)} saved queries" in README
     assert re.search(
         r"1,000 kills .*\| 417,917 spans acknowledged, none lost or doubled", collector
@@ -134,7 +134,7 @@ def test_numbers_of_the_readme_are_counted() -> None:
 )
 def test_commands_of_the_readme_have_these_options(line: str) -> None:
     """Each option is one of its command."""
-    _, name, *words = shlex.split(re.sub(" (&|> .*)$", "", line))
+    _, name, *words = shlex.split(re.sub(" *(> .*|#.*)$", "", line))
     given = words[: words.index("--")] if "--" in words else words
     (entry,) = entry_points(group="tracegrade.commands", name=name)
     command = entry.load()
