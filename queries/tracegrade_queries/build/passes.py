@@ -309,6 +309,9 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "judging_spans")
     if has_rows(con, "judging_spans"):
         run(con, "DELETE FROM operations WHERE key IN (FROM judging_spans)")
+    _make(con, "simulated_users")
+    if has_rows(con, "simulated_users"):
+        run(con, "DELETE FROM operations WHERE key IN (FROM simulated_users)")
     _make(con, "unknown_edges")
     follow(con, "unknown_edges", "unknown_ends")
     _make(con, "known_parents", "anchor_edges")

@@ -26,6 +26,14 @@ CASE
     THEN try_cast(regexp_extract(text, '(?s)Action:\s*(\{\s*"name":.*\})', 1) AS JSON)
 END;
 
+-- Whether a model's instructions let it play the user: those of τ-bench and τ²-bench.
+CREATE OR REPLACE TEMP MACRO plays_user(TEXT) AS
+regexp_matches(
+  text,
+  '^\s*(# ?([\w-]+ )?User Simulation Guidelines\b|You are a user interacting with an agent\.'
+  '|You are playing the role of an? (\w+ ){1,3}contacting an? (\w+ ){1,4}representative\b)'
+);
+
 CREATE OR REPLACE TEMP MACRO quotes_agent(TEXT) AS
 starts_with(text, 'For context: below is a transcript of what another agent did')
 OR (

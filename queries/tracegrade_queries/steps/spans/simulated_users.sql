@@ -1,0 +1,56 @@
+-- Model calls that play the user, beside those of an agent: no work of the agent.
+--
+-- Benchmarks such as τ²-bench let a model speak as the user, and its calls stand in one trace with
+-- the agent's. Its instructions say so (`plays_user`). Where all model calls of a trace do, that
+-- is the agent's own work.
+--
+-- Reads:
+--   dialect_messages
+--   operations
+-- Needs:
+--   operations WHERE operation = 'model'
+-- Columns:
+--   key  BIGINT  One row each.
+-- Order:
+--   none
+WITH instructions AS (
+  SELECT
+    dialect_messages.key,
+    dialect_messages.text[1:300] AS text
+  FROM dialect_messages
+  WHERE
+    dialect_messages.direction = 'in'
+    AND dialect_messages.role IN ('system', 'developer')
+    AND dialect_messages.part_type = 'text'
+),
+
+-- Many calls have the same instructions.
+texts AS (
+  SELECT DISTINCT text
+  FROM instructions
+),
+
+playing AS (
+  SELECT text
+  FROM texts
+  WHERE plays_user(text)
+),
+
+users AS (
+  SELECT DISTINCT instructions.key
+  FROM instructions
+  SEMI JOIN playing USING (text)
+),
+
+agents AS (
+  SELECT DISTINCT operations.trace_id
+  FROM operations
+  ANTI JOIN users USING (key)
+  WHERE operations.operation = 'model'
+)
+
+SELECT operations.key
+FROM operations
+INNER JOIN users USING (key)
+INNER JOIN agents USING (trace_id)
+WHERE operations.operation = 'model';
