@@ -20,11 +20,11 @@ from tracegrade_collector.encoding.otlp import Encoding, Signal, decode, reject_
 from tracegrade_collector.land import landed_rows
 from tracegrade_collector.land.landed_rows import LandedRows
 from tracegrade_collector.land.lander import Lander
-from tracegrade_collector.land.memory import use_one_allocator
 from tracegrade_collector.log.wal import Entry, read_segment, record_header
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_collector.rows.item_columns import span_columns
+from tracegrade_collector.rows.memory import use_one_allocator
 from tracegrade_collector.rows.row_loop import span_rows as rows_by_loop
 from tracegrade_collector.rows.rows import span_rows
 from tracegrade_collector.rows.sources import Record

@@ -19,9 +19,9 @@ from tests.collector.encoding.wire_bytes import field
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.land.lander import Lander
-from tracegrade_collector.land.memory import use_one_allocator
 from tracegrade_collector.log.wal import Entry, record_header
 from tracegrade_collector.log.wal_folder import WalFolder
+from tracegrade_collector.rows.memory import use_one_allocator
 from tracegrade_lake import RAW_SPANS, Lake
 
 REQUESTS: Final = 83

@@ -22,7 +22,7 @@ from tracegrade_collector.encoding.otlp import Encoding, InvalidItem, ScopeGroup
 from tracegrade_collector.land.folder_room import FolderRoom
 from tracegrade_collector.redact.redacted_json import redact_json
 from tracegrade_collector.redact.redaction import Redactor
-from tracegrade_collector.rows.shortening import shortened_item
+from tracegrade_collector.rows.shortening import shortened, shortened_item
 from tracegrade_collector.rows.sources import Record
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.files import make_folder, write_pieces
@@ -132,7 +132,10 @@ def _lines(lot: list[dict[str, Any]], redactor: Redactor) -> bytes:
 
 
 def _letters(record: Record, redactor: Redactor) -> Iterator[_Letter]:
-    request = otlp.decode(record.body, record.signal, record.encoding)
+    body = record.body
+    if record.encoding is Encoding.PROTOBUF:  # before a long value is in memory once more
+        body = shortened(body, record.signal, redactor.shortened)
+    request = otlp.decode(body, record.signal, record.encoding)
     sent = (
         json.loads(record.body.decode(errors="replace"))
         if record.encoding is Encoding.JSON

@@ -30,7 +30,6 @@ from tracegrade_collector.land.background_writer import run_in_background
 from tracegrade_collector.land.dead_letters import DeadLetters, RefusedItems
 from tracegrade_collector.land.deaths import Deaths
 from tracegrade_collector.land.landed_rows import LandedRows
-from tracegrade_collector.land.memory import give_back
 from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.log.ledger import Ledger, Totals
 from tracegrade_collector.log.wal import (
@@ -43,6 +42,7 @@ from tracegrade_collector.log.wal import (
 from tracegrade_collector.log.wal_folder import WalFolder, say_left_alone
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_collector.rows.dividing import divided, is_large
+from tracegrade_collector.rows.memory import give_back
 from tracegrade_collector.rows.pieces import pieces
 from tracegrade_collector.rows.rows import log_rows, span_rows
 from tracegrade_collector.rows.shortening import NotedShortening, Shorten

@@ -22,9 +22,9 @@ from typing import Any
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.errors import CollectorError
 from tracegrade_collector.land.lander import Lander
-from tracegrade_collector.land.memory import use_one_allocator
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log_lines import log_to_stderr
+from tracegrade_collector.rows.memory import use_one_allocator
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeError
 from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock

@@ -19,6 +19,7 @@ from tracegrade_collector.rows import row_loop
 from tracegrade_collector.rows.attributes import Duplicate
 from tracegrade_collector.rows.content_hash import HASH_BYTES, content_hashes, shared_seed
 from tracegrade_collector.rows.item_columns import ItemColumns, log_columns, span_columns
+from tracegrade_collector.rows.memory import give_back
 from tracegrade_collector.rows.pieces import pieces
 from tracegrade_collector.rows.shortening import Shorten, shortened
 from tracegrade_collector.rows.sources import Record, Shared, record_columns, shared_columns
@@ -120,7 +121,10 @@ def _lot_rows(
 
 
 def _short(body: bytes, signal: Signal, shorten: Shorten | None) -> bytes:
-    return shortened(body, signal, shorten) if shorten else body
+    short = shortened(body, signal, shorten) if shorten else body
+    if short is not body:
+        give_back()  # what a long value took would add to what its rows take
+    return short
 
 
 class _Lot:
