@@ -239,6 +239,7 @@ def test_exception_of_a_signals_handler_reaches_the_program(spans: Spans) -> Non
 
 def test_exception_that_another_thread_puts_here_reaches_the_program(spans: Spans) -> None:
     """As libraries for timeouts do; it may come while we write a call down."""
+    plain(1)  # starts our thread: `threading` itself may hang where that is interrupted
     ident = ctypes.c_ulong(threading.get_ident())
     arrived = 0
     for _ in range(50):
