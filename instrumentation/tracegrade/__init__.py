@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tracegrade.guard import failures
     from tracegrade.provider import flush, init
     from tracegrade.tools import tool
+    from tracegrade.values.reading import register_renderer
 
 __all__ = [
     "AgentRun",
@@ -38,6 +39,7 @@ __all__ = [
     "init",
     "observe",
     "plan",
+    "register_renderer",
     "sub_goal",
     "thought",
     "tool",
@@ -51,6 +53,7 @@ _load = at_first_use(
         "guard": ("failures",),
         "provider": ("flush", "init"),
         "tools": ("tool",),
+        "values.reading": ("register_renderer",),
     },
 )
 

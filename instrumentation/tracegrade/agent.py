@@ -17,7 +17,7 @@ from opentelemetry.trace import INVALID_SPAN, Span, set_span_in_context
 
 from tracegrade import names, steps
 from tracegrade.attachment import Attachment, current
-from tracegrade.content import write_text
+from tracegrade.content import attribute_of, write_text
 from tracegrade.definitions import definition_of
 from tracegrade.guard import expect, expect_number, guarded, say
 from tracegrade.rollback.handlers import Rollback, Rollbacks
@@ -30,6 +30,7 @@ from tracegrade.scope import (
     step_attributes,
 )
 from tracegrade.state import state
+from tracegrade.values.plain_types import listed
 
 RunMode = Literal["production", "live", "mocked"]
 Outcome = Literal["success", "failure", "invalid"]
@@ -161,7 +162,7 @@ class AgentRun:
         """Say how the run ended, where the program knows it; other words are said once."""
         expect("outcome", outcome, get_args(Outcome))
         if self._is_open("outcome"):
-            self._span.set_attribute(names.OUTCOME, outcome)
+            self._span.set_attribute(names.OUTCOME, attribute_of(outcome))
 
     def introduction(self) -> Mapping[str, Attribute]:
         """Return the agent's name, and what the user asked until a span that says it has ended.
@@ -176,11 +177,11 @@ class AgentRun:
 
     def sub_goal(self, sub_goal: str) -> Narrowed:
         """Return a `with` block whose steps serve one sub-goal of the task."""
-        return Narrowed(names.SUB_GOAL_ID, sub_goal)
+        return Narrowed(names.SUB_GOAL_ID, attribute_of(sub_goal))
 
     def decision(self, decision: str) -> Narrowed:
         """Return a `with` block whose tool calls belong to one decision point of the task."""
-        return Narrowed(names.DECISION_ID, decision)
+        return Narrowed(names.DECISION_ID, attribute_of(decision))
 
     @guarded
     def _start(self) -> None:
@@ -269,9 +270,9 @@ def agent_run(  # noqa: PLR0913 - all but the name are optional and by keyword
     }
     expect("mode=", mode, get_args(RunMode))
     expect_number("trial=", trial, 1)
-    scope: dict[str, Attribute] = {key: value for key, value in given.items() if value is not None}
+    scope = {key: attribute_of(value) for key, value in given.items() if value is not None}
     content = _content(conversation, user_input, tools) or {}
-    return AgentRun(agent, scope, content, _asked(user_input) or {})
+    return AgentRun(str(attribute_of(agent)), scope, content, _asked(user_input) or {})
 
 
 @guarded
@@ -290,11 +291,11 @@ def _content(
 ) -> dict[str, Attribute]:
     content: dict[str, Attribute] = {}
     if conversation is not None:
-        content[names.CONVERSATION_ID] = conversation
+        content[names.CONVERSATION_ID] = attribute_of(conversation)
     if user_input is not None:
         steps.write_content(content, names.INPUT_MESSAGES, steps.input_messages(user_input))
-    if tools:
+    definitions = [definition_of(tool) for tool in listed(tools)]
+    if definitions:
         # What a tool is called is no one's secret, so definitions go out in every content mode.
-        definitions = [definition_of(tool) for tool in tools]
         write_text(content, names.TOOL_DEFINITIONS, steps.as_json(definitions))
     return content

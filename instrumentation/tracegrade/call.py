@@ -7,6 +7,7 @@ returned.
 """
 
 import time
+from typing import NamedTuple
 
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Tracer
@@ -16,7 +17,7 @@ from opentelemetry.trace import INVALID_SPAN, Link, Span, SpanContext, set_span_
 from tracegrade import names
 from tracegrade.arguments import Parameters
 from tracegrade.attachment import Attachment, current
-from tracegrade.content import SpanText, json_of, text_of, write_text
+from tracegrade.content import Render, SpanText, attribute_of, json_of, text_of, write_text
 from tracegrade.guard import guarded
 from tracegrade.scope import Attribute, has_ended, own_attributes
 from tracegrade.settings import Content
@@ -24,25 +25,34 @@ from tracegrade.state import state
 from tracegrade.steps import record_failure
 
 
+class Description(NamedTuple):
+    """What the program says of a tool."""
+
+    name: str
+    effect: str | None = None
+    cost: float | None = None
+    render: Render | None = None
+    """What is written of objects among its arguments and results, where the tool says it."""
+
+
 class WrappedTool:
     """What is known about a tool before it is called."""
 
-    def __init__(
-        self, name: str, parameters: Parameters, effect: str | None, cost: float | None
-    ) -> None:
-        self.name = name
+    def __init__(self, described: Description, parameters: Parameters) -> None:
+        self.name = str(attribute_of(described.name))
         self.parameters = parameters
-        self.span_name = f"{names.EXECUTE_TOOL} {name}"
+        self.render = described.render
+        self.span_name = f"{names.EXECUTE_TOOL} {self.name}"
         self.attributes: dict[str, Attribute] = {
             names.OPERATION_NAME: names.EXECUTE_TOOL,
             names.STEP_KIND: "tool_call",
-            names.TOOL_NAME: name,
+            names.TOOL_NAME: self.name,
             names.TOOL_TYPE: "function",
         }
-        if effect is not None:
-            self.attributes[names.TOOL_EFFECT] = effect
-        if cost is not None:
-            self.attributes[names.TOOL_COST] = cost
+        if described.effect is not None:
+            self.attributes[names.TOOL_EFFECT] = attribute_of(described.effect)
+        if described.cost is not None:
+            self.attributes[names.TOOL_COST] = attribute_of(described.cost)
 
 
 class Call(Attachment):
@@ -76,7 +86,8 @@ def begin(call: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> No
     settings = state.settings
     call.attributes = attributes = {**tool.attributes, **own_attributes(parent)}
     if settings.content is not Content.NONE:
-        arguments = json_of(tool.parameters.by_name(args, kwargs), settings)
+        named = tool.parameters.by_name(args, kwargs)
+        arguments = json_of(named, settings, tool.render)
         write_text(attributes, names.TOOL_CALL_ARGUMENTS, arguments)
     call.span = span = state.tracer.start_span(tool.span_name, parent, attributes=attributes)
     call.inside = set_span_in_context(span, parent)
@@ -89,7 +100,7 @@ def finish(call: Call, result: object) -> None:
     call.detach()
     try:
         if state.settings.content is not Content.NONE and call.span.is_recording():
-            _write_result(call, _text_of_result(result))
+            _write_result(call, _text_of_result(result, call.tool.render))
     finally:
         _close(call)
 
@@ -117,9 +128,10 @@ def refuse(
         call.close()
 
 
-def _text_of_result(result: object) -> SpanText:
+def _text_of_result(result: object, render: Render | None) -> SpanText:
     """Return what the tool returned as text; the values of a generator are text already."""
-    return result if isinstance(result, SpanText) else text_of(result, state.settings)
+    is_text = type(result) is SpanText
+    return result if is_text else text_of(result, state.settings, render)  # type: ignore[return-value]
 
 
 def _write_result(call: Call, result: SpanText) -> None:

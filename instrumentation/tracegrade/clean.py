@@ -14,6 +14,7 @@ from opentelemetry.util.types import AttributeValue
 from tracegrade import names
 from tracegrade.guard import guarded, report, say
 from tracegrade.redact.texts import PLACEHOLDER, redact_value
+from tracegrade.rewritten import RewrittenSpan
 from tracegrade.settings import Content, Redact, Settings
 from tracegrade.state import SCOPE_NAME, state
 
@@ -28,39 +29,6 @@ _NAMES: Final = """
 _NAMING: Final = frozenset(_NAMES.split())
 
 
-class _CleanSpan(ReadableSpan):
-    """A span as it may leave; what the SDK dropped from the original stays counted."""
-
-    def __init__(self, span: ReadableSpan, cleaner: "_Cleaner") -> None:
-        super().__init__(
-            name=span.name,
-            context=span.get_span_context(),
-            parent=span.parent,
-            resource=span.resource,
-            attributes=cleaner.attributes(span.attributes or {}),
-            events=[cleaner.event(event) for event in span.events],
-            links=[cleaner.link(link) for link in span.links],
-            kind=span.kind,
-            status=cleaner.status(span.status),
-            start_time=span.start_time,
-            end_time=span.end_time,
-            instrumentation_scope=span.instrumentation_scope,
-        )
-        self._original = span
-
-    @property
-    def dropped_attributes(self) -> int:
-        return self._original.dropped_attributes
-
-    @property
-    def dropped_events(self) -> int:
-        return self._original.dropped_events
-
-    @property
-    def dropped_links(self) -> int:
-        return self._original.dropped_links
-
-
 @guarded
 def clean_span(span: ReadableSpan) -> ReadableSpan | None:
     """Return the span as it may leave; None (and not the original) where cleaning failed."""
@@ -70,7 +38,13 @@ def clean_span(span: ReadableSpan) -> ReadableSpan | None:
     if settings.redact is None and (is_ours or settings.content is Content.FULL):
         return span
     cleaner = _Cleaner(settings)
-    cleaned = _CleanSpan(span, cleaner)
+    cleaned = RewrittenSpan(
+        span,
+        attributes=cleaner.attributes(span.attributes or {}),
+        events=[cleaner.event(event) for event in span.events],
+        links=[cleaner.link(link) for link in span.links],
+        status=cleaner.status(span.status),
+    )
     return cleaned if cleaner.changed else span
 
 
@@ -127,9 +101,9 @@ class _Cleaner:
         return value
 
     def _text(self, key: str, text: str) -> str:
-        clean = text
+        clean = text if type(text) is str else str.__str__(text)
         if self._settings.content is not Content.FULL:
-            clean = redact_value(key, text)
+            clean = redact_value(key, clean)
         hook = self._settings.redact
         return clean if hook is None else _by_hook(hook, key, clean)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from tracegrade import names, steps
 from tracegrade.attachment import current
+from tracegrade.content import attribute_of
 from tracegrade.guard import guarded
 from tracegrade.scope import Narrowed, scope_of
 
@@ -45,9 +46,9 @@ def answer(text: object) -> None:
 
 def sub_goal(sub_goal_id: str) -> Narrowed:
     """Return a `with` block whose steps serve one sub-goal of the task."""
-    return Narrowed(names.SUB_GOAL_ID, sub_goal_id)
+    return Narrowed(names.SUB_GOAL_ID, attribute_of(sub_goal_id))
 
 
 def decision(decision_id: str) -> Narrowed:
     """Return a `with` block whose tool calls belong to one decision point of the task."""
-    return Narrowed(names.DECISION_ID, decision_id)
+    return Narrowed(names.DECISION_ID, attribute_of(decision_id))

@@ -4,14 +4,22 @@ The schema says what the signature says and no more: an annotation that JSON has
 its argument unconstrained, so that a validator never refuses a call the tool would take.
 """
 
+import functools
 import inspect
 import types
 import typing
+from collections import UserDict
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, Final, Literal, Union
 
+from tracegrade.content import plain_of
+from tracegrade.state import state
 from tracegrade.tools import described, name_of
+from tracegrade.values.looks import MISSING, class_name, is_kind, on_class
+from tracegrade.values.reading import is_class
+from tracegrade.wrapping.proxy import is_proxy
 
 JsonObject = dict[str, Any]
 
@@ -26,16 +34,34 @@ _ARRAYS: Final = (list, set, frozenset, tuple, Sequence)
 
 
 def definition_of(tool: Callable[..., Any] | Mapping[str, Any]) -> JsonObject:
-    """Return one tool's definition; one that is already a definition is returned as it is."""
-    if isinstance(tool, Mapping):
-        return dict(tool)
+    """Return one tool's definition; one that is already a definition is returned as it is.
+
+    An object that can be called is what the `__call__` of its class is; it is not asked itself.
+    """
+    if any(is_kind(tool, mapping) for mapping in (dict, UserDict, MappingProxyType)):
+        definition: JsonObject = plain_of(tool, state.settings)
+        return definition
+    if is_class(tool):
+        return _made(class_name(tool), on_class(tool, "__init__"))  # type: ignore[arg-type]
+    if not (is_proxy(tool) or any(type(tool) is kind for kind in _ASKED)):
+        return _made(class_name(type(tool)), on_class(type(tool), "__call__"))
     wrapped = described(tool)
-    name = wrapped.name if wrapped is not None else name_of(tool)
+    return _made(wrapped.name if wrapped is not None else name_of(tool), tool)  # type: ignore[arg-type]
+
+
+_ASKED: Final = (
+    *(types.FunctionType, types.BuiltinFunctionType, types.MethodType),
+    *(types.MethodDescriptorType, functools.partial),
+)
+"""Callables that say themselves what they take."""
+
+
+def _made(name: str, function: Any) -> JsonObject:
     definition = {"type": "function", "name": name}
-    description = inspect.getdoc(tool) if inspect.isroutine(tool) else None
+    description = inspect.getdoc(function) if inspect.isroutine(function) else None
     if description:
         definition["description"] = description
-    return {**definition, "parameters": _parameters(tool)}
+    return {**definition, "parameters": _parameters(function)}
 
 
 def _parameters(tool: Callable[..., Any]) -> JsonObject:
@@ -87,8 +113,7 @@ def _class_schema(hint: object, kind: object) -> JsonObject:
         items = schema_of(next(iter(typing.get_args(hint)), Any))
         is_uniform = kind is not tuple  # the items of a tuple differ
         return {"type": "array", "items": items} if is_uniform and items else {"type": "array"}
-    schema = getattr(kind, "model_json_schema", None)  # pydantic
-    if callable(schema):
-        made: JsonObject = schema()
+    if on_class(kind, "model_json_schema") is not MISSING:  # pydantic
+        made: JsonObject = kind.model_json_schema()  # type: ignore[attr-defined]
         return made
     return {"type": "object"} if issubclass(kind, Mapping) else {}

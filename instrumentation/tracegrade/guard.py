@@ -16,10 +16,12 @@ import signal
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator
+from importlib import import_module
 from types import TracebackType
 from typing import Final, ParamSpec, TypeVar
 
 from tracegrade.suggestions import did_you_mean
+from tracegrade.values.looks import is_kind, named
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -90,9 +92,13 @@ def _is_put_here(error: BaseException, file: str) -> bool:
     return not error.args and _OURS.search(file) is not None
 
 
+_getsignal: Final = import_module("_signal").getsignal
+"""The interpreter's own: that of `signal` asks a handler for its `__eq__` and `__repr__`."""
+
+
 def _handler_code(number: int) -> object:
     """Return the code of what the host does at a signal; None if that is not in Python."""
-    handler: object = signal.getsignal(number)
+    handler: object = _getsignal(number)
     while isinstance(handler, functools.partial):  # as asyncio's
         handler = handler.func
     if not hasattr(handler, "__code__"):  # an object is what its call is
@@ -113,7 +119,7 @@ def say(place: str, message: str, count: int = 1) -> None:
     first = place not in failures()
     note(place, count)
     if first:
-        _log("%s", message)
+        _log("%s", message.encode(errors="backslashreplace").decode())  # half characters, too
 
 
 def _log(message: str, said: str, error: BaseException | None = None) -> None:
@@ -134,18 +140,30 @@ def expect(place: str, value: object, known: Collection[str]) -> None:
         value: What the user gave; it is written as it is.
         known: What scores can be made of.
     """
-    if value is None or value in known:
+    if value is None:
         return
-    hint = did_you_mean(str(value)[:100], list(known)) or f"known: {', '.join(known)}"
-    say(place, f"{place} '{value}' means nothing to a score; {hint}")
+    text = str.__str__(value) if is_kind(value, str) else named(type(value))
+    if text not in known:
+        hint = did_you_mean(text[:100], list(known)) or f"known: {', '.join(known)}"
+        say(place, f"{place} '{text}' means nothing to a score; {hint}")
 
 
 @guarded
 def expect_number(place: str, value: object, least: int) -> None:
     """Say it if a value is no number of at least `least`; None is no value."""
-    if value is None or (isinstance(value, (int, float)) and least <= value < float("inf")):
+    if value is None:
         return
-    say(place, f"{place} '{value}' means nothing to a score; give a number of at least {least}")
+    number = _number(value)
+    if number is not None and least <= number < float("inf"):
+        return
+    said = value if type(value) is str else number if number is not None else named(type(value))
+    say(place, f"{place} '{said}' means nothing to a score; give a number of at least {least}")
+
+
+def _number(value: object) -> float | None:
+    if is_kind(value, float):
+        return float.__float__(value)  # type: ignore[arg-type]
+    return int.__int__(value) if is_kind(value, int) else None  # type: ignore[arg-type]
 
 
 def note(place: str, count: int = 1) -> None:

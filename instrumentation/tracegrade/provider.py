@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from importlib.metadata import entry_points
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace.export import SpanExporter
 from opentelemetry.sdk.trace.id_generator import IdGenerator
 
 from tracegrade import names
+from tracegrade.content import attribute_of
 from tracegrade.environment import (
     endpoint_is_usable,
     shortened,
@@ -51,6 +52,7 @@ def init(
     environment: str | None = None,
     *,
     redact: Redact | None = None,
+    objects: Literal["name", "str"] | None = None,
     exporter: SpanExporter | None = None,
 ) -> None:
     """Start writing spans. Call it once, early; again, it only adds to the resource.
@@ -64,18 +66,26 @@ def init(
         environment: Where it runs (`deployment.environment.name`).
         redact: Your own rule for texts, (attribute key, text) -> text, after ours. Runs in the
             exporter's thread; a text for which it fails is not sent.
+        objects: What is written of an object whose class is neither known nor registered
+            (`register_renderer`): `name`, the default, its class's name, for which none of its
+            code is run; `str`, what its `str()` gives, which may take locks, ask a database or
+            load what is lazy. Exceptions that have a `__str__` of their own are asked likewise.
+            By default what `TRACEGRADE_OBJECTS` says.
         exporter: Where spans go, instead of what `OTEL_*` says.
     """
-    given = {
-        names.SERVICE_NAME: service,
-        names.SERVICE_VERSION: release,
-        names.ENVIRONMENT: environment,
-    }
-    attributes = {key: value for key, value in given.items() if value is not None}
+    said = [
+        None if value is None else str(attribute_of(value))
+        for value in (service, release, environment)
+    ]
+    keys = (names.SERVICE_NAME, names.SERVICE_VERSION, names.ENVIRONMENT)
+    attributes = {key: text for key, text in zip(keys, said, strict=True) if text is not None}
     with _starting, usable_environment():
-        state.settings = Settings.from_environment(redact=redact or state.settings.redact)
+        state.settings = Settings.from_environment(
+            redact=redact or state.settings.redact,
+            objects=state.settings.objects if objects is None and state.provider else objects,
+        )
         _start(attributes, exporter)
-        now = Given((service, release, environment), exporter is None)
+        now = Given((said[0], said[1], said[2]), exporter is None)
         state.given = _together(state.given, now)
         carry_context()
         carry_to_children()

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from tracegrade.environment import shortened
 from tracegrade.guard import say
+from tracegrade.values.looks import is_kind, named
 
 Redact = Callable[[str, str], str]
 
@@ -32,6 +33,15 @@ class Content(StrEnum):
     """No arguments, results, messages, thoughts, plans or error texts."""
 
 
+class Objects(StrEnum):
+    """What is written of an object whose class is not known, nor registered by the program."""
+
+    NAME = "name"
+    """The name of its class: none of its code is run."""
+    STR = "str"
+    """What its `str()` gives, which may take locks, ask a database or load what is lazy."""
+
+
 @dataclass(frozen=True)
 class Settings:
     """How this process writes spans."""
@@ -40,12 +50,18 @@ class Settings:
     """What text leaves the process."""
     max_content_chars: int = MAX_CONTENT_CHARS
     """Longer texts are cut, and `tracegrade.truncated` names them."""
+    objects: Objects = Objects.NAME
+    """What is written of objects of unknown classes, and whether exceptions are asked `str()`."""
     redact: Redact | None = None
     """The user's own rule, (attribute key, text) -> text, after ours, in the exporter's thread."""
 
     @classmethod
     def from_environment(
-        cls, environment: Mapping[str, str] = os.environ, *, redact: Redact | None = None
+        cls,
+        environment: Mapping[str, str] = os.environ,
+        *,
+        redact: Redact | None = None,
+        objects: str | None = None,
     ) -> "Settings":
         """Return the settings that `TRACEGRADE_*` asks for; an unknown content mode means `none`.
 
@@ -58,7 +74,22 @@ class Settings:
         if chars and not is_number:
             text = f"TRACEGRADE_CONTENT_MAX_CHARS={shortened(chars)} is not used"
             say("settings: TRACEGRADE_CONTENT_MAX_CHARS", f"{text}: it must be a whole number")
-        return cls(content=content, max_content_chars=limit, redact=redact)
+        if objects is None:
+            asked = environment.get("TRACEGRADE_OBJECTS", "").strip().lower()
+            written = _objects("TRACEGRADE_OBJECTS", asked or Objects.NAME)
+        else:
+            written = _objects("objects=", objects)
+        return cls(content=content, max_content_chars=limit, objects=written, redact=redact)
+
+
+def _objects(place: str, asked: object) -> Objects:
+    given = str.__str__(asked) if is_kind(asked, str) else named(type(asked))
+    found = next((kind for kind in Objects if kind.value == given), None)
+    if found is not None:
+        return found
+    text = f"{place} must be one of {', '.join(Objects)}, got {shortened(given)}"
+    say("settings", f"{text}; objects are named by class")
+    return Objects.NAME
 
 
 def _content(asked: str) -> Content:

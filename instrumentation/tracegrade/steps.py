@@ -4,7 +4,6 @@ They are written into the context they are given: the current one, or that of th
 """
 
 import json
-import traceback
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -13,11 +12,20 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span, StatusCode
 
 from tracegrade import names
-from tracegrade.content import SpanText, json_of, text_of, write_text
-from tracegrade.guard import came_by_signal, expect
+from tracegrade.content import (
+    SpanText,
+    error_texts,
+    json_of,
+    plain_of,
+    text_of,
+    write_text,
+)
+from tracegrade.guard import expect
 from tracegrade.scope import Attribute, has_ended, own_attributes
 from tracegrade.settings import Content
 from tracegrade.state import state
+from tracegrade.values.looks import qualified_name
+from tracegrade.whole_texts import whole_text
 
 PlanStep = Mapping[str, Any] | str
 
@@ -56,10 +64,10 @@ def write_content(attributes: dict[str, Attribute], key: str, text: SpanText) ->
 
 def write_plan(context: Context, steps: Sequence[PlanStep], agent: str | None) -> None:
     """Write a plan; a step that is only a text becomes `{"text": ...}`, a text is a whole plan."""
-    listed: object = steps
-    if not isinstance(steps, str):
-        listed = [{"text": step} if isinstance(step, str) else step for step in steps]
-        _check_plan(steps)
+    listed = plain_of(steps, state.settings)
+    if type(listed) is list:
+        listed = [{"text": step} if type(step) is str else step for step in listed]
+        _check_plan(listed)
     name = f"{names.PLAN} {agent}" if agent else names.PLAN
     attributes: dict[str, Attribute] = {names.OPERATION_NAME: names.PLAN, names.STEP_KIND: "plan"}
     if agent:
@@ -67,10 +75,10 @@ def write_plan(context: Context, steps: Sequence[PlanStep], agent: str | None) -
     write_step(context, name, attributes, (names.PLAN_STEPS, as_json(listed)))
 
 
-def _check_plan(steps: Sequence[PlanStep]) -> None:
+def _check_plan(steps: list[Any]) -> None:
     """Say which keys of steps nothing reads."""
     for step in steps[:MAX_CHECKED]:
-        if isinstance(step, Mapping):
+        if type(step) is dict:
             expect("effect=", step.get("effect"), EFFECTS)
             for key in islice(step, MAX_CHECKED):
                 expect("the plan's key", key, PLAN_KEYS)
@@ -123,26 +131,14 @@ def _messages(role: str, value: object, more: Mapping[str, str]) -> SpanText:
 
 def record_failure(span: Span, error: BaseException) -> None:
     """Mark a span as failed by a user's exception: status, `error.type` and an exception event."""
-    kind = type(error)
-    module = "" if kind.__module__ == "builtins" else f"{kind.__module__}."
-    name = f"{module}{kind.__qualname__}"
+    name = whole_text(qualified_name(type(error)))
     span.set_attribute(names.ERROR_TYPE, name)
     event: dict[str, Attribute] = {names.EXCEPTION_TYPE: name}
     if state.settings.content is Content.NONE:
         span.set_status(StatusCode.ERROR)
     else:
-        message = as_text(_message(error))
+        message, trace = error_texts(error, state.settings)
         write_text(event, names.EXCEPTION_MESSAGE, message)
-        trace = "".join(traceback.format_exception(error))
-        write_text(event, names.EXCEPTION_STACKTRACE, as_text(trace))
+        write_text(event, names.EXCEPTION_STACKTRACE, trace)
         span.set_status(StatusCode.ERROR, message.text)
     span.add_event("exception", event)
-
-
-def _message(error: BaseException) -> str:
-    try:
-        return str(error)
-    except BaseException as raised:  # a user's __str__ may raise anything
-        if came_by_signal(raised):
-            raise
-        return type(error).__name__

@@ -17,7 +17,8 @@ from types import CoroutineType, MethodType
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from tracegrade.arguments import Parameters
-from tracegrade.call import Call, WrappedTool, begin, fail, finish
+from tracegrade.call import Call, Description, WrappedTool, begin, fail, finish
+from tracegrade.content import Render
 from tracegrade.guard import came_by_signal, expect, expect_number, report, say
 from tracegrade.steps import EFFECTS
 from tracegrade.wrapping.coroutines import coroutine, resumed
@@ -38,7 +39,11 @@ TAPE = "TRACEGRADE_TOOLS"
 def tool(function: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
 def tool(
-    *, name: str | None = None, effect: Effect | None = None, cost: float | None = None
+    *,
+    name: str | None = None,
+    effect: Effect | None = None,
+    cost: float | None = None,
+    render: Render | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -47,6 +52,7 @@ def tool(
     name: str | None = None,
     effect: Effect | None = None,
     cost: float | None = None,
+    render: Render | None = None,
 ) -> Any:
     """Return what stands for a callable in all that a program can ask, and writes each call down.
 
@@ -60,6 +66,11 @@ def tool(
         name: The tool's name in traces and task files; the function's own by default.
         effect: What a call does to the world, for rollback metrics; others are said once.
         cost: What a call costs, in any unit that is the same for all tools of the agent.
+        render: Returns what is written of an object among the arguments and the result, inside of
+            others, too: a text, or anything else of plain types. It is asked for each object that
+            is not of one of Python's own types, such as `str`, `dict`, `datetime` or `Path`.
+            Without it, an object whose class is neither known nor registered
+            (`register_renderer`) is written as the name of its class, and nothing of it is run.
     """
 
     def wrap(wrapped: Any) -> Any:
@@ -70,7 +81,8 @@ def tool(
                 return wrapped
             expect("effect=", effect, EFFECTS)
             expect_number("cost=", cost, 0)
-            return _wrapped(wrapped, name or name_of(wrapped), effect, cost)
+            called = name_of(wrapped) if name is None else name
+            return _wrapped(wrapped, Description(called, effect, cost, render))
         except BaseException as error:  # a tool we cannot wrap must still work
             if came_by_signal(error):
                 raise
@@ -121,18 +133,16 @@ def _around(method: Any, wrap: Callable[[Any], Any]) -> Any:
     return made
 
 
-def _wrapped(
-    function: Callable[..., Any], name: str, effect: str | None, cost: float | None
-) -> Any:
-    tool = WrappedTool(name, Parameters(function), effect, cost)
-    again = functools.partial(_again, name, effect, cost)
+def _wrapped(function: Callable[..., Any], description: Description) -> Any:
+    tool = WrappedTool(description, Parameters(function))
+    again = functools.partial(_again, description)
     return proxy_of(function, _runner(function, tool), tool, again)
 
 
-def _again(name: str, effect: str | None, cost: float | None, other: Any) -> Any:
+def _again(description: Description, other: Any) -> Any:
     """Return the same tool of what was bound or copied."""
     try:
-        return _wrapped(other, name, effect, cost) if callable(other) else other
+        return _wrapped(other, description) if callable(other) else other
     except BaseException as error:
         if came_by_signal(error):
             raise

@@ -48,18 +48,26 @@ def test_numbers_that_are_none_are_said(spans: Spans, caplog: pytest.LogCaptureF
     assert "cost= '-1' means nothing to a score; give a number of at least 0" in caplog.text
 
 
-@pytest.mark.usefixtures("spans")
-def test_word_that_cannot_be_said_breaks_nothing() -> None:
-    """What a value's own methods raise stays here, and is counted."""
+def test_word_that_is_an_object_is_named_by_its_class(
+    spans: Spans, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing of it is run, neither to compare it nor to say it."""
 
     class Strange:
         def __str__(self) -> str:
             raise SystemExit
 
-    with tracegrade.agent_run("a", mode=Strange()) as run:  # type: ignore[arg-type]
+        def __eq__(self, other: object) -> bool:
+            raise SystemExit
+
+        __hash__ = None  # type: ignore[assignment]
+
+    with tracegrade.agent_run("a", mode=Strange(), trial=Strange()) as run:  # type: ignore[arg-type]
         run.outcome(Strange())  # type: ignore[arg-type]
 
-    assert {"expect", "AgentRun._start"} <= tracegrade.failures().keys()
+    assert tracegrade.failures() == {"mode=": 1, "trial=": 1, "outcome": 1}
+    assert "Strange>' means nothing to a score" in caplog.text
+    assert str((spans()[0].attributes or {})["tracegrade.outcome"]).endswith("Strange>")
 
 
 def test_key_of_a_plan_that_nothing_reads_is_said(

@@ -19,6 +19,8 @@ from typing import Any, Final
 from tracegrade.guard import guarded, say
 from tracegrade.rollback import journal as journals
 from tracegrade.rollback.undo import Ground, UndoFailed, copy_file, kind_of, perform, undo_fault
+from tracegrade.values.looks import is_kind
+from tracegrade.values.plain_types import listed
 
 JOURNAL: Final = "TRACEGRADE_JOURNAL"
 DEFAULT_JOURNAL: Final = ".tracegrade/rollback.jsonl"
@@ -90,7 +92,7 @@ class Rollback:
     @guarded
     def begin(self) -> None:
         """Write down how to undo it, and keep a copy if that needs one."""
-        self._object, self._undo = str(self._object), _as_texts(self._undo)
+        self._object, self._undo = _as_name(self._object), _as_json(self._undo)
         fault = journals.name_fault(self._object) or undo_fault(self._undo)
         if fault:
             say("undo=", f"the undo of '{self._object}' cannot be carried out: {fault}")
@@ -232,13 +234,28 @@ class _Writer:
         return self._place(undo["from"])
 
 
-def _as_texts(undo: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an undo with its paths as texts; a value that is no undo as it is."""
-    if not isinstance(undo, Mapping):
-        return undo
-    return {
-        key: str(value) if isinstance(value, PurePath) else value for key, value in undo.items()
-    }
+def _as_name(name: object) -> Any:
+    """Return an object's name as a text; `...` if it is neither that, nor a path or a number."""
+    plain = _as_json(name)
+    return str(plain) if type(plain) is int else plain if type(plain) is str else ...
+
+
+def _as_json(value: Any) -> Any:
+    """Return an undo of Python's own types alone, with paths as texts.
+
+    `...` stands for what is of no such type: its text would lead nowhere, so it is a fault.
+    """
+    kind = type(value)
+    if value is None or kind is bool or kind is int or kind is float:
+        return value
+    if is_kind(value, str):
+        return str.__str__(value)
+    if is_kind(value, PurePath):
+        return str(value)
+    if is_kind(value, dict):
+        return {_as_json(key): _as_json(item) for key, item in dict.items(value)}
+    is_list = is_kind(value, list) or is_kind(value, tuple)
+    return [_as_json(item) for item in listed(value)] if is_list else ...
 
 
 def _refuse(command: Sequence[str]) -> None:

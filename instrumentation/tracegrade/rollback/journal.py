@@ -107,7 +107,7 @@ def _folder(value: Mapping[str, Any]) -> str | None:
 
 def name_fault(name: object) -> str | None:
     """Return why a value names no object; None if it does."""
-    if not isinstance(name, str) or not 0 < len(name) <= MAX_OBJECT_CHARS:
+    if type(name) is not str or not 0 < len(name) <= MAX_OBJECT_CHARS:
         return f"'object' has to be a text of 1 to {MAX_OBJECT_CHARS:,} characters"
     try:
         name.encode()

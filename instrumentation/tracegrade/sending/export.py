@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from tracegrade.clean import clean_span
 from tracegrade.guard import LOST, failures, guarded, logger, note, say
 from tracegrade.sending.delivery import Delivers, Delivery
+from tracegrade.whole_texts import whole_span
 
 EXIT_RETRIES: Final = 1  # how often a process that ends tries again: about a second, if it is down
 BATCH: Final = 512  # spans for an exporter that does not say how many it takes
@@ -87,7 +88,8 @@ class CleanExporter:
         with self._complaints:
             if isinstance(exporter, Delivers):
                 return exporter.deliver(spans)
-            taken = exporter.export(spans) is SpanExportResult.SUCCESS
+            whole = [whole_span(span) for span in spans]  # as our own encoding does
+            taken = exporter.export(whole) is SpanExportResult.SUCCESS
             return Delivery() if taken else None
 
     def lose(self, reason: str, count: int, detail: str = "") -> None:

@@ -25,6 +25,7 @@ from opentelemetry.trace import SpanContext
 from tracegrade.guard import report
 from tracegrade.sending.answers import http_answer
 from tracegrade.sending.delivery import NO_ANSWER, Delivery, Fate, Reply, deliver
+from tracegrade.whole_texts import whole_text
 
 MAX_REQUEST_BYTES: Final = 60 * 1024**2  # receivers refuse all of a request beyond 64 MiB
 FITTING_BYTES: Final = 3 * 1024**2  # of a request, where spans queue up: gRPC takes 4 MiB unasked
@@ -134,7 +135,7 @@ def build_request(spans: Iterable[ReadableSpan]) -> ExportTraceServiceRequest:
 
 
 def _add_resource(request: ExportTraceServiceRequest, span: ReadableSpan) -> ResourceSpans:
-    added = request.resource_spans.add(schema_url=span.resource.schema_url)
+    added = request.resource_spans.add(schema_url=whole_text(span.resource.schema_url))
     added.resource.SetInParent()
     _add_attributes(added.resource.attributes, span.resource.attributes)
     return added
@@ -145,9 +146,9 @@ def _add_scope(parent: ResourceSpans, span: ReadableSpan) -> ScopeSpans:
     added.scope.SetInParent()
     scope = span.instrumentation_scope
     if scope is not None:
-        added.schema_url = scope.schema_url or ""
-        added.scope.name = scope.name
-        added.scope.version = scope.version or ""
+        added.schema_url = whole_text(scope.schema_url or "")
+        added.scope.name = whole_text(scope.name)
+        added.scope.version = whole_text(scope.version or "")
         _add_attributes(added.scope.attributes, scope.attributes)
     return added
 
@@ -161,7 +162,7 @@ def _add_span(spans: Any, span: ReadableSpan) -> None:
         span_id=context.span_id.to_bytes(8, "big"),
         trace_state=context.trace_state.to_header() if context.trace_state else "",
         parent_span_id=parent.span_id.to_bytes(8, "big") if parent else b"",
-        name=span.name,
+        name=whole_text(span.name),
         kind=span.kind.value + 1,  # protobuf's 0 is "unspecified"
         start_time_unix_nano=span.start_time,
         end_time_unix_nano=span.end_time,
@@ -169,16 +170,23 @@ def _add_span(spans: Any, span: ReadableSpan) -> None:
         dropped_events_count=span.dropped_events,
         dropped_links_count=span.dropped_links,
         flags=_flags(parent),
-        status=Status(code=span.status.status_code.value, message=span.status.description),  # type: ignore[arg-type]
+        status=_status(span),
     )
     _add_attributes(added.attributes, span.attributes)
     if span.events or span.links:
         _add_events_and_links(added, span)
 
 
+def _status(span: ReadableSpan) -> Status:
+    status = span.status
+    text = status.description
+    message = None if text is None else whole_text(text)
+    return Status(code=status.status_code.value, message=message)  # type: ignore[arg-type]
+
+
 def _add_events_and_links(added: SpanMessage, span: ReadableSpan) -> None:
     for event in span.events:
-        message = added.events.add(name=event.name, time_unix_nano=event.timestamp)
+        message = added.events.add(name=whole_text(event.name), time_unix_nano=event.timestamp)
         message.dropped_attributes_count = event.dropped_attributes
         _add_attributes(message.attributes, event.attributes)
     for link in span.links:
@@ -203,7 +211,7 @@ def _add_attributes(added: Any, attributes: Attributes) -> None:
         if known is not None:
             added.append(known)
             continue
-        message = added.add(key=key)
+        message = added.add(key=whole_text(key))
         try:
             _set_value(message.value, value)
         except Exception as error:  # noqa: BLE001 - one value that protobuf refuses costs only itself
@@ -220,7 +228,10 @@ def _remember(key: str, value: str, message: KeyValue) -> None:
 
 def _set_value(message: AnyValue, value: object) -> None:
     if isinstance(value, str):
-        message.string_value = value
+        try:
+            message.string_value = value
+        except UnicodeEncodeError:
+            message.string_value = whole_text(value)
     elif isinstance(value, bool):
         message.bool_value = value
     elif isinstance(value, int):
@@ -239,7 +250,7 @@ def _set_nested(message: AnyValue, value: object) -> None:
     if isinstance(value, Mapping):
         message.kvlist_value.SetInParent()
         for key, item in value.items():
-            _set_value(message.kvlist_value.values.add(key=str(key)).value, item)
+            _set_value(message.kvlist_value.values.add(key=whole_text(str(key))).value, item)
     elif isinstance(value, Sequence):
         message.array_value.SetInParent()
         for item in value:

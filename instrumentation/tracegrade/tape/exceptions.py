@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tracegrade.tape.plain_json import why_not_plain
+from tracegrade.values.looks import class_name, instance_dict, qualified_name
 
 _BUILTINS: Final = "builtins"
 
@@ -23,12 +24,13 @@ class ReplayMiss(RuntimeError):
 
 def as_json(error: BaseException) -> dict[str, Any]:
     """Return what a tape has of an exception: what of it is no JSON is left out."""
-    kind, arguments = type(error), [*error.args]
-    module = "" if kind.__module__ == _BUILTINS else f"{kind.__module__}."
+    arguments = [*vars(BaseException)["args"].__get__(error)]
     attributes = {
-        name: value for name, value in vars(error).items() if why_not_plain({name: value}) is None
+        name: value
+        for name, value in dict.items(instance_dict(error))
+        if why_not_plain({name: value}) is None
     }
-    found: dict[str, Any] = {"type": f"{module}{kind.__qualname__}", "message": _text(error)}
+    found: dict[str, Any] = {"type": qualified_name(type(error)), "message": _text(error)}
     if why_not_plain(arguments) is None:
         found["args"] = arguments
     if attributes:
@@ -87,6 +89,6 @@ def _loaded(name: str) -> type[Exception] | None:
 
 def _text(error: BaseException) -> str:
     try:
-        return str(error).encode(errors="replace").decode()
+        return str(error).encode(errors="replace").decode()  # what the agent will be told again
     except Exception:  # noqa: BLE001 - a user's __str__ may raise anything
-        return type(error).__name__
+        return class_name(type(error))

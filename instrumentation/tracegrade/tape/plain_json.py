@@ -3,7 +3,9 @@
 import math
 from typing import Final
 
-_ATOMS: Final = frozenset({str, int, float, bool, type(None)})
+from tracegrade.values.looks import class_name
+
+_ATOMS: Final = (str, int, float, bool, type(None))
 _MAX_INT_BITS: Final = 14_000  # Python refuses to write an integer of more than 4300 digits
 
 
@@ -17,18 +19,18 @@ def why_not_plain(value: object) -> str | None:
 
 def _fault(value: object, path: str) -> str | None:
     kind = type(value)
-    if isinstance(value, dict) and kind is dict:
-        for key, item in value.items():
+    if kind is dict:
+        for key, item in value.items():  # type: ignore[attr-defined]
             if type(key) is not str or _text_fault(key):
                 return f"{path} has a key that is no text"
             if fault := _fault(item, f"{path}.{key}"):
                 return fault
         return None
-    if isinstance(value, list) and kind is list:
-        faults = (_fault(item, f"{path}[{i}]") for i, item in enumerate(value))
+    if kind is list:
+        faults = (_fault(item, f"{path}[{i}]") for i, item in enumerate(value))  # type: ignore[arg-type, var-annotated]
         return next((fault for fault in faults if fault), None)
-    if kind not in _ATOMS:
-        return f"{path} is a {kind.__name__}"
+    if not any(kind is atom for atom in _ATOMS):
+        return f"{path} is a {class_name(kind)}"
     return f"{path} is a value that JSON has not" if _atom_fault(value) else None
 
 

@@ -50,7 +50,8 @@ class _Call:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> None:
-        arguments = json_of(tool.parameters.by_name(args, kwargs), _WHOLE).text
+        named = tool.parameters.by_name(args, kwargs)
+        arguments = json_of(named, _WHOLE, tool.render).text
         effect = tool.attributes.get(names.TOOL_EFFECT)
         self._told = {"name": tool.name, "arguments": arguments, "effect": effect}
         self._heard: dict[str, Any] = {"type": "run"} if _is_inside.get() else self._say("call")

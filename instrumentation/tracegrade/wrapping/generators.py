@@ -19,7 +19,8 @@ from tracegrade.wrapping.frames import leave_traceback, named_as, unseen
 class Yielded:
     """The values that a call yielded, as JSON, up to the limit of one text."""
 
-    def __init__(self) -> None:
+    def __init__(self, tool: WrappedTool) -> None:
+        self._render = tool.render
         self._items: list[str] = []
         self._marks: dict[str, None] = {}
         self._chars = 0
@@ -28,7 +29,7 @@ class Yielded:
     def add(self, value: object) -> None:
         """Write one more value down."""
         if self._chars <= state.settings.max_content_chars:
-            text, marks = json_of(value, state.settings)
+            text, marks = json_of(value, state.settings, self._render)
             self._items.append(text)
             self._marks |= dict.fromkeys(marks)
             self._chars += len(text) + 1
@@ -45,7 +46,7 @@ class _Inside:
 
     def __init__(self, call: Call) -> None:
         self._call = call
-        self.yielded = Yielded()
+        self.yielded = Yielded(call.tool)
 
     def __enter__(self) -> None:
         try:

@@ -88,7 +88,7 @@ def test_our_encoder_says_what_the_sdks_says() -> None:
 
 
 def test_value_that_cannot_be_sent_costs_only_itself() -> None:
-    """An integer beyond 64 bits leaves its span and its batch unharmed."""
+    """An integer beyond 64 bits, or half a character, leaves its span and its batch unharmed."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -98,8 +98,12 @@ def test_value_that_cannot_be_sent_costs_only_itself() -> None:
     request = ExportTraceServiceRequest.FromString(encode_spans(exporter.get_finished_spans()))
 
     (sent,) = request.resource_spans[0].scope_spans[0].spans
-    assert {item.key: item.value.string_value for item in sent.attributes}["fine"] == "x"
-    assert tracegrade.failures() == {"otlp: a value that cannot be sent": 2}
+    texts = {item.key: item.value.string_value for item in sent.attributes}
+    assert (texts["fine"], texts["surrogate"]) == ("x", "\ufffd")
+    assert tracegrade.failures() == {
+        "otlp: a value that cannot be sent": 1,
+        "texts with half characters": 1,
+    }
 
 
 def test_batch_that_is_too_large_for_one_request_is_sent_in_parts(
