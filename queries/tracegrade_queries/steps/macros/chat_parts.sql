@@ -154,10 +154,19 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
   beside AS (
     SELECT
       * EXCLUDE (message, content_type, is_blocks),
-      generate_subscripts(hosted_beside(message), 1) - position_gap() AS part_position,
-      unnest(hosted_beside(message)) AS block
+      hosted_beside(message) AS held
     FROM messages
-    WHERE role = 'assistant'
+    WHERE role = 'assistant' AND tells_beside(text)
+  ),
+
+  all_blocks AS (
+    SELECT * FROM blocks
+    UNION ALL BY NAME
+    SELECT
+      * EXCLUDE (held),
+      generate_subscripts(held, 1) - position_gap() AS part_position,
+      unnest(held) AS block
+    FROM beside
   ),
 
   requests AS (
@@ -180,12 +189,7 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
     SELECT
       * EXCLUDE (block),
       if(is_hosted(block), hosted_part(block), block_part(block)) AS part
-    FROM blocks
-    UNION ALL BY NAME
-    SELECT
-      * EXCLUDE (block),
-      hosted_part(block) AS part
-    FROM beside
+    FROM all_blocks
     UNION ALL BY NAME
     SELECT
       * EXCLUDE (request),

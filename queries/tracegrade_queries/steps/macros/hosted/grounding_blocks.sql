@@ -168,15 +168,23 @@ CASE
     )
 END;
 
+-- Whether a text of JSON may tell any of what hosted_beside reads.
+CREATE OR REPLACE TEMP MACRO tells_beside(MESSAGE) AS
+contains(message, '"tool_outputs"') OR tells_grounding(message);
+
 -- Calls of tools that a provider ran, as such blocks, which stand beside what a message says:
 -- those of Google's answers, and in what LangChain makes of OpenAI's Responses unless it is told
 -- to write its newer form (`additional_kwargs.tool_outputs`).
 CREATE OR REPLACE TEMP MACRO hosted_beside(MESSAGE) AS
 CASE
-  WHEN contains(message::VARCHAR, '"tool_outputs"') OR tells_grounding(message::VARCHAR)
+  WHEN tells_beside(message::VARCHAR)
     THEN
-      grounding_blocks(message)
-      || grounding_blocks(json_extract(message, '$.response_metadata'))
+      flatten(
+        list_transform(
+          [message, json_extract(message, '$.response_metadata')],
+          LAMBDA holder: coalesce(grounding_blocks(holder), [])
+        )
+      )
       || list_filter(
         coalesce(json_extract(message, '$.additional_kwargs.tool_outputs'), '[]')::JSON[],
         LAMBDA item: is_hosted(item)
