@@ -206,24 +206,24 @@ class Redactor:
     def _entries(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> ExaminedLeaf:
         """Return maps examined, with the values replaced whose keys say what they are."""
         keys = self._examine_distinct(leaf.keys)
-        names, codes = keys.texts.to_pylist(), keys.codes()
+        names = keys.texts.to_pylist()
         values, changes = leaf.values, list[RuleChange]()
-        named = self._secret_keys.secrets(names, codes, values, leaf.letters)
+        named = self._secret_keys.secrets(names, keys.codes, values, leaf.letters)
         if len(named):
             values = _put(values, named, pa.repeat(pa.scalar(marker(NAMED), TEXT), len(named)))
             changes.append(RuleChange(NAMED, named))
-        people = self._pseudonymous(names, codes, values)
+        people = self._pseudonymous(names, keys, values)
         if len(people):
             values = _put(values, people, self._words(values.take(pa.array(people))))
             changes.append(RuleChange(PSEUDONYM, people))
         return ExaminedLeaf(read, keys, self._examine(values), changes)
 
-    def _pseudonymous(self, names: Sequence[str], codes: Positions, values: pa.Array) -> Positions:
+    def _pseudonymous(self, names: Sequence[str], keys: Examined, values: pa.Array) -> Positions:
         """Return where values stand for which a pseudonym is to stand, rising."""
         if self._pseudonym_keys.isdisjoint(names):
             return NOWHERE
         is_one = np.array([name in self._pseudonym_keys for name in names])
-        return np.flatnonzero(is_one[codes] & (lengths(values) > 0))
+        return np.flatnonzero(is_one[keys.codes()] & (lengths(values) > 0))
 
     def _words(self, values: pa.Array) -> pa.Array:
         """Return the pseudonyms of values."""

@@ -38,7 +38,7 @@ class SecretKeys:
     def secrets(
         self,
         keys: Sequence[str],
-        codes: Positions,
+        codes: Callable[[], Positions],
         values: pa.Array,
         letters: Callable[[], Positions],
     ) -> Positions:
@@ -48,17 +48,20 @@ class SecretKeys:
 
         Args:
             keys: The different ones.
-            codes: Which of them each value stands under.
+            codes: Returns which of them each value stands under.
             values: Strings without an offset.
             letters: Returns the letter of each value's type, as a number.
         """
         kinds = [self.kind_of(key) for key in keys]
+        if not any(kinds):  # all are plain
+            return NOWHERE
+        places = codes()
         least = np.array([LEAST_CHARS.get(kind, NEVER) for kind in kinds], np.int64)
-        long_enough = np.flatnonzero(lengths(values) >= least[codes])
+        long_enough = np.flatnonzero(lengths(values) >= least[places])
         if not len(long_enough):
             return NOWHERE
         texts = values.take(pa.array(long_enough)).dictionary_encode()
-        under, types = codes[long_enough], letters()[long_enough]
+        under, types = places[long_enough], letters()[long_enough]
         cases = (under * len(texts.dictionary) + texts.indices.to_numpy()) << 8 | types
         _, firsts, numbers = np.unique(cases, return_index=True, return_inverse=True)
         different = zip(
