@@ -3,6 +3,7 @@
 Without `init`, spans go to whatever TracerProvider the host has, or nowhere.
 """
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -51,3 +52,13 @@ class State:
 
 
 state: Final = State()
+
+_IS_NAMED: Final = "OTEL_PYTHON_TRACER_PROVIDER" in os.environ
+
+
+def is_off() -> bool:
+    """Return whether no span is written: OpenTelemetry is switched off, or has no provider yet."""
+    kind = type(state.tracer)
+    if kind is not trace.ProxyTracer:
+        return kind is trace.NoOpTracer
+    return not _IS_NAMED and getattr(trace, "_TRACER_PROVIDER", state) is None

@@ -20,6 +20,7 @@ from tracegrade.arguments import Parameters
 from tracegrade.call import Call, Description, WrappedTool, begin, fail, finish
 from tracegrade.content import Render
 from tracegrade.guard import came_by_signal, expect, expect_number, report, say
+from tracegrade.state import is_off
 from tracegrade.steps import EFFECTS
 from tracegrade.wrapping.coroutines import coroutine, resumed
 from tracegrade.wrapping.frames import leave_traceback, unseen
@@ -174,6 +175,12 @@ def _kind_of_runner(target: Callable[..., Any]) -> Callable[..., Callable[..., A
 def _plain(function: Callable[..., Any], _: Any, tool: WrappedTool) -> Callable[..., Any]:
     @unseen
     def run(*args: Any, **kwargs: Any) -> Any:
+        if is_off():
+            try:
+                return function(*args, **kwargs)
+            except BaseException as error:
+                leave_traceback(error)
+                raise
         call = Call(tool)
         try:
             begin(call, args, kwargs)

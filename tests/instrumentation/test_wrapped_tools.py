@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator, Generator, Iterator
 
 import pytest
 from inline_snapshot import snapshot
+from opentelemetry.sdk.trace import TracerProvider
 
 import tracegrade
+from tracegrade.state import is_off, state
 
 from .conftest import Spans
 from .trees import tree
@@ -292,3 +294,18 @@ def test_tool_wrapped_twice_is_one_call(spans: Spans) -> None:
     tracegrade.tool(find)("Emma")
 
     assert [span.name for span in spans()] == ["execute_tool find", "observation"]
+
+
+def test_switched_off_tool_does_nothing_but_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a provider, and with OpenTelemetry disabled; a provider that comes counts."""
+    plain = tracegrade.tool(len)
+    assert (is_off(), plain("ab")) == (True, 2)
+    with pytest.raises(TypeError):
+        plain(1)  # type: ignore[arg-type]
+
+    monkeypatch.setenv("OTEL_SDK_DISABLED", "true")
+    tracegrade.init()
+    assert (is_off(), plain("ab")) == (True, 2)
+    monkeypatch.delenv("OTEL_SDK_DISABLED")
+    monkeypatch.setattr(state, "tracer", TracerProvider().get_tracer("x"))
+    assert not is_off()
