@@ -25,11 +25,12 @@ help:  ## Say what each command does.
 demo: .venv/demo  ## Run real agents, land their spans, score them and show the report.
 	@$(BIN)/python -m demo
 
-check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely to break: style, types, layers, changed SQL, some tests.
+check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely to break: style, types, layers, changed SQL and wording, some tests.
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
 	@$(CHANGED_SQL) | xargs -r $(BIN)/sqlfluff lint --disable-progress-bar
+	$(BIN)/python -m tests.wording --changed
 	$(BIN)/mypy
 	@EXAMPLES=few $(BIN)/pytest -q --numprocesses 2 --dist worksteal @tests/check.txt
 
@@ -52,12 +53,15 @@ same-rows: .venv/test  ## Compare the rows that another Python makes, where OTHE
 	@if $(OTHER_PYTHON) --version >/dev/null 2>&1; then $(MAKE) --no-print-directory .venv-other/rows; \
 	else echo "make: $(OTHER_PYTHON) is not at hand, so no rows were compared"; fi
 
-lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers and SQL.
+lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers, SQL, wording and spelling.
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 queries scoring harness explorer demo/sql
+	$(BIN)/python -m tests.wording
+	@git ls-files '*.md' | xargs $(BIN)/typos --config tests/wording/typos.toml
+	@$(BIN)/typos --config tests/wording/typos.toml tests/wording/messages.txt
 
 docs: .venv/all  ## Write docs/tables.md, docs/relations.md and docs/scale.md.
 	@$(BIN)/python -m docs.tables

@@ -1,6 +1,7 @@
 """The house stays easy to find one's way in: one class for a name, short files, small folders."""
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,9 +24,64 @@ PACKAGES = (
 FOLDERS = (*PACKAGES, "demo", "docs", "tests")
 MAX_LINES = 500
 MAX_FILES = 30
+CAPITALISED = re.compile("[A-Z][a-z]+(?:[A-Z][a-z]+)*")
+RETIRED = ROOT / "tests" / "wording" / "retired_names.txt"
 
-SHARED_NAMES: set[str] = set()
-"""Public class names that stand for more than one thing."""
+SHARED_NAMES = {
+    "Agent",
+    "Answer",
+    "Answering",
+    "Ask",
+    "Attributes",
+    "Criterion",
+    "Door",
+    "Effect",
+    "Files",
+    "Floats",
+    "FoundRuns",
+    "Items",
+    "JobsOption",
+    "Json",
+    "JsonPath",
+    "Key",
+    "Kind",
+    "LakeOption",
+    "LakePath",
+    "MaxUsdOption",
+    "Missing",
+    "Name",
+    "Note",
+    "Numbers",
+    "Outcome",
+    "Page",
+    "Pairs",
+    "Part",
+    "Path",
+    "Piece",
+    "Places",
+    "PlanStep",
+    "Plans",
+    "Point",
+    "Positions",
+    "Progress",
+    "Reason",
+    "Record",
+    "Request",
+    "Row",
+    "Rows",
+    "Rule",
+    "Rules",
+    "Run",
+    "State",
+    "Step",
+    "TaskAxes",
+    "Told",
+    "TrialsOption",
+    "Upstream",
+    "Verdict",
+    "Wanted",
+}
+"""Public names of classes and aliases that stand for several things: only fewer from here on."""
 
 LONG_FILES: set[str] = set()
 """Files that are longer than `MAX_LINES`."""
@@ -38,20 +94,30 @@ def files(folder: str) -> Iterator[Path]:
             yield path
 
 
-def public_classes(path: Path) -> Iterator[str]:
-    """Yield the names of the public classes that a module defines."""
+def public_types(path: Path) -> Iterator[str]:
+    """Yield the names of the public classes and aliases of types that a module defines."""
     for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-            yield node.name
+        match node:
+            case ast.ClassDef(name=name):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias")):
+                pass
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() | ast.BinOp()):
+                if not CAPITALISED.fullmatch(name):
+                    continue
+            case _:
+                continue
+        if not name.startswith("_"):
+            yield name
 
 
-def test_a_public_class_name_stands_for_one_thing() -> None:
-    """Nobody has to ask which `Source` or `Place` is meant."""
+def test_a_public_type_name_stands_for_one_thing() -> None:
+    """Nobody has to ask which `Source` or `Row` is meant."""
     places = defaultdict(list)
     for package in PACKAGES:
         for path in files(package):
             if path.suffix == ".py":
-                for name in public_classes(path):
+                for name in public_types(path):
                     places[name].append(str(path.relative_to(ROOT)))
 
     assert len(places) > 100
@@ -76,3 +142,36 @@ def test_no_folder_is_crowded(folder: str) -> None:
     counts = Counter(str(path.parent.relative_to(ROOT)) for path in files(folder))
 
     assert {folder: count for folder, count in counts.items() if count > MAX_FILES} == {}
+
+
+def names_in_use(path: Path) -> Iterator[str]:
+    """Yield the names that a file gives: to itself, and to what it defines."""
+    yield path.stem
+    text = path.read_text("utf-8")
+    if path.suffix == ".sql":
+        yield from re.findall(r"\bAS\s+(?!MATERIALIZED\b)(\w+)", text)
+        yield from re.findall(r"\b(\w+)\s+AS(?:\s+MATERIALIZED)?\s+\(", text)
+        return
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.arg(arg=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case _:
+                pass
+
+
+def test_no_retired_name_is_given_again() -> None:
+    """What was renamed has one name, in Python and in SQL."""
+    lines = RETIRED.read_text("utf-8").splitlines()
+    retired = {line.split()[0] for line in lines if line and not line.startswith("#")}
+    given = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for package in PACKAGES
+        for path in files(package)
+        for name in names_in_use(path)
+        if name in retired
+    }
+
+    assert given == set()

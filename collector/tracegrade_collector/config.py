@@ -182,7 +182,7 @@ class CollectorConfig:
 
     resent_rows: int = option(
         1_000_000,
-        "Rows remembered to recognise requests that are sent again; 20 MB of memory. At "
+        "Rows remembered to recognize requests that are sent again; 20 MB of memory. At "
         "100,000 rows a second that is 10 s, after which exporters have given up.",
     )
 

@@ -3,7 +3,7 @@
 An object appears whole or not at all, and stays once the store said so. What makes commits safe
 is the conditional PUT (`If-None-Match: *`): of two writers of one name exactly one wins. Data
 files are put so as well; a PUT that was applied though its answer was lost then meets its own
-object, which is recognised by its content. A store that ignores the condition is refused, so that
+object, which is recognized by its content. A store that ignores the condition is refused, so that
 this, and not the name of the store, decides where a lake may be.
 """
 

@@ -48,7 +48,7 @@ TOOL_CORRECTNESS: Final[Mapping[str, str]] = {
     ),
     "tool_sequence": "Calls made in the expected order / expected calls, 0 to 1.",
     "tool_utilization": (
-        "Results that the agent used later / results with something distinctive to recognise, 0 "
+        "Results that the agent used later / results with something distinctive to recognize, 0 "
         "to 1."
     ),
 }

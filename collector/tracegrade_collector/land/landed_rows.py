@@ -1,4 +1,4 @@
-"""Recognises rows that have landed before, because a client that got no answer sent them again.
+"""Recognizes rows that have landed before, because a client that got no answer sent them again.
 
 The content hash of a row covers its ids, resource and scope, so equal hashes are equal rows. Only
 the last rows are remembered, a fixed number; what comes again later than that is for compaction.

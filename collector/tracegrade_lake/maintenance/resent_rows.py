@@ -1,4 +1,4 @@
-"""Marks rows that were sent twice and that the lander did not recognise, among sorted rows.
+"""Marks rows that were sent twice and that the lander did not recognize, among sorted rows.
 
 Of equal rows that are not marked the first by (time received, collector, sequence number) stays
 unmarked. A mark is never taken back: the copy that counts may stand on another date.

@@ -1,7 +1,7 @@
 """A text without secrets, before it leaves the agent's process; anything else in it stays.
 
 `patterns.py` says what secrets look like; `init(redact=...)` takes further rules. Cheap checks
-spare most texts the patterns. Half of a long secret would not be recognised: cut afterwards.
+spare most texts the patterns. Half of a long secret would not be recognized: cut afterwards.
 """
 
 import re

@@ -122,7 +122,7 @@ class Copy:
 def cut(text: str, max_chars: int) -> str:
     """Return the start of `text`, without a last word that the limit would cut in half.
 
-    Half a secret would no longer be recognised as one.
+    Half a secret would no longer be recognized as one.
     """
     kept = text[:max_chars]
     word = max(kept.rfind(mark) for mark in _WORD_ENDS)

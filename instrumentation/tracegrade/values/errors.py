@@ -46,11 +46,11 @@ _MAX_INPUT_CHARS: Final = 50
 _ATOMS: Final = (str, int, float, bool, type(None), bytes, complex, type)
 _BASE: Final = vars(BaseException)
 
-Shown = Callable[[object], Any]
+ShowArgument = Callable[[object], Any]
 """Returns a value as JSON can say it."""
 
 
-def message_of(error: BaseException, shown: Shown, *, by_str: bool = False) -> str:
+def message_of(error: BaseException, shown: ShowArgument, *, by_str: bool = False) -> str:
     """Return what an exception says.
 
     Args:
@@ -72,7 +72,7 @@ def _arguments(error: BaseException) -> tuple[object, ...]:
     return tuple(tuple.__iter__(_BASE["args"].__get__(error)))
 
 
-def _told(error: BaseException, shown: Shown) -> Iterator[tuple[str, object]]:
+def _told(error: BaseException, shown: ShowArgument) -> Iterator[tuple[str, object]]:
     """Yield those attributes of an exception that are no objects."""
     for name, value in list(dict.items(instance_dict(error)))[:_MAX_MEMBERS]:
         if type(name) is str and name[:1] != "_" and any(type(value) is kind for kind in _ATOMS):
@@ -141,7 +141,7 @@ def _may_say(value: object, seen: set[int], is_library: bool) -> bool:
     return is_library and package in _INERT and is_of_module(kind)
 
 
-def _validation(error: Any, shown: Shown) -> str:
+def _validation(error: Any, shown: ShowArgument) -> str:
     """Return what pydantic says of a value that it refused: as it does, but for objects."""
     faults = error.errors(include_url=False, include_context=False)
     plural = "" if len(faults) == 1 else "s"

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from tracegrade.values.looks import (
+    ValueReader,
     bases_of,
     is_of_module,
     module_name,
@@ -20,13 +21,12 @@ from tracegrade.values.looks import (
 if TYPE_CHECKING:
     from tracegrade.values.copying import Copy
 
-Read = Callable[["Copy", Any, int], object]
 
 HEAD: Final = 20
 """So many elements of an array, and rows and columns of a frame, are written."""
 
 
-def array_reader(kind: type) -> Read | None:
+def array_reader(kind: type) -> ValueReader | None:
     """Return how arrays of a class that is derived from a library's are read; else None."""
     if module_name(kind) == "pyarrow.lib" and is_of_module(kind):
         return _ARROW_ARRAY if "pyarrow.Array" in map(short_name, bases_of(kind)) else None
@@ -36,11 +36,11 @@ def array_reader(kind: type) -> Read | None:
     return None
 
 
-def _array_by(shape: Callable[[Any], Any], dtype: Callable[[Any], Any]) -> Read:
+def _array_by(shape: Callable[[Any], Any], dtype: Callable[[Any], Any]) -> ValueReader:
     return _summary(shape=lambda value: [*shape(value)], dtype=lambda value: str(dtype(value)))
 
 
-def _summary(**parts: Callable[[Any], object]) -> Read:
+def _summary(**parts: Callable[[Any], object]) -> ValueReader:
     """Return a reader that writes an object's class, and what functions say of the object."""
 
     def read(copy: "Copy", value: Any, depth: int) -> object:
@@ -78,11 +78,13 @@ def _array_head(value: Any) -> list[Any]:
     return [*value.flat[:HEAD].tolist()]
 
 
-Column = tuple[object, object, Callable[[], list[Any]]]
+FrameColumn = tuple[object, object, Callable[[], list[Any]]]
 """Name, data type, and what returns the beginning."""
 
 
-def _frame(shape: Callable[[Any], list[int]], columns: Callable[[Any], Iterable[Column]]) -> Read:
+def _frame(
+    shape: Callable[[Any], list[int]], columns: Callable[[Any], Iterable[FrameColumn]]
+) -> ValueReader:
     def types(value: Any) -> dict[str, str]:
         return {name: _type_name(dtype) for name, dtype, _ in _first(columns(value))}
 
@@ -93,7 +95,9 @@ def _frame(shape: Callable[[Any], list[int]], columns: Callable[[Any], Iterable[
     return _summary(shape=shape, columns=types, head=head)
 
 
-def _first(columns: Iterable[Column]) -> Iterator[tuple[str, object, Callable[[], list[Any]]]]:
+def _first(
+    columns: Iterable[FrameColumn],
+) -> Iterator[tuple[str, object, Callable[[], list[Any]]]]:
     for number, (name, dtype, values) in enumerate(islice(columns, HEAD)):
         yield (name if type(name) is str else f"column {number}"), dtype, values
 
@@ -102,18 +106,18 @@ def _column_head(head: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any] 
     return lambda value: head(value) if _is_known(value.dtype) else None
 
 
-def _of_pandas(frame: Any) -> Iterator[Column]:
+def _of_pandas(frame: Any) -> Iterator[FrameColumn]:
     for number, name in enumerate(frame.columns[:HEAD]):
         column = frame.iloc[:HEAD, number]
         yield name, column.dtype, column.tolist
 
 
-def _of_polars(frame: Any) -> Iterator[Column]:
+def _of_polars(frame: Any) -> Iterator[FrameColumn]:
     for column in frame.get_columns():
         yield column.name, column.dtype, column.head(HEAD).to_list
 
 
-def _of_pyarrow(table: Any) -> Iterator[Column]:
+def _of_pyarrow(table: Any) -> Iterator[FrameColumn]:
     for number, field in enumerate(table.schema):
         yield field.name, field.type, table.column(number).slice(0, HEAD).to_pylist
 
@@ -146,7 +150,7 @@ _PANDAS: Final = _summary(
     shape=_shape, dtype=_dtype, head=_column_head(lambda column: column[:HEAD].tolist())
 )
 
-FRAMES: Final[dict[str, Read]] = {
+FRAMES: Final[dict[str, ValueReader]] = {
     "jaxlib.ArrayImpl": _ON_DEVICE,
     "numpy.ndarray": _summary(shape=_shape, dtype=_dtype, head=_array_head),
     "pandas.DataFrame": _frame(_shape, _of_pandas),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tracegrade.values.frames import FRAMES, array_reader
 from tracegrade.values.looks import (
     MISSING,
+    ValueReader,
     attribute,
     bases_of,
     is_native,
@@ -21,10 +22,8 @@ from tracegrade.values.looks import (
 if TYPE_CHECKING:
     from tracegrade.values.copying import Copy
 
-Read = Callable[["Copy", Any, int], object]
 
-
-def scalar_reader(kind: type) -> Read | None:
+def scalar_reader(kind: type) -> ValueReader | None:
     """Return how a value is read that is one number, text or time; None if it is none of these."""
     known = _SCALARS.get(short_name(kind))
     if known is None and "numpy.generic" in map(short_name, bases_of(kind)[1:]):
@@ -32,7 +31,7 @@ def scalar_reader(kind: type) -> Read | None:
     return known if known is not None and is_of_module(kind) else None
 
 
-def reader(kind: type) -> Read | None:
+def reader(kind: type) -> ValueReader | None:
     """Return how objects of a library's class are read, None if it is not known."""
     name = short_name(kind)
     known = FRAMES.get(name) or _OBJECTS.get(name)
@@ -57,11 +56,11 @@ def _by_item(copy: "Copy", value: Any, depth: int) -> object:
     return copy.text(str(value)) if type(item) is type(value) else copy.of(item, depth + 1)
 
 
-def _said(text: str) -> Read:
+def _said(text: str) -> ValueReader:
     return lambda copy, value, depth: copy.text(text)
 
 
-def _mapping_by(method: Callable[[Any], Any]) -> Read:
+def _mapping_by(method: Callable[[Any], Any]) -> ValueReader:
     return lambda copy, value, depth: copy.mapping(method(value), depth)
 
 
@@ -69,7 +68,7 @@ def _items(copy: "Copy", value: Any, depth: int) -> object:
     return copy.items(iter(value), depth)
 
 
-def _inside(name: str) -> Read:
+def _inside(name: str) -> ValueReader:
     def read(copy: "Copy", value: object, depth: int) -> object:
         found = attribute(value, name)
         return copy.of(slot(value, name) if found is MISSING else found, depth + 1)
@@ -90,7 +89,7 @@ def _map(copy: "Copy", value: Any, depth: int) -> object:
 _HIDDEN: Final = _said("**********")
 _ADDRESSES: Final = ("Address", "Network", "Interface")
 
-_SCALARS: Final[dict[str, Read]] = {
+_SCALARS: Final[dict[str, ValueReader]] = {
     **{f"ipaddress.IPv{version}{kind}": _text for version in (4, 6) for kind in _ADDRESSES},
     "asyncpg.UUID": _text,
     "bson.Decimal128": _text,
@@ -108,7 +107,7 @@ _SCALARS: Final[dict[str, Read]] = {
 }
 """By package and name: values that stand for one text or number."""
 
-_OBJECTS: Final[dict[str, Read]] = {
+_OBJECTS: Final[dict[str, ValueReader]] = {
     "array.array": _items,
     "asyncpg.Record": _mapping_by(lambda row: row.items()),
     "google.RepeatedCompositeContainer": _items,
@@ -122,7 +121,7 @@ _OBJECTS: Final[dict[str, Read]] = {
 _NATIVE: Final = ("google.MessageMapContainer", "google.ScalarMapContainer")
 """Mappings that are written in C, and stand in no module."""
 
-_DERIVED: Final[dict[str, Read]] = {
+_DERIVED: Final[dict[str, ValueReader]] = {
     "google.Message": _message,
     "proto.Message": _inside("_pb"),
     "pydantic._BaseUrl": _inside("_url"),

@@ -6,7 +6,7 @@ interpreter's own descriptors. Classes are told apart by `is`: a metaclass may h
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import (
     GetSetDescriptorType,
     MemberDescriptorType,
@@ -14,7 +14,13 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from tracegrade.values.copying import Copy
+
+ValueReader = Callable[["Copy", Any, int], object]
+"""Returns what is written of a value, given the copy that it is for and its depth there."""
 
 _TYPE: Final = vars(type)
 bases_of: Final = _TYPE["__mro__"].__get__

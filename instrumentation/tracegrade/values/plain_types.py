@@ -16,6 +16,7 @@ from uuid import UUID
 
 from tracegrade.values.errors import message_of
 from tracegrade.values.looks import (
+    ValueReader,
     attribute,
     bases_of,
     instance_dict,
@@ -28,15 +29,13 @@ from tracegrade.values.looks import (
 if TYPE_CHECKING:
     from tracegrade.values.copying import Copy
 
-Read = Callable[["Copy", Any, int], object]
 
-
-def exact_reader(kind: type) -> Read | None:
+def exact_reader(kind: type) -> ValueReader | None:
     """Return how objects of exactly this type are read, None if it is not one of Python's own."""
     return _EXACT.get(id(kind)) or _DERIVED.get(id(kind))
 
 
-def derived_reader(kind: type) -> Read | None:
+def derived_reader(kind: type) -> ValueReader | None:
     """Return how objects of a class that is derived from one of Python's own are read."""
     return next((_DERIVED[id(base)] for base in bases_of(kind) if id(base) in _DERIVED), None)
 
@@ -49,27 +48,27 @@ def listed(value: Any) -> list[Any]:
     return []
 
 
-def _text_by(method: Callable[[Any], object]) -> Read:
+def _text_by(method: Callable[[Any], object]) -> ValueReader:
     return lambda copy, value, _: copy.text(method(value))
 
 
-def _items_by(method: Callable[[Any], Any]) -> Read:
+def _items_by(method: Callable[[Any], Any]) -> ValueReader:
     return lambda copy, value, depth: copy.items(method(value), depth)
 
 
-def _mapping_by(method: Callable[[Any], Any]) -> Read:
+def _mapping_by(method: Callable[[Any], Any]) -> ValueReader:
     return lambda copy, value, depth: copy.mapping(method(value), depth)
 
 
-def _attribute_by(name: str) -> Read:
+def _attribute_by(name: str) -> ValueReader:
     return lambda copy, value, depth: copy.of(attribute(value, name), depth + 1)
 
 
-def _number_by(method: Callable[[Any], object]) -> Read:
+def _number_by(method: Callable[[Any], object]) -> ValueReader:
     return lambda copy, value, _: copy.number(method(value))
 
 
-def _set(method: Callable[[Any], Any]) -> Read:
+def _set(method: Callable[[Any], Any]) -> ValueReader:
     """Return a reader that sorts, so that equal sets have equal texts."""
 
     def read(copy: "Copy", value: Any, depth: int) -> object:
@@ -145,11 +144,11 @@ def _error(copy: "Copy", value: Any, depth: int) -> object:
     return copy.text(message_of(value, shown, by_str=copy.rules.by_str))
 
 
-def _sizes(kind: type) -> Read:
+def _sizes(kind: type) -> ValueReader:
     return _text_by(lambda value: f"<{kind.__len__(value)} bytes>")  # type: ignore[attr-defined]
 
 
-def _by_address(readers: dict[type, Read]) -> dict[int, Read]:
+def _by_address(readers: dict[type, ValueReader]) -> dict[int, ValueReader]:
     return {id(kind): read for kind, read in readers.items()}
 
 

@@ -5,12 +5,13 @@ computed, or loaded from a database, is left out; so is what a pydantic model ex
 """
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from types import MemberDescriptorType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from tracegrade.values.looks import (
     MISSING,
+    ValueReader,
     attribute,
     bases_of,
     instance_dict,
@@ -23,12 +24,11 @@ from tracegrade.values.looks import (
 if TYPE_CHECKING:
     from tracegrade.values.copying import Copy
 
-Read = Callable[["Copy", Any, int], object]
 
 _DEFAULTS: Final = (str, int, float, bool, type(None))
 
 
-def reader(kind: type) -> Read | None:
+def reader(kind: type) -> ValueReader | None:
     """Return how objects of a class with named fields are read, None if it is no such class."""
     base = _pydantic_base(kind)
     if base is not None:
@@ -59,7 +59,7 @@ def _texts(names: Iterable[object]) -> list[str]:
     return [name for name in names if type(name) is str]
 
 
-def _by_names(names: Iterable[str]) -> Read:
+def _by_names(names: Iterable[str]) -> ValueReader:
     def read(copy: "Copy", value: object, depth: int) -> object:
         return copy.mapping(_fields(value, names), depth)
 
@@ -85,7 +85,7 @@ def _pydantic_base(kind: type) -> type | None:
     return next((base for base in bases if base.__name__ == "BaseModel"), None)
 
 
-def _model(kind: type) -> Read:
+def _model(kind: type) -> ValueReader:
     """Return the reader of a model of pydantic 2; of pydantic 1, where that is all there is."""
     fields = on_class(kind, "__pydantic_fields__")
     if type(fields) is not dict:  # before 2.10
@@ -104,7 +104,7 @@ def _model(kind: type) -> Read:
     return read
 
 
-def _model_of_v1(kind: type) -> Read:
+def _model_of_v1(kind: type) -> ValueReader:
     fields = on_class(kind, "__fields__")
     excluded = {
         name

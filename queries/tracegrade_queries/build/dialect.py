@@ -63,7 +63,7 @@ def _declared(name: str, text: str) -> Dialect:
 
 OPERATIONS: Final = Table(
     name="operations",
-    grain="one span that the dialect recognises",
+    grain="one span that the dialect recognizes",
     columns=(
         Column("key", BIGINT, "Of the span in bucket_spans."),
         Column(

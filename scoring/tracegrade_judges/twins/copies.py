@@ -27,7 +27,7 @@ TURN_PLACES: Final = ("question", "answer")
 """What a judge of answers reads of a run."""
 
 Steps = Sequence[JudgedStep]
-Copy = tuple[JudgeQuestion, Steps]
+CopiedRun = tuple[JudgeQuestion, Steps]
 """What is asked about a copy, and its steps."""
 
 
@@ -64,7 +64,7 @@ def _opposite(question: JudgeQuestion) -> JudgeQuestion:
     return question._replace(references=turned)
 
 
-def in_step(question: JudgeQuestion, steps: Steps, place: str, text: str) -> Copy | None:
+def in_step(question: JudgeQuestion, steps: Steps, place: str, text: str) -> CopiedRun | None:
     """Return a copy with a text at the end of the last step that can hold it; None if none can.
 
     Where a run has no thought, or no answer, one is added, as an agent could have written it.
@@ -80,7 +80,7 @@ def in_step(question: JudgeQuestion, steps: Steps, place: str, text: str) -> Cop
     return question, [*steps, added]
 
 
-def in_turns(question: JudgeQuestion, steps: Steps, place: str, text: str) -> Copy | None:
+def in_turns(question: JudgeQuestion, steps: Steps, place: str, text: str) -> CopiedRun | None:
     """Return a copy with a text at the end of each question, or each answer; None without any.
 
     Of each, since the lowest score of a run's turns is the run's.

@@ -1,4 +1,4 @@
-"""Finds what can be recognised in another text: numbers of three digits, names with a digit.
+"""Finds what can be recognized in another text: numbers of three digits, names with a digit.
 
 Its own module because texts fall into very many tokens, which Polars takes apart and puts together
 faster than anything else here. Source: docs/metrics.md, section 2.2.

@@ -56,20 +56,20 @@ def decided(comparison: Comparison) -> Comparison:
     )
 
 
-Question: TypeAlias = tuple[str, str | int]
+QuestionKey: TypeAlias = tuple[str, str | int]
 """What is asked: of what kind, and its name or place."""
 
 
-def _p_of(name: str, compared: Compared, adjusted: dict[Question, float]) -> float | None:
+def _p_of(name: str, compared: Compared, adjusted: dict[QuestionKey, float]) -> float | None:
     if name == ALONE or name in THE_SAME:
         return compared.found.p_value if _can_be_told(compared) else None
     return adjusted.get(("metric", name))
 
 
-def _family(comparison: Comparison) -> Iterator[tuple[Question, float]]:
+def _family(comparison: Comparison) -> Iterator[tuple[QuestionKey, float]]:
     """Yield what is asked together, with its own p-value."""
     categories = comparison.categories if len(comparison.categories) > 1 else ()
-    compared: list[tuple[Question, Compared]] = [
+    compared: list[tuple[QuestionKey, Compared]] = [
         *((("metric", name), found) for name, found in comparison.metrics.items()),
         *((("category", at), change.compared) for at, change in enumerate(categories)),
     ]

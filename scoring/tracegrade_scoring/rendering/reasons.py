@@ -61,7 +61,7 @@ REASONS: Final[Mapping[str, Reason]] = {
     "no_critical": Reason("the task has no critical sub-goal", "mark sub-goals `critical`"),
     "no_decision_point": Reason("there was no decision to judge"),
     "no_dependents": Reason("no completed sub-goal depends on another"),
-    "no_distinctive_result": Reason("no result holds a number or name that could be recognised"),
+    "no_distinctive_result": Reason("no result holds a number or name that could be recognized"),
     "no_expectation": Reason(
         "the task says nothing about which tools to pick", "give tasks `expected` calls"
     ),

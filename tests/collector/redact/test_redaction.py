@@ -408,7 +408,7 @@ def test_value_of_60_megabytes_is_stored_or_cut(tmp_path: Path) -> None:
 
 
 def test_pictures_become_notes_in_uris_and_in_bytes_alone() -> None:
-    """Media type, size and hash stay, so that the file can be recognised elsewhere."""
+    """Media type, size and hash stay, so that the file can be recognized elsewhere."""
     content = b"\x89PNG\r\n\x1a\n" + os.urandom(30_000)
     value = json.dumps(
         {"url": f"data:image/jpeg;base64,{b64encode(content).decode()}", "detail": "low"}

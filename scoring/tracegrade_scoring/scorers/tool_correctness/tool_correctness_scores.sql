@@ -115,7 +115,7 @@ explained AS (
   SELECT
     *,
     [
-      -- With calls, what has weight is lacking: arguments, or results that can be recognised.
+      -- With calls, what has weight is lacking: arguments, or results that can be recognized.
       CASE
         WHEN parts[1] IS NOT NULL THEN NULL
         WHEN parts[2] IS NULL THEN coalesce(no_grade, 'no_calls')
