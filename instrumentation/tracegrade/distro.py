@@ -21,6 +21,7 @@ from opentelemetry.instrumentation.environment_variables import (
 
 from tracegrade.environment import usable_environment
 from tracegrade.libraries.frameworks import Frameworks, write_no_own_spans
+from tracegrade.libraries.given_way import give_way, instrument
 from tracegrade.libraries.instrumentors import (
     GROUP,
     Instrumentor,
@@ -37,7 +38,7 @@ from tracegrade.libraries.instrumentors import (
     writes_itself,
 )
 from tracegrade.libraries.shield import shield
-from tracegrade.provider import init
+from tracegrade.provider import init_beside
 from tracegrade.run import ANNOUNCE, INSTRUMENTORS
 from tracegrade.state import state
 from tracegrade.terminal.visible import echo
@@ -112,7 +113,9 @@ class TracegradeDistro(BaseDistro):  # type: ignore[misc]  # untyped
 
     def _load(self, one: Instrumentor) -> None:
         try:
-            one.entry.load()().instrument(skip_dep_check=True)
+            instrumentor = one.entry.load()()
+            instrument(instrumentor)
+            give_way(instrumentor)
             shield(one.entry.module)
         except Exception as error:  # noqa: BLE001 - an instrumentor may raise anything
             reason = " ".join(str(error).split()) or type(error).__name__
@@ -152,7 +155,7 @@ class Configurator:
         """Configure the SDK."""
         if os.environ.get("OTEL_PYTHON_CONFIGURATOR", "") == NAME or is_named():
             with usable_environment():
-                init()
+                init_beside()
                 if _distro is not None:
                     _distro.load_all()
             return

@@ -8,7 +8,7 @@ from opentelemetry.sdk.trace import Span, SpanProcessor
 
 from tracegrade.attachment import current
 from tracegrade.guard import guarded
-from tracegrade.scope import OUTSIDE, scope_of, step_attributes
+from tracegrade.scope import OUTSIDE, Attribute, scope_of, step_attributes
 from tracegrade.state import SCOPE_NAME
 
 
@@ -25,12 +25,18 @@ class ScopeProcessor(OwnProcessor):
         scope = span.instrumentation_scope
         if scope is not None and scope.name == SCOPE_NAME:
             return
-        context = current() if parent_context is None else parent_context
-        if scope_of(context) is OUTSIDE:
-            context = current()
-        if scope_of(context) is not OUTSIDE:
-            span.set_attributes(step_attributes(context))
+        attributes = attributes_in_run(parent_context)
+        if attributes:
+            span.set_attributes(attributes)
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Return that nothing is held; some SDKs skip the next processors for less."""
         return True
+
+
+def attributes_in_run(parent_context: Context | None) -> dict[str, Attribute]:
+    """Return what a span carries that starts in a context, or in the current one; {} outside."""
+    context = current() if parent_context is None else parent_context
+    if scope_of(context) is OUTSIDE:
+        context = current()
+    return {} if scope_of(context) is OUTSIDE else step_attributes(context)

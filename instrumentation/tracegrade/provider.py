@@ -26,6 +26,7 @@ from tracegrade.guard import guarded, say
 from tracegrade.host.endings import send_before_the_end
 from tracegrade.host.patching import awaits_patching
 from tracegrade.host.processes import carry_to_children
+from tracegrade.host.telemetry import stand_beside
 from tracegrade.host.threads import carry_context
 from tracegrade.processor import OwnProcessor, ScopeProcessor
 from tracegrade.sending.batches import ExportProcessor
@@ -87,9 +88,7 @@ def init(
         _start(attributes, exporter)
         now = Given((said[0], said[1], said[2]), exporter is None)
         state.given = _together(state.given, now)
-        carry_context()
-        carry_to_children()
-        send_before_the_end()
+        _reach_out()
 
 
 _starting = threading.RLock()
@@ -116,11 +115,7 @@ def _start(attributes: dict[str, str], exporter: SpanExporter | None) -> None:
         _write_to(found, exporter)
     else:
         state.may_skip_start = True
-        provider = _OwnProvider(
-            resource=Resource.create(dict(attributes)),
-            span_limits=_limits(),
-            id_generator=_id_generator(),
-        )
+        provider = _own_provider(attributes)
         _write_to(provider, exporter)
         state.owns_provider = True
         _make_global(provider, found)
@@ -157,6 +152,34 @@ def _say_failed(variable: str, name: str, error: Exception) -> None:
     say(f"settings: {variable}", f"{variable}={shortened(name)} is not used: {reason}")
 
 
+@guarded
+def init_beside() -> None:
+    """Start as `init` does, before a program that may set a TracerProvider of its own."""
+    with _starting, usable_environment():
+        provider = _own_provider({})
+        if stand_beside(provider):
+            state.settings = Settings.from_environment(redact=state.settings.redact, objects=None)
+            state.owns_provider = state.may_skip_start = state.is_beside = True
+            _write_to(provider, None)
+            _reach_out()
+            return
+    init()
+
+
+def _reach_out() -> None:
+    carry_context()
+    carry_to_children()
+    send_before_the_end()
+
+
+def _own_provider(attributes: dict[str, str]) -> TracerProvider:
+    return _OwnProvider(
+        resource=Resource.create(dict(attributes)),
+        span_limits=_limits(),
+        id_generator=_id_generator(),
+    )
+
+
 def _together(before: Given, now: Given) -> Given:
     """Return what two calls have given; of each name, the last counts."""
     service, release, environment = (
@@ -176,6 +199,9 @@ def flush(timeout_secs: float = 10) -> None:
 class _OwnProvider(TracerProvider):
     """Ours, to which a host may still add processors of its own."""
 
+    listening: tuple[OwnProcessor, ...] = ()
+    """Those that are ours."""
+
     def get_tracer(self, *args: Any, **kwargs: Any) -> trace.Tracer:
         """Return a tracer, which reads the environment."""
         with still_usable_environment():
@@ -189,7 +215,10 @@ class _OwnProvider(TracerProvider):
 
     def add_span_processor(self, span_processor: SpanProcessor) -> None:
         """Add a processor; one that is not ours sees each span start and end."""
-        state.may_skip_start &= isinstance(span_processor, OwnProcessor)
+        if isinstance(span_processor, OwnProcessor):
+            self.listening += (span_processor,)
+        else:
+            state.may_skip_start = False
         super().add_span_processor(span_processor)
 
 

@@ -41,6 +41,8 @@ class State:
     tracer: Tracer = field(default_factory=lambda: trace.get_tracer(SCOPE_NAME, VERSION))
     owns_provider: bool = False
     """Whether the TracerProvider was made by `init`."""
+    is_beside: bool = False
+    """Whether OpenTelemetry's TracerProvider is the program's to set, and ours stands beside."""
     may_skip_start: bool = False
     """Whether all that watch spans take one that is over as it begins: the provider is ours, and
     each of its processors."""

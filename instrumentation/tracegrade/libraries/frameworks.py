@@ -12,6 +12,7 @@ from opentelemetry.context import Context
 from opentelemetry.sdk.trace import Span
 
 from tracegrade.guard import guarded
+from tracegrade.libraries.given_way import instrument
 from tracegrade.libraries.instrumentors import Instrumentor
 from tracegrade.processor import OwnProcessor
 
@@ -77,7 +78,7 @@ class Frameworks(OwnProcessor):
         if self._are_out:
             self._are_out = False
             for one in self._clients:
-                one.entry.load()().instrument(skip_dep_check=True)
+                instrument(one.entry.load()())
 
 
 @guarded

@@ -1,0 +1,146 @@
+"""The program's own telemetry, under `tracegrade run`, which starts before it.
+
+OpenTelemetry allows one TracerProvider, and the program's is to be it. So ours is not set: a
+program finds what it would find without us, and may set its own. Its spans go there, and to us as
+well, with what we write on them; ours go to us alone. Until it does, and in a program that never
+does, what it writes comes to us.
+"""
+
+import functools
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any, Final
+
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.sdk.trace import ReadableSpan, Span, TracerProvider
+from opentelemetry.trace import ProxyTracer, ProxyTracerProvider, Tracer
+
+from tracegrade.guard import guarded, say
+from tracegrade.processor import OwnProcessor, ScopeProcessor, attributes_in_run
+from tracegrade.scope import Attribute
+
+_MOST_OPEN: Final = 10_000
+"""Spans of the program that are open inside a run; of more, the oldest are not known as such."""
+
+
+def stand_beside(own: TracerProvider) -> bool:
+    """Take the place of a TracerProvider until the program sets one; False if that cannot be.
+
+    Args:
+        own: Ours, to which spans go.
+    """
+    set_provider = getattr(trace, "_set_tracer_provider", None)
+    if set_provider is None or getattr(trace, "_TRACER_PROVIDER", own) is not None:
+        return False  # an OpenTelemetry that is built otherwise, or has one
+
+    @functools.wraps(set_provider)
+    def set_and_join(provider: Any, *args: Any, **kwargs: Any) -> None:
+        set_provider(provider, *args, **kwargs)
+        if trace.get_tracer_provider() is provider:
+            _join(provider, own)
+
+    vars(trace).update(_set_tracer_provider=set_and_join, _TRACER_PROVIDER=_Standing(own))
+    return True
+
+
+class _Standing(ProxyTracerProvider):
+    """What `get_tracer_provider` returns where a program has set none: as without us, no SDK's."""
+
+    def __init__(self, own: TracerProvider) -> None:
+        self._own = own
+
+    def get_tracer(self, *args: Any, **kwargs: Any) -> Tracer:
+        """Return a tracer of ours, which will be one of the program's provider."""
+        return _StandingTracer(self, self._own, *args, **kwargs)
+
+
+class _StandingTracer(ProxyTracer):
+    """Writes to us until the program sets a provider, and from then on to that."""
+
+    def __init__(
+        self, standing: _Standing, own: TracerProvider, *args: Any, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self._standing = standing
+        self._ours = own.get_tracer(*args, **kwargs)
+        self._theirs: Tracer | None = None
+        self._asked = args, kwargs
+
+    @property
+    def _tracer(self) -> Tracer:
+        if self._theirs is not None:
+            return self._theirs
+        found = trace.get_tracer_provider()
+        if found is self._standing:
+            return self._ours
+        args, kwargs = self._asked
+        self._theirs = found.get_tracer(*args, **kwargs)
+        return self._theirs
+
+
+@guarded
+def _join(provider: Any, own: TracerProvider) -> None:
+    if provider is own:
+        return
+    add = getattr(provider, "add_span_processor", None)
+    if add is None:
+        kind = f"{type(provider).__module__}.{type(provider).__qualname__}"
+        say(
+            "run: provider",
+            f"the program's own spans do not come, since its TracerProvider, {kind}, takes no "
+            "span processors; those of tracegrade and of what it instruments do",
+        )
+    else:
+        add(_Listener(own))
+
+
+class _Listener(OwnProcessor):
+    """Shows our processors a program's spans, and leaves these as they are."""
+
+    def __init__(self, own: TracerProvider) -> None:
+        self._own = own
+        self._inside: OrderedDict[int, dict[str, Attribute]] = OrderedDict()
+
+    def _ours(self) -> tuple[OwnProcessor, ...]:
+        return getattr(self._own, "listening", ())
+
+    @guarded
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        """Remember where in a run a span starts."""
+        attributes = attributes_in_run(parent_context)
+        if attributes:
+            self._inside[span.get_span_context().span_id] = attributes
+            if len(self._inside) > _MOST_OPEN:
+                self._inside.popitem(last=False)
+        for each in self._ours():
+            if not isinstance(each, ScopeProcessor):
+                each.on_start(span, parent_context)
+
+    @guarded
+    def on_end(self, span: ReadableSpan) -> None:
+        """Hand a span on, with where it was."""
+        attributes = self._inside.pop(span.context.span_id, None) if span.context else None
+        ended = span if attributes is None else _SpanInRun(span, attributes)
+        for each in self._ours():
+            each.on_end(ended)
+
+    def shutdown(self) -> None:
+        """Do nothing: the program shuts down its own."""
+
+    def force_flush(self, timeout_millis: int = 30_000) -> bool:
+        """Return that nothing is held: the program waits for its own."""
+        return True
+
+
+class _SpanInRun(ReadableSpan):
+    """A program's span with what we write on spans inside a run."""
+
+    def __init__(self, span: ReadableSpan, attributes: Mapping[str, Attribute]) -> None:
+        vars(self).update(vars(span))
+        self._original = span
+        self._attributes = {**(span.attributes or {}), **attributes}
+
+    @property
+    def dropped_attributes(self) -> int:
+        return self._original.dropped_attributes

@@ -1,0 +1,30 @@
+"""Instrumentors that we load, and that the program loads itself: then they are the program's."""
+
+from typing import Any
+
+from tracegrade.guard import guarded
+from tracegrade.state import state
+
+
+def instrument(instrumentor: Any) -> None:
+    """Make an instrumentor write to us, whatever TracerProvider the program sets."""
+    type(instrumentor).instrument(
+        instrumentor, skip_dep_check=True, tracer_provider=state.provider
+    )
+
+
+@guarded
+def give_way(instrumentor: Any) -> None:
+    """Let the program load an instrumentor that we have loaded, as though we had not.
+
+    An instrumentor is one object in a process; loaded a second time, it would warn, and go on
+    writing to us alone.
+    """
+
+    def instrument_again(*args: Any, **kwargs: Any) -> Any:
+        del instrumentor.instrument
+        if getattr(instrumentor, "is_instrumented_by_opentelemetry", True):
+            instrumentor.uninstrument()
+        return instrumentor.instrument(*args, **kwargs)
+
+    instrumentor.instrument = instrument_again
