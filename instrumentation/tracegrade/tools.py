@@ -135,7 +135,8 @@ def _around(method: Any, wrap: Callable[[Any], Any]) -> Any:
 
 
 def _wrapped(function: Callable[..., Any], description: Description) -> Any:
-    tool = WrappedTool(description, Parameters(function))
+    called = function.__call__ if _is_object(function) else function  # type: ignore[operator]
+    tool = WrappedTool(description, Parameters(called))
     again = functools.partial(_again, description)
     return proxy_of(function, _runner(function, tool), tool, again)
 
@@ -151,10 +152,15 @@ def _again(description: Description, other: Any) -> Any:
         return other
 
 
+def _is_object(function: Callable[..., Any]) -> bool:
+    """Return whether this is no function or method, but an object that has a `__call__`."""
+    return not inspect.isroutine(function) and not isinstance(function, functools.partial)
+
+
 def _runner(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:
     """Return a function of the same kind that writes each call of `function` down."""
     target: Any = function
-    if not inspect.isroutine(function) and not isinstance(function, functools.partial):
+    if _is_object(function):
         target = type(function).__call__  # a callable object is what its __call__ is
     called = function
     if os.environ.get(TAPE):

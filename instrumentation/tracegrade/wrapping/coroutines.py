@@ -8,12 +8,12 @@ import functools
 import inspect
 import weakref
 from collections.abc import Callable
-from types import CoroutineType, MethodType
+from types import CoroutineType
 from typing import Any, Final, TypeAlias
 
 from tracegrade.attachment import current
 from tracegrade.call import Call, WrappedTool, begin, fail, finish, refuse
-from tracegrade.wrapping.frames import leave_traceback, named_as, unseen
+from tracegrade.wrapping.frames import code_flags, leave_traceback, named_as, unseen
 
 Coroutine: TypeAlias = "CoroutineType[Any, Any, Any]"
 
@@ -53,15 +53,7 @@ def coroutine(function: Callable[..., Any], target: Any, tool: WrappedTool) -> C
     def run_later(*args: Any, **kwargs: Any) -> Any:
         return delegate(args, kwargs)
 
-    return run if _runs_nothing(target) else run_later
-
-
-def _runs_nothing(target: Any) -> bool:
-    """Return whether a call makes a coroutine and no more, as that of an `async def` does."""
-    while isinstance(target, (functools.partial, MethodType)):
-        target = target.func if isinstance(target, functools.partial) else target.__func__
-    code = getattr(target, "__code__", None)
-    return bool(code is not None and code.co_flags & inspect.CO_COROUTINE)
+    return run if code_flags(target) & inspect.CO_COROUTINE else run_later  # by an `async def`
 
 
 def resumed(call: Call, running: Coroutine) -> Any:

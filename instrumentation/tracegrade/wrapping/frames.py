@@ -22,8 +22,7 @@ def unseen(function: F) -> F:
 
 def named_as(original: Any) -> Callable[[F], F]:
     """Return a decorator: unseen, and what it makes (a coroutine, say) has the original's name."""
-    while isinstance(original, functools.partial):
-        original = original.func
+    original = _below_partials(original)
 
     def named(function: F) -> F:
         for name in ("__name__", "__qualname__"):
@@ -38,3 +37,15 @@ def leave_traceback(error: BaseException) -> None:
     trace = error.__traceback__
     if trace is not None:
         error.__traceback__ = trace.tb_next
+
+
+def code_flags(function: Any) -> int:
+    """Return the flags of a function's code, which say what a call makes; 0 if it has none."""
+    flags: int = getattr(getattr(_below_partials(function), "__code__", None), "co_flags", 0)
+    return flags
+
+
+def _below_partials(function: Any) -> Any:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function

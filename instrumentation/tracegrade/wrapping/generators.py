@@ -4,7 +4,9 @@ The tool's span is current only while the tool runs: what the caller does betwee
 inside it. The result is the list of yielded values, each written down when it was yielded.
 """
 
+import inspect
 import sys
+import types
 from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any
 
@@ -13,7 +15,7 @@ from tracegrade.call import Call, WrappedTool, begin, fail, finish, refuse
 from tracegrade.content import SpanText, json_of, text_of
 from tracegrade.guard import guarded
 from tracegrade.state import state
-from tracegrade.wrapping.frames import leave_traceback, named_as, unseen
+from tracegrade.wrapping.frames import code_flags, leave_traceback, named_as, unseen
 
 
 class Yielded:
@@ -102,6 +104,8 @@ def generator(function: Callable[..., Any], target: Any, tool: WrappedTool) -> C
         finally:
             call.close()
 
+    if code_flags(target) & inspect.CO_ITERABLE_COROUTINE:  # by `types.coroutine`
+        return _making(function, types.coroutine(delegate), tool)
     return _making(function, delegate, tool)
 
 

@@ -14,7 +14,14 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from types import FunctionType, MethodDescriptorType, MethodType, WrapperDescriptorType
+from types import (
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
@@ -24,8 +31,12 @@ from tracegrade.wrapping.frames import leave_traceback, unseen
 class ProxyType(type):
     """The type of a type of proxies, which says that it is the type of their originals."""
 
+    __doc__ = property(lambda cls: _kind(cls).__doc__)
+
     def __getattribute__(cls, name: str) -> Any:
         kind = _kind(cls)
+        if name == "__signature__" and _is_class(kind) and not hasattr(kind, name):
+            return inspect.signature(kind)  # not ours, which takes anything
         found = getattr(kind, name, None)
         is_ours = name in _COPYING and kind is not FunctionType
         if is_ours or isinstance(found, _IN_C):  # which would refuse a proxy
@@ -49,7 +60,11 @@ class ProxyType(type):
         return issubclass(other, _kind(cls))
 
     def __eq__(cls, other: object) -> bool:
-        return cls is other or _kind(cls) is other
+        """Return whether this is the type, for tables by type, but for that of pickling.
+
+        There, what is given for some types is a name, under which no proxy would be found.
+        """
+        return cls is other or (_kind(cls) is other and other not in copyreg.dispatch_table)
 
     def __hash__(cls) -> int:
         return hash(_kind(cls))
@@ -137,6 +152,9 @@ _run: Final[Callable[[Any], Callable[..., Any]]] = _slots["__call__"].__get__
 _OWN: Final = frozenset({"__call__", "__deepcopy__", "__get__", "__reduce_ex__", "__signature__"})
 """Attributes that are not the original's, as programs ask for them."""
 
+_ON_HEAP: Final = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+_IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+
 _COMPARISONS: Final = frozenset({"__eq__", "__ge__", "__gt__", "__le__", "__lt__", "__ne__"})
 
 _NOT_HANDED_ON: Final = frozenset(
@@ -148,6 +166,15 @@ _NOT_HANDED_ON: Final = frozenset(
     }
 )
 """Methods of a type that say nothing of what its instances do, or that a proxy has its own of."""
+
+_NOT_SEEN: Final = frozenset(
+    {
+        *("__annotate__", "__annotations__", "__class__", "__dict__", "__doc__", "__module__"),
+        *("__qualname__", "__slots__", "__type_params__", "__weakref__"),
+        *("_kind", "_again", "_original", "_tool"),
+    }
+)
+"""What a type has for itself."""
 
 
 def proxy_of(
@@ -169,6 +196,8 @@ def proxy_of(
         ("_tool", tool),
     ):
         _slots[slot].__set__(proxy, value)
+    if _has_dict(type(original)):  # one for both, for those who look into it themselves
+        object.__setattr__(proxy, "__dict__", original.__dict__)
     return proxy
 
 
@@ -185,23 +214,54 @@ def _type_of_proxy(kind: type) -> type[Any]:
     """Return the type of the proxies of one type's instances."""
     found = _types.get(id(kind))
     if found is None:
-        space = {"__slots__": (), "__doc__": _Doc(), "_kind": kind, **_special_methods(kind)}
+        slots = ("__dict__",) if _has_dict(kind) else ()
+        own = {"__slots__": slots, "__doc__": _Doc(), "_kind": kind}
+        space = {**_seen(kind, in_c=True), **_special_methods(kind), **own}
         found = _types[id(kind)] = ProxyType(kind.__name__, (Proxy,), space)
+        for name, value in _seen(kind, in_c=False).items():
+            type.__setattr__(found, name, value)  # later, so that no `__set_name__` is called
     return found
+
+
+def _seen(kind: type, in_c: bool) -> dict[str, Any]:
+    """Return what is seen of a type by those that look without asking its instances.
+
+    As protocols do (`isinstance` of a `runtime_checkable` one) and `inspect.getattr_static`.
+    """
+    names = [name for name in dir(kind) if name not in _NOT_SEEN]
+    static = {name: inspect.getattr_static(kind, name) for name in names}
+    is_c = (GetSetDescriptorType, MemberDescriptorType)
+    return {
+        name: value
+        for name, value in static.items()
+        if isinstance(value, is_c) == in_c and (in_c or not _is_special(name))
+    }
+
+
+def _is_class(kind: type) -> bool:
+    """Return whether a type was made by a `class` statement, and not in C."""
+    return bool(kind.__flags__ & _ON_HEAP) and not kind.__flags__ & _IMMUTABLE
+
+
+def _has_dict(kind: type) -> bool:
+    return _is_class(kind) and kind.__dictoffset__ != 0
+
+
+def _is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
 
 
 class _Doc:
     """The documentation of the original, for those who ask past `__getattribute__`."""
 
-    def __get__(self, proxy: Any, _: object) -> Any:
-        return None if proxy is None else original_of(proxy).__doc__
+    def __get__(self, proxy: Any, cls: type) -> Any:
+        return (_kind(cls) if proxy is None else original_of(proxy)).__doc__
 
 
 def _special_methods(kind: type) -> dict[str, Any]:
-    special = [name for name in dir(kind) if name.startswith("__") and name.endswith("__")]
-    handed_on = [name for name in special if name not in _NOT_HANDED_ON]
+    names = [name for name in dir(kind) if _is_special(name) and name not in _NOT_HANDED_ON]
     methods: dict[str, Any] = {
-        name: _handing_on(name) for name in handed_on if callable(getattr(kind, name, None))
+        name: _handing_on(name) for name in names if callable(getattr(kind, name, None))
     }
     if kind.__hash__ is None:  # as where a class has `__eq__` alone
         methods["__hash__"] = None
@@ -219,7 +279,7 @@ def _handing_on(name: str) -> Callable[..., Any]:
         if compares and is_proxy(args[0]):
             args = (original_of(args[0]),)
         try:
-            result = getattr(type(original), name)(original, *args, **kwargs)
+            result = _special_method(original, name)(*args, **kwargs)
         except BaseException as error:
             leave_traceback(error)
             raise
@@ -227,6 +287,16 @@ def _handing_on(name: str) -> Callable[..., Any]:
 
     method.__name__ = name
     return method
+
+
+def _special_method(original: Any, name: str) -> Any:
+    """Return a special method, which Python looks for on the type alone, bound to an object."""
+    kind = type(original)
+    for owner in kind.__mro__:
+        if name in (own := vars(owner)):
+            bind = getattr(type(own[name]), "__get__", None)
+            return own[name] if bind is None else bind(own[name], original, kind)
+    return getattr(original, name)  # it raises what is right
 
 
 def _bind_function(self: Proxy, instance: Any, _: Any = None) -> Any:
