@@ -175,6 +175,7 @@ def _calls_of_scores(place: Place) -> Mapping[Path_, Sequence[Call]]:
         ("judge", "twins"): [(judges, *of_scored, "--offline")],
         ("report",): [(*of_scored, "--format", form) for form in ("text", "markdown", "json")]
         + [(*of_scored, "--agent", f"no{NAME}"), (*of_scored, "--trajectory", NAME)],
+        ("sample",): [(place / "sample",), (place / "sample",), (file,)],
         ("score",): [
             (*of_lake, "--dry-run"),
             (*of_lake, "--tasks", place / "tasks"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .program import PROGRAMS, programs
 from .running import Asked, run_all
-from .table import lines
+from .table import diffs, lines
 
 
 def main() -> int:
@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("--python", help="The Python that runs them.")
     parser.add_argument("--jobs", type=int, default=2, help="How many run at a time.")
     parser.add_argument("--stdout-only", action="store_true", help="Do not compare stderr.")
+    parser.add_argument("--diff", action="store_true", help="Show all that differs, as a diff.")
     given = parser.parse_args()
     found = programs(given.programs)
     known = {name for each in found for name in (str(each), each.folder)}
@@ -33,6 +34,8 @@ def main() -> int:
     asked = Asked(given.python, not given.stdout_only, given.jobs)
     outcomes = run_all(wanted, asked)
     print("\n".join(lines(outcomes)))
+    if given.diff:
+        print("\n".join(diffs(outcomes)))
     return int(any(not each.is_same for each in outcomes))
 
 

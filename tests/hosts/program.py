@@ -11,7 +11,18 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 PROGRAMS: Final = Path(__file__).parent / "programs"
-KEYS: Final = ("spans", "says", "needs", "python", "env", "command", "mode", "py", "speed")
+KEYS: Final = (
+    "spans",
+    "says",
+    "needs",
+    "python",
+    "env",
+    "command",
+    "mode",
+    "py",
+    "speed",
+    "known",
+)
 _KEY = re.compile(rf"({'|'.join(KEYS)}): *(.*)")
 
 
@@ -96,6 +107,11 @@ class Program:
     def is_slow(self) -> bool:
         """`speed: slow`: it takes seconds, and `make test` leaves it out."""
         return self._one("speed") == "slow"
+
+    @property
+    def known(self) -> str | None:
+        """`known: TEXT`: why it is not the same yet; tests leave it out, the table does not."""
+        return self._one("known")
 
     def _one(self, key: str) -> str | None:
         return self._said.get(key, [None])[-1]

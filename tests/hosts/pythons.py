@@ -8,11 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tracegrade_harness.environment.postgres.programs import why_not
+
 from .program import Program
 
 ROOT: Final = Path(__file__).parents[2]
 HOSTS: Final = ROOT / ".hosts" / "bin" / "python"
 OTHER: Final = ROOT / ".venv-other" / "bin" / "python"
+POSTGRES: Final = "postgres"
+"""What a program needs that finds a database of its own at `DATABASE_URL`."""
 _LOOK: Final = """
 import importlib.util, json, sys
 missing = [name for name in sys.argv[1:] if not importlib.util.find_spec(name)]
@@ -45,7 +49,7 @@ class Pythons:
             programs: What is to be run.
             asked: The Python that is to run all of them.
         """
-        needs = {need for each in programs for need in each.needs if not shutil.which(need)}
+        needs = {need for each in programs for need in each.needs if not _is_here(need)}
         ours = [sys.executable, *(str(each) for each in (HOSTS, OTHER) if each.exists())]
         self._found = [_look(path, sorted(needs)) for path in ([asked] if asked else ours)]
 
@@ -57,6 +61,11 @@ class Pythons:
         """Return why none can: what is missing in the one that lacks least."""
         reasons = [each.why_not(program) or "" for each in self._found]
         return min(reasons, key=len) + "; `make hosts` installs what it can"
+
+
+def _is_here(need: str) -> bool:
+    """Return whether something that is no module is on this machine."""
+    return why_not() is None if need == POSTGRES else shutil.which(need) is not None
 
 
 def _look(path: str, modules: Sequence[str]) -> Found:

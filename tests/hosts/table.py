@@ -1,6 +1,7 @@
 """The table of what became of host programs, for a terminal and for the documents."""
 
 from collections.abc import Iterator, Sequence
+from difflib import unified_diff
 
 from .running import Outcome
 
@@ -16,6 +17,17 @@ def lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
         if number:
             yield from (f"    {each}" for each in outcomes[number - 1].differences)
     yield summary(outcomes)
+
+
+def diffs(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield what differs in the output of programs, as lines of a diff."""
+    for each in outcomes:
+        if each.is_same or not each.without or not each.beside:
+            continue
+        for stream in ("stdout", "stderr"):
+            before, after = (getattr(ended, stream) for ended in (each.without, each.beside))
+            names = (f"{each.program} {stream}", "with it")
+            yield from unified_diff(before.splitlines(), after.splitlines(), *names, lineterm="")
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:

@@ -14,14 +14,14 @@ def _groups() -> list[Any]:
     """Return all quick programs together, the slow ones by folder, and those that cannot run."""
     everything = programs()
     pythons = Pythons(everything)
-    able = [each for each in everything if pythons.of(each)]
+    able = [each for each in everything if pythons.of(each) and not each.known]
     groups = [pytest.param([each for each in able if not each.is_slow], id="quick")]
     for folder in sorted({each.folder for each in able if each.is_slow}):
         slow = [each for each in able if each.is_slow and each.folder == folder]
         groups.append(pytest.param(slow, id=folder, marks=pytest.mark.slow))
     for each in everything:
         if each not in able:
-            skip = pytest.mark.skip(reason=pythons.why_not(each))
+            skip = pytest.mark.skip(reason=each.known or pythons.why_not(each))
             groups.append(pytest.param([each], id=str(each), marks=[pytest.mark.slow, skip]))
     return groups
 

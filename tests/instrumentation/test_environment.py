@@ -88,7 +88,7 @@ def test_all_variables_at_once(collector: Received, value: str) -> None:
     assert len(named) == len(set(named))
 
 
-@pytest.mark.parametrize("value", slow_after(0, VALUES[::2]))
+@pytest.mark.parametrize("value", slow_after(0, ["abc", "-5"]))
 def test_each_variable_alone(collector: Received, value: str) -> None:
     """What cannot be used is said once, with the value, and spans come by the default."""
     names = [*RULES, "OTEL_TRACES_EXPORTER", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]

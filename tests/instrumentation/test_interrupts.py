@@ -177,6 +177,8 @@ UNKNOWN_YET = ("start_span(", "start(", "wrapper: try:")
 """Where a span has begun that nobody was told of; it is never sent."""
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 @pytest.mark.parametrize("step", slow_after(1, [11, 1]))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_what_was_current_is_current_again(spans: Spans, name: str, step: int) -> None:

@@ -160,7 +160,7 @@ def _sortable(value: object) -> tuple[bool, str | float]:
     return (value is None, value if isinstance(value, (int, float)) else str(value))
 
 
-OF_THE_LAKE = {"successful_paths", "unscored_traces", "waiting_runs"}
+OF_THE_LAKE = {"continued_runs", "successful_paths", "unscored_traces", "waiting_runs"}
 """Queries that read the lake's tables, in which runs have their ids; others read a bucket's."""
 
 EMPTY = {
@@ -168,7 +168,7 @@ EMPTY = {
     *("attempt_graph_faults", "judged_sub_goals", "redacted_values"),
     *("observed_optima", "rollback_scores", "successful_paths", "verdict_opinions"),
     *("repeated_results", "waiting_runs", "called_agents", "attempts_with_unrecorded_calls"),
-    "server_tools",
+    *("server_tools", "continued_runs"),
 }
 """Queries that find nothing in these two runs: both ended, no error led to others, they answered
 nothing, saw no results but the tools' own, made no call that was not recorded, nobody judged them

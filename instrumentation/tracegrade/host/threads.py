@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from types import MethodType
 from typing import Any, ParamSpec, TypeVar
 
 from opentelemetry.context import Context
@@ -46,8 +47,14 @@ def _starting(start: Any) -> Any:
 def _give_context(thread: Any) -> None:
     context = current()
     if scope_of(context) is not OUTSIDE:
-        # On the instance, since a subclass may have its own `run`.
-        thread.run = functools.partial(_run_in, context, thread.run)
+        # On the instance, since a subclass may have its own `run`; a method, since others who do
+        # the same take its function.
+        run = thread.run
+
+        def run_in_context(_: object) -> None:
+            _run_in(context, run)
+
+        thread.run = MethodType(run_in_context, thread)
 
 
 def _submitting(submit: Any) -> Any:
