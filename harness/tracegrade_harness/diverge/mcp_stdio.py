@@ -23,6 +23,7 @@ SOCKET: Final = "server"
 """To which a server comes, in the folder of its session."""
 LOG: Final = "log"
 """What it writes, in that folder."""
+ENDED: Final = "ended without an answer"
 ANSWER_SECS: Final = 60.0
 """How long a call may take."""
 NO_METHOD: Final = -32_601
@@ -154,7 +155,7 @@ class _Session:
                 elif message.get("id") == number:
                     taping.answered(json.dumps(message).encode())
                     return
-        raise _Silent(self._why("ended without an answer"))
+        raise _Silent(self._why(ENDED))
 
     def _received(self) -> Iterator[bytes]:
         """Yield lines of the server until it ends, or the time for an answer is over."""
@@ -186,8 +187,10 @@ class _Session:
         try:
             self._server.settimeout(ANSWER_SECS)
             self._server.sendall(line)
-        except OSError as error:
-            raise _Silent(self._why("takes no message any more")) from error
+        except TimeoutError as error:
+            raise _Silent(self._why(f"took no message in {ANSWER_SECS:g} s")) from error
+        except OSError as error:  # before the message was sent, or after: the same to who asks
+            raise _Silent(self._why(ENDED)) from error
         return line
 
     def _why(self, what: str) -> str:
