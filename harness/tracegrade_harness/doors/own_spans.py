@@ -54,7 +54,7 @@ def send_spans(
     try:
         sent = exporter.export([_readable(span, source) for span in spans])
     finally:
-        exporter.shutdown()  # type: ignore[no-untyped-call]
+        exporter.shutdown()
     if sent is not SpanExportResult.SUCCESS:
         msg = f"the collector at {address} did not take the {what}; see the collector's log"
         raise EnvironmentFailed(msg)

@@ -56,9 +56,9 @@ class HttpExporter(OTLPSpanExporter):
         self._fitting_bytes = FITTING_BYTES
         client: Any = getattr(self, "_client", None)
         transport = getattr(client, "_transport", None)
-        session: Any = getattr(transport or self, "_session", None)
-        if session is not None:  # else an SDK that is built otherwise
-            session.hooks["response"].append(self._hear)
+        self._http: Any = getattr(transport or self, "_session", None)
+        if self._http is not None:  # else an SDK that is built otherwise
+            self._http.hooks["response"].append(self._hear)
 
     def _hear(self, response: Any, **_: Any) -> None:
         """Note what an answer says, before the SDK decides whether to try again."""
@@ -70,6 +70,14 @@ class HttpExporter(OTLPSpanExporter):
             headers.get("Location", ""),
         )
         self._answers.append(answer._replace(wait_secs=_seconds(headers.get("Retry-After", ""))))
+
+    def shutdown(self) -> None:
+        """Close the exporter and its connections, which urllib3 leaves open as a process ends."""
+        for adapter in getattr(self._http, "adapters", {}).values():
+            pools = adapter.poolmanager.pools
+            for key in list(pools.keys()):
+                pools[key].close()
+        super().shutdown()  # type: ignore[no-untyped-call]  # the SDK's
 
     def batch_size(self) -> int:
         """Return how many spans like those sent before fit well into one request."""

@@ -1,7 +1,6 @@
 """Warnings as errors, the developer's mode, and a tool that warns of its caller.
 
 spans: 5
-known: the exporter's socket is not closed before Python warns of it
 command: python -X dev -W error program
 """
 

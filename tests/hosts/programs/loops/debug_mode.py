@@ -1,7 +1,6 @@
 """asyncio in debug mode, on uvloop, and with a loop's own exception handler and executor.
 
 spans: 12
-known: the exporter's socket is not closed before Python warns of it
 env: PYTHONASYNCIODEBUG=1
 command: python -X dev -W error program
 """
