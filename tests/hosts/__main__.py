@@ -2,7 +2,7 @@
 
     python -m tests.hosts [NAME ...]
 
-Ends with 1 if a program differs.
+Ends with 1 if a program differs that is not known to.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .program import PROGRAMS, programs
 from .running import Asked, run_all
-from .table import diffs, lines
+from .table import diffs, lines, write_readme
 
 
 def main() -> int:
@@ -23,6 +23,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="How many run at a time.")
     parser.add_argument("--stdout-only", action="store_true", help="Do not compare stderr.")
     parser.add_argument("--diff", action="store_true", help="Show all that differs, as a diff.")
+    parser.add_argument("--write", action="store_true", help="Write the README's table anew.")
     given = parser.parse_args()
     found = programs(given.programs)
     known = {name for each in found for name in (str(each), each.folder)}
@@ -36,7 +37,9 @@ def main() -> int:
     print("\n".join(lines(outcomes)))
     if given.diff:
         print("\n".join(diffs(outcomes)))
-    return int(any(not each.is_same for each in outcomes))
+    if given.write and not given.names and given.programs == PROGRAMS:
+        write_readme(outcomes)
+    return int(any(not each.is_same and not each.program.known for each in outcomes))
 
 
 if __name__ == "__main__":

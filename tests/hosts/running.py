@@ -268,12 +268,10 @@ class _Landed:
             if (who, row["span_id"]) in seen:  # a host's own exporter may send it, too
                 continue
             seen.add((who, row["span_id"]))
-            if row["scope_name"] == SCOPE_NAME:
-                self.ours[who] += 1
-                number = int(dict(row["attributes"]).get(STEP_INDEX, -1)) + 1
-                self.numbered[who] = max(self.numbered[who], number)
-            else:
-                self.others[who] += 1
+            number = int(dict(row["attributes"]).get(STEP_INDEX, -1)) + 1
+            self.numbered[who] = max(self.numbered[who], number)
+            is_ours = row["scope_name"] == SCOPE_NAME
+            (self.ours if is_ours else self.others)[who] += 1
 
 
 def _counted(outcome: Outcome, found: _Landed) -> Outcome:
@@ -291,7 +289,9 @@ def _lacking(outcome: Outcome, found: _Landed, before: str, after: str) -> Itera
     said = f"{outcome.landed} spans landed and {outcome.lost} lost"
     if program.expected is not None and not program.expected.holds(total):
         yield f"{said} of {program.expected}"
-    elif outcome.landed + sum(outcome.counts.values()) < found.numbered[after]:
+    elif (
+        outcome.landed + found.others[after] + sum(outcome.counts.values()) < found.numbered[after]
+    ):
         yield f"{said} of at least {found.numbered[after]}"
     if found.others[before] > found.others[after]:
         yield f"the host's own spans: {found.others[before]}, with it {found.others[after]}"

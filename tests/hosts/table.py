@@ -1,10 +1,17 @@
-"""The table of what became of host programs, for a terminal and for the documents."""
+"""The table of what became of host programs, for a terminal and for the README."""
 
+import re
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
+from pathlib import Path
+from typing import Final
 
+from .program import Program
 from .running import Outcome
 
+README: Final = Path(__file__).with_name("README.md")
+_BEGIN: Final = "| program | what it is about | spans | |\n|---|---|---|---|\n"
+_TABLE: Final = re.compile(re.escape(_BEGIN) + r"(?:\|.*\n)*\n[^\n]*\n")
 HEAD = ("program", "what it is about", "same?", "exit", "landed", "lost", "secs", "with")
 
 
@@ -36,6 +43,25 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     differ = sum(not each.is_same for each in outcomes)
     same = len(outcomes) - skipped - differ
     return f"{same} same, {differ} differ, {skipped} skipped"
+
+
+def write_readme(outcomes: Sequence[Outcome]) -> None:
+    """Put what became of all programs into the README."""
+    rows = "".join(f"{named(each.program)} {each.landed} | {_end(each)} |\n" for each in outcomes)
+    table = f"{_BEGIN}{rows}\n{summary(outcomes)}.\n"
+    README.write_text(_TABLE.sub(lambda _: table, README.read_text()))
+
+
+def named(program: Program) -> str:
+    """Return how a program's row of the README begins."""
+    about = program.about.replace("|", "\\|")
+    return f"| `{program.folder}/{program}` | {about} |"
+
+
+def _end(outcome: Outcome) -> str:
+    if outcome.skipped:
+        return f"not run: {outcome.skipped}"
+    return "same" if outcome.is_same else f"differs: {outcome.program.known}"
 
 
 def _row(outcome: Outcome) -> tuple[str, ...]:

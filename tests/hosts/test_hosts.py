@@ -1,5 +1,6 @@
 """Host programs show the same with and without tracegrade, and their spans land or are counted."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from .program import Program, programs
 from .pythons import Pythons
 from .running import Outcome, run_all
-from .table import lines
+from .table import README, lines, named
 
 
 def _groups() -> list[Any]:
@@ -84,6 +85,15 @@ def test_a_program_says_what_it_is_about(program: Program) -> None:
     """Its docstring says that, and how many spans it makes."""
     assert program.about
     assert program.expected is not None
+
+
+def test_the_readme_shows_them_all() -> None:
+    """Its table has a row for each program; `python -m tests.hosts --write` writes it anew."""
+    rows = [line for line in README.read_text().splitlines() if re.match(r"\| `\w+/\w+` \|", line)]
+
+    assert len(rows) == len(programs())
+    for row, program in zip(rows, programs(), strict=True):
+        assert row.startswith(named(program))
 
 
 def test_names_are_told_apart() -> None:

@@ -12,6 +12,7 @@ import functools
 import os
 import pickle
 import signal
+import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import process as pools
 from multiprocessing import context, process, util
@@ -76,6 +77,9 @@ def carry_to_children() -> None:
     util.register_after_fork(state, lambda _: _at_the_beginning_of_a_child())
     process.BaseProcess.__getstate__ = _with_ours  # type: ignore[assignment, method-assign]
     pools._WorkItem.__init__ = _submitting(pools._WorkItem.__init__)  # type: ignore[method-assign]
+    _send_at_the_end_of_celery_workers()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_send_at_the_end_of_celery_workers)
 
 
 def _with_ours(child: process.BaseProcess) -> object:
@@ -188,6 +192,18 @@ def _at_the_beginning_of_a_child() -> None:
 def _shut_down() -> None:
     for sending in state.sending:
         sending.shutdown()
+
+
+@guarded
+def _send_at_the_end_of_celery_workers() -> None:
+    """Have Celery's worker processes send their spans: they end by `os._exit` of their own."""
+    signals: Any = sys.modules.get("celery.signals")  # imported before any worker is forked
+    if signals is not None:
+        signals.worker_process_shutdown.connect(_shut_down_celery_worker, weak=False)
+
+
+def _shut_down_celery_worker(**_: object) -> None:
+    _shut_down()
 
 
 def _end_as_a_worker() -> None:

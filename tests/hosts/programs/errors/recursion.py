@@ -1,6 +1,7 @@
 """A tool that recurses to the limit, and one that is called close to it.
 
 spans: 1 or more
+speed: slow
 """
 
 import sys

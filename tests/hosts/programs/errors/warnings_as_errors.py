@@ -1,6 +1,7 @@
 """Warnings as errors, the developer's mode, and a tool that warns of its caller.
 
 spans: 5
+speed: slow
 command: python -X dev -W error program
 """
 

@@ -1,6 +1,7 @@
 """anyio on asyncio and on trio: task groups, cancel scopes, streams, threads.
 
 spans: 22
+speed: slow
 needs: trio
 """
 

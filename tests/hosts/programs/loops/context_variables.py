@@ -1,6 +1,7 @@
 """Context variables of the host: set in tools, in tasks, in threads, reset by their tokens.
 
 spans: 21
+speed: slow
 """
 
 import asyncio

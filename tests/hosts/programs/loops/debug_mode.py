@@ -1,6 +1,7 @@
 """asyncio in debug mode, on uvloop, and with a loop's own exception handler and executor.
 
 spans: 12
+speed: slow
 env: PYTHONASYNCIODEBUG=1
 command: python -X dev -W error program
 """

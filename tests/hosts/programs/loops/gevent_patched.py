@@ -1,6 +1,7 @@
 """gevent with everything patched: greenlets, timeouts, kills, and a pool.
 
 spans: 18
+speed: slow
 """
 
 from gevent import monkey

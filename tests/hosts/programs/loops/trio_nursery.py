@@ -1,6 +1,7 @@
 """trio: tools in a nursery, cancelled by a scope, in threads, and failing together.
 
 spans: 17
+speed: slow
 """
 
 import trio

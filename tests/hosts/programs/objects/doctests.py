@@ -1,6 +1,7 @@
 """doctest finds the examples of tools, and they pass.
 
 spans: 4
+speed: slow
 command: python -m doctest -v program
 """
 

@@ -3,7 +3,7 @@
 spans: 9
 speed: slow
 needs: pytest xdist
-command: python -m pytest -n 2 --dist loadfile -p no:cacheprovider -W error -q -q -rA program --override-ini addopts= --rootdir . -o python_files=*.py
+command: python -m pytest -n 2 --dist loadfile --noconftest -p no:cacheprovider -W error -q -q -rx program --override-ini addopts= --rootdir . -o python_files=*.py
 """
 
 import logging

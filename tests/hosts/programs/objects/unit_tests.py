@@ -1,6 +1,7 @@
 """unittest: tools in tests that pass, fail, are skipped, and patch them.
 
 spans: 8
+speed: slow
 """
 
 import unittest

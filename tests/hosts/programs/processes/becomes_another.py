@@ -1,6 +1,7 @@
 """A program that looks for another in the path, and becomes it.
 
 spans: 4
+speed: slow
 """
 
 import os

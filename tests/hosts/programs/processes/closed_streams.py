@@ -1,6 +1,7 @@
 """stdout and stderr closed, replaced and redirected, and a pipe whose reader has gone.
 
 spans: 8
+speed: slow
 """
 
 import contextlib

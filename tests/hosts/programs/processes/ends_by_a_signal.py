@@ -1,6 +1,7 @@
 """A server that ends in an orderly way at SIGTERM, then sends it to itself, as uvicorn does.
 
 spans: 3
+speed: slow
 """
 
 import signal

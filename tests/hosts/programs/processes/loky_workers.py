@@ -1,7 +1,6 @@
 """joblib with its loky workers and its threads: tools by cloudpickle, an exception from a worker.
 
 spans: 1 or more
-known: an exception from a loky worker does not come back, and the parent waits
 speed: slow
 """
 

@@ -1,6 +1,7 @@
 """Threads: daemons at the end, an exception in one, locals, timers, and executors at exit.
 
 spans: 15 or more
+speed: slow
 """
 
 import atexit

@@ -1,6 +1,7 @@
 """aiohttp: a server and its client in one loop; a client that leaves while a tool works.
 
 spans: 11
+speed: slow
 """
 
 import asyncio

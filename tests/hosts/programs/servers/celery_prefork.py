@@ -1,7 +1,6 @@
 """A Celery worker with prefork children, over a broker of files, stopped by SIGTERM.
 
 spans: 12
-known: spans of prefork children are lost without being counted
 speed: slow
 """
 

@@ -1,6 +1,7 @@
 """FastAPI: tools as endpoints and dependencies, background tasks, streams; its OpenAPI document.
 
 spans: 17
+speed: slow
 """
 
 import json

@@ -1,6 +1,7 @@
 """A gRPC server in threads: unary and streamed methods, a status that is set, a broken stream.
 
 spans: 11
+speed: slow
 """
 
 from concurrent.futures import ThreadPoolExecutor

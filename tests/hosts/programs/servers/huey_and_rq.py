@@ -1,6 +1,7 @@
 """huey and rq: tasks in a queue in memory, retried and failing; names by which workers find them.
 
 spans: 11
+speed: slow
 """
 
 import logging

@@ -1,6 +1,7 @@
 """SQLAlchemy with asyncio: a lazy attribute that may not load outside of its greenlet.
 
 spans: 9
+speed: slow
 """
 
 import asyncio

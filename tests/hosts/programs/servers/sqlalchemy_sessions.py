@@ -1,6 +1,7 @@
 """SQLAlchemy: lazy attributes, detached and expired objects, queries as values; its SQL.
 
 spans: 0 or more
+speed: slow
 """
 
 from sqlalchemy import ForeignKey, create_engine, event, select

@@ -1,6 +1,7 @@
 """Programs from -c, from stdin, by runpy, by exec: their functions have no source file.
 
 spans: 15
+speed: slow
 """
 
 import runpy

@@ -1,6 +1,7 @@
 """python -I, which reads no PYTHONPATH and no user site.
 
 spans: 3
+speed: slow
 command: python -I program
 """
 

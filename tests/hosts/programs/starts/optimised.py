@@ -1,6 +1,7 @@
 """python -OO, without docstrings and asserts.
 
 spans: 3
+speed: slow
 command: python -OO program
 """
 

@@ -1,6 +1,7 @@
 """A zip application: its modules come out of an archive.
 
 spans: 3
+speed: slow
 """
 
 import subprocess

@@ -1,6 +1,7 @@
 """unittest.mock: a mock records each look that is taken at it.
 
 spans: 5
+speed: slow
 """
 
 from unittest import mock

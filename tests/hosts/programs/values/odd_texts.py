@@ -1,6 +1,7 @@
 """Lone surrogates, NUL, escapes and names of every kind, as values and as names.
 
 spans: 21
+speed: slow
 """
 
 import os

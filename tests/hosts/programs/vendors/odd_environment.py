@@ -1,6 +1,7 @@
 """Variables of the SDK with values that mean nothing: the host neither ends nor waits.
 
 spans: 0 or more
+speed: slow
 """
 
 import os

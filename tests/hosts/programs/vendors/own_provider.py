@@ -1,6 +1,7 @@
 """A host with a TracerProvider, a sampler, a processor and an exporter of its own, before init.
 
 spans: 3
+speed: slow
 says: tracegrade: the program's TracerProvider keeps the last 128 attributes
 """
 

@@ -1,6 +1,7 @@
 """A host that sets its own TracerProvider after init, and adds a processor to the one in force.
 
 spans: 3
+speed: slow
 says: Overriding of current TracerProvider is not allowed
 """
 

@@ -1,6 +1,7 @@
 """tracegrade run: arguments, exit code, stdin and the environment that the host sees.
 
 spans: 3
+speed: slow
 mode: run
 says: tracegrade: .*
 """

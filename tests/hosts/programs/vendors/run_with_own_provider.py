@@ -1,7 +1,7 @@
 """tracegrade run: a host that sets its own provider, and has a sitecustomize-like start of its own.
 
 spans: 3
-known: of the spans of the host one does not land
+speed: slow
 says: tracegrade: .*
 mode: run
 """
