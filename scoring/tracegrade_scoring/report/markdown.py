@@ -57,6 +57,8 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
     yield from table("Readiness", CARD_HEADINGS, cards)
     yield from bullets("What stands out", list(map(spelled_out, findings(agent))))
     yield from table("Scores", _metric_headings(agent), map(_metric_cells, agent.rows))
+    if agent.change_note:
+        yield from ("", f"- {escape(agent.change_note)}")
     yield from table(
         "Reliability over repeated attempts",
         ("release", "k", "at least one of k succeeds", "all k succeed", "from"),
@@ -113,7 +115,7 @@ def _metric_cells(row: MetricRow) -> tuple[str, ...]:
     cells = (escape(row.metric.label), *map(_cell, row.cells))
     if len(row.cells) == 1:
         return cells
-    verdict = f" ({row.verdict_words})" if row.verdict else ""
+    verdict = f" ({row.verdict})" if row.verdict else ""
     return (*cells, f"{row.difference}{verdict}")
 
 

@@ -74,6 +74,9 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
     for columns in _columns_that_fit(agent, width):
         yield _metric_table(agent, columns, _widths(agent, width))
         yield Text()
+    if agent.change_note:
+        yield bullets([agent.change_note]) or ""
+        yield Text()
     yield from section("Reliability over repeated attempts", _pass_table(agent))
     if agent.pass_notes:
         yield bullets(agent.pass_notes) or ""
@@ -176,7 +179,7 @@ def _cell(cell: Cell) -> Text:
 def _difference(row: MetricRow) -> Text:
     text = Text(row.difference, style=VERDICT_STYLES.get(row.verdict, ""))
     if row.verdict:
-        text.append(f"\n{row.verdict_words}", style="dim")
+        text.append(f"\n{row.verdict}", style="dim")
     return text
 
 

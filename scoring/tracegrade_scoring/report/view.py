@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from tracegrade_scoring.compare.differences import Row
 from tracegrade_scoring.compare.model import Comparisons
-from tracegrade_scoring.compare.view import CohortView, cohort_view
+from tracegrade_scoring.compare.view import CORRECTED, CohortView, cohort_view
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
 from tracegrade_scoring.report.attempts_view import PassRow, pass_notes, pass_rows
@@ -21,8 +22,10 @@ from tracegrade_scoring.report.uncalibrated import UNCALIBRATED
 
 METRICS_NAMED = 3
 """Metrics named where there is little room."""
-VERDICT_WORDS = {"better": "better", "worse": "worse", "unclear": "may be chance"}
-"""The text of each verdict."""
+OVER_BOTH = (
+    "Changes are those of the tasks that both releases ran, as `compare` shows them; they need "
+    "not be the difference between two columns, which are over all runs."
+)
 EFFORT = "Effort"
 RUNS = Metric("runs", "Runs", "Outcome", "How often the agent ran.", Scale.NUMBER, better=0)
 ERRORS = Metric(
@@ -70,15 +73,24 @@ class MetricRow:
     metric: Metric
     cells: tuple[Cell, ...]
     """One for each release."""
-    difference: str = ""
-    """From the release before the last to the last; '' if either has no value."""
-    verdict: str = ""
-    """better | worse (both surely) | unclear (it may be chance) | ''."""
+    compared: Row | None = None
+    """What the comparison of the last two releases says; None if it is silent on this metric."""
 
     @property
-    def verdict_words(self) -> str:
-        """The verdict as text."""
-        return VERDICT_WORDS.get(self.verdict, "")
+    def difference(self) -> str:
+        """By how much it changed, over the tasks that both ran; '' if that is not known."""
+        return self.compared.change if self.compared else ""
+
+    @property
+    def verdict(self) -> str:
+        """What it means: better | worse | changed | may be chance | too few tasks | ..."""
+        return self.compared.verdict if self.compared else ""
+
+    @property
+    def is_over_all_runs(self) -> bool:
+        """Whether the comparison is between just the values that stand in the columns."""
+        sides = tuple(cell.value for cell in self.cells[-2:])
+        return self.compared is None or sides == (self.compared.base, self.compared.candidate)
 
 
 class Unmeasured(NamedTuple):
@@ -135,6 +147,8 @@ class AgentView:
     """Is the newest release better than the one before? Or why nobody can tell."""
     change: CohortView | None
     """The two beside each other; None where they cannot be compared."""
+    change_note: str
+    """What `difference` of the rows is over; '' if it is the difference of what stands beside."""
     rows: tuple[MetricRow, ...]
     """What every report shows."""
     more_rows: tuple[MetricRow, ...]
@@ -211,6 +225,7 @@ def release_label(release: Release) -> str:
 def _agent_view(name: str, releases: tuple[Release, ...], change: CohortView | None) -> AgentView:
     names = {name for release in releases for name in release.metrics}
     metrics, others = main_metrics(names), more_metrics(names)
+    rows = _main_rows(metrics, releases, change)
     more_rows = [_metric_row(metric, releases, change) for metric in others]
     valued = {name for release in releases for name in _valued(release)}
     labels = tuple(release_label(release) for release in releases)
@@ -220,7 +235,8 @@ def _agent_view(name: str, releases: tuple[Release, ...], change: CohortView | N
         labels=labels,
         answer=_answer(labels, releases, change),
         change=change,
-        rows=_main_rows(metrics, releases, change),
+        change_note="" if all(row.is_over_all_runs for row in (*rows, *more_rows)) else OVER_BOTH,
+        rows=rows,
         more_rows=tuple(filter(_has_value, more_rows)),
         empty_rows=len(names - valued),
         passes=tuple(
@@ -250,7 +266,7 @@ def _main_rows(
     rows = [_runs_row(releases)]
     for metric in metrics:
         rows += [_metric_row(metric, releases, change), *_axis_rows(metric, releases)]
-    return tuple(filter(_has_value, (*rows, _errors_row(releases), _tokens_row(releases))))
+    return tuple(filter(_has_value, (*rows, _errors_row(releases), _tokens_row(releases, change))))
 
 
 def _valued(release: Release) -> set[str]:
@@ -265,14 +281,11 @@ def _has_value(row: MetricRow) -> bool:
 def _metric_row(
     metric: Metric, releases: Sequence[Release], change: CohortView | None
 ) -> MetricRow:
-    scores = [release.metrics.get(metric.name) for release in releases]
     cells = tuple(
         _score_cell(metric, release.metrics.get(metric.name), _definition(metric, release))
         for release in releases
     )
-    values = [None if score is None else score.value for score in scores]
-    difference, verdict = _difference(metric, values), _verdict(metric, scores, change)
-    return MetricRow(metric, cells, difference, verdict)
+    return MetricRow(metric, cells, _compared_row(metric, change))
 
 
 def _definition(metric: Metric, release: Release) -> str:
@@ -307,31 +320,15 @@ def _axis_rows(metric: Metric, releases: Sequence[Release]) -> Iterable[MetricRo
         literal = releases[0].options.literal
         counts = "without missed decision points" if literal else ""
         cells = tuple(Cell(words.axis(value), counts=counts) for value in values)
-        yield MetricRow(AXIS, cells, _difference(AXIS, values))
+        yield MetricRow(AXIS, cells)
 
 
-def _difference(metric: Metric, values: Sequence[float | None]) -> str:
-    if len(values) < 2 or values[-2] is None or values[-1] is None:
-        return ""
-    return words.difference(values[-1] - values[-2], metric.scale)
-
-
-def _verdict(metric: Metric, scores: Sequence[Score | None], change: CohortView | None) -> str:
-    """Return whether the last release is surely better than the one before, as the answer says.
-
-    A change of all runs that goes another way than that of the tasks which both ran is unclear;
-    what the answer does not go by has no verdict.
-    """
-    base, candidate = (None, *scores)[-2:]
-    if base is None or candidate is None or not metric.better or change is None:
-        return ""
-    if metric.label not in {row.label for row in change.rows}:
-        return ""
-    if base.value is None or candidate.value is None or base.value == candidate.value:
-        return ""
-    way = "better" if (candidate.value > base.value) == (metric.better > 0) else "worse"
-    sure = change.changed.better if way == "better" else change.changed.worse
-    return way if metric in sure else "unclear"
+def _compared_row(metric: Metric, change: CohortView | None) -> Row | None:
+    """Return what the comparison says of a metric, of which a judge's may be corrected."""
+    if change is None:
+        return None
+    labels = {metric.label, f"{metric.label}{CORRECTED}"}
+    return next((row for row in (*change.rows, *change.more_rows) if row.label in labels), None)
 
 
 def _runs_row(releases: Sequence[Release]) -> MetricRow:
@@ -362,10 +359,10 @@ def _errors_row(releases: Sequence[Release]) -> MetricRow:
         runs = release.runs
         return f"{runs.errors:,} of {words.count(runs.tool_calls, 'call')}"
 
-    return _usage_row(ERRORS, releases, share, counts)
+    return MetricRow(ERRORS, _usage_cells(ERRORS, releases, share, counts))
 
 
-def _tokens_row(releases: Sequence[Release]) -> MetricRow:
+def _tokens_row(releases: Sequence[Release], change: CohortView | None) -> MetricRow:
     def per_run(release: Release) -> float | None:
         runs = release.runs
         tokens = (runs.input_tokens or 0) + (runs.output_tokens or 0)
@@ -377,21 +374,20 @@ def _tokens_row(releases: Sequence[Release]) -> MetricRow:
             return "no model call reported tokens"
         return f"{words.number(runs.input_tokens)} in, {words.number(runs.output_tokens)} out"
 
-    return _usage_row(TOKENS, releases, per_run, counts)
+    cells = _usage_cells(TOKENS, releases, per_run, counts)
+    return MetricRow(TOKENS, cells, _compared_row(TOKENS, change))
 
 
-def _usage_row(
+def _usage_cells(
     metric: Metric,
     releases: Sequence[Release],
     value: Callable[[Release], float | None],
     counts: Callable[[Release], str],
-) -> MetricRow:
-    values = [value(release) for release in releases]
-    cells = tuple(
-        Cell(words.amount(number, metric.scale), counts=counts(release))
-        for number, release in zip(values, releases, strict=True)
+) -> tuple[Cell, ...]:
+    return tuple(
+        Cell(words.amount(value(release), metric.scale), counts=counts(release))
+        for release in releases
     )
-    return MetricRow(metric, cells, _difference(metric, values))
 
 
 def _mode_order(row: ModeOutcome) -> tuple[bool, int, str]:

@@ -89,15 +89,32 @@ def test_programs_get_the_answer_in_addition(report: Report) -> None:
     assert [goal["sub_goal"] for goal in compared["skipped_sub_goals"]] == ["pay"]
 
 
-def test_only_sure_changes_have_a_colour(two: Tables) -> None:
-    """Of the metrics with a difference, those that the answer names and no others."""
+def test_changes_are_those_of_the_comparison(two: Tables) -> None:
+    """Number and word are what `compare` says, whatever all runs of either release come to."""
     for metric in ("tsa", "success"):
         for release, value in (("1.0", 0.7), ("1.1", 0.9)):
             two.release(metric, value, release=release, low=value - 0.01, high=value + 0.01)
     (agent,) = agent_views(two.report())
 
-    verdicts = {row.metric.name: row.verdict for row in agent.rows if row.verdict}
-    assert verdicts == {"tsa": "better", "success": "unclear"}
+    found = read_comparisons(two.con, "lake", "1.0", "1.1")
+    compared = {row.label: row for row in cohort_view(found.cohorts[0], found).rows}
+    shown = {row.metric.label: row for row in agent.rows if row.verdict}
+    assert {name: row.verdict for name, row in shown.items()} == {
+        "Success": "may be chance", "Tool-selection accuracy": "better",
+    }  # fmt: skip
+    assert shown["Tool-selection accuracy"].difference == "+40.0 pts"
+    for name, row in shown.items():
+        assert (row.difference, row.verdict) == (compared[name].change, compared[name].verdict)
+
+
+def test_changes_over_other_runs_than_the_columns_say_so(two: Tables) -> None:
+    """Values of all runs beside a change of common tasks would not add up without a word."""
+    two.release("tsa", 0.7, release="1.0")
+    two.release("tsa", 0.9, release="1.1")
+
+    for page in pages(two.report()):
+        text = " ".join(re.sub(r"<[^>]*>", "", page).split())
+        assert re.search("over the tasks that both ran|of the tasks that both releases ran", text)
 
 
 def test_one_release_has_none_to_compare_it_with(tables: Tables) -> None:

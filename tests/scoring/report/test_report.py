@@ -299,7 +299,7 @@ def test_every_format_says_the_same(sample_report: Report) -> None:
         for fact in (
             "41.7%",
             "27 of 60 decisions",
-            "+20.8 pts",
+            "+55.0 pts",
             "check_empty was offered and costs 1, not 20",
             "hardly ever changed its plan after a failure: after 0 of 3 failed calls",
             "never worked on the critical sub-goal 'disk-space'",
