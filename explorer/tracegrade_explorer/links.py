@@ -68,7 +68,7 @@ def counted(**names: str | None) -> str:
 
 
 def with_findings(**names: str | None) -> str:
-    """Return the address of the list of those of them that show a failure mode."""
+    """Return the address of the list of those of them in which something was found."""
     given = {key: (name,) for key, name in names.items()}
     return runs(Filter(given, {"findings": Range(low=1.0)}, counted=True))
 

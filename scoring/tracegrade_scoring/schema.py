@@ -134,10 +134,15 @@ DECISIONS: Final = Table(
             "offered); empty if none.",
         ),
         Column(
+            "step_trajectory_id",
+            TEXT,
+            "Trajectory of the agent that made the first call: the attempt's own or a "
+            "sub-agent's; NULL if no call was made.",
+        ),
+        Column(
             "step_index",
             INTEGER,
-            "Step of the first call, in the trajectory of the agent that made it; NULL if no call "
-            "was made.",
+            "Step of the first call in that trajectory; NULL if no call was made.",
         ),
         Column("span_id", TEXT, "Span of the first call; NULL if no call was made."),
         Column("reason", TEXT, "Why it is wrong, unknown or not counted; NULL if correct."),

@@ -51,6 +51,10 @@ def outcome_cell(row: Row) -> ListCell:
     return ListCell(MARKS[outcome], known)
 
 
-def findings_text(row: Row) -> str:
-    """Return the failure modes that a run shows."""
-    return ", ".join(map(words.mode, row["failures"]))
+def findings_cell(row: Row) -> ListCell:
+    """Return how much was found in a run, as its page lists it, and which failure modes."""
+    count = row["finding_count"]
+    if not count and not row["scored"]:
+        return ListCell(words.NOTHING, UNSCORED)
+    modes = [words.mode(mode) for mode in row["failures"] if mode != "unclassified"]
+    return ListCell(" · ".join((words.number(count), ", ".join(modes))) if modes else str(count))

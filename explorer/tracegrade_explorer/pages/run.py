@@ -127,6 +127,7 @@ def _view(
     steps = {step.step_index: step for step in timeline.steps}
     goals = outcomes(timeline)
     children = rows["run_children"]
+    agents = {child["trajectory_id"]: child["agent_name"] for child in children}
     return {
         "run": timeline.run,
         "view": view,
@@ -138,7 +139,7 @@ def _view(
         "shown": len(shown),
         "findings": findings(timeline),
         "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
-        "scores": score_rows(timeline, view, rows["run_evidence"]),
+        "scores": score_rows(timeline, view, rows["run_evidence"], agents),
         "changes": plan_changes((row["step_index"], row["plan"]) for row in rows["run_plans"]),
         "graph": sub_goal_graph(goals) if 1 < len(goals) <= DRAWN_GOALS else None,
         "children": children,

@@ -25,7 +25,7 @@ from tracegrade_explorer.filters.typed import typed_pairs
 from tracegrade_explorer.pages.cells import (
     ALL_METRICS,
     ListCell,
-    findings_text,
+    findings_cell,
     metric_cell,
     metric_of,
     outcome_cell,
@@ -55,7 +55,7 @@ LABELS: Final = {
     "tokens": "Tokens",
     "cost_usd": "Cost, USD",
     "duration_ms": "Duration, ms",
-    "findings": "Failure modes",
+    "findings": "Findings",
 }
 """Of keys; a metric has its own."""
 SORTED: Final = (("steps", "Steps"), ("errors", "Failed"), ("cost_usd", "Cost"))
@@ -249,7 +249,7 @@ def _row(row: Row, wanted: Filter) -> dict[str, Any]:
         "cost": ListCell(words.NOTHING, "no prices")
         if row["cost_usd"] is None
         else ListCell(f"{row['cost_usd']:.4f}"),
-        "findings": findings_text(row),
+        "findings": findings_cell(row),
         "request": row["request"] or "",
     }
 

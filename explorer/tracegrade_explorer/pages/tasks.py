@@ -115,8 +115,19 @@ def _decision(row: Row) -> dict[str, Any]:
         "share": words.amount(row["correct"] / row["times"], Scale.SHARE),
         "drawn": bar(row["correct"] / row["times"]),
         "instead": words.name(row["instead"], ""),
-        "href": links.run(example, step=row["step_index"]) if example else "",
+        "arguments": _wrong_arguments(row),
+        "href": links.run(row["example_step_run"] or example, step=row["step_index"])
+        if example
+        else "",
     }
+
+
+def _wrong_arguments(row: Row) -> str:
+    """Return how often the right tool had wrong arguments, and what was most often wrong."""
+    if not row["wrong_arguments"]:
+        return ""
+    times = words.count(row["wrong_arguments"], "time")
+    return f"wrong arguments {times}, most often: {words.line(row['argument_reason'] or '?')}"
 
 
 def _goal(task_id: str, row: Row) -> SubGoalOutcome:

@@ -12,9 +12,11 @@
 -- Order:
 --   bin
 SELECT
-  greatest(
-    0, least($bins - 1, floor((measured - $low) / ($high - $low) * $bins))
-  )::INTEGER AS bin,
+  -- `least` and `greatest` pass over NULL, which is no value of any part.
+  CASE
+    WHEN measured IS NOT NULL
+      THEN greatest(0, least($bins - 1, floor((measured - $low) / ($high - $low) * $bins)))
+  END::INTEGER AS bin,
   count(*) AS runs
 FROM matching_runs
 WHERE measured IS NULL OR measured BETWEEN $low AND $high

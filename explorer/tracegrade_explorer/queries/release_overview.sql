@@ -12,7 +12,7 @@
 --   release      VARCHAR    NULL if not sent.
 --   runs         BIGINT     At least 1.
 --   failed       BIGINT     Of these, failed.
---   findings     BIGINT     Of these, with a failure mode.
+--   findings     BIGINT     Those in which something was found.
 --   first_start  TIMESTAMP  UTC; NULL if no start is known.
 --   last_start   TIMESTAMP  Likewise.
 --   success      DOUBLE     Share that succeeded, by sample weight; NULL if not known.
@@ -28,7 +28,7 @@ WITH counted AS (
     release::VARCHAR AS release,
     count(*) AS runs,
     count(*) FILTER (WHERE outcome = 'failed') AS failed,
-    count(*) FILTER (WHERE len(failures) > 0) AS findings,
+    count(*) FILTER (WHERE finding_count > 0) AS findings,
     min(start_time) AS first_start,
     max(start_time) AS last_start
   FROM run_index

@@ -1,6 +1,8 @@
 -- What is known of each run of some dates but its scores, one narrow row each, the newest first.
 --
 -- Reads:
+--   decisions
+--   failed_calls
 --   failures
 --   run_places
 --   superseded_runs
@@ -36,7 +38,8 @@
 --   duration_ms           DOUBLE     End less start.
 --   dialects              VARCHAR[]  Ways of writing spans by which its spans were read, sorted.
 --   failures              VARCHAR[]  Failure modes that it shows, sorted; empty if none.
---   finding_count         INTEGER    How many these are.
+--   finding_count         INTEGER    What its page lists: wrong and missed decisions, failed calls
+--                                    and failure modes, at its sub-agents' steps, too.
 --   request               VARCHAR    First 200 characters of what the user asked; NULL if unknown.
 -- Order:
 --   seq
@@ -46,6 +49,39 @@ WITH modes AS (
     list(DISTINCT mode ORDER BY mode) AS failures
   FROM failures
   WHERE date BETWEEN $first_date AND $last_date
+  GROUP BY trajectory_id
+),
+
+found AS (
+  SELECT
+    trajectory_id,
+    step_trajectory_id
+  FROM decisions
+  WHERE date BETWEEN $first_date AND $last_date AND counted AND NOT correct
+  UNION ALL
+  SELECT
+    trajectory_id,
+    step_trajectory_id
+  FROM failed_calls
+  WHERE date BETWEEN $first_date AND $last_date
+  UNION ALL
+  SELECT
+    trajectory_id,
+    step_trajectory_id
+  FROM failures
+  WHERE date BETWEEN $first_date AND $last_date AND mode <> 'unclassified'
+),
+
+findings AS (
+  SELECT
+    trajectory_id,
+    count(*) AS finding_count
+  FROM (
+    SELECT trajectory_id FROM found
+    UNION ALL
+    SELECT step_trajectory_id AS trajectory_id FROM found
+    WHERE step_trajectory_id <> trajectory_id
+  ) AS of_runs
   GROUP BY trajectory_id
 ),
 
@@ -96,11 +132,12 @@ SELECT
   runs.duration_ms,
   coalesce(runs.dialects, []) AS dialects,
   coalesce(modes.failures, []) AS failures,
-  coalesce(len(modes.failures), 0)::INTEGER AS finding_count,
+  coalesce(findings.finding_count, 0)::INTEGER AS finding_count,
   left(runs.user_input, 200) AS request
 FROM runs
 INNER JOIN run_places ON runs.trajectory_id = run_places.trajectory_id
 LEFT JOIN scored_runs ON runs.trajectory_id = scored_runs.trajectory_id
 LEFT JOIN modes ON runs.trajectory_id = modes.trajectory_id
+LEFT JOIN findings ON runs.trajectory_id = findings.trajectory_id
 LEFT JOIN superseded_runs ON runs.trajectory_id = superseded_runs.trajectory_id
 ORDER BY run_places.seq;

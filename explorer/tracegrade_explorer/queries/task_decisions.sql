@@ -9,13 +9,17 @@
 --   $task_id  VARCHAR  The task.
 -- Columns:
 --   decision       VARCHAR  Its name; NULL if it has none. One row for each and expected_tool.
---   expected_tool  VARCHAR  NULL if any tool with an effect is right.
---   times          BIGINT   Decision points that count; at least 1.
---   correct        BIGINT   Of these, right.
---   missed         BIGINT   Of these, without any call.
---   instead        VARCHAR  What was picked most often of what was wrong; NULL if nothing was.
---   example        VARCHAR  A run that went wrong there; NULL if none did.
---   step_index     INTEGER  Where, in that run; NULL where no call was made.
+--   expected_tool     VARCHAR  NULL if any tool with an effect is right.
+--   times             BIGINT   Decision points that count; at least 1.
+--   correct           BIGINT   Of these, right.
+--   missed            BIGINT   Of these, without any call.
+--   wrong_arguments   BIGINT   Of these, the tool was right and its arguments were wrong.
+--   argument_reason   VARCHAR  What was most often wrong about them; NULL if nothing was.
+--   instead           VARCHAR  What else was picked most often where it was wrong; NULL if nothing
+--                              was.
+--   example           VARCHAR  A run that went wrong there; NULL if none did.
+--   example_step_run  VARCHAR  It, or the run of its sub-agent that made the call; NULL likewise.
+--   step_index        INTEGER  Where, in that run; NULL where no call was made.
 -- Order:
 --   mean place among the decisions of a run, decision, expected_tool
 SELECT
@@ -24,9 +28,16 @@ SELECT
   count(*) AS times,
   count(*) FILTER (WHERE correct) AS correct,
   count(*) FILTER (WHERE missed) AS missed,
-  mode(picked_tool) FILTER (WHERE NOT correct AND picked_tool IS NOT NULL) AS instead,
+  count(*) FILTER (WHERE NOT correct AND failed_criteria = ['b']) AS wrong_arguments,
+  mode(reason) FILTER (WHERE NOT correct AND failed_criteria = ['b']) AS argument_reason,
+  mode(picked_tool)
+  FILTER (WHERE NOT correct AND picked_tool IS NOT NULL AND failed_criteria <> ['b'])
+    AS instead,
   min(trajectory_id) FILTER (WHERE NOT correct) AS example,
-  arg_min(step_index, trajectory_id) FILTER (WHERE NOT correct) AS step_index
+  first(step_trajectory_id ORDER BY trajectory_id, decision_index) FILTER (WHERE NOT correct)
+    AS example_step_run,
+  first(step_index ORDER BY trajectory_id, decision_index) FILTER (WHERE NOT correct)
+    AS step_index
 FROM decisions
 WHERE
   task_id = $task_id

@@ -12,7 +12,7 @@
 --   runs           BIGINT     At least 1; those that do not count are left out.
 --   succeeded      BIGINT     Of these.
 --   failed         BIGINT     Of these; of the rest it is not known.
---   findings       BIGINT     Of these, with a failure mode.
+--   findings       BIGINT     Those in which something was found.
 --   tsa            DOUBLE     Mean over runs, each counted once; NULL if not measured.
 --   last_start     TIMESTAMP  UTC; NULL if no start is known.
 -- Order:
@@ -29,7 +29,7 @@ SELECT
   count(*) AS runs,
   count(*) FILTER (WHERE outcome = 'succeeded') AS succeeded,
   count(*) FILTER (WHERE outcome = 'failed') AS failed,
-  count(*) FILTER (WHERE len(failures) > 0) AS findings,
+  count(*) FILTER (WHERE finding_count > 0) AS findings,
   avg(tsa) AS tsa,
   max(start_time) AS last_start
 FROM run_index

@@ -7,6 +7,7 @@ from tracegrade_explorer import links
 from tracegrade_explorer.charts import MapStep
 from tracegrade_explorer.shelf.snapshot import Row
 from tracegrade_scoring.metrics import FAILURE_MODES
+from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
 from tracegrade_scoring.report.model import SubGoalOutcome
 from tracegrade_scoring.timeline.model import Step, Timeline
@@ -42,14 +43,19 @@ class RunFinding(NamedTuple):
     """What scoring found, and at which step."""
 
     sentence: str
-    step: int | None
-    """None: a call that was expected and not made."""
+    step: str
+    """In words; '' for a call that was expected and not made."""
+    href: str
+    """Of the step, which may be one of a sub-agent."""
 
 
 class Evidence(NamedTuple):
     """A step that a score was counted from."""
 
-    step: int
+    step: str
+    """In words."""
+    href: str
+    """Of the step, which may be one of a sub-agent."""
     mark: str
     """✓ ✗ or ''."""
 
@@ -67,7 +73,26 @@ class ScoreRow(NamedTuple):
 
 def findings(timeline: Timeline) -> list[RunFinding]:
     """Return what was found, in the order of steps, then what belongs to none."""
-    return [RunFinding(mark_sentence(mark), mark.step_index) for mark in timeline.marks]
+    run_id = timeline.run.trajectory_id
+    return [
+        RunFinding(
+            mark_sentence(mark),
+            *_place(run_id, mark.step_trajectory_id, mark.step_index, mark.step_agent),
+        )
+        for mark in timeline.marks
+    ]
+
+
+def _place(
+    run_id: str, step_trajectory_id: str | None, step_index: int | None, agent: str | None
+) -> tuple[str, str]:
+    """Return a step in words and its address: with its agent where it is one of a sub-agent."""
+    if step_index is None:
+        return "", ""
+    if step_trajectory_id in {None, run_id}:
+        return f"s{step_index}", f"#s{step_index}"
+    whose = words.name(agent, "sub-agent")
+    return f"{whose} s{step_index}", links.run(step_trajectory_id or "", step=step_index)
 
 
 def shown_steps(
@@ -107,13 +132,29 @@ def map_steps(views: Iterable[StepView]) -> Iterator[MapStep]:
         yield MapStep(view.index, kind if kind.isidentifier() else "other", height, title)
 
 
-def score_rows(timeline: Timeline, view: TimelineView, rows: Iterable[Row]) -> list[ScoreRow]:
-    """Return the scores that have a value, or failed, with the steps they were counted from."""
+def score_rows(
+    timeline: Timeline,
+    view: TimelineView,
+    rows: Iterable[Row],
+    agents: Mapping[str | None, str | None],
+) -> list[ScoreRow]:
+    """Return the scores that have a value, or failed, with the steps they were counted from.
+
+    Args:
+        timeline: The run.
+        view: The same in words.
+        rows: Of `run_evidence`.
+        agents: Names of its sub-agents by the ids of their runs.
+    """
     by_about: dict[str, list[Evidence]] = {}
     for row in rows:
         if row["step_index"] is not None:
             mark = {True: "✓", False: "✗", None: ""}[row["good"]]
-            by_about.setdefault(row["about"], []).append(Evidence(row["step_index"], mark))
+            place = _place(
+                timeline.run.trajectory_id, row["step_trajectory_id"], row["step_index"],
+                agents.get(row["step_trajectory_id"]),
+            )  # fmt: skip
+            by_about.setdefault(row["about"], []).append(Evidence(*place, mark))
     names = {score.metric: score for score in timeline.scores}
     shown = [
         metric

@@ -210,6 +210,8 @@ class WrongDecision:
     times: int
     runs: int
     trajectory_id: str
+    step_trajectory_id: str | None
+    """The run of the agent that made the call; None where missed."""
     step_index: int | None
     span_id: str | None
 
@@ -310,6 +312,8 @@ class ModeOutcome:
     runs: int
     failed_runs: int
     trajectory_id: str
+    step_trajectory_id: str | None
+    """That run, or its sub-agent's, of the step."""
     step_index: int | None
     span_id: str | None
     detail: str | None

@@ -123,6 +123,7 @@ class ModeRow(NamedTuple):
     """The first run that shows it, with the step."""
     detail: str
     trajectory_id: str
+    """Of the agent whose step it is."""
     step_index: int | None
 
     @property
@@ -406,14 +407,15 @@ def _mode_rows(release: Release) -> Iterable[ModeRow]:
     for row in sorted(release.failure_modes, key=_mode_order):
         score = release.metrics.get(row.mode)
         step = "" if row.step_index is None else f", step {row.step_index}"
+        example = row.step_trajectory_id or row.trajectory_id
         yield ModeRow(
             release_label(release),
             words.mode(row.mode),
             words.amount(score.value, Scale.SHARE) if score else words.NOTHING,
             f"{_of_known(row, score)}, {row.failed_runs:,} failed",
-            words.name(row.trajectory_id) + step,
+            words.name(example) + step,
             words.line(row.detail) if row.detail else "",
-            row.trajectory_id,
+            example,
             row.step_index,
         )
 

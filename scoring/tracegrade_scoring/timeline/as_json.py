@@ -21,6 +21,7 @@ def render_json(timeline: Timeline) -> str:
             for step in timeline.steps
         ],
         "missed": [mark._asdict() for mark in timeline.marks_at(None)],
+        "found_in_sub_agents": [mark._asdict() for mark in timeline.marks_of_sub_agents()],
         "sub_goals": [goal._asdict() for goal in timeline.sub_goals],
     }
     return json.dumps(document, indent=2, default=_text) + "\n"

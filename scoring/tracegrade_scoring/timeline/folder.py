@@ -27,10 +27,9 @@ MOST_RUNS: Final = 200
 
 _NAMED: Final = "SELECT trajectory_id FROM named_runs"
 _OF_RUN: Final = f"trajectory_id IN ({_NAMED})"
+_OF_STEP: Final = f"{_OF_RUN} OR step_trajectory_id IN ({_NAMED})"
 _ROWS: Final[Mapping[str, str]] = {
-    "decisions": _OF_RUN,
-    "failed_calls": f"step_trajectory_id IN ({_NAMED})",
-    "failures": f"{_OF_RUN} OR step_trajectory_id IN ({_NAMED})",
+    **dict.fromkeys(("decisions", "failed_calls", "failures"), _OF_STEP),
     "observed_step_scores": _OF_RUN,
     "steps": _OF_RUN,
     "sub_goals": _OF_RUN,

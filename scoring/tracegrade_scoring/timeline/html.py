@@ -7,7 +7,7 @@ from jinja2 import Template
 
 from tracegrade_scoring.rendering.page import RunPage, no_page, page_style, page_template
 from tracegrade_scoring.timeline.model import Timeline
-from tracegrade_scoring.timeline.view import timeline_view
+from tracegrade_scoring.timeline.view import LOOSE_TITLE, SUB_AGENTS_TITLE, timeline_view
 
 LONG: Final = 400
 """A text with more characters is folded away; a page opens it without a script."""
@@ -35,6 +35,8 @@ def render_html(timeline: Timeline, home: str = "", template: Template | None = 
         home=home,
         lake=timeline.lake,
         long=LONG,
+        loose_title=LOOSE_TITLE,
+        sub_agents_title=SUB_AGENTS_TITLE,
         style=page_style(own.read_text("utf-8")),
         view=timeline_view(timeline),
     )

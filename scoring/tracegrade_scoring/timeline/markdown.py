@@ -6,7 +6,12 @@ from tracegrade.terminal.visible import visible
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.markup import bullets, code, escape, table
 from tracegrade_scoring.timeline.model import Timeline
-from tracegrade_scoring.timeline.view import StepView, timeline_view
+from tracegrade_scoring.timeline.view import (
+    LOOSE_TITLE,
+    SUB_AGENTS_TITLE,
+    StepView,
+    timeline_view,
+)
 
 CHARACTERS = 300
 """Characters shown of one text, since a table has no room for more; HTML and JSON have all."""
@@ -26,7 +31,8 @@ def _lines(timeline: Timeline) -> Iterator[str]:
     yield from table("Steps", headings, map(_step_cells, view.steps))
     if view.more_steps:
         yield from ("", f"{view.more_steps:,} more steps are not shown.")
-    yield from bullets("Calls that were expected and not made", view.loose_marks)
+    yield from bullets(LOOSE_TITLE, view.loose_marks)
+    yield from bullets(SUB_AGENTS_TITLE, [mark.line for mark in view.sub_agent_marks])
     for title, rows in (("Sub-goals", view.sub_goals), ("Scores", view.scores)):
         yield from table(title, ("", "", ""), (tuple(map(escape, row)) for row in rows))
     yield from bullets("Not scored, and why", view.unscored)

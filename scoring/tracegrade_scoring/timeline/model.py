@@ -78,7 +78,11 @@ class Mark(NamedTuple):
     """What scoring found at a step."""
 
     step_index: int | None
-    """None where it belongs to no step: a call that was not made."""
+    """None where it belongs to no step, as a call that was not made."""
+    step_trajectory_id: str | None
+    """Whose step it is: the run's own, or a sub-agent's; None without one."""
+    step_agent: str | None
+    """Name of that sub-agent; None if it is the run's own, or has none."""
     what: str
     """wrong_decision | missed_decision | a failure mode."""
     name: str | None
@@ -128,8 +132,18 @@ class Timeline:
     sub_goals: tuple[RunSubGoal, ...]
 
     def marks_at(self, step_index: int | None) -> list[Mark]:
-        """Return what was found at one step, or at none."""
-        return [mark for mark in self.marks if mark.step_index == step_index]
+        """Return what was found at one step of its own, or at none."""
+        own = (None, self.run.trajectory_id)
+        return [
+            mark
+            for mark in self.marks
+            if mark.step_index == step_index and mark.step_trajectory_id in own
+        ]
+
+    def marks_of_sub_agents(self) -> list[Mark]:
+        """Return what was found at steps of its sub-agents."""
+        own = (None, self.run.trajectory_id)
+        return [mark for mark in self.marks if mark.step_trajectory_id not in own]
 
     def score(self, metric: str) -> RunScore | None:
         """Return one score; None if the run has not been scored."""

@@ -9,7 +9,13 @@ from rich.text import Text
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.screen import bullets, capture, plain_table, section, texts
 from tracegrade_scoring.timeline.model import Timeline
-from tracegrade_scoring.timeline.view import StepView, TimelineView, timeline_view
+from tracegrade_scoring.timeline.view import (
+    LOOSE_TITLE,
+    SUB_AGENTS_TITLE,
+    StepView,
+    TimelineView,
+    timeline_view,
+)
 
 CHARACTERS = 600
 """Lines shown of one text; HTML and JSON have all of it."""
@@ -36,7 +42,8 @@ def _parts(view: TimelineView) -> Iterator[RenderableType]:
     if view.more_steps:
         yield Text(f"… and {view.more_steps:,} more steps", style="dim")
     yield Text()
-    yield from section("Calls that were expected and not made", bullets(view.loose_marks))
+    yield from section(LOOSE_TITLE, bullets(view.loose_marks))
+    yield from section(SUB_AGENTS_TITLE, bullets([mark.line for mark in view.sub_agent_marks]))
     yield from section("Sub-goals", _table(view.sub_goals))
     yield from section("Scores", _table(view.scores))
     yield from section("Not scored, and why", bullets(view.unscored))

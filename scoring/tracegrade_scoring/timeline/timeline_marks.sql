@@ -1,26 +1,36 @@
--- What scoring found at the steps of one trajectory: wrong decisions, failed calls, failure modes.
+-- What scoring found of one trajectory: wrong decisions, failed calls, failure modes.
+--
+-- Of an attempt that includes what was found at steps of its sub-agents; of a sub-agent it is what
+-- was found at its own.
 --
 -- Reads:
 --   decisions
 --   failed_calls
 --   failures
+--   trajectories
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
 --   $date           DATE     The date of its trace, in whose files alone it is looked for.
 -- Columns:
---   step_index     INTEGER    NULL where it belongs to no step: a call that was not made.
---   what           VARCHAR    wrong_decision | missed_decision | failed_call | a failure mode.
---   name           VARCHAR    The task's name for the decision; what says that a call failed.
---   picked_tool    VARCHAR    Of a decision.
---   expected_tool  VARCHAR    Of a decision.
---   criteria       VARCHAR[]  Of a decision: those that failed.
---   detail         VARCHAR    Why, in a sentence; of a failed call its outcome; NULL if not known.
---   place          BIGINT     Order among those of one step.
+--   step_index          INTEGER    NULL where it belongs to no step, as a call that was not made.
+--   step_trajectory_id  VARCHAR    Whose step it is: its own, or a sub-agent's; NULL without one.
+--   step_agent          VARCHAR    Name of that sub-agent; NULL if it is its own, or has none.
+--   what                VARCHAR    wrong_decision | missed_decision | failed_call | the failure
+--                                  mode.
+--   name                VARCHAR    The task's name for the decision; what says that a call failed.
+--   picked_tool         VARCHAR    Of a decision.
+--   expected_tool       VARCHAR    Of a decision.
+--   criteria            VARCHAR[]  Of a decision: those that failed.
+--   detail              VARCHAR    Why, in a sentence; of a failed call its outcome; NULL if not
+--                                  known.
+--   place               BIGINT     Order among those of one step.
 -- Order:
---   step_index (NULL last), place, what
+--   those of its own steps first, step_trajectory_id, step_index (NULL last), place, what
 WITH marks AS (
   SELECT
     step_index,
+    trajectory_id,
+    step_trajectory_id,
     CASE WHEN missed THEN 'missed_decision' ELSE 'wrong_decision' END AS what,
     decision AS name,
     picked_tool,
@@ -29,10 +39,16 @@ WITH marks AS (
     reason AS detail,
     decision_index::BIGINT AS place
   FROM decisions
-  WHERE date = $date AND trajectory_id = $trajectory_id AND counted AND NOT correct
+  WHERE
+    date = $date
+    AND (trajectory_id = $trajectory_id OR step_trajectory_id = $trajectory_id)
+    AND counted
+    AND NOT correct
   UNION ALL
   SELECT
     step_index,
+    trajectory_id,
+    step_trajectory_id,
     mode AS what,
     NULL AS name,
     NULL AS picked_tool,
@@ -43,11 +59,13 @@ WITH marks AS (
   FROM failures
   WHERE
     date = $date
-    AND coalesce(step_trajectory_id, trajectory_id) = $trajectory_id
-    AND step_index IS NOT NULL
+    AND (trajectory_id = $trajectory_id OR step_trajectory_id = $trajectory_id)
+    AND mode <> 'unclassified'
   UNION ALL
   SELECT
     step_index,
+    trajectory_id,
+    step_trajectory_id,
     'failed_call' AS what,
     failed_by AS name,
     NULL AS picked_tool,
@@ -56,17 +74,44 @@ WITH marks AS (
     outcome AS detail,
     -2 AS place
   FROM failed_calls
-  WHERE date = $date AND step_trajectory_id = $trajectory_id
+  WHERE
+    date = $date AND (trajectory_id = $trajectory_id OR step_trajectory_id = $trajectory_id)
+),
+
+placed AS (
+  SELECT
+    * REPLACE (
+      if(step_index IS NULL, NULL, coalesce(step_trajectory_id, trajectory_id))
+        AS step_trajectory_id
+    ),
+    coalesce(step_index IS NULL OR step_trajectory_id = $trajectory_id, TRUE) AS own
+  FROM marks
+),
+
+agents AS (
+  SELECT
+    trajectory_id AS step_trajectory_id,
+    agent_name
+  FROM trajectories
+  WHERE date = $date AND trajectory_id <> $trajectory_id
 )
 
 SELECT
-  step_index,
-  what,
-  name,
-  picked_tool,
-  expected_tool,
-  criteria,
-  detail,
-  place
-FROM marks
-ORDER BY step_index NULLS LAST, place, what;
+  placed.step_index,
+  placed.step_trajectory_id,
+  agents.agent_name AS step_agent,
+  placed.what,
+  placed.name,
+  placed.picked_tool,
+  placed.expected_tool,
+  placed.criteria,
+  placed.detail,
+  placed.place
+FROM placed
+LEFT JOIN agents USING (step_trajectory_id)
+ORDER BY
+  placed.own DESC,
+  placed.step_trajectory_id ASC,
+  placed.step_index ASC NULLS LAST,
+  placed.place ASC,
+  placed.what ASC;

@@ -30,6 +30,8 @@ OUTCOMES: Final = {
 }
 AS_RETURNED: Final = "as returned"
 """In place of what the agent saw of a call, where that is what the call returned."""
+LOOSE_TITLE: Final = "Found in the run as a whole"
+SUB_AGENTS_TITLE: Final = "Found at steps of its sub-agents"
 UNTIMED: Final = "synthetic_time"
 """Flag of a step whose time was synthesised."""
 FLAGS: Final = {
@@ -59,6 +61,23 @@ class StepText(NamedTuple):
     title: str
     text: str
     """With line ends; other characters that act are spelled out."""
+
+
+class SubAgentMark(NamedTuple):
+    """What was found at a step of a sub-agent."""
+
+    trajectory_id: str
+    """The sub-agent's run."""
+    step_index: int
+    agent: str
+    sentence: str
+
+    @property
+    def line(self) -> str:
+        """Return it with whose step it is."""
+        return f"{self.agent}, run {words.run(self.trajectory_id)}, step {self.step_index}: " + (
+            self.sentence
+        )
 
 
 @dataclass(frozen=True)
@@ -94,7 +113,9 @@ class TimelineView:
     more_steps: int
     """Steps that are not shown."""
     loose_marks: tuple[str, ...]
-    """Marks that belong to no step: calls that were not made."""
+    """Marks that belong to no step, as calls that were not made."""
+    sub_agent_marks: tuple[SubAgentMark, ...]
+    """Marks at steps of its sub-agents."""
     scores: tuple[tuple[str, str, str], ...]
     """Metric, value, and what it was counted from; what could not be measured, and why."""
     unscored: tuple[str, ...]
@@ -119,6 +140,7 @@ def timeline_view(timeline: Timeline) -> TimelineView:
         steps=tuple(_step(timeline, step, span, results) for step in timeline.steps),
         more_steps=timeline.total_steps - len(timeline.steps),
         loose_marks=tuple(map(mark_sentence, timeline.marks_at(None))),
+        sub_agent_marks=tuple(map(_sub_agent_mark, timeline.marks_of_sub_agents())),
         scores=tuple(_scores(timeline)),
         unscored=tuple(_unscored(timeline)),
         sub_goals=tuple(map(_sub_goal, timeline.sub_goals)),
@@ -140,6 +162,13 @@ def mark_sentence(mark: Mark) -> str:
     failed = "; ".join(words.CRITERIA.get(criterion, criterion) for criterion in mark.criteria)
     why = words.line(mark.detail) if mark.detail else failed or "no reason was recorded"
     return f"wrong decision{where}: {why}"
+
+
+def _sub_agent_mark(mark: Mark) -> SubAgentMark:
+    agent = words.name(mark.step_agent, "a sub-agent")
+    return SubAgentMark(
+        mark.step_trajectory_id or "", mark.step_index or 0, agent, mark_sentence(mark)
+    )
 
 
 def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from typing import Any
 
 import pytest
@@ -225,9 +226,14 @@ def test_step_of_a_sub_agent_is_marked_in_its_own_run(tables: Tables) -> None:
     tables.insert("failures", trajectory_id=parent, step_trajectory_id=child, step_index=0,
                   mode="loop_trap", source="static")  # fmt: skip
 
-    assert timeline(tables, parent).marks == ()
-    assert timeline(tables, parent).run.children == [child]
-    assert [mark.what for mark in timeline(tables, child).marks] == ["loop_trap"]
+    found = timeline(tables, parent)
+    assert (found.marks_at(0), found.run.children) == ([], [child])
+    told = f"helper, run {child}, step 0: failure mode loop trap"
+    page = re.sub(r"<[^>]+>|\n", "", render_html(found))
+    for text in (render_markdown(found), render_terminal(found, width=99, colour=False), page):
+        assert told in text.replace("\\", "")
+    assert json.loads(render_json(found))["found_in_sub_agents"][0]["step_agent"] == "helper"
+    assert [mark.what for mark in timeline(tables, child).marks_at(0)] == ["loop_trap"]
 
 
 def test_hostile_texts_are_text(tables: Tables) -> None:

@@ -6,22 +6,24 @@
 -- Parameters:
 --   $rows  BIGINT  Keep the first so many rows of each release of each agent.
 -- Columns:
---   release          VARCHAR    One row for each combination of the columns up to failed_criteria.
---   agent_name       VARCHAR    NULL if the trace names none.
---   run_mode         VARCHAR    As the trace says: production | live | mocked; else NULL.
---   task_id          VARCHAR    NULL if the task is not known.
---   decision         VARCHAR    The task's name for the point; NULL if it expects none.
---   missed           BOOLEAN    True if no call was made for the point.
---   picked_tool      VARCHAR    NULL where missed.
---   expected_tool    VARCHAR    NULL if the task expects none.
---   failed_criteria  VARCHAR[]  Of a (tool), b (arguments), c (a safer or cheaper one existed).
---   reason           VARCHAR    One sentence, of the first of them.
---   times            BIGINT     Decision points together in this row; at least 1.
---   runs             BIGINT     Trajectories in which they stand.
---   step_index       INTEGER    Of the call in that trajectory; NULL where missed.
---   span_id          VARCHAR    Of the call in that trajectory; NULL where missed.
---   total            BIGINT     Rows of that release before $rows was applied.
---   trajectory_id    VARCHAR    The first of these.
+--   release             VARCHAR    One row for each combination of the columns up to
+--                                  failed_criteria.
+--   agent_name          VARCHAR    NULL if the trace names none.
+--   run_mode            VARCHAR    As the trace says: production | live | mocked; else NULL.
+--   task_id             VARCHAR    NULL if the task is not known.
+--   decision            VARCHAR    The task's name for the point; NULL if it expects none.
+--   missed              BOOLEAN    True if no call was made for the point.
+--   picked_tool         VARCHAR    NULL where missed.
+--   expected_tool       VARCHAR    NULL if the task expects none.
+--   failed_criteria     VARCHAR[]  Of a (tool), b (arguments), c (a safer or cheaper one existed).
+--   reason              VARCHAR    One sentence, of the first of them.
+--   times               BIGINT     Decision points together in this row; at least 1.
+--   runs                BIGINT     Trajectories in which they stand.
+--   step_trajectory_id  VARCHAR    Run of the agent that made the call; NULL where missed.
+--   step_index          INTEGER    Of the call in that run; NULL where missed.
+--   span_id             VARCHAR    Of the call; NULL where missed.
+--   total               BIGINT     Rows of that release before $rows was applied.
+--   trajectory_id       VARCHAR    The first of these.
 -- Order:
 --   agent_name, run_mode, release, times (most first), trajectory_id, place in it
 WITH wrong AS (
@@ -35,6 +37,7 @@ WITH wrong AS (
     decisions.expected_tool,
     decisions.reason,
     decisions.trajectory_id,
+    decisions.step_trajectory_id,
     decisions.step_index,
     decisions.span_id,
     coalesce(decisions.missed, FALSE) AS missed,
@@ -62,6 +65,7 @@ kinds AS (
     count(DISTINCT trajectory_id) AS runs,
     min(place) AS first_place,
     arg_min_null(reason, place) AS reason,
+    arg_min_null(step_trajectory_id, place) AS step_trajectory_id,
     arg_min_null(step_index, place) AS step_index,
     arg_min_null(span_id, place) AS span_id
   FROM wrong
@@ -100,6 +104,7 @@ SELECT
   reason,
   times,
   runs,
+  step_trajectory_id,
   step_index,
   span_id,
   total,

@@ -20,22 +20,23 @@
 --   task_expected
 --   tasks
 -- Columns:
---   trajectory_id    INTEGER    The attempt.
---   decision_index   INTEGER    Dense from 0; one row for each trajectory_id and decision_index.
---   decision         VARCHAR    The task's name for it, else the span's; NULL if neither names it.
---   picked_tool      VARCHAR    NULL where no call was made.
---   expected_tool    VARCHAR    NULL if none is expected there, or any of an effect.
---   correct          BOOLEAN    NULL if not counted, or if it cannot be known.
---   failed_criteria  VARCHAR[]  Of a (tool), b (arguments) and c (a better one was offered).
---   criteria         VARCHAR[]  Those that applied.
---   step_index       INTEGER    Of the first call in its trajectory; NULL where none was made.
---   span_id          VARCHAR    Of the first call; NULL where none was made.
---   reason           VARCHAR    Why it is wrong, unknown or not counted; NULL if correct.
---   missed           BOOLEAN    Expected, but no call was made for it.
---   counted          BOOLEAN    It is in the denominator.
---   calls            INTEGER    Calls of the point; 0 where none was made.
---   call_index       INTEGER    Of the first call in the attempt; NULL where none was made.
---   unknown_because  VARCHAR    content_missing | input_unbound, where correct cannot be known.
+--   trajectory_id       INTEGER    The attempt.
+--   decision_index      INTEGER    Dense from 0; one row for each and trajectory_id.
+--   decision            VARCHAR    The task's name for it, else the span's; NULL without either.
+--   picked_tool         VARCHAR    NULL where no call was made.
+--   expected_tool       VARCHAR    NULL if none is expected there, or any of an effect.
+--   correct             BOOLEAN    NULL if not counted, or if it cannot be known.
+--   failed_criteria     VARCHAR[]  Of a (tool), b (arguments) and c (a better one was offered).
+--   criteria            VARCHAR[]  Those that applied.
+--   step_trajectory_id  INTEGER    Root or sub-agent that made it; NULL where no call was made.
+--   step_index          INTEGER    Of the first call in that trajectory; NULL where none was made.
+--   span_id             VARCHAR    Of the first call; NULL where none was made.
+--   reason              VARCHAR    Why it is wrong, unknown or not counted; NULL if correct.
+--   missed              BOOLEAN    Expected, but no call was made for it.
+--   counted             BOOLEAN    It is in the denominator.
+--   calls               INTEGER    Calls of the point; 0 where none was made.
+--   call_index          INTEGER    Of the first call in the attempt; NULL where none was made.
+--   unknown_because     VARCHAR    content_missing | input_unbound, where correct cannot be known.
 -- Order:
 --   trajectory_id, decision_index
 WITH given_pairs AS (
@@ -52,6 +53,7 @@ picks AS (
     points.tool_fits,
     calls.call_index,
     calls.tool_name,
+    calls.trajectory_id AS step_trajectory_id,
     calls.step_index,
     calls.span_id,
     calls.effect,
@@ -132,6 +134,7 @@ made AS (
       [if(a IS NULL, NULL, 'a'), if(b_applies, 'b', NULL), if(c IS NULL, NULL, 'c')],
       LAMBDA criterion: criterion IS NOT NULL
     ) AS criteria,
+    step_trajectory_id,
     step_index,
     span_id,
     CASE
@@ -234,6 +237,7 @@ missed AS (
     if(coalesce(endings.ending, lost_calls.lost) IS NULL, FALSE, NULL) AS correct,
     if(coalesce(endings.ending, lost_calls.lost) IS NULL, ['a'], []) AS failed_criteria,
     ['a'] AS criteria,
+    NULL AS step_trajectory_id,
     NULL AS step_index,
     NULL AS span_id,
     concat(
@@ -276,6 +280,7 @@ no_calls AS (
     if(coalesce(endings.ending, lost_calls.lost) IS NULL, TRUE, NULL) AS correct,
     [] AS failed_criteria,
     ['a'] AS criteria,
+    NULL AS step_trajectory_id,
     NULL AS step_index,
     NULL AS span_id,
     'no call was made or expected, but '
@@ -313,6 +318,7 @@ SELECT
   correct,
   failed_criteria,
   criteria,
+  step_trajectory_id,
   step_index,
   span_id,
   left(reason, 500) AS reason,
