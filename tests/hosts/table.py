@@ -46,10 +46,22 @@ def summary(outcomes: Sequence[Outcome]) -> str:
 
 
 def write_readme(outcomes: Sequence[Outcome]) -> None:
-    """Put what became of all programs into the README."""
-    rows = "".join(f"{named(each.program)} {each.landed} | {_end(each)} |\n" for each in outcomes)
-    table = f"{_BEGIN}{rows}\n{summary(outcomes)}.\n"
-    README.write_text(_TABLE.sub(lambda _: table, README.read_text()))
+    """Put what became of all programs into the README; what was not run keeps its row there."""
+    text = README.read_text()
+    rows = [_old_row(each, text) or _new_row(each) for each in outcomes]
+    same = sum(row.endswith("| same |\n") for row in rows)
+    table = f"{_BEGIN}{''.join(rows)}\n{same} of {len(rows)} show the same.\n"
+    README.write_text(_TABLE.sub(lambda _: table, text))
+
+
+def _old_row(outcome: Outcome, text: str) -> str:
+    """Return the row of a program that could not be run; empty if there is none."""
+    found = re.search(rf"^{re.escape(named(outcome.program))}.*\n", text, re.MULTILINE)
+    return found[0] if outcome.skipped and found else ""
+
+
+def _new_row(outcome: Outcome) -> str:
+    return f"{named(outcome.program)} {outcome.landed} | {_end(outcome)} |\n"
 
 
 def named(program: Program) -> str:

@@ -8,16 +8,17 @@ import sys
 from importlib.util import find_spec
 from typing import Any, Final
 
-_MONKEYS: Final = {"gevent": "gevent.monkey", "eventlet": "eventlet.patcher"}
+MONKEYS: Final = {"gevent": "gevent.monkey", "eventlet": "eventlet.patcher"}
+"""Libraries that patch the standard library, each with the module that does so."""
 
 
 def awaits_patching() -> bool:
     """Return whether a program may still patch the standard library."""
-    return "ssl" not in sys.modules and any(map(_may_patch, _MONKEYS))
+    return "ssl" not in sys.modules and any(map(_may_patch, MONKEYS))
 
 
 def _may_patch(name: str) -> bool:
-    module: Any = sys.modules.get(_MONKEYS[name])
+    module: Any = sys.modules.get(MONKEYS[name])
     if module is None:
         return find_spec(name) is not None
     return not _has_patched(module)

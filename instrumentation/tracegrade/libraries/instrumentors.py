@@ -136,6 +136,9 @@ _MODULES: Final = {
 }
 """What a program imports of a distribution, where that is not its name with underscores."""
 
+_HELPERS: Final = frozenset(("packaging", "typing-extensions", "wrapt"))
+"""Distributions that instrumentors require for themselves."""
+
 _CLIENTS: Final = {
     "anthropic": "openinference-instrumentation-anthropic",
     "google-genai": "openinference-instrumentation-google-genai",
@@ -339,6 +342,26 @@ def _asks_to_install(name: str, instrumentor: str) -> str:
 
 def _module(name: str) -> str:
     return _MODULES.get(name, name.replace("-", "_"))
+
+
+def imported_names(found: Iterable[EntryPoint]) -> set[str]:
+    """Return the names by which programs import libraries that are or should be instrumented.
+
+    An instrumentor's name and the distributions that it requires serve as names of its library,
+    so some of them do not name a module.
+
+    Args:
+        found: The entry points of all installed instrumentors.
+    """
+    said = [word for entry in found for word in (entry.name, *_required(entry))]
+    known = map(_module, [*_FRAMEWORKS, *_CLIENTS, *_CALLED, *_NATIVE])
+    return {name.partition(".")[0] for name in (*map(_module, said), *known)}
+
+
+def _required(entry: EntryPoint) -> list[str]:
+    needs = (entry.dist.requires if entry.dist is not None else None) or []
+    names = [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs]
+    return [name for name in names if name not in _HELPERS]
 
 
 def _is_installed(name: str) -> bool:

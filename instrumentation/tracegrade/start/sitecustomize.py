@@ -16,12 +16,22 @@ LAUNCHERS = frozenset(("conda", "hatch", "nox", "pdm", "pipenv", "pipx", "poetry
 
 
 def start() -> None:
-    """Instrument this process, unless it just starts another."""
+    """Instrument this process as soon as that can be, unless it just starts another."""
     if program() in LAUNCHERS:
         return
+    try:
+        from tracegrade.host.waiting import start_in_time  # noqa: PLC0415 - is it there?
+    except ImportError:
+        warn()
+    else:
+        start_in_time(instrument)
+
+
+def instrument() -> None:
+    """Instrument this process."""
     path = os.environ.pop("PYTHONPATH", "")  # what is started meanwhile is not the agent
     try:
-        from tracegrade.environment import usable_environment  # noqa: PLC0415 - is it there?
+        from tracegrade.environment import usable_environment  # noqa: PLC0415 - as above
 
         with usable_environment():
             start_hook()

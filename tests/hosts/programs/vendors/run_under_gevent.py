@@ -1,7 +1,6 @@
 """tracegrade run: gevent's patching comes first, and warns of nothing.
 
 spans: 3 or more
-known: OpenTelemetry's start-up hook imports wrapt, and so asyncio and ssl, before gevent patches that
 mode: run
 speed: slow
 says: tracegrade: .*

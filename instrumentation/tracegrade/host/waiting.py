@@ -1,0 +1,98 @@
+"""Under `tracegrade run`, instrumentation waits until a program has patched the standard library.
+
+gevent and eventlet want to be first to import `ssl`, and OpenTelemetry's start-up hook imports it.
+Where one of them is installed, the hook is not started with Python, but before the program imports
+what has spans, or once it has patched, or has imported `ssl` without that.
+"""
+
+import sys
+from collections.abc import Callable
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.metadata import entry_points
+from types import FrameType, ModuleType
+from typing import Any, Final
+
+from tracegrade.guard import guarded
+from tracegrade.host.patching import MONKEYS, awaits_patching
+from tracegrade.libraries.instrumentors import GROUP, imported_names
+
+_OURS: Final = frozenset(("opentelemetry", "tracegrade"))
+_PACKAGES: Final = ("site-packages", "dist-packages")
+
+
+def start_in_time(start: Callable[[], object]) -> None:
+    """Call `start` now, or where a program may patch the standard library, as soon as it can be.
+
+    A program that imports nothing of what has spans, and does not patch, is never instrumented.
+    """
+    if awaits_patching():
+        sys.meta_path.insert(0, _Waiting(start))
+    else:
+        start()
+
+
+class _Waiting(MetaPathFinder):
+    """Is asked for each module that is imported, finds none, and starts when it is time to."""
+
+    def __init__(self, start: Callable[[], object]) -> None:
+        found = imported_names(entry_points(group=GROUP))
+        self._names = (found | _OURS) - {*MONKEYS, *sys.stdlib_module_names}
+        self._start = start
+
+    @guarded
+    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
+        """Return None, so that others find the module, unless the start has imported it."""
+        if not self._is_time(fullname):
+            return None
+        sys.meta_path.remove(self)
+        self._start()
+        module = sys.modules.get(fullname)
+        return None if module is None else ModuleSpec(fullname, _Imported(module))
+
+    def _is_time(self, fullname: str) -> bool:
+        if self not in sys.meta_path:
+            return False
+        if fullname.partition(".")[0] in self._names:
+            return True
+        return not (awaits_patching() or _is_asked_by_a_monkey() or _is_half_imported())
+
+
+def _is_asked_by_a_monkey() -> bool:
+    """Return whether gevent or eventlet imports something, maybe while it patches."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if name != "tracegrade" and name not in sys.stdlib_module_names:
+            return name in MONKEYS
+        frame = frame.f_back
+    return False
+
+
+def _is_half_imported() -> bool:
+    """Return whether a module of others is being imported, which an instrumentor may need."""
+    return any(
+        getattr(spec, "_initializing", False) and _is_no_programs(spec)
+        for module in list(sys.modules.values())
+        if (spec := getattr(module, "__spec__", None)) is not None
+    )
+
+
+def _is_no_programs(spec: Any) -> bool:
+    is_installed = any(folder in str(spec.origin) for folder in _PACKAGES)
+    return is_installed or spec.name.partition(".")[0] in sys.stdlib_module_names
+
+
+class _Imported(Loader):
+    """Loads a module that has been imported already, without running it again."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module, self._spec = module, module.__spec__
+
+    def create_module(self, _spec: ModuleSpec) -> ModuleType:
+        """Return the module."""
+        return self._module
+
+    def exec_module(self, module: Any) -> None:
+        """Give the module its own spec back, which the import system has replaced."""
+        module.__spec__ = self._spec
