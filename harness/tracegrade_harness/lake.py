@@ -77,7 +77,8 @@ def _by_trial(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def verdicts(results: Iterable[TrialResult]) -> Iterable[Mapping[str, Any]]:
     """Yield the verdict that each result is: on its own trajectory, or on the one it repeats.
 
-    A run that a limit ended has failed, with or without verifiers, and gets the label `budget`.
+    A run that a limit ended has failed, with or without verifiers, and gets the label `budget`; of
+    several turns of a conversation the last does, which the limit ended.
     One that the harness could not judge gets the label `error` and no value; one that is the
     harness's fault gets none.
     """
@@ -85,7 +86,9 @@ def verdicts(results: Iterable[TrialResult]) -> Iterable[Mapping[str, Any]]:
         if result.injection:
             yield from _of_kill(result)
         elif result.trajectory_id and _is_decided(result):
-            yield from map(partial(_of_trial, result), [result.trajectory_id, *result.turns])
+            *earlier, last = [result.trajectory_id, *result.turns]
+            yield from map(partial(_of_trial, result), earlier)
+            yield {**_of_trial(result, last), "label": _label_of_last(result)}
 
 
 def _is_decided(result: TrialResult) -> bool:
@@ -94,12 +97,11 @@ def _is_decided(result: TrialResult) -> bool:
 
 
 def _of_trial(result: TrialResult, trajectory_id: str) -> Mapping[str, Any]:
-    judged = result.success is not None
     return _verdict(
         trajectory_id,
         "success",
         value=float(result.success) if result.success is not None else None,
-        label="budget" if result.status == "budget" else None if judged else "error",
+        label="error" if result.success is None else None,
         evidence={
             "status": result.status,
             "verifiers": result.verifiers,
@@ -107,6 +109,12 @@ def _of_trial(result: TrialResult, trajectory_id: str) -> Mapping[str, Any]:
             "notes": result.notes,
         },
     )
+
+
+def _label_of_last(result: TrialResult) -> str | None:
+    if result.status == "budget":
+        return "budget"
+    return "error" if result.success is None else None
 
 
 def _of_kill(result: TrialResult) -> Iterable[Mapping[str, Any]]:

@@ -322,6 +322,10 @@ TRAJECTORIES: Final = Table(
             TEXTS,
             "Sorted; empty if none, NULL if an earlier version built the row. unrecorded_calls: "
             "tool calls were made, or may have been, that the trace does not hold. "
+            "limit_reached: its root ended in the error by which its framework keeps a limit on "
+            "turns, steps, calls, tokens or time. "
+            "unrecorded_thoughts: the trace cannot show what the agent thought or planned before "
+            "its first call. "
             "dropped_attributes: the exporter dropped attributes or events of a span of the run. "
             "retried: whoever ran the trial began it anew after errors (`tracegrade.retries`). "
             "stopped_for_tools: no span is an agent's, and its last model call stopped to call "

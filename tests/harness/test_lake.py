@@ -101,6 +101,16 @@ def test_a_run_that_a_limit_ended_has_failed_with_or_without_verifiers(lake: Lak
     assert (found["subject"], found["value"], found["label"]) == ("success", 0.0, "budget")
 
 
+def test_a_limit_ended_the_last_turn_of_a_conversation(lake: Lake) -> None:
+    """All of its turns have failed together, and the earlier ones came to their ends."""
+    told = {"success": False, "status": "budget", "reason": "calls: more than 3"}
+    turns = ["t-2", "t-3"]
+    write(lake, "r", "s", [result(trajectory_id="t-1", turns=turns, verifiers=None, **told)])
+
+    found = {row["trajectory_id"]: (row["value"], row["label"]) for row in rows(lake, "verdicts")}
+    assert found == {"t-1": (0.0, None), "t-2": (0.0, None), "t-3": (0.0, "budget")}
+
+
 def test_evidence_names_some_of_many_leftovers(lake: Lake) -> None:
     """And says how many there are."""
     found = verdict(lake, kill(leftovers=[{"object": str(each)} for each in range(99)]))

@@ -131,7 +131,7 @@ def _watch(control: socket.socket, woken: socket.socket, agent: int, usage: "_Us
     while True:
         for pid, status in _bury():
             if lives and pid == agent:
-                _tell(control, {"ended": os.waitstatus_to_exitcode(status)})
+                _tell_end(control, os.waitstatus_to_exitcode(status), usage)
                 lives = False
         ready, _, _ = select.select([control, woken], [], [], wait_secs)
         if woken in ready:
@@ -144,6 +144,13 @@ def _watch(control: socket.socket, woken: socket.socket, agent: int, usage: "_Us
             if lives:
                 _tell(control, {"ended": -signal.SIGKILL})
             wait_secs, lives = None, False
+
+
+def _tell_end(control: socket.socket, code: int, usage: "_Usage") -> None:
+    """Tell how the agent ended, and of one that failed whether it was refused more disk."""
+    if code and (excess := usage.refused()):
+        _tell(control, {"limit": excess})
+    _tell(control, {"ended": code})
 
 
 def _bury() -> list[tuple[int, int]]:
@@ -174,6 +181,17 @@ class _Usage:
         _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
         asked = self._bytes + self._largest
         return [(resource.RLIMIT_FSIZE, asked if hard < 0 else min(asked, hard))]
+
+    def refused(self) -> str | None:
+        """Return what the kernel let nothing more of be written; None if it refused nothing.
+
+        A file that is as large as its limit was cut there.
+        """
+        if self._bytes is None:
+            return None
+        ((_, most),) = self.file_limit()
+        _, largest = _disk_use(self._folder)
+        return f"disk_mb: more than {self._bytes // MIB}" if largest >= most else None
 
     def excess(self) -> str | None:
         """Return what there is too much of; None if nothing, or if it is too early to look."""

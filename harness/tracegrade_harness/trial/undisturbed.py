@@ -1,5 +1,6 @@
 """A trial that nobody disturbs: the agent runs to its end, and verifiers look at what it left."""
 
+import signal
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
@@ -175,7 +176,7 @@ def _run(
             exit_code = running.wait(0)
             lives_on = running.leftovers()
             running.kill()
-            stopped = stopped or _exceeded(running, watch)
+            stopped = stopped or _exceeded(running, watch, exit_code)
         doors.finish(None if stopped else exit_code)
     seconds = deadline.spent_secs()
     if doors.run is None and watch.open_root is not None:
@@ -236,11 +237,12 @@ def _late(deadline: Deadline, limits: TrialLimits) -> Stop:
     return Stop("budget", f"wall_secs: more than {limits.wall_secs:g} s")
 
 
-def _exceeded(running: Running, watch: AgentWatch) -> Stop | None:
-    """Return which limit on all processes of the agent was exceeded, if one was."""
+def _exceeded(running: Running, watch: AgentWatch, exit_code: int | None) -> Stop | None:
+    """Return which limit of the sandbox ended the agent, if one did."""
     if running.over_limit is None:
         return None
-    watch.faults.append(UNFLUSHED)
+    if exit_code == -signal.SIGKILL:  # else it ended itself, when the kernel refused it more
+        watch.faults.append(UNFLUSHED)
     return Stop("budget", running.over_limit)
 
 

@@ -60,6 +60,7 @@ _MACROS: Final = (  # each may use those before it
     "told_usage",
     "is_pause",
     "tells_pause",
+    "tells_limit",
     "json_once",
     "result_text",
     "without_blanks",
@@ -123,6 +124,7 @@ _STEPS: Final = (
     "root_answer_steps",
     "step_rows",
     "built_steps",
+    "unrecorded_thoughts",
 )
 """Steps of each kind, then all of a bucket."""
 

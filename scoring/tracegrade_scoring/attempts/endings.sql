@@ -4,28 +4,52 @@
 --
 -- Reads:
 --   trajectories
+--   verdicts
 -- Columns:
 --   trajectory_id  INTEGER  One row for each trajectory that was cut off.
---   ending         VARCHAR  interrupted (it waits for somebody) | budget (of output, turns,
---                           time) | crashed (root in error, or it or its end absent).
+--   ending         VARCHAR  budget (a limit of output, turns or time ended it) | interrupted (it
+--                           waits for somebody) | crashed (root in error, or it or its end
+--                           absent).
 -- Order:
 --   trajectory_id
-WITH found AS (
+WITH limited AS (
+  SELECT DISTINCT trajectory_id
+  FROM verdicts
+  WHERE
+    subject = 'success'
+    AND lower(label) = 'budget'
+    AND split_part(coalesce(source, ''), ':', 1) NOT IN ('judge', 'gen_ai.evaluation.result')
+),
+
+found AS (
   SELECT
-    trajectory_id,
+    trajectories.trajectory_id,
     CASE
-      WHEN interrupted THEN 'interrupted'
+      -- Whoever ran the agent knows that it was a limit which ended it.
+      WHEN limited.trajectory_id IS NOT NULL THEN 'budget'
+      WHEN trajectories.interrupted THEN 'interrupted'
       -- Vendors' words for a limit that was reached are often passed on as they are.
       WHEN
         regexp_matches(
-          lower(finish_reasons),
+          lower(trajectories.finish_reasons),
           'length|max([a-z]*|[_ -][a-z]+)[_ -]?(tokens|turns|steps|iterations)'
           || '|(token|turn|step|iteration|time)s?[_ -]?limit|time.?out|context_window_exceeded'
+          || '|max[_ -]budget'
         )
         THEN 'budget'
-      WHEN NOT complete OR root_failed THEN 'crashed'
+      WHEN list_contains(trajectories.flags, 'limit_reached') THEN 'budget'
+      -- What LangChain's and LangGraph's agents answer in place of a model.
+      WHEN
+        regexp_matches(
+          trajectories.final_answer,
+          '^(Agent stopped due to (max iterations|iteration limit|time limit)'
+          || '|Sorry, need more steps to process this request\.)'
+        )
+        THEN 'budget'
+      WHEN NOT trajectories.complete OR trajectories.root_failed THEN 'crashed'
     END AS ending
   FROM trajectories
+  LEFT JOIN limited USING (trajectory_id)
 )
 
 SELECT

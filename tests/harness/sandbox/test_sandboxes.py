@@ -227,6 +227,22 @@ def test_what_comes_to_the_folder_is_limited(sandbox: Sandbox, tmp_path: Path) -
         assert running.over_limit == "disk_mb: more than 2"
 
 
+@pytest.mark.parametrize(
+    ("handles", "code", "why"), [(0, 1, "disk_mb: more than 1"), (1, 0, None)]
+)
+def test_a_file_that_may_grow_no_further_is_the_limit(
+    sandbox: Sandbox, tmp_path: Path, handles: int, code: int, why: str | None
+) -> None:
+    """A program that fails for it was ended by it; one that goes on ended as it wanted to."""
+    text = (
+        "try:\n    open('big', 'wb').write(bytes(2 << 20))\n"
+        f"except OSError:\n    raise SystemExit(not {handles})\n"
+    )
+    told = program(tmp_path, text, ProcessLimits(disk_bytes=1 << 20))
+    with sandbox.start(told) as running:
+        assert (running.wait(PATIENCE_SECS), running.over_limit) == (code, why)
+
+
 def test_a_program_that_is_missing_is_said(sandbox: Sandbox, tmp_path: Path) -> None:
     """And so is a folder."""
     told = program(tmp_path, "")

@@ -18,9 +18,9 @@ def stopped(number: int, parent: int | None, why: str, **fields: Any) -> Row:
 
 
 def flags(lake: Any) -> list[list[str]]:
-    """Return the flags of each run."""
+    """Return the flags of each run, but for what is said of its thoughts."""
     found = rows(lake, "SELECT flags FROM trajectories ORDER BY trajectory_id")
-    return [row["flags"] for row in found]
+    return [[flag for flag in row["flags"] if flag != "unrecorded_thoughts"] for row in found]
 
 
 @built_together

@@ -330,6 +330,41 @@ def test_run_ends_early_by_the_words_of_its_last_model_call() -> None:
     assert found == {**expected, "lost": "crashed", "failed": "crashed"}
 
 
+LIMITED: list[tuple[dict[str, Any], str | None, str | None, str | None]] = [
+    ({"complete": False}, "budget", "harness", "budget"),
+    ({"root_failed": True}, "budget", "harness", "budget"),
+    ({}, "Budget", "human:ann", "budget"),
+    ({"interrupted": True}, "budget", "harness", "budget"),
+    ({"complete": False}, "budget", "judge:j", "crashed"),
+    ({"complete": False}, "failed", "harness", "crashed"),
+    ({"root_failed": True, "flags": ["limit_reached"]}, None, None, "budget"),
+    ({"root_failed": True, "flags": []}, None, None, "crashed"),
+    ({"final_answer": "Agent stopped due to max iterations."}, None, None, "budget"),
+    (
+        {"final_answer": "Agent stopped due to iteration limit or time limit."},
+        None,
+        None,
+        "budget",
+    ),
+    ({"final_answer": "Sorry, need more steps to process this request."}, None, None, "budget"),
+    ({"final_answer": "The agent stopped due to max iterations, I hear."}, None, None, None),
+]
+"""What a trajectory is, label and source of the verdict on its success, and how it ended."""
+
+
+def test_limit_that_ended_a_run_is_its_budget() -> None:
+    """Whoever ran it knows, before the trace; a judge does not. Else its framework's own words."""
+    runs = [trajectory(f"t{i:02}", **fields) for i, (fields, *_) in enumerate(LIMITED)]
+    said = [
+        {"trajectory_id": f"t{i:02}", "subject": "success", "label": label, "source": source}
+        for i, (_, label, source, _) in enumerate(LIMITED)
+        if source
+    ]
+    found = dict(connection([], runs, said).sql(query("endings")).fetchall())
+
+    assert [found.get(f"t{i:02}") for i in range(len(LIMITED))] == [each[3] for each in LIMITED]
+
+
 def test_tool_without_a_name_is_not_known_to_be_offered() -> None:
     """Of a call whose tool the trace does not name the registry cannot say anything."""
     nameless = {**call("t1", 0, "look"), "tool_name": None}

@@ -21,6 +21,7 @@
 --   interrupted_runs
 --   utility_calls
 --   unrecorded_calls
+--   unrecorded_thoughts
 --   runs_stopped_for_tools
 --   open_calls
 --   resumed_calls
@@ -202,7 +203,8 @@ roots AS (
     operations.span_id,
     operations.start_ns,
     CASE WHEN operations.ended THEN operations.end_ns END AS end_ns,
-    bucket_spans.failed AND NOT operations.paused AS failed
+    bucket_spans.failed AND NOT operations.paused AS failed,
+    tells_limit(operations.error_type, operations.error_message) AS limited
   FROM runs
   INNER JOIN operations ON runs.root = operations.key
   INNER JOIN bucket_spans ON runs.root = bucket_spans.key
@@ -279,9 +281,11 @@ SELECT
   bucket_traces.imported,
   gathered.injection,
   if(gathered.dropped, ['dropped_attributes'], [])
+  || if(roots.failed AND roots.limited, ['limit_reached'], [])
   || if(gathered.retried, ['retried'], [])
   || if(runs_stopped_for_tools.run IS NULL, [], ['stopped_for_tools'])
-  || if(unrecorded_calls.run IS NULL, [], ['unrecorded_calls']) AS flags,
+  || if(unrecorded_calls.run IS NULL, [], ['unrecorded_calls'])
+  || if(unrecorded_thoughts.run IS NULL, [], ['unrecorded_thoughts']) AS flags,
   coalesce(open_calls.call_ids, []) AS open_calls,
   coalesce(resumed_calls.call_ids, []) AS resumed_calls,
   bucket_traces.date
@@ -301,6 +305,7 @@ LEFT JOIN unfinished_runs USING (run)
 LEFT JOIN interrupted_runs USING (run)
 LEFT JOIN serving_runs USING (run)
 LEFT JOIN unrecorded_calls USING (run)
+LEFT JOIN unrecorded_thoughts USING (run)
 LEFT JOIN calling_runs USING (run)
 LEFT JOIN runs_stopped_for_tools USING (run)
 LEFT JOIN open_calls USING (run)

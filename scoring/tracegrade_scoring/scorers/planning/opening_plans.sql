@@ -10,6 +10,7 @@
 --   graph_variants
 --   steps
 --   tasks
+--   trajectories
 -- Needs:
 --   tasks
 -- Columns:
@@ -18,7 +19,7 @@
 --   required    BIGINT   Steps that the task requires.
 --   plan        VARCHAR  JSON or text; NULL if there is none or it was not captured.
 --   plan_key    VARCHAR  The same for equal texts; NULL where plan is.
---   lost        BOOLEAN  There may be a plan whose content was not captured.
+--   lost        BOOLEAN  There may be a plan that was not captured.
 -- Order:
 --   none
 WITH variants AS (
@@ -123,6 +124,11 @@ SELECT
   planned.required,
   words.plan,
   md5(words.plan) AS plan_key,
-  words.plan IS NULL AND coalesce(words.any_lost, FALSE) AS lost
+  words.plan IS NULL
+  AND (
+    coalesce(words.any_lost, FALSE)
+    OR coalesce(list_contains(trajectories.flags, 'unrecorded_thoughts'), FALSE)
+  ) AS lost
 FROM planned
+INNER JOIN trajectories ON planned.attempt_id = trajectories.trajectory_id
 LEFT JOIN words USING (attempt_id);

@@ -13,6 +13,9 @@ SPEAKS: Final = "A result that merely speaks of errors is none."
 PAUSE: Final = "A call that waits for somebody is interrupted: it has not failed, nor has its run."
 REFUSED: Final = "A call that a user refused is no success."
 OFF: Final = "Calls whose content was not recorded are not nothing: the run is flagged."
+UNSEEN: Final = (
+    "Where what a model said was not recorded, neither were its thoughts: a flag says so."
+)
 DROPPED: Final = "Attributes that an exporter dropped flag the run."
 
 SEND: Final = Call("send", {"to": "bob"})
@@ -130,7 +133,47 @@ def refused(form: Form) -> Scene:
 
 
 def _flags(lake: Any) -> list[list[str]]:
-    return [flags for (flags,) in runs(lake, "flags")]
+    found = (flags for (flags,) in runs(lake, "flags"))
+    return [[flag for flag in flags if flag != "unrecorded_thoughts"] for flags in found]
+
+
+def _hides_thoughts(lake: Any) -> bool:
+    ((flags,),) = runs(lake, "flags")
+    return "unrecorded_thoughts" in flags
+
+
+@scene(UNSEEN)
+def silent_before_its_call(form: Form) -> Scene:
+    """The content of model calls is off; the call has a span of its own."""
+    lake = yield [
+        form.agent(1, heard=QUESTION.text),
+        form.model(2, 1, at=1, tokens=Tokens(), stopped="tool_use"),
+        form.tool(3, 1, at=3, call=SEND, result="r"),
+    ]
+    assert _hides_thoughts(lake)
+
+
+@scene(UNSEEN, "requests")
+def spoken_before_its_call(form: Form) -> Scene:
+    """Reverse: the model only asked for the call, and thought nothing aloud."""
+    lake = yield [
+        form.agent(1, heard=QUESTION.text),
+        form.model(2, 1, at=1, heard=[QUESTION], said=requested(SEND)),
+        form.tool(3, 1, at=3, call=SEND, result="r"),
+    ]
+    assert not _hides_thoughts(lake)
+
+
+@scene(UNSEEN, "requests")
+def silent_after_its_call(form: Form) -> Scene:
+    """Reverse: what is missing was said too late to be a plan of what was done."""
+    lake = yield [
+        form.agent(1, heard=QUESTION.text),
+        form.model(2, 1, at=1, heard=[QUESTION], said=requested(SEND)),
+        form.tool(3, 1, at=3, call=SEND, result="r"),
+        form.model(4, 1, at=6, tokens=Tokens(), stopped="end_turn"),
+    ]
+    assert not _hides_thoughts(lake)
 
 
 @scene(OFF)

@@ -230,6 +230,23 @@ def test_whether_a_plan_was_needed(needed: list[dict[str, Score]], case: int) ->
     assert found["pq_scope_control"].reason == said
 
 
+def test_thoughts_that_nobody_could_see_are_no_missing_plan() -> None:
+    """A run that the harness watched from outside, say. A plan that was seen counts."""
+    flags = {"flags": ["unrecorded_thoughts"]}
+    runs = [trajectory(name, task_id="files", **flags) for name in ("t1", "t2")]
+    steps = [call("t1", 5, "list_files"), plan(FIVE_STEPS, 0, "t2"), call("t2", 5, "list_files")]
+    spec = specification(FILES)
+    with connection(steps, runs) as con:
+        prepared(con, spec)
+        plan_graph.score(con)
+        planning.score(con, spec)
+        found = {(t, m): s for t, m, s in score_rows(con, "planning_scores")}
+
+    assert (found["t1", "pq"].status, found["t1", "pq"].reason) == ("error", "content_missing")
+    assert found["t1", "pq_partial"].reason == "content_missing"
+    assert found["t2", "pq_strict"].value == 3.75
+
+
 def test_task_of_unknown_length_has_no_planning_score() -> None:
     """Where only the writes are expected, nothing says how many steps it takes."""
     planned = [plan(FIVE_STEPS)]
