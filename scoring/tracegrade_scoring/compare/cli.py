@@ -15,6 +15,7 @@ from tracegrade_scoring.rendering.options import (
     MissingOption,
     OutOption,
     TrialsOption,
+    WeightsOption,
 )
 from tracegrade_scoring.rendering.output import is_folder, put_out, say_folder
 
@@ -51,15 +52,22 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     missing: MissingOption = MissingAttempts.EXCLUDE,
     trials: TrialsOption = 0,
     level: LevelOption = 0.95,
+    weights: WeightsOption = "default",
 ) -> None:
     """Compare two releases on the tasks that both ran: is the new one better, and what broke?"""
     from tracegrade_scoring.compare import lake as opened
     from tracegrade_scoring.compare.attempts import AttemptCounting
     from tracegrade_scoring.compare.rules import parse_rules
+    from tracegrade_scoring.statistics.t_score import parse_weights
 
     rules = parse_rules(fail_on or ())
     asked = opened.AskedReleases(
-        base, candidate, agent, level, AttemptCounting(missing.value, trials)
+        base,
+        candidate,
+        agent,
+        level,
+        AttemptCounting(missing.value, trials),
+        parse_weights(weights),
     )
     note = partial(echo, err=True)
     if out is not None and is_folder(out, format_):

@@ -13,12 +13,24 @@ from tracegrade_scoring.compare.model import Compared
 from tracegrade_scoring.compare.paired import Difference, TaskPair, t_score_difference
 from tracegrade_scoring.compare.unpaired import MIN_ATTEMPTS, with_delta_interval
 from tracegrade_scoring.statistics.intervals import LEVEL
-from tracegrade_scoring.statistics.t_score import DEFAULT, PRESETS, Axes, t_score
+from tracegrade_scoring.statistics.t_score import DEFAULT, PRESETS, Axes, Weights, t_score
 
 AXES: Final = {"tsa": "tsa", "pq": "pq", "ra": "ra_after_recovery"}
 """The metric of each axis."""
 BEST: Final = 10.0
 """Of an axis."""
+
+
+class TScoreWay(NamedTuple):
+    """How T-Scores are made."""
+
+    level: float = LEVEL
+    """The level of the interval, between 0 and 1."""
+    weights: Weights = PRESETS[DEFAULT]
+    """The weights of the axes."""
+
+
+AS_USUAL: Final = TScoreWay()
 
 TaskPairs: TypeAlias = Mapping[str, TaskPair]
 """One metric of each task that has it on both sides."""
@@ -36,14 +48,14 @@ class Composite(NamedTuple):
 
 
 def paired_composite(
-    axes: Mapping[str, TaskPairs], *, pq_defaulted: bool, level: float = LEVEL
+    axes: Mapping[str, TaskPairs], *, pq_defaulted: bool, way: TScoreWay = AS_USUAL
 ) -> Composite:
     """Return both T-Scores on the tasks that both ran, the interval by resampled tasks.
 
     Args:
         axes: The pairs by task of each metric of `AXES`.
         pq_defaulted: No run of either side has a planning quality, nor failed to have one.
-        level: Of the interval, between 0 and 1.
+        way: Level of the interval, and weights.
     """
     tasks = sorted({task for metric in AXES.values() for task in axes[metric]})
     default = dict.fromkeys(tasks, TaskPair((BEST, 1.0), (BEST, 1.0)))
@@ -53,7 +65,7 @@ def paired_composite(
         return Composite(None, missing, pq_defaulted)
     pairs = [[known[metric].get(task) for metric in AXES.values()] for task in tasks]
     flags = paired_flags("tsa", list(known["tsa"].values()))
-    found = Compared("t_score", t_score_difference(pairs, level), 0, 0, 0, 0, flags)
+    found = Compared("t_score", t_score_difference(pairs, *way), 0, 0, 0, 0, flags)
     return Composite(found, (), pq_defaulted)
 
 
@@ -92,9 +104,8 @@ class AxesOfSide(NamedTuple):
         counts = (self.tsa_attempts, self.pq_attempts, self.ra_attempts)
         return min(filter(None, counts), default=0)
 
-    def variance(self, value: float, axes: Axes) -> float:
+    def variance(self, value: float, axes: Axes, weights: Weights) -> float:
         """Return that of the T-Score of these axes, by the delta method; 0 for a T-Score of 0."""
-        weights = PRESETS[DEFAULT]
         slopes = [
             value**2 * weight / (fsum(weights) * axis**2) if axis else 0.0
             for weight, axis in zip(weights, axes, strict=True)
@@ -112,7 +123,9 @@ class AxesOfSide(NamedTuple):
         return max(0.0, spread) * self.attempts / (self.attempts - 1)
 
 
-def unpaired_composite(base: AxesOfSide, candidate: AxesOfSide, level: float = LEVEL) -> Composite:
+def unpaired_composite(
+    base: AxesOfSide, candidate: AxesOfSide, way: TScoreWay = AS_USUAL
+) -> Composite:
     """Return both T-Scores over runs of no known task, the interval by the delta method.
 
     The interval needs 5 attempts with each axis on either side. What is said to be scored are the
@@ -124,12 +137,13 @@ def unpaired_composite(base: AxesOfSide, candidate: AxesOfSide, level: float = L
     missing = tuple(axis for axis in AXES if None in {getattr(found, axis) for found in axes})
     if missing:
         return Composite(None, missing, pq_defaulted)
-    old, new = (t_score(found).value or 0.0 for found in axes)
+    level, weights = way
+    old, new = (t_score(found, weights).value or 0.0 for found in axes)
     found = Difference(old, new, new - old, 0)
     fewest = min(side.attempts for side in sides)
     if fewest >= MIN_ATTEMPTS:
-        error = sqrt(base.variance(old, axes[0]) + candidate.variance(new, axes[1]))
-        found = with_delta_interval(found, error, level)
+        spread = base.variance(old, axes[0], weights) + candidate.variance(new, axes[1], weights)
+        found = with_delta_interval(found, sqrt(spread), level)
     points = min(side.points or 0.0 for side in sides)
     counts = (base.attempts, base.runs, candidate.attempts, candidate.runs)
     flags = unpaired_flags("tsa", points, fewest)

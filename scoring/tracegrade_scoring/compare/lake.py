@@ -15,6 +15,7 @@ from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rules import Rule
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.statistics.intervals import LEVEL
+from tracegrade_scoring.statistics.t_score import DEFAULT, PRESETS, Weights
 
 
 class AskedReleases(NamedTuple):
@@ -25,6 +26,7 @@ class AskedReleases(NamedTuple):
     agent: str | None = None
     level: float = LEVEL
     counting: AttemptCounting = KNOWN_ALONE
+    weights: Weights = PRESETS[DEFAULT]
 
 
 def read_judgement(

@@ -20,7 +20,10 @@ from tracegrade_scoring.compare.sign_flips import (
 )
 from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, middle, resampled_sums
 from tracegrade_scoring.statistics.t_score import (
+    DEFAULT,
+    PRESETS,
     AxisSums,
+    Weights,
     pooled_axes,
     resampled_t_scores,
     t_score,
@@ -133,9 +136,11 @@ def with_spread(found: Difference, drawn: Numbers, level: float) -> Difference:
 
 
 def t_score_difference(
-    tasks: Sequence[Sequence[TaskPair | None]], level: float = LEVEL
+    tasks: Sequence[Sequence[TaskPair | None]],
+    level: float = LEVEL,
+    weights: Weights = PRESETS[DEFAULT],
 ) -> Difference:
-    """Return how far the T-Scores of two releases are apart, with the default weights.
+    """Return how far the T-Scores of two releases are apart.
 
     Source: docs/metrics.md, section 7.4: each axis is put together over the tasks that have it,
     then the three are combined; so a resample of tasks gives three axes and one T-Score for either
@@ -146,27 +151,28 @@ def t_score_difference(
             quality and rollback-ability (0..10); None where a task lacks an axis. Every axis has a
             task.
         level: Of the interval, between 0 and 1.
+        weights: Of the axes.
     """
     sides = [
         [[AxisSums(*pair[side]) if pair else None for pair in task] for task in tasks]
         for side in (0, 1)
     ]
-    base, candidate = (t_score(pooled_axes(side)).value or 0.0 for side in sides)
+    base, candidate = (t_score(pooled_axes(side), weights).value or 0.0 for side in sides)
     found = Difference(
         base,
         candidate,
         candidate - base,
         len(tasks),
-        p_value=_t_score_p(tasks),
+        p_value=_t_score_p(tasks, weights),
         p_method="sign_flips",
     )
     if len(tasks) < MIN_TASKS:
         return found
-    drawn = [resampled_t_scores(side) for side in sides]
+    drawn = [resampled_t_scores(side, weights) for side in sides]
     return with_spread(found, drawn[1] - drawn[0], level)
 
 
-def _t_score_p(tasks: Sequence[Sequence[TaskPair | None]]) -> float:
+def _t_score_p(tasks: Sequence[Sequence[TaskPair | None]], weights: Weights) -> float:
     """Return the p-value of sign flips, each of which changes the sides of all axes of a task."""
 
     def sums(axis: int, part: int) -> FlippedSums:
@@ -176,8 +182,8 @@ def _t_score_p(tasks: Sequence[Sequence[TaskPair | None]]) -> float:
         )
 
     axes = [(sums(axis, 0), sums(axis, 1)) for axis in range(3)]
-    old = t_scores([top.base / bottom.base for top, bottom in axes])
-    new = t_scores([top.candidate / bottom.candidate for top, bottom in axes])
+    old = t_scores([top.base / bottom.base for top, bottom in axes], weights)
+    new = t_scores([top.candidate / bottom.candidate for top, bottom in axes], weights)
     return sign_flip_p(new - old)
 
 

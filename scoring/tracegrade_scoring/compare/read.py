@@ -16,6 +16,7 @@ from tracegrade_scoring.compare.composite import (
     AXES,
     AxesOfSide,
     Composite,
+    TScoreWay,
     paired_composite,
     unpaired_composite,
 )
@@ -49,6 +50,7 @@ from tracegrade_scoring.resumed import counted_once
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.reliability import TRIES, Attempts, passes
+from tracegrade_scoring.statistics.t_score import DEFAULT, PRESETS, Weights
 
 Agent: TypeAlias = tuple[str | None, str | None]
 """Agent and run mode."""
@@ -62,6 +64,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     agent: str | None = None,
     level: float = LEVEL,
     counting: AttemptCounting = KNOWN_ALONE,
+    weights: Weights = PRESETS[DEFAULT],
     measured: MeasuredJudges = NOBODY_MEASURED,
 ) -> Comparisons:
     """Return both releases of every agent and run mode that has both.
@@ -74,6 +77,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
         agent: The only agent to compare; None for all.
         level: Of every interval, between 0 and 1.
         counting: Which attempts count for success, pass@k and pass^k.
+        weights: Of the T-Score's axes.
         measured: What is known of judges.
 
     Raises:
@@ -112,7 +116,9 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     mocked = read_mocked_calls(con, base, candidate)
     found = []
     for cohort in both:
-        plain = _comparison(cohort, facts, (base, candidate), counting, mocked, level)
+        plain = _comparison(
+            cohort, facts, (base, candidate), counting, mocked, TScoreWay(level, weights)
+        )
         judged = _judged_attempts(cohort, facts, counting)
         found.append(decided(with_judges(plain, (base, candidate), judged, measured, level)))
     return Comparisons(lake, base, candidate, level, tuple(found))
@@ -150,20 +156,20 @@ def _comparison(
     releases: tuple[str, str],
     counting: AttemptCounting,
     mocked: Sequence[Row],
-    level: float,
+    way: TScoreWay,
 ) -> Comparison:
-    agent = (cohort.agent_name, cohort.run_mode)
+    agent, level = (cohort.agent_name, cohort.run_mode), way.level
     scores, usage = (facts[name].get(agent, []) for name in ("scores", "usage"))
     attempts, failures = counted_attempts(facts["attempts"].get(agent, []), counting)
     if cohort.is_paired:
-        composite = _paired_composite(scores, level)
+        composite = _paired_composite(scores, way)
         metrics = {
             **{name: _compared(name, list(rows), level) for name, rows in _by_metric(scores)},
             **_reliability(attempts, level),
             **{name: _compared(name, list(rows), level) for name, rows in _by_metric(usage)},
         }
     else:
-        composite = _unpaired_composite(facts["axes"].get(agent, []), level)
+        composite = _unpaired_composite(facts["axes"].get(agent, []), way)
         metrics = _unpaired(facts["unpaired"].get(agent, []), level)
     if composite.compared:
         metrics["t_score"] = composite.compared
@@ -277,7 +283,7 @@ def _mean_pair(row: Row) -> TaskPair | None:
     return TaskPair((base, 1.0), (candidate, 1.0))
 
 
-def _paired_composite(scores: Sequence[Row], level: float) -> Composite:
+def _paired_composite(scores: Sequence[Row], way: TScoreWay) -> Composite:
     pairs: dict[str, dict[str, TaskPair]] = {metric: {} for metric in AXES.values()}
     for row in scores:
         if row["metric"] in pairs and (pair := _pair_of(row["metric"])(row)):
@@ -288,14 +294,14 @@ def _paired_composite(scores: Sequence[Row], level: float) -> Composite:
         if row["metric"] == AXES["pq"]
         for column in ("base_scored", "base_errors", "candidate_scored", "candidate_errors")
     )
-    return paired_composite(pairs, pq_defaulted=not tried, level=level)
+    return paired_composite(pairs, pq_defaulted=not tried, way=way)
 
 
-def _unpaired_composite(rows: Sequence[Row], level: float) -> Composite:
+def _unpaired_composite(rows: Sequence[Row], way: TScoreWay) -> Composite:
     of = {row["side"]: AxesOfSide(*(row[name] for name in AxesOfSide._fields)) for row in rows}
     if len(of) < 2:
         return Composite(None, tuple(AXES))
-    return unpaired_composite(of["base"], of["candidate"], level)
+    return unpaired_composite(of["base"], of["candidate"], way)
 
 
 def _reliability(attempts: Sequence[Row], level: float) -> dict[str, Compared]:

@@ -48,6 +48,16 @@ TrialsOption = Annotated[
 ]
 
 
+WeightsOption = Annotated[
+    str,
+    typer.Option(
+        help="Weights of the T-Score's axes: default, research, etl, api, code, infrastructure, "
+        "financial, or numbers such as tsa=1.2,pq=1,ra=0.8.",
+        metavar="WEIGHTS",
+    ),
+]
+
+
 def utc_time(text: str) -> datetime:
     """Return a time that somebody typed as tables hold it: in UTC, without an offset.
 

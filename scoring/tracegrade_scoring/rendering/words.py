@@ -32,8 +32,21 @@ FLAGS = {
     "no_spread": "all tasks have the same value, so its uncertainty cannot be estimated",
 }
 """What a flag of an aggregated score means."""
-TIER_FLAGS = {"insufficient_sample": "10 tasks", "small_sample": "20 attempts"}
-"""What a tier with a flag goes by less of."""
+_LEFT_OPEN = "the sample is too small to rule out the lowest one"
+NO_LABEL = {
+    "insufficient_sample": "a label takes at least 10 tasks on each axis and 50 decision points",
+    "left_open": _LEFT_OPEN,
+    **{f"missing_{axis}": f"{name.lower()} was not measured" for axis, name in AXES.items()},
+}
+"""Why no label of a T-Score is said, by the reason of `carried`."""
+NO_TIER = {
+    "insufficient_sample": "a tier takes at least 10 tasks and 20 attempts",
+    "small_sample": "a tier takes at least 10 tasks and 20 attempts",
+    "too_few_attempts": "no task has 3 attempts",
+    "no_attempts": "no attempt at a known task ended in success or failure",
+    "left_open": _LEFT_OPEN,
+}
+"""Why no tier is said, likewise."""
 
 
 def name(text: str | None, absent: str = NOTHING) -> str:

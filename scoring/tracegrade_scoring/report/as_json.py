@@ -11,9 +11,11 @@ from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.view import cohort_view
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import QUANTILES, Release, Reliability, Report, Score
+from tracegrade_scoring.report.readiness import label
 from tracegrade_scoring.report.standing import standing
 from tracegrade_scoring.statistics.reliability import Pass
-from tracegrade_scoring.statistics.t_score import PRESETS, t_score
+from tracegrade_scoring.statistics.t_score import PRESETS, row_of, t_score
+from tracegrade_scoring.statistics.tiers import Tier
 
 
 def render_json(report: Report) -> str:
@@ -29,7 +31,13 @@ def render_json(report: Report) -> str:
         "missing": [{"fact": fact, "commands": commands} for fact, commands in missing(report)],
         "standing": standing(report),
         "selection": report.selection._asdict(),
-        "releases": [_release(release) for release in report.releases],
+        "releases": [
+            {
+                **_release(release),
+                "rules": [each._asdict() for each in report.outcomes.get(release.key, ())],
+            }
+            for release in report.releases
+        ],
         "comparisons": [_comparison(found) for found in report.comparisons.values()],
     }
     return json.dumps(document, indent=2, default=_text) + "\n"
@@ -93,9 +101,20 @@ def _reliability(found: Reliability | None) -> dict[str, Any]:
         "pass": _passes(found, found.passes),
         "pass_other_estimators": _passes(found, found.other_estimators),
         "tiers": [
-            {"task_category": category, **tier._asdict()}
-            for category, tier in (("", found.tier), *found.categories)
+            _tier(category, tier) for category, tier in (("", found.tier), *found.categories)
         ],
+    }
+
+
+def _tier(category: str | None, found: Tier) -> dict[str, Any]:
+    """Return a tier as far as the sample carries it."""
+    said = found.carried
+    return {
+        "task_category": category,
+        **found._asdict(),
+        "tier": said.label,
+        "tier_at_least": said.at_least,
+        "reason": said.reason,
     }
 
 
@@ -118,23 +137,32 @@ def _passes(of: Reliability, found: Sequence[Pass]) -> list[dict[str, Any]]:
 def _t_score(release: Release) -> dict[str, Any]:
     """Return the composite with its axes, by every preset, and for each task."""
     interval, literal = release.t_score_interval, release.options.literal
+    said, weights = label(release), release.options.weights
+    row = row_of(said.label) if said.label else None
+    strict = t_score(release.strict_axes, weights, literal=literal)
     return {
         **release.t_score._asdict(),
+        "label": said.label,
+        "label_at_least": said.at_least,
+        "label_reason": said.reason,
+        "typical_failure": row and row.typical_failure,
+        "recommended_use": row and row.recommended_use,
+        "weights": weights._asdict(),
         "low": interval and interval.low,
         "high": interval and interval.high,
         "interval_method": interval and interval.method,
         "axes": release.axes._asdict(),
         "pq_defaulted": release.pq_defaulted,
         "strict": {
-            **t_score(release.strict_axes, literal=literal)._asdict(),
+            **{name: each for name, each in strict._asdict().items() if name != "label"},
             "axes": release.strict_axes._asdict(),
         },
         "presets": {
-            name: t_score(release.axes, weights, literal=literal).value
-            for name, weights in PRESETS.items()
+            name: t_score(release.axes, preset, literal=literal).value
+            for name, preset in PRESETS.items()
         },
         "tasks": [
-            {**asdict(task), "t_score": task.t_score(literal=literal).value}
+            {**asdict(task), "t_score": task.t_score(release.options).value}
             for task in release.task_axes
         ],
     }

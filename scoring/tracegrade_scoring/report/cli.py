@@ -19,6 +19,7 @@ from tracegrade_scoring.rendering.options import (
     MissingOption,
     OutOption,
     TrialsOption,
+    WeightsOption,
     utc_time,
 )
 from tracegrade_scoring.rendering.output import is_folder, put_out, say_folder
@@ -73,10 +74,22 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         ReportCompat | None,
         typer.Option(help="Compute the T-Score and its axes exactly as in this article's text."),
     ] = None,
+    weights: WeightsOption = "default",
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Condition that must not be true of the newest release, such as 't-score<7', "
+            "'label<supervised-production', 'tier<needs-improvement' or 'late-rollback<7'; exit 1 "
+            "if it is, or if there is too little data to tell.",
+            metavar="RULE",
+        ),
+    ] = None,
 ) -> None:
     """Say whether the newest release is better, with all scores and evidence; or show one run."""
     from tracegrade_scoring.report import lake as opened
     from tracegrade_scoring.report.model import Counting, ReportOptions, Selection
+    from tracegrade_scoring.report.rules import parse_release_rules, raise_broken
+    from tracegrade_scoring.statistics.t_score import parse_weights
 
     note = partial(echo, err=True)
     if trajectory is not None:
@@ -86,13 +99,16 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         return
     asked = opened.ReportRequest(
         Counting(min_trials, missing.value, trials),
-        ReportOptions(level, compat is not None),
+        ReportOptions(level, compat is not None, parse_weights(weights)),
         Selection(agent, tuple(release or ()), since, until),
+        parse_release_rules(fail_on or ()),
     )
     if out is not None and is_folder(out, format_):
         from tracegrade_scoring.report.pages import write_pages
 
-        say_folder(write_pages(lake, note, asked, out), out, "report")
-        return
-    found = opened.read_lake(lake, note, asked)
-    put_out(render(found, "tracegrade_scoring.report", format_, out), out, "report")
+        found, runs = write_pages(lake, note, asked, out)
+        say_folder(runs, out, "report")
+    else:
+        found = opened.read_lake(lake, note, asked)
+        put_out(render(found, "tracegrade_scoring.report", format_, out), out, "report")
+    raise_broken(found)

@@ -13,7 +13,7 @@ from tracegrade_scoring.compare.judged import MeasuredJudges
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.errors import NothingToCompare
-from tracegrade_scoring.report.model import Cohorts, Counting, Key
+from tracegrade_scoring.report.model import Cohorts, Counting, Key, ReportOptions
 
 ReleasePair: TypeAlias = tuple[str, str]
 """The release before, and the newest one."""
@@ -24,7 +24,7 @@ def newest_compared(
     lake: str,
     keys: Sequence[Key],
     counting: Counting,
-    level: float,
+    options: ReportOptions,
     measured: MeasuredJudges,
 ) -> dict[Cohorts, Comparisons]:
     """Return for each agent and run mode its last two releases compared.
@@ -37,7 +37,7 @@ def newest_compared(
         lake: The lake's name for the reader.
         keys: The cohorts, releases in their order.
         counting: Which attempts count.
-        level: Of every interval, between 0 and 1.
+        options: Level of every interval, and weights of the T-Score.
         measured: What is known of judges.
     """
     agents: dict[ReleasePair, list[Cohorts]] = defaultdict(list)
@@ -48,7 +48,14 @@ def newest_compared(
     for (base, candidate), asked in agents.items():
         try:
             found = read_comparisons(
-                con, lake, base, candidate, level=level, counting=attempts, measured=measured
+                con,
+                lake,
+                base,
+                candidate,
+                level=options.level,
+                counting=attempts,
+                weights=options.weights,
+                measured=measured,
             )
         except NothingToCompare:
             continue

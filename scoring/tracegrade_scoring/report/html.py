@@ -11,6 +11,7 @@ from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report, SubGoalOutcome
+from tracegrade_scoring.report.rules import rule_sentences
 from tracegrade_scoring.report.selected import selection_sentence
 from tracegrade_scoring.report.standing import standing
 from tracegrade_scoring.report.view import AgentView, agent_views, release_label
@@ -46,6 +47,7 @@ def render_html(report: Report, run_page: RunPage = no_page) -> str:
         scored=report.contents.scored > 0,
         selection=selection_sentence(report),
         standing=standing(report),
+        rules=rule_sentences(report),
         style=page_style(),
     )
 

@@ -1,6 +1,6 @@
 """Opens a lake for a report, all its tables as one scoring run left them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,6 +22,7 @@ from tracegrade_scoring.report.model import (
     Selection,
 )
 from tracegrade_scoring.report.read import read_report
+from tracegrade_scoring.report.rules import ReleaseRule, with_outcomes
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.kept import known_specification
 from tracegrade_scoring.timeline.model import Timeline
@@ -37,6 +38,8 @@ class ReportRequest(NamedTuple):
     counting: Counting = AS_TIERS
     options: ReportOptions = DEFAULT_OPTIONS
     selection: Selection = EVERYTHING
+    rules: Sequence[ReleaseRule] = ()
+    """Conditions that must not be true of a release."""
 
 
 ALL_RUNS: Final = ReportRequest()
@@ -64,12 +67,10 @@ def opened_report(
     lake = open_lake(place, note)
     declared = list(_declared(lake)) if asked.counting.trials else []
     with connect(lake, layers=(SCORES,)) as con:
-        counting, options, selection = asked
+        counting, options, selection, rules = asked
         measured = measured_judges(lake)
-        yield (
-            con,
-            read_report(con, str(place), counting, options, declared, measured, selection),
-        )
+        report = read_report(con, str(place), counting, options, declared, measured, selection)
+        yield con, with_outcomes(report, rules)
 
 
 def _declared(lake: Lake) -> Iterator[DeclaredTask]:

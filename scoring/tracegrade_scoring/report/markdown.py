@@ -15,6 +15,7 @@ from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.kills_view import KILL_HEADINGS, KillRow
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
+from tracegrade_scoring.report.rules import rule_sentences
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
 from tracegrade_scoring.report.selected import selection_sentence
 from tracegrade_scoring.report.standing import standing
@@ -42,6 +43,8 @@ def _lines(report: Report) -> Iterator[str]:
         yield from ("", escape(asked))
     for sentence in standing(report):
         yield from ("", f"**{escape(sentence)}**")
+    for sentence in rule_sentences(report):
+        yield from ("", escape(sentence))
     for agent in agent_views(report):
         yield from _agent_lines(agent)
     for fact, commands in missing(report):

@@ -10,10 +10,20 @@ from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
 from tracegrade_scoring.compare.model import Comparisons
+from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.statistics import t_score as triangle
 from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, Interval
 from tracegrade_scoring.statistics.reliability import Missing, Pass
-from tracegrade_scoring.statistics.t_score import Axes, AxisSums, TScore, pooled_axes, t_score
+from tracegrade_scoring.statistics.t_score import (
+    DEFAULT,
+    PRESETS,
+    Axes,
+    AxisSums,
+    TScore,
+    Weights,
+    pooled_axes,
+    t_score,
+)
 from tracegrade_scoring.statistics.tiers import Tier
 
 Cohorts: TypeAlias = tuple[str | None, str | None]
@@ -123,6 +133,8 @@ class ReportOptions(NamedTuple):
     """Of every interval, between 0 and 1."""
     literal: bool = False
     """The T-Score and its axes are those of the article's text [Triangle]."""
+    weights: Weights = PRESETS[DEFAULT]
+    """The weights of the T-Score's axes."""
 
 
 DEFAULT_OPTIONS = ReportOptions()
@@ -298,10 +310,11 @@ class TaskAxes:
             *(None if mean is None else AxisSums(mean, 1.0) for mean in (pq, self.ra)),
         )
 
-    def t_score(self, *, literal: bool) -> TScore:
+    def t_score(self, options: "ReportOptions") -> TScore:
         """Return the composite, or that of the article's text."""
+        literal = options.literal
         axes = pooled_axes([self.parts(literal=literal, strict=literal)])
-        return t_score(axes, literal=literal)
+        return t_score(axes, options.weights, literal=literal)
 
 
 @dataclass(frozen=True)
@@ -400,10 +413,10 @@ class Release:
         return self._axes(strict=True)
 
     def _axes(self, *, strict: bool) -> Axes:
-        found = pooled_axes(self._parts(strict=strict))
+        found = pooled_axes(self.axis_parts(strict=strict))
         return found._replace(pq=10.0) if self.pq_defaulted else found
 
-    def _parts(self, *, strict: bool) -> list[triangle.TaskAxes]:
+    def axis_parts(self, *, strict: bool) -> list[triangle.TaskAxes]:
         """Return what each task adds to each axis."""
         found = [t.parts(literal=self.options.literal, strict=strict) for t in self.task_axes]
         if self.pq_defaulted:
@@ -418,8 +431,8 @@ class Release:
 
     @property
     def t_score(self) -> TScore:
-        """The composite of all tasks together, with the default weights."""
-        return t_score(self.axes, literal=self.options.literal)
+        """The composite of all tasks together."""
+        return t_score(self.axes, self.options.weights, literal=self.options.literal)
 
     @property
     def t_score_interval(self) -> Interval | None:
@@ -427,9 +440,9 @@ class Release:
         known = sum(task.task_id is not None for task in self.task_axes)
         if known < MIN_TASKS:
             return None
-        level, literal = self.options
-        parts = self._parts(strict=literal)
-        return triangle.t_score_interval(parts, level=level, literal=literal)
+        level, literal, weights = self.options
+        parts = self.axis_parts(strict=literal)
+        return triangle.t_score_interval(parts, weights, level=level, literal=literal)
 
     @property
     def lowest_late_ra(self) -> TaskAxes | None:
@@ -475,3 +488,5 @@ class Report:
     comparisons: Mapping[Cohorts, Comparisons] = field(default_factory=dict)
     """The newest release of an agent beside the one before it, where both have scored runs."""
     selection: Selection = EVERYTHING
+    outcomes: Mapping[Key, tuple[RuleOutcome, ...]] = field(default_factory=dict)
+    """What the rules of `--fail-on` say of the releases that they judge."""

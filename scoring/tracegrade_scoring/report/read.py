@@ -93,7 +93,7 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
         if found and not releases:
             raise NothingToReport(_nothing(found, selection))
         keys = [release.key for release in releases]
-        compared = newest_compared(con, lake, keys, counting, options.level, measured)
+        compared = newest_compared(con, lake, keys, counting, options, measured)
     return Report(lake, LakeContents(**contents), releases, options, compared, selection)
 
 

@@ -1,16 +1,16 @@
-"""How ready each release is: the T-Score with its axes, and the tier, in words."""
+"""How ready each release is, in words: the T-Score with its axes and its label, or the tier."""
 
-from collections.abc import Collection, Iterator
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.report.model import Release, Reliability
+from tracegrade_scoring.report.readiness import label
+from tracegrade_scoring.statistics.carried import Carried
 from tracegrade_scoring.statistics.reliability import TRIES
-from tracegrade_scoring.statistics.t_score import PRESETS, label_of, t_score
+from tracegrade_scoring.statistics.t_score import DEFAULT, PRESETS, row_of, t_score
 from tracegrade_scoring.statistics.tiers import Tier
 
-SMALL: Final = "insufficient_sample"
-"""The flag of an axis with fewer than 10 tasks, or decision points than 50."""
 LEAST_LATE_RA = 7
 """Below it nothing else matters until it is fixed [Triangle]."""
 
@@ -32,12 +32,11 @@ class AxisView(NamedTuple):
 
 
 class TierView(NamedTuple):
-    """The tier, and what it is based on."""
+    """The tier that the sample carries, and what it is based on."""
 
     tier: str
+    """'' if it carries none, as `basis` then says."""
     basis: str
-    is_hint: bool
-    """The sample is too small for more: nothing to be shown in bold."""
 
 
 class Card(NamedTuple):
@@ -47,13 +46,12 @@ class Card(NamedTuple):
     score: str
     """The T-Score; '' if there is none, which a note explains."""
     label: str
-    """What it means; '' without a T-Score."""
-    is_hint: bool
-    """The T-Score is of a sample too small for more: its label is not to be shown in bold."""
+    """The label that the sample carries; '' if it carries none, which a note explains."""
     notes: tuple[str, ...]
-    """What the article recommends at this score, or in one line why there is none."""
+    """The article's words on this label, or in one line why there is none."""
     axes: tuple[AxisView, ...]
     tier: TierView | None
+    """None where the report speaks in labels of the T-Score."""
     presets: tuple[tuple[str, str], ...]
     """T-Score by the weights of each kind of work."""
 
@@ -64,29 +62,41 @@ CARD_HEADINGS = ("release", "T-Score", *words.AXES.values(), "tier", "note")
 
 def card_row(found: Card) -> tuple[str, ...]:
     """Return a card as one row, for output without room for cards."""
-    tier = f"{found.tier.tier} ({found.tier.basis})" if found.tier else ""
-    score = f"{found.score}, {found.label}" if found.score else words.NOTHING
+    tier = "; ".join(filter(None, found.tier or ()))
+    score = ", ".join(filter(None, (found.score, found.label))) or words.NOTHING
     axes = (axis.value for axis in found.axes)
     return (found.release, score, *axes, tier, "; ".join(found.notes))
 
 
-def card(release: Release, label: str) -> Card | None:
-    """Return the card of a release; None if neither an axis nor a tier is known."""
-    axes, score, few = release.axes, release.t_score, _few(release)
+def card(release: Release, name: str, *, in_labels: bool) -> Card | None:
+    """Return the card of a release; None if neither an axis nor a tier is known.
+
+    Args:
+        release: Any.
+        name: The release as shown.
+        in_labels: The report speaks in labels of the T-Score, not in tiers.
+    """
+    axes, score = release.axes, release.t_score
     reliability = release.reliability
-    tier = _tier(reliability) if reliability and reliability.tier.tasks else None
-    if tier is None and axes.tsa is None and axes.ra is None:
+    has_tier = reliability is not None and reliability.tier.tasks > 0
+    if not has_tier and axes.tsa is None and axes.ra is None:
         return None
     return Card(
-        label,
+        name,
         "" if score.value is None else words.number(score.value),
-        _with_hint(score.label, few) if score.label else "",
-        bool(score.label and few),
+        _carried_words(label(release)),
         tuple(_notes(release)),
-        tuple(_axis(name, value, release) for name, value in axes._asdict().items()),
-        tier,
+        tuple(_axis(axis, value, release) for axis, value in axes._asdict().items()),
+        _tier(reliability) if reliability and has_tier and not in_labels else None,
         tuple(_presets(release)),
     )
+
+
+def _carried_words(found: Carried) -> str:
+    """Return the label that a sample carries, '' if it carries none."""
+    if found.label is None:
+        return ""
+    return f"{found.label} or better" if found.at_least else found.label
 
 
 def late_ra_warning(release: Release) -> str | None:
@@ -101,20 +111,15 @@ def late_ra_warning(release: Release) -> str | None:
 
 
 def _notes(release: Release) -> Iterator[str]:
-    score, strict = release.t_score, t_score(release.strict_axes, literal=release.options.literal)
-    yield score.recommended_use or _why_none(release)
+    score = release.t_score
+    yield from [_why_none(release)] if score.value is None else _said(release)
     found = release.t_score_interval
     if found and found.low == found.high:
         yield "All tasks alike: no interval"
     elif found:
-        ends = f"{words.number(found.low)} to {words.number(found.high)}"
-        labels = dict.fromkeys(label_of(end)[0] or "" for end in (found.low, found.high))
         level = words.level(release.options.level)
-        yield f"{level} interval {ends}, {' to '.join(labels)}"
-    if release.options.literal:
-        yield "By the article's own formula: no missed decision points, strict planning quality"
-    if strict.value is not None and strict.value != score.value:
-        yield f"With strict planning quality: {words.number(strict.value)}, {strict.label}"
+        yield f"{level} interval {words.number(found.low)} to {words.number(found.high)}"
+    yield from _other_ways(release)
     if unplanned := release.remarks.unplanned:
         of = words.count(unplanned, "run")
         if unplanned < (scored := release.metrics["pq"].scored):
@@ -122,6 +127,30 @@ def _notes(release: Release) -> Iterator[str]:
         yield f"Planning quality is 0 by definition: no plan in {of}"
     if release.pq_defaulted:
         yield "Not applicable to any run, planning quality counts as 10"
+
+
+def _said(release: Release) -> Iterator[str]:
+    """Yield what the article says at the label, or why none is said."""
+    found = label(release)
+    if found.label is None:
+        yield f"No label: {words.NO_LABEL[found.reason or '']}"
+        return
+    row = row_of(found.label)
+    yield f"Recommended use: {row.recommended_use}"
+    yield f"Typical failure: {row.typical_failure}"
+
+
+def _other_ways(release: Release) -> Iterator[str]:
+    """Yield how the T-Score was made if not as usual, and what it were with strict planning."""
+    _, literal, weights = release.options
+    if literal:
+        yield "By the article's own formula: no missed decision points, strict planning quality"
+    if weights != PRESETS[DEFAULT]:
+        named = zip(words.AXES.values(), weights, strict=True)
+        yield f"Weights: {', '.join(f'{name} {weight:g}' for name, weight in named)}"
+    strict = t_score(release.strict_axes, weights, literal=literal)
+    if strict.value is not None and strict.value != release.t_score.value:
+        yield f"With strict planning quality: {words.number(strict.value)}"
 
 
 def _known(release: Release) -> list[str]:
@@ -159,38 +188,25 @@ def _tier(found: Reliability) -> TierView:
     tier = found.tier
     means = f"pass@1 {_share(tier.pass_at_1)} and pass^3 {_share(tier.pass_hat_3)}"
     parts = [f"{means}, means over {_tier_basis(tier)}"]
-    if tier.tier_conservative and tier.tier_conservative != tier.tier:
-        parts.append(f"conservatively: {tier.tier_conservative}")
+    said = tier.carried
+    if said.label is None:
+        parts = [f"No tier: {words.NO_TIER[said.reason or '']}", *parts]
     categories = [
-        f"{words.name(name)} {_with_hint(its.tier, () if tier.flags else its.flags)}"
+        f"{words.name(name)} {_carried_words(its.carried)}"
         for name, its in found.categories
-        if its.tier
+        if its.carried.label
     ]
     if categories:
-        by = "by category, also as hints" if tier.flags else "by category"
-        parts.append(f"{by}: {', '.join(categories)}")
-    shown = tier.tier or "no tier: too few attempts"
-    return TierView(_with_hint(shown, tier.flags), "; ".join(parts), bool(tier.flags))
+        parts.append(f"by category: {', '.join(categories)}")
+    return TierView(_carried_words(said), "; ".join(parts))
 
 
 def _tier_basis(tier: Tier) -> str:
-    """Return the tasks and attempts that a tier goes by, and which bounds they stay below."""
+    """Return the tasks and attempts that a tier goes by."""
     tasks = words.count(tier.tasks, "task")
     if tier.pass_hat_3 is not None:
         tasks += f" with {TRIES} or more attempts"
-    basis = f"{tasks}, {words.count(tier.attempts, 'attempt')} in all"
-    bounds = [words.TIER_FLAGS[flag] for flag in tier.flags]
-    return f"{basis} (fewer than {' or '.join(bounds)})" if bounds else basis
-
-
-def _with_hint(text: str, flags: Collection[str]) -> str:
-    return f"{text}, as a hint" if flags else text
-
-
-def _few(release: Release) -> list[str]:
-    """Return the axes of the T-Score that are of a small sample."""
-    scores = (release.metrics.get(name) for name in ("tsa", "pq", "ra_after_recovery"))
-    return [score.metric for score in scores if score and SMALL in score.flags]
+    return f"{tasks}, {words.count(tier.attempts, 'attempt')} in all"
 
 
 def _share(value: float | None) -> str:
@@ -201,7 +217,4 @@ def _presets(release: Release) -> Iterator[tuple[str, str]]:
     for name, weights in PRESETS.items():
         found = t_score(release.axes, weights, literal=release.options.literal)
         if found.value is not None:
-            yield (
-                name,
-                f"{words.number(found.value)}, {_with_hint(found.label or '', _few(release))}",
-            )
+            yield name, words.number(found.value)

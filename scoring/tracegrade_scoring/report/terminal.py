@@ -25,6 +25,7 @@ from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.kills_view import KillRow
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
+from tracegrade_scoring.report.rules import rule_sentences
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
 from tracegrade_scoring.report.selected import selection_sentence
 from tracegrade_scoring.report.standing import standing
@@ -54,6 +55,8 @@ def _parts(report: Report, width: int) -> Iterator[RenderableType]:
         yield Text(asked)
     for sentence in standing(report):
         yield Text(sentence, style="yellow")
+    for sentence in rule_sentences(report):
+        yield Text(sentence)
     for agent in agent_views(report):
         yield from _agent_parts(agent, width)
     for fact, commands in missing(report):

@@ -17,11 +17,11 @@ from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, 
 from tracegrade_scoring.report.attempts_view import PassRow, pass_notes, pass_rows
 from tracegrade_scoring.report.kills_view import KillRow, kill_rows
 from tracegrade_scoring.report.model import ModeOutcome, Release, Report, Score
+from tracegrade_scoring.report.readiness import speaks_in_labels
 from tracegrade_scoring.report.scorecard import Card, card
 from tracegrade_scoring.report.uncalibrated import UNCALIBRATED
+from tracegrade_scoring.report.unmeasured import Unmeasured, unmeasured
 
-METRICS_NAMED = 3
-"""Metrics named where there is little room."""
 OVER_BOTH = (
     "Changes are those of the tasks that both releases ran, as `compare` shows them; they need "
     "not be the difference between two columns, which are over all runs."
@@ -91,24 +91,6 @@ class MetricRow:
         """Whether the comparison is between just the values that stand in the columns."""
         sides = tuple(cell.value for cell in self.cells[-2:])
         return self.compared is None or sides == (self.compared.base, self.compared.candidate)
-
-
-class Unmeasured(NamedTuple):
-    """Runs without a value of some metrics, for one reason."""
-
-    runs: str
-    """How many of how many, of each release."""
-    why: str
-    remedy: str
-    """What a user can do to give them a value; '' if nothing is wrong."""
-    metrics: tuple[str, ...]
-
-    @property
-    def some_metrics(self) -> str:
-        """The metrics, the first few by name."""
-        more = len(self.metrics) - METRICS_NAMED
-        rest = f" and {more} more" if more > 0 else ""
-        return ", ".join(self.metrics[:METRICS_NAMED]) + rest
 
 
 class ModeRow(NamedTuple):
@@ -195,7 +177,12 @@ def agent_views(report: Report) -> list[AgentView]:
     """Return one view for each agent and run mode; its releases stand by their first run."""
     by_agent = groupby(report.releases, key=lambda release: release.key[:2])
     return [
-        _agent_view(words.cohort(*key), tuple(releases), _change(report.comparisons.get(key)))
+        _agent_view(
+            words.cohort(*key),
+            tuple(releases),
+            _change(report.comparisons.get(key)),
+            in_labels=speaks_in_labels(report),
+        )
         for key, releases in by_agent
     ]
 
@@ -223,7 +210,9 @@ def release_label(release: Release) -> str:
     return words.name(release.key.release, "(no release)")
 
 
-def _agent_view(name: str, releases: tuple[Release, ...], change: CohortView | None) -> AgentView:
+def _agent_view(
+    name: str, releases: tuple[Release, ...], change: CohortView | None, *, in_labels: bool
+) -> AgentView:
     names = {name for release in releases for name in release.metrics}
     metrics, others = main_metrics(names), more_metrics(names)
     rows = _main_rows(metrics, releases, change)
@@ -246,11 +235,13 @@ def _agent_view(name: str, releases: tuple[Release, ...], change: CohortView | N
             for row in pass_rows(release, label)
         ),
         pass_notes=pass_notes(releases, labels),
-        unmeasured=_unmeasured([*metrics, *others], releases),
+        unmeasured=unmeasured([*metrics, *others], list(zip(labels, releases, strict=True))),
         cautions=_cautions(metrics, releases),
         level=words.level(releases[0].options.level),
         cards=tuple(
-            found for release in releases if (found := card(release, release_label(release)))
+            found
+            for release, label in zip(releases, labels, strict=True)
+            if (found := card(release, label, in_labels=in_labels))
         ),
         modes=tuple(row for release in releases for row in _mode_rows(release)),
         kills=tuple(
@@ -418,49 +409,6 @@ def _mode_rows(release: Release) -> Iterable[ModeRow]:
             example,
             row.step_index,
         )
-
-
-def _unmeasured(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[Unmeasured, ...]:
-    """Return the reasons why metrics have no value, those of the same runs together."""
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for metric in metrics:
-        for (why, remedy), shares in _shares_by_reason(metric, releases).items():
-            found.setdefault((_runs(shares, releases), why, remedy), []).append(metric.label)
-    return tuple(Unmeasured(*key, tuple(labels)) for key, labels in found.items())
-
-
-class _Share(NamedTuple):
-    release: str
-    unscored: int
-    runs: int
-
-
-def _shares_by_reason(
-    metric: Metric, releases: Sequence[Release]
-) -> dict[tuple[str, str], list[_Share]]:
-    """Return why runs have no value and what to do about it, with their number per release."""
-    found: dict[tuple[str, str], list[_Share]] = {}
-    for release in releases:
-        score = release.metrics.get(metric.name)
-        if score is None:
-            continue
-        for row in score.unscored:
-            why = words.reason(row.reason)
-            why = f"could not be measured: {why}" if row.status == "error" else why
-            share = _Share(release_label(release), row.trajectories, score.trajectories)
-            found.setdefault((why, words.remedy(row.reason)), []).append(share)
-    return found
-
-
-def _runs(shares: Sequence[_Share], releases: Sequence[Release]) -> str:
-    """Return how many runs of each release these are."""
-    if len(shares) == len(releases) and all(share.unscored == share.runs for share in shares):
-        return "all runs"
-    counts = [f"{share.unscored:,} of {words.count(share.runs, 'run')}" for share in shares]
-    if len(releases) == 1:
-        return counts[0]
-    named = zip(shares, counts, strict=True)
-    return ", ".join(f"{share.release}: {count}" for share, count in named)
 
 
 def _cautions(metrics: Sequence[Metric], releases: Sequence[Release]) -> tuple[str, ...]:

@@ -1,14 +1,15 @@
 """How ready an agent is, from pass@1 and pass^3.
 
 Source: [Agentic], the classification table; docs/metrics.md, section 8.6. Its second row is
-unreachable on the same trials (pass^3 > .70 follows from pass@1 > .90), so each tier stands beside
-a conservative one that takes the lower end of pass^3's interval. The table says nothing of pass@1
-> .90 with pass^3 < .30, which only that can meet: it is `Needs improvement` here.
+unreachable by the values of the same trials (pass^3 > .70 follows from pass@1 > .90). The tier
+that is said goes by lower ends, which can reach it (`carried.py`). The table says nothing of
+pass@1 > .90 with pass^3 < .30, which only these can meet: it is `Needs improvement` here.
 """
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from tracegrade_scoring.statistics.carried import Carried, carried, least_mean
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.release import MIN_TASK_TYPES
 from tracegrade_scoring.statistics.reliability import SMALL_SAMPLE, TRIES, Attempts, passes
@@ -17,19 +18,21 @@ PRODUCTION_READY: Final = "Production-ready"
 INCONSISTENT: Final = "Functional but inconsistent"
 NEEDS_IMPROVEMENT: Final = "Needs improvement"
 NOT_READY: Final = "Not ready"
+TIERS: Final = (NOT_READY, NEEDS_IMPROVEMENT, INCONSISTENT, PRODUCTION_READY)
+"""The lowest first."""
 
 
 class Tier(NamedTuple):
     """The tier of one cohort, or of one category of its tasks."""
 
     tier: str | None
-    """None if not applicable."""
-    tier_conservative: str | None
-    """By the lower end of pass^3's interval; None without an interval that it needs."""
+    """The tier of the values by the table; None if not applicable. Readers see `carried`."""
     pass_at_1: float | None
     pass_hat_3: float | None
     """None without a task of three attempts."""
-    hat_3_low: float | None
+    pass_at_1_least: float | None
+    """Lower end, with each task as one observation."""
+    pass_hat_3_least: float | None
     tasks: int
     """Tasks it goes by: those with at least three attempts, all if there are none."""
     reason: str | None
@@ -37,8 +40,16 @@ class Tier(NamedTuple):
     attempts: int = 0
     """Attempts at these tasks."""
     flags: tuple[str, ...] = ()
-    """insufficient_sample (fewer than 10 tasks), small_sample (fewer than 20 attempts): the tier
-    is a hint. Source: docs/metrics.md, section 0.6."""
+    """insufficient_sample (fewer than 10 tasks), small_sample (fewer than 20 attempts): no tier is
+    said. Source: docs/metrics.md, section 0.11."""
+
+    @property
+    def carried(self) -> Carried:
+        """The tier that the sample carries, which is all that is said."""
+        if self.pass_at_1_least is None or self.reason:
+            return Carried(None, at_least=False, reason=self.reason)
+        least = tier_of(self.pass_at_1_least, self.pass_hat_3_least)
+        return carried(self.tier, least, lowest=NOT_READY, flags=self.flags)
 
 
 def classify(tasks: Sequence[Attempts], level: float = LEVEL) -> Tier:
@@ -46,22 +57,28 @@ def classify(tasks: Sequence[Attempts], level: float = LEVEL) -> Tier:
 
     Args:
         tasks: One for each task, in the order of task ids.
-        level: Of the interval whose lower end makes the conservative tier.
+        level: Of the intervals whose lower ends make the tier that is said.
     """
     thrice = [task for task in tasks if task.valid >= TRIES]
     gone_by = thrice or [task for task in tasks if task.valid]
     found = passes(gone_by, level=level)
     if not found:
         return Tier(None, None, None, None, None, 0, "no_attempts")
-    third = found[TRIES - 1] if thrice else None
-    hat, low = (third.pass_hat_k, third.hat_low) if third else (None, None)
-    once = found[0].pass_at_k
+    once, hat = found[0].pass_at_k, found[TRIES - 1].pass_hat_k if thrice else None
     tier = tier_of(once, hat)
-    reason = None if tier else "too_few_attempts"
+    count = len(gone_by)
     attempts = sum(task.valid for task in gone_by)
-    conservative = tier_of(once, low)
-    flags = _flags(len(gone_by), attempts)
-    return Tier(tier, conservative, once, hat, low, len(gone_by), reason, attempts, flags)
+    return Tier(
+        tier,
+        once,
+        hat,
+        least_mean(once, count, level),
+        None if hat is None else least_mean(hat, count, level),
+        count,
+        None if tier else "too_few_attempts",
+        attempts,
+        _flags(count, attempts),
+    )
 
 
 def _flags(tasks: int, attempts: int) -> tuple[str, ...]:

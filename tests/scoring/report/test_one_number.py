@@ -1,11 +1,12 @@
 """One page, one number: what figures of one name are over, and which attempts count."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
-from tests.scoring.report.build import Tables, as_text
+from tests.scoring.report.build import Tables, as_text, pages
 
 from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.html import render_html
@@ -125,42 +126,86 @@ def test_tier_and_table_stand_on_the_same_tasks(tables: Tables) -> None:
     assert [(row.k, row.tasks) for row in everything.passes] == [(1, 3)]
 
 
-def test_tier_of_a_small_sample_is_a_hint(tables: Tables) -> None:
-    """Below 10 tasks or 20 attempts no tier is printed in bold, and the bounds are named."""
-    fill(tables, "1.0", {f"t{i}": (1.0, 1.0, 1.0) for i in range(4)})
+READY = re.compile("production-ready|autonomous production", re.IGNORECASE)
+
+
+def test_small_sample_carries_no_tier(tables: Tables) -> None:
+    """Thirteen perfect runs of five tasks: no page and no JSON calls the agent ready."""
+    fill(tables, "1.0", {f"t{i}": (1.0,) * (3 if i < 3 else 2) for i in range(5)})
     small = tables.report()
 
-    assert "Production-ready, as a hint" in as_text(small)
-    assert "fewer than 10 tasks or 20 attempts" in " ".join(as_text(small).split())
-    assert "<strong>Production-ready" not in render_html(small)
-    assert _releases(small)[0]["tiers"][0]["flags"] == ["insufficient_sample", "small_sample"]
+    for page in (*pages(small), render_json(small)):
+        assert not READY.search(page)
+    assert "No tier: a tier takes at least 10 tasks and 20 attempts" in pages(small)[0]
+    tier = _releases(small)[0]["tiers"][0]
+    assert (tier["tier"], tier["reason"], tier["pass_at_1"]) == (None, "insufficient_sample", 1.0)
 
 
-def test_tier_of_a_large_sample_stands_by_itself(tables: Tables) -> None:
-    """Ten tasks of three attempts are enough."""
+def test_tier_is_the_one_that_the_sample_carries(tables: Tables) -> None:
+    """Ten perfect tasks carry less than forty; pages and JSON say the same."""
     fill(tables, "1.0", {f"t{i}": (1.0, 1.0, 1.0) for i in range(10)})
-    large = tables.report()
+    fill(tables, "1.1", {f"t{i}": (1.0, 1.0, 1.0) for i in range(40)})
+    report = tables.report()
+    ten, forty = (release["tiers"][0] for release in _releases(report))
 
-    assert "as a hint" not in as_text(large)
-    assert "<strong>Production-ready</strong>" in render_html(large)
-    assert _releases(large)[0]["tiers"][0]["flags"] == []
+    assert (ten["tier"], ten["tier_at_least"]) == ("Needs improvement", True)
+    assert (forty["tier"], forty["tier_at_least"]) == ("Production-ready", False)
+    for page in pages(report):
+        assert "Needs improvement or better" in page
+        assert len(READY.findall(page)) == 1
 
 
-@pytest.mark.parametrize("flags", [["insufficient_sample"], []])
-def test_label_of_the_t_score_of_a_small_sample_is_a_hint(
-    tables: Tables, flags: list[str]
-) -> None:
-    """As a tier's: it is not shown in bold."""
-    run = tables.run()
-    tables.scored(run, "a")
+def _with_axes(tables: Tables, tasks: int, release: str = "1.0", **flags: Any) -> None:
+    """Insert a perfect run of each task, with all three axes."""
+    for task in range(tasks):
+        run = tables.run(release, task_id=f"t{task}")
+        tables.scored(run, f"t{task}")
+        tables.score(run, "success", 1.0, numerator=1.0, denominator=1.0)
+        for metric, value in (("tsa", 1.0), ("pq", 10.0), ("ra_after_recovery", 10.0)):
+            tables.score(run, metric, value, numerator=5 * value, denominator=5.0)
     for metric, value in (("tsa", 1.0), ("pq", 10.0), ("ra_after_recovery", 10.0)):
-        tables.score(run, metric, value, numerator=value, denominator=1.0)
-        tables.release(metric, value, flags=flags)
+        tables.release(metric, value, release=release, **flags)
 
-    page = render_html(tables.report())
 
-    assert ('<span class="counts hint">Production-Ready, as a hint' in page) == bool(flags)
-    assert ('<span class="counts">Production-Ready<' in page) != bool(flags)
+def test_small_sample_carries_no_label(tables: Tables) -> None:
+    """A T-Score of 10 from four tasks has no label, and the page says what a label takes."""
+    _with_axes(tables, 4, flags=["insufficient_sample"])
+    report = tables.report()
+
+    for page in (*pages(report), render_json(report)):
+        assert not READY.search(page)
+    assert "No label: a label takes at least 10 tasks on each axis" in pages(report)[0]
+    found = _releases(report)[0]["t_score"]
+    assert (found["value"], found["label"], found["label_reason"]) == (
+        pytest.approx(10),
+        None,
+        "insufficient_sample",
+    )
+
+
+def test_label_is_the_one_that_the_sample_carries(tables: Tables) -> None:
+    """Twelve perfect tasks carry 7.57, forty 9.12; each with what the article says of it."""
+    _with_axes(tables, 12)
+    _with_axes(tables, 40, "1.1")
+    report = tables.report()
+    twelve, forty = (release["t_score"] for release in _releases(report))
+
+    assert (twelve["label"], twelve["label_at_least"]) == ("Supervised Production", True)
+    assert twelve["typical_failure"] == "Occasional wrong-tool retries or thin rollback docs"
+    assert (forty["label"], forty["label_at_least"]) == ("Production-Ready", False)
+    for page in pages(report):
+        assert "Supervised Production or better" in page
+        assert "Typical failure: Rare; usually edge-case tool configs" in page
+
+
+def test_one_ladder_on_a_page(tables: Tables) -> None:
+    """If any release has a T-Score no tier is shown; without one, no label of the T-Score."""
+    _with_axes(tables, 40)
+    fill(tables, "1.1", {f"t{i}": (1.0, 1.0, 1.0) for i in range(40)})
+
+    for page in pages(tables.report()):
+        assert "Tier" not in page
+        assert "Production-ready" not in page
 
 
 @pytest.mark.parametrize(("literal", "axis"), [(False, "5.0 of 10"), (True, "10.0 of 10")])

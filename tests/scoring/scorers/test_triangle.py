@@ -234,9 +234,9 @@ def test_lies_between_the_axes_and_never_above_their_mean(
         assert found.value == pytest.approx(float(wanted), rel=1e-12)
 
 
-@pytest.mark.parametrize(("value", "label"), [(least, name) for least, name, _ in LABELS])
+@pytest.mark.parametrize(("value", "label"), [row[:2] for row in LABELS])
 def test_labels_are_half_open(value: float, label: str) -> None:
     """Each begins at its bound; what lies below by more than rounding belongs to the next."""
-    assert label_of(value)[0] == label
-    assert label_of(value - 1e-12 if value else value)[0] == label
-    assert value == 0 or label_of(value - 1e-6)[0] != label
+    assert label_of(value) == label
+    assert label_of(value - 1e-12 if value else value) == label
+    assert value == 0 or label_of(value - 1e-6) != label

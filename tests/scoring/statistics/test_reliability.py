@@ -216,7 +216,7 @@ def test_tier_goes_by_tasks_of_three_attempts() -> None:
     """Others say nothing of pass^3; without any, pass@1 alone can still be too low."""
     ready = [Attempts(3, 3)] * 9
 
-    assert classify([*ready, Attempts(1, 0)])[:2] == ("Production-ready", "Production-ready")
+    assert classify([*ready, Attempts(1, 0)]).tier == "Production-ready"
     assert classify([Attempts(2, 2)] * 9).reason == "too_few_attempts"
     assert classify([Attempts(2, 1)] * 9).tier == "Not ready"
     assert classify([]).reason == "no_attempts"
@@ -237,13 +237,49 @@ def test_tier_of_a_small_sample_is_flagged(tasks: int, flags: tuple[str, ...]) -
     assert (found.attempts, found.flags) == (3 * tasks, flags)
 
 
-def test_conservative_tier_reaches_the_second_row() -> None:
-    """37 of 40 tasks without a fault are ready by their mean, inconsistent by its lower end."""
-    tasks = [Attempts(3, 3)] * 16 + [Attempts(3, 2)] * 4
+def test_tier_is_said_as_far_as_the_lower_ends_carry_it() -> None:
+    """Ten perfect tasks leave room for one of four that fails, 35 for less than one of ten."""
+    ten, many = (classify([Attempts(3, 3)] * tasks) for tasks in (10, 35))
 
-    found = classify(tasks)
-    assert (found.tier, found.pass_hat_3) == ("Production-ready", 0.8)
-    assert found.tier_conservative == "Functional but inconsistent"
+    assert (ten.tier, many.tier) == ("Production-ready", "Production-ready")
+    assert ten.pass_at_1_least == pytest.approx(0.7225, abs=1e-4)
+    assert ten.carried == ("Needs improvement", True, None)
+    assert many.carried == ("Production-ready", False, None)
+
+
+def test_one_more_failure_never_raises_the_tier() -> None:
+    """Equal tasks have no spread to resample, and yet say less than tasks without a failure."""
+    ranks = ["Not ready", "Needs improvement", "Functional but inconsistent", "Production-ready"]
+    for tasks in (10, 20, 40, 80):
+        said = [
+            classify([Attempts(3, 3)] * (tasks - failing) + [Attempts(3, 2)] * failing).carried
+            for failing in range(tasks + 1)
+        ]
+        places = [ranks.index(found.label) if found.label else 0 for found in said]
+        assert places == sorted(places, reverse=True)
+
+
+def test_lower_ends_reach_the_second_row() -> None:
+    """Of 60 tasks 12 fail one of ten attempts: nearly always right, not three times in a row."""
+    found = classify([Attempts(10, 10)] * 48 + [Attempts(10, 9)] * 12)
+
+    assert found.carried.label == "Production-ready"
+    assert tier_of(0.91, 0.5) == "Functional but inconsistent"
+    uneven = classify([Attempts(30, 30)] * 450 + [Attempts(30, 18)] * 100)
+    assert (uneven.tier, uneven.carried.label) == ("Production-ready", "Production-ready")
+
+
+def test_no_tier_is_said_of_a_small_sample_or_by_doubt_alone() -> None:
+    """Thirteen runs of five tasks carry none; of ten, three of four may be as bad as the worst."""
+    small = classify([Attempts(3, 3)] * 3 + [Attempts(2, 2)] * 2)
+    doubtful = classify([Attempts(4, 3)] * 12)
+    failing = classify([Attempts(4, 1)] * 12)
+
+    assert small.carried == (None, False, "insufficient_sample")
+    assert (doubtful.tier, doubtful.carried) == ("Needs improvement", (None, False, "left_open"))
+    assert failing.carried == ("Not ready", False, None)
+    assert classify([]).carried == (None, False, "no_attempts")
+    assert classify([Attempts(2, 2)] * 50).carried == (None, False, "too_few_attempts")
 
 
 def test_pass_names_what_a_report_writes() -> None:
