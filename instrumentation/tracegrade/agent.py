@@ -19,6 +19,7 @@ from tracegrade import names, steps
 from tracegrade.attachment import Attachment, current
 from tracegrade.content import attribute_of, write_text
 from tracegrade.definitions import definition_of
+from tracegrade.ends import end_span, start_span
 from tracegrade.guard import expect, expect_number, guarded, say
 from tracegrade.rollback.handlers import Rollback, Rollbacks
 from tracegrade.scope import (
@@ -29,7 +30,6 @@ from tracegrade.scope import (
     scope_of,
     step_attributes,
 )
-from tracegrade.state import state
 from tracegrade.values.plain_types import listed
 
 RunMode = Literal["production", "live", "mocked"]
@@ -57,7 +57,7 @@ class _Entered(Attachment):
             if error is not None and not _is_quiet(error):
                 steps.record_failure(self.span, error)
         finally:
-            self.span.end()
+            end_span(self.span)
 
 
 class AgentRun:
@@ -197,7 +197,7 @@ class AgentRun:
         name = f"{names.INVOKE_AGENT} {self.agent}"
         entered = _Entered()
         self._entered.append(entered)
-        self._span = entered.span = state.tracer.start_span(name, outer, attributes=attributes)
+        self._span = entered.span = start_span(name, outer, attributes)
         inherited = dict(scope_of(outer).attributes)
         inherited.pop(names.DECISION_ID, None)
         scope = Scope(self, {**inherited, **self._scope})

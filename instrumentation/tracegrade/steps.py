@@ -20,6 +20,7 @@ from tracegrade.content import (
     text_of,
     write_text,
 )
+from tracegrade.ends import end_again, start_span
 from tracegrade.guard import expect
 from tracegrade.scope import Attribute, has_ended, own_attributes
 from tracegrade.settings import Content
@@ -52,7 +53,12 @@ def write_step(
     written = {**attributes, **own_attributes(context)}
     if content is not None:
         write_content(written, *content)
-    state.tracer.start_span(name, context, attributes=written).end()
+    span = start_span(name, context, written)
+    try:
+        span.end()
+    except BaseException:  # a signal
+        end_again(span)
+        raise
     has_ended(context)
 
 

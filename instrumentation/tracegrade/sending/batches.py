@@ -117,6 +117,8 @@ class ExportProcessor(OwnProcessor):
         self._spans: deque[ReadableSpan] = deque()
         self._held: list[ReadableSpan] = []
         """Clean spans that are being sent, or wait for the next try."""
+        self._last_sent: list[int] = []
+        """The ids of the spans that were sent last."""
         self._why = ""
         """Why they do, if the last try failed."""
         self._retry_at = self._sent_at = 0.0
@@ -146,6 +148,12 @@ class ExportProcessor(OwnProcessor):
             self._call(waiting)
         if self._closed:
             self._drop(0, LATE)
+
+    def make_sure(self, span: ReadableSpan) -> None:
+        """Queue a span whose end was interrupted, unless that came after it was queued."""
+        waiting = [*self._spans, *self._held]
+        if _id(span) not in {*map(_id, waiting), *self._last_sent}:
+            self.on_end(span)
 
     def _call(self, waiting: int) -> None:
         """Have the thread send what waits; beyond what may, drop the oldest."""
@@ -254,6 +262,7 @@ class ExportProcessor(OwnProcessor):
         return max(1, len(taken))
 
     def _send(self) -> bool:
+        self._last_sent = [*map(_id, self._held)]
         delivery = self._exporter.send(self._held)
         self._held, self._why = delivery.waiting, delivery.why
         now = self._sent_at = time.monotonic()
@@ -302,6 +311,10 @@ class ExportProcessor(OwnProcessor):
             self._exporter.lose(why, left)
         self._exporter.shutdown()
         say_what_was_lost()
+
+
+def _id(span: ReadableSpan) -> int:
+    return span.context.span_id if span.context else 0
 
 
 def _chars(spans: deque[ReadableSpan]) -> float:
