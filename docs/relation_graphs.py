@@ -62,6 +62,7 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "scorers/planning": "How good the plan before the first call was.",
         "scorers/conduct": "Repeats, recovery from failures, and how attempts end.",
         "scorers/failure_modes": "Ways in which attempts fail.",
+        "scorers/run_reasons": "Why attempts failed, in an order of precedence.",
         "scorers/rollback": "What is left after an agent is killed.",
         "job": "What has to be scored, and what the run writes.",
         "statistics": "Sums over the attempts of a release.",

@@ -8,7 +8,7 @@ from typing import Final
 import pyarrow as pa
 
 from tracegrade_lake import Column, Struct, Table
-from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS
+from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS, list_of
 from tracegrade_scoring.metrics import METRICS
 
 EXACT: Final = pa.decimal128(38)
@@ -21,6 +21,14 @@ KILLED_RUN: Final = "killed_run"
 """Why a run that was killed on purpose has no score: it is no attempt, and counted nowhere."""
 SEVERAL_RUNS: Final = "several_runs"
 """The same of a run that an agent sent beside the run of its trial."""
+
+REASON_KINDS: Final = (
+    *("person", "check", "crashed", "budget", "not_offered", "loop", "bad_arguments", "denied"),
+    *("wrong_tool", "wrong_argument", "never_called", "not_expected", "lost_call", "cascade"),
+    *("too_early", "drift", "skipped_goal", "unfinished_goal", "unsafe", "no_answer"),
+    *("wrong_answer", "judge", "unexplained"),
+)
+"""Kinds of reasons in the order of precedence (docs/metrics.md, section 9.6)."""
 
 _SCORE: Final = Struct(
     "SCORE",
@@ -42,6 +50,21 @@ _SCORE: Final = Struct(
 )
 SCORE: Final = _SCORE.type
 """One metric of one trajectory."""
+
+_WRONG_ARGUMENT: Final = Struct(
+    "WRONG_ARGUMENT",
+    "one value in the arguments of a call that is not the expected one",
+    (
+        Column("argument", TEXT, "JSON path of the value, such as `$.city` or `$.items[0].id`."),
+        Column("sent", TEXT, "JSON that was sent there; NULL if nothing was."),
+        Column(
+            "expected",
+            TEXT,
+            "JSON that the task expects there, or of the rule that it gives; NULL if it expects "
+            "nothing.",
+        ),
+    ),
+)
 
 _TRAJECTORY: Final = Column(
     "trajectory_id",
@@ -145,6 +168,13 @@ DECISIONS: Final = Table(
             "Step of the first call in that trajectory; NULL if no call was made.",
         ),
         Column("span_id", TEXT, "Span of the first call; NULL if no call was made."),
+        Column(
+            "wrong_arguments",
+            list_of(_WRONG_ARGUMENT.type),
+            "What differs in its arguments from what the task expects, by JSON path; objects and "
+            "lists value by value. Empty if nothing does; at most 50, each up to 500 characters.",
+            _WRONG_ARGUMENT,
+        ),
         Column("reason", TEXT, "Why it is wrong, unknown or not counted; NULL if correct."),
         Column("missed", BOOLEAN, "True if the task expects a call here and none was made."),
         Column("counted", BOOLEAN, "True if it is in the denominator of tsa."),
@@ -292,6 +322,57 @@ FAILED_CALLS: Final = Table(
     ),
 )
 
+RUN_REASONS: Final = Table(
+    name="run_reasons",
+    grain="one thing that went wrong in an attempt, the most telling first; each failed attempt "
+    "has at least one row",
+    columns=(
+        _TRAJECTORY,
+        Column("rank_in_run", INTEGER, "Its place among those of the attempt, from 1."),
+        Column(
+            "kind",
+            TEXT,
+            "What kind of reason it is: " + " | ".join(REASON_KINDS) + ", in this order; "
+            "unexplained if nothing is known.",
+        ),
+        Column(
+            "object",
+            TEXT,
+            "What it is about, without values: a tool, an argument of a tool, a sub-goal, a "
+            "check; NULL if nothing in particular.",
+        ),
+        Column("sentence", TEXT, "What went wrong, on one line of at most 120 characters."),
+        Column(
+            "step_trajectory_id",
+            TEXT,
+            "Trajectory of the step: the attempt's own or a sub-agent's; NULL without a step.",
+        ),
+        Column(
+            "step_index",
+            INTEGER,
+            "Step that shows it, in that trajectory; NULL without a step.",
+        ),
+        Column("span_id", TEXT, "Span of that step; NULL without a step."),
+        Column(
+            "source",
+            TEXT,
+            "Who says so: static (from the trace and the task alone) | judge | the source of a "
+            "verdict.",
+        ),
+        Column(
+            "key",
+            TEXT,
+            "12 hex digits, equal for equal agent_name, kind and object, whatever the release, "
+            "task and run.",
+        ),
+        Column("success", BOOLEAN, "Whether the attempt succeeded; NULL if unknown."),
+        _TASK,
+        _RELEASE,
+        _AGENT,
+        _DATE,
+    ),
+)
+
 RELEASE_SCORES: Final = Table(
     name="release_scores",
     grain="one metric of a release, agent, run mode and task category",
@@ -367,6 +448,7 @@ SCORE_TABLES: Final = (
     SUB_GOALS,
     FAILURES,
     FAILED_CALLS,
+    RUN_REASONS,
     RELEASE_SCORES,
     SCORE_SUMS,
 )

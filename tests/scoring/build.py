@@ -17,6 +17,7 @@ from tracegrade_scoring.scorers import (
     conduct,
     failure_modes,
     plan_graph,
+    run_reasons,
     step_efficiency,
     tool_correctness,
     tool_selection,
@@ -63,12 +64,16 @@ SCORERS = (
     "plan_graph",
     "conduct",
     "failure_modes",
+    "run_reasons",
 )
 """In the order of the job; each may read what those before it made."""
 
+LAST_OF_METRICS = "failure_modes"
+"""Behind which no scorer makes a score."""
+
 
 def scored(
-    con: duckdb.DuckDBPyConnection, spec: Specification, *, until: str = SCORERS[-1]
+    con: duckdb.DuckDBPyConnection, spec: Specification, *, until: str = LAST_OF_METRICS
 ) -> duckdb.DuckDBPyConnection:
     """Return the connection after these scorers did their work.
 
@@ -86,6 +91,7 @@ def scored(
         "plan_graph": lambda: plan_graph.score(con),
         "conduct": lambda: conduct.score(con),
         "failure_modes": lambda: failure_modes.score(con),
+        "run_reasons": lambda: run_reasons.score(con),
     }
     for name in SCORERS[: SCORERS.index(until) + 1]:
         scorers[name]()
@@ -146,7 +152,7 @@ class Case(NamedTuple):
 
 
 def scored_at_once(
-    cases: Sequence[Case], spec: str = "", *, until: str = SCORERS[-1]
+    cases: Sequence[Case], spec: str = "", *, until: str = LAST_OF_METRICS
 ) -> list[dict[str, Score]]:
     """Return the scores of each case's attempt by metric; arguments as for `all_scored`."""
     with all_scored(cases, spec, until=until) as con:
@@ -155,7 +161,7 @@ def scored_at_once(
 
 
 def all_scored(
-    cases: Sequence[Case], spec: str = "", *, until: str = SCORERS[-1]
+    cases: Sequence[Case], spec: str = "", *, until: str = LAST_OF_METRICS
 ) -> duckdb.DuckDBPyConnection:
     """Return the connection after the attempts of all cases were scored, as t0, t1 and so on.
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.importing.part import ReadOptions
@@ -18,6 +19,7 @@ from tracegrade_scoring.statistics.reliability import Attempts, passes
 from tracegrade_scoring.statistics.t_score import Axes, t_score
 from tracegrade_scoring.statistics.tiers import classify
 from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.tasks.ground_truth import task_file
 
 from ..commands import tracegrade
 from ..queries.traces import agent, land, request_of, span, tool
@@ -72,6 +74,17 @@ KILLS = [
     {"injection": "mid", "value": 7, "source": "harness"},
     {"injection": "late", "value": 5, "source": "human", "evidence": "complete but opaque"},
 ]
+
+READS = (
+    *("calculate", "get_reservation_details", "get_user_details", "list_all_airports"),
+    *("search_direct_flight", "search_onestop_flight", "think"),
+)
+WRITES = (
+    *("book_reservation", "cancel_reservation", "send_certificate", "transfer_to_human_agents"),
+    *("update_reservation_baggages", "update_reservation_flights"),
+    "update_reservation_passengers",
+)
+"""The tools of τ-bench's airline."""
 
 
 @pytest.fixture
@@ -137,3 +150,33 @@ def test_imported_tau_bench_has_its_own_table(lake: Lake, shared_data: Path) -> 
     assert [round(p.pass_at_k, 3) for p in table] == [0.420, 0.567, 0.660, 0.720]
     assert sum(row["superseded"] for row in rows) == 0
     assert classify(tasks).tier == "Not ready"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("complete", "unexplained"), [("writes", 18), ("true", 0)])
+def test_failed_runs_of_tau_bench_have_reasons(
+    lake: Lake, shared_data: Path, complete: str, unexplained: int
+) -> None:
+    """Of 116 failed runs at most 16 % are unexplained; reasons name steps of their own runs."""
+    paths = {"messages": "traj", "task": "task_id", "trial": "trial", "success": "reward"}
+    file = shared_data / "tau-bench" / "gpt-4o-airline.json"
+    import_files(lake, [file], list[str]().append, reading=ReadOptions("messages", paths))
+    tasks = yaml.safe_load(task_file([file], {}, complete, list[str]().append))["tasks"]
+    tools = {name: {"effect": "read"} for name in READS} | {
+        name: {"effect": "write"} for name in WRITES
+    }
+    score(lake, specification(json.dumps({"tools": tools, "tasks": tasks})))
+
+    assert found(lake, """
+      SELECT count(*), count_if(kind = 'unexplained'), max(length(sentence)) <= 120
+      FROM run_reasons WHERE success IS FALSE AND rank_in_run = 1
+    """) == [(116, unexplained, True)]  # fmt: skip
+    assert found(lake, """
+      SELECT count(*) FROM run_reasons ANTI JOIN steps
+      ON run_reasons.trajectory_id = steps.trajectory_id
+      AND run_reasons.step_trajectory_id = steps.trajectory_id
+      AND run_reasons.step_index = steps.step_index
+      WHERE run_reasons.step_index IS NOT NULL
+    """) == [(0,)]  # fmt: skip
+    said = "called book_reservation with nonfree_baggages 1, expected 0"
+    assert found(lake, f"SELECT count(*) FROM run_reasons WHERE sentence = '{said}'") > [(0,)]

@@ -31,7 +31,7 @@ FOLDERS = {"attempts", "job", "scorers", "statistics", "tasks"}
 PLAN_GRAPH = ("sub_goal_", "plan_", "replan")  # tested beside their own metrics
 MACROS = {
     *("matches_expected", "named_agent", "plain_tool", "score_of", "goal_score", "mode_score"),
-    "planning_score",
+    *("planning_score", "reason_text"),
 }
 QUERIES = sorted(
     path
@@ -168,9 +168,10 @@ EMPTY = {
     *("attempt_graph_faults", "judged_sub_goals", "redacted_values"),
     *("observed_optima", "rollback_scores", "successful_paths", "verdict_opinions"),
     *("repeated_results", "waiting_runs", "called_agents", "attempts_with_unrecorded_calls"),
-    *("server_tools", "continued_runs"),
+    *("server_tools", "continued_runs", "verdict_readings", "verdict_reasons"),
+    *("wrong_arguments", "wrong_values"),
 }
 """Queries that find nothing in these two runs: both ended, no error led to others, they answered
 nothing, saw no results but the tools' own, made no call that was not recorded, nobody judged them
-or said that they succeeded, their graphs have no fault, and a call that was repeated returned the
-same."""
+or said that they succeeded, their graphs have no fault, a call that was repeated returned the
+same, and no argument differs from one that is expected."""

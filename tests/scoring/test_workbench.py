@@ -170,3 +170,13 @@ def test_loops_and_invented_tools_are_found(con: duckdb.DuckDBPyConnection) -> N
         ("tool_hallucination", False, 4),
         ("tool_hallucination", True, 1),
     ]
+
+
+def test_nearly_every_failed_run_has_a_reason(con: duckdb.DuckDBPyConnection) -> None:
+    """Of 229 failed runs 4 are unexplained; their steps are those that were expected."""
+    rows = con.sql("""
+      SELECT count(*), count_if(kind = 'unexplained')
+      FROM run_reasons WHERE success IS FALSE AND rank_in_run = 1
+    """)
+
+    assert rows.fetchall() == [(229, 4)]

@@ -100,6 +100,7 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     materialise(con, "patterned_calls")
     put(con, "argument_matches", matches(con, "patterned_calls", "arguments"))
     materialise(con, "argument_patterns")
+    materialise(con, "verdict_readings")
     materialise(con, "verdict_opinions")
     materialise(con, "sub_goal_verdicts")
     judge_criteria(con)

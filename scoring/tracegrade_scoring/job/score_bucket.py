@@ -23,6 +23,7 @@ from tracegrade_scoring.schema import (
     DECISIONS,
     FAILED_CALLS,
     FAILURES,
+    RUN_REASONS,
     SUB_GOALS,
     TRAJECTORY_SCORES,
 )
@@ -33,6 +34,7 @@ from tracegrade_scoring.scorers import (
     planning,
     replanning,
     rollback,
+    run_reasons,
     step_efficiency,
     tool_correctness,
     tool_selection,
@@ -41,7 +43,7 @@ from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.sums import sums_of
 from tracegrade_scoring.tasks import Specification
 
-STAGED: Final = (DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS, TRAJECTORY_SCORES)
+STAGED: Final = (DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS, RUN_REASONS, TRAJECTORY_SCORES)
 """The tables that each bucket adds rows to."""
 
 _EVIDENCE: Final = {
@@ -49,6 +51,7 @@ _EVIDENCE: Final = {
     SUB_GOALS: "sub_goal_rows",
     FAILURES: "failure_rows",
     FAILED_CALLS: "failed_call_rows",
+    RUN_REASONS: "reason_rows",
 }
 """The rows of attempts behind each table of evidence."""
 
@@ -114,6 +117,7 @@ def score_traces(
     plan_graph.score(con)
     conduct.score(con)
     failure_modes.score(con)
+    run_reasons.score(con)
     replanning.score(con)
     planning.score(con, specification)
     rollback.score(con)
@@ -141,7 +145,7 @@ def _described(table: Table, rows: str) -> str:
 
     Runs are numbers there, and get their ids again.
     """
-    known = {name: f"known.{name}" for name in ("task_id", "release", "date")}
+    known = {name: f"known.{name}" for name in ("task_id", "release", "agent_name", "date")}
     runs = {name: f"{name}_of.id AS {name}" for name in ("trajectory_id", "step_trajectory_id")}
     names = [column.name for column in table.columns]
     columns = [(known | runs).get(name, f"found.{name}") for name in names]

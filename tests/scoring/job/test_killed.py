@@ -69,7 +69,7 @@ def test_killed_run_is_no_attempt(both: Lake) -> None:
     assert values(
         both, f"SELECT status, reason, count(*) FROM scores WHERE {killed} GROUP BY ALL"
     ) == [("not_applicable", "killed_run", 2 * len(METRICS))]
-    for table in ("decisions", "sub_goals", "failures", "failed_calls"):
+    for table in ("decisions", "sub_goals", "failures", "failed_calls", "run_reasons"):
         assert values(both, f"FROM {table} WHERE {killed}") == []
     assert values(both, "SELECT DISTINCT trajectories FROM release_scores") == [(1,)]
 

@@ -19,6 +19,7 @@
 --   steps
 --   task_expected
 --   tasks
+--   wrong_arguments
 -- Columns:
 --   trajectory_id       INTEGER    The attempt.
 --   decision_index      INTEGER    Dense from 0; one row for each and trajectory_id.
@@ -31,12 +32,18 @@
 --   step_trajectory_id  INTEGER    Root or sub-agent that made it; NULL where no call was made.
 --   step_index          INTEGER    Of the first call in that trajectory; NULL where none was made.
 --   span_id             VARCHAR    Of the first call; NULL where none was made.
+--   wrong_arguments     STRUCT(argument VARCHAR, sent VARCHAR, expected VARCHAR)[]  Values that
+--                                  differ from the expected ones; empty if none.
 --   reason              VARCHAR    Why it is wrong, unknown or not counted; NULL if correct.
 --   missed              BOOLEAN    Expected, but no call was made for it.
 --   counted             BOOLEAN    It is in the denominator.
 --   calls               INTEGER    Calls of the point; 0 where none was made.
 --   call_index          INTEGER    Of the first call in the attempt; NULL where none was made.
 --   unknown_because     VARCHAR    content_missing | input_unbound, where correct cannot be known.
+--   effect              VARCHAR    Of the picked tool; NULL if unknown, or where no call was made.
+--   expected_effect     VARCHAR    That the task asks of the tool; NULL if it asks for none.
+--   alternative         VARCHAR    The better tool that was offered, where criterion c failed.
+--   schema_broken       BOOLEAN    The arguments of the first call violate its schema.
 -- Order:
 --   trajectory_id, decision_index
 WITH given_pairs AS (
@@ -61,9 +68,8 @@ picks AS (
     expected.tool_name AS expected_tool,
     expected.effect AS expected_effect,
     coalesce(expected.decision, calls.decision) AS decision,
-    pairs.wrong_argument,
-    pairs.found,
-    pairs.expected,
+    pairs.differences[1] AS first_difference,
+    coalesce(wrong_arguments.wrong_arguments, []) AS wrong_arguments,
     validity.message,
     better.alternative,
     better.effect AS better_effect,
@@ -94,6 +100,7 @@ picks AS (
   LEFT JOIN tasks USING (task_id)
   LEFT JOIN task_expected AS expected USING (task_id, position)
   LEFT JOIN given_pairs AS pairs USING (attempt_id, call_index, position)
+  LEFT JOIN wrong_arguments USING (attempt_id, call_index, position)
   LEFT JOIN call_validity AS validity USING (attempt_id, call_index)
   LEFT JOIN better_alternatives AS better USING (attempt_id, call_index)
 ),
@@ -137,6 +144,7 @@ made AS (
     step_trajectory_id,
     step_index,
     span_id,
+    if(arguments_differ, wrong_arguments, []) AS wrong_arguments,
     CASE
       WHEN correct IS NOT TRUE
         THEN concat_ws(
@@ -168,8 +176,9 @@ made AS (
           if(
             arguments_differ,
             concat(
-              'argument ', wrong_argument, ' of ', tool_name, ' is ', coalesce(found, 'missing'),
-              ', expected ', expected
+              'argument ', first_difference['key'], ' of ', tool_name, ' is ',
+              coalesce(first_difference.sent, 'missing'), ', expected ',
+              first_difference.expected
             ),
             NULL
           ),
@@ -193,7 +202,11 @@ made AS (
     counted,
     calls,
     call_index,
-    if(b_unknown, unknown_because, NULL) AS unknown_because
+    if(b_unknown, unknown_because, NULL) AS unknown_because,
+    effect,
+    expected_effect,
+    if(c IS FALSE, alternative, NULL) AS alternative,
+    schema_broken
   FROM named
 ),
 
@@ -240,6 +253,7 @@ missed AS (
     NULL AS step_trajectory_id,
     NULL AS step_index,
     NULL AS span_id,
+    [] AS wrong_arguments,
     concat(
       'no call was made where ', coalesce(expected.tool_name, 'any ' || expected.effect),
       ' was expected',
@@ -254,7 +268,11 @@ missed AS (
     endings.ending IS NULL AS counted,
     points.calls,
     NULL AS call_index,
-    if(endings.ending IS NULL, lost_calls.lost, NULL) AS unknown_because
+    if(endings.ending IS NULL, lost_calls.lost, NULL) AS unknown_because,
+    NULL AS effect,
+    expected.effect AS expected_effect,
+    NULL AS alternative,
+    FALSE AS schema_broken
   FROM decision_points AS points
   INNER JOIN attempts USING (attempt_id)
   INNER JOIN task_expected AS expected USING (task_id, position)
@@ -283,6 +301,7 @@ no_calls AS (
     NULL AS step_trajectory_id,
     NULL AS step_index,
     NULL AS span_id,
+    [] AS wrong_arguments,
     'no call was made or expected, but '
     || coalesce(
       'the run ended early: ' || endings.ending,
@@ -292,7 +311,11 @@ no_calls AS (
     endings.ending IS NULL AS counted,
     points.calls,
     NULL AS call_index,
-    if(endings.ending IS NULL, lost_calls.lost, NULL) AS unknown_because
+    if(endings.ending IS NULL, lost_calls.lost, NULL) AS unknown_because,
+    NULL AS effect,
+    NULL AS expected_effect,
+    NULL AS alternative,
+    FALSE AS schema_broken
   FROM decision_points AS points
   LEFT JOIN endings ON points.attempt_id = endings.trajectory_id
   LEFT JOIN lost_calls ON points.attempt_id = lost_calls.attempt_id
@@ -321,11 +344,16 @@ SELECT
   step_trajectory_id,
   step_index,
   span_id,
+  wrong_arguments,
   left(reason, 500) AS reason,
   missed,
   counted,
   calls,
   call_index,
-  unknown_because
+  unknown_because,
+  effect,
+  expected_effect,
+  alternative,
+  schema_broken
 FROM rows
 ORDER BY trajectory_id, decision_index;

@@ -19,9 +19,10 @@
 --   arguments_fit    BOOLEAN  Every key given fits; see matches_expected. NULL if unknown.
 --   arguments_given  BOOLEAN  The task gives at least one key.
 --   unknown_because  VARCHAR  content_missing | input_unbound; NULL if arguments_fit is known.
---   wrong_argument   VARCHAR  The first key, by name, that does not fit; NULL if none.
---   found            VARCHAR  Its JSON; NULL if missing.
---   expected         VARCHAR  JSON that was expected there.
+--   differences      STRUCT("key" VARCHAR, sent VARCHAR, expected VARCHAR, is_value BOOLEAN)[]
+--                             The keys that do not fit, by name: the JSON that was sent, NULL if
+--                             missing; what was expected, JSON of a value or of a rule. NULL if
+--                             none.
 --   equal            BIGINT   Top-level keys that fit at every place given in them; NULL if the
 --                             task states no arguments, or where it cannot be known.
 --   keys             BIGINT   Top-level keys of either, without those that may be absent and are;
@@ -162,6 +163,7 @@ judged AS MATERIALIZED (
     name,
     found,
     expected,
+    pattern IS NULL AND low IS NULL AS is_value,
     fits,
     FALSE AS absent
   FROM alternatives
@@ -176,6 +178,7 @@ judged AS MATERIALIZED (
     name,
     any_value(found) AS found,
     any_value(rule) AS expected,
+    FALSE AS is_value,
     CASE WHEN bool_or(fits) THEN TRUE WHEN count(fits) = count(*) THEN FALSE END AS fits,
     bool_or(optional AND found IS NULL AND NOT content_missing) AS absent
   FROM alternatives
@@ -208,9 +211,9 @@ differing AS (
     call_index,
     position,
     count(DISTINCT name) AS unequal,
-    min(key) AS wrong_argument,
-    arg_min_null(found, key) AS found,
-    arg_min_null(expected, key) AS expected
+    list(
+      { 'key': key, 'sent': found, 'expected': expected, 'is_value': is_value } ORDER BY key
+    ) AS differences
   FROM judged
   WHERE NOT fits
   GROUP BY attempt_id, call_index, position
@@ -259,9 +262,7 @@ measured AS (
       WHEN unknown.attempt_id IS NULL THEN TRUE
     END AS arguments_fit,
     if(stated.content_missing, 'content_missing', 'input_unbound') AS because,
-    differing.wrong_argument,
-    differing.found,
-    differing.expected,
+    differing.differences,
     if(
       unknown.attempt_id IS NULL AND NOT stated.content_missing,
       len(stated.counted_names) - coalesce(differing.unequal, 0),
@@ -284,9 +285,7 @@ SELECT
   TRUE AS arguments_fit,
   FALSE AS arguments_given,
   NULL AS unknown_because,
-  NULL AS wrong_argument,
-  NULL AS found,
-  NULL AS expected,
+  NULL AS differences,
   NULL AS equal,
   NULL AS keys
 FROM fitting
@@ -299,9 +298,7 @@ SELECT
   arguments_fit,
   arguments_given,
   if(arguments_fit IS NULL, because, NULL) AS unknown_because,
-  wrong_argument,
-  found,
-  expected,
+  differences,
   equal,
   if(equal IS NULL, NULL, keys) AS keys
 FROM measured;

@@ -16,6 +16,7 @@ import pyarrow as pa
 from tracegrade_scoring.relations import materialise, put, table
 from tracegrade_scoring.scorers.tool_selection.alignment import decisions
 from tracegrade_scoring.scorers.tool_selection.arguments import validate_arguments
+from tracegrade_scoring.scorers.tool_selection.differing_values import compare_values
 
 _ALIGNMENTS = pa.schema(
     [
@@ -28,8 +29,8 @@ _ALIGNMENTS = pa.schema(
 )
 
 _JUDGED: Final = (
-    "decision_points",
     "better_alternatives",
+    "wrong_arguments",
     "decision_rows",
     "call_totals",
     "tool_selection_scores",
@@ -46,6 +47,8 @@ def score(con: duckdb.DuckDBPyConnection) -> None:
     for name in ("call_points", "fitting_pairs", "alignment_problems"):
         materialise(con, name)
     _align(con)
+    materialise(con, "decision_points")
+    compare_values(con)
     for name in _JUDGED:
         materialise(con, name)
 

@@ -1,0 +1,42 @@
+-- Each verdict on the success of an attempt or on one of its sub-goals, and what it says.
+--
+-- A source's rank is the word before its first colon: `judge:answers` is a judge's. A label that
+-- is a word for success or failure decides, else the value: at least 0.7 of a judge or an
+-- evaluation result, 1 of others. Source: docs/metrics.md, section 8.3.
+--
+-- Reads:
+--   verdicts
+-- Needs:
+--   verdicts
+-- Columns:
+--   attempt_id  INTEGER  One row for each verdict.
+--   sub_goal    VARCHAR  '' where it is about the attempt.
+--   rank        VARCHAR  verifier | evaluation | judge.
+--   success     BOOLEAN  NULL if it could not tell.
+--   source      VARCHAR  Who judged; a person's begins with `human:`. NULL if nobody is named.
+--   label       VARCHAR  As given; NULL if none was.
+--   evidence    VARCHAR  As given; NULL if none was.
+-- Order:
+--   none
+SELECT
+  trajectory_id AS attempt_id,
+  if(subject = 'success', '', sub_goal) AS sub_goal,
+  CASE
+    WHEN source = 'gen_ai.evaluation.result' THEN 'evaluation'
+    WHEN split_part(coalesce(source, ''), ':', 1) = 'judge' THEN 'judge'
+    ELSE 'verifier'
+  END AS rank,
+  CASE
+    WHEN lower(label) IN ('success', 'pass', 'passed', 'true', 'correct', 'yes') THEN TRUE
+    WHEN lower(label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no') THEN FALSE
+    WHEN lower(label) = 'error' THEN NULL
+    WHEN rank IN ('evaluation', 'judge') THEN round_even(value, 9) >= 0.7
+    ELSE round_even(value, 9) >= 1
+  END AS success,
+  source,
+  label,
+  evidence
+FROM verdicts
+WHERE
+  subject IN ('success', 'sub_goal')
+  AND (subject = 'success' OR sub_goal IS NOT NULL);

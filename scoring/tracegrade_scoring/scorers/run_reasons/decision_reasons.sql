@@ -1,0 +1,131 @@
+-- What was wrong about the decisions of attempts: tools, arguments, calls missed or not expected.
+--
+-- Source: docs/metrics.md, section 9.6.
+--
+-- Reads:
+--   decision_rows
+--   task_tools
+-- Needs:
+--   decision_rows WHERE counted AND correct IS FALSE
+-- Columns:
+--   attempt_id          INTEGER  The root trajectory.
+--   place               INTEGER  Of the kind, in the order of precedence.
+--   kind                VARCHAR  wrong_tool | wrong_argument | never_called | not_expected |
+--                                unsafe.
+--   object              VARCHAR  The expected tool, or what should be called in its place; of an
+--                                argument the tool, a dot and its path, without places in lists.
+--   sentence            VARCHAR  What was called, and what was expected.
+--   step_trajectory_id  INTEGER  The root or sub-agent that made the call; NULL if none was made.
+--   step_index          INTEGER  Of the call in that trajectory; NULL if none was made.
+--   span_id             VARCHAR  Of the call; NULL if none was made.
+--   only_reads          BOOLEAN  The tools are known to change nothing, as far as any is known.
+--   found_at            INTEGER  Position among the decision points.
+--   source              VARCHAR  static.
+-- Order:
+--   none
+WITH wrong AS (
+  SELECT
+    decision_rows.*,
+    coalesce(decision_rows.picked_tool, 'an unnamed tool') AS picked,
+    coalesce(
+      decision_rows.expected_tool, 'a tool that can ' || decision_rows.expected_effect
+    ) AS wanted,
+    coalesce(decision_rows.expected_effect, task_tools.effect) AS wanted_effect,
+    list_contains(decision_rows.failed_criteria, 'a') AS a,
+    list_contains(decision_rows.failed_criteria, 'c') AS c
+  FROM decision_rows
+  LEFT JOIN task_tools ON decision_rows.expected_tool = task_tools.tool_name
+  WHERE decision_rows.counted AND decision_rows.correct IS FALSE
+),
+
+differing AS (
+  SELECT
+    * EXCLUDE (wrong_arguments),
+    unnest(wrong_arguments) AS wrong_argument
+  FROM wrong
+  WHERE len(wrong_arguments) > 0
+),
+
+arguments AS (
+  SELECT
+    * EXCLUDE (wrong_argument),
+    regexp_replace(wrong_argument.argument, '^\$\.?', '') AS argument,
+    wrong_argument.sent,
+    wrong_argument.expected
+  FROM differing
+),
+
+found AS (
+  SELECT
+    wrong.*,
+    9 AS place,
+    'wrong_tool' AS kind,
+    wanted AS object,
+    if(
+      picked = expected_tool OR expected_tool IS NULL,
+      concat('called ', clipped(picked, 40), ', expected ', clipped(wanted, 40)),
+      concat('called ', clipped(picked, 40), ' where ', clipped(wanted, 40), ' was expected')
+    ) AS sentence
+  FROM wrong
+  WHERE a AND NOT missed AND wanted IS NOT NULL
+  UNION ALL BY NAME
+  SELECT
+    arguments.* EXCLUDE (argument, sent, expected),
+    10 AS place,
+    'wrong_argument' AS kind,
+    concat(picked, '.', regexp_replace(argument, '\[\d+\]', '[*]', 'g')) AS object,
+    concat(
+      'called ', clipped(picked, 40), if(sent IS NULL, ' without ', ' with '),
+      clipped(argument, 40), ' ' || clipped(one_line(sent), 40), ', expected ',
+      coalesce(clipped(one_line(expected), 40), 'nothing there')
+    ) AS sentence
+  FROM arguments
+  UNION ALL BY NAME
+  SELECT
+    wrong.*,
+    11 AS place,
+    'never_called' AS kind,
+    wanted AS object,
+    'never called ' || clipped(wanted, 60) AS sentence
+  FROM wrong
+  WHERE missed
+  UNION ALL BY NAME
+  SELECT
+    wrong.*,
+    12 AS place,
+    'not_expected' AS kind,
+    picked AS object,
+    concat(
+      'called ', clipped(picked, 40), ' (' || effect || ')', ', where no call was expected'
+    ) AS sentence
+  FROM wrong
+  WHERE a AND NOT missed AND wanted IS NULL
+  UNION ALL BY NAME
+  SELECT
+    wrong.*,
+    19 AS place,
+    'unsafe' AS kind,
+    picked AS object,
+    concat(
+      'used ', clipped(picked, 40), ' (' || effect || ')', ' though ',
+      clipped(alternative, 40), ' does the same'
+    ) AS sentence
+  FROM wrong
+  WHERE c
+)
+
+SELECT
+  trajectory_id AS attempt_id,
+  place,
+  kind,
+  object,
+  sentence,
+  step_trajectory_id,
+  step_index,
+  span_id,
+  coalesce('read' IN (effect, wanted_effect), FALSE)
+  AND coalesce(effect, 'read') = 'read'
+  AND coalesce(wanted_effect, 'read') = 'read' AS only_reads,
+  decision_index AS found_at,
+  'static' AS source
+FROM found;

@@ -1,0 +1,116 @@
+-- How attempts ended that did not end by themselves, or without an answer.
+--
+-- That there is no answer is known only where texts of the run were captured.
+-- Source: docs/metrics.md, section 9.6.
+--
+-- Reads:
+--   attempts
+--   calls
+--   endings
+--   steps
+--   trajectories
+-- Columns:
+--   attempt_id          INTEGER  The root trajectory.
+--   place               INTEGER  Of the kind, in the order of precedence.
+--   kind                VARCHAR  crashed | budget | no_answer.
+--   object              VARCHAR  The tool of the call that crashed; the limit; or NULL.
+--   sentence            VARCHAR  What happened.
+--   step_trajectory_id  INTEGER  The root or sub-agent whose call it was; NULL without a step.
+--   step_index          INTEGER  In that trajectory; NULL without a step.
+--   span_id             VARCHAR  Of the step; NULL without one.
+--   only_reads          BOOLEAN  FALSE.
+--   found_at            INTEGER  NULL.
+--   source              VARCHAR  static.
+-- Order:
+--   none
+WITH cut_off AS (
+  SELECT
+    attempts.attempt_id,
+    endings.ending,
+    trajectories.root_failed,
+    nullif(one_line(regexp_replace(trajectories.finish_reasons, '[\[\]"]', '', 'g')), '') AS words
+  FROM endings
+  INNER JOIN attempts ON endings.trajectory_id = attempts.attempt_id
+  INNER JOIN trajectories USING (trajectory_id)
+  WHERE endings.ending IN ('crashed', 'budget')
+),
+
+last_calls AS (
+  SELECT
+    calls.attempt_id,
+    count(*) AS calls,
+    arg_max(
+      struct_pack(
+        tool := coalesce(calls.tool_name, 'an unnamed tool'),
+        failed := calls.failed,
+        result := calls.result,
+        trajectory_id := calls.trajectory_id,
+        step_index := calls.step_index,
+        span_id := calls.span_id
+      ),
+      calls.call_index
+    ) AS last_call
+  FROM calls
+  SEMI JOIN cut_off USING (attempt_id)
+  GROUP BY calls.attempt_id
+),
+
+ends AS (
+  SELECT
+    cut_off.*,
+    coalesce(last_calls.calls, 0) AS calls,
+    CASE
+      WHEN cut_off.ending = 'crashed' AND last_calls.last_call.failed THEN last_calls.last_call
+    END AS crashing
+  FROM cut_off
+  LEFT JOIN last_calls USING (attempt_id)
+),
+
+unanswered AS (
+  SELECT attempts.attempt_id
+  FROM attempts
+  ANTI JOIN endings ON attempts.attempt_id = endings.trajectory_id
+  ANTI JOIN steps ON attempts.attempt_id = steps.trajectory_id AND steps.kind = 'answer'
+  WHERE
+    attempts.success IS FALSE
+    AND attempts.final_answer IS NULL
+    AND attempts.user_input IS NOT NULL
+)
+
+SELECT
+  attempt_id,
+  if(ending = 'crashed', 3, 4) AS place,
+  ending AS kind,
+  if(ending = 'crashed', crashing.tool, words) AS object,
+  CASE
+    WHEN ending = 'budget'
+      THEN concat('stopped at a limit (', clipped(words, 40), ') after ', calls, ' calls')
+    WHEN crashing IS NOT NULL
+      THEN concat_ws(
+        ': ', concat('crashed after ', clipped(crashing.tool, 40), ' failed'),
+        error_line(crashing.result)
+      )
+    WHEN root_failed THEN concat('crashed after ', calls, ' calls: its root span is an error')
+    ELSE concat('broke off after ', calls, ' calls: the end of its root span never came')
+  END AS sentence,
+  crashing.trajectory_id AS step_trajectory_id,
+  crashing.step_index,
+  crashing.span_id,
+  FALSE AS only_reads,
+  NULL::INTEGER AS found_at,
+  'static' AS source
+FROM ends
+UNION ALL
+SELECT
+  attempt_id,
+  20 AS place,
+  'no_answer' AS kind,
+  NULL AS object,
+  'ended without an answer' AS sentence,
+  NULL AS step_trajectory_id,
+  NULL AS step_index,
+  NULL AS span_id,
+  FALSE AS only_reads,
+  NULL AS found_at,
+  'static' AS source
+FROM unanswered;

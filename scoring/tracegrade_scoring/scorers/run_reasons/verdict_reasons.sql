@@ -1,0 +1,119 @@
+-- What verdicts of failure say: those of people, checks and judges that tell more than that.
+--
+-- Of the verifiers that the evidence of a trial names, each that failed is a check. A verdict
+-- without evidence, and with a label that is a mere word for failure, is no reason.
+-- Source: docs/metrics.md, section 9.6.
+--
+-- Reads:
+--   verdict_readings
+-- Needs:
+--   verdict_readings WHERE success IS FALSE
+-- Columns:
+--   attempt_id          INTEGER  The root trajectory.
+--   place               INTEGER  Of the kind, in the order of precedence.
+--   kind                VARCHAR  person | check | budget | judge.
+--   object              VARCHAR  The verifier or evaluation; NULL of a person or judge.
+--   sentence            VARCHAR  What is said.
+--   step_trajectory_id  INTEGER  NULL.
+--   step_index          INTEGER  NULL.
+--   span_id             VARCHAR  NULL.
+--   only_reads          BOOLEAN  FALSE.
+--   found_at            INTEGER  NULL.
+--   source              VARCHAR  Who judged.
+-- Order:
+--   none
+WITH failures AS (
+  SELECT
+    attempt_id,
+    rank,
+    coalesce(source, 'a verifier') AS source,
+    if(
+      lower(label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no', 'bad', 'budget'),
+      NULL,
+      label
+    ) AS label,
+    lower(label) = 'budget' AS by_limit,
+    evidence,
+    CASE WHEN starts_with(evidence, '{') THEN try_cast(evidence AS JSON) END AS told
+  FROM verdict_readings
+  WHERE sub_goal = '' AND success IS FALSE
+),
+
+checks AS (
+  SELECT
+    attempt_id,
+    source,
+    unnest(
+      json_transform(
+        told -> '$.verifiers',
+        '[{"verifier": "VARCHAR", "outcome": "VARCHAR", "evidence": "VARCHAR"}]'
+      )
+    ) AS checked
+  FROM failures
+  WHERE json_type(told, '$.verifiers') = 'ARRAY'
+),
+
+said AS (
+  SELECT
+    attempt_id,
+    CASE
+      WHEN starts_with(source, 'human') THEN 'person' WHEN rank = 'judge' THEN 'judge' ELSE 'check'
+    END AS kind,
+    source,
+    coalesce(nullif(split_part(source, ':', 2), ''), source) AS name,
+    coalesce(nullif(trim(evidence), ''), label) AS words
+  FROM failures
+  WHERE told IS NULL
+),
+
+found AS (
+  SELECT
+    attempt_id,
+    if(kind = 'person', 1, if(kind = 'check', 2, 22)) AS place,
+    kind,
+    if(kind = 'check', name, NULL) AS object,
+    CASE kind
+      WHEN 'person' THEN concat(clipped(name, 40), ' says: ', words)
+      WHEN 'judge' THEN concat('judge ', clipped(name, 40), ' says: ', words)
+      ELSE concat('check failed: ', clipped(name, 40), ': ', words)
+    END AS sentence,
+    source
+  FROM said
+  WHERE words IS NOT NULL
+  UNION ALL
+  SELECT
+    attempt_id,
+    2 AS place,
+    'check' AS kind,
+    coalesce(checked.verifier, source) AS object,
+    concat_ws(
+      ': ', 'check failed', clipped(coalesce(checked.verifier, source), 40), checked.evidence
+    ) AS sentence,
+    source
+  FROM checks
+  WHERE checked.outcome = 'fail'
+  UNION ALL
+  SELECT
+    attempt_id,
+    4 AS place,
+    'budget' AS kind,
+    'limit of the trial' AS object,
+    concat_ws(': ', 'stopped at a limit of its trial', told ->> '$.notes[0]') AS sentence,
+    source
+  FROM failures
+  WHERE by_limit
+)
+
+SELECT
+  attempt_id,
+  place,
+  kind,
+  object,
+  left(sentence, 400) AS sentence,
+  NULL::INTEGER AS step_trajectory_id,
+  NULL::INTEGER AS step_index,
+  NULL::VARCHAR AS span_id,
+  FALSE AS only_reads,
+  NULL::INTEGER AS found_at,
+  source
+FROM found;
