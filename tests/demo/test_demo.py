@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 from tests.commands import tracegrade
 from tests.queries.traces import Row, as_dicts
+from tests.same_numbers import walk
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
@@ -252,3 +253,12 @@ def test_evidence_and_queries_are_shown(demo: Run) -> None:
     assert demo.output.count("An analyst asks: ") == 2
     assert "replanned" in demo.output
     assert "cost_1_0" in demo.output
+
+
+def test_numbers_are_the_same_wherever_they_are_shown(demo: Run) -> None:
+    """Of commands, pages and SQL, rollback-ability after kills among them."""
+    told = walk(Lake.open(demo.folder / "lake"))
+
+    assert told.differing() == []
+    assert told.shared("value") > 150
+    assert told.shared("sub-goal") > 20

@@ -293,7 +293,7 @@ def test_trend_leads_to_the_runs_of_a_date(web: TestClient) -> None:
     rows = web.get("/trends.json?metric=tsa").json()["rows"]
     assert sum(row["runs"] for row in rows) == 27
     page = web.get("/trends?metric=tsa").text
-    href = re.search(r'href="(/runs\?release=1\.0&amp;received=2026-11-01)"', page)
+    href = re.search(r'href="(/runs\?release=1\.0&amp;received=2026-11-01&amp;counted=yes)"', page)
     assert href
     assert web.get(href[1].replace("&amp;", "&").replace("?", ".json?")).json()["runs"] == 12
 

@@ -10,6 +10,7 @@ from tests.headers import bare, columns_of, header, parameters_used, relations_r
 from tracegrade_explorer.app import Explorer
 from tracegrade_explorer.filters.conditions import matching_runs
 from tracegrade_explorer.filters.grammar import Filter
+from tracegrade_explorer.shelf.metric_parts import metric_parts
 from tracegrade_explorer.sql import QUERIES
 from tracegrade_scoring.relations import materialise
 
@@ -19,7 +20,8 @@ PARAMETERS = {
     "conversation_id": "k", "date": DAY, "days": 7, "first_date": DAY, "high": 1.0, "ids": ["t1"],
     "last_date": DAY, "length": 9, "low": 0.0, "max_runs": 10, "name": "t1",
     "names": 8, "of_run": 3, "part": "k", "rows": 5, "seq": 3, "step_index": 2,
-    "task_id": "malformed-header", "text": "x", "trace_id": "trace1", "trajectory_id": "t1",
+    "task_id": "malformed-header", "task_means": False, "text": "x",
+    "trace_id": "trace1", "trajectory_id": "t1",
 }  # fmt: skip
 ENUM = "ENUM"
 
@@ -35,6 +37,7 @@ def con(pages: Explorer) -> DuckDBPyConnection:
         "CREATE TEMP TABLE run_places AS SELECT trajectory_id, date, seq FROM run_index"
     )
     cursor.execute(f"CREATE OR REPLACE TEMP VIEW matching_runs AS {runs.text}")
+    cursor.execute(f"CREATE OR REPLACE TEMP VIEW metric_parts AS {metric_parts('tsa')}")
     return cursor
 
 

@@ -13,7 +13,8 @@ from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.filters.grammar import NUMBERS, Filter, to_pairs
 from tracegrade_explorer.pages.cells import ALL_METRICS, metric_of
 from tracegrade_explorer.pages.runs import chips, label_of
-from tracegrade_explorer.shelf.snapshot import Row, read_matching
+from tracegrade_explorer.shelf.snapshot import Row, read_added_up
+from tracegrade_scoring.metrics import TASK_MEANS
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Scale
 
@@ -27,7 +28,7 @@ FEW: Final = 5
 MOST_LINES: Final = 6
 """Releases drawn, those with most runs; the table has all."""
 WIDTH_95: Final = 1.96
-"""Standard errors on either side of a mean that hold it 19 times of 20."""
+"""Standard errors on either side of a value that hold it 19 times of 20."""
 
 
 class Wanted(NamedTuple):
@@ -40,14 +41,18 @@ class Wanted(NamedTuple):
 
 
 def trends(ask: Ask) -> Answer:
-    """Return a metric's mean over the runs of each date or week, by release."""
+    """Return a metric over the runs of each date or week that count in rates, by release."""
     own, wanted = ask.split(*OWN)
     metric, given = own.get("metric", "success"), own.get("by", "date")
     by = FORMER.get(given, given)
     if metric not in NUMBERS or by not in PARTS:
         msg = f"metric={metric}, by={given}: give a metric or number of runs, and date or week"
         raise BadFilter(msg)
-    rows = read_matching(ask.con, "trend", wanted, measured=metric, parameters={"days": PARTS[by]})
+    if wanted.counted is None:
+        wanted = wanted.replaced(counted=True)
+    rows = read_added_up(
+        ask.con, "trend", wanted, metric, days=PARTS[by], task_means=metric in TASK_MEANS
+    )
     view = {
         "metric": metric,
         "by": by,
@@ -63,7 +68,7 @@ def trends(ask: Ask) -> Answer:
     }
     data = {"metric": metric, "by": by, "rows": rows}
     return Document("trends", f"{label_of(metric)} over time", view, data,
-                    ["date", "release", "runs", "measured", "mean", "spread"], rows)  # fmt: skip
+                    ["date", "release", "runs", "measured", "value", "spread"], rows)  # fmt: skip
 
 
 def _largest(rows: list[Row]) -> list[str | None]:
@@ -87,7 +92,7 @@ class Chart(NamedTuple):
 
 def _chart(rows: list[Row], wanted: Wanted) -> Chart | None:
     """Return the chart of what has values; None if nothing has."""
-    found = [row for row in rows if row["mean"] is not None]
+    found = [row for row in rows if row["value"] is not None]
     if not found:
         return None
     first, last = found[0]["date"], found[-1]["date"]
@@ -115,19 +120,19 @@ def _across(place: date, first: date, last: date) -> float:
 
 
 def _high(row: Row) -> float:
-    """Return the upper end of the interval of a mean."""
-    return float(row["mean"] + WIDTH_95 * (row["spread"] or 0.0))
+    """Return the upper end of the interval of a value."""
+    return float(row["value"] + WIDTH_95 * (row["spread"] or 0.0))
 
 
 def _point(row: Row, x: float, top: float, wanted: Wanted) -> Point:
-    around = _high(row) - row["mean"]
+    around = _high(row) - row["value"]
     title = (
         f"{words.name(row['release'], '(no release)')}, {row['date']}: "
-        f"{_amount(row['mean'], wanted.metric)} over {words.count(row['measured'], 'run')}"
+        f"{_amount(row['value'], wanted.metric)} over {words.count(row['measured'], 'run')}"
     )
     few = row["measured"] < FEW
-    ends = (None, None) if few else ((row["mean"] - around) / top, (row["mean"] + around) / top)
-    return Point(x, row["mean"] / top, few, title, _runs(row, wanted.runs, wanted.by), *ends)
+    ends = (None, None) if few else ((row["value"] - around) / top, (row["value"] + around) / top)
+    return Point(x, row["value"] / top, few, title, _runs(row, wanted.runs, wanted.by), *ends)
 
 
 def _row(row: Row, wanted: Wanted) -> dict[str, Any]:
@@ -136,7 +141,7 @@ def _row(row: Row, wanted: Wanted) -> dict[str, Any]:
         "release": words.name(row["release"], "(no release)"),
         "runs": row["runs"],
         "measured": row["measured"],
-        "mean": _amount(row["mean"], wanted.metric),
+        "value": _amount(row["value"], wanted.metric),
         "href": _runs(row, wanted.runs, wanted.by),
     }
 

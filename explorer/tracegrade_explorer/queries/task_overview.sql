@@ -5,6 +5,7 @@
 --
 -- Reads:
 --   run_index
+--   trajectory_scores
 -- Columns:
 --   task_id        VARCHAR    One row for each; runs without a known task are left out.
 --   task_category  VARCHAR    That of one of its runs; NULL if unknown.
@@ -13,26 +14,31 @@
 --   succeeded      BIGINT     Of these.
 --   failed         BIGINT     Of these; of the rest it is not known.
 --   findings       BIGINT     Those in which something was found.
---   tsa            DOUBLE     Mean over runs, each counted once; NULL if not measured.
+--   tsa            DOUBLE     Correct first picks / counted decision points; NULL without any.
 --   last_start     TIMESTAMP  UTC; NULL if no start is known.
 -- Order:
 --   failed DESC, task_id
 SELECT
-  task_id::VARCHAR AS task_id,
-  min(task_category::VARCHAR) AS task_category,
+  run_index.task_id::VARCHAR AS task_id,
+  min(run_index.task_category::VARCHAR) AS task_category,
   coalesce(
-    list(DISTINCT agent_name::VARCHAR ORDER BY agent_name::VARCHAR) FILTER (
-      WHERE agent_name IS NOT NULL
+    list(DISTINCT run_index.agent_name::VARCHAR ORDER BY run_index.agent_name::VARCHAR) FILTER (
+      WHERE run_index.agent_name IS NOT NULL
     ),
     []
   ) AS agents,
   count(*) AS runs,
-  count(*) FILTER (WHERE outcome = 'succeeded') AS succeeded,
-  count(*) FILTER (WHERE outcome = 'failed') AS failed,
-  count(*) FILTER (WHERE finding_count > 0) AS findings,
-  avg(tsa) AS tsa,
-  max(start_time) AS last_start
+  count(*) FILTER (WHERE run_index.outcome = 'succeeded') AS succeeded,
+  count(*) FILTER (WHERE run_index.outcome = 'failed') AS failed,
+  count(*) FILTER (WHERE run_index.finding_count > 0) AS findings,
+  sum(trajectory_scores.tsa.numerator) / nullif(sum(trajectory_scores.tsa.denominator), 0) AS tsa,
+  max(run_index.start_time) AS last_start
 FROM run_index
-WHERE task_id IS NOT NULL AND parent_trajectory_id IS NULL AND NOT killed AND NOT superseded
-GROUP BY task_id
+LEFT JOIN trajectory_scores ON run_index.trajectory_id = trajectory_scores.trajectory_id
+WHERE
+  run_index.task_id IS NOT NULL
+  AND run_index.parent_trajectory_id IS NULL
+  AND NOT run_index.killed
+  AND NOT run_index.superseded
+GROUP BY run_index.task_id
 ORDER BY failed DESC, task_id ASC;

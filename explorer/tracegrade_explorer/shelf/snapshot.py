@@ -13,6 +13,7 @@ from tracegrade_explorer.filters.conditions import keep_asked, matching_runs
 from tracegrade_explorer.filters.grammar import Filter, to_query
 from tracegrade_explorer.shelf.dates import Dates
 from tracegrade_explorer.shelf.index import build_index
+from tracegrade_explorer.shelf.metric_parts import metric_parts
 from tracegrade_explorer.sql import query
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import Limits, connect_whole
@@ -122,6 +123,20 @@ def read_matching(
         keep_asked(con, wanted.asked)
     runs = matching_runs(wanted, measured)
     text = f"WITH matching_runs AS NOT MATERIALIZED ({runs.text})\n{query(name)}"
+    return _rows(con, text, {**runs.values, **parameters})
+
+
+def read_added_up(
+    con: DuckDBPyConnection, name: str, wanted: Filter, /, measured: str, **parameters: object
+) -> list[Row]:
+    """Return the rows of a query over `matching_runs` and the `metric_parts` of one metric."""
+    runs = matching_runs(wanted, measured)
+    if wanted.asked:
+        keep_asked(con, wanted.asked)
+    text = (
+        f"WITH matching_runs AS NOT MATERIALIZED ({runs.text}), "
+        f"metric_parts AS NOT MATERIALIZED ({metric_parts(measured)})\n{query(name)}"
+    )
     return _rows(con, text, {**runs.values, **parameters})
 
 

@@ -101,4 +101,4 @@ FROM roots
 INNER JOIN consumption ON roots.trajectory_id = consumption.root_id
 LEFT JOIN resumed ON roots.trajectory_id = resumed.trajectory_id
 GROUP BY roots.release, roots.agent_name, roots.run_mode
-ORDER BY roots.agent_name, roots.run_mode, min(roots.start_time), roots.release;
+ORDER BY roots.agent_name, roots.run_mode, min(roots.known_start), roots.release;

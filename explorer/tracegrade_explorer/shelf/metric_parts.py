@@ -1,0 +1,28 @@
+"""What the values of runs are quotients of, so that runs add up as releases do.
+
+Makes:
+    metric_parts (from matching_runs, observed_step_scores, trajectory_scores): numerator,
+        denominator and weight of each run with a value, under trajectory_id
+"""
+
+from tracegrade_explorer.shelf.index import OBSERVED
+from tracegrade_scoring.metrics import METRICS
+
+
+def metric_parts(measured: str) -> str:
+    """Return the query of the parts of one metric, or of a number, which is a part by itself.
+
+    Args:
+        measured: A key of `NUMBERS`, which `matching_runs` has in `measured`.
+    """
+    if measured not in METRICS:
+        return (
+            "SELECT trajectory_id, measured AS numerator, 1.0::DOUBLE AS denominator, "
+            "1.0::DOUBLE AS weight FROM matching_runs WHERE measured IS NOT NULL"
+        )
+    table = "observed_step_scores" if measured in OBSERVED else "trajectory_scores"
+    return (
+        f"SELECT trajectory_id, {measured}.numerator AS numerator, "
+        f"{measured}.denominator AS denominator, sample_weight AS weight "
+        f"FROM {table} WHERE {measured}.value IS NOT NULL"
+    )
