@@ -291,7 +291,8 @@ def diverge(  # noqa: PLR0913, PLR0917 - one parameter per option
         str | None,
         typer.Option(
             metavar="COMMAND",
-            help="Run this if an answer differs; it gets the text of an issue on standard input.",
+            help="Run this program, without a shell, if an answer differs; it gets the text of an "
+            "issue on standard input. For a pipe or a variable, give `sh -c '...'`.",
         ),
     ] = None,
     sandbox: SandboxOption = None,

@@ -1,12 +1,15 @@
 """A call's arguments by parameter name, as a model would have written them.
 
-Only what was passed: defaults are the tool's own business. `self` and `cls` are left out, and what
-`**kwargs` takes stands beside the rest.
+Only what was passed: defaults are the tool's own business. `self` and `cls` are left out, and so
+is what a framework gives beside the model's arguments. What `**kwargs` takes stands beside the
+rest.
 """
 
 import inspect
 from collections.abc import Callable
 from typing import Any
+
+from tracegrade.values.injected import asks_for_context, is_context
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -19,6 +22,7 @@ class Parameters:
         self.positional = [p.name for p in parameters if p.kind in POSITIONAL]
         """In order; the receiver of a method first, if the callable takes it."""
         self._rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "args")
+        self._injected = [p.name for p in parameters if asks_for_context(p.annotation)]
         self._receiver = self.positional[:1] if self.positional[:1] in (["self"], ["cls"]) else []
 
     def by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -29,7 +33,27 @@ class Parameters:
         if len(args) > len(self.positional):
             named[self._rest] = args[len(self.positional) :]
         named.update(kwargs)
+        for name in (*self._injected, *_contexts(named)):
+            named.pop(name, None)
         return named
+
+
+def _contexts(named: dict[str, Any]) -> list[str]:
+    """Return the names of arguments that no model wrote; JSON's own types need no look."""
+    return [
+        name
+        for name, value in named.items()
+        if not (
+            (kind := type(value)) is str
+            or kind is int
+            or kind is float
+            or kind is bool
+            or kind is list
+            or kind is dict
+            or value is None
+        )
+        and is_context(kind)
+    ]
 
 
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:

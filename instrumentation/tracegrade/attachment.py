@@ -5,6 +5,7 @@ express: ddtrace's keeps the span alone, and never lets go of one that is not it
 keep our contexts to ourselves, in a variable of our own, so that the host's are what they were.
 """
 
+import sys
 from contextvars import Context as Variables
 from contextvars import ContextVar, Token
 from typing import Any, Final, Protocol
@@ -13,9 +14,11 @@ from opentelemetry import context as otel_context
 from opentelemetry.context import Context
 from opentelemetry.context.contextvars_context import ContextVarsRuntimeContext
 from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.trace import get_current_span
+from opentelemetry.trace import get_current_span, set_span_in_context
 
 from tracegrade.guard import came_by_signal
+
+_LANGCHAIN: Final = "openinference.instrumentation.langchain"
 
 
 class Runtime(Protocol):
@@ -115,6 +118,24 @@ def _keeps(found: Runtime) -> bool:
         return kept and key not in found.get_current()
     except Exception:  # noqa: BLE001 - another vendor's may raise anything
         return False
+
+
+def below_framework(context: Context) -> Context:
+    """Return a context whose span is that of the framework's call, if none is current.
+
+    OpenInference's instrumentor of LangChain keeps the spans of its runs to itself: a tool below
+    it would begin a trace of its own. It tells which span is meant.
+    """
+    instrumentor = sys.modules.get(_LANGCHAIN)
+    if instrumentor is None or get_current_span(context).get_span_context().is_valid:
+        return context
+    try:
+        span = instrumentor.get_current_span()
+    except Exception as error:  # other versions may not have it; the call goes on
+        if came_by_signal(error):
+            raise
+        return context
+    return context if span is None else set_span_in_context(span, context)
 
 
 _NONE: Final = Context()

@@ -16,9 +16,8 @@ from opentelemetry.trace import INVALID_SPAN, Link, Span, SpanContext, set_span_
 
 from tracegrade import names
 from tracegrade.arguments import Parameters
-from tracegrade.attachment import Attachment, current
+from tracegrade.attachment import Attachment, below_framework, current
 from tracegrade.content import Render, SpanText, attribute_of, json_of, text_of, write_text
-from tracegrade.ends import end_again, end_span, queue_again, start_span
 from tracegrade.guard import guarded
 from tracegrade.scope import Attribute, has_ended, own_attributes
 from tracegrade.settings import Content
@@ -62,7 +61,7 @@ class Call(Attachment):
     Whoever has it can end it, wherever a signal interrupts: in here, too.
     """
 
-    __slots__ = ("attributes", "is_ending", "is_over", "parent", "span", "tool")
+    __slots__ = ("attributes", "is_over", "parent", "span", "tool")
 
     def __init__(self, tool: WrappedTool) -> None:
         super().__init__()
@@ -70,7 +69,7 @@ class Call(Attachment):
         self.attributes: dict[str, Attribute] = {}
         self.parent = Context()
         self.span: Span = INVALID_SPAN
-        self.is_ending = self.is_over = False
+        self.is_over = False
 
     def close(self) -> None:
         """Make sure that the call is over, where a signal may have interrupted its end."""
@@ -83,16 +82,17 @@ class Call(Attachment):
 def begin(call: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> None:
     """Start the tool's span, with its arguments as they are now, and make it current."""
     tool = call.tool
-    call.parent = parent = current()
+    outside = current()
+    call.parent = parent = below_framework(outside)
     settings = state.settings
     call.attributes = attributes = {**tool.attributes, **own_attributes(parent)}
     if settings.content is not Content.NONE:
         named = tool.parameters.by_name(args, kwargs)
         arguments = json_of(named, settings, tool.render)
         write_text(attributes, names.TOOL_CALL_ARGUMENTS, arguments)
-    call.span = span = start_span(tool.span_name, parent, attributes)
+    call.span = span = state.tracer.start_span(tool.span_name, parent, attributes=attributes)
     call.inside = set_span_in_context(span, parent)
-    call.attach(parent)
+    call.attach(outside)
 
 
 @guarded
@@ -145,44 +145,22 @@ def _write_result(call: Call, result: SpanText) -> None:
 
 @guarded
 def _close(call: Call) -> None:
-    """End the tool's span and follow it by its observation, which links to it.
-
-    Called again where a signal interrupted it, it goes on from there.
-    """
+    """End the tool's span and follow it by its observation, which links to it."""
     tool_span = call.span
-    if call.is_over:
-        return
-    if tool_span.is_recording():
-        call.is_ending = True
-        end_span(tool_span)
-    elif not call.is_ending:
+    if not tool_span.is_recording():
         call.is_over = True
         return
+    tool_span.end()
+    call.is_over = True
     has_ended(call.parent)
-    _write_observation(call, tool_span)
-
-
-def _write_observation(call: Call, tool_span: Span) -> None:
     attributes = {names.STEP_KIND: "observation", **own_attributes(call.parent)}
     seen = (Link(tool_span.get_span_context()),)
     tracer = state.tracer
     if state.may_skip_start and isinstance(tracer, Tracer) and isinstance(tool_span, SdkSpan):
-        ended = _ended_span(tracer, tool_span, attributes, seen)
-        call.is_over = True  # before it is: an interrupt may come between
-        try:
-            tracer.span_processor.on_end(ended)
-        except BaseException:
-            queue_again(ended)
-            raise
+        tracer.span_processor.on_end(_ended_span(tracer, tool_span, attributes, seen))
     else:
         start = tracer.start_span
-        span = start(names.OBSERVATION, call.parent, attributes=attributes, links=seen)
-        call.is_over = True
-        try:
-            span.end()
-        except BaseException:
-            end_again(span)
-            raise
+        start(names.OBSERVATION, call.parent, attributes=attributes, links=seen).end()
 
 
 def _ended_span(

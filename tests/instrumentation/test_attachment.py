@@ -2,8 +2,10 @@
 
 import asyncio
 import gc
+import sys
 import threading
 from collections.abc import AsyncGenerator, Generator, Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,6 +17,8 @@ from opentelemetry.sdk.trace import ReadableSpan
 import tracegrade
 
 from .conftest import Spans
+
+LANGCHAIN = "openinference.instrumentation.langchain"
 
 
 @tracegrade.tool
@@ -192,3 +196,27 @@ def test_task_that_outlives_its_run_stays_inside(spans: Spans) -> None:
     asyncio.run(main())
 
     assert parents(spans())["execute_tool double"] == "invoke_agent a"
+
+
+def test_a_tool_of_langchain_is_below_the_span_that_its_instrumentor_names(
+    spans: Spans, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its observation, in one trace; afterwards no span is current, as before."""
+    run = trace.get_tracer("langchain").start_span("look")
+    module = ModuleType(LANGCHAIN)
+    monkeypatch.setattr(module, "get_current_span", lambda: run, raising=False)
+    monkeypatch.setitem(sys.modules, LANGCHAIN, module)
+
+    assert double(1) == 2
+    assert not trace.get_current_span().get_span_context().is_valid
+    with tracegrade.agent_run("desk"):
+        double(2)
+    monkeypatch.setattr(module, "get_current_span", lambda: None)
+    double(3)
+    monkeypatch.delattr(module, "get_current_span")
+    double(4)
+
+    ended = [span for span in spans() if span.name == "execute_tool double"]
+    root = next(span for span in spans() if span.name == "invoke_agent desk")
+    parents = [span.parent and span.parent.span_id for span in ended]
+    assert parents == [run.get_span_context().span_id, root.context.span_id, None, None]

@@ -1,18 +1,23 @@
 """The command that is run where services answer otherwise than recorded."""
 
+import contextlib
 import shlex
 import subprocess
 from collections.abc import Sequence
+from typing import Final
 
 from tracegrade.terminal.visible import echo_output
-from tracegrade_harness.errors import EnvironmentFailed, SuiteUnusable
+from tracegrade_harness.errors import SuiteUnusable
+
+OPERATORS: Final = frozenset({"|", "||", "&", "&&", ";", "<", ">", ">>"})
+"""Words that an unquoted command has only for a shell."""
 
 
 def command_of(text: str | None) -> list[str]:
     """Return the words of a command; none if it is not given.
 
     Raises:
-        SuiteUnusable: It has none, or cannot be split into them.
+        SuiteUnusable: It has none, cannot be split into them, or is one for a shell.
     """
     try:
         words = [] if text is None else shlex.split(text)
@@ -24,14 +29,27 @@ def command_of(text: str | None) -> list[str]:
     if text is not None and not words:
         msg = "--on-divergence has no command; give one, or leave it out"
         raise SuiteUnusable(msg)
+    _refuse_operators(text or "")
     return words
 
 
-def tell(command: Sequence[str], text: str) -> None:
-    """Run a command with a text as its input; what it prints goes to stderr.
+def _refuse_operators(text: str) -> None:
+    unquoted: list[str] = []
+    with contextlib.suppress(ValueError):  # an escaped quote, which is told apart by shells alone
+        unquoted = shlex.split(text, posix=False)  # quoted words keep their quotes
+    if operator := next((word for word in unquoted if word in OPERATORS), None):
+        msg = (
+            f"--on-divergence has '{operator}', which means something to a shell alone, and it is "
+            "run without one; give sh -c '...'"
+        )
+        raise SuiteUnusable(msg)
 
-    Raises:
-        EnvironmentFailed: It did not end with 0.
+
+def tell(command: Sequence[str], text: str) -> str | None:
+    """Run a command, without a shell, with a text as its input; what it prints goes to stderr.
+
+    Returns:
+        Why nobody was told: it could not be run, or did not end with 0. None if it did.
     """
     try:
         ended = subprocess.run(  # noqa: S603 - what the user says
@@ -42,9 +60,11 @@ def tell(command: Sequence[str], text: str) -> None:
             check=False,
         )
     except OSError as error:
-        msg = f"'{command[0]}' of --on-divergence cannot be run: {error.strerror}; correct it"
-        raise EnvironmentFailed(msg) from error
+        return (
+            f"'{command[0]}' of --on-divergence cannot be run: {error.strerror}; "
+            "it is run without a shell, so give a program and its arguments, or sh -c '...'"
+        )
     echo_output(ended.stdout)
     if ended.returncode:
-        msg = f"'{command[0]}' of --on-divergence ended with {ended.returncode}; run it by hand"
-        raise EnvironmentFailed(msg)
+        return f"'{command[0]}' of --on-divergence ended with {ended.returncode}; run it by hand"
+    return None

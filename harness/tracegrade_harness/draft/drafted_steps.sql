@@ -15,12 +15,6 @@
 --   content        VARCHAR
 --   status         VARCHAR
 --   flags          VARCHAR[]
---   error_type     VARCHAR
---   error_message  VARCHAR
---   effect         VARCHAR
---   dialect        VARCHAR
---   span_id        VARCHAR
---   parent_span_id VARCHAR
 -- Order:
 --   attempt_id, calls_before, trajectory_id, step_index
 SELECT
@@ -33,13 +27,7 @@ SELECT
   steps.result,
   steps.content,
   steps.status,
-  steps.flags,
-  steps.error_type,
-  steps.error_message,
-  steps.effect,
-  steps.dialect,
-  steps.span_id,
-  steps.parent_span_id
+  steps.flags
 FROM attempt_order
 INNER JOIN drafted_runs ON attempt_order.attempt_id = drafted_runs.trajectory_id
 INNER JOIN steps

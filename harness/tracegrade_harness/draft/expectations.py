@@ -1,6 +1,7 @@
 """What is expected of drafted cases: as the task file says, else as successful runs did."""
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 import duckdb
@@ -17,8 +18,18 @@ class Expectations(NamedTuple):
     """What the task file says."""
     paths: Mapping[tuple[str | None, str | None], dict[str, Any]]
     """Agent and task → what most successful runs of it did, as a task."""
-    tools: Mapping[str, dict[str, Any]]
-    """As a task file has them: those that it declares, and those that successful runs called."""
+    declared: Mapping[str, dict[str, Any]]
+    """Tools as a task file has them: what it says, else what the calls of the lake declare."""
+    expected: AbstractSet[str]
+    """Tools that the task file declares, and those of the paths."""
+
+    def tools(self, called: AbstractSet[str]) -> dict[str, dict[str, Any]]:
+        """Return the tools of a task file: those that are expected, and those that were called."""
+        return {
+            name: tool
+            for name, tool in self.declared.items()
+            if name in called or name in self.expected
+        }
 
     def task(self, run: DraftedRun) -> dict[str, Any] | None:
         """Return what is expected of runs like this one, as a task file has it; None: nothing."""
@@ -36,11 +47,11 @@ def expectations(con: duckdb.DuckDBPyConnection, specification: Specification) -
         specification: What the task file says.
     """
     paths = [path for path in successful_paths(con, None) if path.place == 1]
-    used = {tool for path in paths for tool in path.tools}
-    declared = {each.name: each.tool() for each in declared_tools(con) if each.name in used}
     known = {
         name: tool.model_dump(mode="json", exclude_unset=True)
         for name, tool in specification.tools.items()
     }
+    declared = {each.name: each.tool() for each in declared_tools(con)}
+    expected = {tool for path in paths for tool in path.tools} | known.keys()
     by_task = {(path.agent_name, path.task_id): path.task() for path in paths}
-    return Expectations(specification, by_task, {**declared, **known})
+    return Expectations(specification, by_task, {**declared, **known}, expected)

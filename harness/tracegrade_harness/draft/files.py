@@ -6,6 +6,7 @@ YAML and JSON are written by their libraries. None of it stands where a suite re
 
 import hashlib
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -18,9 +19,10 @@ from tracegrade_harness.doors.model_tape import conversation_entry
 from tracegrade_harness.doors.tool_tape import captured_tool
 from tracegrade_harness.draft.expectations import Expectations
 from tracegrade_harness.draft.missing import MissingContent
-from tracegrade_harness.draft.runs import CapturedRun, CapturedStep, DraftedRun
+from tracegrade_harness.draft.runs import CapturedRun, CapturedTool, DraftedRun
 from tracegrade_harness.suite.command import TO_FILL_IN
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeHeader
+from tracegrade_scoring.tasks.draft import UNKNOWN_EFFECT
 
 SUITE: Final = "suite.yaml"
 TASKS: Final = "tasks.yaml"
@@ -115,16 +117,17 @@ def _entries(case: DraftedCase) -> Iterator[TapeEntry]:
     for call in case.captured.calls:
         if call.told and call.answer.parts:
             yield conversation_entry(MODEL, call.told, call.answer)
-    for step in case.captured.tool_calls:
-        if step.arguments is not None and (step.status == "error" or step.result is not None):
-            yield _tool_entry(step)
+    for tool in case.captured.tool_calls:
+        if tool.arguments is not None and (tool.failed or tool.result is not None):
+            yield _tool_entry(tool)
 
 
-def _tool_entry(step: CapturedStep) -> TapeEntry:
-    if step.status == "error":
-        error = {"type": step.error_type or "", "message": step.error_message or ""}
-        return captured_tool(step.tool_name or "", step.arguments or "", step.effect, error=error)
-    return captured_tool(step.tool_name or "", step.arguments or "", step.effect, text=step.result)
+def _tool_entry(tool: CapturedTool) -> TapeEntry:
+    arguments = tool.arguments or ""
+    if tool.failed:
+        error = {"type": tool.error_type or "", "message": tool.error_message or ""}
+        return captured_tool(tool.tool_name, arguments, tool.effect, error=error)
+    return captured_tool(tool.tool_name, arguments, tool.effect, text=tool.result)
 
 
 def suite_text(cases: Sequence[DraftedCase], suite: str, started: AgentStart) -> str:
@@ -156,7 +159,7 @@ def _agent(run: DraftedRun, started: AgentStart) -> dict[str, Any]:
 
 
 def _environment(cases: Sequence[DraftedCase], started: AgentStart) -> dict[str, Any]:
-    tools = {step.tool_name for case in cases for step in case.captured.tool_calls}
+    tools = {tool.tool_name for case in cases for tool in case.captured.tool_calls}
     environment: dict[str, Any] = {"upstreams": {MODEL: _model(started)}}
     if tools:
         environment["taped_tools"] = sorted(filter(None, tools))
@@ -182,9 +185,17 @@ def _case(case: DraftedCase) -> dict[str, Any]:
 
 
 def tasks_text(cases: Sequence[DraftedCase], known: Expectations) -> str:
-    """Return the task file of cases, as YAML: one task each."""
+    """Return the task file of cases, as YAML: the tools that they called, and one task each."""
     tasks: Mapping[str, Any] = {case.name: known.task(case.captured.run) or {} for case in cases}
-    return _yaml({"version": 1, "tools": known.tools, "tasks": tasks})
+    tools = known.tools({name for case in cases for name in case.captured.called_tools})
+    listed = "".join(map(_tool_text, tools, tools.values()))
+    head = f"tools:\n{listed}" if listed else _yaml({"tools": {}})
+    return _yaml({"version": 1}) + head + _yaml({"tasks": tasks})
+
+
+def _tool_text(name: str, tool: Mapping[str, Any]) -> str:
+    text = textwrap.indent(_yaml({name: dict(tool)}), "  ")
+    return text if "effect" in tool else f"{text}{UNKNOWN_EFFECT}\n"
 
 
 def _yaml(value: Any) -> str:

@@ -5,7 +5,7 @@ from typing import Final, Literal, NamedTuple
 
 from tracegrade.redact.marks import MARK_START
 from tracegrade_harness.conversations.conversation import Part, ToolRequest
-from tracegrade_harness.draft.runs import CapturedRun, CapturedStep, ModelCall
+from tracegrade_harness.draft.runs import CapturedRun, CapturedStep, CapturedTool, ModelCall
 
 Reason = Literal["redacted", "truncated", "not captured"]
 
@@ -34,7 +34,8 @@ def missing_content(captured: CapturedRun) -> list[MissingContent]:
     """Return what a case made of a run would lack, each once; nothing if the case is whole."""
     found = [
         *_of_input(captured.run.user_input),
-        *(each for step in captured.steps for each in _of_step(step)),
+        *(each for step in captured.running_steps for each in _of_step(step)),
+        *(each for tool in captured.tool_calls for each in _of_tool(tool)),
         *_of_calls(captured.calls),
     ]
     return [*dict.fromkeys(found)]
@@ -52,8 +53,15 @@ def _of_step(step: CapturedStep) -> Iterator[MissingContent]:
         yield MissingContent(reason, step.name())
     if step.kind == "tool_call" and step.arguments is None:
         yield MissingContent("not captured", f"{step.name()}: its arguments")
-    if step.is_tool_of_ours and step.status == "ok" and step.result is None:
-        yield MissingContent("not captured", f"{step.name()}: its result")
+
+
+def _of_tool(tool: CapturedTool) -> Iterator[MissingContent]:
+    for reason in _reasons(tool.flags, (tool.arguments, tool.result)):
+        yield MissingContent(reason, tool.name())
+    if tool.arguments is None:
+        yield MissingContent("not captured", f"{tool.name()}: its arguments")
+    if not tool.failed and tool.result is None:
+        yield MissingContent("not captured", f"{tool.name()}: its result")
 
 
 def _of_calls(calls: Sequence[ModelCall]) -> Iterator[MissingContent]:

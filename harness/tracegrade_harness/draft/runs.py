@@ -73,23 +73,37 @@ class CapturedStep(NamedTuple):
     content: str | None
     status: str | None
     flags: Sequence[str]
-    error_type: str | None
-    error_message: str | None
-    effect: str | None
-    dialect: str
-    span_id: str
-    parent_span_id: str | None
-
-    @property
-    def is_tool_of_ours(self) -> bool:
-        """Whether it is a call of a function under `tracegrade.tool`, which tapes can answer."""
-        called = self.kind == "tool_call" and self.status in {"ok", "error"}
-        return called and self.dialect == OURS and bool(self.tool_name)
 
     def name(self) -> str:
         """Return how it is called in messages."""
-        tool = f" {self.tool_name}" if self.tool_name else ""
-        return f"step {self.step_index} ({self.kind}{tool})"
+        return _step_name(self.step_index, self.kind, self.tool_name)
+
+
+class CapturedTool(NamedTuple):
+    """A row of `drafted_tools.sql`."""
+
+    attempt_id: str
+    trajectory_id: str
+    step_index: int
+    call: int
+    on_tape: str | None
+    tool_name: str
+    arguments: str | None
+    result: str | None
+    failed: bool
+    error_type: str | None
+    error_message: str | None
+    effect: str | None
+    flags: Sequence[str]
+
+    def name(self) -> str:
+        """Return how it is called in messages."""
+        return _step_name(self.step_index, "tool_call", self.tool_name)
+
+
+def _step_name(step_index: int, kind: str, tool_name: str | None) -> str:
+    tool = f" {tool_name}" if tool_name else ""
+    return f"step {step_index} ({kind}{tool})"
 
 
 class ModelCall(NamedTuple):
@@ -114,18 +128,30 @@ class CapturedRun:
     """Of models, in order."""
     steps: Sequence[CapturedStep]
 
+    tools: Sequence[CapturedTool]
+
     @property
-    def tool_calls(self) -> list[CapturedStep]:
-        """Calls that a tape can answer, without those that such a call has made itself."""
-        ours = [step for step in self.steps if step.is_tool_of_ours]
-        spans = {step.span_id for step in ours}
-        return [step for step in ours if step.parent_span_id not in spans]
+    def tool_calls(self) -> list[CapturedTool]:
+        """Calls for which a tape is asked, without those that such a call has made itself."""
+        return [tool for tool in self.tools if tool.on_tape == "whole"]
+
+    @property
+    def called_tools(self) -> set[str]:
+        """The names of tools that were called, as the steps have them and as functions do."""
+        steps = {step.tool_name for step in self.steps if step.kind == "tool_call"}
+        return {name for name in (*steps, *(tool.tool_name for tool in self.tools)) if name}
+
+    @property
+    def running_steps(self) -> list[CapturedStep]:
+        """Steps of which a tape has nothing: what they did is done again."""
+        taped = {(tool.trajectory_id, tool.step_index) for tool in self.tools if tool.on_tape}
+        return [step for step in self.steps if (step.trajectory_id, step.step_index) not in taped]
 
     @property
     def running_tools(self) -> int:
         """How many calls of tools no tape can answer: they run as they are."""
-        called = [step for step in self.steps if step.kind == "tool_call"]
-        return sum(not step.is_tool_of_ours for step in called)
+        called = [step for step in self.running_steps if step.kind == "tool_call"]
+        return sum(step.status != "not_executed" for step in called)
 
 
 def captured_runs(con: duckdb.DuckDBPyConnection, chosen: ChosenRuns) -> list[CapturedRun]:
@@ -153,8 +179,12 @@ def captured_runs(con: duckdb.DuckDBPyConnection, chosen: ChosenRuns) -> list[Ca
     steps: dict[str, list[CapturedStep]] = defaultdict(list)
     for row in con.sql(QUERIES.text("drafted_steps")).fetchall():
         steps[row[0]].append(CapturedStep(*row))
+    tools: dict[str, list[CapturedTool]] = defaultdict(list)
+    for row in con.execute(QUERIES.text("drafted_tools"), {"ours": OURS}).fetchall():
+        tools[row[0]].append(CapturedTool(*row))
     calls = _calls(con)
-    return [CapturedRun(run, calls[run.trajectory_id], steps[run.trajectory_id]) for run in runs]
+    ids = ((run, run.trajectory_id) for run in runs)
+    return [CapturedRun(run, calls[key], steps[key], tools[key]) for run, key in ids]
 
 
 def _refuse_absent(runs: Sequence[DraftedRun], chosen: ChosenRuns) -> None:
