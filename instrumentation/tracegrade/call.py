@@ -18,6 +18,7 @@ from tracegrade import names
 from tracegrade.arguments import Parameters
 from tracegrade.attachment import Attachment, below_framework, current
 from tracegrade.content import Render, SpanText, attribute_of, json_of, text_of, write_text
+from tracegrade.ends import end_again, end_span, queue_again, start_span
 from tracegrade.guard import guarded
 from tracegrade.scope import Attribute, has_ended, own_attributes
 from tracegrade.settings import Content
@@ -61,7 +62,7 @@ class Call(Attachment):
     Whoever has it can end it, wherever a signal interrupts: in here, too.
     """
 
-    __slots__ = ("attributes", "is_over", "parent", "span", "tool")
+    __slots__ = ("attributes", "is_ending", "is_over", "parent", "span", "tool")
 
     def __init__(self, tool: WrappedTool) -> None:
         super().__init__()
@@ -69,7 +70,7 @@ class Call(Attachment):
         self.attributes: dict[str, Attribute] = {}
         self.parent = Context()
         self.span: Span = INVALID_SPAN
-        self.is_over = False
+        self.is_ending = self.is_over = False
 
     def close(self) -> None:
         """Make sure that the call is over, where a signal may have interrupted its end."""
@@ -90,7 +91,7 @@ def begin(call: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> No
         named = tool.parameters.by_name(args, kwargs)
         arguments = json_of(named, settings, tool.render)
         write_text(attributes, names.TOOL_CALL_ARGUMENTS, arguments)
-    call.span = span = state.tracer.start_span(tool.span_name, parent, attributes=attributes)
+    call.span = span = start_span(tool.span_name, parent, attributes)
     call.inside = set_span_in_context(span, parent)
     call.attach(outside)
 
@@ -145,22 +146,44 @@ def _write_result(call: Call, result: SpanText) -> None:
 
 @guarded
 def _close(call: Call) -> None:
-    """End the tool's span and follow it by its observation, which links to it."""
+    """End the tool's span and follow it by its observation, which links to it.
+
+    Called again where a signal interrupted it, it goes on from there.
+    """
     tool_span = call.span
-    if not tool_span.is_recording():
+    if call.is_over:
+        return
+    if tool_span.is_recording():
+        call.is_ending = True
+        end_span(tool_span)
+    elif not call.is_ending:
         call.is_over = True
         return
-    tool_span.end()
-    call.is_over = True
     has_ended(call.parent)
+    _write_observation(call, tool_span)
+
+
+def _write_observation(call: Call, tool_span: Span) -> None:
     attributes = {names.STEP_KIND: "observation", **own_attributes(call.parent)}
     seen = (Link(tool_span.get_span_context()),)
     tracer = state.tracer
     if state.may_skip_start and isinstance(tracer, Tracer) and isinstance(tool_span, SdkSpan):
-        tracer.span_processor.on_end(_ended_span(tracer, tool_span, attributes, seen))
+        ended = _ended_span(tracer, tool_span, attributes, seen)
+        call.is_over = True  # before it is: an interrupt may come between
+        try:
+            tracer.span_processor.on_end(ended)
+        except BaseException:
+            queue_again(ended)
+            raise
     else:
         start = tracer.start_span
-        start(names.OBSERVATION, call.parent, attributes=attributes, links=seen).end()
+        span = start(names.OBSERVATION, call.parent, attributes=attributes, links=seen)
+        call.is_over = True
+        try:
+            span.end()
+        except BaseException:
+            end_again(span)
+            raise
 
 
 def _ended_span(
