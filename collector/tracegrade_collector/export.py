@@ -86,7 +86,7 @@ def raw_rows(lake: Lake, signal: Signal, trace_id: str | None) -> Iterator[list[
             for batch in file.iter_batches(REQUEST_ROWS):
                 for rows in _fitting(_wanted(batch, trace_id)):
                     yield rows.to_pylist()
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, KeyError, pa.ArrowException) as error:
             msg = f"{live.path} of {name} cannot be read: {error}"
             raise LakeDamaged(msg) from error
 
@@ -109,7 +109,19 @@ def _fitting(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 
 def _request(signal: Signal, rows: list[Row]) -> Request:
-    return span_request(rows) if signal is Signal.TRACES else log_request(rows)
+    """Return rows as a request.
+
+    Raises:
+        LakeDamaged: They lack what every span or log record has that was received.
+    """
+    try:
+        return span_request(rows) if signal is Signal.TRACES else log_request(rows)
+    except (TypeError, ValueError) as error:
+        msg = (
+            f"{TABLES[signal].name} holds rows that nobody received as OTLP; only what "
+            "`tracegrade collect` or `tracegrade import` wrote can be exported"
+        )
+        raise LakeDamaged(msg) from error
 
 
 def _counts(rows: list[Row]) -> Counter[str]:

@@ -54,6 +54,12 @@ class Ask:
         self.cursors.append(con)
         return con
 
+    def cursor_of_lake(self) -> DuckDBPyConnection:
+        """Return another cursor over the whole lake."""
+        con = self.con.cursor()
+        self.cursors.append(con)
+        return con
+
     def split(self, *own: str) -> tuple[dict[str, str], Filter]:
         """Return the page's own parameters, the last of each, and the filter of all others.
 

@@ -170,11 +170,11 @@ class Explorer:
                 address = address._replace(pairs=without_token(address.pairs))
             answer, body = await self._made(page, address)
         except TracegradeError as error:
-            return self._error(page, address, _status(error), str(error))
+            return self._error(page, request, address, _status(error), str(error))
         except Exception:
             logger.exception("the page %s failed", request.url.path)
             text = "This page failed; the explorer's terminal says why."
-            return self._error(page, address, 500, text)
+            return self._error(page, request, address, 500, text)
         if isinstance(answer, Redirect):
             return RedirectResponse(answer.to, 303)
         return Response(body, media_type=_media_type(answer, address.form))
@@ -198,11 +198,15 @@ class Explorer:
             msg = "the form is not of this start of the explorer, or not of yours; send it again"
             raise FormRefused(msg)
 
-    def _error(self, page: PageRoute, address: PageAddress, status: int, message: str) -> Response:
-        """Return the page of an error, with the query that led to it."""
+    def _error(
+        self, page: PageRoute, request: Request, address: PageAddress, status: int, message: str
+    ) -> Response:
+        """Return the page of an error, with the query or the conditions that led to it."""
         asked = self._asked(page, address)
         shown = ErrorPage(status, message, TITLES.get(status, "Something failed"))
         shown = shown._replace(site=self.site, scheme=address.scheme, asked=asked)
+        if not asked and not address.posted:
+            shown = shown._replace(path=scheme.own_path(request), pairs=address.pairs)
         return _error(shown, address.form)
 
     def _asked(self, page: PageRoute, address: PageAddress) -> ShownQuery | None:

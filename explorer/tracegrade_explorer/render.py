@@ -101,6 +101,10 @@ class ErrorPage(NamedTuple):
     """None: who asks may not know which lake this is."""
     scheme: str = ""
     asked: ShownQuery | None = None
+    path: str = ""
+    """Of the page that was asked for, as the address wrote it; '' without its conditions."""
+    pairs: Sequence[tuple[str, str]] = ()
+    """The parameters of its address."""
     token_form: bool = False
     """It asks for the token of this start."""
 
@@ -108,7 +112,11 @@ class ErrorPage(NamedTuple):
 def render_error(shown: ErrorPage) -> bytes:
     """Return the page of an error, which needs no lake."""
     template = templates().get_template("error.html.j2")
-    return template.render(shown._asdict()).encode("utf-8", "replace")
+    without = [
+        links.with_query(shown.path, [*shown.pairs[:place], *shown.pairs[place + 1 :]])
+        for place in range(len(shown.pairs))
+    ]
+    return template.render({**shown._asdict(), "without": without}).encode("utf-8", "replace")
 
 
 @cache

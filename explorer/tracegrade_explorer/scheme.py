@@ -27,6 +27,12 @@ def chosen(request: Request) -> str:
     return found if found in SCHEMES else ""
 
 
+def own_path(request: Request) -> str:
+    """Return the path of an address as it was written, never one of another host."""
+    written: bytes = request.scope["raw_path"]
+    return "/" + written.decode("latin-1").lstrip("/\\")
+
+
 def remember(request: Request) -> Response | None:
     """Return what remembers the choice of an address and leads to the same page; None without one.
 
@@ -40,7 +46,7 @@ def remember(request: Request) -> Response | None:
     if given[-1] not in (*SCHEMES, SYSTEM):
         msg = f"scheme={given[-1][:80]} is not known; known: {', '.join((*SCHEMES, SYSTEM))}"
         raise BadFilter(msg)
-    path = "/" + request.scope["raw_path"].decode("latin-1").lstrip("/\\")  # never another host's
+    path = own_path(request)
     rest = [pair for pair in pairs if pair[0] != PARAMETER]
     answer = RedirectResponse(links.with_query(path, rest), 303)
     answer.set_cookie(

@@ -78,7 +78,7 @@ STEPS: Final[Mapping[str, str]] = {
     ),
     "termination": (
         "1 if the agent stopped as soon as it had succeeded, else 0. Label: at_success | late | "
-        "early | looped | crashed | budget | interrupted | unknown."
+        "early | looped | crashed | budget | interrupted | unfinished | unknown."
     ),
 }
 

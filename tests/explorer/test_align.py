@@ -3,6 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,8 +86,21 @@ def test_equal_runs_do_not_part() -> None:
     one = steps(THOUGHT, call("a"), {"kind": "observation", "content": "1"})
     other = steps({**THOUGHT, "content": "well"}, call("a"), {"kind": "observation"})
 
-    assert told(one, other) == [(0, 0, "same"), (1, 1, "same")]
+    assert told(one, other) == [(0, 0, "text"), (1, 1, "same")]
+    assert told(one, one[:2]) == [(0, 0, "same"), (1, 1, "same")]
     assert parting(align(one, other)) == (None, None)
+
+
+@pytest.mark.parametrize("kind", ["thought", "message", "answer"])
+def test_texts_that_differ_are_not_called_the_same(kind: str) -> None:
+    """They are paired, the words that differ are marked, and the sign is not that of equality."""
+    rows = [
+        pair_rows(align(steps({**THOUGHT, "kind": kind}), steps({**other, "kind": kind})))[0]
+        for other in (THOUGHT, {**THOUGHT, "content": "no"})
+    ]
+    assert [row["sign"] for row in rows] == ["=", "≈"]
+    assert [row["differs"] for row in rows] == [False, False]
+    assert [len(row["diff"]) for row in rows] == [0, 2]
 
 
 some = st.lists(st.sampled_from([THOUGHT, call("a"), call("a", "1"), call("b"), call("c")]))

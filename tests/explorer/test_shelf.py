@@ -4,17 +4,32 @@ import shutil
 import threading
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
+from starlette.testclient import TestClient
 from tests.explorer.lakes import client, explorer
-from tests.queries.traces import land
+from tests.queries.traces import agent, land, model, request_of
 from tests.scoring.job.lakes import run
 
 from tracegrade_explorer.shelf.shelf import Shelf
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.score import score
+from tracegrade_scoring.prices import ModelPrice
 from tracegrade_scoring.tasks.specification import usable_specification
+
+
+def priced(trace: int) -> bytes:
+    """Return a run with a model call of 100 tokens in and 10 out."""
+    used: dict[str, Any] = {"gen_ai__usage__input_tokens": 100, "gen_ai__usage__output_tokens": 10}
+    asked = model(2, 1, trace=trace, at=1, gen_ai__request__model="gpt-5", **used)
+    return request_of([agent(1, trace=trace), asked])
+
+
+def costs_of(web: TestClient) -> list[float | None]:
+    """Return what each run of the list cost."""
+    return [row["cost_usd"] for row in web.get("/runs.json").json()["rows"]]
 
 
 def score_again(lake: Lake) -> None:
@@ -47,6 +62,25 @@ def test_a_reader_keeps_the_scoring_run_that_it_began_with(lake: Lake) -> None:
 
 
 @pytest.mark.slow
+def test_prices_that_are_given_later_reach_the_pages(lake: Lake) -> None:
+    """A score that finds no new run, and prices, is read like any other."""
+    with closing(explorer(lake)) as pages, closing(pages.shelf):
+        before = costs_of(client(pages))
+        land(lake, priced(20), seq=20)
+        score_again(lake)
+        assert pages.shelf.refresh()
+        unpriced = costs_of(client(pages))
+        prices = {"gpt-5": ModelPrice(input=1.0, output=10.0).by_token()}
+        specification = usable_specification(lake.root / "tasks.yaml")[0]
+        score(lake, specification, prices=prices)
+        assert pages.shelf.refresh()
+        assert not pages.shelf.refresh()
+        priced_then = costs_of(client(pages))
+
+    assert {*before, *unpriced} == {None}
+    assert {*priced_then} == {None, 0.0002}
+
+
 def test_pages_are_whole_while_a_newer_scoring_run_takes_its_place(lake: Lake) -> None:
     """Readers that walk the pages meet no error, and no page that mixes two scoring runs."""
     with closing(explorer(lake)) as pages, closing(pages.shelf):

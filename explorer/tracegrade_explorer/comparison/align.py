@@ -1,8 +1,8 @@
 """Aligns the steps of two runs: equal ones stand side by side, what differs is paired. Pure.
 
 Steps are equal if kind, tool and canonical arguments are, or their plan. The texts of thoughts and
-messages count for nothing, since models seldom say a thing twice in the same words, but none is
-paired across a call.
+messages part no runs, since models seldom say a thing twice in the same words; where they differ,
+that is said. None is paired across a call.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,15 +12,17 @@ from typing import Final, NamedTuple, TypeAlias
 
 from tracegrade_scoring.timeline.model import Step
 
-SAME, ARGUMENTS, TOOL, FIRST, SECOND = "same", "arguments", "tool", "only_first", "only_second"
+SAME, TEXT, ARGUMENTS, TOOL = "same", "text", "arguments", "tool"
+FIRST, SECOND = "only_first", "only_second"
 WORDS: Final = {
     SAME: "same",
+    TEXT: "said in other words",
     ARGUMENTS: "other arguments, or another plan",
     TOOL: "other tool",
     FIRST: "only in A",
     SECOND: "only in B",
 }
-SIGNS: Final = {SAME: "=", ARGUMENTS: "~", TOOL: "≠", FIRST: "-", SECOND: "+"}
+SIGNS: Final = {SAME: "=", TEXT: "≈", ARGUMENTS: "~", TOOL: "≠", FIRST: "-", SECOND: "+"}
 CALLS: Final = frozenset({"tool_call", "handoff"})
 COMPARED: Final = CALLS | {"plan"}
 """Kinds of steps that differ where their texts do."""
@@ -39,8 +41,8 @@ class Pair:
 
     @property
     def differs(self) -> bool:
-        """Whether the runs do something else here."""
-        return self.how != SAME
+        """Whether the runs do something else here; other words alone are nothing else."""
+        return self.how not in {SAME, TEXT}
 
 
 class Word(NamedTuple):
@@ -107,7 +109,7 @@ def _aligned(
 
 def _how(one: Step, other: Step) -> str:
     if _key(one) == _key(other):
-        return SAME
+        return SAME if one.kind in COMPARED or one.content == other.content else TEXT
     return ARGUMENTS if _key(one)[:2] == _key(other)[:2] else TOOL
 
 
@@ -151,7 +153,8 @@ def _beside(one: Sequence[Step], other: Sequence[Step]) -> Iterator[Pair]:
     matcher = SequenceMatcher(None, [*map(_key, one)], [*map(_key, other)], autojunk=False)
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
-            yield from (Pair(*pair, SAME) for pair in zip(one[a:b], other[c:d], strict=True))
+            together = zip(one[a:b], other[c:d], strict=True)
+            yield from (Pair(*pair, _how(*pair)) for pair in together)
         else:
             yield from (Pair(step, None, FIRST) for step in one[a:b])
             yield from (Pair(None, step, SECOND) for step in other[c:d])

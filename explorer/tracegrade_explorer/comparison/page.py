@@ -4,7 +4,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tracegrade.terminal.visible import visible_text
-from tracegrade_explorer.comparison.align import SIGNS, WORDS, Pair, Word, word_diff
+from tracegrade_explorer.comparison.align import (
+    ARGUMENTS,
+    SIGNS,
+    TEXT,
+    WORDS,
+    Pair,
+    Word,
+    word_diff,
+)
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
 from tracegrade_scoring.timeline.model import RunScore, Step, Timeline
@@ -50,7 +58,7 @@ def _side(step: Step) -> dict[str, Any]:
 
 
 def _diff(pair: Pair) -> list[Word]:
-    if pair.how != "arguments" or pair.first is None or pair.second is None:
+    if pair.how not in {ARGUMENTS, TEXT} or pair.first is None or pair.second is None:
         return []
     return word_diff(_text(pair.first), _text(pair.second))
 

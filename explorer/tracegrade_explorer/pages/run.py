@@ -32,7 +32,7 @@ from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.model import Timeline
-from tracegrade_scoring.timeline.read import Window, timeline_of, timeline_queries
+from tracegrade_scoring.timeline.read import OF_LAKE, Window, timeline_of, timeline_queries
 from tracegrade_scoring.timeline.view import timeline_view
 
 OWN: Final = ("from", "show", "tool", "find")
@@ -74,7 +74,8 @@ def _timeline_queries(ask: Ask, found: FoundRun, window: Window) -> dict[str, Ca
     """Return what reads the rows of each query of the timeline."""
 
     def rows(name: str, given: Mapping[str, object]) -> list[Row]:
-        return read_rows(ask.cursor_of(found.date), name, **given)
+        con = ask.cursor_of_lake() if name == OF_LAKE else ask.cursor_of(found.date)
+        return read_rows(con, name, **given)
 
     queries = timeline_queries(found.trajectory_id, found.date, window)
     return {name: partial(rows, name, given) for name, given in queries.items()}
@@ -139,6 +140,8 @@ def _view(
         "shown": len(shown),
         "findings": findings(timeline),
         "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
+        "is_scored": bool(timeline.scores),
+        "unscored_why": view.unscored[0].partition(":")[0] if view.unscored else "",
         "scores": score_rows(timeline, view, rows["run_evidence"], agents),
         "changes": plan_changes((row["step_index"], row["plan"]) for row in rows["run_plans"]),
         "graph": sub_goal_graph(goals) if 1 < len(goals) <= DRAWN_GOALS else None,

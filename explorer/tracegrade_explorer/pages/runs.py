@@ -250,6 +250,7 @@ def _row(row: Row, wanted: Filter) -> dict[str, Any]:
         if row["cost_usd"] is None
         else ListCell(f"{row['cost_usd']:.4f}"),
         "findings": findings_cell(row),
+        "found": row["finding_count"] > 0,
         "request": row["request"] or "",
     }
 

@@ -7,7 +7,8 @@
 --   trajectory_scores
 -- Columns:
 --   runs           BIGINT  Trajectories without a parent. One row.
---   crashed        BIGINT  Scored, ended in an error, or without an end.
+--   crashed        BIGINT  Scored, and ended in an error.
+--   unfinished     BIGINT  Scored, and their end has not come.
 --   interrupted    BIGINT  Ended waiting for somebody.
 --   resumed        BIGINT  Go on with an earlier one.
 --   waiting        BIGINT  Not scored yet, because their root may still come.
@@ -27,6 +28,7 @@ roots AS (
     AND NOT coalesce(trajectories.imported, TRUE)
     AND trajectory_scores.trajectory_id IS NULL AS waits,
     coalesce(trajectory_scores.termination.label = 'crashed', FALSE) AS crashed,
+    coalesce(trajectory_scores.termination.label = 'unfinished', FALSE) AS unfinished,
     coalesce(trajectories.interrupted, FALSE) AS interrupted,
     resuming.trajectory_id IS NOT NULL AS resumed
   FROM trajectories
@@ -41,6 +43,7 @@ roots AS (
 SELECT
   count(*) AS runs,
   count(*) FILTER (WHERE crashed) AS crashed,
+  count(*) FILTER (WHERE unfinished) AS unfinished,
   count(*) FILTER (WHERE interrupted) AS interrupted,
   count(*) FILTER (WHERE resumed) AS resumed,
   count(*) FILTER (WHERE waits) AS waiting,

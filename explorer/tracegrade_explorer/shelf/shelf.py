@@ -13,12 +13,10 @@ from typing import Final, NamedTuple
 import duckdb
 
 from tracegrade.errors import TracegradeError
-from tracegrade_explorer.shelf.snapshot import LakeSnapshot, take_snapshot
+from tracegrade_explorer.shelf.snapshot import LakeSnapshot, lake_state, take_snapshot
 from tracegrade_lake import Lake
 from tracegrade_queries.build.discovery import unbuilt_spans
 from tracegrade_queries.engine.connection import Limits
-from tracegrade_queries.engine.pinned import last_run
-from tracegrade_scoring.layer import RUN_ORDER
 
 LOOK_EVERY_SECS: Final = 5.0
 """Between two looks for a newer scoring run; one takes some ten milliseconds."""
@@ -73,8 +71,12 @@ class Shelf:
                 snapshot.close()
 
     def refresh(self) -> bool:
-        """Look once for a newer scoring run; return whether it took the place of the old one."""
-        if last_run(self.lake, RUN_ORDER) == self._current.run:
+        """Look once for a newer scoring run, or prices that were given since.
+
+        Returns:
+            Whether a new snapshot took the place of the old one.
+        """
+        if lake_state(self.lake) == self._current.state:
             self._refresh_spans()
             return False
         fresh = take_snapshot(self.lake, self._max_runs)

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import duckdb
 from duckdb import DuckDBPyConnection
@@ -18,6 +18,7 @@ from tracegrade_explorer.sql import query
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import Limits, connect_whole
 from tracegrade_queries.engine.pinned import last_run
+from tracegrade_queries.schema import PRICED_DATES
 from tracegrade_scoring.layer import RUN_ORDER, SCORES
 
 MEMORY_LIMIT: Final = "60%"
@@ -35,6 +36,15 @@ class KeptAnswer:
     lock: threading.Lock = field(default_factory=threading.Lock)
     made: bool = False
     answer: object = None
+
+
+class LakeState(NamedTuple):
+    """What tells whether a snapshot is the newest."""
+
+    run: int
+    """Number of the last scoring run; 0 if there was none."""
+    costs: int | None
+    """Version of the costs, which new prices change without a scoring run; None without any."""
 
 
 @dataclass
@@ -56,6 +66,8 @@ class LakeSnapshot:
     scored: int
     """Runs in the index that were scored."""
     read_at: datetime
+    state: LakeState
+    """What it is made from."""
     readers: int = 0
     """Requests under way."""
     _kept: dict[object, KeptAnswer] = field(default_factory=dict)
@@ -79,13 +91,18 @@ class LakeSnapshot:
         self.con.close()
 
 
+def lake_state(lake: Lake) -> LakeState:
+    """Return what a snapshot would be made from now."""
+    return LakeState(last_run(lake, RUN_ORDER), lake.version(PRICED_DATES.name))
+
+
 def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
     """Return the lake as its last whole scoring run left it.
 
     Raises:
         LakeUnreachable: Its object store does not answer.
     """
-    run = last_run(lake, RUN_ORDER)
+    state = lake_state(lake)
     con, pinned = connect_whole(lake, (SCORES,), Limits(MEMORY_LIMIT, serving=True))
     try:
         build_index(con, max_runs)
@@ -101,7 +118,7 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
         con.close()
         raise
     counts = (found[0], whole - found[0], found[1])
-    return LakeSnapshot(lake, con, dates, run, *counts, datetime.now(UTC))
+    return LakeSnapshot(lake, con, dates, state.run, *counts, datetime.now(UTC), state)
 
 
 def read(con: DuckDBPyConnection, name: str, /, **parameters: object) -> list[Row]:

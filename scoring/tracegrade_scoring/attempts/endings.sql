@@ -1,4 +1,6 @@
--- Attempts that did not end by themselves: their missing decisions are not the agent's choice.
+-- Attempts that did not end by themselves, or not yet: what they lack is not the agent's choice.
+--
+-- That an end has not come says nothing of why: the run may go on, or its process may have died.
 --
 -- Source: docs/metrics.md, section 3.4.
 --
@@ -6,10 +8,10 @@
 --   trajectories
 --   verdicts
 -- Columns:
---   trajectory_id  INTEGER  One row for each trajectory that was cut off.
+--   trajectory_id  INTEGER  One row for each of these trajectories.
 --   ending         VARCHAR  budget (a limit of output, turns or time ended it) | interrupted (it
---                           waits for somebody) | crashed (root in error, or it or its end
---                           absent).
+--                           waits for somebody) | crashed (root in error) | unfinished (it, or
+--                           its end, has not come).
 -- Order:
 --   trajectory_id
 WITH limited AS (
@@ -46,7 +48,8 @@ found AS (
           || '|Sorry, need more steps to process this request\.)'
         )
         THEN 'budget'
-      WHEN NOT trajectories.complete OR trajectories.root_failed THEN 'crashed'
+      WHEN trajectories.root_failed THEN 'crashed'
+      WHEN NOT trajectories.complete THEN 'unfinished'
     END AS ending
   FROM trajectories
   LEFT JOIN limited USING (trajectory_id)

@@ -23,6 +23,7 @@ REASONS: Final[Mapping[str, Reason]] = {
         "the run waits for somebody: an approval, an answer, a result; the run that goes on with "
         "it counts"
     ),
+    "unfinished": Reason("the end of the run has not come: it is still running, or was cut off"),
     "killed_run": Reason("the run was killed on purpose and is no attempt"),
     "several_runs": Reason(
         "the agent sent the run beside that of its trial, and a trial is one run",

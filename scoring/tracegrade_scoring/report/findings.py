@@ -31,7 +31,15 @@ def findings(agent: AgentView) -> list[RunEvidence]:
 
 def picked(decision: WrongDecision) -> str:
     """Return what the agent did at a decision point."""
-    return "no call" if decision.missed else words.name(decision.picked_tool, "an unnamed tool")
+    if decision.missed:
+        return "no call"
+    tool = words.name(decision.picked_tool, "an unnamed tool")
+    return f"{tool}, with wrong arguments" if has_wrong_arguments(decision) else tool
+
+
+def has_wrong_arguments(decision: WrongDecision) -> bool:
+    """Return whether the tool was right, and nothing but its arguments was wrong."""
+    return decision.failed_criteria == ("b",)
 
 
 def expected(decision: WrongDecision) -> str:
@@ -78,6 +86,8 @@ def _worst_decision(decision: WrongDecision) -> RunEvidence:
     where = f"decision '{words.name(decision.decision)}', {task}" if decision.decision else task
     if decision.missed:
         did = f"made no call where {expected(decision)} was expected"
+    elif has_wrong_arguments(decision):
+        did = f"called {picked(decision)}: {why(decision)}"
     else:
         did = f"picked {picked(decision)}" + (
             f" where {expected(decision)} was expected"

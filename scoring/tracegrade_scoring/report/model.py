@@ -186,7 +186,9 @@ class Runs:
     waiting_until: int | None
     """When all of them are scored without it, ns since 1970; None if there are none."""
     crashed_runs: int
-    """Scored runs that ended in an error, or whose end never came."""
+    """Scored runs that ended in an error."""
+    unfinished_runs: int
+    """Scored runs whose end has not come."""
     interrupted_runs: int
     """Runs that ended waiting for somebody."""
     resumed_runs: int

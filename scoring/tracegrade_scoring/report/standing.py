@@ -13,6 +13,7 @@ class Standing(NamedTuple):
     runs: int
     """All of them."""
     crashed: int
+    unfinished: int
     """Scored, ended in an error, or without an end."""
     interrupted: int
     """Ended waiting for somebody."""
@@ -31,6 +32,7 @@ def standing(report: Report) -> list[str]:
         Standing(
             sum(each.runs for each in found),
             sum(each.crashed_runs for each in found),
+            sum(each.unfinished_runs for each in found),
             sum(each.interrupted_runs for each in found),
             sum(each.resumed_runs for each in found),
             sum(each.waiting_runs for each in found),
@@ -47,8 +49,14 @@ def standing_sentences(found: Standing) -> list[str]:
 def _sentences(found: Standing) -> Iterator[str]:
     if found.crashed:
         yield (
-            f"{found.crashed:,} of {words.count(found.runs, 'run')} crashed: ended in an error, "
-            "or by a process that died before the end of the run."
+            f"{found.crashed:,} of {words.count(found.runs, 'run')} crashed: the run ended in an "
+            "error."
+        )
+    if found.unfinished:
+        verb = "has" if found.unfinished == 1 else "have"
+        yield (
+            f"{found.unfinished:,} of {words.count(found.runs, 'run')} {verb} no end: still "
+            "running, or cut off as their process died."
         )
     if found.interrupted:
         verb = "was" if found.interrupted == 1 else "were"

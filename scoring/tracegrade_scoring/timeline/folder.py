@@ -27,6 +27,7 @@ MOST_RUNS: Final = 200
 
 _NAMED: Final = "SELECT trajectory_id FROM named_runs"
 _OF_RUN: Final = f"trajectory_id IN ({_NAMED})"
+_TRACES: Final = "SELECT split_part(trajectory_id, '-', 1) FROM named_runs"
 _OF_STEP: Final = f"{_OF_RUN} OR step_trajectory_id IN ({_NAMED})"
 _ROWS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("decisions", "failed_calls", "failures"), _OF_STEP),
@@ -35,6 +36,7 @@ _ROWS: Final[Mapping[str, str]] = {
     "sub_goals": _OF_RUN,
     "trajectories": f"{_OF_RUN} OR parent_trajectory_id IN ({_NAMED})",
     "trajectory_scores": _OF_RUN,
+    "verdicts": f"trajectory_id IN ({_NAMED} UNION {_TRACES})",
 }
 """By relation, the rows that pages of runs are made of. Step scores are copied as they are read,
 before the others: what a task was seen to need at least is of all its runs."""

@@ -31,6 +31,10 @@ class TimelineRun:
     start_time: datetime | None
     duration_ms: float | None
     complete: bool | None
+    last_received: datetime | None
+    """When the last of its trace was received, UTC; None if not known."""
+    imported: bool
+    """It came out of a file, so that nothing more of it is under way."""
     interrupted: bool
     continued_by: str | None
     """The run that goes on with it."""
@@ -105,6 +109,16 @@ class RunScore(NamedTuple):
     source: str | None
 
 
+class RunVerdict(NamedTuple):
+    """What somebody, or something, said of the run's success."""
+
+    source: str | None
+    """human:NAME | judge:NAME | gen_ai.evaluation.result | a verifier's name."""
+    value: float | None
+    label: str | None
+    evidence: str | None
+
+
 class RunSubGoal(NamedTuple):
     """One sub-goal of the run's task."""
 
@@ -130,6 +144,7 @@ class Timeline:
     marks: tuple[Mark, ...]
     scores: tuple[RunScore, ...]
     sub_goals: tuple[RunSubGoal, ...]
+    verdicts: tuple[RunVerdict, ...]
 
     def marks_at(self, step_index: int | None) -> list[Mark]:
         """Return what was found at one step of its own, or at none."""

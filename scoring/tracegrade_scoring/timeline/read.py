@@ -12,6 +12,7 @@ from tracegrade_scoring.timeline.model import (
     Mark,
     RunScore,
     RunSubGoal,
+    RunVerdict,
     Step,
     Timeline,
     TimelineRun,
@@ -19,6 +20,8 @@ from tracegrade_scoring.timeline.model import (
 
 STEP_ROWS = 2_000
 """Steps of a page: as many as it still scrolls well."""
+OF_LAKE: Final = "timeline_verdicts"
+"""The query that reads a table whose dates are not those of traces."""
 CHARACTERS = 20_000
 """Of one text on a page: more than anybody reads, less than a browser minds."""
 
@@ -85,6 +88,7 @@ def timeline_queries(
         "timeline_marks": run_key,
         "timeline_scores": run_key,
         "timeline_sub_goals": run_key,
+        OF_LAKE: {**run_key, "characters": window.characters},
     }
 
 
@@ -111,6 +115,7 @@ def timeline_of(lake: str, rows: Mapping[str, Sequence[Row]], trajectory_id: str
         tuple(Mark(**_without(mark, "place")) for mark in rows["timeline_marks"]),
         tuple(RunScore(**_without(score, "task_id")) for score in scores),
         tuple(RunSubGoal(**row) for row in rows["timeline_sub_goals"]),
+        tuple(RunVerdict(**row) for row in rows[OF_LAKE]),
     )
 
 

@@ -27,6 +27,8 @@
 --   start_time            TIMESTAMP  UTC; NULL if an import made it up.
 --   duration_ms           DOUBLE     End less start.
 --   complete              BOOLEAN    Its root arrived.
+--   last_received         TIMESTAMP  When its trace was last received, UTC; NULL if not known.
+--   imported              BOOLEAN    It came out of a file; nothing more of it is under way.
 --   interrupted           BOOLEAN    It ended waiting for somebody.
 --   continued_by          VARCHAR    The run that goes on with it; NULL if none does.
 --   continues             VARCHAR[]  Runs that it goes on with, sorted; empty if none.
@@ -81,6 +83,8 @@ SELECT
   CASE WHEN run.start_time >= '2001-01-01' THEN run.start_time END AS start_time,
   run.duration_ms,
   run.complete,
+  make_timestamp_ns(run.trace_received_ns)::TIMESTAMP AS last_received,
+  coalesce(run.imported, FALSE) AS imported,
   coalesce(run.interrupted, FALSE) AS interrupted,
   parts.continued_by,
   coalesce(parts.continues, []) AS continues,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from tracegrade.terminal.visible import visible_text
@@ -11,6 +12,7 @@ from tracegrade_scoring.timeline.model import (
     Mark,
     RunScore,
     RunSubGoal,
+    RunVerdict,
     Step,
     Timeline,
     TimelineRun,
@@ -28,6 +30,14 @@ OUTCOMES: Final = {
     "lost": "and was not recovered within five calls",
     "": "and it is unknown what became of it",
 }
+RUNNING: Final = timedelta(minutes=2)
+"""A run whose last span is no older is called running."""
+CUT_OFF: Final = timedelta(hours=24)
+"""A run without a span for so long is called cut off."""
+NO_ATTEMPT: Final = ("killed_run", "several_runs")
+"""Reasons why a run counts for nothing."""
+OF_VERDICTS: Final = ("verifier", "evaluation", "judge")
+"""Sources of success that are verdicts."""
 AS_RETURNED: Final = "as returned"
 """In place of what the agent saw of a call, where that is what the call returned."""
 LOOSE_TITLE: Final = "Found in the run as a whole"
@@ -161,7 +171,8 @@ def mark_sentence(mark: Mark) -> str:
         return f"missed{where}: no call where {words.name(mark.expected_tool)} was expected"
     failed = "; ".join(words.CRITERIA.get(criterion, criterion) for criterion in mark.criteria)
     why = words.line(mark.detail) if mark.detail else failed or "no reason was recorded"
-    return f"wrong decision{where}: {why}"
+    wrong = "wrong arguments" if mark.criteria == ["b"] else "wrong decision"
+    return f"{wrong}{where}: {why}"
 
 
 def _sub_agent_mark(mark: Mark) -> SubAgentMark:
@@ -174,6 +185,9 @@ def _sub_agent_mark(mark: Mark) -> SubAgentMark:
 def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
     run = timeline.run
     ending = timeline.score("termination")
+    success = timeline.score("success")
+    is_killed = success is not None and success.reason in NO_ATTEMPT
+    unended = "" if is_killed else _unended(run, datetime.now(UTC))
     found = (
         ("run", words.name(run.trajectory_id)),
         ("called by", words.name(run.parent_trajectory_id, "")),
@@ -183,8 +197,9 @@ def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
         ("task", words.name(run.task_id, "unknown")),
         ("trial", "" if run.trial is None else str(run.trial)),
         ("mode", words.name(run.run_mode, "")),
-        ("outcome", _outcome(timeline.score("success"))),
-        ("ended", words.name(ending and ending.label, "").replace("_", " ")),
+        ("outcome", _outcome(timeline)),
+        ("ended", "" if unended else words.name(ending and ending.label, "").replace("_", " ")),
+        ("state", unended),
         ("steps", words.number(run.step_count)),
         ("tool calls", words.number(run.tool_call_count)),
         *_times(timeline),
@@ -192,6 +207,19 @@ def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
         ("note", "; ".join(_notes(run))),
     )
     return ((name, value) for name, value in found if value)
+
+
+def _unended(run: TimelineRun, now: datetime) -> str:
+    """Return what is known of a run whose end has not come; '' if it has."""
+    if run.complete or run.imported or run.last_received is None:
+        return ""
+    silent = now - run.last_received.replace(tzinfo=UTC)
+    since = words.duration(max(0.0, silent.total_seconds() * 1_000))
+    if silent < RUNNING:
+        return f"running, its last span came {since} ago"
+    if silent < CUT_OFF:
+        return f"no end yet, and no span for {since}"
+    return f"cut off: its end never came, and no span for {since}"
 
 
 def _notes(run: TimelineRun) -> Iterator[str]:
@@ -227,13 +255,30 @@ def _usage(run: TimelineRun) -> Iterator[tuple[str, str]]:
         yield "cost", f"{run.cost_usd:.4f} USD"
 
 
-def _outcome(success: RunScore | None) -> str:
+def _outcome(timeline: Timeline) -> str:
+    success = timeline.score("success")
     if success is None:
         return "not scored"
+    if success.reason in NO_ATTEMPT:
+        return words.reason(success.reason)
     if success.value is None:
         return f"unknown: {words.reason(success.reason)}"
-    source = f" ({words.name(success.source)})" if success.source else ""
-    return f"{'succeeded' if success.value else 'failed'}{source}"
+    said = "succeeded" if success.value else "failed"
+    if success.source in OF_VERDICTS and (given := [*map(_said, timeline.verdicts)]):
+        return f"{said}; {'; '.join(given)}"
+    return f"{said} ({words.name(success.source)})" if success.source else said
+
+
+def _said(verdict: RunVerdict) -> str:
+    """Return a verdict with who gave it, and why."""
+    rank, _, name = (verdict.source or "").partition(":")
+    who = {"human": name, "judge": f"judge {name}"}.get(rank, verdict.source or "") if name else (
+        verdict.source or ""
+    )  # fmt: skip
+    value = "" if verdict.value is None else words.number(verdict.value)
+    label = words.name(verdict.label, value or "no value")
+    evidence = f": {words.line(verdict.evidence)}" if verdict.evidence else ""
+    return f"{words.name(who, 'a verifier')} says {label}{evidence}"
 
 
 def _span_ms(timeline: Timeline) -> float:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
@@ -241,3 +242,17 @@ def test_a_broken_file_of_the_lake_is_named(lake: Lake) -> None:
 
     assert exported.returncode == 3
     assert str(file) in exported.stderr
+
+
+@pytest.mark.parametrize("missing", ["trace_id", "name", "attributes"])
+def test_rows_that_nobody_received_are_refused_in_a_sentence(tmp_path: Path, missing: str) -> None:
+    """A lake that a program filled may lack what every span has; no traceback tells of it."""
+    rows = span_rows([record(1, trace_request(1, 2))], "c1")
+    place = rows.schema.get_field_index(missing)
+    empty = pa.nulls(len(rows), rows.schema.field(missing).type)
+    made = Lake.create(tmp_path / "made")
+    made.append(RAW_SPANS, rows.set_column(place, missing, empty))
+
+    ended = tracegrade("export", "--lake", made.root, "--to", "otlp-json")
+    assert (ended.returncode, ended.stderr.count("\n")) == (3, 1)
+    assert "raw_spans holds rows that nobody received as OTLP" in ended.stderr

@@ -183,8 +183,8 @@ def test_lake_at_rest_is_scored_by_the_clock(lake: Lake, spec: Specification) ->
 
     done = score(lake, spec, now_ns=NOON_NS + QUIET_NS)
     assert (done.trajectories, done.waiting.traces) == (1, 0)
-    ended = "SELECT termination.label FROM trajectory_scores"
-    assert values(lake, ended) == [("crashed",)]
+    ended = "SELECT termination.label, termination.status FROM trajectory_scores"
+    assert values(lake, ended) == [("unfinished", "not_applicable")]
     assert score(lake, spec).trajectories == 0
 
 
@@ -201,7 +201,7 @@ def test_run_that_waits_holds_back_none_beside_it(lake: Lake, spec: Specificatio
     assert values(lake, scored) == [("a", "unknown")]
     assert score(lake, spec, now_ns=NOON_NS).trajectories == 0
     assert score(lake, spec, now_ns=NOON_NS + QUIET_NS).trajectories == 3
-    assert values(lake, scored)[:2] == [("a", "unknown"), ("b", "crashed")]
+    assert values(lake, scored)[:2] == [("a", "unknown"), ("b", "unfinished")]
 
 
 @pytest.mark.slow

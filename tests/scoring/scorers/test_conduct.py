@@ -327,7 +327,7 @@ def test_run_ends_early_by_the_words_of_its_last_model_call() -> None:
     found = dict(connection([], runs).sql(query("endings")).fetchall())
 
     expected = {word: ending for word, ending in words.items() if ending}
-    assert found == {**expected, "lost": "crashed", "failed": "crashed"}
+    assert found == {**expected, "lost": "unfinished", "failed": "crashed"}
 
 
 LIMITED: list[tuple[dict[str, Any], str | None, str | None, str | None]] = [
@@ -335,8 +335,8 @@ LIMITED: list[tuple[dict[str, Any], str | None, str | None, str | None]] = [
     ({"root_failed": True}, "budget", "harness", "budget"),
     ({}, "Budget", "human:ann", "budget"),
     ({"interrupted": True}, "budget", "harness", "budget"),
-    ({"complete": False}, "budget", "judge:j", "crashed"),
-    ({"complete": False}, "failed", "harness", "crashed"),
+    ({"complete": False}, "budget", "judge:j", "unfinished"),
+    ({"complete": False}, "failed", "harness", "unfinished"),
     ({"root_failed": True, "flags": ["limit_reached"]}, None, None, "budget"),
     ({"root_failed": True, "flags": []}, None, None, "crashed"),
     ({"final_answer": "Agent stopped due to max iterations."}, None, None, "budget"),

@@ -17,7 +17,8 @@
 --   waiting_runs      BIGINT     Of these, those that are not scored yet: a root may come.
 --   waiting_until     BIGINT     When the last of them is scored without it, ns since 1970; NULL
 --                                if there is none.
---   crashed_runs      BIGINT     Scored runs that ended in an error, or whose end never came.
+--   crashed_runs      BIGINT     Scored runs that ended in an error.
+--   unfinished_runs   BIGINT     Scored runs whose end has not come.
 --   interrupted_runs  BIGINT     Runs that ended waiting for somebody.
 --   resumed_runs      BIGINT     Runs that go on with an earlier one, which is counted with them.
 --   tool_calls        BIGINT     Tool calls, of runs and their sub-agents.
@@ -44,6 +45,7 @@ WITH roots AS (
     AND trajectory_scores.trajectory_id IS NULL AS waits,
     trajectories.trace_received_ns,
     coalesce(trajectory_scores.termination.label = 'crashed', FALSE) AS crashed,
+    coalesce(trajectory_scores.termination.label = 'unfinished', FALSE) AS unfinished,
     coalesce(trajectories.interrupted, FALSE) AS interrupted,
     -- What an import makes up begins with the year 2000, a second for each run.
     CASE WHEN trajectories.start_time >= '2001-01-01' THEN trajectories.start_time END
@@ -87,6 +89,7 @@ SELECT
   count(*) FILTER (WHERE roots.waits) AS waiting_runs,
   max(roots.trace_received_ns) FILTER (WHERE roots.waits) + 600000000000 AS waiting_until,
   count(*) FILTER (WHERE roots.crashed) AS crashed_runs,
+  count(*) FILTER (WHERE roots.unfinished) AS unfinished_runs,
   count(*) FILTER (WHERE roots.interrupted) AS interrupted_runs,
   count(resumed.trajectory_id) AS resumed_runs,
   coalesce(sum(consumption.tool_calls), 0)::BIGINT AS tool_calls,

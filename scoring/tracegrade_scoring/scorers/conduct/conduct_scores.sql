@@ -104,7 +104,7 @@ SELECT
     (ending = 'at_success')::INTEGER,
     1,
     CASE
-      WHEN ending = 'interrupted' THEN 'interrupted'
+      WHEN ending IN ('interrupted', 'unfinished') THEN ending
       WHEN ending = 'unknown' AND success IS NULL THEN 'success_unknown'
       WHEN ending = 'unknown' THEN 'no_needed_call'
     END,

@@ -261,7 +261,11 @@ missed AS (
       || '.kind: tool_call',
       '; ' || of_servers.names
       || ' may be meant, but the run or the file knows another tool of that name',
-      ', but the run ended early: ' || endings.ending,
+      if(
+        endings.ending = 'unfinished',
+        ', but the end of the run has not come',
+        ', but the run ended early: ' || endings.ending
+      ),
       if(lost_calls.lost IS NULL, NULL, ', but calls of the run were not recorded')
     ) AS reason,
     TRUE AS missed,
@@ -304,7 +308,11 @@ no_calls AS (
     [] AS wrong_arguments,
     'no call was made or expected, but '
     || coalesce(
-      'the run ended early: ' || endings.ending,
+      if(
+        endings.ending = 'unfinished',
+        'the end of the run has not come',
+        'the run ended early: ' || endings.ending
+      ),
       if(lost_calls.lost IS NULL, NULL, 'calls of the run were not recorded')
     ) AS reason,
     FALSE AS missed,
