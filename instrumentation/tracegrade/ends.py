@@ -18,7 +18,9 @@ from tracegrade.state import state
 NOT_STARTED: Final = "interrupted at the start"
 
 
-def start_span(name: str, context: Context, attributes: Mapping[str, Attribute]) -> Span:
+def start_span(
+    name: str, context: Context, attributes: Mapping[str, Attribute] | None = None
+) -> Span:
     """Return a span of ours that has started; one that could not is counted as lost."""
     try:
         return state.tracer.start_span(name, context, attributes=attributes)

@@ -9,10 +9,13 @@ from importlib.metadata import entry_points
 from typing import Any, Final, Literal
 
 from opentelemetry import trace
+from opentelemetry.attributes import BoundedAttributes
+from opentelemetry.sdk import trace as sdk
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanLimits, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter
 from opentelemetry.sdk.trace.id_generator import IdGenerator
+from opentelemetry.sdk.trace.sampling import ParentBased, StaticSampler, TraceIdRatioBased
 
 from tracegrade import names
 from tracegrade.content import attribute_of
@@ -43,6 +46,8 @@ GATE: Final = "TRACEGRADE_GATE"
 
 _HTTP: Final = "otlp_proto_http"
 _GRPC: Final = "otlp_proto_grpc"
+_BY_TRACE: Final = {ParentBased, TraceIdRatioBased, StaticSampler}
+"""Samplers that look at no attribute."""
 _PROTOCOLS: Final = {"grpc": _GRPC, "http/protobuf": _HTTP}
 
 
@@ -159,7 +164,7 @@ def init_beside() -> None:
         provider = _own_provider({})
         if stand_beside(provider):
             state.settings = Settings.from_environment(redact=state.settings.redact, objects=None)
-            state.owns_provider = state.may_skip_start = state.is_beside = True
+            state.owns_provider = state.may_skip_start = True
             _write_to(provider, None)
             _reach_out()
             return
@@ -240,6 +245,20 @@ def _write_to(provider: TracerProvider, exporter: SpanExporter | None) -> None:
     state.tracer = provider.get_tracer(SCOPE_NAME, VERSION)
     known = all(hasattr(state.tracer, part) for part in ("span_processor", "id_generator"))
     state.may_skip_start &= known  # an SDK that is built otherwise
+    state.plain_span = None if address else _plain_span(provider)  # the gate reads them
+
+
+def _plain_span(provider: TracerProvider) -> type | None:
+    """Return the class of spans whose attributes nothing shortens, counts or samples by."""
+    limits, sampler = getattr(provider, "_span_limits", None), provider.sampler
+    samplers = {type(sampler), type(getattr(sampler, "_root", sampler))}
+    is_free = (
+        getattr(limits, "max_span_attributes", 0) == MAX_ATTRIBUTES
+        and getattr(limits, "max_span_attribute_length", 0) is None
+        and samplers <= _BY_TRACE
+        and hasattr(BoundedAttributes(), "_dict")
+    )
+    return getattr(sdk, "_Span", None) if is_free else None
 
 
 def _limits() -> SpanLimits:

@@ -41,11 +41,11 @@ class State:
     tracer: Tracer = field(default_factory=lambda: trace.get_tracer(SCOPE_NAME, VERSION))
     owns_provider: bool = False
     """Whether the TracerProvider was made by `init`."""
-    is_beside: bool = False
-    """Whether OpenTelemetry's TracerProvider is the program's to set, and ours stands beside."""
     may_skip_start: bool = False
     """Whether all that watch spans take one that is over as it begins: the provider is ours, and
     each of its processors."""
+    plain_span: type | None = None
+    """The SDK's class of spans, if attributes of plain types can be put into one unchecked."""
     sending: list["ExportProcessor"] = field(default_factory=list)
     """What sends spans."""
     given: Given = field(default_factory=Given)

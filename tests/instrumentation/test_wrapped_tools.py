@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator, Generator, Iterator
 
 import pytest
 from inline_snapshot import snapshot
-from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace import Span, SpanProcessor, TracerProvider
 
 import tracegrade
+from tracegrade.names import STEP_INDEX, STEP_MONOTONIC_NS
 from tracegrade.state import is_off, state
 
 from .conftest import Spans
@@ -309,3 +310,46 @@ def test_switched_off_tool_does_nothing_but_call(monkeypatch: pytest.MonkeyPatch
     monkeypatch.delenv("OTEL_SDK_DISABLED")
     monkeypatch.setattr(state, "tracer", TracerProvider().get_tracer("x"))
     assert not is_off()
+
+
+class Watching(SpanProcessor):
+    """A host's processor, which looks at attributes as a span starts."""
+
+    def __init__(self) -> None:
+        self.seen: list[dict[str, object]] = []
+
+    def on_start(self, span: Span, parent_context: object = None) -> None:
+        """Note them."""
+        self.seen.append(dict(span.attributes or {}))
+
+
+@pytest.mark.parametrize("watched", [False, True], ids=["", "watched"])
+def test_attributes_are_the_same_whether_the_sdk_checks_them(spans: Spans, watched: bool) -> None:
+    """Only where nobody sees them at the start are they put into a span as they are."""
+    watching = Watching()
+    if watched:
+        assert state.provider is not None
+        state.provider.add_span_processor(watching)
+    with tracegrade.agent_run("a", task="t", trial=2):
+        tracegrade.tool(name="look", effect="read", cost=1.5)(lambda key: [key])("k")
+    (call,) = [span for span in spans() if span.name == "execute_tool look"]
+
+    attributes = dict(call.attributes or {})
+    here = {key: attributes.pop(key) for key in (STEP_INDEX, STEP_MONOTONIC_NS)}
+    assert all(type(each) is int for each in here.values())
+    assert attributes == {
+        "gen_ai.operation.name": "execute_tool",
+        "tracegrade.step.kind": "tool_call",
+        "gen_ai.tool.name": "look",
+        "gen_ai.tool.type": "function",
+        "tracegrade.tool.effect": "read",
+        "tracegrade.tool.cost": 1.5,
+        "gen_ai.agent.name": "a",
+        "tracegrade.task.id": "t",
+        "tracegrade.trial": 2,
+        "gen_ai.tool.call.arguments": '{"key":"k"}',
+        "gen_ai.tool.call.result": '["k"]',
+    }
+    if watched:
+        assert watching.seen[1].items() <= {**attributes, **here}.items()
+        assert "gen_ai.tool.call.arguments" in watching.seen[1]
