@@ -13,6 +13,7 @@ import copyreg
 import functools
 import inspect
 import sys
+import warnings
 from collections.abc import Callable
 from types import (
     FunctionType,
@@ -303,10 +304,23 @@ def _bind_function(self: Proxy, instance: Any, _: Any = None) -> Any:
     return self if instance is None else MethodType(self, instance)  # type: ignore[arg-type]  # its call is a slot
 
 
+_PARTIAL_GET: Final = (
+    vars(functools.partial).get("__get__", ()) if sys.version_info[:2] == (3, 13) else ()
+)
+_PARTIAL_SAYS: Final = (
+    "functools.partial will be a method descriptor in future Python versions; "
+    "wrap it in staticmethod() if you want to preserve the old behavior"
+)
+"""What 3.13 says of the line that reads a partial off an object, which would be ours."""
+
+
 @unseen
 def _bind(self: Proxy, instance: Any, owner: Any = None) -> Any:
     """Bind as the original does, which may be not at all."""
     original = original_of(self)
+    if instance is not None and _PARTIAL_GET is vars(type(original)).get("__get__"):
+        warnings.warn(_PARTIAL_SAYS, FutureWarning, stacklevel=2)
+        return self
     try:
         bound = type(original).__get__(original, instance, owner)
     except BaseException as error:
