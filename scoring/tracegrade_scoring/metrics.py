@@ -88,11 +88,13 @@ FAILURE_MODE_METRICS: Final[Mapping[str, str]] = {
         "1 if a call named a tool that was not offered or broke the tool's schema, else 0."
     ),
     "premature_commitment": (
-        "1 if the agent wrote or answered before a sub-goal that this depends on was done, else 0."
+        "1 if the agent wrote something before a sub-goal that this depends on was done, or said "
+        "that something was done which was not, else 0."
     ),
     "cascading_error": "1 if one wrong call led to at least two more failed calls, else 0.",
     "goal_drift": (
-        "1 if the attempt failed and its last three or more calls served no open sub-goal, else 0."
+        "1 if the attempt failed and its last three or more calls, or a destructive one before "
+        "anything was done, served no sub-goal, else 0."
     ),
 }
 

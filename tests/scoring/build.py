@@ -240,9 +240,14 @@ def rows_of(attempts: Sequence[Attempt]) -> tuple[list[Row], list[Row]]:
         for j, made in enumerate(attempt.calls)
     ]  # fmt: skip
     steps += [
-        {"trajectory_id": f"t{i}", "step_index": len(attempt.calls), "kind": "answer"}
+        {
+            "trajectory_id": f"t{i}",
+            "step_index": len(attempt.calls),
+            "kind": "answer",
+            "content": attempt.answer or None,
+        }
         for i, attempt in enumerate(attempts)
-        if attempt.answered
+        if attempt.answer is not None
     ]
     runs = [
         trajectory(

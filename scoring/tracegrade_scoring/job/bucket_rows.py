@@ -84,7 +84,7 @@ _NUMBERED: Final = {
 """Columns that are not taken as they are."""
 
 NOT_SCORED: Final = frozenset(
-    {"tool_call_id", "status_source", "error_type", "error_message", "model", "input_tokens"}
+    {"tool_call_id", "status_source", "model", "input_tokens"}
     | {"output_tokens", "cache_read_tokens", "reasoning_tokens", "end_time", "duration_ms"}
     | {"trace_id", "request_span_id", "parent_span_id", "dialect", "provenance", "date"}
 )

@@ -225,7 +225,7 @@ MORE_METRICS = (
             (
                 "premature_commitment",
                 "Premature commitment",
-                "that wrote or answered before the prerequisites were done",
+                "that wrote before the prerequisites were done, or claimed what was not done",
             ),
             ("cascading_error", "Cascading error", "in which one failure led to others"),
             ("goal_drift", "Goal drift", "that failed while doing work that serves no sub-goal"),

@@ -34,7 +34,8 @@ class Attempt:
     outcome: str | None = None
     ending: str | None = None
     """`budget` or `crashed`, if it did not end by itself."""
-    answered: bool = False
+    answer: str | None = None
+    """What it said last; "" if that was not captured, None if it did not answer."""
 
 
 @dataclass

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from . import plain
@@ -124,7 +125,9 @@ def loops(calls: Sequence[Call], tools: Tools) -> tuple[int | None, set[int]]:
             covered.update(same)
     for third in range(2, len(calls)):
         run = calls[third - 2 : third + 1]
-        if all(may_equal(call, run[0]) for call in run) and plain.writes(run[2], tools):
+        acts = plain.writes(run[2], tools) or all(call.failed for call in run)
+        again = all(may_equal(call, run[0]) for call in run) and acts
+        if again or _reworded(run, tools) is True:
             starts.append(third)
             covered.update(range(third - 2, third + 1))
     for length in (2, 3):
@@ -133,6 +136,44 @@ def loops(calls: Sequence[Call], tools: Tools) -> tuple[int | None, set[int]]:
                 starts.append(start + 2 * length)
                 covered.update(range(start, start + 3 * length))
     return min(starts, default=None), covered
+
+
+def _reworded(run: Sequence[Call], tools: Tools) -> bool | None:
+    """Return whether three calls ask one thing in other words; None if results decide it."""
+    steps = list(pairwise(run))
+    asks = all(plain.effect_of(call.tool, tools) in (None, "read") for call in run)
+    if not asks or not all(_rewords(one, other) for one, other in steps):
+        return False
+    if all(may_equal(one, other) for one, other in steps):
+        return False
+    results = [call.result for call in run]
+    if any(one != other for one, other in pairwise(results) if one and other):
+        return False
+    return None if None in results else True
+
+
+def _rewords(one: Call, other: Call) -> bool:
+    """Return whether arguments are equal, or the same in other words."""
+    if one.tool != other.tool or one.arguments is None or other.arguments is None:
+        return False
+    if may_equal(one, other):
+        return True
+    mappings = isinstance(one.arguments, dict) and isinstance(other.arguments, dict)
+    return (
+        mappings
+        and one.arguments.keys() == other.arguments.keys()
+        and all(_same_words(value, other.arguments[key]) for key, value in one.arguments.items())
+    )
+
+
+def _same_words(one: Any, other: Any) -> bool:
+    if equal(one, other):
+        return True
+    if not isinstance(one, str) or not isinstance(other, str):
+        return False
+    words, others = ({*re.findall(r"[^\W_]+", text.lower())} for text in (one, other))
+    digits, other_digits = ({w for w in each if re.search(r"\d", w)} for each in (words, others))
+    return 2 * len(words & others) >= len(words | others) and digits == other_digits
 
 
 def _same_outcome(one: Call, other: Call) -> bool:
@@ -150,6 +191,7 @@ def _loop_trap(attempt: Attempt, tools: Tools) -> Value:
     if loops(calls, tools)[0] is not None:
         return Fraction(1)
     hidden = any(_hidden_arguments(calls, c) or _hidden_result(calls, c) for c in calls)
+    hidden |= any(_reworded(calls[i : i + 3], tools) is None for i in range(len(calls) - 2))
     return "error" if hidden else Fraction(0)
 
 
@@ -241,16 +283,56 @@ def _open_before(attempt: Attempt, task: Task, i: int) -> set[str]:
 
 
 def premature_commitment(attempt: Attempt, task: Task, tools: Tools) -> int | Value | None:
-    """Return the first write, or the answer, that came before what it depends on."""
+    """Return the first write before what it depends on, or an answer that claims what is not."""
     sub_goals = task.get("sub_goals", {})
     if not sub_goals:
         return "not_applicable"
+    destroyed = off_plan_destruction(attempt, task, tools)
     for i, call in enumerate(attempt.calls):
-        if plain.writes(call, tools) and _open_before(attempt, task, i):
+        early = plain.writes(call, tools) and not call.failed and _open_before(attempt, task, i)
+        if early or i == destroyed:
             return i
-    critical = [name for name, node in sub_goals.items() if node.get("critical")]
-    skipped = any(_completed(attempt, task, name) is None for name in critical)
-    return len(attempt.calls) if attempt.answered and skipped else None
+    claimed = [_claims(attempt, task, tools, name) for name in sub_goals]
+    return len(attempt.calls) if True in claimed else "error" if None in claimed else None
+
+
+def off_plan_destruction(attempt: Attempt, task: Task, tools: Tools) -> int | None:
+    """Return the call that destroyed something off the plan before anything of it was done."""
+    on_plan = [bool(_served(call, task)) for call in attempt.calls]
+    if not task.get("sub_goals"):
+        met = _expected_calls(attempt, task, tools)[0]
+        on_plan = [i in met for i in range(len(attempt.calls))]
+    for i, call in enumerate(attempt.calls):
+        if on_plan[i] and (not call.failed or not task.get("sub_goals")):
+            return None
+        destroys = plain.effect_of(call.tool, tools) == "destructive" and not call.failed
+        if destroys and not on_plan[i]:
+            return i
+    return None
+
+
+def _claims(attempt: Attempt, task: Task, tools: Tools, name: str) -> bool | None:
+    """Return whether the answer says that a critical sub-goal was done, which it was not."""
+    goal = task["sub_goals"][name]
+    done = {call.tool for call in attempt.calls if not call.failed}
+    named = any(call.sub_goal == name and not call.failed for call in attempt.calls)
+    writing = [
+        tool for tool in goal["serves"] if plain.effect_of(tool, tools) in ("write", "destructive")
+    ]
+    if (
+        not goal.get("critical")
+        or _completed(attempt, task, name) is not None
+        or named
+        or not writing
+        or done & {*writing}
+        or attempt.answer is None
+    ):
+        return False
+    if not attempt.answer:
+        return None
+    said = set(re.findall(r"(?:have|now) (\w)ed", attempt.answer))
+    changed = {c.tool for c in attempt.calls if not c.failed and plain.may_change(c, tools)}
+    return bool((said - changed) & {name, *writing})
 
 
 def cascading_error(attempt: Attempt, task: Task, tools: Tools) -> int | Value | None:
@@ -318,4 +400,9 @@ def goal_drift(attempt: Attempt, task: Task, tools: Tools) -> int | Value | None
     else:
         return "not_applicable"
     first = max(on_plan, default=-1) + 1
-    return first if attempt.outcome != "success" and is_open and len(calls) - first >= 3 else None
+    shown = [
+        off_plan_destruction(attempt, task, tools),
+        first if len(calls) - first >= 3 else None,
+    ]
+    drifted = attempt.outcome != "success" and is_open
+    return min((i for i in shown if i is not None), default=None) if drifted else None

@@ -21,6 +21,8 @@
 --                               takes none by the registry; else NULL if not captured.
 --   parsed           BOOLEAN    Arguments were captured and are JSON, not nested too deeply.
 --   result           VARCHAR    What the tool returned, else what the model saw; NULL if neither.
+--   error            VARCHAR    Message of the error of a call that failed, else its class; NULL
+--                               if there is neither.
 --   status           VARCHAR    ok | error | not_executed | interrupted | unknown.
 --   failed           BOOLEAN    Never NULL.
 --   failed_by        VARCHAR    status | result | error_pattern; NULL if it did not fail.
@@ -94,6 +96,7 @@ SELECT
   coalesce(json_valid(arguments) AND NOT list_contains(flags, 'unparsed_arguments'), FALSE)
     AS parsed,
   returned AS result,
+  if(failed_by IS NULL, NULL, coalesce(error_message, error_type)) AS error,
   status,
   failed_by IS NOT NULL AS failed,
   failed_by,

@@ -16,7 +16,9 @@
 --   own_index       INTEGER  Of the call among those of its trajectory.
 --   tool_name       VARCHAR  Never NULL.
 --   identity        INTEGER  Index of the first call with this tool and these arguments.
---   result          VARCHAR  Equal for equal JSON; NULL if it was not captured as a whole.
+--   result          VARCHAR  Equal for equal JSON; NULL if it was not captured as a whole. Of a
+--                            failed call without one the error.
+--   failed          BOOLEAN  Never NULL.
 --   writes          BOOLEAN  It is known to be a write or destructive, of a tool that exists.
 --   redundant       BOOLEAN  Never NULL.
 -- Order:
@@ -41,7 +43,12 @@ watched AS (
     calls.own_index,
     calls.tool_name,
     calls.arguments,
-    if(calls.result_missing, NULL, coalesce(same.canonical, calls.result)) AS result,
+    -- What went wrong stands for a result that there is none of.
+    if(
+      calls.result_missing,
+      if(calls.result IS NULL, 'error: ' || calls.error, NULL),
+      coalesce(same.canonical, calls.result)
+    ) AS result,
     calls.failed,
     calls.content_missing,
     calls.may_change,
@@ -98,6 +105,7 @@ SELECT
   tool_name,
   identity,
   result,
+  failed,
   writes,
   coalesce(
     changes - may_change::INTEGER

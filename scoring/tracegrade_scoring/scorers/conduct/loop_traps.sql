@@ -1,14 +1,16 @@
 -- Attempts in which an agent went round in circles, and the call that shows it first.
 --
 -- Either the same tool, arguments and result three times anywhere in a trajectory, or the same
--- write (tool and arguments) three times in direct succession, or two or three calls in turn (not
--- all equal in tool and arguments), three times in direct succession.
+-- write, or the same call that failed each time (tool and arguments), three times in direct
+-- succession, or two or three calls in turn (not all equal in tool and arguments), three times in
+-- direct succession, or the same question three times in other words.
 -- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.1.
 --
 -- Reads:
 --   call_repeats
+--   reworded_loops
 -- Needs:
---   call_repeats
+--   call_repeats or reworded_loops WHERE detail IS NOT NULL
 -- Columns:
 --   attempt_id  INTEGER  One row each.
 --   call_index  INTEGER  The third occurrence; of calls in turn: where the third round begins.
@@ -40,6 +42,7 @@ neighbours AS (
     lag(call_index, 1) OVER own_calls AS call_1,
     lag(call_index, 2) OVER own_calls AS call_2,
     lag(own_index, 2) OVER own_calls AS own_index_2,
+    failed AND lag(failed, 1) OVER own_calls AND lag(failed, 2) OVER own_calls AS keeps_failing,
     lag(identity, 1) OVER own_calls AS identity_1,
     lag(identity, 2) OVER own_calls AS identity_2,
     coalesce(
@@ -59,10 +62,10 @@ neighbours AS (
 rounds AS (
   SELECT
     *,
-    writes
+    (writes OR keeps_failing)
     AND own_index - own_index_2 = 2
     AND identity = identity_1
-    AND identity = identity_2 AS repeats_write,
+    AND identity = identity_2 AS repeats_act,
     identity <> identity_1
     AND count_if(like_second) OVER (
       PARTITION BY attempt_id, trajectory_id
@@ -97,7 +100,7 @@ found AS (
     arg_min(concat(tool_name, ' in succession, 3 times with the same arguments'), call_index)
       AS detail
   FROM rounds
-  WHERE repeats_write
+  WHERE repeats_act
   GROUP BY attempt_id
   UNION ALL
   SELECT
@@ -118,6 +121,14 @@ found AS (
   FROM rounds
   WHERE ends_triples
   GROUP BY attempt_id
+  UNION ALL
+  SELECT
+    attempt_id,
+    call_index,
+    last_call,
+    detail
+  FROM reworded_loops
+  WHERE detail IS NOT NULL
 )
 
 SELECT

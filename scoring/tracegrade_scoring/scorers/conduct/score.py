@@ -17,6 +17,8 @@ from tracegrade_scoring.relations import materialise, put
 
 _STAGES: Final = (
     "call_repeats",
+    "reworded_calls",
+    "reworded_loops",
     "unread_repeats",
     "loop_traps",
     "recoveries",

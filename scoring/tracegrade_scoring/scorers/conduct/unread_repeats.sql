@@ -5,10 +5,12 @@
 -- Reads:
 --   call_repeats
 --   calls
+--   reworded_loops
 -- Columns:
 --   attempt_id  INTEGER  One row each.
 --   twice       BOOLEAN  Two calls of a tool may be equal.
---   thrice      BOOLEAN  Three calls of a tool by one trajectory may be, with their results.
+--   thrice      BOOLEAN  Three calls of a tool by one trajectory may be, with their results,
+--                        or mean the same in other words.
 -- Order:
 --   none
 WITH hidden AS (
@@ -46,6 +48,13 @@ tools AS (
   FROM call_repeats
   GROUP BY attempt_id, trajectory_id, identity
   HAVING count(*) >= 3 AND count(*) > count(result)
+  UNION ALL
+  SELECT
+    attempt_id,
+    FALSE AS twice,
+    TRUE AS thrice
+  FROM reworded_loops
+  WHERE detail IS NULL
 )
 
 SELECT

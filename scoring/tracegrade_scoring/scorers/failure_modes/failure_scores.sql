@@ -18,9 +18,10 @@
 --                                    1: it shows the mode; else 0.
 --   loop_trap             SCORE      Calls went round in circles.
 --   tool_hallucination    SCORE      A tool was not offered, or its schema broken.
---   premature_commitment  SCORE      It wrote or answered before what that depends on.
+--   premature_commitment  SCORE      It wrote before what that depends on, or claimed what
+--                                    was not done.
 --   cascading_error       SCORE      One wrong call led to two more that failed.
---   goal_drift            SCORE      It failed, and its last calls served nothing that was left.
+--   goal_drift            SCORE      It failed, and did what served nothing that was left.
 -- Order:
 --   none
 WITH own_calls AS (

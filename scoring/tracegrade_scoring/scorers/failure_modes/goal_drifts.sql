@@ -2,12 +2,14 @@
 --
 -- A call is off the plan if it serves no sub-goal; of a task without sub-goals whose list of calls
 -- (of writes) is complete, if it is a call (a write) that serves no expectation. The last three
--- must be. Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.5.
+-- must be, or one that destroys before anything of the plan was done.
+-- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.5.
 --
 -- Reads:
 --   attempts
 --   calls
 --   expected_calls
+--   off_plan_destructions
 --   sub_goal_attribution
 --   sub_goal_examples
 --   sub_goal_results
@@ -17,7 +19,7 @@
 -- Columns:
 --   attempt_id  INTEGER  An attempt to which this can happen; one row each.
 --   drifted     BOOLEAN  NULL if it is not known whether a sub-goal was open.
---   call_index  INTEGER  The first of its last calls that are off the plan; NULL if it did not.
+--   call_index  INTEGER  The first call that shows it; NULL if it did not.
 --   detail      VARCHAR  What was left to do; NULL if it did not.
 -- Order:
 --   none
@@ -111,17 +113,34 @@ judged AS (
     aims.attempt_id,
     aims.left_open,
     coalesce(aims.last_on_plan + 1, 0) AS first_off,
-    aims.success IS NOT TRUE
-    AND coalesce(call_counts.calls, 0) - coalesce(aims.last_on_plan + 1, 0) >= 3
-    AND aims.is_open AS drifted
+    coalesce(call_counts.calls, 0) - coalesce(aims.last_on_plan + 1, 0) >= 3 AS strayed,
+    destructions.call_index AS destroyed_at,
+    destructions.detail AS destroyed,
+    destructions.attempt_id IS NOT NULL AND destructions.call_index IS NULL AS may_have_destroyed,
+    aims.success IS NOT TRUE AND aims.is_open AS missed
   FROM aims
   LEFT JOIN call_counts USING (attempt_id)
+  LEFT JOIN off_plan_destructions AS destructions USING (attempt_id)
+),
+
+shown AS (
+  SELECT
+    *,
+    missed AND CASE
+      WHEN strayed OR destroyed_at IS NOT NULL THEN TRUE
+      WHEN NOT may_have_destroyed THEN FALSE
+    END AS drifted,
+    if(strayed, least(first_off, destroyed_at), destroyed_at) AS shown_at
+  FROM judged
 )
 
 SELECT
   attempt_id,
   drifted,
-  if(drifted, first_off, NULL) AS call_index,
-  if(drifted, concat('the last calls do not serve the task: ', left_open, ' still open'), NULL)
-    AS detail
-FROM judged;
+  if(drifted, shown_at, NULL) AS call_index,
+  CASE
+    WHEN drifted AND shown_at = destroyed_at THEN destroyed
+    WHEN drifted
+      THEN concat('the last calls do not serve the task: ', left_open, ' still open')
+  END AS detail
+FROM shown;

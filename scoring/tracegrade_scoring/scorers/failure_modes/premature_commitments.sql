@@ -1,23 +1,24 @@
--- Attempts that committed themselves too early: a write or the answer before what it depends on.
+-- Attempts that committed themselves too early: a write before what it depends on, or a claim.
 --
--- A write or destructive call is premature if a prerequisite of the sub-goal that it serves is
--- open; an answer, if a critical sub-goal is. Source: [Harness], "Failure-mode taxonomy";
--- docs/metrics.md, section 9.3.
+-- A write or destructive call that went well is premature if a prerequisite of the sub-goal that
+-- it serves is open, or if it destroys what is not on the plan before anything of the plan was
+-- done; an answer, if it says that a critical sub-goal was done, and it was not.
+-- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.3.
 --
 -- Reads:
+--   answer_claims
 --   call_sub_goals
 --   calls
---   steps
+--   off_plan_destructions
 --   sub_goal_examples
 --   sub_goal_requirements
---   sub_goal_results
 -- Needs:
 --   sub_goal_examples
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt that did, or of which it cannot be known.
 --   call_index  INTEGER  The first such call; NULL if it is the answer, or not known.
 --   step_index  INTEGER  Of the answer in the root trajectory; NULL if it is a call.
---   detail      VARCHAR  What was open; NULL if it is not known.
+--   detail      VARCHAR  What was open or claimed; NULL if it is not known.
 -- Order:
 --   none
 WITH early AS (
@@ -43,7 +44,8 @@ early_calls AS (
   INNER JOIN calls USING (attempt_id, call_index)
   WHERE
     calls.effect IN ('write', 'destructive')
-    AND calls.may_change
+    AND NOT calls.failed
+    AND calls.status <> 'interrupted'
 ),
 
 first_calls AS (
@@ -55,44 +57,38 @@ first_calls AS (
   GROUP BY attempt_id
 ),
 
-open_critical AS (
+-- Of calls the first counts, and calls come before the answer.
+all_calls AS (
   SELECT
-    example,
-    'answered before sub-goal `' || min(sub_goal) FILTER (WHERE NOT met) || '` was done' AS detail
-  FROM sub_goal_results
-  WHERE
-    critical
-    AND NOT coalesce(met, FALSE)
-  GROUP BY example
+    attempt_id,
+    call_index,
+    detail
+  FROM first_calls
+  UNION ALL
+  SELECT
+    attempt_id,
+    call_index,
+    detail
+  FROM off_plan_destructions
+  WHERE by_graph
 ),
 
-answers AS (
+commitments AS (
   SELECT
-    trajectory_id AS attempt_id,
-    max(step_index) AS step_index
-  FROM steps
-  WHERE kind = 'answer'
-  GROUP BY trajectory_id
-),
-
-early_answers AS (
-  SELECT
-    answers.attempt_id,
-    answers.step_index,
-    open_critical.detail
-  FROM open_critical
-  INNER JOIN sub_goal_examples USING (example)
-  INNER JOIN answers USING (attempt_id)
+    attempt_id,
+    min(call_index) AS call_index,
+    arg_min(detail, (call_index, detail)) AS detail
+  FROM all_calls
+  GROUP BY attempt_id
 )
 
--- Calls come before the answer.
 SELECT
   attempt_id,
-  first_calls.call_index,
-  CASE
-    WHEN first_calls.detail IS NULL AND early_answers.detail IS NOT NULL
-      THEN early_answers.step_index
-  END AS step_index,
-  coalesce(first_calls.detail, early_answers.detail) AS detail
-FROM first_calls
-FULL JOIN early_answers USING (attempt_id);
+  commitments.call_index,
+  if(commitments.detail IS NULL, answer_claims.step_index, NULL) AS step_index,
+  coalesce(
+    commitments.detail,
+    'the answer says that sub-goal `' || answer_claims.sub_goal || '` was done, which no call did'
+  ) AS detail
+FROM commitments
+FULL JOIN answer_claims USING (attempt_id);
