@@ -247,7 +247,7 @@ def test_facets_add_up_to_the_list(con: DuckDBPyConnection, rows: list[Row]) -> 
     lists = [row for row in found if row["facet"] in LISTS]
     sums = Counter[str]()
     for row in found:
-        if row["facet"] not in LISTS:
+        if row["facet"] not in {*LISTS, "reason"}:
             sums[row["facet"]] += row["runs"]
     assert set(sums.values()) == {count_runs(con, wanted)}
     assert len(sums) == 6
@@ -260,7 +260,25 @@ def test_facets_add_up_to_the_list(con: DuckDBPyConnection, rows: list[Row]) -> 
         for facet, column in LISTS.items()
         for name in row[column]
     )
-    assert {(row["facet"], row["name"]): row["runs"] for row in lists} == plain
+    assert {(row["facet"], row["name"]): row["runs"] for row in lists} == plain - Counter(
+        {pair: number for pair, number in plain.items() if pair[1] == "unclassified"}
+    )
+
+
+def test_failed_runs_are_grouped_by_their_first_reason(
+    con: DuckDBPyConnection, rows: list[Row]
+) -> None:
+    """Each failed run is in one group, whose address lists these runs; no other run is in any."""
+    failed = [row for row in rows if row["outcome"] == "failed" and row["reason"] is not None]
+    found = read_matching(con, "facets", parse_query("level=all"), parameters={"names": 1_000})
+    groups = {row["name"]: row["runs"] for row in found if row["facet"] == "reason"}
+
+    assert groups == Counter(row["reason"] for row in failed)
+    assert all(row["why"] for row in failed)
+    assert not any(row["reason"] for row in rows if row["outcome"] != "failed")
+    for name, number in groups.items():
+        query = urlencode({"reason": name, "level": "all"})
+        assert count_runs(con, parse_query(query)) == number
 
 
 def test_each_bar_of_a_histogram_leads_to_its_runs(con: DuckDBPyConnection) -> None:

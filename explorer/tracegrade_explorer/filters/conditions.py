@@ -17,7 +17,7 @@ ENUMS: Final = ("agent_name", "release", "task_id", "task_category", "run_mode",
 """Columns of a type of their own, named `<column>_name`, which has the names that there are."""
 SHOWN: Final = (
     *("seq", "trajectory_id", "date", "agent_name", "release", "task_id", "task_category"),
-    *("run_mode", "outcome", "conversation_id", "failures", "dialects"),
+    *("run_mode", "outcome", "conversation_id", "failures", "dialects", "reason"),
 )
 """Columns of `matching_runs` besides its own; planning with all of the index takes longer."""
 UNORDERED: Final = "0::DOUBLE"

@@ -25,6 +25,7 @@ TEXTS: Final[Mapping[str, str]] = {
     "run_mode": "run_mode",
     "outcome": "outcome",
     "conversation": "conversation_id",
+    "reason": "reason",
 }
 """Keys of names, each with its column of the index."""
 LISTS: Final[Mapping[str, str]] = {"failure": "failures", "dialect": "dialects"}

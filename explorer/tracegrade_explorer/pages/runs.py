@@ -34,6 +34,7 @@ from tracegrade_explorer.shelf.rows import FACTS, count_runs, runs_page
 from tracegrade_explorer.shelf.snapshot import Row, read_kept
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Scale
+from tracegrade_scoring.rendering.why_failed import reason_title
 
 FACET_NAMES: Final = 8
 """Names shown of a facet."""
@@ -48,6 +49,7 @@ LABELS: Final = {
     "outcome": "Outcome",
     "conversation": "Conversation",
     "failure": "Failure mode",
+    "reason": "Why it failed",
     "dialect": "Dialect",
     "steps": "Steps",
     "calls": "Tool calls",
@@ -174,11 +176,21 @@ def label_of(key: str) -> str:
     return LABELS.get(key) or metric_of(key).label
 
 
+def shown_name(key: str, name: str | None) -> str:
+    """Return a name that a filter asks for, in words."""
+    if key == "failure" and name is not None:
+        return words.mode(name)
+    if key == "reason" and name is not None:
+        kind, _, what = name.partition(": ")
+        return reason_title(kind, what or None)
+    return words.name(name, "not known")
+
+
 def chips(wanted: Filter) -> Iterator[Chip]:
     """Yield each condition of a filter in words, with the list without it."""
     for key, names in wanted.names.items():
         for name in names:
-            text = f"{label_of(key)}: {words.name(name, 'not known')}"
+            text = f"{label_of(key)}: {shown_name(key, name)}"
             yield Chip(text, links.runs(wanted.without(key, name)))
     for key, ends in wanted.ranges.items():
         yield Chip(f"{label_of(key)} {_ends(ends)}", links.runs(wanted.without(key)))
@@ -251,6 +263,7 @@ def _row(row: Row, wanted: Filter) -> dict[str, Any]:
         else ListCell(f"{row['cost_usd']:.4f}"),
         "findings": findings_cell(row),
         "found": row["finding_count"] > 0,
+        "why": row["why"] or "",
         "request": row["request"] or "",
     }
 
@@ -271,7 +284,7 @@ def _facet_name(wanted: Filter, key: str, row: Row, count: int) -> FacetName:
     chosen = row["name"] in wanted.names.get(key, ())
     other = wanted.without if chosen else wanted.narrowed
     return FacetName(
-        words.mode(row["name"]) if key == "failure" else words.name(row["name"], "not known"),
+        shown_name(key, row["name"]),
         row["runs"],
         links.runs(other(key, row["name"])),
         chosen,

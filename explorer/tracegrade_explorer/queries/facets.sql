@@ -1,15 +1,17 @@
 -- The names that the runs of a filter have, those of most runs first.
 --
--- Of failure modes and dialects a run may have several, or none.
+-- Of failure modes and dialects a run may have several, or none. Only failed runs have a reason.
 --
 -- Reads:
 --   matching_runs
 -- Parameters:
 --   $names  BIGINT  Of each facet at most.
 -- Columns:
---   facet  VARCHAR  agent | release | task | category | run_mode | outcome | failure | dialect.
+--   facet  VARCHAR  agent | release | task | category | run_mode | outcome | failure | reason |
+--                   dialect.
 --   name   VARCHAR  NULL: not known. One row for each facet and name.
---   runs   BIGINT   With this name; but for failure and dialect, all together are the filter's.
+--   runs   BIGINT   With this name; all together are the filter's but for failure,
+--                   reason and dialect.
 --   of     BIGINT   Names that the facet has, those left out included.
 -- Order:
 --   facet, runs DESC, name
@@ -52,7 +54,16 @@ FROM (
     FROM matching_runs
     WHERE len(failures) > 0
   ) AS shown
+  WHERE mode <> 'unclassified'
   GROUP BY mode
+  UNION ALL
+  SELECT
+    'reason' AS facet,
+    reason AS name,
+    count(*) AS runs
+  FROM matching_runs
+  WHERE reason IS NOT NULL
+  GROUP BY reason
   UNION ALL
   SELECT
     'dialect' AS facet,

@@ -5,6 +5,7 @@
 --   failed_calls
 --   failures
 --   run_places
+--   run_reasons
 --   superseded_runs
 --   trajectories
 --   trajectory_scores
@@ -40,6 +41,9 @@
 --   failures              VARCHAR[]  Failure modes that it shows, sorted; empty if none.
 --   finding_count         INTEGER    What its page lists: wrong and missed decisions, failed calls
 --                                    and failure modes, at its sub-agents' steps, too.
+--   reason                VARCHAR    Kind of the reason why it failed, then ': ' and what it is
+--                                    about, if anything; NULL unless it failed.
+--   why                   VARCHAR    The same reason as a sentence.
 --   request               VARCHAR    First 200 characters of what the user asked; NULL if unknown.
 -- Order:
 --   seq
@@ -83,6 +87,15 @@ findings AS (
     WHERE step_trajectory_id <> trajectory_id
   ) AS of_runs
   GROUP BY trajectory_id
+),
+
+reasons AS (
+  SELECT
+    trajectory_id,
+    concat_ws(': ', kind, object) AS reason,
+    sentence
+  FROM run_reasons
+  WHERE date BETWEEN $first_date AND $last_date AND rank_in_run = 1 AND success IS FALSE
 ),
 
 scored_runs AS (
@@ -133,11 +146,14 @@ SELECT
   coalesce(runs.dialects, []) AS dialects,
   coalesce(modes.failures, []) AS failures,
   coalesce(findings.finding_count, 0)::INTEGER AS finding_count,
+  reasons.reason,
+  reasons.sentence AS why,
   left(runs.user_input, 200) AS request
 FROM runs
 INNER JOIN run_places ON runs.trajectory_id = run_places.trajectory_id
 LEFT JOIN scored_runs ON runs.trajectory_id = scored_runs.trajectory_id
 LEFT JOIN modes ON runs.trajectory_id = modes.trajectory_id
 LEFT JOIN findings ON runs.trajectory_id = findings.trajectory_id
+LEFT JOIN reasons ON runs.trajectory_id = reasons.trajectory_id
 LEFT JOIN superseded_runs ON runs.trajectory_id = superseded_runs.trajectory_id
 ORDER BY run_places.seq;

@@ -20,6 +20,7 @@ from tracegrade_scoring.schema import (
     DECISIONS,
     FAILED_CALLS,
     FAILURES,
+    RUN_REASONS,
     SUB_GOALS,
     TRAJECTORY_SCORES,
 )
@@ -27,6 +28,7 @@ from tracegrade_scoring.sql import unordered
 
 TABLES: Final = (
     STEPS, TRAJECTORIES, TRAJECTORY_SCORES, DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS,
+    RUN_REASONS,
 )  # fmt: skip
 """What pages read of one date; each table more takes time when a date is opened."""
 KEPT: Final = 4

@@ -7,8 +7,9 @@ Makes:
     kept_optima (from observed_optima): the same rows, read once
     kept_continued (from continued_runs): the same rows, read once
     run_index (from decisions, failed_calls, failures, observed_step_scores, run_places,
-        superseded_runs, trajectories, trajectory_scores): `run_facts`, with the value of each
-        metric under its name, NULL unless scored, and in `<metric>_reason` why there is none
+        run_reasons, superseded_runs, trajectories, trajectory_scores): `run_facts`, with the
+        value of each metric under its name, NULL unless scored, and in `<metric>_reason` why
+        there is none
     asked_texts (from run_index): seq, and the beginning of the request in small letters
 """
 

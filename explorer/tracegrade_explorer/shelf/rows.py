@@ -15,7 +15,7 @@ PAGE_ROWS: Final = 50
 FACTS: Final = (
     "seq", "trajectory_id", "date", "start_time", "agent_name", "release", "task_id", "run_mode",
     "outcome", "scored", "killed", "beside", "superseded", "step_count", "error_count",
-    "cost_usd", "failures", "finding_count", "request",
+    "cost_usd", "failures", "finding_count", "why", "request",
 )  # fmt: skip
 """Columns of a list beside its metrics."""
 

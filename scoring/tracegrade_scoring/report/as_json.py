@@ -77,6 +77,7 @@ def _release(release: Release) -> dict[str, Any]:
         **_reliability(release.reliability),
         "remarks": release.remarks._asdict(),
         "failure_modes": [asdict(row) for row in release.failure_modes],
+        "reasons": [asdict(row) for row in release.reasons],
         "quantiles": {"at": QUANTILES, **release.spreads},
         "wrong_decisions": [asdict(row) for row in release.wrong_decisions],
         "wrong_decision_rows": release.wrong_decision_rows,

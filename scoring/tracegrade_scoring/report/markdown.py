@@ -15,6 +15,7 @@ from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.kills_view import KILL_HEADINGS, KillRow
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
+from tracegrade_scoring.report.reasons_view import REASON_HEADINGS
 from tracegrade_scoring.report.rules import rule_sentences
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
 from tracegrade_scoring.report.selected import selection_sentence
@@ -72,6 +73,8 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
     )  # fmt: skip
     if agent.pass_notes:
         yield from ("", *(f"- {escape(note)}" for note in agent.pass_notes))
+    reasons = [_first_as_code(row.cells) for row in agent.reasons]
+    yield from table("Why runs failed", REASON_HEADINGS, reasons)
     modes = [_first_as_code(row.cells) for row in agent.modes]
     yield from table("Failure modes", MODE_HEADINGS, modes)
     yield from table("Killed on purpose", KILL_HEADINGS, map(_kill_cells, agent.kills))

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.rules import RuleOutcome
+from tracegrade_scoring.report.reason_outcome import ReasonOutcome
 from tracegrade_scoring.statistics import t_score as triangle
 from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, Interval
 from tracegrade_scoring.statistics.reliability import Missing, Pass
@@ -392,6 +393,8 @@ class Release:
     replanning_runs: tuple[ReplanningRuns, ...] = ()
     task_axes: tuple[TaskAxes, ...] = ()
     failure_modes: tuple[ModeOutcome, ...] = ()
+    reasons: tuple[ReasonOutcome, ...] = ()
+    """Why its failed runs failed; each of them is in one."""
     kills: tuple[RollbackKill, ...] = ()
     kill_rows: int = 0
     """Verdicts on kills that there are, of which `kills` holds the first."""

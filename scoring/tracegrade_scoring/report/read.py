@@ -43,6 +43,7 @@ from tracegrade_scoring.report.model import (
     Unscored,
     WrongDecision,
 )
+from tracegrade_scoring.report.reason_outcome import ReasonOutcome
 from tracegrade_scoring.report.uncalibrated import marked
 from tracegrade_scoring.statistics.reliability import (
     ESTIMATORS,
@@ -136,6 +137,7 @@ _PLAIN_FACTS = (
     "replans_by_failures",
     "task_axes",
     "failing_runs",
+    "failed_run_reasons",
     "score_spreads",
     "score_remarks",
 )
@@ -188,6 +190,7 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows], chosen: ReportChoic
         replanning_runs=tuple(ReplanningRuns(**row) for row in of("replans_by_failures")),
         task_axes=tuple(TaskAxes(**row) for row in of("task_axes")),
         failure_modes=tuple(ModeOutcome(**row) for row in of("failing_runs")),
+        reasons=tuple(ReasonOutcome(**row) for row in of("failed_run_reasons")),
         kills=tuple(_kill(row) for row in kills),
         kill_rows=kills[0]["total"] if kills else 0,
         spreads={row["metric"]: tuple(row["quantiles"]) for row in of("score_spreads")},

@@ -84,6 +84,7 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
     if agent.pass_notes:
         yield bullets(agent.pass_notes) or ""
         yield Text()
+    yield from section("Why runs failed", _reason_table(agent))
     yield from section("Failure modes", _mode_table(agent))
     yield from section("Killed on purpose", _kill_table(agent))
     for release in agent.releases:
@@ -195,6 +196,22 @@ def _pass_table(agent: AgentView) -> Table | None:
             *texts((row.release, str(row.k), row.at_least_one, row.every_one, row.basis))
         )
     return table
+
+
+def _reason_table(agent: AgentView) -> RenderableType | None:
+    """Return the reasons of all releases, of each those of most runs."""
+    by_release = groupby(agent.reasons, key=lambda row: row.release)
+    shown = [row for _, found in by_release for row in [*found][:EVIDENCE_ROWS]]
+    if not shown:
+        return None
+    table = Table.grid(padding=(0, 2))
+    for row in shown:
+        run, comma, step = row.example.partition(", ")
+        text = Text(row.why, style="bold", overflow="fold")
+        first = f"first in {words.run(run)}{comma}{step}"
+        text.append("\n" + "; ".join(filter(None, (row.sentence, first))), style="not bold dim")
+        table.add_row(Text(row.release, overflow="fold"), Text(row.runs), text)
+    return _with_rest(table, len(agent.reasons), len(shown))
 
 
 def _mode_table(agent: AgentView) -> Table | None:

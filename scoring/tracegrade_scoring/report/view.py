@@ -18,6 +18,7 @@ from tracegrade_scoring.report.attempts_view import PassRow, pass_notes, pass_ro
 from tracegrade_scoring.report.kills_view import KillRow, kill_rows
 from tracegrade_scoring.report.model import ModeOutcome, Release, Report, Score
 from tracegrade_scoring.report.readiness import speaks_in_labels
+from tracegrade_scoring.report.reasons_view import ReasonRow, reason_rows
 from tracegrade_scoring.report.scorecard import Card, card
 from tracegrade_scoring.report.uncalibrated import UNCALIBRATED
 from tracegrade_scoring.report.unmeasured import Unmeasured, unmeasured
@@ -99,7 +100,7 @@ class ModeRow(NamedTuple):
     release: str
     mode: str
     rate: str
-    """Of the runs in which it can be detected; none where it is unclassified."""
+    """Of the runs in which it can be detected."""
     runs: str
     example: str
     """The first run that shows it, with the step."""
@@ -148,6 +149,7 @@ class AgentView:
     """Of every interval, such as 95%."""
     cards: tuple[Card, ...]
     """How ready each release is, where that is known."""
+    reasons: tuple[ReasonRow, ...]
     modes: tuple[ModeRow, ...]
     kills: tuple[KillRow, ...]
     """The worst of each release first."""
@@ -242,6 +244,11 @@ def _agent_view(
             found
             for release, label in zip(releases, labels, strict=True)
             if (found := card(release, label, in_labels=in_labels))
+        ),
+        reasons=tuple(
+            row
+            for release, label in zip(releases, labels, strict=True)
+            for row in reason_rows(release.reasons, label)
         ),
         modes=tuple(row for release in releases for row in _mode_rows(release)),
         kills=tuple(
@@ -382,10 +389,6 @@ def _usage_cells(
     )
 
 
-def _mode_order(row: ModeOutcome) -> tuple[bool, int, str]:
-    return (row.mode == "unclassified", -row.runs, row.mode)
-
-
 def _of_known(row: ModeOutcome, score: Score | None) -> str:
     """Return the runs that show a failure mode, and of how many it is known."""
     if score is None:
@@ -395,7 +398,8 @@ def _of_known(row: ModeOutcome, score: Score | None) -> str:
 
 def _mode_rows(release: Release) -> Iterable[ModeRow]:
     """Return the failure modes that runs show, the most frequent first."""
-    for row in sorted(release.failure_modes, key=_mode_order):
+    shown = [row for row in release.failure_modes if row.mode != "unclassified"]
+    for row in sorted(shown, key=lambda row: (-row.runs, row.mode)):
         score = release.metrics.get(row.mode)
         step = "" if row.step_index is None else f", step {row.step_index}"
         example = row.step_trajectory_id or row.trajectory_id

@@ -32,6 +32,7 @@ _OF_STEP: Final = f"{_OF_RUN} OR step_trajectory_id IN ({_NAMED})"
 _ROWS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("decisions", "failed_calls", "failures"), _OF_STEP),
     "observed_step_scores": _OF_RUN,
+    "run_reasons": _OF_RUN,
     "steps": _OF_RUN,
     "sub_goals": _OF_RUN,
     "trajectories": f"{_OF_RUN} OR parent_trajectory_id IN ({_NAMED})",

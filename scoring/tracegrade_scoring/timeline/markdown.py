@@ -25,6 +25,8 @@ def render_markdown(timeline: Timeline) -> str:
 def _lines(timeline: Timeline) -> Iterator[str]:
     view = timeline_view(timeline)
     yield f"# Run of {code(view.title)}"
+    if view.headline:
+        yield from ("", escape(view.headline))
     facts = [(escape(name), code(value)) for name, value in view.facts]
     yield from table("Facts", ("", ""), facts)
     headings = ("step", "at", "kind", "what", "found")

@@ -132,6 +132,21 @@ class RunSubGoal(NamedTuple):
     dependency_violation: bool | None
 
 
+class RunReason(NamedTuple):
+    """One thing that went wrong in the run."""
+
+    rank_in_run: int
+    """From 1, which says most directly what it was."""
+    kind: str
+    object: str | None
+    """What it is about; None if nothing in particular."""
+    sentence: str
+    step_trajectory_id: str | None
+    step_index: int | None
+    source: str
+    key: str
+
+
 @dataclass(frozen=True)
 class Timeline:
     """One run with everything that is shown of it."""
@@ -145,6 +160,13 @@ class Timeline:
     scores: tuple[RunScore, ...]
     sub_goals: tuple[RunSubGoal, ...]
     verdicts: tuple[RunVerdict, ...]
+    reasons: tuple[RunReason, ...] = ()
+
+    @property
+    def headline(self) -> tuple[RunReason, ...]:
+        """The first reason and the next one of another kind; empty if nothing went wrong."""
+        firsts = {reason.kind: reason for reason in reversed(self.reasons)}
+        return tuple(sorted(firsts.values())[:2])
 
     def marks_at(self, step_index: int | None) -> list[Mark]:
         """Return what was found at one step of its own, or at none."""

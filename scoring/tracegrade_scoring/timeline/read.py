@@ -10,6 +10,7 @@ from tracegrade_scoring.errors import TrajectoryUnknown
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.timeline.model import (
     Mark,
+    RunReason,
     RunScore,
     RunSubGoal,
     RunVerdict,
@@ -89,6 +90,7 @@ def timeline_queries(
         "timeline_scores": run_key,
         "timeline_sub_goals": run_key,
         OF_LAKE: {**run_key, "characters": window.characters},
+        "timeline_reasons": run_key,
     }
 
 
@@ -116,6 +118,7 @@ def timeline_of(lake: str, rows: Mapping[str, Sequence[Row]], trajectory_id: str
         tuple(RunScore(**_without(score, "task_id")) for score in scores),
         tuple(RunSubGoal(**row) for row in rows["timeline_sub_goals"]),
         tuple(RunVerdict(**row) for row in rows[OF_LAKE]),
+        tuple(RunReason(**row) for row in rows["timeline_reasons"]),
     )
 
 

@@ -29,6 +29,8 @@ def render_terminal(timeline: Timeline, *, width: int, colour: bool) -> str:
 
 def _parts(view: TimelineView) -> Iterator[RenderableType]:
     yield Text(view.title, style="bold")
+    if view.headline:
+        yield Text(view.headline, overflow="fold")
     facts = plain_table("", "")
     facts.show_header = False
     for fact in view.facts:

@@ -115,6 +115,8 @@ class TimelineView:
     """One run in words."""
 
     title: str
+    headline: str
+    """Why it failed, or what else went wrong; '' if nothing did."""
     facts: tuple[tuple[str, str], ...]
     """Name and value."""
     request: str
@@ -144,6 +146,7 @@ def timeline_view(timeline: Timeline) -> TimelineView:
     }
     return TimelineView(
         title=words.name(run.agent_name, "(no agent name)"),
+        headline=_headline(timeline),
         facts=tuple(_facts(timeline)),
         request=visible_text(run.user_input or ""),
         answer=visible_text(run.final_answer or ""),
@@ -156,6 +159,17 @@ def timeline_view(timeline: Timeline) -> TimelineView:
         sub_goals=tuple(map(_sub_goal, timeline.sub_goals)),
         children=tuple(map(words.name, run.children)),
     )
+
+
+def _headline(timeline: Timeline) -> str:
+    """Return the first two reasons of different kinds, behind how the run came out."""
+    said = "; ".join(words.line(reason.sentence) for reason in timeline.headline)
+    success = timeline.score("success")
+    if not said or success is None:
+        return ""
+    if success.value is None:
+        return f"Not known whether it succeeded: {said}"
+    return f"{'Succeeded, though' if success.value else 'Failed:'} {said}"
 
 
 def mark_sentence(mark: Mark) -> str:

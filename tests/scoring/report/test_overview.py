@@ -221,6 +221,29 @@ def test_failure_modes_have_rate_and_evidence(tables: Tables) -> None:
     assert "run t1, step 7" in page
 
 
+def test_failed_runs_are_grouped_by_reason(tables: Tables) -> None:
+    """Each failed run once, under its first reason; what is unexplained comes last."""
+    reasons = [("unexplained", None), ("unexplained", None), ("never_called", "pay")]
+    for kind, what in reasons:
+        run = tables.run()
+        tables.scored(run, None)
+        for rank, named in ((1, kind), (2, "loop")):
+            tables.insert("run_reasons", trajectory_id=run, rank_in_run=rank, kind=named,
+                          object=what, sentence=f"\x1b<b>{kind}", release="1.0", success=False,
+                          key="k", step_index=7, step_trajectory_id=run)  # fmt: skip
+    report = tables.report()
+
+    assert [(row.kind, row.object, row.runs) for row in report.releases[0].reasons] == [
+        ("unexplained", None, 2),
+        ("never_called", "pay", 1),
+    ]
+    for page in pages(report):
+        assert "1 of 3 failed" in page
+        assert page.index("never called pay") < page.index("no step shows why")
+        assert "\x1b" not in page
+    assert "<b>" not in render_html(report)
+
+
 def test_tier_and_pass_curves_stand_beside_each_other(tables: Tables) -> None:
     """Six tasks of three successes are too few for a tier; the other estimators are apart."""
     for task in "abcdef":

@@ -177,6 +177,37 @@ def test_failure_that_no_status_tells_is_marked(
     assert '<li class="failed"' in render_html(found)
 
 
+HEADLINES = [
+    (0.0, "Failed: looped: look 3 times; never called pay"),
+    (1.0, "Succeeded, though looped: look 3 times; never called pay"),
+    (None, "Not known whether it succeeded: looped: look 3 times; never called pay"),
+]
+
+
+@pytest.mark.parametrize(("success", "headline"), HEADLINES)
+def test_headline_is_the_first_two_reasons_of_different_kinds(
+    tables: Tables, success: float | None, headline: str
+) -> None:
+    """Behind how the run came out, and in every format."""
+    run = tables.run()
+    tables.scored(run, None)
+    tables.score(run, "success", success)
+    reasons = [
+        ("loop", "looped: look 3 times"), ("loop", "looped: peek 3 times"),
+        ("never_called", "never called pay"), ("no_answer", "ended without an answer"),
+    ]  # fmt: skip
+    for rank, (kind, sentence) in enumerate(reasons, 1):
+        tables.insert("run_reasons", trajectory_id=run, rank_in_run=rank, kind=kind,
+                      sentence=sentence, source="static", key="k")  # fmt: skip
+    found = timeline(tables, run)
+
+    assert headline in render_terminal(found, width=100, colour=False)
+    assert headline in render_html(found)
+    assert [reason["kind"] for reason in json.loads(render_json(found))["reasons"]] == [
+        kind for kind, _ in reasons
+    ]
+
+
 def test_made_up_times_are_not_shown(tables: Tables) -> None:
     """An import without times is told once, and a step among others that have one by itself."""
     made_up = START.replace(year=2000)

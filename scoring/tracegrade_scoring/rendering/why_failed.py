@@ -1,0 +1,48 @@
+"""Reasons of failed runs in words: what runs with the same reason have in common."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from tracegrade_scoring.rendering import words
+
+TITLES: Final[Mapping[str, tuple[str, str]]] = {
+    "person": ("", "a person says that it failed"),
+    "check": ("check failed: {}", "a check failed"),
+    "crashed": ("crashed after {} failed", "crashed or broke off"),
+    "budget": ("stopped at a limit: {}", "stopped at a limit"),
+    "not_offered": ("called {}, which was not offered", "called a tool that was not offered"),
+    "loop": ("looped on {}", "looped"),
+    "bad_arguments": (
+        "called {} with arguments that its schema refuses", "gave arguments that a schema refuses",
+    ),
+    "denied": ("was refused {}", "was refused a tool"),
+    "wrong_tool": ("called another tool where {} was expected", "called the wrong tool"),
+    "wrong_argument": ("gave a wrong argument: {}", "gave a wrong argument"),
+    "never_called": ("never called {}", "never made an expected call"),
+    "not_expected": ("called {}, where no call was expected", "made an unexpected call"),
+    "lost_call": ("did not recover from a failure of {}", "did not recover from a failed call"),
+    "cascade": ("one call after another failed, first {}", "one call after another failed"),
+    "too_early": ("", "acted or answered too early"),
+    "drift": ("", "the last calls do not serve the task"),
+    "skipped_goal": ("skipped critical sub-goal {}", "skipped a critical sub-goal"),
+    "unfinished_goal": (
+        "did not complete critical sub-goal {}", "did not complete a critical sub-goal",
+    ),
+    "unsafe": ("used {} though a better tool was offered", "did not use a better tool"),
+    "no_answer": ("", "ended without an answer"),
+    "wrong_answer": ("", "did not end as the task asks"),
+    "judge": ("", "a judge says that it failed"),
+    "unexplained": ("", "no step shows why"),
+}  # fmt: skip
+"""By kind, about an object (`{}`), and where there is none."""
+
+
+def reason_title(kind: str, what: str | None) -> str:
+    """Return what runs with a reason of this kind and object have in common, on one line.
+
+    Args:
+        kind: As in `run_reasons`; one that this version does not know is shown as it is.
+        what: The object; None for none.
+    """
+    about, alone = TITLES.get(kind, ("", kind.replace("_", " ")))
+    return about.replace("{}", words.name(what)) if about and what else words.name(alone)
