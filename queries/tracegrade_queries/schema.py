@@ -345,6 +345,12 @@ TRAJECTORIES: Final = Table(
             "results, or by executing them. Empty if none, NULL if an earlier version built the "
             "row.",
         ),
+        Column(
+            "turn_count",
+            INTEGER,
+            "Turns of its conversation that it has: one more than the last `turn` of its steps, 1 "
+            "without steps; NULL if an earlier version built the row.",
+        ),
         _DATE,
     ),
 )

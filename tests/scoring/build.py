@@ -43,6 +43,9 @@ def connection(
         con.register("_rows", arrow(table, rows))
         con.execute(f"CREATE TEMP TABLE {table.name} AS FROM _rows")
         con.unregister("_rows")
+    con.execute(
+        "CREATE TEMP TABLE first_turns (trajectory_id VARCHAR, first_turn BIGINT, end_turn BIGINT)"
+    )
     return con
 
 

@@ -42,6 +42,7 @@ QUERIES = sorted(
 )
 PARAMETERS = {
     "agent_name": None,
+    "by_turn": True,
     "everything": True,
     "fragments": False,
     "scorer_version": "1",
@@ -160,12 +161,19 @@ def _sortable(value: object) -> tuple[bool, str | float]:
     return (value is None, value if isinstance(value, (int, float)) else str(value))
 
 
-OF_THE_LAKE = {"continued_runs", "successful_paths", "unscored_traces", "waiting_runs"}
+OF_THE_LAKE = {
+    "continued_runs",
+    "conversation_turns",
+    "successful_paths",
+    "unscored_traces",
+    "waiting_runs",
+}
 """Queries that read the lake's tables, in which runs have their ids; others read a bucket's."""
 
 EMPTY = {
     *("pattern_answers", "cascades", "observed_results"),
     *("attempt_graph_faults", "judged_sub_goals", "redacted_values"),
+    *("conversation_turns", "own_expectations"),
     *("observed_optima", "rollback_scores", "successful_paths", "verdict_opinions"),
     *("repeated_results", "waiting_runs", "called_agents", "attempts_with_unrecorded_calls"),
     *("server_tools", "continued_runs", "verdict_readings", "verdict_reasons"),

@@ -107,3 +107,4 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     materialise(con, "criterion_results")
     materialise(con, "successes")
     materialise(con, "attempts")
+    materialise(con, "own_expectations")

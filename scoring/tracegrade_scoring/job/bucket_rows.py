@@ -6,6 +6,7 @@ numbers in a bucket, in the order of the ids: metrics join, group and sort by th
 
 Makes:
     bucket_traces (from score_buckets): the traces of the bucket that is worked on
+    first_turns (from bucket_traces, trajectory_ids): the turns of a conversation that runs have
     trajectory_ids (from bucket_traces, trajectories): the numbers by which runs of a bucket go
 """
 
@@ -94,7 +95,7 @@ _RUNS_NOT_SCORED: Final = frozenset(
     {"root_span_id", "service_name", "environment", "conversation_id", "outcome_source"}
     | {"step_count", "tool_call_count", "error_count", "llm_call_count", "input_tokens"}
     | {"output_tokens", "cost_usd", "model_usage", "start_time", "end_time", "duration_ms"}
-    | {"dialects", "trace_records", "trace_received_ns", "imported", "date"}
+    | {"dialects", "trace_records", "trace_received_ns", "imported", "date", "turn_count"}
 )
 """Columns of `trajectories` that no metric reads."""
 
@@ -109,6 +110,16 @@ _VERDICTS: Final = """
   FROM memory.main.verdicts AS lake
   INNER JOIN trajectories
     ON lake.trajectory_id = trajectories.trace_id AND trajectories.parent_trajectory_id IS NULL
+"""
+
+
+_FIRST_TURNS: Final = """
+  CREATE TEMP TABLE first_turns AS
+  WITH turns AS (SELECT unnest(turns, recursive := TRUE) FROM bucket_traces)
+
+  SELECT ids.trajectory_id, turns.first_turn, turns.end_turn
+  FROM turns
+  INNER JOIN trajectory_ids AS ids USING (id)
 """
 
 
@@ -161,6 +172,7 @@ def take_bucket(con: duckdb.DuckDBPyConnection, steps: Sequence[str]) -> None:
     con.execute(_TRAJECTORIES.format(columns=_taken(runs)), bounds)
     con.execute(_STEPS.format(columns=_taken(steps)), bounds)
     con.execute(_VERDICTS)
+    con.execute(_FIRST_TURNS)
 
 
 def _taken(columns: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ What a run waits for is decided by the clock, so that a lake at rest is scored, 
 is: the same lake gives the same scores of what no longer waits.
 
 Makes:
+    conversation_turns: which turns of its conversation each run has, where tasks give turns
     task_hashes: the version of each task
     unscored_traces: the traces that are scored, or will be once they are settled and chosen
     traces_to_score (from unscored_traces): the traces that are scored
@@ -170,6 +171,8 @@ def unscored(  # noqa: PLR0913 - one for each option of the command
     def connected(pinned: PinnedLake) -> tuple[duckdb.DuckDBPyConnection, Look]:
         torn = _torn(lake, pinned, numbers)
         dates = _changed_dates(lake, pinned, last, limits) if is_known else None
+        if dates and specification.gives_turns:
+            dates = None  # a run of a conversation moves the turns of others, of any date
         look = Look(pinned, torn, dates if dates is None else dates.union(*torn.values()))
         return connect_pinned(look.read, READ, limits), look
 
@@ -313,6 +316,8 @@ def find_traces(
         **chosen._asdict(),
     }
     make_table(con, "waiting_runs", query("waiting_runs"), {"now_ns": now_ns})
+    by_turn = {"by_turn": specification.gives_turns}
+    make_table(con, "conversation_turns", query("conversation_turns"), by_turn)
     make_table(con, "unscored_traces", query("unscored_traces"), parameters)
     rows = "SELECT * EXCLUDE (waits) FROM unscored_traces WHERE NOT waits"
     make_table(con, "traces_to_score", rows)

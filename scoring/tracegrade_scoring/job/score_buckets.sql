@@ -10,7 +10,9 @@
 -- Columns:
 --   trace_id    VARCHAR    One row each; traces that are no longer here have none.
 --   date        DATE       Date it was first received, UTC.
---   input_hash  VARCHAR    Changes when its records or verdicts do.
+--   input_hash  VARCHAR    Changes when its records, verdicts or turns do.
+--   turns       STRUCT(id VARCHAR, first_turn BIGINT, end_turn BIGINT)[]  Which turns of a
+--                          conversation its runs have; NULL if none has others beside it.
 --   held        VARCHAR[]  Its trajectories that are left out; NULL if none is.
 --   bucket      BIGINT     From 0, without gaps for traces of less than a bucket.
 -- Order:
@@ -19,6 +21,7 @@ SELECT
   trace_id,
   date,
   input_hash,
+  turns,
   held,
   (
     sum(steps) OVER (ORDER BY date, trace_id ROWS UNBOUNDED PRECEDING) - steps

@@ -8,6 +8,7 @@
 -- Source: scoring/README.md, "The life of a score"; docs/metrics.md, section 0.4.
 --
 -- Reads:
+--   conversation_turns
 --   task_hashes
 --   trajectories
 --   trajectory_scores
@@ -29,8 +30,10 @@
 --                           here.
 --   scored_date  DATE       Partition of the scores that it has; NULL if it has none.
 --   steps        BIGINT     Steps of its trajectories.
---   input_hash   VARCHAR    Changes when its records or verdicts do; NULL if it is no longer
---                           here.
+--   input_hash   VARCHAR    Changes when its records, verdicts or turns do; NULL if it is no
+--                           longer here.
+--   turns        STRUCT(id VARCHAR, first_turn BIGINT, end_turn BIGINT)[]  Which turns of a
+--                           conversation its runs have; NULL if none has others beside it.
 --   held         VARCHAR[]  Its trajectories that wait, and are left out; NULL if none does.
 --   waits        BOOLEAN    It is not settled, or was not chosen: it is not scored now.
 -- Order:
@@ -65,6 +68,16 @@ judged AS (
   GROUP BY trace_id
 ),
 
+turns AS (
+  SELECT
+    trace_id,
+    list_sort(
+      list(struct_pack(id := trajectory_id, first_turn := first_turn, end_turn := end_turn))
+    ) AS turns
+  FROM conversation_turns
+  GROUP BY trace_id
+),
+
 present AS (
   SELECT
     built.trace_id,
@@ -72,11 +85,14 @@ present AS (
     built.steps,
     built.trajectories - coalesce(len(waiting_runs.runs), 0) AS trajectories,
     built.chosen,
-    md5(concat_ws('|', built.records, built.received_ns, judged.verdicts)) AS input_hash,
+    md5(concat_ws('|', built.records, built.received_ns, judged.verdicts, turns.turns::VARCHAR))
+      AS input_hash,
+    turns.turns,
     waiting_runs.runs AS held,
     built.trajectories > coalesce(len(waiting_runs.runs), 0) AS settled
   FROM built
   LEFT JOIN judged USING (trace_id)
+  LEFT JOIN turns USING (trace_id)
   LEFT JOIN waiting_runs USING (trace_id)
 ),
 
@@ -121,6 +137,7 @@ candidates AS (
     scored.date AS scored_date,
     coalesce(present.steps, 0) AS steps,
     present.input_hash,
+    present.turns,
     present.held,
     present.trace_id IS NULL AS gone,
     coalesce(present.settled AND present.chosen, FALSE) AS ready,
@@ -140,6 +157,7 @@ SELECT
   scored_date,
   steps,
   input_hash,
+  turns,
   held,
   NOT gone AND NOT ready AS waits
 FROM candidates

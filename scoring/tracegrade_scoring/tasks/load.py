@@ -46,6 +46,12 @@ class Specification(BaseModel):
         matches = {name: task.match for name, task in self.tasks.items() if task.match}
         return _hash_text({name: match.model_dump() for name, match in matches.items()})
 
+    @property
+    def gives_turns(self) -> bool:
+        """Whether some task expects calls by the turn of a conversation."""
+        tasks = self.tasks.values()
+        return any(each.turn is not None for task in tasks for each in task.expected or ())
+
     def task_hash(self, task_id: str) -> str:
         """Return the hash of one task and of the tools, for the scores made against it."""
         only = {"tasks": {task_id: self.tasks[task_id]}, "fragments": False}

@@ -77,6 +77,7 @@ step_counts AS (
   SELECT
     trajectory_id,
     count(*) AS step_count,
+    max(turn) + 1 AS turn_count,
     count(*) FILTER (WHERE kind = 'tool_call') AS tool_call_count,
     count(*) FILTER (WHERE status IN ('error', 'not_executed')) AS error_count,
     arg_max(content, step_index) FILTER (WHERE kind = 'answer') AS last_answer
@@ -288,6 +289,7 @@ SELECT
   || if(unrecorded_thoughts.run IS NULL, [], ['unrecorded_thoughts']) AS flags,
   coalesce(open_calls.call_ids, []) AS open_calls,
   coalesce(resumed_calls.call_ids, []) AS resumed_calls,
+  coalesce(step_counts.turn_count, 1)::INTEGER AS turn_count,
   bucket_traces.date
 FROM runs
 INNER JOIN bucket_traces USING (trace_id)

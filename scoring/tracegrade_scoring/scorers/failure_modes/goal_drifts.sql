@@ -10,6 +10,7 @@
 --   calls
 --   expected_calls
 --   off_plan_destructions
+--   own_expectations
 --   sub_goal_attribution
 --   sub_goal_examples
 --   sub_goal_results
@@ -45,10 +46,11 @@ lists AS (
   SELECT
     attempts.attempt_id,
     attempts.success,
-    tasks.expected_count,
+    coalesce(len(own_expectations.positions), tasks.expected_count) AS expected_count,
     tasks.expected_complete = 'writes' AS writes_only
   FROM attempts
   INNER JOIN tasks USING (task_id)
+  LEFT JOIN own_expectations ON attempts.attempt_id = own_expectations.attempt_id
   WHERE
     tasks.has_expected
     AND tasks.expected_complete <> 'false'

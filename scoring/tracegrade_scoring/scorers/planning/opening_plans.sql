@@ -8,6 +8,7 @@
 --   attempts
 --   calls
 --   graph_variants
+--   own_expectations
 --   steps
 --   tasks
 --   trajectories
@@ -46,7 +47,9 @@ lengths AS (
       WHEN tasks.optimal_steps IS NOT NULL THEN tasks.optimal_steps
       WHEN tasks.has_expected AND tasks.expected_complete = 'true' THEN tasks.expected_count
       ELSE shortest.sub_goals
-    END AS required
+    END AS required,
+    tasks.optimal_steps IS NULL AND tasks.has_expected AND tasks.expected_complete = 'true'
+      AS by_expected
   FROM tasks
   LEFT JOIN shortest USING (task_id)
 ),
@@ -55,9 +58,14 @@ planned AS (
   SELECT
     attempts.attempt_id,
     attempts.task_id,
-    lengths.required
+    if(
+      lengths.by_expected AND own_expectations.attempt_id IS NOT NULL,
+      len(own_expectations.positions),
+      lengths.required
+    ) AS required
   FROM attempts
   INNER JOIN lengths USING (task_id)
+  LEFT JOIN own_expectations ON attempts.attempt_id = own_expectations.attempt_id
   WHERE lengths.required IS NOT NULL
 ),
 

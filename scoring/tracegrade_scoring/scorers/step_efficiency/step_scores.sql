@@ -9,6 +9,7 @@
 --   attempts
 --   calls
 --   endings
+--   own_expectations
 --   steps
 --   successes
 --   tasks
@@ -51,13 +52,15 @@ counted AS (
     coalesce(if(tasks.count_steps = 'all', step_counts.steps, call_counts.calls), 0) AS actual,
     CASE
       WHEN tasks.optimal_steps IS NOT NULL THEN tasks.optimal_steps
-      WHEN tasks.has_expected AND tasks.expected_complete = 'true' THEN tasks.expected_count
+      WHEN tasks.has_expected AND tasks.expected_complete = 'true'
+        THEN coalesce(len(own_expectations.positions), tasks.expected_count)
     END AS optimum,
     if(tasks.optimal_steps IS NOT NULL, 'annotated', 'expected') AS optimum_source,
     if(endings.ending = 'interrupted', 'interrupted', 'success_unknown') AS why_unknown
   FROM attempts
   INNER JOIN successes USING (attempt_id)
   LEFT JOIN tasks USING (task_id)
+  LEFT JOIN own_expectations ON attempts.attempt_id = own_expectations.attempt_id
   LEFT JOIN call_counts ON attempts.attempt_id = call_counts.attempt_id
   LEFT JOIN step_counts ON attempts.attempt_id = step_counts.attempt_id
   LEFT JOIN endings ON attempts.attempt_id = endings.trajectory_id

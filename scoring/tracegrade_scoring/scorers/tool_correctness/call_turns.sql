@@ -1,12 +1,14 @@
 -- The turn of each call of an attempt with expectations, and whether tool correctness grades it.
 --
 -- Where only the list of writes is complete, calls that change nothing are left out. Turns are
--- those of the root; a sub-agent's calls belong to the one in which they were made.
+-- those of the root, after those that earlier runs of its conversation had; a sub-agent's calls
+-- belong to the one in which they were made.
 -- Source: docs/metrics.md, section 2.1.
 --
 -- Reads:
 --   attempts
 --   calls
+--   own_expectations
 --   task_expected
 --   tasks
 -- Needs:
@@ -53,8 +55,10 @@ SELECT
       ORDER BY calls.call_index
     ),
     0
-  ) AS turn,
+  )
+  + coalesce(own_expectations.first_turn, 0)::INTEGER AS turn,
   NOT expecting.writes_only OR calls.may_change AS graded
 FROM calls
 INNER JOIN expecting USING (attempt_id)
+LEFT JOIN own_expectations ON calls.attempt_id = own_expectations.attempt_id
 WHERE expecting.by_turn;

@@ -10,6 +10,7 @@
 --   call_turns
 --   fitting_pairs
 --   graded_expectations
+--   own_expectations
 --   tasks
 -- Needs:
 --   tasks WHERE has_expected or call_turns
@@ -44,20 +45,43 @@ used_turns AS (
   GROUP BY attempt_id, turn
 ),
 
--- Without any call or expectation there is one turn, and nothing in it.
-turns AS (
+-- Other runs of the conversation have the other turns.
+told_turns AS (
   SELECT
     attempts.attempt_id,
-    coalesce(expected_turns.turn, -1) AS turn
+    expected_turns.turn
   FROM attempts
   INNER JOIN tasks USING (task_id)
-  LEFT JOIN expected_turns USING (task_id)
-  WHERE tasks.has_expected
+  INNER JOIN expected_turns USING (task_id)
+  LEFT JOIN own_expectations ON attempts.attempt_id = own_expectations.attempt_id
+  WHERE
+    tasks.has_expected
+    AND coalesce(expected_turns.turn >= own_expectations.first_turn, TRUE)
+    AND coalesce(expected_turns.turn < own_expectations.end_turn, TRUE)
   UNION
   SELECT
     attempt_id,
     turn
   FROM used_turns
+),
+
+-- Without any call or expectation there is one turn, and nothing in it.
+turns AS (
+  SELECT
+    attempt_id,
+    turn
+  FROM told_turns
+  UNION ALL
+  SELECT
+    attempts.attempt_id,
+    -1 AS turn
+  FROM attempts
+  INNER JOIN tasks USING (task_id)
+  ANTI JOIN told_turns USING (attempt_id)
+  LEFT JOIN own_expectations ON attempts.attempt_id = own_expectations.attempt_id
+  WHERE
+    tasks.has_expected
+    AND coalesce(len(own_expectations.positions) > 0, TRUE)
 ),
 
 fits AS (

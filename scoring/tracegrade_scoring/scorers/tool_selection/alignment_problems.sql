@@ -4,13 +4,16 @@
 -- order does not matter, then that of decision points, then each point beside an expectation that
 -- it may stand for, in order: point:position/0 where tool and arguments fit, /1 where the tool
 -- alone does, /n where the span names it. Unknown arguments fit nothing. An empty list that is
--- complete is a problem without calls too. Source: docs/metrics.md, section 1.2.
+-- complete is a problem without calls too. Where other runs have other turns of the conversation,
+-- expectations of the attempt's own turns alone count, and go by their places among these.
+-- Source: docs/metrics.md, section 1.2.
 --
 -- Reads:
 --   attempts
 --   call_points
 --   calls
 --   fitting_pairs
+--   own_expectations
 --   task_expected
 --   tasks
 -- Columns:
@@ -60,9 +63,15 @@ later_calls AS (
 first_pairs AS (
   SELECT
     pairs.attempt_id,
-    pairs.call_index::BIGINT * 4294967296 + pairs.position::BIGINT * 4 + pairs.letter_place AS pair
+    pairs.call_index::BIGINT * 4294967296
+    + coalesce(list_position(own_expectations.positions, pairs.position) - 1, pairs.position)
+    * 4
+    + pairs.letter_place AS pair
   FROM pairs
-  ANTI JOIN later_calls USING (attempt_id, call_index)
+  LEFT JOIN own_expectations USING (attempt_id)
+  ANTI JOIN later_calls
+    ON pairs.attempt_id = later_calls.attempt_id AND pairs.call_index = later_calls.call_index
+  WHERE coalesce(list_contains(own_expectations.positions, pairs.position), TRUE)
 ),
 
 sorted_pairs AS (
@@ -76,16 +85,18 @@ sorted_pairs AS (
 posed AS (
   SELECT
     attempts.attempt_id,
-    coalesce(tasks.expected_count, 0) AS expected,
+    coalesce(len(own_expectations.positions), tasks.expected_count, 0) AS expected,
     if(tasks.expected_complete = 'true', '!', '') AS complete,
     if(tasks.sequence_matters, '', '~') AS free_order,
-    coalesce(tasks.has_expected AND tasks.expected_complete = 'true', FALSE) AS expects_no_others,
+    coalesce(tasks.has_expected AND tasks.expected_complete = 'true', FALSE)
+    AND own_expectations.attempt_id IS NULL AS expects_no_others,
     first_calls.points,
     sorted_pairs.pairs
   FROM attempts
   LEFT JOIN tasks USING (task_id)
   LEFT JOIN first_calls USING (attempt_id)
   LEFT JOIN sorted_pairs USING (attempt_id)
+  LEFT JOIN own_expectations ON attempts.attempt_id = own_expectations.attempt_id
 )
 
 SELECT

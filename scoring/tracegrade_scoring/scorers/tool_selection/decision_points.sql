@@ -8,6 +8,7 @@
 --   alignment_problems
 --   alignments
 --   call_points
+--   own_expectations
 -- Columns:
 --   attempt_id      INTEGER  The root trajectory.
 --   decision_index  INTEGER  Dense from 0; one row for each attempt_id and decision_index.
@@ -32,10 +33,12 @@ points AS (
     problems.attempt_id,
     alignments.decision_index,
     problems.points[alignments.point + 1] AS call_index,
-    alignments.position,
+    coalesce(own_expectations.positions[alignments.position + 1], alignments.position)
+      AS position,
     alignments.tool_fits
   FROM alignment_problems AS problems
   INNER JOIN alignments USING (problem)
+  LEFT JOIN own_expectations ON problems.attempt_id = own_expectations.attempt_id
 )
 
 SELECT

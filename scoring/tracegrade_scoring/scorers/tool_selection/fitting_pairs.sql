@@ -6,6 +6,7 @@
 -- Reads:
 --   attempt_bindings
 --   calls
+--   own_expectations
 --   task_expected
 --   task_expected_arguments
 --   attempt_tasks
@@ -59,7 +60,7 @@ expecting_calls AS (
   INNER JOIN attempt_tasks USING (attempt_id)
 ),
 
-fitting AS (
+every_fitting AS (
   SELECT
     expecting_calls.attempt_id,
     expecting_calls.call_index,
@@ -82,6 +83,14 @@ fitting AS (
       expecting_calls.task_id = named.task_id
       AND expecting_calls.tool_name = named.tool_name
       AND any_of_effect.position = named.position
+),
+
+-- Expectations of turns that other runs of the conversation have are not of this one.
+fitting AS (
+  SELECT every_fitting.*
+  FROM every_fitting
+  LEFT JOIN own_expectations USING (attempt_id)
+  WHERE coalesce(list_contains(own_expectations.positions, every_fitting.position), TRUE)
 ),
 
 given_names AS (
