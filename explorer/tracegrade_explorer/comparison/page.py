@@ -31,27 +31,35 @@ class ScorePair(NamedTuple):
     differs: bool
 
 
-def pair_rows(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
-    """Return the aligned steps as rows of a table."""
+def pair_rows(
+    pairs: Sequence[Pair], named: tuple[bool, bool] = (False, False)
+) -> list[dict[str, Any]]:
+    """Return the aligned steps as rows of a table.
+
+    Args:
+        pairs: The steps.
+        named: Of either run, whether it has several agents, so that each step says whose it is.
+    """
     return [
         {
             "how": pair.how,
             "sign": SIGNS[pair.how],
             "words": WORDS[pair.how],
             "differs": pair.differs,
-            "first": pair.first and _side(pair.first),
-            "second": pair.second and _side(pair.second),
+            "first": pair.first and _side(pair.first, named=named[0]),
+            "second": pair.second and _side(pair.second, named=named[1]),
             "diff": _diff(pair),
         }
         for pair in pairs
     ]
 
 
-def _side(step: Step) -> dict[str, Any]:
+def _side(step: Step, *, named: bool) -> dict[str, Any]:
     return {
         "index": step.step_index,
         "kind": step.kind.replace("_", " "),
         "title": words.name(step.tool_name or step.role, ""),
+        "agent": words.name(step.agent_name, "") if named else "",
         "status": words.name(step.status, "") if step.status in TOLD else "",
         "text": words.clip(visible_text(_text(step)), SHOWN_CHARACTERS),
     }

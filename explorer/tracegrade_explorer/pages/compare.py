@@ -25,7 +25,7 @@ def compare(ask: Ask) -> Answer:
     """Return two runs side by side."""
     first, second = (_run(ask, name) for name in _names(ask))
     pairs = align(first.steps, second.steps)
-    rows = pair_rows(pairs)
+    rows = pair_rows(pairs, (first.has_several_agents, second.has_several_agents))
     view = {
         "first": _side(first),
         "second": _side(second),

@@ -111,7 +111,7 @@ def _decision(row: Row) -> dict[str, Any]:
     return {
         **row,
         "name": words.name(row["decision"], "(no name)"),
-        "expected": words.name(row["expected_tool"], "any tool with an effect"),
+        "expected": words.name(row["expected_tool"], "no call, or any tool with an effect"),
         "share": words.amount(row["correct"] / row["times"], Scale.SHARE),
         "drawn": bar(row["correct"] / row["times"]),
         "instead": words.name(row["instead"], ""),

@@ -182,6 +182,11 @@ class Timeline:
         own = (None, self.run.trajectory_id)
         return [mark for mark in self.marks if mark.step_trajectory_id not in own]
 
+    @property
+    def has_several_agents(self) -> bool:
+        """Whether its steps are of more than one agent, as far as they are named."""
+        return len({step.agent_name for step in self.steps if step.agent_name}) > 1
+
     def score(self, metric: str) -> RunScore | None:
         """Return one score; None if the run has not been scored."""
         return next((score for score in self.scores if score.metric == metric), None)

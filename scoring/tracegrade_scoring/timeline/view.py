@@ -38,6 +38,8 @@ NO_ATTEMPT: Final = ("killed_run", "several_runs")
 """Reasons why a run counts for nothing."""
 OF_VERDICTS: Final = ("verifier", "evaluation", "judge")
 """Sources of success that are verdicts."""
+JUDGED_BY: Final = {"a": "tool", "b": "arguments", "c": "whether a better tool was offered"}
+"""What the criteria of tool selection look at."""
 AS_RETURNED: Final = "as returned"
 """In place of what the agent saw of a call, where that is what the call returned."""
 LOOSE_TITLE: Final = "Found in the run as a whole"
@@ -317,7 +319,7 @@ def _step(
         title=words.name(step.tool_name or step.role or step.agent_name, ""),
         failed=step.status in {"error", "not_executed"}
         or any(mark.what == FAILED_CALL for mark in timeline.marks_at(step.step_index)),
-        facts=tuple(_step_facts(step, timed=_timed(timeline))),
+        facts=tuple(_step_facts(step, timed=_timed(timeline), named=timeline.has_several_agents)),
         texts=tuple(_texts(step, results.get(step.call_step))),
         marks=tuple(map(mark_sentence, timeline.marks_at(step.step_index))),
         offset=f"+{words.duration(start)}" if timed and step.offset_ms is not None else "",
@@ -327,8 +329,16 @@ def _step(
     )
 
 
-def _step_facts(step: Step, *, timed: bool) -> Iterator[str]:
-    """Yield the facts of a step. `timed`: other steps have times, so that a missing one counts."""
+def _step_facts(step: Step, *, timed: bool, named: bool) -> Iterator[str]:
+    """Yield the facts of a step.
+
+    Args:
+        step: The step.
+        timed: Other steps have times, so that a missing one counts.
+        named: Steps are of several agents, so that it counts whose this one is.
+    """
+    if named and step.agent_name:
+        yield f"by {words.name(step.agent_name)}"
     if step.status and step.status != "ok":
         yield words.name(step.status).replace("_", " ")
     if step.error:
@@ -382,6 +392,8 @@ def _scores(timeline: Timeline) -> Iterator[tuple[str, str, str]]:
 def _value(score: RunScore, metric: Metric) -> tuple[str, str]:
     """Return a score's value and what it was counted from; a score of one run may be yes or no."""
     label = words.name(score.label, "") if score.label else ""
+    if score.metric == "tsa" and label:
+        label = f"judged by {', '.join(JUDGED_BY.get(each, each) for each in label.split(', '))}"
     if metric.unit == "runs":
         return "yes" if score.value else "no", label
     counts = words.ratio(score.numerator, score.denominator, metric)

@@ -267,6 +267,31 @@ def test_step_of_a_sub_agent_is_marked_in_its_own_run(tables: Tables) -> None:
     assert [mark.what for mark in timeline(tables, child).marks_at(0)] == ["loop_trap"]
 
 
+@pytest.mark.parametrize(("other", "named"), [("analyst", True), ("researcher", False)])
+def test_steps_of_several_agents_say_whose_they_are(
+    tables: Tables, other: str, named: bool
+) -> None:
+    """Where there is one agent, its name stands at the top alone."""
+    run = tables.run(agent="lead")
+    for index, name in enumerate(("researcher", other)):
+        tables.insert("steps", trajectory_id=run, step_index=index, kind="tool_call",
+                      tool_name="lookup", agent_name=name, status="ok")  # fmt: skip
+    found = timeline(tables, run)
+    for text in (
+        render_terminal(found, width=99, colour=False), render_markdown(found), render_html(found),
+    ):  # fmt: skip
+        assert [f"by {name}" in text for name in ("researcher", other)] == [named, named]
+
+
+def test_criteria_of_tool_selection_are_told_in_words(tables: Tables) -> None:
+    """Their letters are of the law, and no reader knows them."""
+    run = tables.run()
+    tables.scored(run, None)
+    tables.score(run, "tsa", 0.5, numerator=1.0, denominator=2.0, label="a, b")
+    text = render_terminal(timeline(tables, run), width=120, colour=False)
+    assert "1 of 2 decisions; judged by tool, arguments" in text
+
+
 def test_hostile_texts_are_text(tables: Tables) -> None:
     """Whatever a run says, no page of it has an element, link or character that acts."""
     text = "\n".join(HOSTILE)

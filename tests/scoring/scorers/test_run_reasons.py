@@ -166,8 +166,8 @@ CASES: list[tuple[Case, list[tuple[str, str | None, str]]]] = [
         [("crashed", None, "crashed after 1 calls: its root span is an error")],
     ),
     (
-        failed("{}", picks("look"), "crashed", complete=False),
-        [("crashed", None, "broke off after 1 calls: the end of its root span never came")],
+        failed("{}", picks("look"), "unfinished", complete=False),
+        [("no_answer", None, "broke off after 1 calls: the end of its root span never came")],
     ),
 ]  # fmt: skip
 

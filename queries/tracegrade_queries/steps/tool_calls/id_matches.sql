@@ -3,10 +3,14 @@
 -- Some number their calls anew each time. An id that as many model calls gave as there are
 -- executions pairs up in order, since the clocks of two services differ; else the execution is of
 -- the latest of them before it. Within one of them, an id that several requests have says nothing.
+-- Where several agents of a run use one id, and each of its executions is of one of them, each
+-- agent's are paired apart.
 --
 -- Reads:
 --   requests
 --   executions
+--   operations
+--   name_ends
 -- Needs:
 --   requests WHERE call_id IS NOT NULL
 --   executions WHERE call_id IS NOT NULL
@@ -36,29 +40,99 @@ by_own_id AS (
   GROUP BY ids.request
 ),
 
+used AS (
+  SELECT
+    requests.run,
+    requests.call_id,
+    requests.model_call AS key
+  FROM requests
+  INNER JOIN ids USING (run, call_id)
+  WHERE ids.requests > 1
+  UNION
+  SELECT
+    executions.run,
+    executions.call_id,
+    executions.key
+  FROM executions
+  INNER JOIN ids USING (run, call_id)
+  WHERE ids.requests > 1
+),
+
+naming AS (
+  SELECT
+    key,
+    agent_name
+  FROM operations
+  WHERE agent_name IS NOT NULL
+),
+
+users AS (
+  SELECT
+    used.run,
+    used.call_id,
+    used.key,
+    coalesce(own.agent_name, above.agent_name, '') AS agent_name
+  FROM used
+  LEFT JOIN naming AS own ON used.key = own.key
+  LEFT JOIN name_ends ON used.key = name_ends.key
+  LEFT JOIN naming AS above ON name_ends.last = above.key
+),
+
+asking AS (
+  SELECT users.*
+  FROM users
+  SEMI JOIN requests ON users.key = requests.model_call
+),
+
+mixed AS (
+  SELECT DISTINCT
+    users.run,
+    users.call_id
+  FROM users
+  SEMI JOIN executions USING (key)
+  ANTI JOIN asking USING (run, call_id, agent_name)
+),
+
+-- Who uses an id: '' for all of a run together.
+scopes AS (
+  SELECT
+    users.run,
+    users.call_id,
+    users.key,
+    if(mixed.run IS NULL, users.agent_name, '') AS scope
+  FROM users
+  LEFT JOIN mixed USING (run, call_id)
+),
+
 rounds AS (
   SELECT
     requests.run,
     requests.call_id,
+    scopes.scope,
     requests.model_call,
     any_value(requests.request) AS request,
     count(*) AS requests,
     -- A clock that is behind leads to the first.
     if(
       min(requests.start_ns)
-      = min(min(requests.start_ns)) OVER (PARTITION BY requests.run, requests.call_id),
+      = min(min(requests.start_ns)) OVER (
+        PARTITION BY requests.run, requests.call_id, scopes.scope
+      ),
       0,
       min(requests.start_ns)
     ) AS from_ns,
     row_number() OVER (
-      PARTITION BY requests.run, requests.call_id
+      PARTITION BY requests.run, requests.call_id, scopes.scope
       ORDER BY min(requests.start_ns), requests.model_call
     ) AS place,
-    count(*) OVER (PARTITION BY requests.run, requests.call_id) AS rounds
+    count(*) OVER (PARTITION BY requests.run, requests.call_id, scopes.scope) AS rounds
   FROM requests
-  INNER JOIN ids USING (run, call_id)
-  WHERE ids.requests > 1
-  GROUP BY requests.run, requests.call_id, requests.model_call
+  INNER JOIN scopes
+    ON
+      requests.run = scopes.run
+      AND requests.call_id = scopes.call_id
+      AND requests.model_call = scopes.key
+  GROUP BY requests.run, requests.call_id, scopes.scope, requests.model_call
 ),
 
 placed AS (
@@ -66,14 +140,15 @@ placed AS (
     executions.key,
     executions.run,
     executions.call_id,
+    scopes.scope,
     executions.start_ns,
     row_number() OVER (
-      PARTITION BY executions.run, executions.call_id ORDER BY executions.start_ns, executions.key
+      PARTITION BY executions.run, executions.call_id, scopes.scope
+      ORDER BY executions.start_ns, executions.key
     ) AS place,
-    count(*) OVER (PARTITION BY executions.run, executions.call_id) AS executions
+    count(*) OVER (PARTITION BY executions.run, executions.call_id, scopes.scope) AS executions
   FROM executions
-  INNER JOIN ids USING (run, call_id)
-  WHERE ids.requests > 1
+  INNER JOIN scopes USING (run, call_id, key)
 ),
 
 in_order AS (
@@ -82,7 +157,7 @@ in_order AS (
     rounds.request,
     rounds.requests
   FROM placed
-  INNER JOIN rounds USING (run, call_id, place)
+  INNER JOIN rounds USING (run, call_id, scope, place)
   WHERE placed.executions = rounds.rounds
 ),
 
@@ -97,6 +172,7 @@ by_time AS (
     ON
       placed.run = rounds.run
       AND placed.call_id = rounds.call_id
+      AND placed.scope = rounds.scope
       AND placed.start_ns >= rounds.from_ns
   WHERE placed.executions <> rounds.rounds
 )

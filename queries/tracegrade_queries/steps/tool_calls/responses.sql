@@ -2,7 +2,8 @@
 --
 -- Where an id was used again, that input is heard before the next model call that used it spoke,
 -- and its responses are those below the last call with this id that it tells; of several requests
--- of one model call with one id the last has the last of them.
+-- of one model call with one id the last has the last of them. Agents of one run that use the same
+-- id hear their own responses, and those of agents that never used it.
 --
 -- A response without a call id, or with one that no request was recorded with, belongs to the
 -- request that is as far from the end of its message as the response is from the end of the next
@@ -15,6 +16,8 @@
 --   model_parts
 --   next_calls
 --   shared_responses
+--   operations
+--   name_ends
 -- Needs:
 --   requests
 -- Columns:
@@ -95,15 +98,52 @@ used_requests AS (
   SEMI JOIN used_again USING (run, call_id)
 ),
 
+naming AS (
+  SELECT
+    key,
+    agent_name
+  FROM operations
+  WHERE agent_name IS NOT NULL
+),
+
+callers AS (
+  SELECT
+    model_calls.model_call,
+    coalesce(own.agent_name, above.agent_name, '') AS agent_name
+  FROM model_calls
+  SEMI JOIN used_again USING (run)
+  LEFT JOIN naming AS own ON model_calls.model_call = own.key
+  LEFT JOIN name_ends ON model_calls.model_call = name_ends.key
+  LEFT JOIN naming AS above ON name_ends.last = above.key
+),
+
 rounds AS (
   SELECT
+    used_requests.run,
+    used_requests.call_id,
+    used_requests.model_call,
+    callers.agent_name,
+    lead(min(used_requests.start_ns)) OVER (
+      PARTITION BY used_requests.run, used_requests.call_id
+      ORDER BY min(used_requests.start_ns), used_requests.model_call
+    ) AS next_ns,
+    lead(min(used_requests.start_ns)) OVER (
+      PARTITION BY used_requests.run, used_requests.call_id, callers.agent_name
+      ORDER BY min(used_requests.start_ns), used_requests.model_call
+    ) AS own_next_ns
+  FROM used_requests
+  INNER JOIN callers USING (model_call)
+  GROUP BY
+    used_requests.run, used_requests.call_id, used_requests.model_call, callers.agent_name
+),
+
+-- Those that use an id hear what came of their own call with it.
+users AS (
+  SELECT DISTINCT
     run,
     call_id,
-    model_call,
-    lead(min(start_ns)) OVER (PARTITION BY run, call_id ORDER BY min(start_ns), model_call)
-      AS next_ns
-  FROM used_requests
-  GROUP BY run, call_id, model_call
+    agent_name
+  FROM rounds
 ),
 
 told_again AS (
@@ -132,13 +172,22 @@ round_responses AS (
   INNER JOIN responses_seen
     ON rounds.run = responses_seen.run AND rounds.call_id = responses_seen.call_id
   INNER JOIN model_calls ON rounds.model_call = model_calls.model_call
+  INNER JOIN callers ON responses_seen.model_call = callers.model_call
+  LEFT JOIN users
+    ON
+      responses_seen.run = users.run
+      AND responses_seen.call_id = users.call_id
+      AND callers.agent_name = users.agent_name
   LEFT JOIN told_again
     ON
       responses_seen.model_call = told_again.model_call
       AND responses_seen.call_id = told_again.call_id
   WHERE
     responses_seen.start_ns > model_calls.start_ns
-    AND responses_seen.start_ns <= coalesce(rounds.next_ns, responses_seen.start_ns)
+    AND (users.agent_name IS NULL OR users.agent_name = rounds.agent_name)
+    AND responses_seen.start_ns <= coalesce(
+      if(users.agent_name IS NULL, rounds.next_ns, rounds.own_next_ns), responses_seen.start_ns
+    )
     AND place_by(responses_seen.message_position, responses_seen.part_position)
     > coalesce(told_again.place, place_by(-1, 0))
 ),

@@ -27,12 +27,11 @@ WITH cut_off AS (
   SELECT
     attempts.attempt_id,
     endings.ending,
-    trajectories.root_failed,
     nullif(one_line(regexp_replace(trajectories.finish_reasons, '[\[\]"]', '', 'g')), '') AS words
   FROM endings
   INNER JOIN attempts ON endings.trajectory_id = attempts.attempt_id
   INNER JOIN trajectories USING (trajectory_id)
-  WHERE endings.ending IN ('crashed', 'budget')
+  WHERE endings.ending IN ('crashed', 'budget', 'unfinished')
 ),
 
 last_calls AS (
@@ -79,9 +78,9 @@ unanswered AS (
 
 SELECT
   attempt_id,
-  if(ending = 'crashed', 3, 4) AS place,
-  ending AS kind,
-  if(ending = 'crashed', crashing.tool, words) AS object,
+  CASE ending WHEN 'crashed' THEN 3 WHEN 'budget' THEN 4 ELSE 20 END AS place,
+  if(ending = 'unfinished', 'no_answer', ending) AS kind,
+  CASE ending WHEN 'crashed' THEN crashing.tool WHEN 'budget' THEN words END AS object,
   CASE
     WHEN ending = 'budget'
       THEN concat('stopped at a limit (', clipped(words, 40), ') after ', calls, ' calls')
@@ -90,7 +89,8 @@ SELECT
         ': ', concat('crashed after ', clipped(crashing.tool, 40), ' failed'),
         error_line(crashing.result)
       )
-    WHEN root_failed THEN concat('crashed after ', calls, ' calls: its root span is an error')
+    WHEN ending = 'crashed'
+      THEN concat('crashed after ', calls, ' calls: its root span is an error')
     ELSE concat('broke off after ', calls, ' calls: the end of its root span never came')
   END AS sentence,
   crashing.trajectory_id AS step_trajectory_id,
