@@ -23,7 +23,7 @@ TITLES: Final[Mapping[str, tuple[str, str]]] = {
     "lost_call": ("did not recover from a failure of {}", "did not recover from a failed call"),
     "cascade": ("one call after another failed, first {}", "one call after another failed"),
     "too_early": ("", "acted or answered too early"),
-    "drift": ("", "the last calls do not serve the task"),
+    "drift": ("", "drifted off the plan of its task"),
     "skipped_goal": ("skipped critical sub-goal {}", "skipped a critical sub-goal"),
     "unfinished_goal": (
         "did not complete critical sub-goal {}", "did not complete a critical sub-goal",

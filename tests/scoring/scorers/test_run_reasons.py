@@ -74,8 +74,8 @@ CASES: list[tuple[Case, list[tuple[str, str | None, str]]]] = [
         [("wrong_argument", "look.n", 'called look with n 9, expected {"about":3,"within":1}')],
     ),
     (
-        failed("{expected: [{tool: pay}]}", picks("wipe")),
-        [("wrong_tool", "pay", "called wipe where pay was expected")],
+        failed("{expected: [{tool: pay}]}", picks("hold")),
+        [("wrong_tool", "pay", "called hold where pay was expected")],
     ),
     (
         failed("{expected: [{effect: write}], expected_complete: false}", []),
