@@ -108,18 +108,30 @@ def schema() -> None:
 def draft(
     lake: LakeOption,
     agent: Annotated[str | None, typer.Option(help="Only runs of this agent.")] = None,
+    any_: Annotated[
+        bool, typer.Option("--any", help="Runs that are not known to have succeeded, too.")
+    ] = False,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only this run, by its trajectory_id, whatever became of it; may be repeated.",
+            metavar="ID",
+        ),
+    ] = None,
 ) -> None:
     """Draft a task file from the successful runs of the lake, for you to correct; to stdout.
 
-    For each task: the most common sequence of calls that did not fail, the fewest such calls in a
-    successful run, and the sub-goals that spans declare; of tools their declared effects and
-    costs. Runs without a task count as one task per agent.
+    For each task: the most common sequence of calls that did not fail, the fewest calls that a
+    run needed, and sub-goals: those that spans declare, else the calls that runs have in common,
+    in their order, each with how many runs made it. Of tools, their declared effects and costs.
+    Runs without a task count as one task per agent.
     """
     from tracegrade_queries.engine.connection import open_lake
-    from tracegrade_scoring.tasks.draft import draft_file
+    from tracegrade_scoring.tasks.draft import DraftedFrom, draft_file
 
     say = partial(echo, err=True)
-    typer.echo(draft_file(open_lake(lake, say), agent, say), nl=False)
+    chosen = DraftedFrom(agent, any_outcome=any_, trajectories=run or ())
+    typer.echo(draft_file(open_lake(lake, say), chosen, say), nl=False)
 
 
 def sample(

@@ -42,6 +42,7 @@ QUERIES = sorted(
 )
 PARAMETERS = {
     "agent_name": None,
+    "any_outcome": False,
     "by_turn": True,
     "everything": True,
     "fragments": False,
@@ -50,6 +51,7 @@ PARAMETERS = {
     "match_hash": "y",
     "now_ns": 1,
     "release": None,
+    "runs": None,
     "since": None,
     "tools_hash": "x",
     "until": None,

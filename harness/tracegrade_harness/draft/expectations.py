@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from tracegrade_harness.draft.runs import DraftedRun
-from tracegrade_scoring.tasks.draft import declared_tools, successful_paths
+from tracegrade_scoring.tasks.draft import DraftedFrom, declared_tools, successful_paths
 from tracegrade_scoring.tasks.load import Specification
 
 
@@ -46,7 +46,7 @@ def expectations(con: duckdb.DuckDBPyConnection, specification: Specification) -
         con: Connected to the lake, with its score tables.
         specification: What the task file says.
     """
-    paths = [path for path in successful_paths(con, None) if path.place == 1]
+    paths = [path for path in successful_paths(con, DraftedFrom()) if path.place == 1]
     known = {
         name: tool.model_dump(mode="json", exclude_unset=True)
         for name, tool in specification.tools.items()

@@ -7,6 +7,7 @@ the runs cannot say, such as the effect of a tool that no span declares, stands 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import duckdb
@@ -19,10 +20,28 @@ from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.relations import materialise, start
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks.expected_value import as_key, literally
+from tracegrade_scoring.tasks.proposed import Proposed, ToolUse, fewest_calls, proposed, unused
 
 UNKNOWN_EFFECT: Final = "    # effect: read | write | destructive"
 
 UNKNOWN_CALLS: Final = "        # serves: [which tools?]"
+
+
+@dataclass(frozen=True)
+class DraftedFrom:
+    """Which runs a draft reads."""
+
+    agent_name: str | None = None
+    """Only runs of this agent; None for all."""
+    any_outcome: bool = False
+    """Runs that are not known to have succeeded, too."""
+    trajectories: Sequence[str] = ()
+    """These runs alone, whatever became of them; none for all."""
+
+    @property
+    def runs(self) -> str:
+        """What they are called in comments."""
+        return "runs" if self.any_outcome or self.trajectories else "successful runs"
 
 
 class Declared(NamedTuple):
@@ -39,7 +58,7 @@ class Declared(NamedTuple):
 
 
 class Path(NamedTuple):
-    """One way in which runs of a task succeeded; a row of `successful_paths.sql`."""
+    """One way in which runs did a task; a row of `successful_paths.sql`, and what it proposes."""
 
     agent_name: str | None
     task_id: str | None
@@ -47,9 +66,13 @@ class Path(NamedTuple):
     runs: int
     all_runs: int
     place: int
-    least_calls: int
+    all_calls: str
     constants: str
     sub_goals: str
+    least_calls: int = 0
+    """The fewest that any run of the task needed."""
+    proposed: Sequence[Proposed] = ()
+    """Of all runs of the task; none where their spans declare sub-goals."""
 
     @property
     def calls(self) -> list[dict[str, Any]]:
@@ -69,21 +92,34 @@ class Path(NamedTuple):
             "optimal_steps": self.least_calls,
         }
         goals = {name: {"serves": tools} if tools else {} for name, tools in served.items()}
+        goals |= {each.name: each.sub_goal() for each in self.proposed}
         return {**task, "sub_goals": goals} if goals else task
 
 
-def successful_paths(con: duckdb.DuckDBPyConnection, agent_name: str | None) -> list[Path]:
-    """Return the ways in which runs succeeded, of each task the most common first.
+def successful_paths(con: duckdb.DuckDBPyConnection, chosen: DraftedFrom) -> list[Path]:
+    """Return the ways in which runs did each task, the most common first, and what they propose.
 
     Args:
         con: Connected to a lake, with its score tables.
-        agent_name: Only runs of this agent; None for all.
+        chosen: Which runs.
     """
     materialise(con, "attempt_members")
     start(con, "called_agents", "SELECT trajectory_id, step_index, tool_name FROM steps")
     materialise(con, "attempt_order")
-    rows = con.execute(query("successful_paths"), {"agent_name": agent_name}).fetchall()
-    return [Path(*row) for row in rows]
+    parameters = {
+        "agent_name": chosen.agent_name,
+        "any_outcome": chosen.any_outcome,
+        "runs": [*chosen.trajectories] or None,
+    }
+    rows = con.execute(query("successful_paths"), parameters).fetchall()
+    effects = {each.name: each.effect for each in declared_tools(con)}
+    return [_with_proposals(Path(*row), effects) for row in rows]
+
+
+def _with_proposals(path: Path, effects: Mapping[str, str | None]) -> Path:
+    runs = [[ToolUse(**call) for call in run] for run in json.loads(path.all_calls)]
+    goals = [] if json.loads(path.sub_goals) else proposed(runs, effects)
+    return path._replace(least_calls=fewest_calls(runs, effects), proposed=goals)
 
 
 def declared_tools(con: duckdb.DuckDBPyConnection) -> list[Declared]:
@@ -91,36 +127,57 @@ def declared_tools(con: duckdb.DuckDBPyConnection) -> list[Declared]:
     return [Declared(*row) for row in con.sql(query("declared_tools")).fetchall()]
 
 
-def draft_file(lake: Lake, agent_name: str | None, note: Callable[[str], object]) -> str:
-    """Return a task file with each task's most common successful path, as YAML with comments.
+def draft_file(lake: Lake, chosen: DraftedFrom, note: Callable[[str], object]) -> str:
+    """Return a task file with each task's most common path and sub-goals, as YAML with comments.
 
     Args:
         lake: The lake; a run succeeded if its scores, or else its trace, say so.
-        agent_name: Only runs of this agent; None for all.
+        chosen: Which runs.
         note: Gets a line about what was found.
 
     Raises:
-        NothingToDraft: No run is known to have succeeded.
+        NothingToDraft: There is no such run.
     """
     with connect(lake, layers=(SCORES,)) as con:
-        paths = successful_paths(con, agent_name)
+        paths = successful_paths(con, chosen)
         declared = declared_tools(con)
+        _refuse_absent(con, chosen)
     if not paths:
-        msg = "no run is known to have succeeded; import verdicts, or score with a task file"
+        msg = "no run is known to have succeeded; import verdicts, score with a task file, or "
+        msg += "give --any or --run to draft from other runs"
         raise NothingToDraft(msg)
     best = [path for path in paths if path.place == 1]
     runs = sum(path.all_runs for path in best)
-    note(f"tasks: {len(best)}, from successful runs: {runs}")
+    note(f"tasks: {len(best)}, from {chosen.runs}: {runs}")
     used = {tool for path in best for tool in path.tools}
     tools = [tool for tool in declared if tool.name in used]
-    return "\n".join([*_HEAD, *_tool_lines(tools), "tasks:", *_task_lines(best)]) + "\n"
+    lines = [*_head(chosen), *_tool_lines(tools), "tasks:", *_task_lines(best, chosen.runs)]
+    return "\n".join(lines) + "\n"
 
 
-_HEAD: Final = (
-    "# Drafted from successful runs: say what is right, not what was done. Arguments are those",
-    "# that all runs of a path gave alike; strike the ones that need not be so.",
-    "version: 1",
-)
+def _refuse_absent(con: duckdb.DuckDBPyConnection, chosen: DraftedFrom) -> None:
+    """Refuse ids of runs that are not there.
+
+    Raises:
+        NothingToDraft: One is not.
+    """
+    roots = "SELECT trajectory_id FROM trajectories WHERE parent_trajectory_id IS NULL"
+    found = {run for (run,) in con.sql(roots).fetchall()}
+    absent = [run for run in chosen.trajectories if run not in found]
+    if absent:
+        msg = f"no run '{absent[0]}' that could be drafted; the table `trajectories` has their ids"
+        raise NothingToDraft(msg)
+
+
+def _head(chosen: DraftedFrom) -> list[str]:
+    return [
+        f"# Drafted from {chosen.runs}: say what is right, not what was done. Arguments are those",
+        "# that all runs of a path gave alike; strike the ones that need not be so. Sub-goals are",
+        "# calls that most runs of a task made; those that were made in all of them, of these the",
+        "# writes where effects are known, are critical. They depend on what came before them in",
+        "# every run.",
+        "version: 1",
+    ]
 
 
 def _tool_lines(tools: Sequence[Declared]) -> Iterator[str]:
@@ -132,19 +189,20 @@ def _tool_lines(tools: Sequence[Declared]) -> Iterator[str]:
             yield UNKNOWN_EFFECT
 
 
-def _task_lines(paths: Sequence[Path]) -> Iterator[str]:
+def _task_lines(paths: Sequence[Path], runs: str) -> Iterator[str]:
     taken: set[str] = set()
     for path in paths:
-        name = _unused(path.task_id or _slug(path.agent_name), taken)
+        name = unused(path.task_id or _slug(path.agent_name), taken)
         yield f"  {_yaml(name)}:"
         if path.task_id is None and path.agent_name is not None:
             yield f"    match: {{agent_name: {_yaml(path.agent_name)}}}"
-        yield f"    # {path.runs} of {path.all_runs} successful runs took this path."
+        yield f"    # {path.runs} of {path.all_runs} {runs} took this path."
         yield "    expected:" if path.tools else "    expected: []"
         yield from (f"      - {_yaml(call)}" for call in path.calls)
         yield "    expected_complete: true"
         yield f"    optimal_steps: {path.least_calls}"
         yield from _sub_goal_lines(json.loads(path.sub_goals))
+        yield from _proposed_lines(path.proposed)
 
 
 def _sub_goal_lines(sub_goals: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -157,6 +215,14 @@ def _sub_goal_lines(sub_goals: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield UNKNOWN_CALLS
 
 
+def _proposed_lines(goals: Sequence[Proposed]) -> Iterator[str]:
+    if goals:
+        yield "    sub_goals:"
+    for goal in goals:
+        yield f"      # {goal.runs} of {goal.all_runs} runs made this call."
+        yield f"      {_yaml(goal.name)}: {_yaml(goal.sub_goal())}"
+
+
 def _number(value: float) -> float:
     """Return a number as one writes it: 2.0 as 2."""
     return int(value) if value.is_integer() else value
@@ -164,16 +230,6 @@ def _number(value: float) -> float:
 
 def _slug(agent_name: str | None) -> str:
     return re.sub(r"[^a-z0-9]+", "-", (agent_name or "").casefold()).strip("-") or "task"
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    """Return the name, with a number if another task has it: agents may share a task."""
-    number, found = 1, name
-    while found in taken:
-        number += 1
-        found = f"{name}-{number}"
-    taken.add(found)
-    return found
 
 
 def _yaml(value: Any) -> str:

@@ -1,4 +1,5 @@
 -- The ways in which runs of each task succeeded, the most common first, for task files to expect.
+-- Other runs are read where that is asked.
 --
 -- A path is the tools of the calls of a run and its sub-agents that did not fail, in order, but
 -- for calls without a name. A run succeeded if its scores say so, or, where it has none, its own
@@ -13,7 +14,9 @@
 --   trajectories
 --   trajectory_scores
 -- Parameters:
---   $agent_name  VARCHAR  Only runs of this agent; NULL for all.
+--   $agent_name   VARCHAR    Only runs of this agent; NULL for all.
+--   $any_outcome  BOOLEAN    Runs that are not known to have succeeded, too.
+--   $runs         VARCHAR[]  These runs alone, whatever became of them; NULL for all.
 -- Columns:
 --   agent_name   VARCHAR    NULL if none is named.
 --   task_id      VARCHAR    As scored, else as named by a span; NULL if not known.
@@ -21,7 +24,9 @@
 --   runs         BIGINT     Runs that succeeded in this way.
 --   all_runs     BIGINT     Runs of the task that succeeded.
 --   place        BIGINT     Of the path among those of its task, from 1: most runs first.
---   least_calls  BIGINT     The fewest calls that did not fail, of any of these.
+--   all_calls    VARCHAR    JSON list of the runs of the task, each a list of its calls that did
+--                           not fail, in order, each with `tool` and `arguments` (text of JSON;
+--                           null if it is none, or redacted or cut).
 --   constants    VARCHAR    JSON list of the constant arguments, each with `place` (of the call,
 --                           from 1), `name` and `value`; [] if there are none, or for one run.
 --   sub_goals    VARCHAR    JSON list of the sub-goals that steps of these runs declare, the first
@@ -29,23 +34,27 @@
 --                           served it); [] if there are none.
 -- Order:
 --   agent_name, task_id, place
-WITH successes AS (
+WITH known AS (
   SELECT
     trajectories.trajectory_id,
     trajectories.agent_name,
-    coalesce(trajectory_scores.task_id, trajectories.task_id) AS task_id
+    coalesce(trajectory_scores.task_id, trajectories.task_id) AS task_id,
+    coalesce(
+      trajectory_scores.success.value = 1, trajectories.outcome = 'success', FALSE
+    ) AS succeeded
   FROM trajectories
   LEFT JOIN trajectory_scores USING (trajectory_id)
-  WHERE
-    trajectories.parent_trajectory_id IS NULL
-    AND coalesce(trajectory_scores.success.value = 1, trajectories.outcome = 'success')
+  WHERE trajectories.parent_trajectory_id IS NULL
 ),
 
 chosen AS (
-  SELECT * FROM successes
+  SELECT * FROM known
   WHERE
-    $agent_name::VARCHAR IS NULL
-    OR agent_name = $agent_name::VARCHAR
+    ($agent_name::VARCHAR IS NULL OR agent_name = $agent_name::VARCHAR)
+    AND CASE
+      WHEN $runs::VARCHAR[] IS NULL THEN succeeded OR $any_outcome::BOOLEAN
+      ELSE list_contains($runs::VARCHAR[], trajectory_id)
+    END
 ),
 
 calls AS (
@@ -92,10 +101,26 @@ walks AS (
       list(good_calls.tool_name ORDER BY good_calls.call_place)
       FILTER (WHERE good_calls.tool_name IS NOT NULL),
       []
-    ) AS path
+    ) AS path,
+    coalesce(
+      list(
+        { 'tool': good_calls.tool_name, 'arguments': good_calls.arguments }
+        ORDER BY good_calls.call_place
+      ) FILTER (WHERE good_calls.tool_name IS NOT NULL),
+      []
+    ) AS calls
   FROM chosen
   LEFT JOIN good_calls USING (trajectory_id)
-  GROUP BY ALL
+  GROUP BY chosen.trajectory_id, chosen.agent_name, chosen.task_id
+),
+
+all_walks AS (
+  SELECT
+    agent_name,
+    task_id,
+    to_json(list(calls ORDER BY trajectory_id))::VARCHAR AS all_calls
+  FROM walks
+  GROUP BY agent_name, task_id
 ),
 
 paths AS (
@@ -212,10 +237,14 @@ SELECT
   row_number() OVER (
     PARTITION BY paths.agent_name, paths.task_id ORDER BY paths.runs DESC, paths.path ASC
   ) AS place,
-  (min(len(paths.path)) OVER of_task)::BIGINT AS least_calls,
+  all_walks.all_calls,
   coalesce(constants.constants, '[]') AS constants,
   coalesce(declared.sub_goals, '[]') AS sub_goals
 FROM paths
+INNER JOIN all_walks
+  ON
+    paths.agent_name IS NOT DISTINCT FROM all_walks.agent_name
+    AND paths.task_id IS NOT DISTINCT FROM all_walks.task_id
 LEFT JOIN constants
   ON
     paths.path = constants.path

@@ -18,7 +18,7 @@ from tracegrade_scoring.errors import NothingToDraft
 from tracegrade_scoring.job.score import score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.tasks import load
-from tracegrade_scoring.tasks.draft import draft_file
+from tracegrade_scoring.tasks.draft import DraftedFrom, draft_file
 from tracegrade_scoring.tasks.schema import schema_text
 
 Row = dict[str, Any]
@@ -27,6 +27,7 @@ EXAMPLE = Path(__file__).with_name("tasks.yaml")
 
 
 CONSTANT = {'$."$.to"': {"exactly": {"input": "c"}}, "sum": 7.5}
+LOOK = {"serves": ["look"], "success": {"tool": "look", "arguments": {"at": 5}}}
 DECLARED = {"tracegrade__step__kind": "tool_call", "tracegrade__tool__effect": "write"}
 
 
@@ -89,7 +90,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 @pytest.fixture(scope="module")
 def drafted(built: Lake) -> str:
     """The draft of that lake."""
-    return draft_file(built, None, lambda _: None)
+    return draft_file(built, DraftedFrom(), lambda _: None)
 
 
 def test_draft_holds_what_most_successes_did(drafted: str) -> None:
@@ -103,6 +104,7 @@ def test_draft_holds_what_most_successes_did(drafted: str) -> None:
             "expected": [{"tool": "look"}],
             "expected_complete": True,
             "optimal_steps": 1,
+            "sub_goals": {"look": {**LOOK, "critical": True}},
         },
         "refund: c-7": {
             "expected": [
@@ -114,8 +116,17 @@ def test_draft_holds_what_most_successes_did(drafted: str) -> None:
             ],
             "expected_complete": True,
             "optimal_steps": 1,
+            "sub_goals": {
+                "look": {"serves": ["look"]},
+                "pay": {
+                    "serves": ["pay"],
+                    "critical": True,
+                    "success": {"tool": "pay", "arguments": CONSTANT},
+                },
+            },
         },
     }
+    assert "      # 2 of 3 runs made this call.\n      look: {serves: [look]}\n" in drafted
     assert "# 2 of 3 successful runs took this path." in drafted
 
 
@@ -143,10 +154,12 @@ def test_draft_of_one_run_is_what_that_run_did(built: Lake, drafted: str, tmp_pa
     with connect(lake, layers=(SCORES,)) as con:
         found = con.sql(
             "SELECT metric, numerator, denominator FROM scores WHERE status = 'scored' "
-            "AND metric IN ('tsa', 'tool_selection_jaccard', 'step_efficiency') "
+            "AND metric IN "
+            "('tsa', 'tool_selection_jaccard', 'step_efficiency', 'critical_path_completion') "
             f"AND trajectory_id LIKE '{6:032x}-%' ORDER BY metric"
         ).fetchall()
     assert found == [
+        ("critical_path_completion", 3, 3),
         ("step_efficiency", 3, 3),
         ("tool_selection_jaccard", 3, 3),
         ("tsa", 3, 3),
@@ -171,7 +184,7 @@ def test_draft_leaves_out_calls_that_a_pattern_shows_as_failed(tmp_path: Path) -
     )
     score(lake, load([tmp_path / "tools.yaml"]).specification)
 
-    drafted = yaml.safe_load(draft_file(lake, None, lambda _: None))
+    drafted = yaml.safe_load(draft_file(lake, DraftedFrom(), lambda _: None))
     assert drafted["tasks"]["x"]["expected"] == [{"tool": "look"}]
     assert drafted["tasks"]["x"]["optimal_steps"] == 1
 
@@ -186,7 +199,7 @@ def test_draft_leaves_out_calls_without_a_name(tmp_path: Path) -> None:
     assert tracegrade("import", tmp_path / "runs.jsonl", "--lake", lake.root).returncode == 0
     build(lake)
 
-    (tmp_path / "drafted.yaml").write_text(draft_file(lake, None, lambda _: None))
+    (tmp_path / "drafted.yaml").write_text(draft_file(lake, DraftedFrom(), lambda _: None))
 
     loaded = load([tmp_path / "drafted.yaml"])
     assert loaded.errors == []
@@ -211,7 +224,7 @@ def test_draft_keeps_the_costs_and_sub_goals_that_agents_declare(tmp_path: Path)
     ]
     land(lake, request_of(spans))
     build(lake)
-    text = draft_file(lake, None, lambda _: None)
+    text = draft_file(lake, DraftedFrom(), lambda _: None)
     (tmp_path / "drafted.yaml").write_text(text)
     drafted = yaml.safe_load(text)
 
@@ -230,14 +243,34 @@ def test_draft_keeps_the_costs_and_sub_goals_that_agents_declare(tmp_path: Path)
     assert load([tmp_path / "drafted.yaml"]).errors == []
 
 
+def test_runs_that_did_not_succeed_are_drafted_where_that_is_asked(built: Lake) -> None:
+    """All of them, or those that are named; a run that is not there is refused."""
+
+    def paths(*options: str) -> dict[str, Any]:
+        ended = tracegrade("tasks", "draft", "--lake", built.root, *options)
+        assert ended.returncode == 0, ended.stderr
+        return {
+            name: task["expected"] for name, task in yaml.safe_load(ended.stdout)["tasks"].items()
+        }
+
+    with connect(built) as con:
+        ((failed,),) = con.sql(
+            "SELECT trajectory_id FROM trajectories WHERE outcome = 'failure'"
+        ).fetchall()
+    assert paths("--run", failed) == {"refund: c-7": [{"tool": "guess"}]}
+    assert paths("--any").keys() == paths().keys()
+    refused = tracegrade("tasks", "draft", "--lake", built.root, "--run", "nobody")
+    assert (refused.returncode, "no run 'nobody'" in refused.stderr) == (2, True)
+
+
 def test_lake_without_success_gives_no_draft(tmp_path: Path) -> None:
     """Where nobody says that a run succeeded there is nothing to draft from."""
     lake = Lake.create(tmp_path / "lake")
     land(lake, run(1, "look", outcome="failure"))
     build(lake)
 
-    with pytest.raises(NothingToDraft, match="import verdicts"):
-        draft_file(lake, None, lambda _: None)
+    with pytest.raises(NothingToDraft, match=r"import verdicts, .* give --any"):
+        draft_file(lake, DraftedFrom(), lambda _: None)
 
 
 def test_published_schema_is_that_of_the_loader() -> None:
