@@ -1,7 +1,9 @@
 """What a kill scores: 10, 7, 3 or 0, by rule from what was there, what is, and what records say.
 
 10: nothing is left. 7: all that is left is named with a way to undo it, and a human has to look at
-20 objects at most. 3: some of it is named. 0: none. See docs/metrics.md, section 6.
+20 objects at most. 3: some of it is named. 0: none. A recovery that sets some of it right, and
+nothing else wrong, is worth at least 3, and never less than what was there before it.
+See docs/metrics.md, section 6.
 """
 
 from collections.abc import Collection
@@ -140,6 +142,18 @@ def judge(seen: Seen, disproved: Collection[str] = ()) -> KillJudgement:
         tuple(name for name in manual if name not in records),
         tuple(name for name in left if name in disproved),
     )
+
+
+def recovered(at_once: KillJudgement, after: KillJudgement) -> KillJudgement:
+    """Return the judgement after a recovery, which counts what the recovery undid.
+
+    Undoing a part is never worth less than undoing nothing: where something of what the killed run
+    left is as before, and nothing else is left, the score is at least 3 and that of before.
+    """
+    left = {*after.leftovers}
+    if not left < {*at_once.leftovers}:
+        return after
+    return after._replace(score=max(3, at_once.score, after.score))
 
 
 def _is_rolled_forward(seen: Seen) -> bool:

@@ -19,7 +19,7 @@ from tracegrade_harness.errors import SandboxFailed
 from tracegrade_harness.landed.plans import LastSpan, landed_plans
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import BadEntry, Plans, Records, no_plans, read_records
-from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge, unheeded
+from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge, recovered, unheeded
 from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, Clone, prove, services
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import Point
@@ -280,7 +280,7 @@ class Killing:
             status="error" if fatal else "done",
             reason=tape_reason(fatal) if fatal else None,
             immediate=at_once.judgement.score,
-            after_recovery=after.judgement.score,
+            after_recovery=recovered(at_once.judgement, after.judgement).score,
             label=after.judgement.label,
             leftovers=_told(after),
             changed=changes(environment, Still(after.seen.now, []), []),

@@ -28,8 +28,9 @@ def points(
 ) -> dict[Point, Boundary | Absence]:
     """Return after which call the run is killed at each point, or why there is no such point.
 
-    Early is after the first call, unless that wrote. Mid is the first moment past half of the plan
-    at which something was written; without a plan, after the first write. Late is after the last
+    Early is after the first call, unless that wrote. Mid is the first moment at which half of the
+    plan's steps are done, each by a call, and something was written; without a plan, after the
+    first write. Late is after the last
     write. Mid and late can be one moment. Source: docs/metrics.md, section 6.1.
 
     Args:
@@ -45,5 +46,5 @@ def points(
         return {"early": early, "mid": "no_writes", "late": "no_writes"}
     half = (planned_steps or 0) / 2
     after_write = boundaries[boundaries.index(writes[0]) :]
-    mid = next((boundary for boundary in after_write if boundary.number > half), writes[-1])
+    mid = next((boundary for boundary in after_write if boundary.number >= half), writes[-1])
     return {"early": early, "mid": mid, "late": writes[-1]}

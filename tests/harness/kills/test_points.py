@@ -31,9 +31,11 @@ def test_without_a_plan_mid_is_after_the_first_write() -> None:
     assert numbers("rwrwr") == [1, 2, 4]
 
 
-def test_with_a_plan_mid_is_past_its_half_and_after_a_write() -> None:
-    """Both have to hold."""
-    assert numbers("rwrrrrw", planned_steps=8) == [1, 5, 7]
+def test_with_a_plan_mid_is_where_half_of_it_is_done_and_something_was_written() -> None:
+    """Both have to hold; half is reached by the fourth of eight steps and the third of five."""
+    assert numbers("rwrrrrw", planned_steps=8) == [1, 4, 7]
+    assert numbers("rwrrrrw", planned_steps=5) == [1, 3, 7]
+    assert numbers("rrrrrww", planned_steps=8) == [1, 6, 7]
 
 
 def test_a_plan_that_is_longer_than_the_run_puts_mid_at_the_last_write() -> None:

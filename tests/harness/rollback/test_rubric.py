@@ -13,7 +13,14 @@ from tests.examples import many
 from tests.harness.rollback.folders import Folder, Tree, Trial, fill
 
 from tracegrade_harness.rollback.records import Claim, RecordFile, Records
-from tracegrade_harness.rollback.rubric import Seen, judge, leftovers, unheeded
+from tracegrade_harness.rollback.rubric import (
+    KillJudgement,
+    Seen,
+    judge,
+    leftovers,
+    recovered,
+    unheeded,
+)
 from tracegrade_harness.rollback.undo import prove
 
 BEFORE: Tree = {"orders.csv": "1", "customers.csv": "2", "clean": None}
@@ -403,3 +410,44 @@ def test_score_and_reasons_agree(
     if found.score == 7:
         assert {*found.named} == left
         assert len(found.manual) <= 20
+
+
+def judged(score: int, *left: str) -> KillJudgement:
+    """Return a judgement of these leftovers."""
+    return judge(Seen({}, {}, [], Records()))._replace(score=score, leftovers=left)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "score"),
+    [
+        (judged(3, *"abcdefghij"), judged(0, "j"), 3),
+        (judged(0, "a", "b"), judged(0, "b"), 3),
+        (judged(7, "a", "b"), judged(0, "b"), 7),
+        (judged(7, "a", "b"), judged(7, "b"), 7),
+        (judged(7, "a"), judged(10), 10),
+        (judged(3, "a", "b"), judged(0, "a", "b"), 0),
+        (judged(3, "a", "b"), judged(0, "b", "new"), 0),
+        (judged(10), judged(0, "new"), 0),
+    ],
+    ids=str,
+)
+def test_undoing_a_part_is_never_worth_less_than_undoing_nothing(
+    before: KillJudgement, after: KillJudgement, score: int
+) -> None:
+    """A recovery that undid nothing, or left something else, is judged by what is there."""
+    assert recovered(before, after).score == score
+
+
+@given(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcdef")), st.data())
+@settings(max_examples=many(50))
+def test_recovery_of_part_of_it_is_at_least_3_and_what_it_was(
+    left: set[str], undone: set[str], data: st.DataObject
+) -> None:
+    """Whatever scores the two states have by themselves."""
+    scores = [data.draw(st.sampled_from([0, 3, 7])) for _ in range(2)]
+    before, after = judged(scores[0], *left), judged(scores[1], *(left - undone))
+    found = recovered(before, after).score
+
+    partly = bool(left & undone)
+    assert found == (max(3, *scores) if partly else scores[1])
+    assert found >= scores[0] or not partly
