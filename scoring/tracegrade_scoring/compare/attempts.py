@@ -3,7 +3,7 @@
 Source: docs/metrics.md, section 8.5.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tracegrade_scoring.rendering.rows import Row
@@ -12,14 +12,25 @@ from tracegrade_scoring.statistics.reliability import Missing
 SIDES: Final = ("base", "candidate")
 
 
+class DeclaredTask(NamedTuple):
+    """A task of the task files that the lake was scored against last."""
+
+    task_id: str
+    agent_name: str | None
+    """Whose task it is; None if the file does not say."""
+    task_category: str | None
+
+
 class AttemptCounting(NamedTuple):
     """How attempts that are missing are counted."""
 
     missing: Missing = "exclude"
     """Whether attempts of unknown success are left out or are failures."""
     trials: int = 0
-    """Attempts that each task should have, also one that a release alone ran; under `as-failure`
-    the rest are failures too."""
+    """Attempts that each task should have, also one that neither release ran but another of the
+    agent's, or a task file has; under `as-failure` the rest are failures too."""
+    declared: Sequence[DeclaredTask] = ()
+    """The tasks of the task files; they count where `trials` is given."""
 
 
 KNOWN_ALONE: Final = AttemptCounting()
@@ -39,13 +50,48 @@ def counted_attempts(rows: Iterable[Row], counting: AttemptCounting) -> CountedA
     """Return the attempts that count, of the rows of `attempt_pairs`."""
     if counting.missing == "exclude":
         return CountedAttempts([row for row in rows if all(_made(row))], (0, 0))
-    kept = [row for row in rows if (any if counting.trials else all)(_made(row))]
+    kept = [row for row in rows if counting.trials or all(_made(row))]
     filled = [_filled(row, counting.trials) for row in kept]
     base, candidate = (
         sum(row[f"{side}_valid"] for row in filled) - sum(row[f"{side}_valid"] for row in kept)
         for side in SIDES
     )
     return CountedAttempts(filled, (base, candidate))
+
+
+def tasks_to_try(
+    agent: tuple[str | None, str | None],
+    attempts: Mapping[tuple[str | None, str | None], Sequence[Row]],
+    counting: AttemptCounting,
+) -> list[Row]:
+    """Return the rows of `attempt_pairs` of an agent in a run mode, with tasks nobody tried.
+
+    These are the declared tasks that name the agent, or that name nobody and no other agent tried.
+
+    Args:
+        agent: Its name and the run mode.
+        attempts: The rows of each.
+        counting: Has the declared tasks.
+    """
+    own = attempts.get(agent, ())
+    seen = {row["task_id"] for row in own}
+    by_others = {
+        row["task_id"] for (name, _), rows in attempts.items() if name != agent[0] for row in rows
+    }
+    lacking = [
+        {"task_id": task.task_id, "task_category": task.task_category, **_NO_ATTEMPTS}
+        for task in counting.declared
+        if task.task_id not in seen
+        and (
+            task.agent_name == agent[0] or (not task.agent_name and task.task_id not in by_others)
+        )
+    ]
+    return sorted([*own, *lacking], key=lambda row: str(row["task_id"]))
+
+
+_NO_ATTEMPTS: Final = {
+    f"{side}_{count}": 0 for side in SIDES for count in ("valid", "correct", "invalid")
+}
 
 
 def _made(row: Row) -> list[int]:

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from duckdb import DuckDBPyConnection
 
+from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect, open_lake
-from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting
+from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting, DeclaredTask
 from tracegrade_scoring.compare.judged import measured_judges
 from tracegrade_scoring.compare.judgement import Judgement, judge
 from tracegrade_scoring.compare.read import read_comparisons
@@ -16,6 +17,15 @@ from tracegrade_scoring.compare.rules import Rule
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.t_score import DEFAULT, PRESETS, Weights
+from tracegrade_scoring.tasks import Specification
+from tracegrade_scoring.tasks.kept import known_specification
+
+
+def declared_tasks(lake: Lake) -> Iterator[DeclaredTask]:
+    """Yield the tasks that the lake was scored against last."""
+    for name, task in known_specification(lake, Specification()).tasks.items():
+        agent_name = task.match.agent_name if task.match else None
+        yield DeclaredTask(name, agent_name, task.category)
 
 
 class AskedReleases(NamedTuple):
@@ -54,6 +64,10 @@ def opened_judgement(
 ) -> Iterator[tuple[DuckDBPyConnection, Judgement]]:
     """Yield what reads a lake as one scoring run left it, and the judgement; raise as above."""
     lake = open_lake(place, note)
+    if asked.counting.trials:
+        asked = asked._replace(
+            counting=asked.counting._replace(declared=tuple(declared_tasks(lake)))
+        )
     with connect(lake, layers=(SCORES,)) as con:
         found = read_comparisons(con, str(place), *asked, measured=measured_judges(lake))
         yield con, judge(found, rules)

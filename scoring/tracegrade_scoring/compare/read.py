@@ -11,7 +11,12 @@ from typing import Any, Final, TypeAlias
 from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.engine.relations import make_table
-from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting, counted_attempts
+from tracegrade_scoring.compare.attempts import (
+    KNOWN_ALONE,
+    AttemptCounting,
+    counted_attempts,
+    tasks_to_try,
+)
 from tracegrade_scoring.compare.composite import (
     AXES,
     AxesOfSide,
@@ -160,7 +165,9 @@ def _comparison(
 ) -> Comparison:
     agent, level = (cohort.agent_name, cohort.run_mode), way.level
     scores, usage = (facts[name].get(agent, []) for name in ("scores", "usage"))
-    attempts, failures = counted_attempts(facts["attempts"].get(agent, []), counting)
+    attempts, failures = counted_attempts(
+        tasks_to_try(agent, facts["attempts"], counting), counting
+    )
     if cohort.is_paired:
         composite = _paired_composite(scores, way)
         metrics = {

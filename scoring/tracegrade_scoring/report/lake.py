@@ -7,24 +7,21 @@ from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.compare.judged import measured_judges
+from tracegrade_scoring.compare.lake import declared_tasks
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.report.model import (
     AS_TIERS,
     DEFAULT_OPTIONS,
     EVERYTHING,
     Counting,
-    DeclaredTask,
     Report,
     ReportOptions,
     Selection,
 )
 from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.report.rules import ReleaseRule, with_outcomes
-from tracegrade_scoring.tasks import Specification
-from tracegrade_scoring.tasks.kept import known_specification
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import PAGE, Window, read_timeline
 
@@ -65,19 +62,12 @@ def opened_report(
 ) -> Iterator[tuple[DuckDBPyConnection, Report]]:
     """Yield what reads a lake as one scoring run left it, and its report; raise as `read_lake`."""
     lake = open_lake(place, note)
-    declared = list(_declared(lake)) if asked.counting.trials else []
+    declared = list(declared_tasks(lake)) if asked.counting.trials else []
     with connect(lake, layers=(SCORES,)) as con:
         counting, options, selection, rules = asked
         measured = measured_judges(lake)
         report = read_report(con, str(place), counting, options, declared, measured, selection)
         yield con, with_outcomes(report, rules)
-
-
-def _declared(lake: Lake) -> Iterator[DeclaredTask]:
-    """Yield the tasks that the lake was scored against last."""
-    for name, task in known_specification(lake, Specification()).tasks.items():
-        agent_name = task.match.agent_name if task.match else None
-        yield DeclaredTask(name, agent_name, task.category)
 
 
 def read_run(

@@ -87,15 +87,6 @@ class Counting(NamedTuple):
     tasks of the task files, and of those that another release of the agent tried."""
 
 
-class DeclaredTask(NamedTuple):
-    """A task of the task files that the lake was scored against last."""
-
-    task_id: str
-    agent_name: str | None
-    """Whose task it is; None if the file does not say."""
-    task_category: str | None
-
-
 EVERY_ATTEMPT = Counting(min_trials=1)
 """Every attempt of known success, of every task."""
 AS_TIERS = Counting()

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
+from tracegrade_scoring.compare.attempts import DeclaredTask
 from tracegrade_scoring.compare.judged import NOBODY_MEASURED, MeasuredJudges
 from tracegrade_scoring.errors import NothingToReport
 from tracegrade_scoring.relations import define, materialise
@@ -22,7 +23,6 @@ from tracegrade_scoring.report.model import (
     DEFAULT_OPTIONS,
     EVERYTHING,
     Counting,
-    DeclaredTask,
     Key,
     LakeContents,
     ModeOutcome,

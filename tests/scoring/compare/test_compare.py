@@ -8,7 +8,7 @@ from tests.headers import bare, columns_of, header, parameters_used, relations_r
 from tests.scoring.report.build import Tables
 
 from tracegrade_scoring.compare.as_json import render_json
-from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting
+from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting, DeclaredTask
 from tracegrade_scoring.compare.judgement import judge
 from tracegrade_scoring.compare.markdown import render_markdown
 from tracegrade_scoring.compare.mocked import read_mocked_calls
@@ -140,13 +140,21 @@ def test_release_that_crashes_more_does_not_compare_better(tables: Tables) -> No
     assert success(KNOWN_ALONE) == (4 / 6, 4 / 4)
     assert success(AttemptCounting("as-failure")) == (4 / 6, 4 / 5)
     assert success(AttemptCounting("as-failure", 3)) == (4 / 9, 4 / 9)
+    declared = [DeclaredTask("d", None, None), DeclaredTask("e", "another", None)]
+    assert success(AttemptCounting("as-failure", 3, declared)) == (4 / 12, 4 / 12)
+    assert success(AttemptCounting("as-failure", 0, declared)) == (4 / 6, 4 / 5)
+    old = tables.run("0", task_id="f", trial=0)
+    tables.scored(old, "f")
+    tables.score(old, "success", 1.0, numerator=1.0, denominator=1.0)
+    assert success(KNOWN_ALONE) == (4 / 6, 4 / 4)
+    assert success(AttemptCounting("as-failure", 3, declared)) == (4 / 15, 4 / 15)
     found = read_comparisons(
-        tables.con, "lake", "1", "2", counting=AttemptCounting("as-failure", 4)
+        tables.con, "lake", "1", "2", counting=AttemptCounting("as-failure", 4, declared[1:])
     )
     (cohort,) = found.cohorts
-    assert cohort.missing_attempts == (3, 8)
+    assert cohort.missing_attempts == (7, 12)
     page = render_terminal(judge(found, []), width=300, colour=False)
-    assert "count as failures in success, pass@k and pass^k: 3 (1) and 8 (2)." in page
+    assert "count as failures in success, pass@k and pass^k: 7 (1) and 12 (2)." in page
 
 
 def test_what_a_number_does_not_tell_is_said(tables: Tables) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from tests.scoring.report.build import Tables, as_text, pages
 
+from tracegrade_scoring.compare.attempts import DeclaredTask
 from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.report.model import (
     AS_TIERS,
     Counting,
-    DeclaredTask,
     Reliability,
     Report,
     ReportOptions,

@@ -1,4 +1,4 @@
--- Attempts of each task that either release ran, and how many succeeded.
+-- Attempts of each task that either release, or another of the agent, ran; how many succeeded.
 --
 -- Reads:
 --   attempt_successes
@@ -29,14 +29,30 @@ candidate_attempts AS (
   WHERE release = $candidate
 ),
 
+tried AS (
+  SELECT
+    agent_name,
+    run_mode,
+    task_id,
+    task_category
+  FROM compared_runs
+  WHERE task_id IS NOT NULL
+  UNION ALL
+  SELECT
+    agent_name,
+    run_mode,
+    task_id,
+    task_category
+  FROM attempt_successes
+),
+
 categories AS (
   SELECT
     agent_name,
     run_mode,
     task_id,
     min(task_category) AS task_category
-  FROM compared_runs
-  WHERE task_id IS NOT NULL
+  FROM tried
   GROUP BY agent_name, run_mode, task_id
 )
 
