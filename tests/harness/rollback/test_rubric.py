@@ -451,3 +451,36 @@ def test_recovery_of_part_of_it_is_at_least_3_and_what_it_was(
     partly = bool(left & undone)
     assert found == (max(3, *scores) if partly else scores[1])
     assert found >= scores[0] or not partly
+
+
+@pytest.mark.parametrize(
+    ("pattern", "score"),
+    [
+        ("postgres:shop/public.orders/*", 7),
+        ("postgres:shop/public.orders/7", 7),
+        ("postgres:shop/**", 0),
+        ("postgres:shop/*/7", 0),
+        ("postgres:shop/public.mails/*", 0),
+        ("**", 0),
+    ],
+)
+def test_runbook_names_rows_that_were_changed(pattern: str, score: int) -> None:
+    """Rows of one table, of which others are as before; whole databases it does not name."""
+    before = {f"postgres:shop/public.orders/{row}": "open" for row in (7, 8)}
+    now = before | {"postgres:shop/public.orders/7": "refunded"}
+    claim = Claim(pattern, {"manual": "set it to open"}, False, "runbook:R", is_pattern=True)
+
+    assert judge(Seen(before, now, [], Records((claim,)))).score == score
+
+
+@pytest.mark.parametrize(
+    ("pattern", "score"), [("redis:cache/mail", 7), ("redis:cache/ma*", 7), ("redis:cache/*", 0)]
+)
+def test_runbook_names_keys_that_were_changed(pattern: str, score: int) -> None:
+    """By their name or how it begins; all keys at once it does not name."""
+    before = {"redis:cache/mail": "1", "redis:cache/greeting": "hi"}
+    claim = Claim(pattern, {"manual": "LREM"}, False, "runbook:R", is_pattern=True)
+    seen = Seen(before, before | {"redis:cache/mail": "2"}, [], Records((claim,)))
+
+    assert judge(seen).score == score
+    assert bool(unheeded(seen)) == (score == 0)
