@@ -108,6 +108,9 @@ def measure_pages(lake: Path, runs: int) -> None:
         show("overview", p95(lambda _: f"{base}/", 20), most, "ms")
         show("tasks", p95(lambda _: f"{base}/tasks", 20), most, "ms")
         show("trend", p95(lambda _: f"{base}/trends?metric=tsa", 20), most, "ms")
+        begun = time.perf_counter()
+        read(f"{base}/releases?agent=support&base=1.2&candidate=1.3")
+        show("a pair of releases, first time", time.perf_counter() - begun, 2, "s")
         show("memory afterwards", server.process.memory_info().rss / 2**30, 2.0, "GiB")
 
 

@@ -12,6 +12,7 @@ Source: docs/metrics.md, section 10.3.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from math import comb
 from typing import Final, TypeAlias
 
@@ -119,11 +120,21 @@ def fisher_p(some: int, of: int, others: int, of_others: int, *, least: bool = F
         of_others: How many there are of the second.
         least: Return the smallest p-value that so many could have instead.
     """
-    both = some + others
-    first = max(0, both - of)
-    ways = [
-        comb(of_others, number) * comb(of, both - number)
-        for number in range(first, min(both, of_others) + 1)
-    ]
+    ways = _ways(of, of_others, some + others)
+    first = max(0, some + others - of)
     observed = min(ways) if least else ways[others - first]
-    return sum(way for way in ways if way <= observed) / comb(of + of_others, both)
+    return sum(way for way in ways if way <= observed) / sum(ways)
+
+
+@lru_cache(maxsize=64)
+def _ways(of: int, of_others: int, both: int) -> tuple[int, ...]:
+    """Return in how many ways each possible number of `both` is among the others, by number.
+
+    Each number of ways makes the next one, exactly: binomials of thousands are slow to make.
+    """
+    first, last = max(0, both - of), min(both, of_others)
+    ways = [comb(of_others, first) * comb(of, both - first)]
+    for number in range(first, last):
+        left = (both - number) * (of_others - number)
+        ways.append(ways[-1] * left // ((number + 1) * (of - both + number + 1)))
+    return tuple(ways)

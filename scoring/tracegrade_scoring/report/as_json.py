@@ -86,6 +86,16 @@ def _release(release: Release) -> dict[str, Any]:
         "sub_goals": [asdict(row) for row in release.sub_goals],
         "tool_selection": [asdict(row) for row in release.tool_selection],
         "replanning": [asdict(row) for row in release.replanning],
+        "success_by_category": [
+            {**row._asdict(), "success": row.success} for row in release.categories
+        ],
+        "by_turn": [row._asdict() for row in release.conversations.turns],
+        "conversations": [
+            {**row._asdict(), "is_correct": row.is_correct}
+            for row in release.conversations.conversations
+        ],
+        "conversation_rows": release.conversations.total,
+        "by_task": [{**row._asdict(), "success": row.success} for row in release.tasks],
     }
 
 

@@ -3,13 +3,14 @@
 A page shows success as a share of all runs and as a mean over tasks; each says which it is.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Scale
 from tracegrade_scoring.report.model import Release, Reliability
-from tracegrade_scoring.statistics.reliability import LARGEST_K, Pass
+from tracegrade_scoring.statistics.reliability import LARGEST_K, TRIES, UNBIASED, Pass
 
 
 @dataclass(frozen=True)
@@ -94,3 +95,103 @@ def _with_interval(value: float, low: float | None, high: float | None) -> str:
     interval = words.interval(low, high, Scale.SHARE)
     shown = words.amount(value, Scale.SHARE)
     return f"{shown} ({interval})" if interval else shown
+
+
+class EstimateTable(NamedTuple):
+    """One chance over k by every estimator."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+LEAST_SHOWN: Final = 5
+"""The k up to which estimators are shown at least, as the paper's table does [Agentic]."""
+_ESTIMATORS: Final = (UNBIASED, "plug_in", "pooled", "bayes_pooled")
+_TABLES: Final = (
+    (
+        "At least one of k attempts succeeds (pass@k)",
+        ("unbiased", "1\u2212(1\u2212p)^k, each task", "1\u2212(1\u2212p)^k, pooled"),
+        ("pass_at_k", "at_low", "at_high"),
+    ),
+    (
+        "All k attempts succeed (pass^k)",
+        ("unbiased", "p^k, each task", "p^k, pooled"),
+        ("pass_hat_k", "hat_low", "hat_high"),
+    ),
+)
+
+
+def estimate_tables(
+    releases: Sequence[Release], labels: Sequence[str]
+) -> tuple[EstimateTable, ...]:
+    """Return pass@k and pass^k by all estimators next to one another; nothing without attempts.
+
+    Source: docs/metrics.md, section 8.4. The unbiased one ends at the fewest attempts of a task;
+    the paper's formulas go on, to k = 5 at least.
+    """
+    return tuple(
+        EstimateTable(title, ("release", "k", *headings, "Beta posterior"), rows)
+        for title, headings, fields in _TABLES
+        if (rows := tuple(_estimates(releases, labels, fields)))
+    )
+
+
+def _estimates(
+    releases: Sequence[Release], labels: Sequence[str], fields: Sequence[str]
+) -> Iterator[tuple[str, ...]]:
+    for label, release in zip(labels, releases, strict=True):
+        for k, by_name in curve(release):
+            cells = (_estimate(by_name.get(name), fields) for name in _ESTIMATORS)
+            yield (label, str(k), *cells)
+
+
+def curve(release: Release) -> Iterator[tuple[int, Mapping[str, Pass]]]:
+    """Yield each k that is shown, with the estimates of pass@k and pass^k by estimator."""
+    found = release.reliability
+    if found is None or not found.passes:
+        return
+    of = {(row.k, row.estimator): row for row in (*found.passes, *found.other_estimators)}
+    for k in range(1, max(LEAST_SHOWN, found.passes[-1].k) + 1):
+        yield k, {name: of[k, name] for name in _ESTIMATORS if (k, name) in of}
+
+
+def _estimate(row: Pass | None, fields: Sequence[str]) -> str:
+    """Return an estimate; with its interval if its interval is its own (Bayes')."""
+    if row is None:
+        return words.NOTHING
+    value, low, high = (getattr(row, field) for field in fields)
+    if row.estimator != "bayes_pooled":
+        return words.amount(value, Scale.SHARE)
+    return _with_interval(value, low, high)
+
+
+CURVE_TITLE: Final = "From all k succeed (\u25cf) to one of k succeeds (\u25cb)"
+CURVE_WIDTH: Final = 40
+"""Characters from 0 % to 100 %."""
+
+
+def curve_lines(
+    releases: Sequence[Release], labels: Sequence[str]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each release with pass^k (●) and pass@k (○) by k as lines of text.
+
+    They are unbiased, or by the paper's formulas for each task (dots) where the unbiased ones end
+    before the third attempt: one curve is of one estimator.
+    """
+    for label, release in zip(labels, releases, strict=True):
+        found = list(curve(release))
+        name = UNBIASED if any(k >= TRIES and UNBIASED in of for k, of in found) else "plug_in"
+        drawn = [_curve_line(of[name]) for _, of in found if name in of]
+        if drawn:
+            yield label, (f"     0%{'100%':>{CURVE_WIDTH - 1}}", *drawn)
+
+
+def _curve_line(row: Pass) -> str:
+    low, high = (round(CURVE_WIDTH * value) for value in (row.pass_hat_k, row.pass_at_k))
+    mark = "\u2500" if row.estimator == UNBIASED else "\u2219"
+    gap = mark * max(high - low - 1, 0)
+    ends = "\u25c9" if high == low else f"\u25cf{gap}\u25cb"
+    means = f"{words.amount(row.pass_hat_k, Scale.SHARE)}{words.DASH}"
+    means += words.amount(row.pass_at_k, Scale.SHARE)
+    return f"k={row.k:<3}{' ' * low}{ends}{' ' * (CURVE_WIDTH - high)}  {means}"

@@ -7,6 +7,12 @@ from typing import Any
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.page import RunPage, no_page, page_style, page_template
 from tracegrade_scoring.report import plots
+from tracegrade_scoring.report.breakdown import (
+    CATEGORY_HEADINGS,
+    CONVERSATION_HEADINGS,
+    TASK_HEADINGS,
+    TURN_HEADINGS,
+)
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.report.missing import missing
@@ -48,6 +54,10 @@ def render_html(report: Report, run_page: RunPage = no_page) -> str:
         selection=selection_sentence(report),
         standing=standing(report),
         rules=rule_sentences(report),
+        category_headings=CATEGORY_HEADINGS,
+        task_headings=TASK_HEADINGS,
+        turn_headings=TURN_HEADINGS,
+        conversation_headings=CONVERSATION_HEADINGS,
         style=page_style(),
     )
 

@@ -11,6 +11,13 @@ from tracegrade_scoring.compare.view import CohortView
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.evidence import spelled_out
 from tracegrade_scoring.rendering.markup import bullets, code, codes, escape, table
+from tracegrade_scoring.report.attempts_view import CURVE_TITLE
+from tracegrade_scoring.report.breakdown import (
+    CATEGORY_HEADINGS,
+    CONVERSATION_HEADINGS,
+    TASK_HEADINGS,
+    TURN_HEADINGS,
+)
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.kills_view import KILL_HEADINGS, KillRow
 from tracegrade_scoring.report.missing import missing
@@ -75,6 +82,7 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
         yield from ("", *(f"- {escape(note)}" for note in agent.pass_notes))
     reasons = [_first_as_code(row.cells) for row in agent.reasons]
     yield from table("Why runs failed", REASON_HEADINGS, reasons)
+    yield from _breakdown(agent)
     modes = [_first_as_code(row.cells) for row in agent.modes]
     yield from table("Failure modes", MODE_HEADINGS, modes)
     yield from table("Killed on purpose", KILL_HEADINGS, map(_kill_cells, agent.kills))
@@ -90,6 +98,23 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
             for row in agent.unmeasured
         ],
     )
+
+
+def _breakdown(agent: AgentView) -> Iterator[str]:
+    """Yield reliability by k, and success by category, task, turn and conversation."""
+    for found in agent.estimates:
+        yield from table(found.title, found.headings, map(_first_as_code, found.rows))
+    if agent.curve:
+        yield from ("", f"### {CURVE_TITLE}")
+    for label, lines in agent.curve:
+        yield from ("", code(label), "", "```text", *lines, "```")
+    for title, headings, rows in (
+        ("Success by task category", CATEGORY_HEADINGS, agent.categories),
+        ("Success and steps by task", TASK_HEADINGS, agent.tasks[:EVIDENCE_ROWS]),
+        ("Scores by turn", TURN_HEADINGS, agent.turns),
+        ("Conversations", CONVERSATION_HEADINGS, agent.conversations[:EVIDENCE_ROWS]),
+    ):
+        yield from table(title, headings, [(*codes(*row[:2]), *row[2:]) for row in rows])
 
 
 def _kill_cells(row: KillRow) -> tuple[str, ...]:

@@ -11,6 +11,14 @@ from typing import NamedTuple, TypeAlias
 
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.rules import RuleOutcome
+from tracegrade_scoring.report.breakdown import (
+    NO_CONVERSATIONS,
+    NO_REMARKS,
+    CategorySuccess,
+    Conversations,
+    Remarks,
+    TaskOutcome,
+)
 from tracegrade_scoring.report.reason_outcome import ReasonOutcome
 from tracegrade_scoring.statistics import t_score as triangle
 from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, Interval
@@ -352,20 +360,6 @@ class RollbackKill:
     """How many objects are left; None if that is not said."""
 
 
-class Remarks(NamedTuple):
-    """How many runs of a cohort have a score that needs a word beside it."""
-
-    unplanned: int = 0
-    """Their planning quality is 0 by definition: they show no plan."""
-    disputed: int = 0
-    """Verdicts of the source that decides on their success disagree."""
-    disputed_sub_goals: int = 0
-    """Sub-goals of runs on which verdicts disagree."""
-
-
-NO_REMARKS = Remarks()
-
-
 @dataclass(frozen=True)
 class Release:
     """Everything the lake says about one cohort."""
@@ -392,6 +386,10 @@ class Release:
     spreads: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Of each metric its values over runs at `QUANTILES`."""
     remarks: Remarks = NO_REMARKS
+    categories: tuple[CategorySuccess, ...] = ()
+    tasks: tuple[TaskOutcome, ...] = ()
+    """Known tasks, those that succeed least first."""
+    conversations: Conversations = NO_CONVERSATIONS
     options: ReportOptions = DEFAULT_OPTIONS
 
     @property

@@ -5,7 +5,7 @@ data to Vega (never an expression), is escaped by its SVG writer, and was made v
 Every chart has an accessible description, and the page has each number in a table as well.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -15,7 +15,9 @@ from markupsafe import Markup
 from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import HEADLINES, METRICS
+from tracegrade_scoring.report.attempts_view import curve
 from tracegrade_scoring.report.view import AgentView
+from tracegrade_scoring.statistics.reliability import UNBIASED, Pass
 
 AnyChart = alt.Chart | alt.LayerChart | alt.FacetChart
 SERIES = tuple(f"var(--series-{number})" for number in range(1, 7))
@@ -135,37 +137,52 @@ def replanning_plot(agent: AgentView) -> Markup | None:
 
 
 def pass_plot(agent: AgentView) -> Markup | None:
-    """Return pass@k and pass^k by k with their bands; None if no task was tried twice."""
-    rows: list[dict[str, Any]] = [
-        {"release": label, "kind": kind, "k": row.k, "value": value, "low": low, "high": high}
+    """Return pass@k and pass^k by k with their bands; None without attempts.
+
+    Lines with points are unbiased estimates; thin ones go on by the paper's formulas for each
+    task, which extrapolate beyond the fewest attempts.
+    """
+    rows = [
+        row
         for label, release in zip(_distinct(agent.labels), agent.releases, strict=True)
-        if release.reliability
-        for row in release.reliability.passes
-        for kind, value, low, high in (
-            ("at least one works", row.pass_at_k, row.at_low, row.at_high),
-            ("all work", row.pass_hat_k, row.hat_low, row.hat_high),
-        )
+        for k, by_name in curve(release)
+        for row in _curve_rows(label, k, by_name)
     ]
-    if not any(row["k"] > 1 for row in rows):
+    if not rows:
         return None
     ticks = list(range(1, max(row["k"] for row in rows) + 1))
-    base = alt.Chart(alt.InlineData(values=rows)).encode(
-        x=alt.X("k:Q", title="attempts k", axis=alt.Axis(values=ticks, format="d")),
-        color=_release_colour(agent),
-        detail="kind:N",
+    unbiased, formula = (
+        alt.Chart(alt.InlineData(values=[row for row in rows if row["of"] == name])).encode(
+            x=alt.X("k:Q", title="attempts k", axis=alt.Axis(values=ticks, format="d")),
+            color=_release_colour(agent),
+            detail="kind:N",
+        )
+        for name in (UNBIASED, "plug_in")
     )
     value = alt.Y("value:Q", title=None, axis=_percent_axis(), scale=alt.Scale(domain=[0, 1]))
     legend = alt.Legend(title=None, orient="top", symbolType="stroke", symbolSize=400,
                         symbolStrokeColor=INK, symbolStrokeWidth=2)  # fmt: skip
     dash = alt.StrokeDash("kind:N", sort=None, legend=legend)
     chart = alt.layer(
-        base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q"), y2="high:Q"),
-        base.mark_line(strokeWidth=2).encode(y=value, strokeDash=dash),
-        base.mark_point(filled=True, size=35, opacity=1).encode(y=value),
+        unbiased.mark_area(opacity=0.15).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        formula.mark_line(strokeWidth=1, opacity=0.6).encode(y=value, strokeDash=dash),
+        unbiased.mark_line(strokeWidth=2).encode(y=value, strokeDash=dash),
+        unbiased.mark_point(filled=True, size=35, opacity=1).encode(y=value),
     )
     return _svg(
         chart, f"pass@k and pass^k by k for each release, with {agent.level} bands.", height=190
     )
+
+
+def _curve_rows(label: str, k: int, by_name: Mapping[str, Pass]) -> Iterator[dict[str, Any]]:
+    for name in (UNBIASED, "plug_in"):
+        if row := by_name.get(name):
+            for kind, value, low, high in (
+                ("at least one works", row.pass_at_k, row.at_low, row.at_high),
+                ("all work", row.pass_hat_k, row.hat_low, row.hat_high),
+            ):
+                yield {"release": label, "kind": kind, "of": name, "k": k, "value": value,
+                       "low": low, "high": high}  # fmt: skip
 
 
 def mode_plot(agent: AgentView) -> Markup | None:

@@ -16,6 +16,12 @@ from tracegrade_scoring.errors import NothingToReport
 from tracegrade_scoring.relations import define, materialise
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.rows import Row, read_rows
+from tracegrade_scoring.report.breakdown import (
+    Remarks,
+    category_successes,
+    conversations,
+    task_outcomes,
+)
 from tracegrade_scoring.report.comparisons import newest_compared
 from tracegrade_scoring.report.counted import counted_alone, in_period
 from tracegrade_scoring.report.model import (
@@ -28,7 +34,6 @@ from tracegrade_scoring.report.model import (
     ModeOutcome,
     Release,
     Reliability,
-    Remarks,
     ReplanningRuns,
     Report,
     ReportOptions,
@@ -134,6 +139,8 @@ _PLAIN_FACTS = (
     "sub_goal_outcomes",
     "task_tool_selection",
     "task_replanning",
+    "task_steps",
+    "turn_scores",
     "replans_by_failures",
     "task_axes",
     "failing_runs",
@@ -143,7 +150,7 @@ _PLAIN_FACTS = (
 )
 
 
-_EVIDENCE = ("wrong_decisions", "rollback_kills")
+_EVIDENCE = ("wrong_decisions", "rollback_kills", "conversation_scores")
 
 
 def _by_release(rows: Iterable[Row]) -> dict[Key, list[Row]]:
@@ -195,6 +202,9 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows], chosen: ReportChoic
         kill_rows=kills[0]["total"] if kills else 0,
         spreads={row["metric"]: tuple(row["quantiles"]) for row in of("score_spreads")},
         remarks=Remarks(**next(iter(of("score_remarks")), {})),
+        categories=category_successes(of("attempt_successes"), options.level),
+        tasks=task_outcomes(of("attempt_successes"), of("task_steps")),
+        conversations=conversations(of("turn_scores"), of("conversation_scores")),
         options=options,
     )
 

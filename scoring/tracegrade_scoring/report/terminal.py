@@ -4,7 +4,7 @@ Every text goes through rich as `Text`, never as markup, and was made visible be
 in a trace can move the cursor, colour the screen or close a tag.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -21,6 +21,13 @@ from tracegrade_scoring.compare.view import CohortView
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.evidence import spelled_out
 from tracegrade_scoring.rendering.screen import bullets, capture, plain_table, section, texts
+from tracegrade_scoring.report.attempts_view import CURVE_TITLE
+from tracegrade_scoring.report.breakdown import (
+    CATEGORY_HEADINGS,
+    CONVERSATION_HEADINGS,
+    TASK_HEADINGS,
+    TURN_HEADINGS,
+)
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.kills_view import KillRow
 from tracegrade_scoring.report.missing import missing
@@ -39,6 +46,8 @@ from tracegrade_scoring.report.view import (
 
 EVIDENCE_ROWS = 12
 """Rows of evidence for each release; the HTML report has them all."""
+TABLE_ROWS = 40
+"""Rows of estimates, categories and tasks; the HTML report has them all."""
 LABEL_WIDTH, DIFFERENCE_WIDTH, GAP = 27, 13, 2
 MIN_CELL_WIDTH, MAX_CELL_WIDTH = 17, 38
 VERDICT_STYLES = {"better": "green", "worse": "red"}
@@ -85,6 +94,7 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
         yield bullets(agent.pass_notes) or ""
         yield Text()
     yield from section("Why runs failed", _reason_table(agent))
+    yield from _breakdown(agent)
     yield from section("Failure modes", _mode_table(agent))
     yield from section("Killed on purpose", _kill_table(agent))
     for release in agent.releases:
@@ -94,6 +104,25 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
     if agent.more_rows:
         more = words.count(len(agent.more_rows), "more metric")
         yield Text(f"{more}: --format html", style="dim")
+
+
+def _breakdown(agent: AgentView) -> Iterator[RenderableType]:
+    """Yield reliability by k, and success by category, task, turn and conversation."""
+    yield from section(CURVE_TITLE, _curves(agent))
+    for found in agent.estimates:
+        yield from section(found.title, _rows_table(found.headings, found.rows))
+    for title, headings, rows in (
+        ("Success by task category", CATEGORY_HEADINGS, agent.categories),
+        ("Success and steps by task", TASK_HEADINGS, agent.tasks),
+        ("Scores by turn", TURN_HEADINGS, agent.turns),
+        ("Conversations", CONVERSATION_HEADINGS, agent.conversations),
+    ):
+        yield from section(title, _rows_table(headings, rows))
+
+
+def _curves(agent: AgentView) -> RenderableType | None:
+    drawn = [Text("\n".join((label, *lines))) for label, lines in agent.curve]
+    return Group(*drawn) if drawn else None
 
 
 def _change(change: CohortView) -> Iterator[RenderableType]:
@@ -212,6 +241,17 @@ def _reason_table(agent: AgentView) -> RenderableType | None:
         text.append("\n" + "; ".join(filter(None, (row.sentence, first))), style="not bold dim")
         table.add_row(Text(row.release, overflow="fold"), Text(row.runs), text)
     return _with_rest(table, len(agent.reasons), len(shown))
+
+
+def _rows_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType | None:
+    """Return a table of the first rows, and how many more there are; None without a row."""
+    if not rows:
+        return None
+    shown = rows[:TABLE_ROWS]
+    table = plain_table(*headings)
+    for row in shown:
+        table.add_row(*texts(row))
+    return _with_rest(table, len(rows), len(shown))
 
 
 def _mode_table(agent: AgentView) -> Table | None:

@@ -14,7 +14,20 @@ from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.view import CORRECTED, CohortView, cohort_view
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
-from tracegrade_scoring.report.attempts_view import PassRow, pass_notes, pass_rows
+from tracegrade_scoring.report.attempts_view import (
+    EstimateTable,
+    PassRow,
+    curve_lines,
+    estimate_tables,
+    pass_notes,
+    pass_rows,
+)
+from tracegrade_scoring.report.breakdown import (
+    category_rows,
+    conversation_rows,
+    task_rows,
+    turn_rows,
+)
 from tracegrade_scoring.report.kills_view import KillRow, kill_rows
 from tracegrade_scoring.report.model import ModeOutcome, Release, Report, Score
 from tracegrade_scoring.report.readiness import speaks_in_labels
@@ -142,6 +155,18 @@ class AgentView:
     passes: tuple[PassRow, ...]
     pass_notes: tuple[str, ...]
     """What `passes` are means of, and where they end."""
+    estimates: tuple[EstimateTable, ...]
+    """pass@k and pass^k by every estimator."""
+    curve: tuple[tuple[str, tuple[str, ...]], ...]
+    """The same as a drawing of characters, of the last two releases, each with its lines."""
+    categories: tuple[tuple[str, ...], ...]
+    """Success by task category; nothing if no task has one."""
+    tasks: tuple[tuple[str, ...], ...]
+    """Success and steps of each task of a release that ran alone, the worst first."""
+    turns: tuple[tuple[str, ...], ...]
+    """Scores by turn of conversations of several runs."""
+    conversations: tuple[tuple[str, ...], ...]
+    """Those of each release whose turns failed most first."""
     unmeasured: tuple[Unmeasured, ...]
     cautions: tuple[str, ...]
     """What to bear in mind about small samples."""
@@ -237,6 +262,24 @@ def _agent_view(
             for row in pass_rows(release, label)
         ),
         pass_notes=pass_notes(releases, labels),
+        estimates=estimate_tables(releases, labels),
+        curve=tuple(curve_lines(releases[-2:], labels[-2:])),
+        categories=tuple(
+            row
+            for release, label in zip(releases, labels, strict=True)
+            for row in category_rows(release.categories, label)
+        ),
+        turns=tuple(
+            row
+            for release, label in zip(releases, labels, strict=True)
+            for row in turn_rows(release.conversations, label)
+        ),
+        conversations=tuple(
+            row
+            for release, label in zip(releases, labels, strict=True)
+            for row in conversation_rows(release.conversations, label)
+        ),
+        tasks=tuple(task_rows(releases[0].tasks, labels[0])) if len(releases) == 1 else (),
         unmeasured=unmeasured([*metrics, *others], list(zip(labels, releases, strict=True))),
         cautions=_cautions(metrics, releases),
         level=words.level(releases[0].options.level),

@@ -4,10 +4,12 @@
 -- sample_weight.
 -- Source: docs/metrics.md, sections 0.2 and 10.1.
 --
--- `scores` holds those of compared runs alone: a join would keep all of them to look for a run's.
+-- `trajectory_scores` holds compared runs alone: a join would keep all others to find them. The
+-- metrics are added up as columns; rows for each run and metric would take three times as long.
 --
 -- Reads:
---   scores
+--   observed_step_scores
+--   trajectory_scores
 -- Parameters:
 --   $base  VARCHAR  The release before.
 -- Columns:
@@ -29,38 +31,93 @@
 --   candidate_runs         BIGINT   Likewise.
 -- Order:
 --   agent_name, run_mode, metric, task_id
-WITH parts AS (
+WITH stored AS (
   SELECT
-    agent_name,
-    run_mode,
-    task_id,
-    if(release = $base, 'base', 'candidate') AS side,
-    metric,
-    status,
+    {
+      'agent_name': agent_name,
+      'run_mode': run_mode,
+      'task_id': task_id,
+      'side': if(release = $base, 'base', 'candidate')
+    } AS key,
     sample_weight * 1152921504606846976 AS unit,
-    (unit * numerator)::HUGEINT AS numerator,
-    (unit * denominator)::HUGEINT AS denominator,
-    (unit * value)::HUGEINT AS weighted,
-    if(value IS NULL, NULL, unit)::HUGEINT AS weight
-  FROM scores
+    * EXCLUDE (
+      trajectory_id, task_id, task_category, release, agent_name, run_mode, sample_weight, date,
+      scorer_version, task_hash, specification_hash, input_hash, step_efficiency, step_ratio
+    )
+  FROM trajectory_scores
   WHERE task_id IS NOT NULL
+),
+
+observed AS (
+  SELECT
+    {
+      'agent_name': agent_name,
+      'run_mode': run_mode,
+      'task_id': task_id,
+      'side': if(release = $base, 'base', 'candidate')
+    } AS key,
+    sample_weight * 1152921504606846976 AS unit,
+    step_efficiency,
+    step_ratio
+  FROM observed_step_scores
+  WHERE task_id IS NOT NULL
+),
+
+stored_sums AS (
+  SELECT
+    key,
+    struct_pack(
+      numerator := sum((unit * COLUMNS(* EXCLUDE (key, unit)).numerator)::HUGEINT),
+      denominator := sum((unit * COLUMNS(* EXCLUDE (key, unit)).denominator)::HUGEINT),
+      weighted := sum((unit * COLUMNS(* EXCLUDE (key, unit)).value)::HUGEINT),
+      weight := sum(if(COLUMNS(* EXCLUDE (key, unit)).value IS NULL, NULL, unit)::HUGEINT),
+      scored := count(COLUMNS(* EXCLUDE (key, unit)).value),
+      errors := count_if(COLUMNS(* EXCLUDE (key, unit)).status = 'error'),
+      runs := count(COLUMNS(* EXCLUDE (key, unit)).status)
+    )
+  FROM stored
+  GROUP BY key
+),
+
+observed_sums AS (
+  SELECT
+    key,
+    struct_pack(
+      numerator := sum((unit * COLUMNS(* EXCLUDE (key, unit)).numerator)::HUGEINT),
+      denominator := sum((unit * COLUMNS(* EXCLUDE (key, unit)).denominator)::HUGEINT),
+      weighted := sum((unit * COLUMNS(* EXCLUDE (key, unit)).value)::HUGEINT),
+      weight := sum(if(COLUMNS(* EXCLUDE (key, unit)).value IS NULL, NULL, unit)::HUGEINT),
+      scored := count(COLUMNS(* EXCLUDE (key, unit)).value),
+      errors := count_if(COLUMNS(* EXCLUDE (key, unit)).status = 'error'),
+      runs := count(COLUMNS(* EXCLUDE (key, unit)).status)
+    )
+  FROM observed
+  GROUP BY key
+),
+
+by_metric AS (
+  FROM stored_sums
+  UNPIVOT (added FOR metric IN (COLUMNS(* EXCLUDE (key))))
+  UNION ALL BY NAME
+  FROM observed_sums
+  UNPIVOT (added FOR metric IN (step_efficiency, step_ratio))
 ),
 
 side_sums AS (
   SELECT
-    agent_name,
-    run_mode,
-    task_id,
-    side,
+    key.agent_name,
+    key.run_mode,
+    key.task_id,
+    key.side,
     metric,
-    sum(numerator)::DOUBLE / 1152921504606846976 AS numerator,
-    sum(denominator)::DOUBLE / 1152921504606846976 AS denominator,
-    sum(weighted)::DOUBLE / sum(weight)::DOUBLE AS mean,
-    count_if(status = 'scored') AS scored,
-    count_if(status = 'error') AS errors,
-    count(*) AS runs
-  FROM parts
-  GROUP BY agent_name, run_mode, task_id, side, metric
+    added.numerator::DOUBLE / 1152921504606846976 AS numerator,
+    added.denominator::DOUBLE / 1152921504606846976 AS denominator,
+    added.weighted::DOUBLE / added.weight::DOUBLE AS mean,
+    added.scored,
+    added.errors,
+    added.runs
+  FROM by_metric
+  WHERE added.runs > 0
 )
 
 SELECT

@@ -4,8 +4,8 @@
 -- is added up here, without an interval. Source: docs/metrics.md, section 3.1.
 --
 -- Reads:
+--   observed_step_scores
 --   release_scores
---   scores
 -- Columns:
 --   release          VARCHAR    One row for each release, agent_name, run_mode and metric.
 --   agent_name       VARCHAR    NULL if the trace names none.
@@ -24,19 +24,23 @@
 --   flags            VARCHAR[]  insufficient_sample, ...; empty if there is nothing to say.
 -- Order:
 --   agent_name, run_mode, release, metric
-WITH at_read AS (
+WITH step_scores AS (
+  FROM observed_step_scores
+  UNPIVOT (score FOR metric IN (step_efficiency, step_ratio))
+),
+
+at_read AS (
   SELECT
     release,
     agent_name,
     run_mode,
     metric,
-    sum(sample_weight * numerator ORDER BY trajectory_id) AS numerator,
-    sum(sample_weight * denominator ORDER BY trajectory_id) AS denominator,
-    count(*) FILTER (WHERE status = 'scored') AS scored,
-    count(*) FILTER (WHERE status = 'not_applicable') AS not_applicable,
-    count(*) FILTER (WHERE status = 'error') AS error
-  FROM scores
-  WHERE metric IN ('step_efficiency', 'step_ratio')
+    sum(sample_weight * score.numerator ORDER BY trajectory_id) AS numerator,
+    sum(sample_weight * score.denominator ORDER BY trajectory_id) AS denominator,
+    count(*) FILTER (WHERE score.status = 'scored') AS scored,
+    count(*) FILTER (WHERE score.status = 'not_applicable') AS not_applicable,
+    count(*) FILTER (WHERE score.status = 'error') AS error
+  FROM step_scores
   GROUP BY release, agent_name, run_mode, metric
 ),
 
