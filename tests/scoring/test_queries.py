@@ -180,8 +180,11 @@ EMPTY = {
     *("repeated_results", "waiting_runs", "called_agents", "attempts_with_unrecorded_calls"),
     *("server_tools", "continued_runs", "verdict_readings", "verdict_reasons"),
     *("wrong_arguments", "wrong_values"),
+    *("reworded_loops", "answer_claims", "claim_names", "claimable_sub_goals"),
+    "off_plan_destructions",
 }
 """Queries that find nothing in these two runs: both ended, no error led to others, they answered
 nothing, saw no results but the tools' own, made no call that was not recorded, nobody judged them
 or said that they succeeded, their graphs have no fault, a call that was repeated returned the
-same, and no argument differs from one that is expected."""
+same, no argument differs from one that is expected, none asked again in other words, no answer
+could claim what was not done, and nothing was destroyed off the plan."""

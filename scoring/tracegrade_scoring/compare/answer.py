@@ -177,10 +177,20 @@ def findings(comparison: Comparison, new: str, level: float) -> Iterator[RunEvid
             "sub-goals that runs complete, not only at how they end"
         )
     if comparison.trade_off:
-        sure = all(comparison.metrics[axis].direction for axis in ("tsa", "pq"))
-        chance = "" if sure else "; either may be chance"
-        yield RunEvidence(f"Trade-off: {new} {TRADE_OFFS[comparison.trade_off]}{chance}")
+        yield RunEvidence(
+            f"Trade-off: {new} {TRADE_OFFS[comparison.trade_off]}{_unsure_axes(comparison)}"
+        )
     yield from _fallen_tasks(comparison)
+
+
+def _unsure_axes(comparison: Comparison) -> str:
+    """Return which sides of a trade-off may be chance."""
+    unsure = [
+        words.AXES[axis].lower() for axis in ("tsa", "pq") if not comparison.metrics[axis].direction
+    ]
+    if not unsure:
+        return ""
+    return "; both may be chance" if len(unsure) == 2 else f"; {unsure[0]} may be chance"
 
 
 def _corrected_evidence(

@@ -8,7 +8,7 @@
 -- Reads:
 --   calls
 -- Needs:
---   calls WHERE own_index >= 2
+--   calls WHERE own_index >= 1
 -- Columns:
 --   attempt_id     INTEGER  The root trajectory.
 --   trajectory_id  INTEGER  The trajectory that made both calls.
