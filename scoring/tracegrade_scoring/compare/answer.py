@@ -186,7 +186,9 @@ def findings(comparison: Comparison, new: str, level: float) -> Iterator[RunEvid
 def _unsure_axes(comparison: Comparison) -> str:
     """Return which sides of a trade-off may be chance."""
     unsure = [
-        words.AXES[axis].lower() for axis in ("tsa", "pq") if not comparison.metrics[axis].direction
+        words.AXES[axis].lower()
+        for axis in ("tsa", "pq")
+        if not comparison.metrics[axis].direction
     ]
     if not unsure:
         return ""
