@@ -178,9 +178,9 @@ def test_failure_that_no_status_tells_is_marked(
 
 
 HEADLINES = [
-    (0.0, "Failed: looped: look 3 times; never called pay"),
-    (1.0, "Succeeded, though looped: look 3 times; never called pay"),
-    (None, "Not known whether it succeeded: looped: look 3 times; never called pay"),
+    (0.0, "Failed: called look 3 times; never called pay"),
+    (1.0, "Succeeded, though called look 3 times; never called pay"),
+    (None, "Not known whether it succeeded: called look 3 times; never called pay"),
 ]
 
 
@@ -193,7 +193,7 @@ def test_headline_is_the_first_two_reasons_of_different_kinds(
     tables.scored(run, None)
     tables.score(run, "success", success)
     reasons = [
-        ("loop", "looped: look 3 times"), ("loop", "looped: peek 3 times"),
+        ("loop", "called look 3 times"), ("loop", "called peek 3 times"),
         ("never_called", "never called pay"), ("no_answer", "ended without an answer"),
     ]  # fmt: skip
     for rank, (kind, sentence) in enumerate(reasons, 1):

@@ -116,7 +116,7 @@ CASES: list[tuple[Case, list[tuple[str, str | None, str]]]] = [
     ),
     (
         failed("{}", picks("look", "look", "look", result="x")),
-        [("loop", "look", "looped: look 3 times with the same arguments and result")],
+        [("loop", "look", "called look 3 times with the same arguments and result")],
     ),
     (
         failed("{}", [failing(0, "pay", result='{"error": "no such\\norder"}')]),

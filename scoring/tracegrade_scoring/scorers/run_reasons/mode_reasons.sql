@@ -45,7 +45,7 @@ SELECT
     AS place,
   kind,
   if(kind IN ('loop', 'cascade'), tool_name, NULL) AS object,
-  concat(if(kind = 'loop', 'looped: ', ''), replace(detail, '`', '')) AS sentence,
+  concat(if(kind = 'loop', 'called ', ''), replace(detail, '`', '')) AS sentence,
   step_trajectory_id,
   step_index,
   span_id,
