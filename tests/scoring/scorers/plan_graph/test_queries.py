@@ -8,6 +8,7 @@ import pytest
 from tests.headers import bare, columns_of, header, relations_read
 from tests.scoring.build import call, connection, prepared, specification, trajectory
 
+from tracegrade_scoring.relations import create_macro
 from tracegrade_scoring.scorers import plan_graph, replanning
 from tracegrade_scoring.sql import QUERIES as ALL
 
@@ -39,6 +40,7 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
         prepared(con, specification(SUPPORT))
         plan_graph.score(con)
         replanning.score(con)
+        create_macro(con, "reason_text")
         yield con
 
 
