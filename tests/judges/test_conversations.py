@@ -60,7 +60,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_one_wrong_turn_fails_a_conversation(
     imported: Path, tmp_path: Path, server: ModelServer
 ) -> None:
-    """Two of three pass; reliability and tier are the paper's."""
+    """Two of three pass; reliability is the paper's, and so few runs have no tier."""
     lake = Lake.open(shutil.copytree(imported / "lake", tmp_path / "lake"))
     judges = judge_file(tmp_path, asks="success", reference="task", rubric="agentic")
     server.rule = recorded
@@ -82,7 +82,6 @@ def test_one_wrong_turn_fails_a_conversation(
         if (each["k"], each["estimator"]) == (5, "pooled")
     )
     assert (round(fifth["pass_at_k"], 3), round(fifth["pass_hat_k"], 3)) == (0.996, 0.132)
-    assert "Not ready" in reported.stdout
 
 
 def obedient(request: Json, number: int = 0) -> Reply:
