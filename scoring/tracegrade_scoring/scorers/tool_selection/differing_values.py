@@ -51,6 +51,10 @@ class _Number(str):
     """A number as it is written, so that none is changed by reading it."""
 
 
+_ABSENT: Final = object()
+"""Stands where the other side has a value and this one has none."""
+
+
 def compare_values(con: duckdb.DuckDBPyConnection) -> None:
     """Create `differing_values`, one row for each row of `wrong_values`.
 
@@ -69,8 +73,9 @@ def compare_values(con: duckdb.DuckDBPyConnection) -> None:
 def differing_values(sent: str, expected: str) -> list[DifferingValue]:
     """Return the first `MOST` values that differ, in the order of their paths.
 
-    Lists are compared place by place. Where one side has an object or a list and the other does
-    not, each value in it differs. Values that are nested too deeply are compared as one.
+    Lists are compared place by place. Where only one side has an object or a list, or one of them
+    is empty, they are compared as a whole, and so are values that are nested too deeply. Of an
+    object or a list that has no counterpart at all, each value in it differs.
 
     Args:
         sent: Canonical JSON.
@@ -78,26 +83,50 @@ def differing_values(sent: str, expected: str) -> list[DifferingValue]:
     """
     if is_too_deep(sent) or is_too_deep(expected):
         return [DifferingValue("", sent, expected)]
-    made, wanted = _leaves(sent), _leaves(expected)
-    paths = sorted(made.keys() | wanted.keys())
-    found = (DifferingValue(path, made.get(path), wanted.get(path)) for path in paths)
-    return [each for each in found if each.sent != each.expected][:MOST]
+    found = _differences(_read(sent), _read(expected), "")
+    return sorted(found, key=lambda each: each.path)[:MOST]
 
 
-def _leaves(text: str) -> dict[str, str]:
-    return dict(_walk(json.loads(text, parse_float=_Number, parse_int=_Number), ""))
+def _read(text: str) -> Any:
+    return json.loads(text, parse_float=_Number, parse_int=_Number)
 
 
-def _walk(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the path and JSON of each value inside that has none inside itself."""
-    if isinstance(value, dict) and value:
-        for name, part in value.items():
-            key = name if _NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
-            yield from _walk(part, f"{path}.{key}")
-    elif isinstance(value, list) and value:
-        for place, part in enumerate(value):
-            yield from _walk(part, f"{path}[{place}]")
-    elif isinstance(value, _Number):
-        yield path, str(value)
-    else:
-        yield path, json.dumps(value, ensure_ascii=False)
+def _differences(sent: Any, expected: Any, path: str) -> Iterator[DifferingValue]:
+    """Yield the values inside two values that differ; `_ABSENT` is one that is not there."""
+    made, wanted = _parts(sent), _parts(expected)
+    if made and wanted and type(sent) is type(expected):
+        for key in made.keys() | wanted.keys():
+            yield from _differences(made.get(key, _ABSENT), wanted.get(key, _ABSENT), path + key)
+    elif sent is _ABSENT and wanted:
+        for key, part in wanted.items():
+            yield from _differences(_ABSENT, part, path + key)
+    elif expected is _ABSENT and made:
+        for key, part in made.items():
+            yield from _differences(part, _ABSENT, path + key)
+    elif (found := DifferingValue(path, _json(sent), _json(expected))).sent != found.expected:
+        yield found
+
+
+def _parts(value: Any) -> dict[str, Any]:
+    """Return what stands in an object or a list, by what its path ends with; else nothing."""
+    if isinstance(value, dict):
+        return {f".{_key(name)}": part for name, part in value.items()}
+    if isinstance(value, list):
+        return {f"[{place}]": part for place, part in enumerate(value)}
+    return {}
+
+
+def _key(name: str) -> str:
+    return name if _NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _json(value: Any) -> str | None:
+    """Return the canonical JSON of a value, in which numbers are as they were written."""
+    if value is _ABSENT:
+        return None
+    if isinstance(value, dict):
+        parts = (f"{json.dumps(k, ensure_ascii=False)}:{_json(v)}" for k, v in value.items())
+        return f"{{{','.join(parts)}}}"
+    if isinstance(value, list):
+        return f"[{','.join(str(_json(part)) for part in value)}]"
+    return str(value) if isinstance(value, _Number) else json.dumps(value, ensure_ascii=False)
