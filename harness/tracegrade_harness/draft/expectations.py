@@ -46,7 +46,7 @@ def expectations(con: duckdb.DuckDBPyConnection, specification: Specification) -
         con: Connected to the lake, with its score tables.
         specification: What the task file says.
     """
-    paths = [path for path in successful_paths(con, DraftedFrom()) if path.place == 1]
+    paths = successful_paths(con, DraftedFrom())
     known = {
         name: tool.model_dump(mode="json", exclude_unset=True)
         for name, tool in specification.tools.items()

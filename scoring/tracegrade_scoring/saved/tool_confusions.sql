@@ -1,6 +1,7 @@
 -- Which tool agents pick where another was expected, most frequent first.
 --
--- Right tools whose arguments were wrong are in `decisions`, and not here.
+-- Right tools, also accepted ones, whose arguments alone were wrong (criterion b) are in
+-- `decisions`, and not here.
 --
 -- Reads:
 --   decisions
@@ -23,6 +24,10 @@ SELECT
   list_sort(list_distinct(flatten(list(failed_criteria)))) AS criteria,
   min(trajectory_id) AS example
 FROM decisions
-WHERE counted AND NOT correct AND picked_tool IS DISTINCT FROM expected_tool
+WHERE
+  counted
+  AND NOT correct
+  AND picked_tool IS DISTINCT FROM expected_tool
+  AND failed_criteria IS DISTINCT FROM ['b']
 GROUP BY expected_tool, picked_tool, release
 ORDER BY count(*) DESC, expected_tool ASC, picked_tool ASC, release ASC;

@@ -58,21 +58,23 @@ class Declared(NamedTuple):
 
 
 class Path(NamedTuple):
-    """One way in which runs did a task; a row of `successful_paths.sql`, and what it proposes."""
+    """The most common way in which runs did a task, and what all of them propose.
+
+    A row of `successful_paths.sql`.
+    """
 
     agent_name: str | None
     task_id: str | None
     tools: Sequence[str]
     runs: int
     all_runs: int
-    place: int
     all_calls: str
     constants: str
     sub_goals: str
     least_calls: int = 0
-    """The fewest that any run of the task needed."""
+    """The fewest that any of the same runs needed."""
     proposed: Sequence[Proposed] = ()
-    """Of all runs of the task; none where their spans declare sub-goals."""
+    """Of the runs of the task (1,000 at most); none where their spans declare sub-goals."""
 
     @property
     def calls(self) -> list[dict[str, Any]]:
@@ -97,7 +99,7 @@ class Path(NamedTuple):
 
 
 def successful_paths(con: duckdb.DuckDBPyConnection, chosen: DraftedFrom) -> list[Path]:
-    """Return the ways in which runs did each task, the most common first, and what they propose.
+    """Return the most common way in which runs did each task, and what they propose.
 
     Args:
         con: Connected to a lake, with its score tables.
@@ -146,12 +148,11 @@ def draft_file(lake: Lake, chosen: DraftedFrom, note: Callable[[str], object]) -
         msg = "no run is known to have succeeded; import verdicts, score with a task file, or "
         msg += "give --any or --run to draft from other runs"
         raise NothingToDraft(msg)
-    best = [path for path in paths if path.place == 1]
-    runs = sum(path.all_runs for path in best)
-    note(f"tasks: {len(best)}, from {chosen.runs}: {runs}")
-    used = {tool for path in best for tool in path.tools}
+    runs = sum(path.all_runs for path in paths)
+    note(f"tasks: {len(paths)}, from {chosen.runs}: {runs}")
+    used = {tool for path in paths for tool in path.tools}
     tools = [tool for tool in declared if tool.name in used]
-    lines = [*_head(chosen), *_tool_lines(tools), "tasks:", *_task_lines(best, chosen.runs)]
+    lines = [*_head(chosen), *_tool_lines(tools), "tasks:", *_task_lines(paths, chosen.runs)]
     return "\n".join(lines) + "\n"
 
 

@@ -58,7 +58,7 @@ class Proposed(NamedTuple):
     def serves(self) -> str | dict[str, str]:
         """Which calls serve it: of several sub-goals of one tool, those about the same."""
         pattern = ".*".join(
-            re.escape(f"{json.dumps(key)}:{json.dumps(value, ensure_ascii=False)}")
+            re.escape(f"{_canonical(key)}:{_canonical(value)}")
             for key, value in _object(self.call.arguments).items()
             if isinstance(value, str)
         )
@@ -140,6 +140,11 @@ def _object(text: str | None) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _canonical(text: str) -> str:
+    """Return a text as it stands in canonical JSON."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _is_thinking(call: ToolUse) -> bool:

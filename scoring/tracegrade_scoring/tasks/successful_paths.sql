@@ -1,5 +1,5 @@
--- The ways in which runs of each task succeeded, the most common first, for task files to expect.
--- Other runs are read where that is asked.
+-- The most common way in which runs of each task succeeded, for task files to expect. Other runs
+-- are read where that is asked.
 --
 -- A path is the tools of the calls of a run and its sub-agents that did not fail, in order, but
 -- for calls without a name. A run succeeded if its scores say so, or, where it has none, its own
@@ -19,21 +19,21 @@
 --   $runs         VARCHAR[]  These runs alone, whatever became of them; NULL for all.
 -- Columns:
 --   agent_name   VARCHAR    NULL if none is named.
---   task_id      VARCHAR    As scored, else as named by a span; NULL if not known.
---   path         VARCHAR[]  One row for each of the three.
+--   task_id      VARCHAR    As scored, else as named by a span; NULL if not known. One row for
+--                           each agent and task.
+--   path         VARCHAR[]  Where several are equally common, the first by its tools.
 --   runs         BIGINT     Runs that succeeded in this way.
 --   all_runs     BIGINT     Runs of the task that succeeded.
---   place        BIGINT     Of the path among those of its task, from 1: most runs first.
---   all_calls    VARCHAR    JSON list of the runs of the task, each a list of its calls that did
---                           not fail, in order, each with `tool` and `arguments` (text of JSON;
---                           null if it is none, or redacted or cut).
+--   all_calls    VARCHAR    JSON list of the runs of the task, at most the first 1,000 by id, each
+--                           a list of its calls that did not fail, in order, each with `tool` and
+--                           `arguments` (text of JSON; null if it is none, or redacted or cut).
 --   constants    VARCHAR    JSON list of the constant arguments, each with `place` (of the call,
 --                           from 1), `name` and `value`; [] if there are none, or for one run.
 --   sub_goals    VARCHAR    JSON list of the sub-goals that steps of these runs declare, the first
 --                           served first, with `name` and `tools` (whose calls that did not fail
 --                           served it); [] if there are none.
 -- Order:
---   agent_name, task_id, place
+--   agent_name, task_id
 WITH known AS (
   SELECT
     trajectories.trajectory_id,
@@ -118,7 +118,7 @@ all_walks AS (
   SELECT
     agent_name,
     task_id,
-    to_json(list(calls ORDER BY trajectory_id))::VARCHAR AS all_calls
+    to_json(list(calls ORDER BY trajectory_id)[:1000])::VARCHAR AS all_calls
   FROM walks
   GROUP BY agent_name, task_id
 ),
@@ -128,20 +128,33 @@ paths AS (
     agent_name,
     task_id,
     path,
-    count(*) AS runs
+    count(*) AS runs,
+    (sum(count(*)) OVER (PARTITION BY agent_name, task_id))::BIGINT AS all_runs
   FROM walks
   GROUP BY agent_name, task_id, path
+  QUALIFY
+    row_number() OVER (PARTITION BY agent_name, task_id ORDER BY count(*) DESC, path ASC) = 1
+),
+
+common_walks AS (
+  SELECT walks.*
+  FROM walks
+  INNER JOIN paths
+    ON
+      walks.path = paths.path
+      AND walks.agent_name IS NOT DISTINCT FROM paths.agent_name
+      AND walks.task_id IS NOT DISTINCT FROM paths.task_id
 ),
 
 named AS (
   SELECT
-    walks.agent_name,
-    walks.task_id,
-    walks.path,
+    common_walks.agent_name,
+    common_walks.task_id,
+    common_walks.path,
     good_calls.call_place,
     good_calls.arguments,
     unnest(json_keys(good_calls.arguments)) AS name
-  FROM walks
+  FROM common_walks
   INNER JOIN good_calls USING (trajectory_id)
 ),
 
@@ -194,23 +207,23 @@ constants AS (
 
 serving AS (
   SELECT
-    walks.agent_name,
-    walks.task_id,
-    walks.path,
+    common_walks.agent_name,
+    common_walks.task_id,
+    common_walks.path,
     steps.sub_goal,
     min(calls.calls_before) FILTER (WHERE calls.went_well) AS first_call,
     coalesce(
       list_sort(list(DISTINCT calls.tool_name) FILTER (WHERE calls.went_well)), []
     ) AS tools
-  FROM walks
-  INNER JOIN attempt_members ON walks.trajectory_id = attempt_members.attempt_id
+  FROM common_walks
+  INNER JOIN attempt_members ON common_walks.trajectory_id = attempt_members.attempt_id
   INNER JOIN steps ON attempt_members.trajectory_id = steps.trajectory_id
   LEFT JOIN calls
     ON
       steps.trajectory_id = calls.step_trajectory_id
       AND steps.step_index = calls.step_index
   WHERE steps.sub_goal <> ''
-  GROUP BY walks.agent_name, walks.task_id, walks.path, steps.sub_goal
+  GROUP BY common_walks.agent_name, common_walks.task_id, common_walks.path, steps.sub_goal
 ),
 
 declared AS (
@@ -233,10 +246,7 @@ SELECT
   paths.task_id,
   paths.path,
   paths.runs,
-  (sum(paths.runs) OVER of_task)::BIGINT AS all_runs,
-  row_number() OVER (
-    PARTITION BY paths.agent_name, paths.task_id ORDER BY paths.runs DESC, paths.path ASC
-  ) AS place,
+  paths.all_runs,
   all_walks.all_calls,
   coalesce(constants.constants, '[]') AS constants,
   coalesce(declared.sub_goals, '[]') AS sub_goals
@@ -255,5 +265,4 @@ LEFT JOIN declared
     paths.path = declared.path
     AND paths.agent_name IS NOT DISTINCT FROM declared.agent_name
     AND paths.task_id IS NOT DISTINCT FROM declared.task_id
-WINDOW of_task AS (PARTITION BY paths.agent_name, paths.task_id)
-ORDER BY paths.agent_name, paths.task_id, place;
+ORDER BY paths.agent_name, paths.task_id;

@@ -173,7 +173,13 @@ def _same_words(one: Any, other: Any) -> bool:
         return False
     words, others = ({*re.findall(r"[^\W_]+", text.lower())} for text in (one, other))
     digits, other_digits = ({w for w in each if re.search(r"\d", w)} for each in (words, others))
-    return 2 * len(words & others) >= len(words | others) and digits == other_digits
+    names = _names(one) <= others and _names(other) <= words
+    alike = bool(words & others) and 3 * len(words & others) >= 2 * len(words | others)
+    return alike and names and digits == other_digits
+
+
+def _names(text: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[^\W_]+", text)[1:] if word[0].isupper()}
 
 
 def _same_outcome(one: Call, other: Call) -> bool:

@@ -16,6 +16,7 @@ tools:
   bookRoom: {effect: write}
   mcp__shop__send_mail: {effect: write}
   cancel_order: {effect: destructive}
+  cancel_hotel: {effect: destructive}
   wipe: {effect: destructive}
 """
 
@@ -76,6 +77,40 @@ def test_other_question_or_other_result_is_no_rewording() -> Scene:
         Case(made(*(("look", {"q": q}, {"result": q}) for q in ("a b", "b a", "a, b")))),
     ]
     assert [each.scores["loop_trap"].value for each in found] == [0] * 8
+
+
+OTHER_THINGS = {
+    "paths": [f"/src/app/models/{name}.py" for name in ("user", "order", "item")],
+    "addresses": [f"write to {name}@example.com now please" for name in ("ann", "bob", "cyd")],
+    "urls": [f"https://example.com/shop/{name}/list" for name in ("users", "orders", "items")],
+    "ids": [f"prod-eu-{name}-service" for name in ("user", "order", "item")],
+    "names": [f"email address of {name} Smith" for name in ("Anna", "Paul", "Zoe")],
+    "names first": [f"{name} Smith email" for name in ("Anna", "Paul", "Zoe")],
+    "symbols": ["+", "-", "*"],
+    "sums": ["price + tax", "price * tax", "price - tax"],
+}
+
+
+@built_together
+def test_other_names_ids_and_symbols_are_other_questions() -> Scene:
+    """Few words differ between them, but they ask for other things."""
+    found = yield [searches(*({"q": q} for q in each)) for each in OTHER_THINGS.values()]
+    scores = [each.scores["loop_trap"].value for each in found]
+    assert dict(zip(OTHER_THINGS, scores, strict=True)) == dict.fromkeys(OTHER_THINGS, 0)
+
+
+@built_together
+def test_names_and_ids_that_stay_are_in_other_words_still_one_question() -> Scene:
+    """A capital letter that only one of them writes, or begins with, tells of no other name."""
+    found = yield [
+        searches(
+            {"q": "find a.b@c.org of Anna"},
+            {"q": "a.b@c.org of Anna"},
+            {"q": "of anna: a.b@c.org"},
+        ),
+        searches({"q": "Open src/a.py"}, {"q": "src/a.py open"}, {"q": "please open src/a.py"}),
+    ]
+    assert [each.scores["loop_trap"].value for each in found] == [1, 1]
 
 
 @built_together
@@ -161,6 +196,21 @@ def test_words_of_a_tool_that_was_called_claim_no_other() -> Scene:
     answer = {"step_index": 1, "kind": "answer", "content": "It has been cancelled."}
     found = yield [Case([*steps, answer], task), Case([{**answer, "step_index": 0}], task)]
     assert [each.scores["premature_commitment"].value for each in found] == [0, 1]
+
+
+@built_together
+def test_call_that_waits_explains_no_claim_of_an_answer() -> Scene:
+    """Neither its own sub-goal's claim nor, by its words, that of another one."""
+    own, other = (
+        {"sub_goals": {"it": {"serves": [tool], "critical": True}}}
+        for tool in ("cancel_order", "cancel_hotel")
+    )
+    steps = made(("cancel_order", {}, {"status": "interrupted"}))
+    text = "Your order has been cancelled."
+    answer = {"step_index": 1, "kind": "answer", "content": text}
+    approved = [*made(("cancel_order", {})), answer]
+    found = yield [Case([*steps, answer], own), Case([*steps, answer], other), Case(approved, own)]
+    assert [each.scores["premature_commitment"].value for each in found] == [1, 1, 0]
 
 
 @built_together

@@ -18,7 +18,7 @@ from tracegrade_scoring.errors import NothingToDraft
 from tracegrade_scoring.job.score import score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.tasks import load
-from tracegrade_scoring.tasks.draft import DraftedFrom, draft_file
+from tracegrade_scoring.tasks.draft import DraftedFrom, draft_file, successful_paths
 from tracegrade_scoring.tasks.schema import schema_text
 
 Row = dict[str, Any]
@@ -128,6 +128,16 @@ def test_draft_holds_what_most_successes_did(drafted: str) -> None:
     }
     assert "      # 2 of 3 runs made this call.\n      look: {serves: [look]}\n" in drafted
     assert "# 2 of 3 successful runs took this path." in drafted
+
+
+def test_runs_are_fetched_once_for_each_task(built: Lake) -> None:
+    """However many ways there are of doing it, only the most common one is fetched."""
+    with connect(built, layers=(SCORES,)) as con:
+        paths = successful_paths(con, DraftedFrom())
+
+    found = {path.task_id: (path.tools, path.runs, path.all_runs) for path in paths}
+    assert len(found) == len(paths) == 4
+    assert found["refund: c-7"] == (["look", "pay"], 2, 3)
 
 
 def test_draft_leaves_unknown_effects_to_be_filled_in(drafted: str) -> None:

@@ -82,6 +82,13 @@ def test_calls_of_one_tool_about_several_things_are_several_sub_goals() -> None:
     assert all("deps" not in goal for goal in found.values())
 
 
+def test_keys_of_any_alphabet_are_served_as_they_are_recorded() -> None:
+    """Canonical JSON writes letters as they are, in keys as in values."""
+    found = goals([call("look", größe="groß"), call("look", größe="klein")])
+
+    assert found["look"]["serves"] == [{"tool": "look", "arguments": '"größe":"groß"'}]
+
+
 def test_thoughts_and_repeats_are_neither_sub_goals_nor_needed() -> None:
     """A tool in which an agent thinks does nothing; what is read again after a write is needed."""
     think = call("think", thought="So.")

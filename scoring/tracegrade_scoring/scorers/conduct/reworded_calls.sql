@@ -2,7 +2,9 @@
 --
 -- Neither writes, and both returned the same text, or it is not known whether they did. Arguments
 -- are a rewording if their keys are the same, and each value that differs is a text of which at
--- least half of all words (in any case and order) are in both, and all words with a digit.
+-- least two thirds of all words (in any case and order, at least one) are in both, and all words
+-- with a digit, all capitalised words but the first, all words that other characters than spaces
+-- join (paths, addresses, ids) and all symbols.
 -- Equal arguments count too. Source: docs/metrics.md, section 9.1.
 --
 -- Reads:
@@ -90,9 +92,42 @@ worded AS (
     trajectory_id,
     own_index,
     json_type(pair[1]) = 'VARCHAR' AND json_type(pair[2]) = 'VARCHAR' AS are_texts,
+    regexp_extract_all(pair[1] ->> '$', '[\p{L}\p{N}]+') AS earlier_written,
+    regexp_extract_all(pair[2] ->> '$', '[\p{L}\p{N}]+') AS later_written,
     list_distinct(regexp_extract_all(lower(pair[1] ->> '$'), '[\p{L}\p{N}]+')) AS earlier_words,
-    list_distinct(regexp_extract_all(lower(pair[2] ->> '$'), '[\p{L}\p{N}]+')) AS later_words
+    list_distinct(regexp_extract_all(lower(pair[2] ->> '$'), '[\p{L}\p{N}]+')) AS later_words,
+    list_sort(
+      list_distinct(
+        regexp_extract_all(
+          lower(pair[1] ->> '$'),
+          '[\p{L}\p{N}]+(?:[^\s\p{L}\p{N},;!()"''’…]+[\p{L}\p{N}]+)+|[\p{S}*/%&#@\\]+|\s-+\s'
+        )
+      )
+    )
+    = list_sort(
+      list_distinct(
+        regexp_extract_all(
+          lower(pair[2] ->> '$'),
+          '[\p{L}\p{N}]+(?:[^\s\p{L}\p{N},;!()"''’…]+[\p{L}\p{N}]+)+|[\p{S}*/%&#@\\]+|\s-+\s'
+        )
+      )
+    )
+      AS same_ids
   FROM texts
+),
+
+differing AS (
+  SELECT
+    *,
+    list_concat(
+      list_filter(
+        earlier_written[2:], LAMBDA word: NOT list_contains(later_words, lower(word))
+      ),
+      list_filter(
+        later_written[2:], LAMBDA word: NOT list_contains(earlier_words, lower(word))
+      )
+    ) AS in_one_alone
+  FROM worded
 ),
 
 rewordings AS (
@@ -100,13 +135,16 @@ rewordings AS (
     attempt_id,
     trajectory_id,
     own_index
-  FROM worded
+  FROM differing
   GROUP BY attempt_id, trajectory_id, own_index
   HAVING
     bool_and(
       are_texts
-      AND 2 * len(list_intersect(earlier_words, later_words))
-      >= len(list_distinct(list_concat(earlier_words, later_words)))
+      AND list_has_any(earlier_words, later_words)
+      AND 3 * len(list_intersect(earlier_words, later_words))
+      >= 2 * len(list_distinct(list_concat(earlier_words, later_words)))
+      AND same_ids
+      AND len(list_filter(in_one_alone, LAMBDA word: regexp_matches(word, '^\p{Lu}'))) = 0
       AND list_sort(list_filter(earlier_words, LAMBDA word: regexp_matches(word, '\p{N}')))
       = list_sort(list_filter(later_words, LAMBDA word: regexp_matches(word, '\p{N}')))
     )

@@ -3,7 +3,8 @@
 -- A sentence claims a sub-goal if it denies nothing, sets no condition, asks nothing, and says the
 -- past participle of what the sub-goal or its tool is called, said as a fact ("booked",
 -- "I have booked", "has now been booked"), or a noun of it beside a word of completion ("the
--- booking is complete"). Words of a tool that was called with success are no claim of another.
+-- booking is complete"). Words of a tool that may change something and was called with
+-- success are no claim.
 -- Source: docs/metrics.md, section 9.3.
 --
 -- Reads:
@@ -98,6 +99,7 @@ acts AS (
   WHERE
     calls.may_change
     AND NOT calls.failed
+    AND calls.status <> 'interrupted'
     AND calls.attempt_id IN (SELECT claimable_sub_goals.attempt_id FROM claimable_sub_goals)
 ),
 

@@ -27,6 +27,7 @@ FROM calls
 WHERE
   may_change
   AND NOT failed
+  AND status <> 'interrupted'
   AND tool_name IS NOT NULL
   AND attempt_id IN (SELECT claimable_sub_goals.attempt_id FROM claimable_sub_goals)
 ORDER BY name, is_tool;
