@@ -11,6 +11,7 @@
 -- Columns:
 --   attempt_id  INTEGER  One row for each verdict.
 --   sub_goal    VARCHAR  '' where it is about the attempt.
+--   judged_by   VARCHAR  The word before the first colon of its source; '' if nobody is named.
 --   rank        VARCHAR  verifier | evaluation | judge.
 --   success     BOOLEAN  NULL if it could not tell.
 --   source      VARCHAR  Who judged; a person's begins with `human:`. NULL if nobody is named.
@@ -21,9 +22,10 @@
 SELECT
   trajectory_id AS attempt_id,
   if(subject = 'success', '', sub_goal) AS sub_goal,
+  split_part(coalesce(source, ''), ':', 1) AS judged_by,
   CASE
     WHEN source = 'gen_ai.evaluation.result' THEN 'evaluation'
-    WHEN split_part(coalesce(source, ''), ':', 1) = 'judge' THEN 'judge'
+    WHEN judged_by = 'judge' THEN 'judge'
     ELSE 'verifier'
   END AS rank,
   CASE

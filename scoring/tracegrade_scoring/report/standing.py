@@ -13,8 +13,9 @@ class Standing(NamedTuple):
     runs: int
     """All of them."""
     crashed: int
+    """Scored, and ended in an error."""
     unfinished: int
-    """Scored, ended in an error, or without an end."""
+    """Scored, but no end has come of them."""
     interrupted: int
     """Ended waiting for somebody."""
     resumed: int

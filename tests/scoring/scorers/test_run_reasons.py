@@ -134,7 +134,7 @@ CASES: list[tuple[Case, list[tuple[str, str | None, str]]]] = [
     ),
     (
         failed("{}", [call("t1", 0, "pay", status="not_executed", result="no", offered=True)]),
-        [("denied", "pay", "was refused pay: no")],
+        [("denied", "pay", "the call of pay was not executed: no")],
     ),
     (
         failed(GOALS, [call("t1", 0, "look"), failing(1, "pay")]),
@@ -157,7 +157,19 @@ CASES: list[tuple[Case, list[tuple[str, str | None, str]]]] = [
     ),
     (
         failed("{}", [call("t1", 0, "look")], "budget", finish_reasons='["max_turns"]'),
-        [("budget", "max_turns", "stopped at a limit (max_turns) after 1 calls")],
+        [("budget", "max_turns", "stopped at a limit (max_turns) after 1 call")],
+    ),
+    (
+        failed("{}", [], "budget", finish_reasons='["tool_calls"]'),
+        [("budget", None, "stopped at a limit after 0 calls")],
+    ),
+    (
+        attempt("{}", [], "unfinished", complete=False),
+        [],
+    ),
+    (
+        failed("{expected: [{tool: pay, effect: read}]}", picks("pay")),
+        [("wrong_tool", "pay", "called pay (write), expected one that can only read")],
     ),
     (
         failed("{}", [failing(0, "pay", result="boom")], "crashed", root_failed=True),
@@ -168,11 +180,11 @@ CASES: list[tuple[Case, list[tuple[str, str | None, str]]]] = [
     ),
     (
         failed("{}", picks("look"), "crashed", root_failed=True),
-        [("crashed", None, "crashed after 1 calls: its root span is an error")],
+        [("crashed", None, "crashed after 1 call: its root span is an error")],
     ),
     (
         failed("{}", picks("look"), "unfinished", complete=False),
-        [("no_answer", None, "broke off after 1 calls: the end of its root span never came")],
+        [("no_answer", "end", "no end has come of it after 1 call")],
     ),
 ]  # fmt: skip
 
@@ -194,6 +206,10 @@ VERDICTS = [
      "failed by the verdict of its verifier; no step shows why"),
     ("unit-tests", None, 0, "2 of 9 failed", "check", "unit-tests",
      "check failed: unit-tests: 2 of 9 failed"),
+    ("humaneval", None, 0, "2 of 9", "check", "humaneval", "check failed: humaneval: 2 of 9"),
+    ("unit-tests", None, 0, '{"failed":2}', "check", "unit-tests",
+     'check failed: unit-tests: {"failed":2}'),
+    ("judge:cost", "budget", 0, "dear", "judge", None, "judge cost says: dear"),
     ("judge:answers", None, 0.2, "It invents a price.", "judge", None,
      "judge answers says: It invents a price."),
     ("gen_ai.evaluation.result", "fail", 0, "off topic", "check", "gen_ai.evaluation.result",
@@ -209,7 +225,7 @@ VERDICTS = [
 
 def test_verdicts_are_reasons_if_they_tell_more_than_failure() -> None:
     """A person's note, a check's evidence and a judge's words are shown as theirs."""
-    names = [f"t{i}" for i in range(len(VERDICTS))]
+    names = [f"t{i:02}" for i in range(len(VERDICTS))]
     verdicts = [
         {
             **{"trajectory_id": name, "subject": "success", "source": source},

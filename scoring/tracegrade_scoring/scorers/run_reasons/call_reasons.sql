@@ -107,7 +107,8 @@ SELECT
       )
     WHEN 'denied'
       THEN concat_ws(
-        ': ', concat('was refused ', clipped(named.tool, 40)), error_line(named.result)
+        ': ', concat('the call of ', clipped(named.tool, 40), ' was not executed'),
+        error_line(named.result)
       )
     ELSE
       concat_ws(

@@ -61,11 +61,16 @@ found AS (
     9 AS place,
     'wrong_tool' AS kind,
     wanted AS object,
-    if(
-      picked = expected_tool OR expected_tool IS NULL,
-      concat('called ', clipped(picked, 40), ', expected ', clipped(wanted, 40)),
-      concat('called ', clipped(picked, 40), ' where ', clipped(wanted, 40), ' was expected')
-    ) AS sentence
+    CASE
+      WHEN picked = expected_tool AND expected_effect IS NOT NULL
+        THEN concat(
+          'called ', clipped(picked, 40), ' (' || effect || ')', ', expected one that can ',
+          if(expected_effect = 'read', 'only read', expected_effect)
+        )
+      WHEN expected_tool IS NULL
+        THEN concat('called ', clipped(picked, 40), ', expected ', clipped(wanted, 40))
+      ELSE concat('called ', clipped(picked, 40), ' where ', clipped(wanted, 40), ' was expected')
+    END AS sentence
   FROM wrong
   WHERE a AND NOT missed AND wanted IS NOT NULL
   UNION ALL BY NAME

@@ -13,7 +13,8 @@
 --   attempt_id          INTEGER  The root trajectory.
 --   place               INTEGER  Of the kind, in the order of precedence.
 --   kind                VARCHAR  crashed | budget | no_answer.
---   object              VARCHAR  The tool of the call that crashed; the limit; or NULL.
+--   object              VARCHAR  The tool of the call that crashed; the limit; `end` of a run
+--                                of which no end has come; or NULL.
 --   sentence            VARCHAR  What happened.
 --   step_trajectory_id  INTEGER  The root or sub-agent whose call it was; NULL without a step.
 --   step_index          INTEGER  In that trajectory; NULL without a step.
@@ -27,11 +28,31 @@ WITH cut_off AS (
   SELECT
     attempts.attempt_id,
     endings.ending,
-    nullif(one_line(regexp_replace(trajectories.finish_reasons, '[\[\]"]', '', 'g')), '') AS words
+    -- Other words than those by which `endings` knows a limit do not name one.
+    nullif(
+      one_line(
+        array_to_string(
+          list_filter(
+            string_split(regexp_replace(trajectories.finish_reasons, '[\[\]" ]', '', 'g'), ','),
+            LAMBDA word: -- noqa: RF02
+            regexp_matches(
+              lower(word),
+              'length|max([a-z]*|[_ -][a-z]+)[_ -]?(tokens|turns|steps|iterations)'
+              || '|(token|turn|step|iteration|time)s?[_ -]?limit|time.?out'
+              || '|context_window_exceeded|max[_ -]budget'
+            )
+          ),
+          ', '
+        )
+      ),
+      ''
+    ) AS words
   FROM endings
   INNER JOIN attempts ON endings.trajectory_id = attempts.attempt_id
   INNER JOIN trajectories USING (trajectory_id)
-  WHERE endings.ending IN ('crashed', 'budget', 'unfinished')
+  WHERE
+    endings.ending IN ('crashed', 'budget')
+    OR (endings.ending = 'unfinished' AND attempts.success IS FALSE)
 ),
 
 last_calls AS (
@@ -57,7 +78,9 @@ last_calls AS (
 ends AS (
   SELECT
     cut_off.*,
-    coalesce(last_calls.calls, 0) AS calls,
+    concat(
+      'after ', coalesce(last_calls.calls, 0), if(last_calls.calls = 1, ' call', ' calls')
+    ) AS after_calls,
     CASE
       WHEN cut_off.ending = 'crashed' AND last_calls.last_call.failed THEN last_calls.last_call
     END AS crashing
@@ -80,18 +103,19 @@ SELECT
   attempt_id,
   CASE ending WHEN 'crashed' THEN 3 WHEN 'budget' THEN 4 ELSE 20 END AS place,
   if(ending = 'unfinished', 'no_answer', ending) AS kind,
-  CASE ending WHEN 'crashed' THEN crashing.tool WHEN 'budget' THEN words END AS object,
+  CASE ending WHEN 'crashed' THEN crashing.tool WHEN 'budget' THEN words ELSE 'end' END
+    AS object,
   CASE
     WHEN ending = 'budget'
-      THEN concat('stopped at a limit (', clipped(words, 40), ') after ', calls, ' calls')
+      THEN concat('stopped at a limit ', '(' || clipped(words, 40) || ') ', after_calls)
     WHEN crashing IS NOT NULL
       THEN concat_ws(
         ': ', concat('crashed after ', clipped(crashing.tool, 40), ' failed'),
         error_line(crashing.result)
       )
     WHEN ending = 'crashed'
-      THEN concat('crashed after ', calls, ' calls: its root span is an error')
-    ELSE concat('broke off after ', calls, ' calls: the end of its root span never came')
+      THEN concat('crashed ', after_calls, ': its root span is an error')
+    ELSE concat('no end has come of it ', after_calls)
   END AS sentence,
   crashing.trajectory_id AS step_trajectory_id,
   crashing.step_index,

@@ -87,7 +87,9 @@ first_found AS (
         span_id := span_id,
         source := source
       ),
-      (only_reads, coalesce(found_at, -1), sentence)
+      (
+        only_reads, coalesce(found_at, -1), sentence, source, coalesce(span_id, '')
+      )
     ) AS reason
   FROM placed
   GROUP BY attempt_id, kind, object

@@ -26,13 +26,14 @@ WITH failures AS (
   SELECT
     attempt_id,
     rank,
+    judged_by,
     coalesce(source, 'a verifier') AS source,
     if(
       lower(label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no', 'bad', 'budget'),
       NULL,
       label
     ) AS label,
-    lower(label) = 'budget' AS by_limit,
+    lower(label) = 'budget' AND rank = 'verifier' AS by_limit,
     evidence,
     CASE WHEN starts_with(evidence, '{') THEN try_cast(evidence AS JSON) END AS told
   FROM verdict_readings
@@ -57,13 +58,15 @@ said AS (
   SELECT
     attempt_id,
     CASE
-      WHEN starts_with(source, 'human') THEN 'person' WHEN rank = 'judge' THEN 'judge' ELSE 'check'
+      WHEN judged_by = 'human' THEN 'person' WHEN rank = 'judge' THEN 'judge' ELSE 'check'
     END AS kind,
     source,
     coalesce(nullif(split_part(source, ':', 2), ''), source) AS name,
     coalesce(nullif(trim(evidence), ''), label) AS words
   FROM failures
-  WHERE told IS NULL
+  WHERE
+    coalesce(json_type(told, '$.verifiers') <> 'ARRAY', TRUE)
+    AND NOT (coalesce(by_limit, FALSE) AND told IS NOT NULL)
 ),
 
 found AS (
