@@ -111,6 +111,7 @@ def matches(before: Sequence[PlanStep], after: Sequence[PlanStep]) -> dict[int, 
     """Return for positions in `before` the position of the same step in `after`; each used once.
 
     By id, else by equal text, else greedily by token Jaccard of at least 0.5; ties by position.
+    Of equal steps, finished ones are the finished ones first.
     A step that `before` marks as completed is not matched by similarity: what resembles finished
     work is new work.
     """
@@ -159,15 +160,26 @@ def _match_equal(
     after: Sequence[PlanStep],
     key: Callable[[PlanStep], str | None],
 ) -> None:
-    """Add pairs of equal keys among the positions still free, the first with the first."""
-    taken = set(pairs.values())
-    free: dict[str | None, list[int]] = defaultdict(list)
-    for j, step in enumerate(after):
-        if j not in taken:
-            free[key(step)].append(j)
-    for i, step in enumerate(before):
-        if i not in pairs and (same := key(step)) and free[same]:
-            pairs[i] = free[same].pop(0)
+    """Add pairs of equal keys among the positions still free, the first with the first.
+
+    Finished steps are found among finished ones, and elsewhere only among what no other step is.
+    """
+    old_finished = [i for i, step in enumerate(before) if is_finished(step)]
+    old_open = [i for i, step in enumerate(before) if not is_finished(step)]
+    new_finished = [j for j, step in enumerate(after) if is_finished(step)]
+    for old, new in (
+        (old_finished, new_finished),
+        (old_open, range(len(after))),
+        (old_finished, range(len(after))),
+    ):
+        taken = set(pairs.values())
+        free: dict[str | None, list[int]] = defaultdict(list)
+        for j in new:
+            if j not in taken:
+                free[key(after[j])].append(j)
+        for i in old:
+            if i not in pairs and (same := key(before[i])) and free[same]:
+                pairs[i] = free[same].pop(0)
 
 
 def _match_similar(

@@ -1,5 +1,9 @@
 """Where a run is killed."""
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.examples import many
+
 from tracegrade_harness.trial.points import Boundary, points
 
 
@@ -56,3 +60,23 @@ def test_a_run_that_writes_nothing_has_an_early_point_alone() -> None:
 def test_a_run_without_calls_has_no_point() -> None:
     """It cannot be killed between two calls."""
     assert numbers("") == ["no_calls", "no_calls", "no_calls"]
+
+
+def plain_mid(writes: str, planned_steps: int | None) -> int | str:
+    """Return after which call mid is, by docs/metrics.md, section 6.1, call by call."""
+    if "w" not in writes:
+        return "no_writes" if writes else "no_calls"
+    for done in range(1, len(writes) + 1):
+        half_is_reached = planned_steps is None or done >= planned_steps - done
+        if half_is_reached and "w" in writes[:done]:
+            return done
+    return writes.rindex("w") + 1
+
+
+@settings(max_examples=many(100))
+@given(st.text("rw", max_size=9), st.none() | st.integers(0, 24))
+def test_mid_is_where_as_many_steps_are_done_as_are_left(
+    writes: str, planned_steps: int | None
+) -> None:
+    """Half is reached by the call after which no more steps of the plan are left than are done."""
+    assert numbers(writes, planned_steps)[1] == plain_mid(writes, planned_steps)

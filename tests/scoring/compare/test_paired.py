@@ -180,6 +180,31 @@ def test_ties_are_ties_whatever_they_are_a_share_of(shared_data: Path) -> None:
     assert difference(of_attempts).p_value == plain_sign_flips(of_attempts)
 
 
+@pytest.mark.parametrize(
+    ("base", "candidate", "p_value"),
+    [((0, 1, 1, 2), (1, 2, 3, 1), 8 / 16), ((3, 1, 0, 1, 2), (0, 3, 3, 2, 3), 18 / 32)],
+)
+def test_exchanges_that_differ_as_much_are_as_surprising(
+    base: tuple[int, ...], candidate: tuple[int, ...], p_value: float
+) -> None:
+    """Changes of 1, 1, 2 and -1 thirds are 3 in all, as those of 1, 1, -1 and 2 are.
+
+    By hand, in thirds: of 16 exchanges 2 differ by 5 and 6 by 3; of 32, 10 by more than 4 and 8
+    by 4. As doubles, some of those that are equal would come out smaller; docs/metrics.md, section
+    10.1.
+    """
+    thirds = [
+        TaskPair((before / 3, 1.0), (after / 3, 1.0))
+        for before, after in zip(base, candidate, strict=True)
+    ]
+    whole = [
+        TaskPair((float(before), 3.0), (float(after), 3.0))
+        for before, after in zip(base, candidate, strict=True)
+    ]
+
+    assert difference(thirds).p_value == difference(whole).p_value == p_value
+
+
 def test_holm_agrees_with_a_published_example() -> None:
     """Four tests: .01, .04, .03, .005 become .03, .06, .06, .02."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])

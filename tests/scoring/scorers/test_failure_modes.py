@@ -198,6 +198,46 @@ def test_words_of_a_tool_that_was_called_claim_no_other() -> Scene:
     assert [each.scores["premature_commitment"].value for each in found] == [0, 1]
 
 
+def critical(goal: Row, text: str, *tools: str, **columns: str) -> Case:
+    """Return an attempt that answered after these calls, with one critical sub-goal: `room`."""
+    sub_goals = {"look": {"serves": ["look"]}, "room": {**goal, "critical": True}}
+    return answered(text, *tools, **columns)._replace(task={"sub_goals": sub_goals})
+
+
+@built_together
+def test_answer_that_lacks_what_its_criterion_asks_for_is_wrong_and_not_premature() -> Scene:
+    """The tool was called with success, so what the answer says of it was done.
+
+    docs/metrics.md, section 9.3: criteria that ask for the answer do not count.
+    """
+    numbered = {"serves": ["bookRoom"], "success": {"answer": "number [0-9]+"}}
+    other_room = {"serves": [{"tool": "bookRoom", "arguments": '"room":5'}]}
+    answer_alone = {"success": {"answer": "number [0-9]+"}}
+    found = yield [
+        critical(numbered, "I have booked it.", "look", "bookRoom"),
+        critical(other_room, "I have booked it.", "look", "bookRoom"),
+        critical(answer_alone, "It is booked.", "look"),
+    ]
+    assert all(
+        ("room", False) in each.rows("sub_goal, completed", "sub_goal_rows") for each in found
+    )
+    assert [each.scores["premature_commitment"].value for each in found] == [0, 0, 0]
+
+
+@built_together
+def test_answer_that_meets_its_criterion_is_premature_where_no_call_did_it() -> Scene:
+    """Saying the number makes nothing done; what no `serves` names, the criterion's tool does."""
+    numbered = {"serves": ["bookRoom"], "success": {"answer": "number [0-9]+"}}
+    called = {"success": {"tool": "bookRoom"}}
+    found = yield [
+        critical(numbered, "I have booked it: number 7.", "look"),
+        critical(called, "I have booked it.", "look"),
+        critical(called, "I have booked it.", "look", "bookRoom"),
+        critical({"serves": ["quote"]}, "I have booked it.", "look"),
+    ]
+    assert [each.scores["premature_commitment"].value for each in found] == [1, 1, 0, 0]
+
+
 @built_together
 def test_call_that_waits_explains_no_claim_of_an_answer() -> Scene:
     """Neither its own sub-goal's claim nor, by its words, that of another one."""

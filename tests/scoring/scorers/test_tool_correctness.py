@@ -323,6 +323,33 @@ def test_no_calls_and_free_calls() -> None:
     assert found == [scored_as for *_, scored_as in FREE]
 
 
+def test_calls_where_none_are_expected_are_wrong_however_their_results_were_used() -> None:
+    """`expected: []` states expectations, so results are judged, and make up for nothing.
+
+    docs/metrics.md, section 2.3. Under `expected_complete: false` calls are free.
+    """
+    steps = [call("t1", 0, "look", result="order 7781"), answer("It is order 7781.")]
+    by_turn = {"expected": [{"tool": "look", "turn": 1}]}
+    cases = [
+        Case(steps, {"expected": []}),
+        Case(steps, {"expected": [], "expected_complete": False}),
+        Case(steps, by_turn),
+        Case(steps, {}),
+    ]
+    names = ("tool_correctness", "tool_correct", "tool_selection_jaccard", "tool_utilization")
+    by_use = ToolCorrectness(selection=0.0, parameters=0.0, sequence=0.0, utilization=1.0)
+
+    found = [tuple(value(each, name) for name in names) for each in at_once(cases, "")]
+    assert found == [
+        (0, 0, 0, 1),
+        ("no_calls", "no_calls", "no_calls", 1),
+        (0, 0, 0, 1),
+        ("no_expectation",) * 4,
+    ]
+    assert value(graded([], [], steps=steps, weights=by_use)) == 0
+    assert value(graded(["look"], [], steps=steps, weights=by_use)) == 1
+
+
 def test_no_call_is_wrong_even_if_order_is_irrelevant() -> None:
     """An agent that did nothing did nothing right."""
     assert value(graded(["a"], [], sequence_matters=False)) == 0

@@ -87,10 +87,15 @@ def matched(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
         return j not in pairs.values()
 
     for key in (lambda step: step.get("id"), whole):
-        for i, step in enumerate(before):
-            same_key = [j for j, s in enumerate(after) if free(j) and key(s) == key(step)]
-            if i not in pairs and key(step) and same_key:
-                pairs[i] = same_key[0]
+        for old, new in ((True, (True,)), (False, (False, True)), (True, (False, True))):
+            for i, step in enumerate(before):
+                same_key = [
+                    j
+                    for j, s in enumerate(after)
+                    if free(j) and key(s) == key(step) and is_done(s) in new
+                ]
+                if i not in pairs and key(step) and same_key and is_done(step) == old:
+                    pairs[i] = same_key[0]
     while True:
         candidates = [
             (-likeness(text(step), text(other)), i, j)
@@ -102,6 +107,11 @@ def matched(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
         if best[0] > -0.5:
             return pairs
         pairs[best[1]] = best[2]
+
+
+def is_done(step: Any) -> bool:
+    """Return whether a plan marks the step as completed."""
+    return bool(step.get("status") == "completed")
 
 
 def text(step: Any) -> str:

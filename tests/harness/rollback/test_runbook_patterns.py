@@ -1,0 +1,72 @@
+"""Which objects a pattern of a runbook names, against the definition on random states.
+
+It names what it stands for that is left, if it is of the rows of one table, or of keys that begin
+alike, or stands for nothing that was there before. Source: harness/README.md; docs/metrics.md,
+section 6.2.
+"""
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from itertools import product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.examples import many
+
+from tracegrade_harness.rollback.records import Claim, Records
+from tracegrade_harness.rollback.rubric import Seen, judge, unheeded
+
+TABLES = [
+    f"{table}{row}"
+    for table in ("postgres:shop/mails", "postgres:shop/orders", "sqlite:app/orders")
+    for row in ("", "/1", "/12")
+]
+"""Tables and their rows."""
+OTHERS = [f"{part}/{name}" for part in ("redis:cache", "files:data") for name in ("mail", "x")]
+STATES = st.dictionaries(st.sampled_from([*TABLES, *OTHERS]), st.sampled_from("12"))
+
+PLACES = ("postgres:shop/orders", "sqlite:app/or*", "*/orders", "redis:*")
+PATTERNS = [
+    *("/".join(pattern) for pattern in product(PLACES, ("*", "1", "1*", "?2", "mail"))),
+    *(
+        "/".join(pattern)
+        for pattern in product(("redis:cache", "files:data"), ("*", "m*", "?ail"))
+    ),
+    *("postgres:shop/*", "sqlite:app/orders"),
+]
+
+
+def stands_for(pattern: str, name: str) -> bool:
+    """Return whether each part of the name is one that the pattern's has in its place."""
+    globs, parts = pattern.split("/"), name.split("/")
+    return len(globs) == len(parts) and all(map(fnmatchcase, parts, globs))
+
+
+def named(pattern: str, before: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
+    """Return what the pattern names, by the definition."""
+    *place, last = pattern.split("/")
+    literal = not any(character in "".join(place) for character in "*?")
+    of_rows = literal and len(place) == 2 and place[0].startswith(("postgres:", "sqlite:"))
+    of_keys = literal and place[0].startswith("redis:") and last[0] not in "*?"
+    if not of_rows and not of_keys and any(stands_for(pattern, name) for name in before):
+        return set()
+    left = {name for name in {*before, *now} if before.get(name) != now.get(name)}
+    return {name for name in left if stands_for(pattern, name)}
+
+
+@settings(max_examples=many(30))
+@given(STATES, STATES)
+def test_patterns_name_what_the_definition_says(
+    before: dict[str, str], now: dict[str, str]
+) -> None:
+    """A runbook that names some of what is left is worth 3, one that names all of it 7."""
+    for pattern in PATTERNS:
+        claim = Claim(pattern, {"manual": "look"}, False, "runbook:R", is_pattern=True)
+        seen = Seen(before, now, [], Records((claim,)))
+        found = judge(seen)
+        left, expected = {*found.leftovers}, named(pattern, before, now)
+
+        assert {*found.named} == expected, pattern
+        assert found.score == (10 if not left else 7 if expected == left else 3 * bool(expected))
+        in_vain = not expected and any(stands_for(pattern, name) for name in left)
+        assert bool(unheeded(seen)) == in_vain, pattern
