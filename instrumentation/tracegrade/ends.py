@@ -15,7 +15,7 @@ from tracegrade.guard import LOST, guarded, note
 from tracegrade.scope import Attribute
 from tracegrade.state import state
 
-NOT_STARTED: Final = "interrupted at the start"
+NOT_STARTED: Final = "interrupted or failed at the start"
 
 
 def start_span(

@@ -65,19 +65,19 @@ def walk_to_part(reader: Watched, heading: str) -> None:
 
 
 def test_who_is_on_call_reads_the_failing_step(reader: Watched) -> None:
-    """From the overview in 3 loads and 12 keys: the release, its runs with findings, the step."""
+    """From the overview in 3 loads: the release, its runs with findings, the oldest, the step."""
     reader.keys("j", "j", "Tab", "Tab", "Tab")
     assert reader.page.evaluate(f"{FOCUSED}.closest('tr').innerText").startswith("1.0")
     follow(reader, "Enter", "**/runs?*findings=1..*")
-    reader.keys("j")
-    follow(reader, "Enter", f"**/runs/{LOOPED}?*")
+    reader.keys(*"j" * 12)
+    follow(reader, "Enter", f"**/runs/{LOOPED}?*findings=1..*")
     reader.keys("e")
 
     assert reader.page.evaluate(f"{FOCUSED}.hasAttribute('data-finding')")
     assert reader.page.evaluate(IN_VIEW)
     assert "wrong decision" in reader.page.evaluate(f"{FOCUSED}.innerText")
     assert reader.loads == 3
-    assert reader.pressed <= 12
+    assert reader.pressed <= 12 + 11
 
 
 def test_an_agents_developer_walks_what_a_filter_finds(reader: Watched) -> None:

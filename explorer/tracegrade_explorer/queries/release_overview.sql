@@ -20,7 +20,7 @@
 --   high         DOUBLE     Upper end.
 --   tsa          DOUBLE     Tool-selection accuracy, by sample weight; NULL if not measured.
 -- Order:
---   agent_name, run_mode, first_start DESC NULLS FIRST, release DESC
+--   agent_name, run_mode, first_start DESC NULLS LAST, release DESC
 WITH counted AS (
   SELECT
     agent_name::VARCHAR AS agent_name,
@@ -72,5 +72,5 @@ LEFT JOIN rates
 ORDER BY
   counted.agent_name ASC,
   counted.run_mode ASC,
-  counted.first_start DESC NULLS FIRST,
+  counted.first_start DESC NULLS LAST,
   counted.release DESC;

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from tracegrade.terminal.visible import echo
+from tracegrade_scoring.errors import BadRule
 from tracegrade_scoring.rendering.formats import ReportFormat, render
 from tracegrade_scoring.rendering.options import (
     LakeOption,
@@ -93,6 +94,9 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     note = partial(echo, err=True)
     if trajectory is not None:
+        if fail_on or weights != "default":
+            msg = "--fail-on and --weights are about releases; leave them out with --trajectory"
+            raise BadRule(msg)
         whole = format_ in {ReportFormat.JSON, ReportFormat.CSV}
         run = opened.read_run(lake, note, trajectory, whole=whole)
         put_out(render(run, "tracegrade_scoring.timeline", format_, out), out, "report")
@@ -111,4 +115,4 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     else:
         found = opened.read_lake(lake, note, asked)
         put_out(render(found, "tracegrade_scoring.report", format_, out), out, "report")
-    raise_broken(found)
+    raise_broken(found, asked.rules)

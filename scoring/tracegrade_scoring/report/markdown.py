@@ -110,11 +110,14 @@ def _breakdown(agent: AgentView) -> Iterator[str]:
         yield from ("", code(label), "", "```text", *lines, "```")
     for title, headings, rows in (
         ("Success by task category", CATEGORY_HEADINGS, agent.categories),
-        ("Success and steps by task", TASK_HEADINGS, agent.tasks[:EVIDENCE_ROWS]),
+        ("Success and steps by task", TASK_HEADINGS, agent.tasks),
         ("Scores by turn", TURN_HEADINGS, agent.turns),
-        ("Conversations", CONVERSATION_HEADINGS, agent.conversations[:EVIDENCE_ROWS]),
+        ("Conversations", CONVERSATION_HEADINGS, agent.conversations),
     ):
-        yield from table(title, headings, [(*codes(*row[:2]), *row[2:]) for row in rows])
+        shown = rows[:EVIDENCE_ROWS]
+        yield from table(title, headings, [(*codes(*row[:2]), *row[2:]) for row in shown])
+        if len(rows) > len(shown):
+            yield from ("", f"… and {len(rows) - len(shown):,} more; `--format html` lists them.")
 
 
 def _kill_cells(row: KillRow) -> tuple[str, ...]:

@@ -119,12 +119,16 @@ def rule_sentences(report: Report) -> list[str]:
     ]
 
 
-def raise_broken(report: Report) -> None:
+def raise_broken(report: Report, rules: Sequence[ReleaseRule]) -> None:
     """Do nothing if every rule holds for every release that was judged.
 
     Raises:
-        RuleBroken: One does not, or could not be judged; the text says which, and where.
+        RuleBroken: One does not, or could not be judged; the text says which, and where. Or there
+            is no release to judge.
     """
+    if rules and not report.outcomes:
+        msg = "stopped by --fail-on: the report has no run, so there is no release to judge"
+        raise RuleBroken(msg)
     stops = [
         f"{visible(outcome.rule)} ({who}: {visible(outcome.fact)})"
         for who, outcome in _outcomes(report)

@@ -130,6 +130,19 @@ def test_broken_rule_ends_with_1_and_the_report_is_written(
         assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_gate_over_no_run_stops(
+    tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A period without any run holds no rule; one run by itself has no release to judge."""
+    fill(tables, 10)
+    lake = as_lake(tables, tmp_path / "lake").root
+
+    assert run("--lake", lake, "--since", "2030-01-01", "--fail-on", "success<0.1") == 1
+    assert "there is no release to judge" in capsys.readouterr().err
+    assert run("--lake", lake, "--trajectory", "t1", "--fail-on", "success<0.1") == 2
+    assert "leave them out with --trajectory" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [

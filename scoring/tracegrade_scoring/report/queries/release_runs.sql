@@ -31,7 +31,7 @@
 --   first_start       TIMESTAMP  Start of the earliest of them (UTC); NULL if there is none.
 --   last_start        TIMESTAMP  Start of the latest of them (UTC); NULL if there is none.
 -- Order:
---   agent_name, run_mode, start of the earliest run, release
+--   agent_name, run_mode, start of the earliest run (unknown ones first), release
 WITH roots AS (
   SELECT
     trajectories.trajectory_id,
@@ -104,4 +104,4 @@ FROM roots
 INNER JOIN consumption ON roots.trajectory_id = consumption.root_id
 LEFT JOIN resumed ON roots.trajectory_id = resumed.trajectory_id
 GROUP BY roots.release, roots.agent_name, roots.run_mode
-ORDER BY roots.agent_name, roots.run_mode, min(roots.known_start), roots.release;
+ORDER BY roots.agent_name, roots.run_mode, min(roots.known_start) NULLS FIRST, roots.release;

@@ -1,6 +1,7 @@
 """A tool that recurses to the limit, and one that is called close to it.
 
 spans: 1 or more
+says: ^tracegrade: \d+ spans were lost: interrupted or failed at the start
 speed: slow
 """
 
