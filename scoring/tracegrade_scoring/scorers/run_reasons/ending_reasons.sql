@@ -34,9 +34,9 @@ WITH cut_off AS (
         array_to_string(
           list_filter(
             string_split(regexp_replace(trajectories.finish_reasons, '[\[\]" ]', '', 'g'), ','),
-            LAMBDA word: -- noqa: RF02
+            LAMBDA word:
             regexp_matches(
-              lower(word),
+              lower(word), -- noqa: RF02
               'length|max([a-z]*|[_ -][a-z]+)[_ -]?(tokens|turns|steps|iterations)'
               || '|(token|turn|step|iteration|time)s?[_ -]?limit|time.?out'
               || '|context_window_exceeded|max[_ -]budget'
