@@ -171,7 +171,7 @@ def _headline(timeline: Timeline) -> str:
         return ""
     if success.value is None:
         return f"Not known whether it succeeded: {said}"
-    return f"{'Succeeded, though' if success.value else 'Failed:'} {said}"
+    return f"{'Succeeded, but:' if success.value else 'Failed:'} {said}"
 
 
 def mark_sentence(mark: Mark) -> str:

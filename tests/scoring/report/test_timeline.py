@@ -179,7 +179,7 @@ def test_failure_that_no_status_tells_is_marked(
 
 HEADLINES = [
     (0.0, "Failed: called look 3 times; never called pay"),
-    (1.0, "Succeeded, though called look 3 times; never called pay"),
+    (1.0, "Succeeded, but: called look 3 times; never called pay"),
     (None, "Not known whether it succeeded: called look 3 times; never called pay"),
 ]
 

@@ -84,7 +84,7 @@ CASES: list[tuple[Case, list[tuple[str, str | None, str]]]] = [
     ),
     (
         failed("{expected: [{effect: write}], expected_complete: false}", []),
-        [("never_called", "a tool that can write", "never called a tool that can write")],
+        [("never_called", "a write tool", "never called a write tool")],
     ),
     (
         failed("{expected: [{tool: look}, {tool: pay}], expected_complete: false}", []),
@@ -169,7 +169,7 @@ CASES: list[tuple[Case, list[tuple[str, str | None, str]]]] = [
     ),
     (
         failed("{expected: [{tool: pay, effect: read}]}", picks("pay")),
-        [("wrong_tool", "pay", "called pay (write), expected one that can only read")],
+        [("wrong_tool", "pay", "called pay (write), expected a read-only call")],
     ),
     (
         failed("{}", [failing(0, "pay", result="boom")], "crashed", root_failed=True),

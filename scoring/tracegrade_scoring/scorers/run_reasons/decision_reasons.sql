@@ -28,7 +28,7 @@ WITH wrong AS (
     decision_rows.*,
     coalesce(decision_rows.picked_tool, 'an unnamed tool') AS picked,
     coalesce(
-      decision_rows.expected_tool, 'a tool that can ' || decision_rows.expected_effect
+      decision_rows.expected_tool, 'a ' || decision_rows.expected_effect || ' tool'
     ) AS wanted,
     coalesce(decision_rows.expected_effect, task_tools.effect) AS wanted_effect,
     list_contains(decision_rows.failed_criteria, 'a') AS a,
@@ -64,8 +64,8 @@ found AS (
     CASE
       WHEN picked = expected_tool AND expected_effect IS NOT NULL
         THEN concat(
-          'called ', clipped(picked, 40), ' (' || effect || ')', ', expected one that can ',
-          if(expected_effect = 'read', 'only read', expected_effect)
+          'called ', clipped(picked, 40), ' (' || effect || ')', ', expected a ',
+          if(expected_effect = 'read', 'read-only', expected_effect), ' call'
         )
       WHEN expected_tool IS NULL
         THEN concat('called ', clipped(picked, 40), ', expected ', clipped(wanted, 40))

@@ -1,4 +1,4 @@
-"""A tool that recurses to the limit, and one that is called close to it.
+r"""A tool that recurses to the limit, and one that is called close to it.
 
 spans: 1 or more
 says: ^tracegrade: \d+ spans were lost: interrupted or failed at the start
