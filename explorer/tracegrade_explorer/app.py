@@ -46,6 +46,8 @@ WORKERS: Final = 8
 """Pages that are made at once; the engine's threads are shared by them."""
 MOST_REQUESTS: Final = 32
 """Under way or waiting; more are asked to come back."""
+MOST_CONDITIONS: Final = 30
+"""Of an address, that the page of an error shows, each in links that leave another one out."""
 PAGE_SECS: Final = 5.0
 """That a page may take, unless another time is given."""
 SLOW: Final = 12
@@ -205,7 +207,7 @@ class Explorer:
         asked = self._asked(page, address)
         shown = ErrorPage(status, message, TITLES.get(status, "Something failed"))
         shown = shown._replace(site=self.site, scheme=address.scheme, asked=asked)
-        if not asked and not address.posted:
+        if not asked and not address.posted and len(address.pairs) <= MOST_CONDITIONS:
             shown = shown._replace(path=scheme.own_path(request), pairs=address.pairs)
         return _error(shown, address.form)
 

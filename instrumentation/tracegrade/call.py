@@ -9,6 +9,7 @@ returned.
 import time
 from typing import Any, NamedTuple
 
+from opentelemetry.attributes import BoundedAttributes
 from opentelemetry.context import Context
 from opentelemetry.sdk.trace import ReadableSpan, Tracer
 from opentelemetry.sdk.trace import Span as SdkSpan
@@ -96,6 +97,10 @@ def begin(call: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> No
     call.attach(outside)
 
 
+_HELD: Any = BoundedAttributes
+"""What the SDK keeps the attributes of a span in."""
+
+
 def _start(name: str, context: Context, attributes: dict[str, Attribute]) -> Span:
     """Return a span that has started, with attributes that are plain already.
 
@@ -106,8 +111,11 @@ def _start(name: str, context: Context, attributes: dict[str, Attribute]) -> Spa
     if plain_span is None or not state.may_skip_start:
         return start_span(name, context, attributes)
     span: Any = start_span(name, context)
-    if span.__class__ is plain_span:  # no call, in which a signal would find it without them
-        span._attributes._dict = attributes
+    held: Any = getattr(span, "_attributes", None)
+    if span.__class__ is plain_span and held.__class__ is _HELD:
+        held._dict = attributes  # no call, in which a signal would find it without them
+    else:
+        span.set_attributes(attributes)
     return span  # type: ignore[no-any-return]
 
 

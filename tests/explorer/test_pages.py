@@ -396,3 +396,11 @@ def test_pages_are_small(pages: Explorer) -> None:
     assert len(web.get("/static/app.js").content) <= 12_000
     assert len(web.get("/static/app.css").content) <= 40_000
     assert len(web.get("/static/app.js").text.splitlines()) <= 300
+
+
+def test_error_of_a_long_address_is_short(web: TestClient) -> None:
+    """Its conditions are not shown each with the address of all the others."""
+    shown = web.get("/runs?" + "&".join(f"x{number}=1" for number in range(5_000)))
+
+    assert shown.status_code == 400
+    assert len(shown.content) < 10_000

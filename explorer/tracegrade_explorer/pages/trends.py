@@ -24,7 +24,7 @@ FORMER: Final = {"day": "date"}
 """As addresses called parts of time before."""
 OWN: Final = ("metric", "by")
 FEW: Final = 5
-"""Fewer runs on a date say little; their point is hollow."""
+"""Fewer tasks, and runs without one, say little; their point is hollow, without an interval."""
 MOST_LINES: Final = 6
 """Releases drawn, those with most runs; the table has all."""
 WIDTH_95: Final = 1.96
@@ -67,8 +67,8 @@ def trends(ask: Ask) -> Answer:
         "names": [words.name(name, "(no release)") for name in _largest(rows)],
     }
     data = {"metric": metric, "by": by, "rows": rows}
-    return Document("trends", f"{label_of(metric)} over time", view, data,
-                    ["date", "release", "runs", "measured", "value", "spread"], rows)  # fmt: skip
+    columns = ["date", "release", "runs", "measured", "units", "value", "spread"]
+    return Document("trends", f"{label_of(metric)} over time", view, data, columns, rows)
 
 
 def _largest(rows: list[Row]) -> list[str | None]:
@@ -130,7 +130,7 @@ def _point(row: Row, x: float, top: float, wanted: Wanted) -> Point:
         f"{words.name(row['release'], '(no release)')}, {row['date']}: "
         f"{_amount(row['value'], wanted.metric)} over {words.count(row['measured'], 'run')}"
     )
-    few = row["measured"] < FEW
+    few = row["units"] < FEW or row["spread"] is None
     ends = (None, None) if few else ((row["value"] - around) / top, (row["value"] + around) / top)
     return Point(x, row["value"] / top, few, title, _runs(row, wanted.runs, wanted.by), *ends)
 

@@ -13,6 +13,7 @@
 --   release   VARCHAR  NULL if not sent.
 --   runs      BIGINT   At least 1.
 --   measured  BIGINT   Of these, with a value.
+--   units     BIGINT   Tasks among these, and runs without a task.
 --   value     DOUBLE   Sum of numerators / sum of denominators; NULL if that is 0 or unknown.
 --   spread    DOUBLE   Standard error of the value, over tasks and the runs without one; NULL for
 --                      less than two of these.
@@ -23,6 +24,7 @@ SELECT
   release,
   sum(runs)::BIGINT AS runs,
   sum(measured)::BIGINT AS measured,
+  count(numerator) AS units,
   sum(numerator) / nullif(sum(denominator), 0) AS value,
   if(
     count(numerator) < 2,

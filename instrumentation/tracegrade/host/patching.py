@@ -5,6 +5,7 @@ one of them is installed, an exporter is made with the first span that ends, not
 """
 
 import sys
+from collections.abc import Collection
 from importlib.util import find_spec
 from typing import Any, Final
 
@@ -12,16 +13,25 @@ MONKEYS: Final = {"gevent": "gevent.monkey", "eventlet": "eventlet.patcher"}
 """Libraries that patch the standard library, each with the module that does so."""
 
 
-def awaits_patching() -> bool:
-    """Return whether a program may still patch the standard library."""
-    return "ssl" not in sys.modules and any(map(_may_patch, MONKEYS))
+def installed_monkeys() -> list[str]:
+    """Return which of these libraries a program may import, or has imported."""
+    return [name for name, module in MONKEYS.items() if module in sys.modules or find_spec(name)]
+
+
+def awaits_patching(installed: Collection[str] | None = None) -> bool:
+    """Return whether a program may still patch the standard library.
+
+    Args:
+        installed: What `installed_monkeys` returned; None to ask it, which asks all importers.
+    """
+    if "ssl" in sys.modules:
+        return False
+    return any(map(_may_patch, installed_monkeys() if installed is None else installed))
 
 
 def _may_patch(name: str) -> bool:
     module: Any = sys.modules.get(MONKEYS[name])
-    if module is None:
-        return find_spec(name) is not None
-    return not _has_patched(module)
+    return module is None or not _has_patched(module)
 
 
 def _has_patched(module: Any) -> bool:

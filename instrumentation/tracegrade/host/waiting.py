@@ -6,16 +6,17 @@ what has spans, or once it has patched, or has imported `ssl` without that.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.metadata import entry_points
 from types import FrameType, ModuleType
-from typing import Any, Final
+from typing import Final
 
 from tracegrade.guard import guarded
-from tracegrade.host.patching import MONKEYS, awaits_patching
+from tracegrade.host.patching import MONKEYS, awaits_patching, installed_monkeys
 from tracegrade.libraries.instrumentors import GROUP, imported_names
+from tracegrade.values.looks import global_of, is_kind
 
 _OURS: Final = frozenset(("opentelemetry", "tracegrade"))
 _PACKAGES: Final = ("site-packages", "dist-packages")
@@ -26,36 +27,51 @@ def start_in_time(start: Callable[[], object]) -> None:
 
     A program that imports nothing of what has spans, and does not patch, is never instrumented.
     """
-    if awaits_patching():
-        sys.meta_path.insert(0, _Waiting(start))
-    else:
+    waiting = _waiting(start)
+    if waiting is None:
         start()
+    else:
+        sys.meta_path.insert(0, waiting)
+
+
+@guarded
+def _waiting(start: Callable[[], object]) -> "_Waiting | None":
+    """Return what waits for the start; None where nothing is to be waited for."""
+    installed = installed_monkeys()
+    return _Waiting(start, installed) if awaits_patching(installed) else None
 
 
 class _Waiting(MetaPathFinder):
-    """Is asked for each module that is imported, finds none, and starts when it is time to."""
+    """Is asked for each module that is imported, finds none, and starts when it is time to.
 
-    def __init__(self, start: Callable[[], object]) -> None:
+    It stays where it is when that is done: whoever is importing goes through the list just then.
+    """
+
+    def __init__(self, start: Callable[[], object], installed: Sequence[str]) -> None:
         found = imported_names(entry_points(group=GROUP))
         self._names = (found | _OURS) - {*MONKEYS, *sys.stdlib_module_names}
-        self._start = start
+        self._installed = installed
+        self._starts = [start]
 
     @guarded
     def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
         """Return None, so that others find the module, unless the start has imported it."""
-        if not self._is_time(fullname):
+        if not self._starts or not self._is_time(fullname):
             return None
-        sys.meta_path.remove(self)
-        self._start()
+        try:
+            start = self._starts.pop()
+        except IndexError:  # another thread was faster
+            return None
+        start()
         module = sys.modules.get(fullname)
         return None if module is None else ModuleSpec(fullname, _Imported(module))
 
     def _is_time(self, fullname: str) -> bool:
-        if self not in sys.meta_path:
-            return False
         if fullname.partition(".")[0] in self._names:
             return True
-        return not (awaits_patching() or _is_asked_by_a_monkey() or _is_half_imported())
+        return not (
+            awaits_patching(self._installed) or _is_asked_by_a_monkey() or _is_half_imported()
+        )
 
 
 def _is_asked_by_a_monkey() -> bool:
@@ -71,14 +87,16 @@ def _is_asked_by_a_monkey() -> bool:
 
 def _is_half_imported() -> bool:
     """Return whether a module of others is being imported, which an instrumentor may need."""
+    specs = [global_of(module, "__spec__") for module in list(sys.modules.values())]
     return any(
-        getattr(spec, "_initializing", False) and _is_no_programs(spec)
-        for module in list(sys.modules.values())
-        if (spec := getattr(module, "__spec__", None)) is not None
+        is_kind(spec, ModuleSpec)
+        and getattr(spec, "_initializing", False)
+        and _is_no_programs(spec)
+        for spec in specs
     )
 
 
-def _is_no_programs(spec: Any) -> bool:
+def _is_no_programs(spec: ModuleSpec) -> bool:
     is_installed = any(folder in str(spec.origin) for folder in _PACKAGES)
     return is_installed or spec.name.partition(".")[0] in sys.stdlib_module_names
 
@@ -87,12 +105,12 @@ class _Imported(Loader):
     """Loads a module that has been imported already, without running it again."""
 
     def __init__(self, module: ModuleType) -> None:
-        self._module, self._spec = module, module.__spec__
+        self._module, self._spec = module, getattr(module, "__spec__", None)
 
     def create_module(self, _spec: ModuleSpec) -> ModuleType:
         """Return the module."""
         return self._module
 
-    def exec_module(self, module: Any) -> None:
+    def exec_module(self, module: ModuleType) -> None:
         """Give the module its own spec back, which the import system has replaced."""
         module.__spec__ = self._spec

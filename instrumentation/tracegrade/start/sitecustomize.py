@@ -29,7 +29,7 @@ def start() -> None:
 
 def instrument() -> None:
     """Instrument this process."""
-    path = os.environ.pop("PYTHONPATH", "")  # what is started meanwhile is not the agent
+    path = os.environ.pop("PYTHONPATH", None)  # what is started meanwhile is not the agent
     try:
         from tracegrade.environment import usable_environment  # noqa: PLC0415 - as above
 
@@ -38,7 +38,8 @@ def instrument() -> None:
     except ImportError:
         warn()
     finally:
-        os.environ["PYTHONPATH"] = path
+        if path is not None:
+            os.environ["PYTHONPATH"] = path
 
 
 def start_hook() -> None:

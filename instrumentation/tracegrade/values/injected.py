@@ -9,43 +9,58 @@ LlamaIndex workflows, the Agent Framework, LiveKit Agents and MCP, as their pack
 """
 
 import re
-from typing import Any, Final, get_args
+from typing import Annotated, Any, Final, ForwardRef, Literal, get_args, get_origin
 
-from tracegrade.values.looks import bases_of, is_kind, short_name
+from tracegrade.values.looks import bases_of, class_name, is_kind, module_name
 
-_CONTEXTS: Final = frozenset(
-    {
-        "agent_framework.FunctionInvocationContext",
-        "agents.RunContextWrapper",
-        "autogen_core.CancellationToken",
-        "fastmcp.Context",
-        "google.Context",
-        "langchain_core.AsyncCallbackManagerForToolRun",
-        "langchain_core.CallbackManagerForToolRun",
-        "langgraph.ToolRuntime",
-        "livekit.RunContext",
-        "mcp.Context",
-        "pydantic_ai.RunContext",
-        "strands.ToolContext",
-        "workflows.Context",
-    }
-)
-"""By package and name; what is derived from one is one, too."""
+_CONTEXTS: Final = {
+    "AsyncCallbackManagerForToolRun": ("langchain_core",),
+    "CallbackManagerForToolRun": ("langchain_core",),
+    "CancellationToken": ("autogen_core",),
+    "Context": ("fastmcp", "google.adk", "mcp.server", "workflows.context"),
+    "FunctionInvocationContext": ("agent_framework",),
+    "RunContext": ("livekit.agents", "pydantic_ai"),
+    "RunContextWrapper": ("agents.run_context",),
+    "ToolContext": ("google.adk", "strands"),
+    "ToolRuntime": ("langgraph",),
+}
+"""By name, what packages or modules define such a class; what is derived from one is one, too."""
 _ANNOTATION: Final = re.compile(
     r"\b(?:RunnableConfig|Injected(?:State|Store|ToolArg|ToolCallId))\b"
 )
 
 
+_QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
 def is_context(kind: type) -> bool:
     """Return whether objects of a class are a framework's view of the run."""
-    return any(short_name(base) in _CONTEXTS for base in bases_of(kind))
+    return any(_is_defined_by_a_framework(base) for base in bases_of(kind))
+
+
+def _is_defined_by_a_framework(kind: type) -> bool:
+    module = module_name(kind)
+    return any(
+        module == package or module.startswith(f"{package}.")
+        for package in _CONTEXTS.get(class_name(kind), ())
+    )
 
 
 def asks_for_context(annotation: Any) -> bool:
-    """Return whether a parameter is annotated as one that the framework fills."""
+    """Return whether a parameter is annotated as one that the framework fills.
+
+    Texts within an annotation, which describe a parameter or are its values, say nothing of that.
+    """
+    if type(annotation) is ForwardRef:
+        return asks_for_context(annotation.__forward_arg__)
     if type(annotation) is str:
-        return _ANNOTATION.search(annotation) is not None
+        return _ANNOTATION.search(_QUOTED.sub("", annotation)) is not None
+    origin = get_origin(annotation)
+    if origin is Literal:
+        return False
     parts = [part for part in get_args(annotation) if part is not annotation]
+    if origin is Annotated:
+        parts = [parts[0], *(part for part in parts[1:] if type(part) is not str)]
     kind = annotation if is_kind(annotation, type) else type(annotation)
-    names = (short_name(base) for base in bases_of(kind))
+    names = map(class_name, bases_of(kind))
     return any(map(asks_for_context, parts)) or any(map(_ANNOTATION.search, names))

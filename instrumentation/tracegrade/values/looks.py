@@ -76,6 +76,13 @@ def on_class(kind: type, name: str) -> Any:
     return MISSING
 
 
+def global_of(module: object, name: str) -> Any:
+    """Return what a module has under a name; `MISSING` also where it is no module at all."""
+    if not is_kind(module, ModuleType):
+        return MISSING
+    return dict.get(_module_namespace(module), name, MISSING)
+
+
 def instance_dict(value: object) -> dict[str, Any]:
     """Return an object's own attributes, {} if it has none or hides them."""
     getter = on_class(type(value), "__dict__")

@@ -58,6 +58,29 @@ def test_hook_starts_once_a_program_has_patched_or_will_not(
     assert "instrumentors: none" in done.stderr
 
 
+ODD = """
+class Odd:
+    def __getattr__(self, name): raise RuntimeError(name)
+sys.modules["odd"] = Odd()
+"""
+"""Something that is no module stands among the modules, as it does in healthy programs."""
+WITHOUT_SETUPTOOLS = "sys.meta_path[:] = [f for f in sys.meta_path if 'Distutils' not in str(f)]\n"
+
+
+def test_the_start_hides_no_module_and_fails_in_none_of_its_steps(packages: Path) -> None:
+    """The import during which it starts finds what is built into Python, as any other does."""
+    program = (
+        "import sys\n" + WITHOUT_SETUPTOOLS + ODD + "import ssl\nimport _symtable, colorsys\n"
+        "print('tracegrade.distro' in sys.modules)\n"
+        "import tracegrade\nprint(dict(tracegrade.failures()))\n"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", program]
+    done = run(*RUN, "--instrumentors", "none", "--", *command, PYTHONPATH=str(packages))
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["True", "{}"]
+
+
 @pytest.mark.parametrize("first", ["", PATCH], ids=["", "patched"])
 def test_spans_come_from_a_program_that_was_waited_for(
     collector: Received, packages: Path, first: str

@@ -1,6 +1,6 @@
 """What a framework gives to a tool beside the model's arguments is no argument of its call."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic_ai import RunContext
@@ -24,6 +24,8 @@ ToolContext = named("ToolContext", "agents.tool_context", Wrapper)
 AdkContext = named("Context", "google.adk.agents.context")
 Runtime = named("ToolRuntime", "langgraph.prebuilt.tool_node")
 Order = named("Context", "shop.orders")
+Workflow = named("Context", "workflows.models")
+Dialog = named("Context", "google.cloud.dialogflow_v2.types.context")
 
 
 def written(function: Any, *args: object, **kwargs: object) -> dict[str, object]:
@@ -52,13 +54,14 @@ def test_the_contexts_of_other_frameworks_are_left_out(kind: type) -> None:
     assert written(pay, "A-1", view=kind()) == {"order": "A-1"}
 
 
-def test_an_object_of_the_program_stays() -> None:
-    """A class of that name in another package is the program's own."""
+@pytest.mark.parametrize("kind", [Order, Workflow, Dialog])
+def test_an_object_of_the_program_stays(kind: type) -> None:
+    """A class of that name in another package or module is the program's own."""
 
     def pay(order: Any) -> None:
         """Pay."""
 
-    order = Order()
+    order = kind()
     assert written(pay, order) == {"order": order}
 
 
@@ -76,3 +79,16 @@ def test_what_langchain_fills_by_annotation_is_left_out() -> None:
     assert written(pay, "A-1", {"messages": []}, call="c1", config={"tags": []}) == {
         "order": "A-1"
     }
+
+
+def test_what_an_annotation_only_says_is_no_reason_to_leave_out_an_argument() -> None:
+    """A description, or a value that a model may choose, may name what a framework fills."""
+
+    def look(
+        key: Annotated[str, "Which RunnableConfig key to read"],
+        mode: Literal["InjectedState", "off"],
+        also: "Annotated[str, 'the RunnableConfig to take']" = "",
+    ) -> None:
+        """Look."""
+
+    assert written(look, "tags", "off", also="x") == {"key": "tags", "mode": "off", "also": "x"}
