@@ -3,7 +3,7 @@
 -- Neither writes, and both returned the same text, or it is not known whether they did. Arguments
 -- are a rewording if their keys are the same, and each value that differs is a text of which at
 -- least two thirds of all words (in any case and order, at least one) are in both, and all words
--- with a digit, all capitalised words but the first, all words that other characters than spaces
+-- with a digit, all capitalized words but the first, all words that other characters than spaces
 -- join (paths, addresses, ids) and all symbols.
 -- Equal arguments count too. Source: docs/metrics.md, section 9.1.
 --
