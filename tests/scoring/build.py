@@ -28,6 +28,10 @@ from tracegrade_scoring.tasks.source import read
 Row = Mapping[str, Any]
 
 
+FIRST_TURNS = "first_turns (trajectory_id VARCHAR, first_turn BIGINT, end_turn BIGINT)"
+"""What turns runs have of their conversations; none, unless a test says so."""
+
+
 def specification(text: str) -> Specification:
     """Return a specification from the YAML of a task file, unchecked."""
     values = read("tasks.yaml", text).values
@@ -43,9 +47,7 @@ def connection(
         con.register("_rows", arrow(table, rows))
         con.execute(f"CREATE TEMP TABLE {table.name} AS FROM _rows")
         con.unregister("_rows")
-    con.execute(
-        "CREATE TEMP TABLE first_turns (trajectory_id VARCHAR, first_turn BIGINT, end_turn BIGINT)"
-    )
+    con.execute(f"CREATE TEMP TABLE {FIRST_TURNS}")
     return con
 
 
@@ -56,6 +58,7 @@ def arrow(table: Table, rows: Sequence[Row]) -> pa.Table:
 
 def prepared(con: duckdb.DuckDBPyConnection, spec: Specification) -> duckdb.DuckDBPyConnection:
     """Return the connection after the relations that metrics read were made."""
+    con.execute(f"CREATE TEMP TABLE IF NOT EXISTS {FIRST_TURNS}")
     create_relations(con, spec)
     return con
 

@@ -241,7 +241,7 @@ def test_run_killed_before_it_noted_anything_is_made_up_for(days: Lake, tmp_path
     """Its scores stand; the next run looks everywhere, finds nothing, and notes that."""
     (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")
     land(days, run(4, "look"), seq=7, day=2)
-    last_commit = {VARIABLE: "scores_committed:7"}
+    last_commit = {VARIABLE: "scores_committed:8"}
     died = tracegrade_score(days, "--tasks", str(tmp_path / "tasks.yaml"), **last_commit)
 
     assert died.returncode == EXIT_CODE
