@@ -35,5 +35,9 @@ def _may_patch(name: str) -> bool:
 
 
 def _has_patched(module: Any) -> bool:
-    is_patched = getattr(module, "is_module_patched", None) or module.is_monkey_patched
-    return bool(is_patched("socket"))
+    """Return whether a library has patched; not yet while its module is half imported."""
+    for name in ("is_module_patched", "is_monkey_patched"):
+        is_patched = getattr(module, name, None)
+        if is_patched is not None:
+            return bool(is_patched("socket"))
+    return False
