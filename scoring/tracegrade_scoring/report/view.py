@@ -246,6 +246,7 @@ def _agent_view(
     more_rows = [_metric_row(metric, releases, change) for metric in others]
     valued = {name for release in releases for name in _valued(release)}
     labels = tuple(release_label(release) for release in releases)
+    labelled = list(zip(releases, labels, strict=True))
     return AgentView(
         name=name,
         releases=releases,
@@ -256,27 +257,19 @@ def _agent_view(
         rows=rows,
         more_rows=tuple(filter(_has_value, more_rows)),
         empty_rows=len(names - valued),
-        passes=tuple(
-            row
-            for release, label in zip(releases, labels, strict=True)
-            for row in pass_rows(release, label)
-        ),
+        passes=tuple(row for release, label in labelled for row in pass_rows(release, label)),
         pass_notes=pass_notes(releases, labels),
         estimates=estimate_tables(releases, labels),
         curve=tuple(curve_lines(releases[-2:], labels[-2:])),
         categories=tuple(
-            row
-            for release, label in zip(releases, labels, strict=True)
-            for row in category_rows(release.categories, label)
+            row for release, label in labelled for row in category_rows(release.categories, label)
         ),
         turns=tuple(
-            row
-            for release, label in zip(releases, labels, strict=True)
-            for row in turn_rows(release.conversations, label)
+            row for release, label in labelled for row in turn_rows(release.conversations, label)
         ),
         conversations=tuple(
             row
-            for release, label in zip(releases, labels, strict=True)
+            for release, label in labelled
             for row in conversation_rows(release.conversations, label)
         ),
         tasks=tuple(task_rows(releases[0].tasks, labels[0])) if len(releases) == 1 else (),
@@ -285,20 +278,14 @@ def _agent_view(
         level=words.level(releases[0].options.level),
         cards=tuple(
             found
-            for release, label in zip(releases, labels, strict=True)
+            for release, label in labelled
             if (found := card(release, label, in_labels=in_labels))
         ),
         reasons=tuple(
-            row
-            for release, label in zip(releases, labels, strict=True)
-            for row in reason_rows(release.reasons, label)
+            row for release, label in labelled for row in reason_rows(release.reasons, label)
         ),
         modes=tuple(row for release in releases for row in _mode_rows(release)),
-        kills=tuple(
-            row
-            for release, label in zip(releases, labels, strict=True)
-            for row in kill_rows(release.kills, label)
-        ),
+        kills=tuple(row for release, label in labelled for row in kill_rows(release.kills, label)),
     )
 
 
