@@ -56,7 +56,6 @@ SHARED_NAMES = {
     "Page",
     "Pairs",
     "Part",
-    "Path",
     "Piece",
     "Places",
     "PlanStep",

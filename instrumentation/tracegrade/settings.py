@@ -18,8 +18,10 @@ MAX_CONTENT_CHARS = (
     65_536  # 512 spans (one batch) x 2 texts stay under the exporter's 64 MiB request
 )
 
-
 MAX_DIGITS = 9
+
+TAPE_VARIABLE = "TRACEGRADE_TOOLS"
+"""Names the socket of the harness, where it records calls of tools or answers them."""
 
 
 class Content(StrEnum):

@@ -20,6 +20,7 @@ from tracegrade.arguments import Parameters
 from tracegrade.call import Call, Description, WrappedTool, begin, fail, finish
 from tracegrade.content import Render
 from tracegrade.guard import came_by_signal, expect, expect_number, report, say
+from tracegrade.settings import TAPE_VARIABLE
 from tracegrade.state import is_off
 from tracegrade.steps import EFFECTS
 from tracegrade.wrapping.coroutines import coroutine, resumed
@@ -32,8 +33,6 @@ R = TypeVar("R")
 
 Effect = Literal["read", "write", "destructive"]
 _LAYERS = 100  # an object may have an attribute of any name, and that again
-TAPE = "TRACEGRADE_TOOLS"
-"""Names the socket of the harness, where it takes calls down or answers them."""
 
 
 @overload
@@ -163,7 +162,7 @@ def _runner(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., An
     if _is_object(function):
         target = type(function).__call__  # a callable object is what its __call__ is
     called = function
-    if os.environ.get(TAPE):
+    if os.environ.get(TAPE_VARIABLE):
         from tracegrade.tape import taped  # noqa: PLC0415 - only where a harness asks
 
         called = taped(function, target, tool)

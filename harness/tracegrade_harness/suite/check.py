@@ -30,8 +30,7 @@ from tracegrade_harness.suite.verifiers import check_verifier
 from tracegrade_scoring.tasks.engine import json_path_fault
 from tracegrade_scoring.tasks.load import Specification
 from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import Path as Keys
-from tracegrade_scoring.tasks.source import Problem, SourceFile
+from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
 
 _MARKS: Final = "/ : , \\"
 """Names of objects, such as `files:data/a.csv`, have these after the name of a part."""
@@ -65,7 +64,7 @@ def check_suite(
         yield from _check_verifiers(source, folder, ("cases", name), suite)
 
 
-def _check_agent(source: SourceFile, path: Keys, agent: model.Agent) -> Iterator[Problem]:
+def _check_agent(source: SourceFile, path: KeyPath, agent: model.Agent) -> Iterator[Problem]:
     has_release = (*path, "release") in source.lines
     for key in ("command", "recover"):
         value = getattr(agent, key)
@@ -88,7 +87,7 @@ def _check_agent(source: SourceFile, path: Keys, agent: model.Agent) -> Iterator
 
 
 def _check_record(
-    source: SourceFile, folder: Path, path: Keys, record: records.Record | None
+    source: SourceFile, folder: Path, path: KeyPath, record: records.Record | None
 ) -> Iterator[Problem]:
     match record:
         case records.Journal():
@@ -107,15 +106,15 @@ def _check_record(
             yield from wrong or check_runbook(paths.source(folder, record.runbook))
 
 
-def _inside(source: SourceFile, path: Keys, name: str) -> Iterator[Problem]:
+def _inside(source: SourceFile, path: KeyPath, name: str) -> Iterator[Problem]:
     if fault := paths.inside_fault(name):
         yield source.problem(path, f"{dotted(path)} '{name}' {fault[0]}", fault[1])
 
 
 def _check_environment(
-    source: SourceFile, folder: Path, path: Keys, environment: ReadableEnvironment
+    source: SourceFile, folder: Path, path: KeyPath, environment: ReadableEnvironment
 ) -> Iterator[Problem]:
-    places: dict[Keys, tuple[str, tuple[str, ...]]] = {}
+    places: dict[KeyPath, tuple[str, tuple[str, ...]]] = {}
     variables: dict[str, str] = {}
     for (kind, name), part in environment.parts.items():
         at = (*path, kind, name)
@@ -149,7 +148,7 @@ def _variable(part: EnvironmentPart) -> tuple[str, str | None]:
 
 
 def _check_part(
-    source: SourceFile, folder: Path, path: Keys, part: PlacedPart
+    source: SourceFile, folder: Path, path: KeyPath, part: PlacedPart
 ) -> Iterator[Problem]:
     kind = "folder" if isinstance(part, model.Files) else "file"
     yield from check_source(source, folder, (*path, "from"), part.from_, kind)
@@ -161,10 +160,10 @@ def _check_part(
 
 def _overlaps(
     source: SourceFile,
-    path: Keys,
+    path: KeyPath,
     kind: str,
     place: tuple[str, ...],
-    others: Mapping[Keys, tuple[str, tuple[str, ...]]],
+    others: Mapping[KeyPath, tuple[str, tuple[str, ...]]],
 ) -> Iterator[Problem]:
     """Yield a problem for each part that stands in the same place, or one in the other."""
     for other, (other_kind, other_place) in others.items():
@@ -178,7 +177,7 @@ def _overlaps(
         yield source.problem((*path, "at"), fact, way_out)
 
 
-def _check_locks(source: SourceFile, path: Keys, locks: Sequence[str]) -> Iterator[Problem]:
+def _check_locks(source: SourceFile, path: KeyPath, locks: Sequence[str]) -> Iterator[Problem]:
     for i, lock in enumerate(locks):
         if lock and ":" not in lock and not lock.startswith("*"):
             fact = f"{dotted((*path, i))} '{lock}' is the name of no object"
@@ -187,7 +186,7 @@ def _check_locks(source: SourceFile, path: Keys, locks: Sequence[str]) -> Iterat
 
 def _check_case(
     source: SourceFile,
-    path: Keys,
+    path: KeyPath,
     case: model.Case | None,
     suite: ReadableSuite,
     specification: Specification | None,
@@ -213,7 +212,7 @@ def _check_case(
         yield source.problem(path, fact, near or "declare it there, or rename the case")
 
 
-def _check_killed_trials(source: SourceFile, path: Keys, case: model.Case) -> Iterator[Problem]:
+def _check_killed_trials(source: SourceFile, path: KeyPath, case: model.Case) -> Iterator[Problem]:
     killed = case.kill.trials if case.kill else "all"
     if killed != "all" and killed > case.trials:
         fact = f"{dotted(path)}: {killed} trials are killed of {case.trials} that are run"
@@ -234,13 +233,13 @@ def _check_taped_writes(
             yield source.problem(path, fact, way_out)._replace(is_note=True)
 
 
-def _check_tape(source: SourceFile, path: Keys, tape: str | None) -> Iterator[Problem]:
+def _check_tape(source: SourceFile, path: KeyPath, tape: str | None) -> Iterator[Problem]:
     if fault := None if tape is None else paths.source_fault(tape):
         yield source.problem(path, f"{dotted(path)} '{tape}' {fault[0]}", fault[1])
 
 
 def _known(
-    source: SourceFile, path: Keys, name: str, known: Mapping[str, object]
+    source: SourceFile, path: KeyPath, name: str, known: Mapping[str, object]
 ) -> Iterator[Problem]:
     if name not in known:
         way_out = did_you_mean(name, list(known)) or f"declare it under '{path[-1]}s'"
@@ -248,7 +247,7 @@ def _known(
 
 
 def _check_verifiers(
-    source: SourceFile, folder: Path, path: Keys, suite: ReadableSuite
+    source: SourceFile, folder: Path, path: KeyPath, suite: ReadableSuite
 ) -> Iterator[Problem]:
     case = suite.cases[str(path[-1])]
     environment = suite.environments.get(case.environment) if case else None
@@ -264,7 +263,7 @@ def _check_verifiers(
 
 
 def _beside(
-    source: SourceFile, folder: Path, path: Keys, command: Sequence[str]
+    source: SourceFile, folder: Path, path: KeyPath, command: Sequence[str]
 ) -> Iterator[Problem]:
     """Yield a note for each argument that looks like a file of the suite but is not."""
     for i, name in enumerate(command):

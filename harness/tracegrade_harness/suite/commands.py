@@ -6,11 +6,11 @@ from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.suite import model
 from tracegrade_harness.suite.command import substitutions
 from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import Path, Problem, SourceFile
+from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
 
 
 def check_command(
-    source: SourceFile, path: Path, command: Sequence[str], known: Sequence[str]
+    source: SourceFile, path: KeyPath, command: Sequence[str], known: Sequence[str]
 ) -> Iterator[Problem]:
     """Yield a problem for each substitution that a command names and that is not known."""
     for i, argument in enumerate(command):
@@ -23,7 +23,7 @@ def check_command(
 
 
 def check_variables(
-    source: SourceFile, path: Path, variables: model.Variables
+    source: SourceFile, path: KeyPath, variables: model.Variables
 ) -> Iterator[Problem]:
     """Yield a problem for each variable that is given twice."""
     for name in sorted(set(variables.pass_) & variables.set.keys()):

@@ -10,12 +10,12 @@ from tracegrade_harness.suite.commands import check_command, check_variables
 from tracegrade_harness.suite.readable import ReadableEnvironment, ReadableSuite
 from tracegrade_harness.suite.verifiers import check_program
 from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import Path, Problem, SourceFile
+from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
 
 _CALL: Final = re.compile(r"[A-Z]+ /\S*")
 
 
-def check_doors(source: SourceFile, path: Path, doors: Sequence[str]) -> Iterator[Problem]:
+def check_doors(source: SourceFile, path: KeyPath, doors: Sequence[str]) -> Iterator[Problem]:
     """Yield the problems of an agent's doors among each other."""
     for i, door in enumerate(doors):
         if door in doors[:i]:
@@ -28,7 +28,7 @@ def check_doors(source: SourceFile, path: Path, doors: Sequence[str]) -> Iterato
 
 def check_behind_doors(
     source: SourceFile,
-    path: Path,
+    path: KeyPath,
     environment: ReadableEnvironment,
     variables: Mapping[str, str],
 ) -> Iterator[Problem]:
@@ -53,7 +53,7 @@ def check_behind_doors(
             yield from _check_variable(source, (*at, "url_as"), upstream.url_as, taken)
 
 
-def check_calls(source: SourceFile, path: Path, calls: Sequence[str]) -> Iterator[Problem]:
+def check_calls(source: SourceFile, path: KeyPath, calls: Sequence[str]) -> Iterator[Problem]:
     """Yield a problem for each name of a call that fits no request."""
     for i, name in enumerate(calls):
         if not _CALL.fullmatch(name):
@@ -61,14 +61,14 @@ def check_calls(source: SourceFile, path: Path, calls: Sequence[str]) -> Iterato
             yield source.problem((*path, i), fact, "write it like GET /orders/{id}")
 
 
-def _check_server(source: SourceFile, path: Path, server: model.McpServer) -> Iterator[Problem]:
+def _check_server(source: SourceFile, path: KeyPath, server: model.McpServer) -> Iterator[Problem]:
     yield from check_command(source, (*path, "command"), server.command, OF_SERVERS)
     yield from check_program(source, (*path, "command", 0), server.command[0])
     yield from check_variables(source, (*path, "environment"), server.environment)
 
 
 def _check_variable(
-    source: SourceFile, path: Path, name: str | None, taken: MutableMapping[str, str]
+    source: SourceFile, path: KeyPath, name: str | None, taken: MutableMapping[str, str]
 ) -> Iterator[Problem]:
     """Yield a problem if a variable is taken; it is, from then on."""
     if name is not None and name in taken:
@@ -79,7 +79,7 @@ def _check_variable(
 
 
 def check_reachable(
-    source: SourceFile, path: Path, case: model.Case, suite: ReadableSuite
+    source: SourceFile, path: KeyPath, case: model.Case, suite: ReadableSuite
 ) -> Iterator[Problem]:
     """Yield a problem if a case's agent has a door with nothing behind it."""
     agent, environment = suite.agents.get(case.agent), suite.environments.get(case.environment)

@@ -9,7 +9,7 @@ from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.suite import model
 from tracegrade_harness.suite.readable import ReadableEnvironment
 from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import Path, Problem, SourceFile
+from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
 
 _HOST: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
@@ -21,10 +21,10 @@ def host_name(service: str) -> str | None:
 
 
 def check_browser(
-    source: SourceFile, path: Path, browser: model.Browser, environment: ReadableEnvironment
+    source: SourceFile, path: KeyPath, browser: model.Browser, environment: ReadableEnvironment
 ) -> Iterator[Problem]:
     """Yield a problem for each address of a browser that nothing answers at."""
-    addresses: list[tuple[Path, str | None]] = [
+    addresses: list[tuple[KeyPath, str | None]] = [
         ((*path, "url"), browser.url),
         *(((*path, "cookies", i, "url"), each.url) for i, each in enumerate(browser.cookies)),
         *(((*path, "storage", origin), origin) for origin in browser.storage),
@@ -35,7 +35,7 @@ def check_browser(
 
 
 def check_address(
-    source: SourceFile, path: Path, url: str | None, environment: ReadableEnvironment
+    source: SourceFile, path: KeyPath, url: str | None, environment: ReadableEnvironment
 ) -> Iterator[Problem]:
     """Yield a problem if an address is none of a service of the environment."""
     if url is None or url == "about:blank":

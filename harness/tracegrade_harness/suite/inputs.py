@@ -6,7 +6,7 @@ from typing import Final
 from tracegrade_harness.suite import model
 from tracegrade_harness.suite.command import substitutions
 from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import Path, Problem, SourceFile
+from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
 
 MAX_ARGUMENT_BYTES: Final = 128 * 1024 - 1
 """Of one argument, as Linux takes it."""
@@ -20,7 +20,7 @@ def _may_be_option(command: Sequence[str]) -> bool:
 
 
 def check_input(
-    source: SourceFile, path: Path, case: model.Case, agent: model.Agent | None
+    source: SourceFile, path: KeyPath, case: model.Case, agent: model.Agent | None
 ) -> Iterator[Problem]:
     """Yield the problems of a case's `user_input` with its agent's command."""
     command = [] if agent is None else agent.command

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tracegrade_harness.suite.strict import Strict
 from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import Path, Problem, SourceFile
+from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
 
 MAX_RULES: Final = 20
 
@@ -45,7 +45,7 @@ def compiled(pattern: str) -> Any:
 
 
 def check_normalise(
-    source: SourceFile, path: Path, rules: Sequence[Normalised]
+    source: SourceFile, path: KeyPath, rules: Sequence[Normalised]
 ) -> Iterator[Problem]:
     """Yield a problem for each pattern that cannot be looked for."""
     for i, rule in enumerate(rules):

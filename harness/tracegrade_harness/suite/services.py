@@ -12,8 +12,7 @@ from tracegrade_harness.suite.readable import ReadableEnvironment
 from tracegrade_harness.suite.routes import check_routes
 from tracegrade_harness.suite.sources import check_source
 from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import Path as Keys
-from tracegrade_scoring.tasks.source import Problem, SourceFile
+from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
 
 _APP: Final = re.compile(r"[\w.]+:\w+", re.ASCII)
 
@@ -21,7 +20,7 @@ _APP: Final = re.compile(r"[\w.]+:\w+", re.ASCII)
 def check_service(
     source: SourceFile,
     folder: Path,
-    path: Keys,
+    path: KeyPath,
     service: model.Postgres | model.Redis | model.Http | model.Browser,
     environment: ReadableEnvironment,
 ) -> Iterator[Problem]:
@@ -35,7 +34,7 @@ def check_service(
 
 
 def _check_http(
-    source: SourceFile, folder: Path, path: Keys, service: model.Http
+    source: SourceFile, folder: Path, path: KeyPath, service: model.Http
 ) -> Iterator[Problem]:
     for key, name in (("state", service.state), ("routes", service.routes)):
         if name is not None:

@@ -6,12 +6,11 @@ from pathlib import Path
 
 from tracegrade_harness.suite import paths
 from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import Path as Keys
-from tracegrade_scoring.tasks.source import Problem, SourceFile
+from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
 
 
 def check_source(
-    source: SourceFile, folder: Path, path: Keys, name: str, kind: str
+    source: SourceFile, folder: Path, path: KeyPath, name: str, kind: str
 ) -> Iterator[Problem]:
     """Yield what is wrong with a source, which has to be a file or a folder."""
     shown = f"{dotted(path)} '{name}'"
@@ -26,7 +25,7 @@ def check_source(
 
 
 def check_read(
-    source: SourceFile, folder: Path, path: Keys, names: Sequence[str]
+    source: SourceFile, folder: Path, path: KeyPath, names: Sequence[str]
 ) -> Iterator[Problem]:
     """Yield what is wrong with the files and folders that a command may read."""
     for i, name in enumerate(names):

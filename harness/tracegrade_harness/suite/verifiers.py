@@ -11,12 +11,12 @@ from tracegrade_harness.suite.readable import ReadableEnvironment
 from tracegrade_scoring.tasks.engine import json_path_fault
 from tracegrade_scoring.tasks.expected_value import bound_names, faults
 from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import Path, Problem, SourceFile
+from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
 
 
 def check_verifier(
     source: SourceFile,
-    path: Path,
+    path: KeyPath,
     verifier: model.Verifier,
     environment: ReadableEnvironment | None,
 ) -> Iterator[Problem]:
@@ -59,7 +59,7 @@ def rows(equals: Any) -> list[list[Any]] | None:
 
 
 def _part(
-    source: SourceFile, path: Path, name: str, environment: ReadableEnvironment | None
+    source: SourceFile, path: KeyPath, name: str, environment: ReadableEnvironment | None
 ) -> Iterator[Problem]:
     kind = {"dom": "browser"}.get(str(path[-1]), str(path[-1]))
     if environment is None or (kind, name) in environment.parts:
@@ -72,7 +72,7 @@ def _part(
 
 
 def _check_files(
-    source: SourceFile, path: Path, verifier: model.FilesVerifier
+    source: SourceFile, path: KeyPath, verifier: model.FilesVerifier
 ) -> Iterator[Problem]:
     fault = paths.inside_fault(verifier.path) if verifier.path is not None else None
     if fault:
@@ -82,7 +82,9 @@ def _check_files(
     yield from _check_value(source, (*path, "text"), verifier.text)
 
 
-def _check_http(source: SourceFile, path: Path, verifier: model.HttpVerifier) -> Iterator[Problem]:
+def _check_http(
+    source: SourceFile, path: KeyPath, verifier: model.HttpVerifier
+) -> Iterator[Problem]:
     yield from _check_values_at(source, (*path, "state"), verifier.state)
     if verifier.calls is not None:
         yield from _check_values_at(source, (*path, "calls", "body"), verifier.calls.body)
@@ -92,7 +94,7 @@ def _check_http(source: SourceFile, path: Path, verifier: model.HttpVerifier) ->
 
 def _check_dom(
     source: SourceFile,
-    path: Path,
+    path: KeyPath,
     verifier: model.DomVerifier,
     environment: ReadableEnvironment | None,
 ) -> Iterator[Problem]:
@@ -106,7 +108,7 @@ def _check_dom(
 
 
 def _check_values_at(
-    source: SourceFile, path: Path, values: Mapping[str, Any] | None
+    source: SourceFile, path: KeyPath, values: Mapping[str, Any] | None
 ) -> Iterator[Problem]:
     """Yield what is wrong with values by their JSON paths."""
     for json_path, value in (values or {}).items():
@@ -117,7 +119,7 @@ def _check_values_at(
         yield from _check_value(source, at, value)
 
 
-def _check_equals(source: SourceFile, path: Path, equals: Any) -> Iterator[Problem]:
+def _check_equals(source: SourceFile, path: KeyPath, equals: Any) -> Iterator[Problem]:
     listed = rows(equals)
     if listed is None and isinstance(equals, list):
         fact = f"{dotted(path)} is a list with what is no list in it"
@@ -130,7 +132,7 @@ def _check_equals(source: SourceFile, path: Path, equals: Any) -> Iterator[Probl
             yield from _check_value(source, (*path, i, j), value)
 
 
-def _check_value(source: SourceFile, path: Path, value: Any) -> Iterator[Problem]:
+def _check_value(source: SourceFile, path: KeyPath, value: Any) -> Iterator[Problem]:
     for name in bound_names(value):
         fact = f"{dotted(path)}: nothing binds '{name}' in a suite"
         yield source.problem(path, fact, "give the value itself")
@@ -138,7 +140,7 @@ def _check_value(source: SourceFile, path: Path, value: Any) -> Iterator[Problem
         yield source.problem(path, f"{dotted(path)}: {fact}", way_out)
 
 
-def check_program(source: SourceFile, path: Path, program: str) -> Iterator[Problem]:
+def check_program(source: SourceFile, path: KeyPath, program: str) -> Iterator[Problem]:
     """Yield a problem if a program is one that an agent could have written."""
     if "/" in program and not PurePosixPath(program).is_absolute() and program[0] != "{":
         fact = f"{dotted(path)} '{program}' is a program of the environment, which agents write"

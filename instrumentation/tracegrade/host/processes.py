@@ -37,7 +37,7 @@ _PATCHED: Final = "__tracegrade_sends__"
 
 _BEGINNING: Final = """
 try:
-    from tracegrade.host.processes import begin_child
+    from tracegrade.host.spawned_child import begin_child
 except ImportError:
     pass
 else:
@@ -150,7 +150,8 @@ class _RunOfTheParent(AgentRun):
         self._inside = otel_context.set_value(SCOPE_KEY, Scope(self, attributes), inside)
 
 
-def _context_at(place: PlaceInRun | None) -> Context:
+def context_at(place: PlaceInRun | None) -> Context:
+    """Return the context in which code runs at a place of a run; empty outside of any run."""
     if place is None:
         return Context()
     span = SpanContext(
@@ -167,25 +168,10 @@ def _context_at(place: PlaceInRun | None) -> Context:
 
 
 @guarded
-def begin_child(pickled: bytes) -> None:
-    """Do in a spawned child what a forked one need not: start tracegrade, and enter the run."""
-    from tracegrade.provider import init  # noqa: PLC0415 - it imports this module
-
-    sent: ChildStart | None = pickle.loads(pickled)  # noqa: S301 - the parent's
-    if sent is None:
-        return
-    if state.provider is None and sent.given is not None:
-        init(*sent.given.names, redact=pickle.loads(sent.redact))  # noqa: S301 - as above
-    if state.provider is not None and sent.is_worker:
-        _end_as_a_worker()
-    runtime().attach(_context_at(sent.place))
-
-
-@guarded
 def _at_the_beginning_of_a_child() -> None:
     util.Finalize(None, _shut_down, exitpriority=-1)  # after all that may still write spans
     if getattr(process.current_process(), "_target", None) is worker:
-        _end_as_a_worker()
+        end_as_a_worker()
 
 
 @guarded
@@ -206,7 +192,7 @@ def _shut_down_celery_worker(**_: object) -> None:
     _shut_down()
 
 
-def _end_as_a_worker() -> None:
+def end_as_a_worker() -> None:
     """Send spans at SIGTERM, then end by it; a pool ends all its workers so, which are idle."""
     if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         return
@@ -250,4 +236,4 @@ def _enter(function: Any, place: PlaceInRun | None) -> Any:
 
 @guarded
 def _attach(place: PlaceInRun | None) -> None:
-    runtime().attach(_context_at(place))
+    runtime().attach(context_at(place))

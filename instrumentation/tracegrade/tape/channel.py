@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from tracegrade.gate.channel import give_up
-from tracegrade.tools import TAPE
+from tracegrade.settings import TAPE_VARIABLE
 
 
 def exchange(message: Mapping[str, object]) -> dict[str, Any]:
     """Say something to the harness, and return what it answers."""
-    address = os.environ.get(TAPE, "")
+    address = os.environ.get(TAPE_VARIABLE, "")
     line = json.dumps(message, ensure_ascii=False).encode(errors="replace") + b"\n"
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
@@ -26,7 +26,7 @@ def exchange(message: Mapping[str, object]) -> dict[str, Any]:
             with connection.makefile("rb") as lines:
                 answer = json.loads(lines.readline() or b"null")
     except (OSError, ValueError) as error:
-        way_out = f"start the harness, or unset {TAPE}"
+        way_out = f"start the harness, or unset {TAPE_VARIABLE}"
         give_up(f"the tape of tools at '{address}' cannot be reached: {error}; {way_out}")
     if not isinstance(answer, dict):
         give_up(f"the tape of tools at '{address}' is lost; the harness has ended")

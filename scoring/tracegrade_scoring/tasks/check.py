@@ -27,7 +27,7 @@ from tracegrade_scoring.tasks.model import (
     Tool,
 )
 from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import Path, Problem, SourceFile
+from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
 
 
 def check_file(source: SourceFile, file: TaskFile, tools: Mapping[str, Tool]) -> Iterator[Problem]:
@@ -73,7 +73,7 @@ def _no_calls(source: SourceFile, file: TaskFile, tools: Mapping[str, Tool]) -> 
                     yield source.problem(path, said, way_out)._replace(is_note=True)
 
 
-def _tool_names(file: TaskFile) -> Iterator[tuple[Path, str]]:
+def _tool_names(file: TaskFile) -> Iterator[tuple[KeyPath, str]]:
     for tool_name, tool in file.tools.items():
         yield from _items(("tools", tool_name, "alternatives"), tool.alternatives)
     for task_id, task in file.tasks.items():
@@ -88,25 +88,25 @@ def _tool_names(file: TaskFile) -> Iterator[tuple[Path, str]]:
             yield from _criterion_tool((*path, "sub_goals", name, "success"), sub_goal.success)
 
 
-def _items(path: Path, names: Iterable[str]) -> Iterator[tuple[Path, str]]:
+def _items(path: KeyPath, names: Iterable[str]) -> Iterator[tuple[KeyPath, str]]:
     for i, name in enumerate(names):
         yield (*path, i), name
 
 
-def _criterion_tool(path: Path, criterion: Criterion | None) -> Iterator[tuple[Path, str]]:
+def _criterion_tool(path: KeyPath, criterion: Criterion | None) -> Iterator[tuple[KeyPath, str]]:
     if criterion and criterion.tool:
         yield (*path, "tool"), criterion.tool
     for i, alternative in enumerate((criterion and criterion.any_of) or ()):
         yield from _criterion_tool((*path, "any_of", i), alternative)
 
 
-def _expected_tools(path: Path, expected: Expected) -> Iterator[tuple[Path, str]]:
+def _expected_tools(path: KeyPath, expected: Expected) -> Iterator[tuple[KeyPath, str]]:
     if expected.tool:
         yield (*path, "tool"), expected.tool
     yield from _items((*path, "accept"), expected.accept)
 
 
-def _check_tool(source: SourceFile, path: Path, tool: Tool) -> Iterator[Problem]:
+def _check_tool(source: SourceFile, path: KeyPath, tool: Tool) -> Iterator[Problem]:
     yield from _pattern(source, (*path, "error_pattern"), tool.error_pattern)
     if path[-1] in tool.alternatives:
         at = (*path, "alternatives", tool.alternatives.index(str(path[-1])))
@@ -129,7 +129,7 @@ def _refuse(uri: str) -> Any:
     raise ValueError(msg)
 
 
-def _check_task(source: SourceFile, path: Path, task: Task) -> Iterator[Problem]:
+def _check_task(source: SourceFile, path: KeyPath, task: Task) -> Iterator[Problem]:
     groups: Sequence[str] = ()
     if task.match and task.match.user_input:
         at = (*path, "match", "user_input")
@@ -159,7 +159,7 @@ def _quiet() -> Any:
     return options
 
 
-def _pattern(source: SourceFile, path: Path, pattern: str | None) -> Iterator[Problem]:
+def _pattern(source: SourceFile, path: KeyPath, pattern: str | None) -> Iterator[Problem]:
     fault = None if pattern is None else engine.pattern_fault(pattern)
     if fault:
         fact = f"{dotted(path)} is not an RE2 pattern: {fault}"
@@ -167,7 +167,7 @@ def _pattern(source: SourceFile, path: Path, pattern: str | None) -> Iterator[Pr
 
 
 def _check_expected(
-    source: SourceFile, path: Path, expected: Sequence[Expected], groups: Sequence[str]
+    source: SourceFile, path: KeyPath, expected: Sequence[Expected], groups: Sequence[str]
 ) -> Iterator[Problem]:
     seen: dict[str, int] = {}
     for i, point in enumerate(expected):
@@ -182,7 +182,7 @@ def _check_expected(
 
 
 def _arguments(
-    source: SourceFile, path: Path, arguments: Mapping[str, Any], groups: Sequence[str]
+    source: SourceFile, path: KeyPath, arguments: Mapping[str, Any], groups: Sequence[str]
 ) -> Iterator[Problem]:
     for key in arguments:
         for fact, way_out in argument_path_faults(key):
@@ -191,7 +191,7 @@ def _arguments(
 
 
 def _values(
-    source: SourceFile, path: Path, values: Mapping[str, Any], groups: Sequence[str]
+    source: SourceFile, path: KeyPath, values: Mapping[str, Any], groups: Sequence[str]
 ) -> Iterator[Problem]:
     for key, value in values.items():
         for name in bound_names(value):
@@ -204,7 +204,7 @@ def _values(
 
 
 def _check_criterion(
-    source: SourceFile, path: Path, criterion: Criterion, groups: Sequence[str]
+    source: SourceFile, path: KeyPath, criterion: Criterion, groups: Sequence[str]
 ) -> Iterator[Problem]:
     if bound_name(criterion.answer):
         yield from _values(source, path, {"answer": criterion.answer}, groups)
@@ -222,14 +222,14 @@ def _check_criterion(
         yield from _check_criterion(source, (*path, "any_of", i), alternative, groups)
 
 
-def _json_path(source: SourceFile, path: Path, json_path: str) -> Iterator[Problem]:
+def _json_path(source: SourceFile, path: KeyPath, json_path: str) -> Iterator[Problem]:
     fault = engine.json_path_fault(json_path)
     if fault:
         fact = f"'{json_path}' is not a JSON path to one value: {fault}"
         yield source.problem(path, fact, "write it like $.order.state or $.orders[0].state")
 
 
-def _expression(source: SourceFile, path: Path, sql: str) -> Iterator[Problem]:
+def _expression(source: SourceFile, path: KeyPath, sql: str) -> Iterator[Problem]:
     fault = engine.expression_fault(sql)
     if fault:
         way_out = "give a boolean expression over steps, like count(*) < 9"
@@ -237,7 +237,7 @@ def _expression(source: SourceFile, path: Path, sql: str) -> Iterator[Problem]:
 
 
 def _check_sub_goal(
-    source: SourceFile, path: Path, sub_goal: SubGoal, groups: Sequence[str]
+    source: SourceFile, path: KeyPath, sub_goal: SubGoal, groups: Sequence[str]
 ) -> Iterator[Problem]:
     for i, rule in enumerate(sub_goal.serves):
         yield from _pattern(source, (*path, "serves", i, "arguments"), rule.arguments)
@@ -245,7 +245,7 @@ def _check_sub_goal(
         yield from _check_criterion(source, (*path, "success"), sub_goal.success, groups)
 
 
-def _check_graphs(source: SourceFile, path: Path, task: Task) -> Iterator[Problem]:
+def _check_graphs(source: SourceFile, path: KeyPath, task: Task) -> Iterator[Problem]:
     """Yield what is wrong with the plan graphs of a task, one by one and together."""
     if task.graphs:
         yield from _check_places(source, path, task)
@@ -268,8 +268,8 @@ def _check_graphs(source: SourceFile, path: Path, task: Task) -> Iterator[Proble
 
 def _graph_faults(
     source: SourceFile,
-    path: Path,
-    graphs: Mapping[Path, Mapping[str, Node]],
+    path: KeyPath,
+    graphs: Mapping[KeyPath, Mapping[str, Node]],
     sub_goals: Mapping[str, SubGoal],
 ) -> Iterator[Problem]:
     """Yield every fault that costs the task its scores of variants or of dependencies."""
@@ -289,7 +289,7 @@ def _graph(sub_goals: Mapping[str, SubGoal], nodes: Mapping[str, Node]) -> graph
     }
 
 
-def _check_places(source: SourceFile, path: Path, task: Task) -> Iterator[Problem]:
+def _check_places(source: SourceFile, path: KeyPath, task: Task) -> Iterator[Problem]:
     """Yield the sub-goals that `graphs` leave out, and those that have a place of their own."""
     placed = {name for nodes in task.graphs.values() for name in nodes}
     for name, sub_goal in task.sub_goals.items():
@@ -303,7 +303,7 @@ def _check_places(source: SourceFile, path: Path, task: Task) -> Iterator[Proble
 
 
 def _undescribed(
-    source: SourceFile, path: Path, sub_goals: Mapping[str, SubGoal], nodes: Mapping[str, Node]
+    source: SourceFile, path: KeyPath, sub_goals: Mapping[str, SubGoal], nodes: Mapping[str, Node]
 ) -> Iterator[Problem]:
     for name in nodes:
         if name not in sub_goals:
@@ -312,7 +312,9 @@ def _undescribed(
             yield source.problem((*path, name), fact, way_out)
 
 
-def _empty_paths(source: SourceFile, path: Path, nodes: Mapping[str, Node]) -> Iterator[Problem]:
+def _empty_paths(
+    source: SourceFile, path: KeyPath, nodes: Mapping[str, Node]
+) -> Iterator[Problem]:
     for name, node in nodes.items():
         for i, members in enumerate(node.any_of):
             if not members:

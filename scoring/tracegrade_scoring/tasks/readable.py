@@ -12,7 +12,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from tracegrade_scoring.tasks.model import TaskFile
-from tracegrade_scoring.tasks.source import Path
+from tracegrade_scoring.tasks.source import KeyPath
 
 _ANY_CALL: Final[Mapping[str, str]] = {"effect": "read"}
 """An expected call about which no check has anything to say."""
@@ -41,7 +41,7 @@ def readable_part(values: Any) -> TaskFile | None:
     return None
 
 
-def _leave_out(values: dict[str, Any], path: Path) -> None:
+def _leave_out(values: dict[str, Any], path: KeyPath) -> None:
     """Take out of the file what is wrong at a path, or the least around it that can be."""
     if path == ("version",) or not path:
         values["version"] = 1
@@ -59,14 +59,14 @@ def _leave_out(values: dict[str, Any], path: Path) -> None:
             _leave_out(values, path[:-1])
 
 
-def _leave_out_item(values: dict[str, Any], path: Path) -> None:
+def _leave_out_item(values: dict[str, Any], path: KeyPath) -> None:
     if path[-2] == "expected":
         _put(values, path, dict(_ANY_CALL))
     else:
         _leave_out(values, path[:-1])
 
 
-def _is_referred_to(path: Path) -> bool:
+def _is_referred_to(path: KeyPath) -> bool:
     """Return whether other parts of a task name what stands there, so that none can be checked."""
     of_task = path[2:] if path[0] == "tasks" else ()
     return (
@@ -76,7 +76,7 @@ def _is_referred_to(path: Path) -> bool:
     )
 
 
-def _is_named(path: Path) -> bool:
+def _is_named(path: KeyPath) -> bool:
     """Return whether it is a tool, a task, or a sub-goal, alone or in a graph."""
     of_task = path[2] if path[0] == "tasks" and len(path) > 2 else None
     return (
@@ -86,7 +86,7 @@ def _is_named(path: Path) -> bool:
     )
 
 
-def _put(values: dict[str, Any], path: Path, value: dict[str, str]) -> None:
+def _put(values: dict[str, Any], path: KeyPath, value: dict[str, str]) -> None:
     """Replace what stands at a path; what is so already is wrong by its name, and goes."""
     holder: Any = _at(values, path[:-1])
     place: Any = path[-1]

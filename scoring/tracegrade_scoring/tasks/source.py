@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import yaml
 
-Path: TypeAlias = tuple[str | int, ...]
+KeyPath: TypeAlias = tuple[str | int, ...]
+"""The keys and list positions that lead to a value, from the outermost inwards."""
 
 MAX_VALUES: Final = 500_000
 """More are refused: aliases of aliases make a small file endless."""
@@ -41,7 +42,7 @@ class SourceFile(NamedTuple):
 
     file: str
     values: Any
-    lines: dict[Path, int]
+    lines: dict[KeyPath, int]
     problems: list[Problem]
 
     def line(self, path: Sequence[str | int]) -> int:
@@ -102,7 +103,7 @@ def _values(text: str, source: SourceFile) -> Any:
         loader.dispose()
 
 
-def _value(loader: _Loader, node: yaml.Node, path: Path, source: SourceFile) -> Any:
+def _value(loader: _Loader, node: yaml.Node, path: KeyPath, source: SourceFile) -> Any:
     source.lines.setdefault(path, node.start_mark.line + 1)
     if len(path) > MAX_DEPTH:
         msg = f"nested deeper than {MAX_DEPTH} levels, or an alias inside what it stands for"
@@ -136,7 +137,7 @@ def _scalar(loader: _Loader, node: yaml.Node) -> Any:
 
 
 def _entries(
-    loader: _Loader, node: yaml.MappingNode, path: Path, source: SourceFile
+    loader: _Loader, node: yaml.MappingNode, path: KeyPath, source: SourceFile
 ) -> Iterator[tuple[str, Any]]:
     """Yield the entries of a mapping; of equal keys the first, the others are problems."""
     seen: set[str] = set()

@@ -1,0 +1,25 @@
+"""The first code of ours in a spawned child of `multiprocessing`; `processes` sends its data.
+
+It is a module of its own because it calls `provider.init`, and `provider` imports `processes`.
+"""
+
+import pickle
+
+from tracegrade.attachment import runtime
+from tracegrade.guard import guarded
+from tracegrade.host.processes import ChildStart, context_at, end_as_a_worker
+from tracegrade.provider import init
+from tracegrade.state import state
+
+
+@guarded
+def begin_child(pickled: bytes) -> None:
+    """Do in a spawned child what a forked one need not: start tracegrade, and enter the run."""
+    sent: ChildStart | None = pickle.loads(pickled)  # noqa: S301 - the parent's
+    if sent is None:
+        return
+    if state.provider is None and sent.given is not None:
+        init(*sent.given.names, redact=pickle.loads(sent.redact))  # noqa: S301 - as above
+    if state.provider is not None and sent.is_worker:
+        end_as_a_worker()
+    runtime().attach(context_at(sent.place))
