@@ -242,12 +242,18 @@ VERDICTS: Final = Table(
             TEXT,
             "The run that was judged; a trace id alone means the outermost run of that trace.",
         ),
-        Column("subject", TEXT, "What was judged: success | sub_goal | rollback."),
+        Column("subject", TEXT, "What was judged: success | sub_goal | planning | rollback."),
         Column("sub_goal", TEXT, "Which sub-goal; NULL unless subject is sub_goal."),
         Column(
             "injection",
             TEXT,
             "When the run was killed: early | mid | late; NULL unless subject is rollback.",
+        ),
+        Column(
+            "question",
+            TEXT,
+            "Which question about the plan: dependency_ordering | branch_coverage | scope_control "
+            "| reversibility; NULL unless subject is planning.",
         ),
         Column("value", pa.float64(), "Score as given, on the source's scale; NULL if none was."),
         Column("label", TEXT, "Label as given; NULL if none was."),

@@ -53,6 +53,7 @@ GUESSES: Final[dict[str, tuple[str, ...]]] = {
     "subject": ("subject",),
     "sub_goal": ("sub_goal",),
     "injection": ("injection",),
+    "question": ("question",),
     "value": ("value", "score"),
     "label": ("label", "verdict"),
     "source": ("source", "evaluator", "judge"),

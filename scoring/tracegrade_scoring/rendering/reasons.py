@@ -116,7 +116,8 @@ REASONS: Final[Mapping[str, Reason]] = {
         "the steps of the plan name no tool", "name tools in planned steps"
     ),
     "not_judged": Reason(
-        "a judge has to decide, and none has yet", "import verdicts on sub-goals"
+        "a person or a judge has to decide, and none has yet",
+        "import verdicts, or ask a judge with `tracegrade judge run`",
     ),
     "not_killed": Reason(
         "no kill test was run", "run `tracegrade harness kill`, or import verdicts on `rollback`"
@@ -131,7 +132,8 @@ REASONS: Final[Mapping[str, Reason]] = {
     "optimum_zero": Reason("the task needs no step at all"),
     "plan_unreadable": Reason(
         "a plan is told in words that hold no list",
-        "let the agent number the steps of its plan, or declare it with a plan tool",
+        "let the agent number the steps of its plan or declare it with a plan tool, or import "
+        "verdicts on `planning`",
     ),
     "specification_error": Reason(
         "the task's graph has an error", "`tracegrade tasks check` shows it"

@@ -1,15 +1,17 @@
 """Verdicts from files stand in the lake once, and a run that got one is scored anew."""
 
+import datetime
 import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from tests.commands import tracegrade
 
 from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_collector.importing.part import ReadOptions
-from tracegrade_lake import Lake
+from tracegrade_lake import VERDICTS, Lake, Table
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.score import score
@@ -40,12 +42,17 @@ def add(lake: Lake, file: Path, *records: Row, **paths: str) -> tuple[Imported, 
 def verdicts(lake: Lake) -> list[tuple[Any, ...]]:
     """Return the lake's verdicts without their date."""
     with connect(lake) as con:
-        return con.sql("SELECT * EXCLUDE (date) FROM verdicts ORDER BY ALL").fetchall()
+        return con.sql("SELECT * EXCLUDE (date, question) FROM verdicts ORDER BY ALL").fetchall()
 
 
 def verdict(**fields: Any) -> Row:
     """Return a verdict of success."""
     return {"trajectory_id": RUN, "value": 1, "source": "checker", **fields}
+
+
+def planned(question: str, **fields: Any) -> Row:
+    """Return a verdict on one question about the plan."""
+    return verdict(subject="planning", question=question, **fields)
 
 
 def test_each_verdict_stands_in_the_lake_once(lake: Lake, tmp_path: Path) -> None:
@@ -87,6 +94,50 @@ def test_csv_holds_verdicts_as_well(lake: Lake, tmp_path: Path) -> None:
     ]
 
 
+def test_each_question_about_a_plan_has_its_own_verdict(lake: Lake, tmp_path: Path) -> None:
+    """A verdict is known by its question too, in JSON as in CSV; on success there is none."""
+    first = [
+        planned("scope_control", value=0.5),
+        planned("reversibility", value="yes", label="yes"),
+    ]
+    add(lake, tmp_path / "plans.jsonl", *first)
+    rows = tmp_path / "plans.csv"
+    rows.write_text(
+        "trajectory_id,subject,question,value,label,source\n"
+        f"{RUN},planning,scope_control,1,,checker\n"
+        f"{RUN},planning,branch_coverage,,no,checker\n"
+        f"{RUN},success,Was it refunded?,1,,checker\n"
+    )
+    imported, notes = add(lake, rows)
+
+    assert notes == []
+    assert dict(imported.verdicts) == {"added": 2, "replaced": 1, "known": 0}
+    with connect(lake) as con:
+        found = con.sql("SELECT subject, question, value, label FROM verdicts ORDER BY ALL")
+        assert found.fetchall() == [
+            ("planning", "branch_coverage", None, "no"),
+            ("planning", "reversibility", None, "yes"),
+            ("planning", "scope_control", 1.0, None),
+            ("success", None, 1.0, None),
+        ]
+
+
+def test_a_lake_from_before_there_were_questions_opens(lake: Lake, tmp_path: Path) -> None:
+    """Its verdicts have none, and are known again, replaced and joined by new ones."""
+    columns = tuple(column for column in VERDICTS.columns if column.name != "question")
+    older = Table(VERDICTS.name, "", columns)
+    day = datetime.date(2026, 1, 2)
+    row = {**verdict(subject="success", value=1.0), "date": day}
+    lake.append(older, pa.Table.from_pylist([row], schema=older.arrow()))
+    assert [row[0] for row in verdicts(lake)] == [RUN]
+
+    again, _ = add(lake, tmp_path / "same.jsonl", verdict())
+    later, _ = add(lake, tmp_path / "more.jsonl", verdict(value=0), planned("scope_control"))
+    assert dict(again.verdicts) == {"added": 0, "replaced": 0, "known": 1}
+    assert dict(later.verdicts) == {"added": 1, "replaced": 1, "known": 0}
+    assert [(row[1], row[4]) for row in verdicts(lake)] == [("planning", 1.0), ("success", 0.0)]
+
+
 def test_fields_of_verdicts_can_be_mapped(lake: Lake, tmp_path: Path) -> None:
     """Other tools have other names for them."""
     record = {"run": {"id": RUN}, "grade": 0.8, "by": "judge:1"}
@@ -107,10 +158,13 @@ def test_fields_of_verdicts_can_be_mapped(lake: Lake, tmp_path: Path) -> None:
         (verdict(value=None), "a verdict needs a value"),
         (verdict(value=[1]), "a verdict needs a value"),
         (verdict(value=float("inf")), "a verdict needs a value"),
-        (verdict(subject="fame"), "subject must be one of success, sub_goal, rollback"),
-        (verdict(subject={}), "subject must be one of success, sub_goal, rollback"),
+        (verdict(subject="fame"), "subject must be one of success, sub_goal, planning, rollback"),
+        (verdict(subject={}), "subject must be one of success, sub_goal, planning, rollback"),
         (verdict(subject="sub_goal"), "a verdict on a sub_goal must name it"),
         (verdict(subject="rollback"), "injection must be one of early, mid, late"),
+        (verdict(subject="planning"), "question must be one of dependency_ordering, branch_"),
+        (verdict(subject="planning", question="scope_control", value=7), "this has value 7"),
+        (planned("reversibility", label="half", value=None), "this has label 'half'"),
     ],
 )
 def test_what_is_no_verdict_is_named_by_its_line(

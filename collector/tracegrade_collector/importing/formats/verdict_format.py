@@ -24,14 +24,27 @@ from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.spellings import as_text
 
 FORMAT: Final = "verdicts"
-SUBJECTS: Final = ("success", "sub_goal", "rollback")
+SUBJECTS: Final = ("success", "sub_goal", "planning", "rollback")
 INJECTIONS: Final = ("early", "mid", "late")
+QUESTIONS: Final = (
+    "dependency_ordering",
+    "branch_coverage",
+    "scope_control",
+    "reversibility",
+)
+"""What is asked of a plan: docs/metrics.md, section 5.2."""
 SOURCE: Final = "import"
 """Who judged, if the file does not say."""
 
 _KINDS: Final = ("human", "judge")
 """A source is of one of these if it is the word, or begins with it and a colon."""
 _KIND_WORDS: Final = re.compile("|".join(_KINDS), re.IGNORECASE)
+
+_DECIDING: Final = frozenset(
+    {"success", "pass", "passed", "true", "correct", "yes"}
+    | {"failure", "fail", "failed", "false", "incorrect", "no", "error"}
+)
+"""Labels that decide without a value: docs/metrics.md, section 8.3."""
 
 _IDS: Final = {
     "trajectory_id": re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}"),
@@ -146,11 +159,14 @@ def _verdict(record: Any, fields: FieldMap) -> dict[str, Any]:
         msg = "a verdict needs a value (a number, true or false) or a label"
         raise NoVerdict(msg)
     subject = _subject(record, fields)
+    if subject == "planning":
+        _check_share(value, label)
     return {
         "trajectory_id": _run(record, fields),
         "subject": subject,
         "sub_goal": _sub_goal(subject, fields.find(record, "sub_goal")),
         "injection": _injection(subject, fields.find(record, "injection")),
+        "question": _question(subject, fields.find(record, "question")),
         "value": value,
         "label": label,
         "source": _text(fields.find(record, "source")) or SOURCE,
@@ -216,6 +232,20 @@ def _sub_goal(subject: str, found: Any) -> str | None:
 
 def _injection(subject: str, found: Any) -> str | None:
     return _choice("injection", found, INJECTIONS) if subject == "rollback" else None
+
+
+def _question(subject: str, found: Any) -> str | None:
+    return _choice("question", found, QUESTIONS) if subject == "planning" else None
+
+
+def _check_share(value: float | None, label: str | None) -> None:
+    """Refuse a verdict on a plan that does not say which share of it is as it should be."""
+    if (label or "").lower() in _DECIDING:
+        return
+    if value is None or not 0 <= value <= 1:
+        given = f"value {value:g}" if value is not None else f"label '{label}'"
+        msg = f"a verdict on planning needs a value from 0 to 1, or yes or no; this has {given}"
+        raise NoVerdict(msg)
 
 
 def _value(found: Any) -> float | None:

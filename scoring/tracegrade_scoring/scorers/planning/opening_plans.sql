@@ -20,6 +20,7 @@
 --   required    BIGINT   Steps that the task requires.
 --   plan        VARCHAR  JSON or text; NULL if there is none or it was not captured.
 --   plan_key    VARCHAR  The same for equal texts; NULL where plan is.
+--   declared    BOOLEAN  The agent declared it as its plan; NULL where plan is.
 --   lost        BOOLEAN  There may be a plan that was not captured.
 -- Order:
 --   none
@@ -118,6 +119,7 @@ words AS (
   SELECT
     last_plans.attempt_id,
     last_plans.any_lost,
+    steps.kind = 'plan' AS declared,
     coalesce(if(steps.kind = 'plan', steps.plan, NULL), steps.content) AS plan
   FROM last_plans
   LEFT JOIN steps
@@ -132,6 +134,7 @@ SELECT
   planned.required,
   words.plan,
   md5(words.plan) AS plan_key,
+  if(words.plan IS NULL, NULL, words.declared) AS declared,
   words.plan IS NULL
   AND (
     coalesce(words.any_lost, FALSE)

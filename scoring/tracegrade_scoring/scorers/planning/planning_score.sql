@@ -1,7 +1,7 @@
 -- One planning score: parts kept of parts there are, met where there are none.
 --
 -- nothing, fault: as of score_of; only what is scored has a label and a source.
-CREATE OR REPLACE TEMP MACRO planning_score(KEPT, TOTAL, NOTHING, FAULT, LABEL) AS
+CREATE OR REPLACE TEMP MACRO planning_score(KEPT, TOTAL, NOTHING, FAULT, LABEL, SOURCE) AS
 score_of(
   if(total = 0, 1, kept),
   if(total = 0, 1, total),
@@ -11,5 +11,5 @@ score_of(
     WHEN coalesce(nothing, fault) IS NULL
       THEN coalesce(label, if(total = 0, 'nothing_to_judge', NULL))
   END,
-  if(coalesce(nothing, fault) IS NULL, 'static', NULL)
+  if(coalesce(nothing, fault) IS NULL, source, NULL)
 );

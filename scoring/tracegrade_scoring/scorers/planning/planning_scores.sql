@@ -2,20 +2,25 @@
 --
 -- Each of four questions is worth 2.5; one without any part is met. `pq_strict` takes branch
 -- coverage and scope control as all or nothing. A task of 3 and more steps without a plan scores
--- 0, one of 0 or 1 needs none and scores 10, one of 2 has nothing to plan.
+-- 0, one of 0 or 1 needs none and scores 10, one of 2 has nothing to plan. What people say of a
+-- question comes before the rule, and what a judge says where the rule has no answer; a plan that
+-- somebody judged is there, whether or not it can be read.
 -- Source: [Triangle], "Axis 2: Planning Quality"; docs/metrics.md, section 5.
 --
 -- Reads:
 --   attempts
 --   opening_plans
 --   plan_qualities
+--   planning_verdicts
 -- Columns:
 --   trajectory_ids          INTEGER[]  Attempts whose scores are equal; each is in one row.
 --   pq                      SCORE      Its label: no_plan or no_plan_needed, as of the next two.
+--                                      Their source: static, unless a verdict answers one of the
+--                                      questions; then verifier, evaluation or judge, the last.
 --   pq_strict               SCORE      With branch coverage and scope control all or nothing.
 --   pq_partial              SCORE      Over the questions that have an answer.
 --   pq_dependency_ordering  SCORE      Parts kept / parts; label nothing_to_judge where there are
---                                      none.
+--                                      none. Of a verdict its share of 1.
 --   pq_branch_coverage      SCORE      Likewise.
 --   pq_scope_control        SCORE      Likewise.
 --   pq_reversibility        SCORE      Likewise.
@@ -25,12 +30,23 @@ WITH judged_plans AS (
   SELECT
     attempts.attempt_id,
     plan_qualities.*,
+    planning_verdicts.dependency_ordering_rank,
+    planning_verdicts.dependency_ordering_share,
+    planning_verdicts.branch_coverage_rank,
+    planning_verdicts.branch_coverage_share,
+    planning_verdicts.scope_control_rank,
+    planning_verdicts.scope_control_share,
+    planning_verdicts.reversibility_rank,
+    planning_verdicts.reversibility_share,
     CASE
-      WHEN opening_plans.required IS NULL THEN 'length_unknown'
       WHEN opening_plans.required < 2 THEN 'no_plan_needed'
       WHEN opening_plans.required = 2 THEN 'two_steps'
+      WHEN planning_verdicts.answered THEN NULL
+      WHEN opening_plans.required IS NULL THEN 'length_unknown'
       WHEN opening_plans.lost THEN 'content_missing'
-      WHEN coalesce(plan_qualities.steps, 0) = 0 THEN 'no_plan'
+      WHEN plan_qualities.steps > 0 THEN NULL
+      WHEN opening_plans.declared AND plan_qualities.in_words THEN 'plan_unreadable'
+      ELSE 'no_plan'
     END AS exception
   FROM attempts
   LEFT JOIN opening_plans USING (attempt_id)
@@ -38,44 +54,61 @@ WITH judged_plans AS (
     ON
       opening_plans.task_id = plan_qualities.task_id
       AND opening_plans.plan_key = plan_qualities.plan_key
+  LEFT JOIN planning_verdicts ON attempts.attempt_id = planning_verdicts.attempt_id
 ),
 
 -- Many attempts, few different answers.
 cases AS (
   SELECT
     list(attempt_id) AS trajectory_ids,
-    * EXCLUDE (attempt_id, task_id, plan_key, steps)
+    * EXCLUDE (attempt_id, task_id, plan_key, steps, in_words)
+    REPLACE (
+      -- Of a plan without a step that can be read the rules say nothing.
+      if(steps > 0, dependency_ordering_kept, NULL) AS dependency_ordering_kept,
+      if(steps > 0, branch_coverage_kept, NULL) AS branch_coverage_kept,
+      if(steps > 0, scope_control_kept, NULL) AS scope_control_kept,
+      if(steps > 0, reversibility_kept, NULL) AS reversibility_kept
+    )
   FROM judged_plans
   GROUP BY ALL
 ),
 
-shares AS (
+answers AS (
   SELECT
-    *,
-    CASE
-      WHEN dependency_ordering_fault IS NULL
-        THEN coalesce(dependency_ordering_kept / nullif(dependency_ordering_total, 0), 1)
-    END AS dependency_ordering,
-    CASE
-      WHEN branch_coverage_fault IS NULL
-        THEN coalesce(branch_coverage_kept / nullif(branch_coverage_total, 0), 1)
-    END AS branch_coverage,
-    CASE
-      WHEN scope_control_fault IS NULL
-        THEN coalesce(scope_control_kept / nullif(scope_control_total, 0), 1)
-    END AS scope_control,
-    CASE
-      WHEN reversibility_fault IS NULL
-        THEN coalesce(reversibility_kept / nullif(reversibility_total, 0), 1)
-    END AS reversibility,
-    concat_ws(
-      ', ',
+    trajectory_ids,
+    exception,
+    planning_answer(
+      'dependency_ordering',
+      dependency_ordering_kept,
+      dependency_ordering_total,
       dependency_ordering_fault,
+      dependency_ordering_rank,
+      dependency_ordering_share
+    ) AS dependency_ordering,
+    planning_answer(
+      'branch_coverage',
+      branch_coverage_kept,
+      branch_coverage_total,
       branch_coverage_fault,
+      branch_coverage_rank,
+      branch_coverage_share
+    ) AS branch_coverage,
+    planning_answer(
+      'scope_control',
+      scope_control_kept,
+      scope_control_total,
       scope_control_fault,
-      reversibility_fault
-    ) AS faults,
-    CASE exception WHEN 'no_plan_needed' THEN 10 WHEN 'no_plan' THEN 0 END AS fixed
+      scope_control_rank,
+      scope_control_share
+    ) AS scope_control,
+    planning_answer(
+      'reversibility',
+      reversibility_kept,
+      reversibility_total,
+      reversibility_fault,
+      reversibility_rank,
+      reversibility_share
+    ) AS reversibility
   FROM cases
 ),
 
@@ -83,63 +116,97 @@ shares AS (
 wholes AS (
   SELECT
     *,
-    10 * (dependency_ordering + branch_coverage + scope_control + reversibility) / 4 AS fractional,
-    10 * (
-      dependency_ordering + (branch_coverage = 1)::DOUBLE
-      + (scope_control = 1)::DOUBLE + reversibility
-    ) / 4 AS strict,
-    10 * list_avg([dependency_ordering, branch_coverage, scope_control, reversibility]) AS known
-  FROM shares
+    [dependency_ordering, branch_coverage, scope_control, reversibility] AS four,
+    10
+    * (
+      dependency_ordering.share + branch_coverage.share
+      + scope_control.share + reversibility.share
+    )
+    / 4 AS fractional,
+    10
+    * (
+      dependency_ordering.share + (branch_coverage.share = 1)::DOUBLE
+      + (scope_control.share = 1)::DOUBLE + reversibility.share
+    )
+    / 4 AS strict,
+    10 * list_avg(list_transform(four, LAMBDA answer: answer.share)) AS known,
+    CASE exception WHEN 'no_plan_needed' THEN 10 WHEN 'no_plan' THEN 0 END AS fixed,
+    list_transform(
+      list_filter(four, LAMBDA answer: answer.fault IS NULL),
+      LAMBDA answer: answer.source
+    ) AS sources
+  FROM answers
 ),
 
 explained AS (
   SELECT
     *,
     if(exception IN ('length_unknown', 'two_steps'), exception, NULL) AS nothing,
-    if(exception <> 'content_missing', exception, NULL) AS nothing_asked,
-    if(exception = 'content_missing', exception, NULL) AS lost,
+    if(exception IN ('content_missing', 'plan_unreadable'), NULL, exception) AS nothing_asked,
+    if(exception IN ('content_missing', 'plan_unreadable'), exception, NULL) AS lost,
     if(exception IN ('no_plan_needed', 'no_plan'), exception, NULL) AS label,  -- noqa: RF04
-    CASE WHEN exception IS NULL THEN nullif(faults, '') END AS fault
+    CASE
+      WHEN exception IS NULL
+        THEN
+          nullif(
+            array_to_string(list_transform(four, LAMBDA answer: answer.fault), ', '),
+            ''
+          )
+    END AS fault,
+    CASE
+      WHEN exception IS NOT NULL THEN 'static'
+      WHEN list_contains(sources, 'judge') THEN 'judge'
+      WHEN list_contains(sources, 'evaluation') THEN 'evaluation'
+      WHEN list_contains(sources, 'verifier') THEN 'verifier'
+      ELSE 'static'
+    END AS source  -- noqa: RF04
   FROM wholes
 )
 
 SELECT
   trajectory_ids,
-  planning_score(coalesce(fixed, fractional), 1, nothing, coalesce(lost, fault), label) AS pq,
-  planning_score(coalesce(fixed, strict), 1, nothing, coalesce(lost, fault), label) AS pq_strict,
+  planning_score(coalesce(fixed, fractional), 1, nothing, coalesce(lost, fault), label, source)
+    AS pq,
+  planning_score(coalesce(fixed, strict), 1, nothing, coalesce(lost, fault), label, source)
+    AS pq_strict,
   planning_score(
     coalesce(fixed, fractional, known),
     1,
     nothing,
     coalesce(lost, if(known IS NULL, fault, NULL)),
-    label
+    label,
+    source
   ) AS pq_partial,
   planning_score(
-    dependency_ordering_kept,
-    dependency_ordering_total,
+    dependency_ordering.kept,
+    dependency_ordering.total,
     nothing_asked,
-    coalesce(lost, dependency_ordering_fault),
-    NULL
+    coalesce(lost, dependency_ordering.fault),
+    NULL,
+    dependency_ordering.source
   ) AS pq_dependency_ordering,
   planning_score(
-    branch_coverage_kept,
-    branch_coverage_total,
+    branch_coverage.kept,
+    branch_coverage.total,
     nothing_asked,
-    coalesce(lost, branch_coverage_fault),
-    NULL
+    coalesce(lost, branch_coverage.fault),
+    NULL,
+    branch_coverage.source
   ) AS pq_branch_coverage,
   planning_score(
-    scope_control_kept,
-    scope_control_total,
+    scope_control.kept,
+    scope_control.total,
     nothing_asked,
-    coalesce(lost, scope_control_fault),
-    NULL
+    coalesce(lost, scope_control.fault),
+    NULL,
+    scope_control.source
   ) AS pq_scope_control,
   planning_score(
-    reversibility_kept,
-    reversibility_total,
+    reversibility.kept,
+    reversibility.total,
     nothing_asked,
-    coalesce(lost, reversibility_fault),
-    NULL
+    coalesce(lost, reversibility.fault),
+    NULL,
+    reversibility.source
   ) AS pq_reversibility
 FROM explained;

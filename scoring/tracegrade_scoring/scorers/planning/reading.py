@@ -101,6 +101,12 @@ def json_items(plan: str) -> list[Any] | None:
     return next((items for items in lists if items is not None), None)
 
 
+def is_in_words(plan: str) -> bool:
+    """Return whether a plan says something and holds no list, not even an empty one."""
+    said = read_json(plan, plan.strip())
+    return bool(said) and json_items(plan) is None
+
+
 def _json_texts(text: str) -> Iterator[str]:
     """Yield what may be JSON in a text, from where it may first begin to where it may last end."""
     for begins, ends in _ENDS:

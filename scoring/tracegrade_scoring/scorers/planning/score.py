@@ -14,7 +14,7 @@ import pyarrow as pa
 from tracegrade_lake.columns import TEXT
 from tracegrade_scoring.relations import create_macro, materialise, put, table
 from tracegrade_scoring.scorers.planning.quality import Objective, Quality, judge
-from tracegrade_scoring.scorers.planning.reading import read_steps, text_marks
+from tracegrade_scoring.scorers.planning.reading import is_in_words, read_steps, text_marks
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.check import pattern_groups
 
@@ -23,6 +23,7 @@ QUALITIES: Final = pa.schema(
         ("task_id", TEXT),
         ("plan_key", TEXT),
         ("steps", pa.int64()),
+        ("in_words", pa.bool_()),
         *(
             (f"{name}_{column}", kind)
             for name in Quality._fields
@@ -30,19 +31,23 @@ QUALITIES: Final = pa.schema(
         ),
     ]
 )
-"""One row for each plan and its task: steps, then for each question parts kept, parts, fault."""
+"""One row for each plan and its task: steps, whether it is words without a list instead, then for
+each question parts kept, parts, fault."""
 
 
 def score(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
     """Create `planning_scores`, one row for each attempt.
 
     Args:
-        con: Holds `attempts`, `calls`, `steps`, `graph_variants` and the task relations.
+        con: Holds `attempts`, `calls`, `steps`, `graph_variants`, `verdicts` and the task
+            relations.
         specification: What plans are held to.
     """
     create_macro(con, "planning_score")
+    create_macro(con, "planning_answer")
     materialise(con, "opening_plans")
     put(con, "plan_qualities", table(QUALITIES, _qualities(con, specification)))
+    materialise(con, "planning_verdicts")
     materialise(con, "planning_scores")
 
 
@@ -58,7 +63,8 @@ def _qualities(
     for task_id, key, plan in plans.fetchall():
         steps = read_steps(plan, marks)
         answers = judge(steps, known_objective(task_id))
-        yield task_id, key, len(steps), *(fact for part in answers for fact in part)
+        in_words = not steps and is_in_words(plan)
+        yield task_id, key, len(steps), in_words, *(fact for part in answers for fact in part)
 
 
 def objective(specification: Specification, task_id: str) -> Objective:

@@ -43,6 +43,47 @@ def scores(task: Task, tools: Mapping[str, Any], plan: Sequence[Step] | None) ->
     }
 
 
+def with_verdicts(
+    rules: Mapping[str, Any], verdicts: Sequence[tuple[str, str, Fraction | None]]
+) -> dict[str, Any]:
+    """Return the values of a plan of known length that somebody may have judged.
+
+    Args:
+        rules: As `scores` returns them, of a task of three or more steps.
+        verdicts: Question, who (verifier, evaluation or judge), and share; None: could not tell.
+    """
+    said = {
+        (question, who): [share for asked, by, share in verdicts if (asked, by) == (question, who)]
+        for question, who, _ in verdicts
+    }
+    unseen = rules["pq_reversibility"] == "not_applicable"
+    if unseen and all(_answer(name, "error", said) == "error" for name in QUESTIONS):
+        return dict(rules)
+    found = {question: _answer(question, rules[f"pq_{question}"], said) for question in QUESTIONS}
+    known = [value for value in found.values() if value != "error"]
+    strict = [
+        Fraction(found[name] == 1) if name in ("branch_coverage", "scope_control") else found[name]
+        for name in QUESTIONS
+    ]
+    whole = len(known) == len(found)
+    return {
+        "pq": sum(known) * Fraction(5, 2) if whole else "error",
+        "pq_strict": sum(strict) * Fraction(5, 2) if whole else "error",
+        "pq_partial": 10 * sum(known) / len(known) if known else "error",
+        **{f"pq_{name}": value for name, value in found.items()},
+    }
+
+
+def _answer(question: str, rule: Any, said: Mapping[tuple[str, str], Sequence[Any]]) -> Any:
+    """Return a share, or `error`: people first, then the rule, evaluations, judges."""
+    for who in ("verifier", "rule", "evaluation", "judge"):
+        if who == "rule" and not isinstance(rule, str):
+            return rule
+        if shares := said.get((question, who)):
+            return "error" if None in shares else min(shares)
+    return "error"
+
+
 def required_steps(task: Task) -> int | None:
     """Return how many steps a task requires; None if it does not say."""
     if "optimal_steps" in task:

@@ -164,7 +164,8 @@ def test_json_in_a_thought_may_stand_beside_other_brackets() -> None:
 
     assert others[:2] == [declared] * 2
     assert others[2] == listed
-    assert [each["pq"].label for each in others[3:]] == ["no_plan"] * 3
+    assert others[3]["pq"].label == "no_plan"
+    assert [each["pq"].reason for each in others[4:]] == ["plan_unreadable"] * 2
 
 
 def test_last_plan_before_the_first_call_counts() -> None:
@@ -204,6 +205,8 @@ NEEDED: list[tuple[str, list[Row], float | None, str, str]] = [
     ("files", [], 0.0, "scored", "no_plan"),
     ("files", [plan([])], 0.0, "scored", "no_plan"),
     ("files", [thought("I shall look first.\n- one thing")], 0.0, "scored", "no_plan"),
+    ("files", [plan({"plan": "I look, then I write."})], None, "error", "plan_unreadable"),
+    ("files", [plan({"todos": []})], 0.0, "scored", "no_plan"),
     ("files", [plan(None)], None, "error", "content_missing"),
     ("files", [thought(None)], None, "error", "content_missing"),
     ("two", [plan(FIVE_STEPS)], None, "not_applicable", "two_steps"),

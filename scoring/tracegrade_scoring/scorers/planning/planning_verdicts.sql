@@ -1,0 +1,76 @@
+-- What verdicts say of the plan of each attempt, by question: the lowest of the first rank.
+--
+-- A label that is a word for yes or no is 1 or 0, else the value counts, from 0 to 1. People are
+-- verifiers. Of one rank the lowest counts, and one that could not tell makes it unknown.
+-- Source: docs/metrics.md, sections 5.4 and 8.3.
+--
+-- Reads:
+--   verdicts
+-- Needs:
+--   verdicts WHERE subject = 'planning'
+-- Columns:
+--   attempt_id                  INTEGER  One row each, for attempts that such verdicts are about.
+--   answered                    BOOLEAN  At least one of them answers a question.
+--   dependency_ordering_rank    VARCHAR  verifier | evaluation | judge: whose verdict it is; NULL
+--                                        if there is none.
+--   dependency_ordering_share   DOUBLE   From 0 to 1; NULL if there is none or it could not tell.
+--   branch_coverage_rank        VARCHAR  Likewise.
+--   branch_coverage_share       DOUBLE   Likewise.
+--   scope_control_rank          VARCHAR  Likewise.
+--   scope_control_share         DOUBLE   Likewise.
+--   reversibility_rank          VARCHAR  Likewise.
+--   reversibility_share         DOUBLE   Likewise.
+-- Order:
+--   none
+WITH said AS (
+  SELECT
+    trajectory_id AS attempt_id,
+    question,
+    CASE
+      WHEN source = 'gen_ai.evaluation.result' THEN 'evaluation'
+      WHEN split_part(coalesce(source, ''), ':', 1) = 'judge' THEN 'judge'
+      ELSE 'verifier'
+    END AS rank,
+    CASE
+      WHEN lower(label) IN ('success', 'pass', 'passed', 'true', 'correct', 'yes') THEN 1
+      WHEN lower(label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no') THEN 0
+      WHEN lower(label) = 'error' THEN NULL
+      WHEN value BETWEEN 0 AND 1 THEN value
+    END AS share
+  FROM verdicts
+  WHERE subject = 'planning'
+),
+
+ranked AS (
+  SELECT
+    attempt_id,
+    question,
+    rank,
+    CASE WHEN count(share) = count(*) THEN min(share) END AS share
+  FROM said
+  GROUP BY attempt_id, question, rank
+),
+
+deciding AS (
+  SELECT *
+  FROM ranked
+  QUALIFY
+    list_position(['verifier', 'evaluation', 'judge'], rank)
+    = min(list_position(['verifier', 'evaluation', 'judge'], rank)) OVER (
+      PARTITION BY attempt_id, question
+    )
+)
+
+SELECT
+  attempt_id,
+  count(share) > 0 AS answered,
+  max(rank) FILTER (WHERE question = 'dependency_ordering') AS dependency_ordering_rank,
+  max(share) FILTER (WHERE question = 'dependency_ordering') AS dependency_ordering_share,
+  max(rank) FILTER (WHERE question = 'branch_coverage') AS branch_coverage_rank,
+  max(share) FILTER (WHERE question = 'branch_coverage') AS branch_coverage_share,
+  max(rank) FILTER (WHERE question = 'scope_control') AS scope_control_rank,
+  max(share) FILTER (WHERE question = 'scope_control') AS scope_control_share,
+  max(rank) FILTER (WHERE question = 'reversibility') AS reversibility_rank,
+  max(share) FILTER (WHERE question = 'reversibility') AS reversibility_share
+FROM deciding
+GROUP BY attempt_id;
