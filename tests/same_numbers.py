@@ -105,6 +105,13 @@ def _tell_report(told: Told, report: Row) -> None:
             told.tell("report", score["high"], "high", name, *key)
         for mode in release["failure_modes"]:
             told.tell("report", mode["runs"], "runs of mode", mode["mode"], *key)
+        for reason in release["reasons"]:
+            told.tell("report", reason["runs"], "runs of reason", _reason(reason), *key)
+
+
+def _reason(row: Row) -> str:
+    """Return kind and object of a reason as lists of runs spell them."""
+    return ": ".join(filter(None, (row["kind"], row["object"])))
 
 
 def _tell_sql(told: Told, lake: Lake) -> None:
@@ -132,6 +139,8 @@ def _tell_overview(told: Told, web: TestClient) -> None:
         told.tell("overview", row["low"], "low", "success", *key)
         told.tell("overview", row["high"], "high", "success", *key)
         newest.setdefault(key[:2], row)
+    for row in _get(web, "/overview")["reasons"]:
+        told.tell("overview", row["runs"], "runs of reason", row["reason"], *_of(row))
     for key, row in newest.items():
         told.tell("overview", row["release"], "newest release", *key)
 
@@ -169,6 +178,10 @@ def _tell_counts(told: Told, web: TestClient, report: Row) -> None:
             both = _get(web, "/runs", **names, failure=mode["mode"], outcome="failed")["runs"]
             told.tell("runs", both, "failed runs of mode", mode["mode"], *key)
             told.tell("report", mode["failed_runs"], "failed runs of mode", mode["mode"], *key)
+        for reason in release["reasons"]:
+            spelled = _reason(reason)
+            listed = _get(web, "/runs", **names, reason=spelled)["runs"]
+            told.tell("runs", listed, "runs of reason", spelled, *key)
         last[key[:2]] = key[2]
     for key, name in last.items():
         told.tell("report", name, "newest release", *key)
@@ -251,7 +264,7 @@ def _tell_comparison(told: Told, web: TestClient, place: str, of: Row, report: R
     page = _get(web, "/releases", **query)
     (cohort,) = (c for c in compared["comparisons"] if c["run_mode"] == of["run_mode"])
     (shown,) = (c for c in page["comparisons"] if c["run_mode"] == of["run_mode"])
-    for part in ("metrics", "failure_modes", "skipped_sub_goals"):
+    for part in ("metrics", "failure_modes", "skipped_sub_goals", "reasons"):
         for where, found in (("compare", cohort), ("page", shown), ("report", of)):
             told.tell(where, found[part], part, *key)
     told.tell("compare", cohort, "comparison", *key)
@@ -281,6 +294,10 @@ def _tell_sides(told: Told, cohort: Row, key: Thing, report: Row) -> None:
             score = release["metrics"].get(metric)
             if score and score["scored"] == found[f"{side}_scored"] and not found["as_judged"]:
                 told.tell(f"compare as {side}", found[side], "value", metric, *key[:2], name)
+        for reason in cohort["reasons"]:
+            if runs := reason[f"{side}_runs"]:
+                told.tell(f"compare as {side}", runs, "runs of reason", _reason(reason),
+                          *key[:2], name)  # fmt: skip
 
 
 def _tell_rows(told: Told, texts: dict[str, str], key: Thing) -> None:
@@ -291,12 +308,17 @@ def _tell_rows(told: Told, texts: dict[str, str], key: Thing) -> None:
         for cells in rows:
             if len(cells) < 4 or cells[0] in seen:
                 continue
+            if FAILED.fullmatch(cells[1]):
+                told.tell(where, cells[1:4], "reason", cells[0], *key)
+                seen.add(cells[0])
+                continue
             change = _change(where, cells)
             if change is not None:
                 seen.add(cells[0])
                 told.tell(where, change, "change", cells[0], *key)
 
 
+FAILED: Final = re.compile(r"[\d,]+ of [\d,]+ failed")
 CHANGE: Final = re.compile(r"([+-][\d,.]+(?: pts)?|no change)")
 
 

@@ -1,26 +1,32 @@
 """`/`: the agents, their newest releases, and how fresh all of it is."""
 
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final
 
 from tracegrade_explorer import links
 from tracegrade_explorer.answers import Answer, Ask, Document
 from tracegrade_explorer.filters.grammar import Filter
+from tracegrade_explorer.pages.runs import shown_name
 from tracegrade_explorer.shelf.rows import count_runs
 from tracegrade_explorer.shelf.snapshot import Row, read
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Scale
+from tracegrade_scoring.rendering.why_failed import most_first, of_failed
 from tracegrade_scoring.report.standing import Standing, standing_sentences
 
 RELEASES: Final = 5
 """Of an agent, the newest."""
+REASONS: Final = 3
+"""Why runs of the newest release failed; the list of runs has them all."""
 
 
 def overview(ask: Ask) -> Answer:
     """Return how the newest releases of each agent do."""
     rows = read(ask.con, "release_overview")
+    reasons = read(ask.con, "release_reasons")
     agents = [
-        _agent(agent, run_mode, [*group])
+        _agent(agent, run_mode, [*group], reasons)
         for (agent, run_mode), group in groupby(
             rows, key=lambda row: (row["agent_name"], row["run_mode"])
         )
@@ -32,11 +38,14 @@ def overview(ask: Ask) -> Answer:
         "shown": RELEASES,
         "standing": standing_sentences(Standing(**stand)),
     }
-    return Document("overview", "Overview", view, {"releases": rows}, [*rows[0]] if rows else
-                    ["agent_name", "run_mode", "release"], rows)  # fmt: skip
+    columns = [*rows[0]] if rows else ["agent_name", "run_mode", "release"]
+    facts = {"releases": rows, "reasons": reasons}
+    return Document("overview", "Overview", view, facts, columns, rows)
 
 
-def _agent(agent: str | None, run_mode: str | None, rows: list[Row]) -> dict[str, Any]:
+def _agent(
+    agent: str | None, run_mode: str | None, rows: list[Row], reasons: list[Row]
+) -> dict[str, Any]:
     known = [row["release"] for row in rows if row["release"] is not None]
     newest = {"candidate": known[0], "base": known[1]} if len(known) > 1 else {}
     pairs = [("agent", agent), *newest.items()] if agent is not None else [*newest.items()]
@@ -44,8 +53,31 @@ def _agent(agent: str | None, run_mode: str | None, rows: list[Row]) -> dict[str
         "title": words.cohort(agent, run_mode),
         "releases": [_release(row) for row in rows[:RELEASES]],
         "more": len(rows) - RELEASES,
+        "reasons": [*_reasons(rows[0], reasons)],
         "compare": links.with_query("/releases", pairs) if newest else "",
     }
+
+
+def _reasons(release: Row, reasons: Sequence[Row]) -> Iterator[dict[str, str]]:
+    """Yield why runs of a release failed, those of most runs first, with the runs of each."""
+    names = {key: release[key] for key in ("agent_name", "run_mode", "release")}
+    found = [row for row in reasons if row.items() >= names.items()]
+    for row in sorted(found, key=_order)[:REASONS]:
+        yield {
+            "why": shown_name("reason", row["reason"]),
+            "runs": of_failed(row["runs"], release["failed"]),
+            "href": links.counted(
+                agent=release["agent_name"],
+                run_mode=release["run_mode"],
+                release=release["release"],
+                reason=row["reason"],
+            ),
+        }
+
+
+def _order(row: Row) -> tuple[object, ...]:
+    kind, _, what = row["reason"].partition(": ")
+    return most_first(kind, what, row["runs"])
 
 
 def _release(row: Row) -> dict[str, Any]:

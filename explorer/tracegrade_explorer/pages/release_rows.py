@@ -8,6 +8,7 @@ from tracegrade_explorer.filters.grammar import NUMBERS, Filter, Range
 from tracegrade_explorer.pages.cells import ALL_METRICS
 from tracegrade_scoring.compare.differences import ModeDifference, Row
 from tracegrade_scoring.compare.model import Comparison, Comparisons, TaskChange
+from tracegrade_scoring.compare.reasons_view import REASONS_NOTE, ReasonDifference
 from tracegrade_scoring.compare.view import (
     CORRECTED,
     CohortView,
@@ -53,6 +54,13 @@ class LinkedMode(NamedTuple):
     """Ids of the candidate's first runs that show it."""
 
 
+class LinkedReason(NamedTuple):
+    """One reason why runs failed, with the runs that failed for it."""
+
+    row: ReasonDifference
+    runs: Sides
+
+
 class TaskRow(NamedTuple):
     """One task on both sides."""
 
@@ -79,6 +87,8 @@ def cohort_rows(comparison: Comparison, of: Comparisons) -> dict[str, Any]:
         "view": view,
         "rows": [LinkedRow(row, lists.of_metric(row.label)) for row in view.rows],
         "more": [LinkedRow(row, lists.of_metric(row.label)) for row in view.more_rows],
+        "reasons": [LinkedReason(row, lists.of("reason", row.name)) for row in view.reasons],
+        "reasons_note": REASONS_NOTE,
         "modes": [*_modes(view, comparison, lists)],
         "categories": [*_categories(view, comparison, lists)],
         "tasks": [_task(task, lists) for task in tasks[:TASKS]],

@@ -10,6 +10,7 @@ from tracegrade_scoring.compare.model import (
     Comparison,
     FailureMode,
     JudgedSubject,
+    ReasonChange,
     TaskChange,
 )
 from tracegrade_scoring.compare.rules import RuleOutcome
@@ -38,6 +39,7 @@ def _comparison(comparison: Comparison, outcomes: tuple[RuleOutcome, ...]) -> di
         "pq_defaulted": comparison.pq_defaulted,
         "failure_modes": [mode_fields(mode) for mode in comparison.failure_modes],
         "skipped_sub_goals": [goal._asdict() for goal in comparison.skipped_sub_goals],
+        "reasons": [reason_fields(reason) for reason in comparison.reasons],
         "trade_off": comparison.trade_off,
         "ranked_oppositely": comparison.ranked_oppositely,
         "success_by_category": [
@@ -102,6 +104,11 @@ def mode_fields(mode: FailureMode) -> dict[str, Any]:
         "span_id": mode.span_id,
         "trajectory_ids": mode.trajectory_ids,
     }
+
+
+def reason_fields(reason: ReasonChange) -> dict[str, Any]:
+    """Return a reason on both sides as flat fields."""
+    return {**reason._asdict(), "change": reason.change}
 
 
 def _task(task: TaskChange) -> dict[str, Any]:

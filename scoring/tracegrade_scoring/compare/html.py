@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.compare.reasons_view import REASONS_NOTE
 from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.compare.view import (
     CohortView,
@@ -33,6 +34,7 @@ def render_html(judgement: Judgement, run_page: RunPage = no_page) -> str:
             for comparison, outcomes in judgement.cohorts
         ],
         lake=found.lake,
+        reasons_note=REASONS_NOTE,
         style=page_style(),
     )
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.compare.reasons_view import REASONS_NOTE
 from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.compare.view import (
     CohortView,
@@ -11,6 +12,7 @@ from tracegrade_scoring.compare.view import (
     metric_headings,
     mocked_headings,
     mode_headings,
+    reason_headings,
     rule_rows,
     task_headings,
 )
@@ -37,6 +39,10 @@ def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[str]:
         yield from ("", *(f"- {escape(sentence)}" for sentence in view.findings))
     yield from _table("Rules", ("rule", "", "found"), rule_rows(outcomes))
     yield from _table(view.scores_title, metric_headings(view), view.rows)
+    reasons = [row.cells for row in view.reasons]
+    yield from _table("Why runs failed", reason_headings(view), reasons)
+    if reasons:
+        yield from ("", REASONS_NOTE)
     yield from _table("Failure modes", mode_headings(view), view.modes)
     yield from _table("Success by task category", category_headings(view), view.categories)
     yield from _table("Tasks that changed most", task_headings(view), view.tasks)

@@ -128,6 +128,38 @@ class SkippedSubGoal(NamedTuple):
         return self.candidate_skipped / self.candidate_runs - self.base_skipped / self.base_runs
 
 
+class ReasonChange(NamedTuple):
+    """How many compared runs of either side failed for a reason: it stands first in them."""
+
+    kind: str
+    object: str | None
+    """What it is about; None if nothing in particular."""
+    key: str
+    """The same for the reason in every release of the agent."""
+    base_runs: int
+    candidate_runs: int
+    base_failed: int
+    """Failed runs, whatever the reason; the reasons of a side add up to it."""
+    candidate_failed: int
+    base_known: int
+    """Runs of known success."""
+    candidate_known: int
+    sentence: str
+    """Of the candidate's first run with the reason; of the base's if the candidate has none."""
+    trajectory_id: str
+    step_trajectory_id: str | None
+    """That run, or its sub-agent's, of the step."""
+    step_index: int | None
+    span_id: str | None
+
+    @property
+    def change(self) -> float | None:
+        """Change of the share of runs that fail for it; None if success is known of one side."""
+        if not self.base_known or not self.candidate_known:
+            return None
+        return self.candidate_runs / self.candidate_known - self.base_runs / self.base_known
+
+
 class CategoryChange(NamedTuple):
     """Success on the tasks of one category."""
 
@@ -254,6 +286,8 @@ class Comparison:
     """Attempts of base and candidate, missing or of unknown success, that count as failures."""
     skipped_sub_goals: tuple[SkippedSubGoal, ...] = ()
     """Those that rose most first."""
+    reasons: tuple[ReasonChange, ...] = ()
+    """Why compared runs failed, by kind and object."""
     judged: tuple[JudgedSubject, ...] = ()
     """Judges that decide on scores, success first."""
 

@@ -42,6 +42,7 @@ from tracegrade_scoring.compare.model import (
     Comparisons,
     FailureMode,
     MockedTool,
+    ReasonChange,
     SkippedSubGoal,
     TaskChange,
 )
@@ -88,10 +89,30 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     Raises:
         NothingToCompare: No agent, or not this one, has scored runs of both in one run mode.
     """
-    releases = {"base": base, "candidate": candidate}
+    cohorts = _cohorts_of_both(con, base, candidate, agent)
+    facts = _facts(con, base, candidate, is_paired=all(cohort.is_paired for cohort in cohorts))
+    mocked = read_mocked_calls(con, base, candidate)
+    found = []
+    for cohort in cohorts:
+        plain = _comparison(
+            cohort, facts, (base, candidate), counting, mocked, TScoreWay(level, weights)
+        )
+        judged = _judged_attempts(cohort, facts, counting)
+        found.append(decided(with_judges(plain, (base, candidate), judged, measured, level)))
+    return Comparisons(lake, base, candidate, level, tuple(found))
+
+
+def _cohorts_of_both(
+    con: DuckDBPyConnection, base: str, candidate: str, agent: str | None
+) -> list[Cohort]:
+    """Create what the queries of a comparison read, and return the cohorts with both releases.
+
+    Raises:
+        NothingToCompare: There is none.
+    """
     materialise(con, "attempt_successes")
     with counted_once(con):
-        _create(con, "compared_runs", **releases)
+        _create(con, "compared_runs", base=base, candidate=candidate)
         define(con, "run_members")
         materialise(con, "run_usage")
     cohorts = [Cohort(**row) for row in read_rows(con, "compared_cohorts")]
@@ -99,34 +120,34 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     both = [cohort for cohort in both if agent in {None, cohort.agent_name}]
     if not both or base == candidate:
         raise NothingToCompare(_nothing(con, base, candidate, agent))
-    with only(con, ["trajectory_scores"], _COMPARED):  # an observed optimum is of these alone
-        scores = {
-            "scores": _by_agent(read_rows(con, "score_pairs", base=base)),
-            "remarks": _by_agent(read_rows(con, "score_remarks")),
-            "judged": _by_agent(read_rows(con, "judged_scores", calibrated=[])),
-        }
-        if not all(cohort.is_paired for cohort in both):
-            means = sorted(TASK_MEANS)
-            scores["unpaired"] = _by_agent(read_rows(con, "unpaired_sums", means=means))
-            scores["axes"] = _by_agent(read_rows(con, "unpaired_axes"))
-    facts = {
-        **scores,
-        "usage": _by_agent(read_rows(con, "usage_pairs")),
-        "attempts": _by_agent(read_rows(con, "attempt_pairs", **releases)),
-        "examples": _by_agent(read_rows(con, "mode_examples")),
-        "decided": _by_agent(read_rows(con, "judged_attempts")),
-        "failed": _by_agent(read_rows(con, "failed_runs")),
-        "skipped": _by_agent(read_rows(con, "skipped_sub_goals")),
+    return both
+
+
+Facts: TypeAlias = Mapping[str, Mapping[Agent, list[Row]]]
+"""Rows of each kind of fact, by agent and run mode."""
+
+
+def _facts(con: DuckDBPyConnection, base: str, candidate: str, *, is_paired: bool) -> Facts:
+    """Return what the runs of both releases did; sums of either side where some are not paired."""
+    asked: dict[str, dict[str, object]] = {
+        "usage_pairs": {},
+        "attempt_pairs": {"base": base, "candidate": candidate},
+        "mode_examples": {},
+        "judged_attempts": {},
+        "failed_runs": {},
+        "reason_changes": {},
+        "skipped_sub_goals": {},
     }
-    mocked = read_mocked_calls(con, base, candidate)
-    found = []
-    for cohort in both:
-        plain = _comparison(
-            cohort, facts, (base, candidate), counting, mocked, TScoreWay(level, weights)
-        )
-        judged = _judged_attempts(cohort, facts, counting)
-        found.append(decided(with_judges(plain, (base, candidate), judged, measured, level)))
-    return Comparisons(lake, base, candidate, level, tuple(found))
+    of_scores: dict[str, dict[str, object]] = {
+        "score_pairs": {"base": base},
+        "score_remarks": {},
+        "judged_scores": {"calibrated": []},
+    }
+    if not is_paired:
+        of_scores |= {"unpaired_sums": {"means": sorted(TASK_MEANS)}, "unpaired_axes": {}}
+    with only(con, ["trajectory_scores"], _COMPARED):  # an observed optimum is of these alone
+        found = {name: _by_agent(read_rows(con, name, **of_scores[name])) for name in of_scores}
+    return found | {name: _by_agent(read_rows(con, name, **asked[name])) for name in asked}
 
 
 _COMPARED: Final = "trajectory_id IN (SELECT trajectory_id FROM compared_runs WHERE counted)"
@@ -157,16 +178,16 @@ def _nothing(con: DuckDBPyConnection, base: str, candidate: str, agent: str | No
 
 def _comparison(
     cohort: Cohort,
-    facts: Mapping[str, Mapping[Agent, list[Row]]],
+    facts: Facts,
     releases: tuple[str, str],
     counting: AttemptCounting,
     mocked: Sequence[Row],
     way: TScoreWay,
 ) -> Comparison:
     agent, level = (cohort.agent_name, cohort.run_mode), way.level
-    scores, usage = (facts[name].get(agent, []) for name in ("scores", "usage"))
+    scores, usage = (facts[name].get(agent, []) for name in ("score_pairs", "usage_pairs"))
     attempts, failures = counted_attempts(
-        tasks_to_try(agent, facts["attempts"], counting), counting
+        tasks_to_try(agent, facts["attempt_pairs"], counting), counting
     )
     if cohort.is_paired:
         composite = _paired_composite(scores, way)
@@ -176,8 +197,8 @@ def _comparison(
             **{name: _compared(name, list(rows), level) for name, rows in _by_metric(usage)},
         }
     else:
-        composite = _unpaired_composite(facts["axes"].get(agent, []), way)
-        metrics = _unpaired(facts["unpaired"].get(agent, []), level)
+        composite = _unpaired_composite(facts["unpaired_axes"].get(agent, []), way)
+        metrics = _unpaired(facts["unpaired_sums"].get(agent, []), level)
     if composite.compared:
         metrics["t_score"] = composite.compared
     found = {name: each for name, each in metrics.items() if each.found.base is not None}
@@ -187,22 +208,22 @@ def _comparison(
         tuple(name for name, rows in _by_metric(scores) if _is_unmatched(name, list(rows))),
         composite.missing,
         composite.pq_defaulted,
-        tuple(_failure_modes(found, facts["examples"].get(agent, []))),
+        tuple(_failure_modes(found, facts["mode_examples"].get(agent, []))),
         tuple(_categories(attempts, level)),
-        tuple(_task_changes(attempts, scores, usage, facts["failed"].get(agent, []))),
+        tuple(_task_changes(attempts, scores, usage, facts["failed_runs"].get(agent, []))),
         tuple(_mocked_tools(mocked, cohort.agent_name)),
-        *_remarks(facts["remarks"].get(agent, []), *releases),
+        *_remarks(facts["score_remarks"].get(agent, []), *releases),
         failures,
-        _skipped_sub_goals(facts["skipped"].get(agent, [])),
+        _skipped_sub_goals(facts["skipped_sub_goals"].get(agent, [])),
+        _reasons(facts["reason_changes"].get(agent, [])),
     )
 
 
-def _judged_attempts(
-    cohort: Cohort, facts: Mapping[str, Mapping[Agent, list[Row]]], counting: AttemptCounting
-) -> JudgedAttempts:
+def _judged_attempts(cohort: Cohort, facts: Facts, counting: AttemptCounting) -> JudgedAttempts:
     agent = (cohort.agent_name, cohort.run_mode)
     sources, decided, attempts = (
-        facts[n].get(agent, []) for n in ("judged", "decided", "attempts")
+        facts[name].get(agent, [])
+        for name in ("judged_scores", "judged_attempts", "attempt_pairs")
     )
     return JudgedAttempts(sources, decided, counted_attempts(attempts, counting).rows)
 
@@ -389,6 +410,10 @@ def _skipped_sub_goals(rows: Iterable[Row]) -> tuple[SkippedSubGoal, ...]:
         for row in rows
     )
     return tuple(sorted(found, key=lambda goal: -goal.rise))
+
+
+def _reasons(rows: Iterable[Row]) -> tuple[ReasonChange, ...]:
+    return tuple(ReasonChange(*(row[name] for name in ReasonChange._fields)) for row in rows)
 
 
 def _categories(attempts: Sequence[Row], level: float) -> Iterator[CategoryChange]:

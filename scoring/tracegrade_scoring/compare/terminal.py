@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
@@ -10,6 +10,7 @@ from rich.text import Text
 from tracegrade.terminal.visible import visible
 from tracegrade_scoring.compare.differences import ModeDifference, Row
 from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.compare.reasons_view import REASONS_NOTE, ReasonDifference
 from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.compare.view import (
     CohortView,
@@ -25,6 +26,8 @@ LEAST_WIDTH = 76
 HEADING_WIDTH = 12
 """Longer names of releases are folded above a column of numbers."""
 VERDICT_WIDTH = 6
+REASON_ROWS = 12
+"""Reasons why runs failed; the other formats have them all."""
 VERDICT_STYLES = {"better": "green", "worse": "red", "broken": "red", "unjudged": "red"}
 
 
@@ -53,6 +56,7 @@ def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[Rende
     yield Text()
     yield from section("Rules", _table(("rule", "", "found"), rule_rows(outcomes)))
     yield from section(view.scores_title, _rows(view, view.rows))
+    yield from section("Why runs failed", _reason_rows(view))
     yield from section("Failure modes", _mode_rows(view))
     yield from section("Success by task category", _rows(view, view.categories, "category"))
     yield from section("Tasks that changed most", _table(task_headings(view), view.tasks))
@@ -70,6 +74,25 @@ def _rows(view: CohortView, rows: Sequence[Row], first: str = "metric") -> Table
         ((row[:-1], row.basis) for row in rows),
         coloured=view.sure,
     )
+
+
+def _reason_rows(view: CohortView) -> RenderableType | None:
+    """Return the reasons of most runs, and how many more there are."""
+    shown = view.reasons[:REASON_ROWS]
+    table = _numbers(
+        ("reason", view.base, view.candidate, "change", ""),
+        (((*row[:4], ""), _below_reason(row)) for row in shown),
+    )
+    if table is None:
+        return None
+    notes = [REASONS_NOTE]
+    if more := len(view.reasons) - len(shown):
+        notes.append(f"{words.count(more, 'more reason')}: --format html lists them.")
+    return Group(table, *(Text(note, style="dim") for note in notes))
+
+
+def _below_reason(row: ReasonDifference) -> str:
+    return "; ".join(filter(None, (row.sentence, f"e.g. {row.example}")))
 
 
 def _mode_rows(view: CohortView) -> Table | None:

@@ -33,6 +33,7 @@ from tracegrade_scoring.compare.model import (
     Comparisons,
     TaskChange,
 )
+from tracegrade_scoring.compare.reasons_view import ReasonDifference, reason_differences
 from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.rendering import words
@@ -80,6 +81,8 @@ class CohortView:
     """What else stands out."""
     rows: tuple[Row, ...]
     more_rows: tuple[Row, ...]
+    reasons: tuple[ReasonDifference, ...]
+    """Why runs failed."""
     modes: tuple[ModeDifference, ...]
     categories: tuple[Row, ...]
     tasks: tuple[tuple[str, ...], ...]
@@ -129,6 +132,7 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
         also=tuple(findings(comparison, new, of.level)),
         rows=tuple(_score_rows(comparison, main)),
         more_rows=tuple(_score_rows(comparison, more)),
+        reasons=tuple(reason_differences(comparison.reasons)),
         modes=tuple(mode_row(mode, comparison.cohort) for mode in comparison.failure_modes),
         categories=tuple(_category_rows(comparison)),
         tasks=tuple(map(_task_row, _most_changed(comparison.tasks))),
@@ -228,6 +232,11 @@ def _mocked_rows(comparison: Comparison) -> Iterator[tuple[str, ...]]:
 def metric_headings(view: CohortView) -> tuple[str, ...]:
     """Return the headings of `rows`."""
     return ("metric", view.base, view.candidate, "change", f"{view.level} interval", "", "from")
+
+
+def reason_headings(view: CohortView) -> tuple[str, ...]:
+    """Return the headings of `reasons`."""
+    return ("why", view.base, view.candidate, "change", "in that run", "e.g. run")
 
 
 def mode_headings(view: CohortView) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Reasons of failed runs in words: what runs with the same reason have in common."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from tracegrade_scoring.rendering import words
 
@@ -46,3 +46,19 @@ def reason_title(kind: str, what: str | None) -> str:
     """
     about, alone = TITLES.get(kind, ("", kind.replace("_", " ")))
     return about.replace("{}", words.name(what)) if about and what else words.name(alone)
+
+
+def of_failed(runs: int, failed: int) -> str:
+    """Return how many of the failed runs have a reason as their first."""
+    return f"{runs:,} of {failed:,} failed"
+
+
+def most_first(kind: str, what: str | None, *runs: int) -> tuple[Any, ...]:
+    """Return what puts reasons in order: the one of most runs first, an unknown reason last.
+
+    Args:
+        kind: As in `run_reasons`.
+        what: The object; None for none.
+        runs: How many runs have it, of what is looked at first.
+    """
+    return (kind == "unexplained", *(-each for each in runs), kind, what or "")

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from tracegrade_scoring.compare.as_json import compared_fields, mode_fields
+from tracegrade_scoring.compare.as_json import compared_fields, mode_fields, reason_fields
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.view import cohort_view
 from tracegrade_scoring.report.missing import missing
@@ -58,6 +58,7 @@ def _comparison(found: Comparisons) -> dict[str, Any]:
         "metrics": {name: compared_fields(each) for name, each in comparison.metrics.items()},
         "failure_modes": [mode_fields(mode) for mode in comparison.failure_modes],
         "skipped_sub_goals": [goal._asdict() for goal in comparison.skipped_sub_goals],
+        "reasons": [reason_fields(reason) for reason in comparison.reasons],
     }
 
 

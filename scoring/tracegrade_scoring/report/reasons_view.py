@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.why_failed import reason_title
+from tracegrade_scoring.rendering.why_failed import most_first, of_failed, reason_title
 from tracegrade_scoring.report.reason_outcome import ReasonOutcome
 
 REASON_HEADINGS = ("release", "why", "runs", "first in", "in that run")
@@ -40,20 +40,16 @@ def reason_rows(reasons: Sequence[ReasonOutcome], label: str) -> Iterator[Reason
         label: The release's name as shown.
     """
     failed = sum(reason.runs for reason in reasons)
-    for reason in sorted(reasons, key=_order):
+    for reason in sorted(reasons, key=lambda each: most_first(each.kind, each.object, each.runs)):
         step = "" if reason.step_index is None else f", step {reason.step_index}"
         why = reason_title(reason.kind, reason.object)
         example = reason.step_trajectory_id or reason.trajectory_id
         yield ReasonRow(
             label,
             why,
-            f"{reason.runs:,} of {failed:,} failed",
+            of_failed(reason.runs, failed),
             words.name(example) + step,
             "" if reason.sentence == why else words.line(reason.sentence),
             example,
             reason.step_index,
         )
-
-
-def _order(reason: ReasonOutcome) -> tuple[bool, int, str, str]:
-    return (reason.kind == "unexplained", -reason.runs, reason.kind, reason.object or "")
