@@ -6,6 +6,7 @@ from tracegrade_scoring.compare.answer import SUBJECTS
 from tracegrade_scoring.compare.model import Cohort, Comparison
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import main_metrics
+from tracegrade_scoring.rendering.planning_share import planning_remarks
 
 
 def cautions(comparison: Comparison, old: str, new: str, level: float) -> Iterator[str]:
@@ -33,6 +34,7 @@ def cautions(comparison: Comparison, old: str, new: str, level: float) -> Iterat
     ):
         if any(runs):
             yield f"{what}: {runs[0]:,} ({old}) and {runs[1]:,} ({new})."
+    yield from _about_plans(comparison, old, new)
     if any(comparison.missing_attempts):
         missing, more = comparison.missing_attempts
         yield (
@@ -79,6 +81,12 @@ def _uncorrected(comparison: Comparison, old: str, new: str) -> Iterator[str]:
                 f"{SUBJECTS[judged.subject]} as judged, not corrected: judge "
                 f"'{words.name(judged.source)}' {why[judged.uncorrected]}."
             )
+
+
+def _about_plans(comparison: Comparison, old: str, new: str) -> Iterator[str]:
+    """Yield how many runs have no planning quality and why, and whose verdicts others rest on."""
+    for name, found in zip((old, new), comparison.planning, strict=True):
+        yield from (f"{name}: {said}." for said in planning_remarks(found))
 
 
 def _about_t_score(comparison: Comparison) -> Iterator[str]:

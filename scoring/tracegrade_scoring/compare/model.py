@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from tracegrade_scoring.compare.paired import Difference
+from tracegrade_scoring.rendering.planning_share import NOBODY_PLANNED, PlanningShare
 from tracegrade_scoring.statistics.intervals import LEVEL
 
 SIGNIFICANT: Final = 0.05
@@ -290,6 +291,8 @@ class Comparison:
     """Why compared runs failed, by kind and object."""
     judged: tuple[JudgedSubject, ...] = ()
     """Judges that decide on scores, success first."""
+    planning: tuple[PlanningShare, PlanningShare] = (NOBODY_PLANNED, NOBODY_PLANNED)
+    """Runs of base and candidate without planning quality, and those that somebody judged."""
 
     @property
     def ranked_oppositely(self) -> bool:

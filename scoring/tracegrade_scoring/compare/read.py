@@ -51,6 +51,7 @@ from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
 from tracegrade_scoring.relations import define, materialise, only
+from tracegrade_scoring.rendering.planning_share import NOBODY_PLANNED, PlanningShare
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.resumed import counted_once
 from tracegrade_scoring.sql import query
@@ -216,6 +217,7 @@ def _comparison(
         failures,
         _skipped_sub_goals(facts["skipped_sub_goals"].get(agent, [])),
         _reasons(facts["reason_changes"].get(agent, [])),
+        planning=_planning(facts["score_remarks"].get(agent, []), *releases),
     )
 
 
@@ -235,6 +237,14 @@ def _remarks(
     of = {row["release"]: (row["unplanned"], row["disputed"]) for row in rows}
     before, after = of.get(base, (0, 0)), of.get(candidate, (0, 0))
     return (before[0], after[0]), (before[1], after[1])
+
+
+def _planning(
+    rows: Sequence[Row], base: str, candidate: str
+) -> tuple[PlanningShare, PlanningShare]:
+    """Return what is to be told beside the planning quality of either side."""
+    of = {row["release"]: PlanningShare.of(row) for row in rows}
+    return of.get(base, NOBODY_PLANNED), of.get(candidate, NOBODY_PLANNED)
 
 
 def _is_unmatched(metric: str, rows: Sequence[Row]) -> bool:

@@ -76,7 +76,10 @@ def _release(release: Release) -> dict[str, Any]:
         "metrics": {name: _score(score) for name, score in release.metrics.items()},
         "t_score": _t_score(release),
         **_reliability(release.reliability),
-        "remarks": release.remarks._asdict(),
+        "remarks": {
+            **release.remarks._asdict(),
+            "planning": release.remarks.planning._asdict(),
+        },
         "failure_modes": [asdict(row) for row in release.failure_modes],
         "reasons": [asdict(row) for row in release.reasons],
         "quantiles": {"at": QUANTILES, **release.spreads},

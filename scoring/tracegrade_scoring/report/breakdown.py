@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Scale
+from tracegrade_scoring.rendering.planning_share import NOBODY_PLANNED, PlanningShare
 from tracegrade_scoring.rendering.rows import Row
 from tracegrade_scoring.statistics.reliability import Attempts, passes
 
@@ -138,6 +139,13 @@ class Remarks(NamedTuple):
     """Verdicts of the source that decides on their success disagree."""
     disputed_sub_goals: int = 0
     """Sub-goals of runs on which verdicts disagree."""
+    planning: PlanningShare = NOBODY_PLANNED
+
+    @classmethod
+    def of(cls, row: Row) -> "Remarks":
+        """Return what a row of `score_remarks` says."""
+        plain = {name: row[name] for name in cls._fields if name in row}
+        return cls(**plain, planning=PlanningShare.of(row))
 
 
 NO_REMARKS = Remarks()

@@ -17,6 +17,7 @@ from tracegrade_scoring.relations import define, materialise
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.report.breakdown import (
+    NO_REMARKS,
     Remarks,
     category_successes,
     conversations,
@@ -201,7 +202,7 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows], chosen: ReportChoic
         kills=tuple(_kill(row) for row in kills),
         kill_rows=kills[0]["total"] if kills else 0,
         spreads={row["metric"]: tuple(row["quantiles"]) for row in of("score_spreads")},
-        remarks=Remarks(**next(iter(of("score_remarks")), {})),
+        remarks=next(map(Remarks.of, of("score_remarks")), NO_REMARKS),
         categories=category_successes(of("attempt_successes"), options.level),
         tasks=task_outcomes(of("attempt_successes"), of("task_steps")),
         conversations=conversations(of("turn_scores"), of("conversation_scores")),

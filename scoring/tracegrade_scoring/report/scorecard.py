@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.planning_share import planning_remarks
 from tracegrade_scoring.report.model import Release, Reliability
 from tracegrade_scoring.report.readiness import label
 from tracegrade_scoring.statistics.carried import Carried
@@ -125,6 +126,7 @@ def _notes(release: Release) -> Iterator[str]:
         if unplanned < (scored := release.metrics["pq"].scored):
             of = f"{unplanned:,} of {words.count(scored, 'run')}"
         yield f"Planning quality is 0 by definition: no plan in {of}"
+    yield from planning_remarks(release.remarks.planning)
     if release.pq_defaulted:
         yield "Not applicable to any run, planning quality counts as 10"
 

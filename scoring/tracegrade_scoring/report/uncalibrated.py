@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from tracegrade_scoring.metrics import PLAN_GRAPH
+from tracegrade_scoring.metrics import PLAN_GRAPH, PLANNING
 from tracegrade_scoring.rendering.rows import Row
 from tracegrade_scoring.report.model import Score
 
@@ -16,7 +16,11 @@ _OF_SUB_GOALS: Final = frozenset(
     for name in PLAN_GRAPH
     if name not in {"off_plan_calls", "plan_coverage", "plan_completion"}
 )
-_METRICS: Final = {"success": frozenset({"success"}), "sub_goal": _OF_SUB_GOALS}
+_METRICS: Final = {
+    "success": frozenset({"success"}),
+    "sub_goal": _OF_SUB_GOALS,
+    "planning": frozenset(PLANNING),
+}
 """What verdicts on each subject decide."""
 
 

@@ -173,6 +173,27 @@ def test_what_a_number_does_not_tell_is_said(tables: Tables) -> None:
     assert "Verdicts disagree on the success of runs, and all must say yes: 0 (1) and 1" in page
 
 
+def test_runs_without_planning_quality_are_said_of_both_sides(tables: Tables) -> None:
+    """How many of how many, and why; and whose verdicts that of others rests on."""
+    given = {
+        "1": ({"reason": "plan_unreadable"}, {"source": "verifier"}),
+        "2": ({"reason": "plan_unreadable"}, {"reason": "not_judged: scope_control"}),
+    }
+    for release, scores in given.items():
+        for trial, said in enumerate(scores):
+            run_id = tables.run(release, task_id="a", trial=trial)
+            tables.scored(run_id, "a")
+            value = None if "reason" in said else 5.0
+            tables.score(run_id, "pq", value, **said)
+            tables.score(run_id, "success", 1.0, numerator=1.0, denominator=1.0)
+    found = read_comparisons(tables.con, "lake", "1", "2")
+
+    page = render_terminal(judge(found, []), width=400, colour=False)
+    assert "1: No planning quality in 1 of 2 runs: a plan is told in words that hold" in page
+    assert "1: Planning quality rests on verdicts of people or verifiers in 1 run." in page
+    assert "2: No planning quality in 2 of 2 runs: a person or a judge has to decide" in page
+
+
 def test_pass_rates_are_of_the_tasks_that_tiers_go_by(tables: Tables) -> None:
     """Tasks with fewer than three attempts on a side are in success alone, as rows say."""
     for release, right in (("1", 0), ("2", 1)):

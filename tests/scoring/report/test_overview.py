@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -199,6 +200,30 @@ def test_quality_of_no_plan_is_explained(
     for page in pages(tables.report()):
         assert ("by definition" in page) == (said is not None)
         assert said is None or said in page
+
+
+def test_runs_without_planning_quality_are_counted_with_their_reasons(tables: Tables) -> None:
+    """In every form of the report; sub-agents' and killed runs are none of them."""
+    scores: list[dict[str, Any]] = [
+        {"value": None, "reason": "plan_unreadable"},
+        {"value": None, "reason": "plan_unreadable"},
+        {"value": None, "reason": "two_steps"},
+        {"value": 7.5, "source": "judge"},
+        {"value": 5.0, "source": "verifier"},
+        {"value": None, "reason": "killed_run"},
+    ]
+    for said in scores:
+        run = tables.run(task_id="a")
+        tables.scored(run, "a")
+        tables.score(run, "pq", **said)
+        tables.score(run, "tsa", 1.0, numerator=1.0, denominator=1.0)
+    tables.release("tsa", 1.0, scored=5, trajectories=5)
+    tables.release("pq", 6.25, scored=2, trajectories=5)
+
+    for page in pages(tables.report()):
+        assert "No planning quality in 3 of 5 runs: a plan is told in words" in page
+        assert "that hold no list (2); a task of two steps" in page
+        assert "people or verifiers in 1 run and of judges in 1 run" in page
 
 
 def test_failure_modes_have_rate_and_evidence(tables: Tables) -> None:

@@ -12,7 +12,7 @@
 --   release     VARCHAR    One row for each release, agent_name, run_mode and subject.
 --   agent_name  VARCHAR    NULL if the trace names none.
 --   run_mode    VARCHAR    As the trace says: production | live | mocked; else NULL.
---   subject     VARCHAR    success | sub_goal.
+--   subject     VARCHAR    success | sub_goal | planning.
 --   sources     VARCHAR[]  Sources of such verdicts, sorted.
 -- Order:
 --   agent_name, run_mode, release, subject
@@ -20,16 +20,36 @@ WITH judged AS (
   SELECT
     trajectory_id,
     'success' AS subject,
-    NULL AS sub_goal
+    NULL AS sub_goal,
+    NULL AS question
   FROM trajectory_scores
   WHERE success.source = 'judge'
   UNION ALL
   SELECT
     trajectory_id,
     'sub_goal' AS subject,
-    sub_goal
+    sub_goal,
+    NULL AS question
   FROM sub_goals
   WHERE completion_source = 'judge'
+  UNION ALL
+  SELECT
+    trajectory_id,
+    'planning' AS subject,
+    NULL AS sub_goal,
+    unnest(
+      list_filter(
+        [
+          if(pq_dependency_ordering.source = 'judge', 'dependency_ordering', NULL),
+          if(pq_branch_coverage.source = 'judge', 'branch_coverage', NULL),
+          if(pq_scope_control.source = 'judge', 'scope_control', NULL),
+          if(pq_reversibility.source = 'judge', 'reversibility', NULL)
+        ],
+        LAMBDA each: each IS NOT NULL
+      )
+    ) AS question
+  FROM trajectory_scores
+  WHERE pq_partial.source = 'judge'
 ),
 
 -- Where somebody else says something of the same, a judge does not decide.
@@ -39,7 +59,7 @@ opinions AS (
     judged.subject,
     verdicts.source,
     bool_and(split_part(coalesce(verdicts.source, ''), ':', 1) = 'judge') OVER (
-      PARTITION BY judged.trajectory_id, judged.subject, judged.sub_goal
+      PARTITION BY judged.trajectory_id, judged.subject, judged.sub_goal, judged.question
     ) AS by_judges
   FROM judged
   INNER JOIN verdicts
@@ -48,6 +68,7 @@ opinions AS (
       AND starts_with(judged.trajectory_id, verdicts.trajectory_id)
       AND judged.subject = verdicts.subject
       AND judged.sub_goal IS NOT DISTINCT FROM verdicts.sub_goal
+      AND judged.question IS NOT DISTINCT FROM verdicts.question
 )
 
 SELECT

@@ -1,6 +1,6 @@
 -- How many runs of each release have a score that needs a word beside it.
 --
--- Source: docs/metrics.md, sections 4.1, 5.1 and 8.3.
+-- Source: docs/metrics.md, sections 4.1, 5.1, 5.4 and 8.3.
 --
 -- Reads:
 --   sub_goals
@@ -10,6 +10,13 @@
 --   agent_name          VARCHAR  NULL if the trace names none.
 --   run_mode            VARCHAR  As the trace says: production | live | mocked; else NULL.
 --   unplanned           BIGINT   Runs whose planning quality is 0 since they show no plan.
+--   attempts            BIGINT   Runs whose plan counts: no sub-agents', no killed ones.
+--   without_planning    BIGINT   Of these, runs without planning quality.
+--   planning_reasons    STRUCT(reason VARCHAR, runs BIGINT)[]  Why, and of how many of them;
+--                                those of most runs first.
+--   judged_by_people    BIGINT   Runs whose planning quality rests on verdicts of people or other
+--                                verifiers, and on nobody else's.
+--   judged_by_models    BIGINT   Runs whose planning quality rests on a judge or an evaluation.
 --   disputed            BIGINT   Runs on whose success verdicts of the deciding source disagree.
 --   disputed_sub_goals  BIGINT   Sub-goals of runs on which they do.
 -- Order:
@@ -21,16 +28,55 @@ WITH disputes AS (
   FROM sub_goals
   WHERE verdicts_disagree
   GROUP BY trajectory_id
+),
+
+planned AS (
+  SELECT
+    *,
+    coalesce(pq.reason NOT IN ('child_trajectory', 'killed_run', 'several_runs'), TRUE) AS counts
+  FROM trajectory_scores
+),
+
+reasons AS (
+  SELECT
+    release,
+    agent_name,
+    run_mode,
+    pq.reason,
+    count(*) AS runs
+  FROM planned
+  WHERE counts AND pq.status <> 'scored'
+  GROUP BY release, agent_name, run_mode, pq.reason
+),
+
+whys AS (
+  SELECT
+    release,
+    agent_name,
+    run_mode,
+    list(struct_pack(reason := reason, runs := runs) ORDER BY runs DESC, reason ASC) AS reasons
+  FROM reasons
+  GROUP BY release, agent_name, run_mode
 )
 
 SELECT
-  trajectory_scores.release,
-  trajectory_scores.agent_name,
-  trajectory_scores.run_mode,
-  count(*) FILTER (WHERE trajectory_scores.pq.label = 'no_plan') AS unplanned,
-  count(*) FILTER (WHERE trajectory_scores.success.label = 'verdicts_disagree') AS disputed,
+  planned.release,
+  planned.agent_name,
+  planned.run_mode,
+  count(*) FILTER (WHERE planned.pq.label = 'no_plan') AS unplanned,
+  count(*) FILTER (WHERE planned.counts) AS attempts,
+  count(*) FILTER (WHERE planned.counts AND planned.pq.status <> 'scored') AS without_planning,
+  coalesce(any_value(whys.reasons), []) AS planning_reasons,
+  count(*) FILTER (WHERE planned.pq.source = 'verifier') AS judged_by_people,
+  count(*) FILTER (WHERE planned.pq.source IN ('judge', 'evaluation')) AS judged_by_models,
+  count(*) FILTER (WHERE planned.success.label = 'verdicts_disagree') AS disputed,
   coalesce(sum(disputes.sub_goals), 0)::BIGINT AS disputed_sub_goals
-FROM trajectory_scores
-LEFT JOIN disputes USING (trajectory_id)
-GROUP BY trajectory_scores.release, trajectory_scores.agent_name, trajectory_scores.run_mode
-ORDER BY trajectory_scores.agent_name, trajectory_scores.run_mode, trajectory_scores.release;
+FROM planned
+LEFT JOIN disputes ON planned.trajectory_id = disputes.trajectory_id
+LEFT JOIN whys
+  ON
+    planned.release IS NOT DISTINCT FROM whys.release
+    AND planned.agent_name IS NOT DISTINCT FROM whys.agent_name
+    AND planned.run_mode IS NOT DISTINCT FROM whys.run_mode
+GROUP BY planned.release, planned.agent_name, planned.run_mode
+ORDER BY planned.agent_name, planned.run_mode, planned.release;

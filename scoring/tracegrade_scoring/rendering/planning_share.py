@@ -1,0 +1,60 @@
+"""How many runs have no planning quality and why, and on whose verdicts that of others rests."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.rows import Row
+
+REASONS_SHOWN: Final = 3
+"""Reasons that are told, those of most runs first; the others are counted."""
+
+
+class PlanningShare(NamedTuple):
+    """Of one release, the runs without planning quality, and those that somebody judged."""
+
+    attempts: int = 0
+    """Runs whose plan counts: no sub-agents' and no killed ones."""
+    without_planning: int = 0
+    """Of these, runs without planning quality."""
+    planning_reasons: Sequence[Mapping[str, Any]] = ()
+    """Why: `reason`, and of how many `runs`; those of most runs first."""
+    judged_by_people: int = 0
+    """Runs whose planning quality rests on verdicts of people or other verifiers alone."""
+    judged_by_models: int = 0
+    """Runs whose planning quality rests on verdicts of a judge or an evaluation."""
+
+    @classmethod
+    def of(cls, row: Row) -> "PlanningShare":
+        """Return what a row of `score_remarks` says."""
+        return cls(**{name: row[name] for name in cls._fields})
+
+
+NOBODY_PLANNED: Final = PlanningShare()
+"""Nothing is known of any run."""
+
+
+def planning_remarks(found: PlanningShare) -> Iterator[str]:
+    """Yield in sentences, without their full stop, what a planning quality does not say itself."""
+    if found.without_planning:
+        of = f"{found.without_planning:,} of {words.count(found.attempts, 'run')}"
+        yield f"No planning quality in {of}: {_reasons(found)}"
+    judged = [
+        f"of {whose} in {words.count(runs, 'run')}"
+        for runs, whose in (
+            (found.judged_by_people, "people or verifiers"),
+            (found.judged_by_models, "judges"),
+        )
+        if runs
+    ]
+    if judged:
+        yield f"Planning quality rests on verdicts {' and '.join(judged)}"
+
+
+def _reasons(found: PlanningShare) -> str:
+    shown = [
+        f"{words.reason(each['reason'])} ({each['runs']:,})"
+        for each in found.planning_reasons[:REASONS_SHOWN]
+    ]
+    more = len(found.planning_reasons) - len(shown)
+    return "; ".join([*shown, words.count(more, "more reason")] if more else shown)
