@@ -107,6 +107,8 @@ class EstimateTable(NamedTuple):
 
 LEAST_SHOWN: Final = 5
 """The k up to which estimators are shown at least, as the paper's table does [Agentic]."""
+EXTRAPOLATED: Final = "extrapolated"
+"""Beside a k beyond the fewest attempts of a task, where a formula alone speaks for the chance."""
 _ESTIMATORS: Final = (UNBIASED, "plug_in", "pooled", "bayes_pooled")
 _TABLES: Final = (
     (
@@ -143,7 +145,13 @@ def _estimates(
     for label, release in zip(labels, releases, strict=True):
         for k, by_name in curve(release):
             cells = (_estimate(by_name.get(name), fields) for name in _ESTIMATORS)
-            yield (label, str(k), *cells)
+            beyond = any(row.extrapolated for row in by_name.values())
+            yield (label, f"{k}, {EXTRAPOLATED}" if beyond else str(k), *cells)
+
+
+def is_repeated(release: Release) -> bool:
+    """Return whether each counted task was tried twice or more: else there is no curve to draw."""
+    return release.reliability is not None and release.reliability.fewest > 1
 
 
 def curve(release: Release) -> Iterator[tuple[int, Mapping[str, Pass]]]:
@@ -167,6 +175,7 @@ def _estimate(row: Pass | None, fields: Sequence[str]) -> str:
 
 
 CURVE_TITLE: Final = "From all k succeed (\u25cf) to one of k succeeds (\u25cb)"
+PLUG_IN: Final = "plug-in estimate: p^k and 1\u2212(1\u2212p)^k of each task, which is biased"
 CURVE_WIDTH: Final = 40
 """Characters from 0 % to 100 %."""
 
@@ -177,14 +186,18 @@ def curve_lines(
     """Yield each release with pass^k (●) and pass@k (○) by k as lines of text.
 
     They are unbiased, or by the paper's formulas for each task (dots) where the unbiased ones end
-    before the third attempt: one curve is of one estimator.
+    before the third attempt: one curve is of one estimator. Of attempts that nobody repeated there
+    is none.
     """
     for label, release in zip(labels, releases, strict=True):
+        if not is_repeated(release):
+            continue
         found = list(curve(release))
         name = UNBIASED if any(k >= TRIES and UNBIASED in of for k, of in found) else "plug_in"
         drawn = [_curve_line(of[name]) for _, of in found if name in of]
         if drawn:
-            yield label, (f"     0%{'100%':>{CURVE_WIDTH - 1}}", *drawn)
+            how = () if name == UNBIASED else (PLUG_IN,)
+            yield label, (*how, f"     0%{'100%':>{CURVE_WIDTH - 1}}", *drawn)
 
 
 def _curve_line(row: Pass) -> str:
@@ -194,4 +207,5 @@ def _curve_line(row: Pass) -> str:
     ends = "\u25c9" if high == low else f"\u25cf{gap}\u25cb"
     means = f"{words.amount(row.pass_hat_k, Scale.SHARE)}{words.DASH}"
     means += words.amount(row.pass_at_k, Scale.SHARE)
+    means += f", {EXTRAPOLATED}" if row.extrapolated else ""
     return f"k={row.k:<3}{' ' * low}{ends}{' ' * (CURVE_WIDTH - high)}  {means}"

@@ -152,19 +152,23 @@ NO_REMARKS = Remarks()
 
 
 TURN_HEADINGS = ("release", "turn", "correct", "tool selection", "tool correctness")
-CONVERSATION_HEADINGS = ("release", "conversation", "turns correct", "outcome", "tool selection")
+CONVERSATION_HEADINGS = (
+    *("release", "conversation", "task", "turns", "runs correct", "outcome", "tool selection"),
+)
 
 
 class TurnScores(NamedTuple):
-    """The runs that are the same turn of their conversations."""
+    """The runs that begin in the same turn of their conversations."""
 
     turn: int
     """From 1."""
     conversations: int
-    """Conversations that have this turn."""
+    """Conversations of which a run begins in this turn."""
     known: int
-    """Turns of known success."""
+    """Runs of known success."""
     correct: int
+    success: float | None
+    """Share of the known runs that are correct, by sample weight, as the scores below."""
     tsa: float | None
     tool_correctness: float | None
 
@@ -173,20 +177,25 @@ class ConversationScores(NamedTuple):
     """One conversation."""
 
     conversation_id: str
+    task_id: str | None
+    trial: int | None
+    """The same id in another trial is another conversation."""
     turns: int
+    """Counted over its runs, of which one may tell several."""
+    runs: int
     known: int
-    """Turns of known success."""
+    """Runs of known success."""
     correct: int
     tsa: float | None
     trajectory_id: str
-    """Its first turn that failed, else its first turn."""
+    """Its first run that failed, else its first run."""
 
     @property
     def is_correct(self) -> bool | None:
-        """Whether each turn is correct; None if one is unknown and none failed."""
+        """Whether each run is correct; None if one is unknown and none failed."""
         if self.correct < self.known:
             return False
-        return True if self.known == self.turns else None
+        return True if self.known == self.runs else None
 
 
 class Conversations(NamedTuple):
@@ -194,7 +203,7 @@ class Conversations(NamedTuple):
 
     turns: tuple[TurnScores, ...] = ()
     conversations: tuple[ConversationScores, ...] = ()
-    """Those with the smallest share of correct turns first."""
+    """Those with the smallest share of correct runs first."""
     total: int = 0
     """How many conversations there are; `conversations` holds the first."""
 
@@ -217,7 +226,7 @@ def conversations(turns: Sequence[Row], found: Sequence[Row]) -> Conversations:
 def turn_rows(found: Conversations, label: str) -> Iterator[tuple[str, ...]]:
     """Yield what is below `TURN_HEADINGS`."""
     for row in found.turns:
-        share = words.amount(row.correct / row.known if row.known else None, Scale.SHARE)
+        share = words.amount(row.success, Scale.SHARE)
         yield (
             label,
             str(row.turn),
@@ -236,7 +245,9 @@ def conversation_rows(found: Conversations, label: str) -> Iterator[tuple[str, .
         yield (
             label,
             words.name(row.conversation_id),
-            f"{row.correct:,} of {row.turns:,}",
+            words.name(row.task_id) + ("" if row.trial is None else f", trial {row.trial}"),
+            words.number(row.turns),
+            f"{row.correct:,} of {row.runs:,}",
             _OUTCOMES[row.is_correct],
             words.amount(row.tsa, Scale.SHARE),
         )

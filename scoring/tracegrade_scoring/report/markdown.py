@@ -12,16 +12,11 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.evidence import spelled_out
 from tracegrade_scoring.rendering.markup import bullets, code, codes, escape, table
 from tracegrade_scoring.report.attempts_view import CURVE_TITLE
-from tracegrade_scoring.report.breakdown import (
-    CATEGORY_HEADINGS,
-    CONVERSATION_HEADINGS,
-    TASK_HEADINGS,
-    TURN_HEADINGS,
-)
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.kills_view import KILL_HEADINGS, KillRow
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
+from tracegrade_scoring.report.parts import more_rows, parts_of
 from tracegrade_scoring.report.reasons_view import REASON_HEADINGS
 from tracegrade_scoring.report.rules import rule_sentences
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
@@ -108,16 +103,16 @@ def _breakdown(agent: AgentView) -> Iterator[str]:
         yield from ("", f"### {CURVE_TITLE}")
     for label, lines in agent.curve:
         yield from ("", code(label), "", "```text", *lines, "```")
-    for title, headings, rows in (
-        ("Success by task category", CATEGORY_HEADINGS, agent.categories),
-        ("Success and steps by task", TASK_HEADINGS, agent.tasks),
-        ("Scores by turn", TURN_HEADINGS, agent.turns),
-        ("Conversations", CONVERSATION_HEADINGS, agent.conversations),
-    ):
-        shown = rows[:EVIDENCE_ROWS]
-        yield from table(title, headings, [(*codes(*row[:2]), *row[2:]) for row in shown])
-        if len(rows) > len(shown):
-            yield from ("", f"… and {len(rows) - len(shown):,} more; `--format html` lists them.")
+    for part in parts_of(agent):
+        shown = part.rows[:EVIDENCE_ROWS]
+        names = part.names
+        yield from table(
+            part.title,
+            part.headings,
+            [(*codes(*row[:names]), *row[names:]) for row in shown],
+        )
+        if more := more_rows(part.total, len(shown), len(part.rows)):
+            yield from ("", escape(more))
 
 
 def _kill_cells(row: KillRow) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from markupsafe import Markup
 from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import HEADLINES, METRICS
-from tracegrade_scoring.report.attempts_view import curve
+from tracegrade_scoring.report.attempts_view import curve, is_repeated
 from tracegrade_scoring.report.view import AgentView
 from tracegrade_scoring.statistics.reliability import UNBIASED, Pass
 
@@ -137,14 +137,15 @@ def replanning_plot(agent: AgentView) -> Markup | None:
 
 
 def pass_plot(agent: AgentView) -> Markup | None:
-    """Return pass@k and pass^k by k with their bands; None without attempts.
+    """Return pass@k and pass^k by k with their bands; None where no release repeated its attempts.
 
     Lines with points are unbiased estimates; thin ones go on by the paper's formulas for each
-    task, which extrapolate beyond the fewest attempts.
+    task, which are biased, and extrapolate beyond the fewest attempts.
     """
     rows = [
         row
         for label, release in zip(_distinct(agent.labels), agent.releases, strict=True)
+        if is_repeated(release)
         for k, by_name in curve(release)
         for row in _curve_rows(label, k, by_name)
     ]

@@ -112,6 +112,7 @@ def _releases(
     }
     define(con, "run_members")
     with counted_alone(con, chosen.options.level, selection):
+        materialise(con, "run_turns")
         runs = _by_release(read_rows(con, "release_runs"))
         facts |= {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
         facts |= {

@@ -22,16 +22,11 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.evidence import spelled_out
 from tracegrade_scoring.rendering.screen import bullets, capture, plain_table, section, texts
 from tracegrade_scoring.report.attempts_view import CURVE_TITLE
-from tracegrade_scoring.report.breakdown import (
-    CATEGORY_HEADINGS,
-    CONVERSATION_HEADINGS,
-    TASK_HEADINGS,
-    TURN_HEADINGS,
-)
 from tracegrade_scoring.report.findings import expected, findings, picked, why
 from tracegrade_scoring.report.kills_view import KillRow
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report
+from tracegrade_scoring.report.parts import more_rows, parts_of
 from tracegrade_scoring.report.rules import rule_sentences
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
 from tracegrade_scoring.report.selected import selection_sentence
@@ -111,13 +106,8 @@ def _breakdown(agent: AgentView) -> Iterator[RenderableType]:
     yield from section(CURVE_TITLE, _curves(agent))
     for found in agent.estimates:
         yield from section(found.title, _rows_table(found.headings, found.rows))
-    for title, headings, rows in (
-        ("Success by task category", CATEGORY_HEADINGS, agent.categories),
-        ("Success and steps by task", TASK_HEADINGS, agent.tasks),
-        ("Scores by turn", TURN_HEADINGS, agent.turns),
-        ("Conversations", CONVERSATION_HEADINGS, agent.conversations),
-    ):
-        yield from section(title, _rows_table(headings, rows))
+    for part in parts_of(agent):
+        yield from section(part.title, _rows_table(part.headings, part.rows, part.total))
 
 
 def _curves(agent: AgentView) -> RenderableType | None:
@@ -243,7 +233,9 @@ def _reason_table(agent: AgentView) -> RenderableType | None:
     return _with_rest(table, len(agent.reasons), len(shown))
 
 
-def _rows_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType | None:
+def _rows_table(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], total: int | None = None
+) -> RenderableType | None:
     """Return a table of the first rows, and how many more there are; None without a row."""
     if not rows:
         return None
@@ -251,7 +243,7 @@ def _rows_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Rende
     table = plain_table(*headings)
     for row in shown:
         table.add_row(*texts(row))
-    return _with_rest(table, len(rows), len(shown))
+    return _with_rest(table, len(rows) if total is None else total, len(shown), len(rows))
 
 
 def _mode_table(agent: AgentView) -> Table | None:
@@ -279,7 +271,7 @@ def _kill_table(agent: AgentView) -> RenderableType | None:
         text.append(f"\n{row.evidence}", style="not bold dim")
         table.add_row(Text(row.release, overflow="fold"), Text(row.after_recovery), text)
     total = sum(release.kill_rows for release in agent.releases)
-    return _with_rest(table, total, len(shown))
+    return _with_rest(table, total, len(shown), len(agent.kills))
 
 
 def _by_release(kills: Iterable[KillRow]) -> list[list[KillRow]]:
@@ -305,7 +297,8 @@ def _decision_table(release: Release) -> RenderableType | None:
         text.append(f"  {place}", style="not bold")
         text.append(f"\n{why(row)}", style="not bold dim")
         table.add_row(Text(f"{row.times:,}\u00d7"), text)
-    return _with_rest(table, release.wrong_decision_rows)
+    rows = release.wrong_decisions
+    return _with_rest(table, release.wrong_decision_rows, EVIDENCE_ROWS, len(rows))
 
 
 def _skipped_table(release: Release) -> RenderableType | None:
@@ -333,11 +326,12 @@ def _replanning_table(release: Release) -> RenderableType | None:
     return _with_rest(table, len(rows))
 
 
-def _with_rest(table: Table, total: int, shown: int = EVIDENCE_ROWS) -> RenderableType:
-    left = total - shown
-    if left <= 0:
-        return table
-    return Group(table, Text(f"… and {left:,} more; --format html lists them.", style="dim"))
+def _with_rest(
+    table: Table, total: int, shown: int = EVIDENCE_ROWS, listed: int | None = None
+) -> RenderableType:
+    """Return a table with how many rows it lacks, and how many of all HTML lists (None: all)."""
+    more = more_rows(total, shown, total if listed is None else listed)
+    return Group(table, Text(more, style="dim")) if more else table
 
 
 def _unmeasured_lines(agent: AgentView) -> Table | None:

@@ -166,7 +166,9 @@ class AgentView:
     turns: tuple[tuple[str, ...], ...]
     """Scores by turn of conversations of several runs."""
     conversations: tuple[tuple[str, ...], ...]
-    """Those of each release whose turns failed most first."""
+    """Those of each release whose runs failed most first."""
+    conversation_count: int
+    """How many there are; `conversations` has the first of each release."""
     unmeasured: tuple[Unmeasured, ...]
     cautions: tuple[str, ...]
     """What to bear in mind about small samples."""
@@ -267,6 +269,7 @@ def _agent_view(
         turns=tuple(
             row for release, label in labelled for row in turn_rows(release.conversations, label)
         ),
+        conversation_count=sum(release.conversations.total for release in releases),
         conversations=tuple(
             row
             for release, label in labelled

@@ -10,6 +10,7 @@ from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.rendering.words import NOTHING
 from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.attempts_view import CURVE_WIDTH
+from tracegrade_scoring.report.plots import pass_plot
 from tracegrade_scoring.report.view import AgentView, agent_views
 
 
@@ -43,7 +44,8 @@ def test_formulas_of_the_paper_are_next_to_the_unbiased_ones(tables: Tables) -> 
 
     at, hat = view(tables).estimates
 
-    assert [row[1] for row in at.rows] == ["1", "2", "3", "4", "5"]
+    beyond = ["4, extrapolated", "5, extrapolated"]
+    assert [row[1] for row in at.rows] == ["1", "2", "3", *beyond]
     assert [row[4] for row in at.rows] == ["66.7%", "88.9%", "96.3%", "98.8%", "99.6%"]
     assert [row[4] for row in hat.rows] == ["66.7%", "44.4%", "29.6%", "19.8%", "13.2%"]
     assert [row[2] for row in at.rows] == ["66.7%", "100.0%", "100.0%", NOTHING, NOTHING]
@@ -78,12 +80,29 @@ def test_curve_is_of_one_estimator_and_its_gap_grows(tables: Tables) -> None:
     assert "∙" not in "".join(lines)
 
 
-def test_curve_of_single_attempts_is_by_the_formula(tables: Tables) -> None:
-    """Unbiased estimates end at the first attempt, so there is no curve of them."""
+def test_single_attempts_have_no_curve(tables: Tables) -> None:
+    """Where no task was tried twice, every chance beyond the first attempt is extrapolated."""
     fill(tables, {"a": (1.0,), "b": (0.0,)})
-    ((_, (_, *lines)),) = view(tables).curve
+    found = view(tables)
 
+    assert found.curve == ()
+    assert pass_plot(found) is None
+    at, _ = found.estimates
+    assert [row[1] for row in at.rows][1:] == [f"{k}, extrapolated" for k in range(2, 6)]
+
+
+def test_curve_by_the_formula_says_so_and_where_it_is_extrapolated(tables: Tables) -> None:
+    """Two attempts at each task give the unbiased estimate too few to draw."""
+    fill(tables, {"a": (1.0, 0.0), "b": (0.0, 1.0)})
+    ((_, (how, _, *lines)),) = view(tables).curve
+
+    assert how.startswith("plug-in estimate")
     assert [line.split()[0] for line in lines] == [f"k={k}" for k in range(1, 6)]
+    assert ["extrapolated" in line for line in lines] == [False, False, True, True, True]
+    assert pass_plot(view(tables)) is not None
+    for page in pages(tables.report()):
+        assert "extrapolated" in page
+        assert "unbiased estimate." not in page
 
 
 OUTCOMES = {"a1": (1.0, 0.0), "a2": (1.0, 1.0), "b1": (0.0, 0.0)}

@@ -1,53 +1,65 @@
--- Conversations of several runs, each with how many of its turns are correct.
+-- Conversations that are told by several runs, each with how many of its runs are correct.
 --
--- One is correct only if each of its turns is; source: docs/metrics.md, section 8.2.
+-- One is correct only if each of its runs is. Runs count by sample_weight. Source:
+-- docs/metrics.md, sections 0.6 and 8.2.
 --
 -- Reads:
+--   run_turns
 --   trajectories
 --   trajectory_scores
 -- Parameters:
 --   $rows  The most rows of one release.
 -- Columns:
---   release          VARCHAR  One row for each release, agent_name, run_mode and conversation.
+--   release          VARCHAR  One row for each release, agent_name, run_mode, task, trial and
+--                             conversation.
 --   agent_name       VARCHAR  NULL if the trace names none.
 --   run_mode         VARCHAR  As the trace says: production | live | mocked; else NULL.
 --   conversation_id  VARCHAR  Never NULL.
---   turns            BIGINT   Runs of it; at least 2.
---   known            BIGINT   Of these, of known success.
+--   task_id          VARCHAR  NULL if no task is known.
+--   trial            INTEGER  NULL if not declared.
+--   turns            BIGINT   Turns of it.
+--   runs             BIGINT   Runs that tell it; at least 2.
+--   known            BIGINT   Of these runs, of known success.
 --   correct          BIGINT   Of these, successful.
 --   tsa              DOUBLE   Correct first picks / decision points; NULL without any.
---   trajectory_id    VARCHAR  Its first turn that failed, else its first turn.
+--   trajectory_id    VARCHAR  Its first run that failed, else its first run.
 --   total            BIGINT   Conversations of the release.
 -- Order:
---   agent_name, run_mode, release, share of turns that are correct, conversation_id
+--   agent_name, run_mode, release, share of runs that are correct, conversation_id, task_id, trial
 WITH conversations AS (
   SELECT
-    trajectory_scores.release,
-    trajectory_scores.agent_name,
-    trajectory_scores.run_mode,
-    trajectories.conversation_id,
-    count(*) AS turns,
+    run_turns.release,
+    run_turns.agent_name,
+    run_turns.run_mode,
+    run_turns.conversation_id,
+    run_turns.task_id,
+    run_turns.trial,
+    max(run_turns.turns) AS turns,
+    count(*) AS runs,
     count(trajectory_scores.success.value) AS known,
     count(*) FILTER (WHERE trajectory_scores.success.value = 1) AS correct,
-    sum(trajectory_scores.tsa.numerator ORDER BY trajectory_id)
-    / sum(trajectory_scores.tsa.denominator ORDER BY trajectory_id) AS tsa,
+    sum(
+      trajectory_scores.sample_weight * trajectory_scores.tsa.numerator ORDER BY trajectory_id
+    )
+    / sum(
+      trajectory_scores.sample_weight * trajectory_scores.tsa.denominator ORDER BY trajectory_id
+    ) AS tsa,
     coalesce(
       arg_min(trajectory_id, (trajectories.start_time, trajectory_id)) FILTER (
         WHERE trajectory_scores.success.value = 0
       ),
       arg_min(trajectory_id, (trajectories.start_time, trajectory_id))
     ) AS trajectory_id
-  FROM trajectory_scores
+  FROM run_turns
+  INNER JOIN trajectory_scores USING (trajectory_id)
   INNER JOIN trajectories USING (trajectory_id)
-  WHERE
-    trajectories.parent_trajectory_id IS NULL
-    AND trajectories.conversation_id IS NOT NULL
   GROUP BY
-    trajectory_scores.release,
-    trajectory_scores.agent_name,
-    trajectory_scores.run_mode,
-    trajectories.conversation_id
-  HAVING count(*) > 1
+    run_turns.release,
+    run_turns.agent_name,
+    run_turns.run_mode,
+    run_turns.conversation_id,
+    run_turns.task_id,
+    run_turns.trial
 )
 
 SELECT
@@ -56,5 +68,7 @@ SELECT
 FROM conversations
 WINDOW release_of_agent AS (PARTITION BY release, agent_name, run_mode)
 QUALIFY
-  row_number() OVER (release_of_agent ORDER BY correct / turns, conversation_id) <= $rows
-ORDER BY agent_name, run_mode, release, correct / turns, conversation_id;
+  row_number() OVER (
+    release_of_agent ORDER BY correct / runs, conversation_id, task_id, trial
+  ) <= $rows
+ORDER BY agent_name, run_mode, release, correct / runs, conversation_id, task_id, trial;

@@ -1,0 +1,56 @@
+"""Parts of a release that a report lists: categories, tasks, turns and conversations."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tracegrade_scoring.report.breakdown import (
+    CATEGORY_HEADINGS,
+    CONVERSATION_HEADINGS,
+    TASK_HEADINGS,
+    TURN_HEADINGS,
+)
+from tracegrade_scoring.report.view import AgentView
+
+
+class PartsTable(NamedTuple):
+    """Rows of one kind."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    total: int
+    """How many rows there are; `rows` may be the first of them."""
+    names: int
+    """How many of the first cells are names out of traces."""
+
+
+def parts_of(agent: AgentView) -> tuple[PartsTable, ...]:
+    """Return the tables of an agent, empty ones too."""
+    categories, tasks, turns = agent.categories, agent.tasks, agent.turns
+    return (
+        PartsTable("Success by task category", CATEGORY_HEADINGS, categories, len(categories), 2),
+        PartsTable("Success and steps by task", TASK_HEADINGS, tasks, len(tasks), 2),
+        PartsTable("Scores by turn", TURN_HEADINGS, turns, len(turns), 2),
+        PartsTable(
+            "Conversations",
+            CONVERSATION_HEADINGS,
+            agent.conversations,
+            agent.conversation_count,
+            names=3,
+        ),
+    )
+
+
+def more_rows(total: int, shown: int, listed: int) -> str:
+    """Return how many rows are not shown, and how many an HTML report lists; '' if all are shown.
+
+    Args:
+        total: How many there are.
+        shown: How many are shown here.
+        listed: How many an HTML report lists.
+    """
+    left = total - shown
+    if left <= 0:
+        return ""
+    which = "them" if listed >= total else f"{listed:,} of all {total:,}"
+    return f"… and {left:,} more; --format html lists {which}."
