@@ -18,8 +18,7 @@ from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report, SubGoalOutcome
 from tracegrade_scoring.report.rules import rule_sentences
-from tracegrade_scoring.report.selected import selection_sentence
-from tracegrade_scoring.report.standing import standing
+from tracegrade_scoring.report.standing import selection_sentence, standing
 from tracegrade_scoring.report.view import AgentView, agent_views, release_label
 
 GOAL_ROWS = 200

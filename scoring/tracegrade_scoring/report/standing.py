@@ -1,6 +1,7 @@
-"""How runs stand that did not begin and end by themselves: what a reader should know first."""
+"""What a reader should know first: which runs a report is of, and which did not end by themselves."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import NamedTuple
 
 from tracegrade_scoring.rendering import words
@@ -73,3 +74,29 @@ def _sentences(found: Standing) -> Iterator[str]:
         )
     if found.waiting:
         yield f"{words.waiting(found.waiting, 'run', found.waiting_until or 0)}."
+
+
+def selection_sentence(report: Report) -> str:
+    """Return what was asked for and what is left out for it; '' for a report of everything."""
+    asked = list(_asked(report))
+    if not asked:
+        return ""
+    untimed = report.contents.untimed if report.selection.has_period else 0
+    left_out = f"; {words.count(untimed, 'run')} without a known time left out" if untimed else ""
+    return f"Only runs {', '.join(asked)}{left_out}."
+
+
+def _asked(report: Report) -> Iterator[str]:
+    selection = report.selection
+    if selection.agent_name is not None:
+        yield f"of agent {words.name(selection.agent_name)}"
+    if selection.releases:
+        yield f"of release {' or '.join(map(words.name, selection.releases))}"
+    if selection.since is not None:
+        yield f"begun at or after {_time(selection.since)}"
+    if selection.until is not None:
+        yield f"begun before {_time(selection.until)}"
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%d %B %Y, %H:%M} UTC"

@@ -29,8 +29,7 @@ from tracegrade_scoring.report.model import Release, Report
 from tracegrade_scoring.report.parts import more_rows, parts_of
 from tracegrade_scoring.report.rules import rule_sentences
 from tracegrade_scoring.report.scorecard import CARD_HEADINGS, card_row
-from tracegrade_scoring.report.selected import selection_sentence
-from tracegrade_scoring.report.standing import standing
+from tracegrade_scoring.report.standing import selection_sentence, standing
 from tracegrade_scoring.report.view import (
     AgentView,
     Cell,
