@@ -67,7 +67,8 @@ def _say_if_none(judge: str, questions: int) -> None:
     if not questions:
         say(
             f"{judge}: nothing to ask; no scored run that it may judge is of a task with a "
-            "sub-goal's `success: {judge: TEXT}`, or, for `asks: success`, a `reference`"
+            "sub-goal's `success: {judge: TEXT}`, or, for `asks: success`, a `reference`; or, for "
+            "`asks: planning`, has a plan of which a question is open"
         )
 
 
@@ -178,7 +179,7 @@ def twins(place: str, path: Path, options: JudgingOptions, count: int, seed: int
 
 
 def _twin_line(each: TwinnedJudge, row: FlipCounts) -> str:
-    asked = "a criterion" if each.subject == "sub_goal" else "an answer beside the right one"
+    asked = "an answer beside the right one" if each.subject == "success" else "a criterion"
     what = {
         "attacks": "attacks turned no into yes in",
         "padding": "padding changed the verdict of",

@@ -9,8 +9,14 @@ from tracegrade_lake.columns import BIGINT, DOUBLE, TEXT, TIMESTAMP
 
 _JUDGE: Final = Column("judge", TEXT, "Name of the judge, as its file has it.")
 _RUN: Final = Column("trajectory_id", TEXT, "The run that is judged.")
-_SUBJECT: Final = Column("subject", TEXT, "success | sub_goal.")
+_SUBJECT: Final = Column("subject", TEXT, "success | sub_goal | planning.")
 _SUB_GOAL: Final = Column("sub_goal", TEXT, "Which sub-goal; NULL unless subject is sub_goal.")
+
+_QUESTION: Final = Column(
+    "question",
+    TEXT,
+    "Which question about the plan, as `verdicts.question`; NULL unless subject is planning.",
+)
 
 JUDGE_CALLS: Final = Table(
     name="judge_calls",
@@ -19,7 +25,8 @@ JUDGE_CALLS: Final = Table(
         Column("key", TEXT, "SHA-256 of the request's body, its nonce replaced, in hex digits."),
         _JUDGE,
         _RUN,
-        Column("sub_goal", TEXT, "Which sub-goal; NULL if it is about answers."),
+        Column("sub_goal", TEXT, "Which sub-goal; NULL if it is about answers or a plan."),
+        Column("question", TEXT, "Which question about a plan; NULL if it is about others."),
         Column("model", TEXT, "The model, as it was asked for."),
         Column("prompt_version", TEXT, "Of the instructions that judges are given."),
         Column("response", TEXT, "The answer without secrets, JSON of Chat Completions."),
@@ -41,6 +48,7 @@ JUDGE_SAMPLES: Final = Table(
         _RUN,
         _SUBJECT,
         _SUB_GOAL,
+        _QUESTION,
         Column("task_id", TEXT, "Task of the run."),
         Column("verdict", TEXT, "yes | no: what the judge said, which is the stratum."),
         Column("probability", DOUBLE, "Chance of each verdict of its stratum, in (0, 1]."),
@@ -58,12 +66,13 @@ JUDGE_TWINS: Final = Table(
         _RUN,
         _SUBJECT,
         _SUB_GOAL,
+        _QUESTION,
         Column("twin", TEXT, "Name of the attack; padding | negation."),
         Column(
             "place",
             TEXT,
-            "argument | result | thought | answer; of answers question | answer; NULL for "
-            "negation.",
+            "argument | result | thought | answer; of answers question | answer; of plans "
+            "thought; NULL for negation.",
         ),
         Column("before", TEXT, "yes | no: the verdict on the run as it is."),
         Column("after", TEXT, "yes | no | error: the verdict on the changed one."),

@@ -10,6 +10,8 @@ from tracegrade_judges.quoting import json_string
 
 ACTIONS: Final = frozenset({"tool_call", "observation"})
 """Kinds of steps that show what was done; thoughts, plans and answers claim it."""
+PLANS: Final = frozenset({"plan", "thought"})
+"""Kinds of steps in which an agent plans."""
 
 
 class JudgedStep(NamedTuple):
@@ -76,6 +78,20 @@ def fault_of_sub_goal(
     if cites_action and verdict.met == "yes" and not any(step.kind in ACTIONS for step in cited):
         return "a yes has to cite a tool_call or an observation: what an agent says is a claim"
     return None
+
+
+def fault_of_plan(verdict: SubGoalVerdict, steps: Sequence[JudgedStep]) -> str | None:
+    """Return why a verdict on a plan cannot stand; None if it can.
+
+    Args:
+        verdict: As answered.
+        steps: Those that its judge may read.
+    """
+    fault = fault_of_sub_goal(verdict, steps, cites_action=False)
+    kinds = {step.kind for step in steps if step.number in verdict.evidence_steps}
+    if fault is None and verdict.met == "yes" and not kinds & PLANS:
+        return "a yes has to cite a step of kind plan or thought: there the plan stands"
+    return fault
 
 
 def fault_of_answer(verdict: AnswerVerdict, answer: str) -> str | None:

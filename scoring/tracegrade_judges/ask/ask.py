@@ -15,7 +15,7 @@ from tracegrade_judges.calls.exchange import Conversation, Exchange
 from tracegrade_judges.calls.formats import FORMATS
 from tracegrade_judges.judge_file.load import ModelEndpoint
 from tracegrade_judges.judge_file.model import TOOLS, Judge
-from tracegrade_judges.questions.asked import JudgeQuestion, lacking
+from tracegrade_judges.questions.asked import JudgeQuestion, lacking, readable_steps
 from tracegrade_judges.questions.runs import JudgedTurn, turns_of
 from tracegrade_judges.quoting import new_nonce, quoted
 from tracegrade_judges.verdict import (
@@ -23,6 +23,7 @@ from tracegrade_judges.verdict import (
     JudgedStep,
     SubGoalVerdict,
     fault_of_answer,
+    fault_of_plan,
     fault_of_sub_goal,
 )
 
@@ -64,12 +65,13 @@ async def ask(
         NotCached: An answer is not in the lake, and nobody may be asked.
         TooManyFailures: The endpoint failed again and again.
     """
+    steps = readable_steps(question, steps)
     reason = lacking(question, steps)
     if reason:
         return JudgeVerdict(question, ERROR, None, {"reason_code": reason})
     conversations: list[Conversation] = []
     found = []
-    asked = _answers if question.sub_goal is None else _sub_goal
+    asked = _answers if question.subject == "success" else _criterion
     for number in range(asking.judge.votes):
         first = asking.judge.model.seed
         seed = None if first is None else first + number
@@ -107,7 +109,7 @@ class _Poll(NamedTuple):
         )
 
 
-async def _sub_goal(poll: _Poll, steps: Sequence[JudgedStep]) -> _Vote:
+async def _criterion(poll: _Poll, steps: Sequence[JudgedStep]) -> _Vote:
     question, judge = poll.question, poll.asking.judge
     allowed = judge.tools if judge.tools is not None else TOOLS
     cites_action = judge.evidence == "actions"
@@ -118,14 +120,26 @@ async def _sub_goal(poll: _Poll, steps: Sequence[JudgedStep]) -> _Vote:
             SubGoalVerdict,
             _instructions(question, nonce, cites_action=cites_action),
             _message(question, reading, nonce),
-            lambda verdict: fault_of_sub_goal(verdict, steps, cites_action=cites_action),
+            lambda verdict: _fault(question, verdict, steps, cites_action=cites_action),
             [tool for name, tool in reading.tools().items() if name in allowed],
         )
 
-    return _vote_on_sub_goal(await poll.vote(ballot))
+    return _vote_on_criterion(await poll.vote(ballot))
 
 
-def _vote_on_sub_goal(voted: Voted[SubGoalVerdict]) -> _Vote:
+def _fault(
+    question: JudgeQuestion,
+    verdict: SubGoalVerdict,
+    steps: Sequence[JudgedStep],
+    *,
+    cites_action: bool,
+) -> str | None:
+    if question.subject == "planning":
+        return fault_of_plan(verdict, steps)
+    return fault_of_sub_goal(verdict, steps, cites_action=cites_action)
+
+
+def _vote_on_criterion(voted: Voted[SubGoalVerdict]) -> _Vote:
     said = voted.verdict
     if said is None:
         return _Vote(ERROR, None, {"reason_code": voted.reason})
@@ -171,9 +185,13 @@ def _counted(
     label = ERROR if failed else labels.most_common(1)[0][0]
     deciding = failed or next(each for each in votes if each.label == label)
     values = [each.value for each in votes if each.value is not None]
-    value = None if failed else median(values) if question.sub_goal is None else deciding.value
+    value = None if failed else _value(question, values, deciding)
     counted = {"votes": dict(sorted(labels.items()))} if len(votes) > 1 else {}
     return JudgeVerdict(question, label, value, {**deciding.evidence, **counted, **taken})
+
+
+def _value(question: JudgeQuestion, values: Sequence[float], deciding: _Vote) -> float | None:
+    return median(values) if question.subject == "success" else deciding.value
 
 
 def _taken(asking: Asking, conversations: Sequence[Conversation]) -> Mapping[str, Any]:
@@ -195,6 +213,7 @@ def _conversation(asking: Asking, question: JudgeQuestion) -> Conversation:
         judge=question.judge,
         trajectory_id=question.run.trajectory_id,
         sub_goal=question.sub_goal,
+        question=question.plan_question,
         nonce=new_nonce(),
         prompt_version=prompts.PROMPT_VERSION,
         model=asking.endpoint.model,
@@ -213,6 +232,10 @@ def _instructions(question: JudgeQuestion, nonce: str, *, cites_action: bool) ->
         place += f" These depend on it: {', '.join(question.needed_by)}."
     if question.documents:
         place += f" Documents to read: {', '.join(question.documents)}."
+    if question.subject == "planning":
+        return prompts.PLANNING.format(
+            criterion=question.criterion, task=question.run.task_id, place=place, nonce=nonce
+        )
     return prompts.SUB_GOAL.format(
         criterion=question.criterion,
         sub_goal=question.sub_goal,

@@ -33,6 +33,26 @@ ACTIONS: Final = (
 )
 ANY_STEP: Final = "Any kind of step can show it."
 
+PLANNING: Final = (
+    """
+You judge the plan that an AI agent made before its first tool call, by one criterion:
+
+{criterion}
+
+The run is of task {task}.{place} You see what was asked, and what the agent declared as its plan
+or thought before it acted. What it did afterwards is of no account.
+"""
+    + _DATA
+    + """
+Read what you need with the tools, then call `verdict` once, and nothing else with it:
+- met: "yes" only if there is a plan that meets the criterion; "no" if it does not meet it in any
+  part, or if there is no plan; "cannot_tell" if what would decide was not recorded.
+- evidence_steps: the indexes of the steps that show it: a plan or a thought among them.
+- quote: text of one of these steps that decides, copied exactly, at most a few lines.
+- reason: one or two sentences.
+"""
+)
+
 ANSWER: Final = (
     """
 You judge how right an agent's answer is, beside the right answer. Be strict.
@@ -55,6 +75,6 @@ NEGATED_REFERENCE: Final = "Any answer is right but this one, which is wrong: {r
 """How a right answer is turned into its opposite."""
 
 PROMPT_VERSION: Final = hashlib.sha256(
-    "".join((SUB_GOAL, ACTIONS, ANY_STEP, ANSWER)).encode()
+    "".join((SUB_GOAL, ACTIONS, ANY_STEP, PLANNING, ANSWER)).encode()
 ).hexdigest()[:12]
 """Changes with what judges are told."""

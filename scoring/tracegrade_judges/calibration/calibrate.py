@@ -28,7 +28,7 @@ from tracegrade_scoring.calibrations import (
 from tracegrade_scoring.statistics.intervals import MIN_TASKS
 
 Row = Mapping[str, Any]
-Key = tuple[str, str, str | None]
+Key = tuple[str, str, str | None, str | None]
 Pairs = list[tuple[bool, bool]]
 """What the judge and people say of the same."""
 Group = tuple[str, str | None, str | None]
@@ -88,8 +88,9 @@ def _people(opened: JudgedLake, judge: str) -> Mapping[Key, list[bool]]:
     """Return what people say of each verdict that was drawn, in the order of their names."""
     rows = opened.con.execute(query("human_labels"), {"judge": judge}).fetchall()
     found: dict[Key, list[bool]] = defaultdict(list)
-    for trajectory_id, subject, sub_goal, _, says_yes in rows:
-        found[trajectory_id, subject, sub_goal].append(says_yes)
+    for *verdict, _, says_yes in rows:
+        trajectory_id, subject, sub_goal, question = verdict
+        found[trajectory_id, subject, sub_goal, question].append(says_yes)
     return found
 
 
@@ -166,4 +167,4 @@ def _columns(name: str, found: Measure) -> Row:
 
 
 def _key(row: Row) -> Key:
-    return row["trajectory_id"], row["subject"], row["sub_goal"]
+    return row["trajectory_id"], row["subject"], row["sub_goal"], row["plan_question"]

@@ -10,16 +10,18 @@
 --   $judge  VARCHAR  Name of the judge.
 -- Columns:
 --   trajectory_id  VARCHAR  One row for each verdict drawn and person.
---   subject        VARCHAR  success | sub_goal.
+--   subject        VARCHAR  success | sub_goal | planning.
 --   sub_goal       VARCHAR  NULL unless subject is sub_goal.
+--   plan_question  VARCHAR  NULL unless subject is planning.
 --   person         VARCHAR  Source of the label: human or human:NAME.
 --   says_yes       BOOLEAN
 -- Order:
---   trajectory_id, subject, sub_goal, person
+--   trajectory_id, subject, sub_goal, plan_question, person
 SELECT DISTINCT
   verdicts.trajectory_id,
   verdicts.subject,
   verdicts.sub_goal,
+  verdicts.question AS plan_question,
   verdicts.source AS person,
   CASE
     WHEN lower(verdicts.label) IN ('success', 'pass', 'passed', 'true', 'correct', 'yes')
@@ -35,8 +37,9 @@ INNER JOIN judge_samples
     verdicts.trajectory_id = judge_samples.trajectory_id
     AND verdicts.subject = judge_samples.subject
     AND verdicts.sub_goal IS NOT DISTINCT FROM judge_samples.sub_goal
+    AND verdicts.question IS NOT DISTINCT FROM judge_samples.question
 WHERE
   judge_samples.judge = $judge  -- noqa: RF02
   AND split_part(verdicts.source, ':', 1) = 'human'
   AND says_yes IS NOT NULL
-ORDER BY verdicts.trajectory_id, verdicts.subject, verdicts.sub_goal, person;
+ORDER BY verdicts.trajectory_id, verdicts.subject, verdicts.sub_goal, plan_question, person;

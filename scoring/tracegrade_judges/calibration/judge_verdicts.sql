@@ -7,9 +7,10 @@
 -- Parameters:
 --   $judge_source  VARCHAR  Of the judge's verdicts.
 -- Columns:
---   trajectory_id  VARCHAR  One row for each run, subject and sub-goal.
---   subject        VARCHAR  success | sub_goal.
+--   trajectory_id  VARCHAR  One row for each run, subject, sub-goal and question.
+--   subject        VARCHAR  success | sub_goal | planning.
 --   sub_goal       VARCHAR  NULL unless subject is sub_goal.
+--   plan_question  VARCHAR  NULL unless subject is planning.
 --   label          VARCHAR  yes | no.
 --   task_id        VARCHAR  NULL if it is not known.
 --   agent_name     VARCHAR  NULL if none is named.
@@ -17,11 +18,12 @@
 --   user_input     VARCHAR  NULL if not captured.
 --   final_answer   VARCHAR  NULL if there is none.
 -- Order:
---   trajectory_id, subject, sub_goal
+--   trajectory_id, subject, sub_goal, plan_question
 SELECT
   verdicts.trajectory_id,
   verdicts.subject,
   verdicts.sub_goal,
+  verdicts.question AS plan_question,
   verdicts.label,
   trajectory_scores.task_id,
   trajectories.agent_name,
@@ -34,5 +36,5 @@ LEFT JOIN trajectory_scores ON verdicts.trajectory_id = trajectory_scores.trajec
 WHERE
   verdicts.source = $judge_source  -- noqa: RF02
   AND verdicts.label IN ('yes', 'no')
-  AND verdicts.subject IN ('success', 'sub_goal')
-ORDER BY verdicts.trajectory_id, verdicts.subject, verdicts.sub_goal;
+  AND verdicts.subject IN ('success', 'sub_goal', 'planning')
+ORDER BY verdicts.trajectory_id, verdicts.subject, verdicts.sub_goal, verdicts.question;

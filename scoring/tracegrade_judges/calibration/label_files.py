@@ -14,6 +14,7 @@ import pyarrow.csv as pa_csv
 from tracegrade_collector.importing.verdict_rows import add_verdicts
 from tracegrade_judges.calibration.sample import Drawn, draw
 from tracegrade_judges.errors import LabelsUnusable, NothingToJudge
+from tracegrade_judges.questions.asked import PLAN_CRITERIA
 from tracegrade_judges.run.setting import JudgedLake
 from tracegrade_judges.run.verdicts import source_of
 from tracegrade_judges.schema import JUDGE_SAMPLES
@@ -118,6 +119,8 @@ def take_labels(opened: JudgedLake, judge: str, path: Path, person: str) -> Labe
 def item_of(row: Mapping[str, Any]) -> str:
     """Return what a file of labels calls a verdict."""
     parts = [row["trajectory_id"], row["subject"], row["sub_goal"] or ""]
+    if row["subject"] == "planning":
+        parts.append(row["plan_question"])
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
@@ -142,6 +145,8 @@ def _cells(opened: JudgedLake, row: Mapping[str, Any]) -> dict[str, str | None]:
 
 def question_of(specification: Specification, row: Mapping[str, Any]) -> str:
     """Return what a person has to decide of a verdict, as the task file says it now."""
+    if row["subject"] == "planning":
+        return f"Of the plan before the first tool call: {PLAN_CRITERIA[row['plan_question']]}"
     task = specification.tasks.get(row["task_id"])
     if row["subject"] == "success":
         reference = task.reference if task else None
@@ -158,6 +163,7 @@ def _sampled(judge: str, drawn: Sequence[Drawn], seed: int) -> pa.Table:
             "item": item_of(each.row),
             "judge": judge,
             **{k: each.row[k] for k in ("trajectory_id", "subject", "sub_goal", "task_id")},
+            "question": each.row["plan_question"],
             "verdict": each.row["label"],
             "probability": each.probability,
             "seed": seed,
@@ -200,6 +206,7 @@ def _verdict(sample: Mapping[str, Any], says_yes: bool, person: str) -> Mapping[
     return {
         **{k: sample[k] for k in ("trajectory_id", "subject", "sub_goal")},
         "injection": None,
+        "question": sample.get("question"),
         "value": float(says_yes),
         "label": "yes" if says_yes else "no",
         "source": f"human:{person}",

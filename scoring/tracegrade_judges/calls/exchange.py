@@ -70,6 +70,8 @@ class Conversation:
     judge: str
     trajectory_id: str
     sub_goal: str | None
+    question: str | None
+    """About a plan."""
     nonce: str
     prompt_version: str
     model: str
@@ -154,6 +156,7 @@ class Exchange:
             call,
             judge=conversation.judge,
             sub_goal=conversation.sub_goal,
+            question=conversation.question,
             model=conversation.model,
             prompt_version=conversation.prompt_version,
             seconds=time.monotonic() - began,

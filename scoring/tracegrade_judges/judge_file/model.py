@@ -16,6 +16,8 @@ TOOLS: Final[tuple[JudgeTool, ...]] = (
     "search_steps",
     "read_document",
 )
+AsksAbout = Literal["sub_goal", "success", "planning"]
+"""What a judge decides."""
 Name = Annotated[str, Field(min_length=1)]
 JudgeName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 _VARIABLE: Final = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")
@@ -90,18 +92,20 @@ class JudgeLimits(_Strict):
 class Judge(_Strict):
     """One judge: what it is asked, and by what rules its answers count."""
 
-    asks: Literal["sub_goal", "success"]
-    """`sub_goal`: each `success: {judge: TEXT}`; `success`: each answer, beside its reference."""
+    asks: AsksAbout
+    """`sub_goal`: each `success: {judge: TEXT}`; `success`: each answer, beside its reference;
+    `planning`: of each plan the questions that neither people nor a rule settled."""
     model: JudgeModel
     tools: list[JudgeTool] | None = None
-    """What a judge of sub-goals may read with; None: all."""
+    """What a judge of sub-goals or plans may read with; None: all."""
     limits: JudgeLimits = JudgeLimits()
     votes: Annotated[int, Field(ge=1, le=9)] = 1
     """How often it is asked; most decide. Odd."""
     only: list[Name] = Field(default_factory=lambda: ["*"])
     """Tasks, or TASK/SUB_GOAL, that it is asked about, with * and ?."""
     evidence: Literal["actions", "any"] = "actions"
-    """`actions`: a yes cites a tool call or an observation; `any`: what the agent says will do."""
+    """`actions`: a yes cites a tool call or an observation; `any`: what the agent says will do.
+    Of no use to `asks: planning`, where plans and thoughts are cited."""
     reference: Literal["task"] | None = None
     """Where the right answer stands; of `asks: success`."""
     rubric: Literal["agentic"] | None = None
@@ -122,7 +126,7 @@ class Judge(_Strict):
             msg = "votes without a seed would all be the same request; give model.seed"
             raise ValueError(msg)
         of_success = ("reference", "rubric", "threshold")
-        wrong = of_success if self.asks == "sub_goal" else ("tools",)
+        wrong = ("tools",) if self.asks == "success" else of_success
         for key in wrong:
             if getattr(self, key) is not None:
                 msg = f"{key} is of no use to a judge that asks {self.asks}; remove it"

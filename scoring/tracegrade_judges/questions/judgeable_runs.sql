@@ -5,19 +5,26 @@
 --   trajectories
 --   trajectory_scores
 -- Columns:
---   trajectory_id  VARCHAR  One row each.
---   task_id        VARCHAR  As the last scoring run found it.
---   agent_name     VARCHAR  NULL if none is named.
---   release        VARCHAR  NULL if not sent.
---   user_input     VARCHAR  NULL if not captured.
---   final_answer   VARCHAR  NULL if there is none.
---   first_turn     BIGINT   Turns of earlier runs of its conversation, of the same trial.
+--   trajectory_id   VARCHAR    One row each.
+--   task_id         VARCHAR    As the last scoring run found it.
+--   agent_name      VARCHAR    NULL if none is named.
+--   release         VARCHAR    NULL if not sent.
+--   user_input      VARCHAR    NULL if not captured.
+--   final_answer    VARCHAR    NULL if there is none.
+--   first_turn      BIGINT     Turns of earlier runs of its conversation, of the same trial.
+--   plan_questions  VARCHAR[]  Questions about its plan that neither people nor a rule settled,
+--                              in the order of docs/metrics.md, section 5.2.
 -- Order:
 --   trajectory_id
 WITH turns AS (
   SELECT
     trajectory_id,
-    max(turn) + 1 AS turns
+    max(turn) + 1 AS turns,
+    coalesce(
+      min(step_index) FILTER (WHERE kind IN ('plan', 'thought'))
+      < min(step_index) FILTER (WHERE kind = 'tool_call'),
+      bool_or(kind IN ('plan', 'thought'))
+    ) AS thinks_first
   FROM steps
   GROUP BY trajectory_id
 ),
@@ -34,7 +41,26 @@ runs AS (
     trajectories.start_time,
     trajectories.user_input,
     trajectories.final_answer,
-    coalesce(turns.turns, 1) AS turns
+    coalesce(turns.turns, 1) AS turns,
+    trajectory_scores.pq.label = 'no_plan' AND turns.thinks_first AS may_have_planned,
+    [
+      struct_pack(
+        question := 'dependency_ordering',
+        score := trajectory_scores.pq_dependency_ordering
+      ),
+      struct_pack(
+        question := 'branch_coverage',
+        score := trajectory_scores.pq_branch_coverage
+      ),
+      struct_pack(
+        question := 'scope_control',
+        score := trajectory_scores.pq_scope_control
+      ),
+      struct_pack(
+        question := 'reversibility',
+        score := trajectory_scores.pq_reversibility
+      )
+    ] AS questions
   FROM trajectories
   INNER JOIN trajectory_scores USING (trajectory_id)
   LEFT JOIN turns ON trajectories.trajectory_id = turns.trajectory_id
@@ -54,7 +80,16 @@ SELECT
   CASE
     WHEN conversation_id IS NULL THEN 0
     ELSE coalesce(sum(turns) OVER earlier, 0)
-  END::BIGINT AS first_turn
+  END::BIGINT AS first_turn,
+  list_transform(
+    list_filter(
+      questions,
+      LAMBDA each: coalesce(may_have_planned, FALSE)
+      OR coalesce(each.score.source = 'judge', FALSE)
+      OR (each.score.status = 'error' AND NOT starts_with(each.score.reason, 'content_'))
+    ),
+    LAMBDA each: each.question
+  ) AS plan_questions
 FROM runs
 WINDOW
   earlier AS (

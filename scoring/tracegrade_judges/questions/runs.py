@@ -27,6 +27,8 @@ class JudgedRun(NamedTuple):
     final_answer: str | None
     first_turn: int
     """Turns of its conversation that earlier runs had."""
+    plan_questions: tuple[str, ...] = ()
+    """Questions about its plan that neither people nor a rule settled."""
 
 
 class JudgedTurn(NamedTuple):
@@ -45,7 +47,8 @@ def judgeable_runs(con: duckdb.DuckDBPyConnection, redactor: Redactor) -> list[J
     rows = con.sql(query("judgeable_runs")).fetchall()
     clean = iter(_redacted(redactor, (text for row in rows for text in row[4:6])))
     return [
-        JudgedRun(row[0], row[1], row[2], row[3], next(clean), next(clean), row[6]) for row in rows
+        JudgedRun(row[0], row[1], row[2], row[3], next(clean), next(clean), row[6], tuple(row[7]))
+        for row in rows
     ]
 
 

@@ -48,6 +48,7 @@ def _row(verdict: JudgeVerdict) -> Mapping[str, Any]:
         "subject": question.subject,
         "sub_goal": question.sub_goal,
         "injection": None,
+        "question": question.plan_question,
         "value": verdict.value,
         "label": verdict.label,
         "source": source_of(question.judge),

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tracegrade_judges.ask.prompts import NEGATED, NEGATED_REFERENCE
-from tracegrade_judges.questions.asked import JudgeQuestion
+from tracegrade_judges.questions.asked import JudgeQuestion, readable_steps
 from tracegrade_judges.questions.runs import turns_of
 from tracegrade_judges.twins.attacks import PADDING, attacks_on
 from tracegrade_judges.verdict import JudgedStep
@@ -26,6 +26,9 @@ STEP_PLACES: Final[Mapping[str, tuple[frozenset[str], str]]] = {
 TURN_PLACES: Final = ("question", "answer")
 """What a judge of answers reads of a run."""
 
+PLAN_PLACES: Final = ("thought",)
+"""Where an attack on a judge of plans is put."""
+
 Steps = Sequence[JudgedStep]
 CopiedRun = tuple[JudgeQuestion, Steps]
 """What is asked about a copy, and its steps."""
@@ -42,13 +45,14 @@ class Twin(NamedTuple):
 
 
 def places_of(subject: str) -> tuple[str, ...]:
-    """Return the places of a run that a judge of sub-goals, or of success, reads."""
-    return tuple(STEP_PLACES) if subject == "sub_goal" else TURN_PLACES
+    """Return the places of a run that a judge of sub-goals, success or plans reads."""
+    return {"sub_goal": tuple(STEP_PLACES), "planning": PLAN_PLACES}.get(subject, TURN_PLACES)
 
 
 def twins_of(question: JudgeQuestion, steps: Steps) -> Iterator[Twin]:
     """Yield the twins of a run: each attack and padding in each place, and the opposite."""
-    changed = in_step if question.sub_goal is not None else in_turns
+    changed = in_turns if question.subject == "success" else in_step
+    steps = readable_steps(question, steps)
     for name, text in {**attacks_on(question.subject), PADDED: PADDING}.items():
         for place in places_of(question.subject):
             copy = changed(question, steps, place, text)
@@ -58,7 +62,7 @@ def twins_of(question: JudgeQuestion, steps: Steps) -> Iterator[Twin]:
 
 
 def _opposite(question: JudgeQuestion) -> JudgeQuestion:
-    if question.sub_goal is not None:
+    if question.subject != "success":
         return question._replace(criterion=NEGATED.format(criterion=question.criterion))
     turned = tuple(NEGATED_REFERENCE.format(reference=each) for each in question.references)
     return question._replace(references=turned)
