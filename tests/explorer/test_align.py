@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracegrade_explorer.comparison.align import align, parting, word_diff
-from tracegrade_explorer.comparison.page import pair_rows
+from tracegrade_explorer.comparison.page import agreement, pair_rows
 from tracegrade_scoring.timeline.model import Step
 
 
@@ -101,6 +101,39 @@ def test_texts_that_differ_are_not_called_the_same(kind: str) -> None:
     assert [row["sign"] for row in rows] == ["=", "≈"]
     assert [row["differs"] for row in rows] == [False, False]
     assert [len(row["diff"]) for row in rows] == [0, 2]
+
+
+def test_what_is_not_recorded_is_neither_the_same_nor_different() -> None:
+    """No text, no arguments, or arguments of which something was cut out equal nothing."""
+    lacking = {"kind": "answer", "role": "assistant"}
+    cut = {**call("pay", '{"card": "[redacted]"}'), "flags": ["redacted"]}
+    runs = steps(THOUGHT, call("a"), {"tool_name": "b"}, cut, lacking)
+    pairs = align(runs, runs)
+
+    assert [pair.how for pair in pairs] == ["same", "same", *["unrecorded"] * 3]
+    assert parting(pairs) == (None, None)
+    assert align(steps({"tool_name": "b"}), steps(call("b")))[0].how == "unrecorded"
+    assert align(steps(lacking), steps({**lacking, "content": "42"}))[0].how == "unrecorded"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ([THOUGHT, call("a")], [], "Both made the same calls and said the same."),
+        ([call("a")], [], "Both made the same calls."),
+        ([call("a"), {**THOUGHT, "content": None}], [],
+         "Both made the same calls; what 1 text said is not recorded."),
+        ([{"tool_name": "a"}, THOUGHT], [],
+         "Both called the same tools, but the arguments of 1 call are not recorded."),
+        ([call("a"), THOUGHT], [call("a"), {**THOUGHT, "content": "well"}],
+         "Both made the same calls; 1 text of theirs differs."),
+    ],
+)  # fmt: skip
+def test_runs_that_do_not_part_are_said_to_share_what_is_known(
+    one: list[dict[str, Any]], other: list[dict[str, Any]], said: str
+) -> None:
+    """Nobody knows whether they said the same where what they said is not there."""
+    assert agreement(align(steps(*one), steps(*(other or one)))) == said
 
 
 some = st.lists(st.sampled_from([THOUGHT, call("a"), call("a", "1"), call("b"), call("c")]))

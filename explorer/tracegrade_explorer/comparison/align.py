@@ -2,7 +2,7 @@
 
 Steps are equal if kind, tool and canonical arguments are, or their plan. The texts of thoughts and
 messages part no runs, since models seldom say a thing twice in the same words; where they differ,
-that is said. None is paired across a call.
+that is said, and so it is where something was not recorded. None is paired across a call.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,19 +13,31 @@ from typing import Final, NamedTuple, TypeAlias
 from tracegrade_scoring.timeline.model import Step
 
 SAME, TEXT, ARGUMENTS, TOOL = "same", "text", "arguments", "tool"
+UNRECORDED: Final = "unrecorded"
 FIRST, SECOND = "only_first", "only_second"
 WORDS: Final = {
     SAME: "same",
     TEXT: "said in other words",
+    UNRECORDED: "not recorded, so nobody can tell whether it is the same",
     ARGUMENTS: "other arguments, or another plan",
     TOOL: "other tool",
     FIRST: "only in A",
     SECOND: "only in B",
 }
-SIGNS: Final = {SAME: "=", TEXT: "≈", ARGUMENTS: "~", TOOL: "≠", FIRST: "-", SECOND: "+"}
+SIGNS: Final = {
+    SAME: "=",
+    TEXT: "≈",
+    UNRECORDED: "?",
+    ARGUMENTS: "~",
+    TOOL: "≠",
+    FIRST: "-",
+    SECOND: "+",
+}
 CALLS: Final = frozenset({"tool_call", "handoff"})
 COMPARED: Final = CALLS | {"plan"}
 """Kinds of steps that differ where their texts do."""
+CUT: Final = frozenset({"redacted", "truncated"})
+"""Flags of a call of whose arguments something is not there."""
 LONGEST_DIFF: Final = 20_000
 """Characters of both texts together of which words are compared."""
 
@@ -41,8 +53,8 @@ class Pair:
 
     @property
     def differs(self) -> bool:
-        """Whether the runs do something else here; other words alone are nothing else."""
-        return self.how not in {SAME, TEXT}
+        """Whether the runs are known to do something else here; other words alone are not."""
+        return self.how not in {SAME, TEXT, UNRECORDED}
 
 
 class Word(NamedTuple):
@@ -108,9 +120,21 @@ def _aligned(
 
 
 def _how(one: Step, other: Step) -> str:
+    if _key(one)[:2] == _key(other)[:2] and not (is_recorded(one) and is_recorded(other)):
+        return UNRECORDED
     if _key(one) == _key(other):
         return SAME if one.kind in COMPARED or one.content == other.content else TEXT
     return ARGUMENTS if _key(one)[:2] == _key(other)[:2] else TOOL
+
+
+def is_recorded(step: Step) -> bool:
+    """Return whether all that steps are compared by is there: else it equals nothing.
+
+    Source: docs/metrics.md, section 0.5.
+    """
+    if step.kind in CALLS:
+        return step.arguments is not None and CUT.isdisjoint(step.flags)
+    return step.content is not None
 
 
 def _key(step: Step) -> tuple[str | None, ...]:

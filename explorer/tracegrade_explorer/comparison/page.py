@@ -1,13 +1,17 @@
 """Says in words how two runs compare: their steps, and their scores."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer.comparison.align import (
     ARGUMENTS,
+    CALLS,
+    SAME,
     SIGNS,
     TEXT,
+    UNRECORDED,
     WORDS,
     Pair,
     Word,
@@ -52,6 +56,28 @@ def pair_rows(
         }
         for pair in pairs
     ]
+
+
+def agreement(pairs: Sequence[Pair]) -> str:
+    """Return what two runs without a difference are known to have in common."""
+    of = {kind: Counter(pair.how for pair in pairs if _is_call(pair) == kind)
+          for kind in (True, False)}  # fmt: skip
+    calls, texts = of[True], of[False]
+    said = "Both made the same calls"
+    if calls[UNRECORDED]:
+        lacking = words.count(calls[UNRECORDED], "call")
+        said = f"Both called the same tools, but the arguments of {lacking} are not recorded"
+    if texts[TEXT]:
+        said += f"; {words.count(texts[TEXT], 'text')} of theirs differ" + "s" * (texts[TEXT] == 1)
+    elif texts[SAME]:
+        said += " and said the same" if set(texts) == {SAME} and not calls[UNRECORDED] else ""
+    if texts[UNRECORDED]:
+        said += f"; what {words.count(texts[UNRECORDED], 'text')} said is not recorded"
+    return f"{said}."
+
+
+def _is_call(pair: Pair) -> bool:
+    return pair.first is not None and pair.first.kind in CALLS
 
 
 def _side(step: Step, *, named: bool) -> dict[str, Any]:

@@ -57,4 +57,4 @@ def findings_cell(row: Row) -> ListCell:
     if not count and not row["scored"]:
         return ListCell(words.NOTHING, UNSCORED)
     modes = [words.mode(mode) for mode in row["failures"] if mode != "unclassified"]
-    return ListCell(" · ".join((words.number(count), ", ".join(modes))) if modes else str(count))
+    return ListCell(" · ".join(filter(None, (words.number(count), ", ".join(modes)))))

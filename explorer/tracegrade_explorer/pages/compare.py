@@ -5,8 +5,8 @@ from typing import Final
 
 from tracegrade_explorer import links
 from tracegrade_explorer.answers import Answer, Ask, Document, Redirect
-from tracegrade_explorer.comparison.align import TEXT, align, parting
-from tracegrade_explorer.comparison.page import pair_rows, score_pairs
+from tracegrade_explorer.comparison.align import align, parting
+from tracegrade_explorer.comparison.page import agreement, pair_rows, score_pairs
 from tracegrade_explorer.errors import BadFilter, PageMissing
 from tracegrade_explorer.pages.run import read_run
 from tracegrade_explorer.shelf.rows import find_run
@@ -32,7 +32,7 @@ def compare(ask: Ask) -> Answer:
         "parting": parting(pairs),
         "rows": rows,
         "differences": sum(pair.differs for pair in pairs),
-        "reworded": sum(pair.how == TEXT for pair in pairs),
+        "agreement": agreement(pairs),
         "scores": score_pairs(first, second),
         "swapped": links.compare(second.run.trajectory_id, first.run.trajectory_id),
     }

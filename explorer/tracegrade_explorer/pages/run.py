@@ -141,7 +141,7 @@ def _view(
         "findings": findings(timeline),
         "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
         "is_scored": bool(timeline.scores),
-        "unscored_why": view.unscored[0].partition(":")[0] if view.unscored else "",
+        "unscored_why": view.unscored[0].rpartition(": ")[0] if view.unscored else "",
         "scores": score_rows(timeline, view, rows["run_evidence"], agents),
         "changes": plan_changes((row["step_index"], row["plan"]) for row in rows["run_plans"]),
         "graph": sub_goal_graph(goals) if 1 < len(goals) <= DRAWN_GOALS else None,

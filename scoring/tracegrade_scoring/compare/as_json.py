@@ -14,6 +14,7 @@ from tracegrade_scoring.compare.model import (
     TaskChange,
 )
 from tracegrade_scoring.compare.rules import RuleOutcome
+from tracegrade_scoring.rendering.measured_modes import MEASURED
 
 
 def render_json(judgement: Judgement) -> str:
@@ -102,7 +103,8 @@ def mode_fields(mode: FailureMode) -> dict[str, Any]:
         "mode": mode.mode,
         **compared_fields(mode.compared),
         "is_new": mode.is_new,
-        "rose": mode.rose,
+        "rate_rose": mode.rose,
+        "measured": MEASURED.get(mode.mode),
         "trajectory_id": mode.trajectory_id,
         "span_id": mode.span_id,
         "trajectory_ids": mode.trajectory_ids,

@@ -44,6 +44,8 @@ def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[str]:
     if reasons:
         yield from ("", REASONS_NOTE)
     yield from _table("Failure modes", mode_headings(view), view.modes)
+    if view.mode_note:
+        yield from ("", escape(view.mode_note))
     yield from _table("Success by task category", category_headings(view), view.categories)
     yield from _table("Tasks that changed most", task_headings(view), view.tasks)
     yield from _table("Mocked and live calls compared", mocked_headings(), view.mocked)

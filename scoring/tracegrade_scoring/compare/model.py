@@ -88,7 +88,7 @@ class FailureMode(NamedTuple):
     is_new: bool
     """The candidate shows it, the base never does, on the tasks that both ran."""
     rose: bool
-    """The candidate's rate is higher."""
+    """The candidate's rate is higher; `compared.found.rose` counts tasks."""
     trajectory_id: str | None
     """The candidate's first run that shows it; None if none does."""
     span_id: str | None

@@ -51,6 +51,7 @@ from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
 from tracegrade_scoring.relations import define, materialise, only
+from tracegrade_scoring.rendering.measured_modes import last_if_worthless
 from tracegrade_scoring.rendering.planning_share import NOBODY_PLANNED, PlanningShare
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.resumed import counted_once
@@ -399,7 +400,9 @@ def _failure_modes(
 ) -> Iterator[FailureMode]:
     """Yield the modes that could be told on both sides."""
     shown = {row["mode"]: row for row in examples}
-    for compared in (metrics[mode] for mode in FAILURE_MODES if mode in metrics):
+    for compared in (
+        metrics[mode] for mode in sorted(FAILURE_MODES, key=last_if_worthless) if mode in metrics
+    ):
         base, candidate = compared.found.base or 0.0, compared.found.candidate or 0.0
         example = shown.get(compared.metric, {})
         yield FailureMode(

@@ -58,6 +58,9 @@ def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[Rende
     yield from section(view.scores_title, _rows(view, view.rows))
     yield from section("Why runs failed", _reason_rows(view))
     yield from section("Failure modes", _mode_rows(view))
+    if view.mode_note:
+        yield bullets([view.mode_note]) or ""
+        yield Text()
     yield from section("Success by task category", _rows(view, view.categories, "category"))
     yield from section("Tasks that changed most", _table(task_headings(view), view.tasks))
     yield from section("Mocked and live calls compared", _table(mocked_headings(), view.mocked))

@@ -39,6 +39,7 @@ from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
 from tracegrade_scoring.rendering.evidence import RunEvidence, spelled_out
+from tracegrade_scoring.rendering.measured_modes import measured_note
 
 RELIABILITY, USAGE = "Reliability", "Cost"
 _T_SCORE: Final = Metric("t_score", "T-Score", RELIABILITY, "", Scale.NUMBER)
@@ -84,6 +85,8 @@ class CohortView:
     reasons: tuple[ReasonDifference, ...]
     """Why runs failed."""
     modes: tuple[ModeDifference, ...]
+    mode_note: str
+    """What is known of these modes; '' where none is listed."""
     categories: tuple[Row, ...]
     tasks: tuple[tuple[str, ...], ...]
     """Task, success before and after, steps before and after, a remark."""
@@ -133,6 +136,7 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
         rows=tuple(_score_rows(comparison, main)),
         more_rows=tuple(_score_rows(comparison, more)),
         reasons=tuple(reason_differences(comparison.reasons)),
+        mode_note=measured_note(mode.mode for mode in comparison.failure_modes),
         modes=tuple(mode_row(mode, comparison.cohort) for mode in comparison.failure_modes),
         categories=tuple(_category_rows(comparison)),
         tasks=tuple(map(_task_row, _most_changed(comparison.tasks))),

@@ -9,6 +9,7 @@ from typing import Any
 from tracegrade_scoring.compare.as_json import compared_fields, mode_fields, reason_fields
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.view import cohort_view
+from tracegrade_scoring.rendering.measured_modes import MEASURED
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import QUANTILES, Release, Reliability, Report, Score
 from tracegrade_scoring.report.readiness import label
@@ -80,7 +81,9 @@ def _release(release: Release) -> dict[str, Any]:
             **release.remarks._asdict(),
             "planning": release.remarks.planning._asdict(),
         },
-        "failure_modes": [asdict(row) for row in release.failure_modes],
+        "failure_modes": [
+            {**asdict(row), "measured": MEASURED.get(row.mode)} for row in release.failure_modes
+        ],
         "reasons": [asdict(row) for row in release.reasons],
         "quantiles": {"at": QUANTILES, **release.spreads},
         "wrong_decisions": [asdict(row) for row in release.wrong_decisions],

@@ -79,6 +79,8 @@ def _agent_lines(agent: AgentView) -> Iterator[str]:
     yield from _breakdown(agent)
     modes = [_first_as_code(row.cells) for row in agent.modes]
     yield from table("Failure modes", MODE_HEADINGS, modes)
+    if agent.mode_note:
+        yield from ("", escape(agent.mode_note))
     yield from table("Killed on purpose", KILL_HEADINGS, map(_kill_cells, agent.kills))
     for release in agent.releases:
         yield from _evidence(release)

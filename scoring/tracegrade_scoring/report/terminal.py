@@ -90,6 +90,9 @@ def _agent_parts(agent: AgentView, width: int) -> Iterator[RenderableType]:
     yield from section("Why runs failed", _reason_table(agent))
     yield from _breakdown(agent)
     yield from section("Failure modes", _mode_table(agent))
+    if agent.mode_note:
+        yield bullets([agent.mode_note]) or ""
+        yield Text()
     yield from section("Killed on purpose", _kill_table(agent))
     for release in agent.releases:
         yield from _evidence(release)

@@ -14,6 +14,7 @@ from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.view import CORRECTED, CohortView, cohort_view
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
+from tracegrade_scoring.rendering.measured_modes import last_if_worthless, measured_note
 from tracegrade_scoring.report.attempts_view import (
     EstimateTable,
     PassRow,
@@ -178,6 +179,8 @@ class AgentView:
     """How ready each release is, where that is known."""
     reasons: tuple[ReasonRow, ...]
     modes: tuple[ModeRow, ...]
+    mode_note: str
+    """What is known of these modes; '' where none is listed."""
     kills: tuple[KillRow, ...]
     """The worst of each release first."""
 
@@ -287,6 +290,7 @@ def _agent_view(
         reasons=tuple(
             row for release, label in labelled for row in reason_rows(release.reasons, label)
         ),
+        mode_note=measured_note(row.mode for each in releases for row in each.failure_modes),
         modes=tuple(row for release in releases for row in _mode_rows(release)),
         kills=tuple(row for release, label in labelled for row in kill_rows(release.kills, label)),
     )
@@ -432,7 +436,7 @@ def _of_known(row: ModeOutcome, score: Score | None) -> str:
 def _mode_rows(release: Release) -> Iterable[ModeRow]:
     """Return the failure modes that runs show, the most frequent first."""
     shown = [row for row in release.failure_modes if row.mode != "unclassified"]
-    for row in sorted(shown, key=lambda row: (-row.runs, row.mode)):
+    for row in sorted(shown, key=lambda row: (last_if_worthless(row.mode), -row.runs, row.mode)):
         score = release.metrics.get(row.mode)
         step = "" if row.step_index is None else f", step {row.step_index}"
         example = row.step_trajectory_id or row.trajectory_id

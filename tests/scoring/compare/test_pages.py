@@ -116,6 +116,15 @@ def test_programs_get_unrounded_numbers(found: Comparisons) -> None:
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e\x00| `x` [y](javascript:z)"
 
 
+def test_tasks_that_rose_and_a_rate_that_rose_are_two_fields(found: Comparisons) -> None:
+    """Of a failure mode: on one task more runs show it than before, and its rate is higher."""
+    (cohort,) = json.loads(render_json(judge(found, ())))["comparisons"]
+    (mode,) = cohort["failure_modes"]
+
+    assert (mode["rose"], mode["fell"], mode["rate_rose"]) == (1, 0, True)
+    assert mode["rose"] is not True
+
+
 def test_hostile_names_are_text(tables: Tables) -> None:
     """Neither a terminal nor a Markdown reader acts on what a trace calls its tasks."""
     for release in ("1", "2"):
