@@ -3,15 +3,11 @@
 One that is forked has all of that. One that is spawned, or comes from a fork server, knows nothing
 but what it is sent: the process that is pickled for it takes along what `init` was given, and the
 run's task, trial and span. A task of a process pool takes the run in which it was submitted.
-
-Workers of a `multiprocessing.Pool` are ended by SIGTERM as a rule, where `with Pool()` ends. They
-send their spans first, and then end by that signal.
 """
 
 import functools
 import os
 import pickle
-import signal
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import process as pools
@@ -27,11 +23,9 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, Trace
 from tracegrade.agent import AgentRun
 from tracegrade.attachment import current, runtime
 from tracegrade.guard import guarded, say
+from tracegrade.host.pool_workers import send_before_sigterm
 from tracegrade.scope import OUTSIDE, SCOPE_KEY, Attribute, Scope, scope_of
 from tracegrade.state import Given, state
-
-POOL_EXIT_MILLIS: Final = 2000
-"""How long a worker of a pool that is ended may take to send its spans."""
 
 _PATCHED: Final = "__tracegrade_sends__"
 
@@ -171,7 +165,7 @@ def context_at(place: PlaceInRun | None) -> Context:
 def _at_the_beginning_of_a_child() -> None:
     util.Finalize(None, _shut_down, exitpriority=-1)  # after all that may still write spans
     if getattr(process.current_process(), "_target", None) is worker:
-        end_as_a_worker()
+        send_before_sigterm()
 
 
 @guarded
@@ -190,22 +184,6 @@ def _send_at_the_end_of_celery_workers() -> None:
 
 def _shut_down_celery_worker(**_: object) -> None:
     _shut_down()
-
-
-def end_as_a_worker() -> None:
-    """Send spans at SIGTERM, then end by it; a pool ends all its workers so, which are idle."""
-    if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        return
-    kill, pid = os.kill, os.getpid()
-
-    def end(number: int, _: object) -> None:
-        for sending in state.sending:
-            if not sending.force_flush(POOL_EXIT_MILLIS):
-                sending.say_what_waits()
-        signal.signal(number, signal.SIG_DFL)
-        kill(pid, number)
-
-    signal.signal(signal.SIGTERM, end)
 
 
 def _submitting(make: Callable[..., None]) -> Callable[..., None]:

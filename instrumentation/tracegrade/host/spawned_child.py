@@ -7,7 +7,8 @@ import pickle
 
 from tracegrade.attachment import runtime
 from tracegrade.guard import guarded
-from tracegrade.host.processes import ChildStart, context_at, end_as_a_worker
+from tracegrade.host.pool_workers import send_before_sigterm
+from tracegrade.host.processes import ChildStart, context_at
 from tracegrade.provider import init
 from tracegrade.state import state
 
@@ -21,5 +22,5 @@ def begin_child(pickled: bytes) -> None:
     if state.provider is None and sent.given is not None:
         init(*sent.given.names, redact=pickle.loads(sent.redact))  # noqa: S301 - as above
     if state.provider is not None and sent.is_worker:
-        end_as_a_worker()
+        send_before_sigterm()
     runtime().attach(context_at(sent.place))

@@ -1,0 +1,67 @@
+"""Workers of a `multiprocessing.Pool` send their spans before SIGTERM ends them.
+
+A pool ends its workers by that signal as a rule, where `with Pool()` ends. A handler in Python
+would run in the main thread, once that runs Python code: a worker deep in a library's code would
+not end, and one that waits for the pool's lock might never, since a signal that comes as it is
+woken does not interrupt its next wait. So for Python the signal keeps its default. `faulthandler`,
+which reacts below Python, writes a traceback into a pipe; that wakes a thread of ours, which sends
+the spans, gives the signal its default back, and ends the worker by it.
+"""
+
+import _thread
+import faulthandler
+import os
+import signal
+import threading
+from types import BuiltinFunctionType
+from typing import Final
+
+from tracegrade.guard import guarded
+from tracegrade.state import state
+
+POOL_EXIT_MILLIS: Final = 2000
+"""How long a worker of a pool that is ended may take to send its spans."""
+
+_CAN_WATCH: Final = hasattr(faulthandler, "register")
+
+
+@guarded
+def send_before_sigterm() -> None:
+    """Have this worker send its spans before SIGTERM ends it, unless the host handles the signal.
+
+    Where gevent or eventlet has replaced threads there is none that could wait: the worker ends
+    at once.
+    """
+    has_threads = isinstance(_thread.start_new_thread, BuiltinFunctionType)
+    if _CAN_WATCH and has_threads and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        _thread.start_new_thread(_end_at_sigterm, ())
+
+
+def _end_at_sigterm() -> None:
+    """Wait for the signal, and end by it.
+
+    The thread registers itself, once it is a thread of Python: `faulthandler` writes nothing of
+    one that is only about to be.
+    """
+    woken, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    faulthandler.register(signal.SIGTERM, wakes, all_threads=False)
+    os.read(woken, 1)
+    _send()
+    _forget()
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+
+
+@guarded
+def _send() -> None:
+    for sending in state.sending:
+        if not sending.force_flush(POOL_EXIT_MILLIS):
+            sending.say_what_waits()
+
+
+def _forget() -> None:
+    faulthandler.unregister(signal.SIGTERM)
+
+
+if _CAN_WATCH and hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)  # a child of a worker has no such thread
