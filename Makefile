@@ -25,17 +25,17 @@ help:  ## Say what each command does.
 demo: .venv/demo  ## Run real agents, land their spans, score them and show the report.
 	@$(BIN)/python -m demo
 
-check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely to break: style, types, layers, changed SQL and wording, some tests.
+check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely to break: style, types, layers, changed SQL and wording, tests near it.
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
 	@$(CHANGED_SQL) | xargs -r $(BIN)/sqlfluff lint --disable-progress-bar
 	$(BIN)/python -m tests.wording --changed
 	$(BIN)/mypy
-	@EXAMPLES=few $(BIN)/pytest -q --numprocesses 2 --dist worksteal @tests/check.txt
+	@EXAMPLES=few $(BIN)/python -m tests.quick
 
-test: .venv/demo .venv/test  ## Run the test suite, without what is slow and without real frameworks.
-	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m "not slow" $(REAL_FRAMEWORKS:%=--ignore %)
+test: .venv/demo .venv/test  ## Run the test suite, without what is slow and without real frameworks; note what each file costs.
+	@WRITE_COSTS=1 $(BIN)/pytest -q --numprocesses 4 --dist worksteal -m "not slow" $(REAL_FRAMEWORKS:%=--ignore %)
 
 test-slow: .venv/demo .venv/test azurite .spark/complete .hosts/complete  ## Run the rest of it: whole demos, Spark, Azure, kills at more moments.
 	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m slow

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 from tests import processor_times
+from tests.costs import writes_costs
 from tests.lake.stores import Store, azure_is_there, azure_server, put_environment, s3_server
 from tests.slow import slow_after
 
@@ -30,7 +31,7 @@ SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let what tests start be interrupted, although a suite in the background ignores that."""
-    if processor_times.asked():
+    if processor_times.asked() or writes_costs():
         config.pluginmanager.register(processor_times.ProcessorTimes())
     usual: dict[signal.Signals, Any] = {
         signal.SIGINT: signal.default_int_handler,

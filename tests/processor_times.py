@@ -1,5 +1,7 @@
 """Says after a run which test files took most processor time: `PROCESSOR_TIMES=30 make test`.
 
+Or writes what each took to `costs.json`, as `make test` does (`WRITE_COSTS=1`).
+
 Unlike wall time, it does not depend on who else uses the machine. The first test of a file pays
 for what its fixtures make, and a process that a test started counts where it was waited for.
 """
@@ -8,8 +10,11 @@ import os
 import resource
 from collections import Counter
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
+
+from .costs import suite_files, write_costs, writes_costs
 
 ASKED = "PROCESSOR_TIMES"
 """The environment variable: how many files to name."""
@@ -46,12 +51,25 @@ class ProcessorTimes:
         return report
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Name the files, those that took most first."""
+        """Write what files took if that was asked for, and name those that took most first."""
+        if hasattr(terminalreporter.config, "workerinput"):
+            return  # a process of pytest-xdist, which knows its own tests alone
         spent: Counter[str] = Counter()
         for reports in terminalreporter.stats.values():
             for report in reports:
                 if secs := dict(getattr(report, "user_properties", ())).get(PROPERTY):
                     spent[report.fspath] += secs
-        terminalreporter.section(f"processor time: {sum(spent.values()):.0f} s")
+        if writes_costs():
+            write_costs(spent, whole_files(terminalreporter.config))
+        if asked():
+            terminalreporter.section(f"processor time: {sum(spent.values()):.0f} s")
         for file, secs in spent.most_common(asked()):
             terminalreporter.write_line(f"{secs:8.1f} s  {file}")
+
+
+def whole_files(config: pytest.Config) -> list[str]:
+    """Return the test files that a run was asked for as a whole, but for their slow tests."""
+    if config.option.keyword:
+        return []
+    named = [Path(name) for name in config.args if "::" not in name]
+    return [file for file in suite_files() if any(Path(file).is_relative_to(n) for n in named)]

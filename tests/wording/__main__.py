@@ -8,6 +8,7 @@ writes the budget and the messages as they are now.
 import sys
 from collections import Counter
 
+from tests.changes import base, changed_files, git
 from tests.wording.findings import (
     BUDGET,
     MESSAGES,
@@ -16,10 +17,10 @@ from tests.wording.findings import (
     budget,
     counts,
     findings,
-    git,
     messages,
     named_by_git,
     read,
+    with_prose,
 )
 
 
@@ -53,17 +54,11 @@ def new_findings() -> list[Finding]:
 
     Changed is what differs from where the branch left its upstream, or else from the last commit.
     """
-    base = git("rev-parse", "HEAD").strip()
-    if git(
-        "for-each-ref", "--format=%(upstream)", git("symbolic-ref", "-q", "HEAD").strip()
-    ).strip():
-        base = git("merge-base", "HEAD", "@{upstream}").strip()
-    changed = named_by_git("diff", "--name-only", "--diff-filter=d", base)
-    untracked = named_by_git("ls-files", "--others", "--exclude-standard")
-    before = set(git("ls-tree", "-r", "--name-only", base).splitlines())
+    commit = base()
+    before = set(git("ls-tree", "-r", "--name-only", commit).splitlines())
     found = []
-    for file in {*changed, *untracked}:
-        held = findings(file, git("show", f"{base}:{file}")) if file in before else []
+    for file in with_prose(changed_files(commit)):
+        held = findings(file, git("show", f"{commit}:{file}")) if file in before else []
         rules = Counter(finding.rule for finding in held)
         now = list(read([file]))
         rose = Counter(finding.rule for finding in now) - rules

@@ -1,13 +1,13 @@
 """Where the project breaks a rule of wording, and how often it may."""
 
 import re
-import subprocess
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tests.changes import git
 from tests.citations import ROOT
 from tests.wording.prose import prose_of
 from tests.wording.rules import IN_TESTS, PATTERNS, RULES
@@ -62,17 +62,16 @@ def read(files: Iterable[str]) -> Iterator[Finding]:
 
 def named_by_git(*arguments: str) -> list[str]:
     """Return the files with prose of the project's own that a git command names."""
+    return with_prose(git(*arguments).splitlines())
+
+
+def with_prose(files: Iterable[str]) -> list[str]:
+    """Return those of some files that hold prose of the project's own."""
     return [
         file
-        for file in git(*arguments).splitlines()
+        for file in files
         if file.endswith((".md", ".py", ".sql")) and not file.startswith(MADE)
     ]
-
-
-def git(*arguments: str) -> str:
-    """Return what git prints."""
-    command = ["git", "-C", str(ROOT), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def counts(found: Iterable[Finding]) -> dict[str, dict[str, int]]:

@@ -26,6 +26,15 @@ BEEAI = {
     "output.value": json.dumps([{"content": [{"type": "text", "text": "Hi."}]}]),
 }
 PLAIN = [{"role": "user", "content": "What is the weather?"}]
+HOSTED = [
+    {
+        "role": "assistant",
+        "parts": [
+            {"type": "tool_call", "id": "s", "name": "search", "arguments": {}, "builtin": True}
+        ],
+    }
+]
+GROUNDED = {"adk.experimental.grounding.query_count": "1"}
 PARTS = [
     part
     for dialect in dialects()
@@ -36,11 +45,12 @@ PARTS = [
 
 @pytest.fixture(scope="module")
 def con() -> duckdb.DuckDBPyConnection:
-    """A connection with the lists of three model calls, the second goes on; and two outputs."""
-    inputs = [SAID[:2], SAID, PLAIN]
+    """A connection with the inputs of four model calls, the second goes on; and three outputs."""
+    inputs = [SAID[:2], SAID, PLAIN, HOSTED]
     con = duckdb.connect(config={"threads": 1})
     con.execute(
         "CREATE TEMP TABLE bucket_spans (key BIGINT, trace_id VARCHAR, scope_name VARCHAR, "
+        "shape UBIGINT AS (hash(scope_name, map_keys(attributes))), "
         "attributes MAP(VARCHAR, VARCHAR))"
     )
     con.executemany(
@@ -51,8 +61,9 @@ def con() -> duckdb.DuckDBPyConnection:
         "INSERT INTO bucket_spans "
         "VALUES ($1, 't', $2, cast(cast($3 AS JSON) AS MAP(VARCHAR, VARCHAR)))",
         [
-            (3, "openinference.instrumentation.anthropic", json.dumps(ANTHROPIC)),
-            (4, "@arizeai/openinference-instrumentation-beeai", json.dumps(BEEAI)),
+            (4, "openinference.instrumentation.anthropic", json.dumps(ANTHROPIC)),
+            (5, "@arizeai/openinference-instrumentation-beeai", json.dumps(BEEAI)),
+            (6, "gcp.vertex.agent", json.dumps(GROUNDED)),
         ],
     )
     con.execute(
@@ -63,8 +74,11 @@ def con() -> duckdb.DuckDBPyConnection:
         "attributes MAP(VARCHAR, VARCHAR))"
     )
     define_macros(con)
+    make_relation(con, "shapes", query("shapes"))
     run(con, query("otel_genai_lists"))
     for part in PARTS:
+        if part == "otel_genai_hosted":
+            run(con, query("otel_genai_told"))
         make_relation(con, part, query(part))
     return con
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.queries.test_build import contents
 from tests.queries.traces import Row, agent, as_dicts, land, land_logs, request_of, rows, tool
+from tests.slow import slow_after
 
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake
 from tracegrade_lake.maintenance.compaction import CompactOptions, compact
@@ -188,7 +189,7 @@ def test_compaction_makes_nothing_new(lake: Lake) -> None:
         assert discovery is None
 
 
-@pytest.mark.parametrize("table", BUILT, ids=lambda table: table.name)
+@pytest.mark.parametrize("table", slow_after(1, BUILT), ids=lambda table: table.name)
 def test_lost_notes_cost_time_and_no_row(lake: Lake, table: Any) -> None:
     """Whichever table of a build is gone, late spans are built with all rows of their traces."""
     arrive(lake, Arrival("a", 0, frozenset({1, 2}), logs=False), 1)
@@ -202,7 +203,7 @@ def test_lost_notes_cost_time_and_no_row(lake: Lake, table: Any) -> None:
     assert rows(lake, "SELECT count(*) AS traces FROM built_traces") == [{"traces": 2}]
 
 
-@pytest.mark.parametrize("table", BUILT, ids=lambda table: table.name)
+@pytest.mark.parametrize("table", slow_after(1, BUILT), ids=lambda table: table.name)
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff"], ids=["emptied", "cut", "garbage"])
 def test_a_damaged_newest_commit_of_a_build_is_made_up_for(
     lake: Lake, table: Any, content: bytes

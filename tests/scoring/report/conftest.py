@@ -1,4 +1,4 @@
-"""Score tables, empty and filled."""
+"""Score tables of a sample, and its report."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -8,13 +8,6 @@ from tests.scoring.report.build import Tables, fill_sample
 
 from tracegrade_scoring.relations import define
 from tracegrade_scoring.report.model import Report
-
-
-@pytest.fixture
-def tables() -> Iterator[Tables]:
-    """Empty tables."""
-    with closing(Tables()) as tables:
-        yield tables
 
 
 @pytest.fixture(scope="session")
