@@ -99,9 +99,9 @@ def from_(
 @tasks.command()
 def schema() -> None:
     """Write the JSON Schema of task files to stdout, for use in editors."""
-    from tracegrade_scoring.tasks.schema import schema_text
+    from tracegrade_scoring.tasks.schema import tasks_schema_text
 
-    typer.echo(schema_text(), nl=False)
+    typer.echo(tasks_schema_text(), nl=False)
 
 
 @tasks.command()

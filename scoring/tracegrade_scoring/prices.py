@@ -11,9 +11,9 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from tracegrade_queries.costs import pricing
+from tracegrade_queries.files.shape import parse_as
+from tracegrade_queries.files.yaml_source import Problem, SourceFile, read_file
 from tracegrade_scoring.errors import PriceFileInvalid, PriceFileUnreadable
-from tracegrade_scoring.tasks.shape import parse_as
-from tracegrade_scoring.tasks.source import Problem, SourceFile, read
 
 DECIMALS: Final = 6
 """A token's price is a whole number of millionths of a millionth of a dollar."""
@@ -74,7 +74,7 @@ def load_prices(path: Path | None) -> pricing.Prices:
     """
     if path is None:
         return pricing.NO_PRICES
-    source = read(str(path), _text(path))
+    source = read_file(path, "price file", "give a YAML file", PriceFileUnreadable)
     file, problems = (None, []) if source.problems else parse_as(PriceFile, _KEYS, source)
     problems = [*source.problems, *problems, *_stray_stars(source, file)]
     if problems or file is None:
@@ -96,12 +96,3 @@ def _stray_stars(source: SourceFile, file: PriceFile | None) -> Iterator[Problem
 
 def _millionths(usd: float) -> int:
     return int(Decimal(repr(usd)).scaleb(DECIMALS))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        msg = f"cannot read price file '{path}': {reason}; give a YAML file"
-        raise PriceFileUnreadable(msg) from error

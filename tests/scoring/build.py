@@ -11,6 +11,7 @@ from tests.scoring.scorers.plain import Attempt
 
 from tracegrade_lake import Table
 from tracegrade_queries.build.canonical import canonical_json
+from tracegrade_queries.files.yaml_source import read
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
 from tracegrade_scoring.attempts.prepare import create_relations
 from tracegrade_scoring.scorers import (
@@ -23,7 +24,6 @@ from tracegrade_scoring.scorers import (
     tool_selection,
 )
 from tracegrade_scoring.tasks import Specification
-from tracegrade_scoring.tasks.source import read
 
 Row = Mapping[str, Any]
 

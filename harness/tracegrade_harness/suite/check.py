@@ -27,10 +27,10 @@ from tracegrade_harness.suite.services import check_service
 from tracegrade_harness.suite.sources import check_read, check_source
 from tracegrade_harness.suite.templates import filled
 from tracegrade_harness.suite.verifiers import check_verifier
+from tracegrade_queries.files.shape import dotted
+from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 from tracegrade_scoring.tasks.engine import json_path_fault
 from tracegrade_scoring.tasks.load import Specification
-from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
 
 _MARKS: Final = "/ : , \\"
 """Names of objects, such as `files:data/a.csv`, have these after the name of a part."""

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.suite import model
 from tracegrade_harness.suite.command import substitutions
-from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
+from tracegrade_queries.files.shape import dotted
+from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 
 
 def check_command(

@@ -9,8 +9,8 @@ from tracegrade_harness.suite.command import OF_SERVERS, substitutions
 from tracegrade_harness.suite.commands import check_command, check_variables
 from tracegrade_harness.suite.readable import ReadableEnvironment, ReadableSuite
 from tracegrade_harness.suite.verifiers import check_program
-from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
+from tracegrade_queries.files.shape import dotted
+from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 
 _CALL: Final = re.compile(r"[A-Z]+ /\S*")
 

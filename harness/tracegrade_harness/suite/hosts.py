@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.suite import model
 from tracegrade_harness.suite.readable import ReadableEnvironment
-from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
+from tracegrade_queries.files.shape import dotted
+from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 
 _HOST: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 

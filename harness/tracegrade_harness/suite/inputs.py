@@ -5,8 +5,8 @@ from typing import Final
 
 from tracegrade_harness.suite import model
 from tracegrade_harness.suite.command import substitutions
-from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
+from tracegrade_queries.files.shape import dotted
+from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 
 MAX_ARGUMENT_BYTES: Final = 128 * 1024 - 1
 """Of one argument, as Linux takes it."""

@@ -13,11 +13,11 @@ from tracegrade_harness.suite.filled_in import filled_suite
 from tracegrade_harness.suite.normalise import Normalised
 from tracegrade_harness.suite.readable import readable
 from tracegrade_harness.suite.upstreams import Upstream
+from tracegrade_queries.files.shape import parse_as
+from tracegrade_queries.files.yaml_source import Problem, SourceFile, read_file
 from tracegrade_scoring.errors import TaskFileUnreadable
 from tracegrade_scoring.tasks import load as load_tasks
 from tracegrade_scoring.tasks.load import Specification
-from tracegrade_scoring.tasks.shape import parse_as
-from tracegrade_scoring.tasks.source import Problem, SourceFile, read
 
 KEYS: Final[dict[str, type[BaseModel]]] = {
     "defaults": Defaults,
@@ -84,7 +84,7 @@ def load(path: Path) -> LoadedSuite:
     Raises:
         SuiteUnusable: The file does not exist, or is not text.
     """
-    source = read(str(path), _text(path))
+    source = read_file(path, "suite", "give a suite file", SuiteUnusable)
     if source.values is None and source.problems:  # not even YAML
         return LoadedSuite(None, path.parent, source.problems, None)
     suite, problems = parse_as(model.Suite, KEYS, source)
@@ -94,15 +94,6 @@ def load(path: Path) -> LoadedSuite:
     problems.sort(key=lambda problem: problem.line)
     filled = suite and filled_suite(suite)
     return LoadedSuite(filled, path.parent, [*problems, *of_tasks], specification, path)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        msg = f"cannot read suite '{path}': {reason}; give a suite file"
-        raise SuiteUnusable(msg) from error
 
 
 def _tasks(

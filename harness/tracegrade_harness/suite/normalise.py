@@ -7,8 +7,8 @@ import re2
 from pydantic import Field
 
 from tracegrade_harness.suite.strict import Strict
-from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
+from tracegrade_queries.files.shape import dotted
+from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 
 MAX_RULES: Final = 20
 

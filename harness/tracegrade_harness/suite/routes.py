@@ -27,9 +27,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite import json_paths
 from tracegrade_harness.suite.strict import Name
-from tracegrade_scoring.tasks import source
-from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import Problem, SourceFile
+from tracegrade_queries.files import yaml_source
+from tracegrade_queries.files.shape import dotted
+from tracegrade_queries.files.yaml_source import Problem, SourceFile
 
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 PLACEHOLDER: Final = re.compile(r"\{([^{}]+)\}")
@@ -85,7 +85,7 @@ def read_routes(file: Path) -> list[Route]:
 
 def _read(file: Path) -> SourceFile:
     try:
-        return source.read(str(file), file.read_text(encoding="utf-8"))
+        return yaml_source.read(str(file), file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         msg = f"routes '{file}' cannot be read: {error}; write them as UTF-8 beside the suite"
         raise SuiteUnusable(msg) from error

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 from tracegrade.rollback.undo import undo_fault
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.suite.templates import placeholders
-from tracegrade_scoring.tasks import source
-from tracegrade_scoring.tasks.source import SourceFile
+from tracegrade_queries.files import yaml_source
+from tracegrade_queries.files.yaml_source import SourceFile
 
 SHORT: Final = {"delete": {"delete": "{path}"}, "restore": {"restore": "{path}"}}
 MEANINGS: Final = ("object", "path")
@@ -42,7 +42,7 @@ def read(path: Path) -> list[Instruction]:
     return [Instruction(item["pattern"], _whole(item["undo"])) for item in file.values]
 
 
-def check_runbook(path: Path) -> list[source.Problem]:
+def check_runbook(path: Path) -> list[yaml_source.Problem]:
     """Return what is wrong with a runbook that is there.
 
     Raises:
@@ -57,7 +57,7 @@ def _read(path: Path) -> SourceFile:
     except (OSError, UnicodeDecodeError) as error:
         msg = f"runbook '{path}' cannot be read: {error}; write it as UTF-8 beside the suite"
         raise SuiteUnusable(msg) from error
-    return source.read(str(path), text)
+    return yaml_source.read(str(path), text)
 
 
 def _whole(undo: Any) -> Any:
@@ -65,7 +65,7 @@ def _whole(undo: Any) -> Any:
     return SHORT.get(undo, undo) if isinstance(undo, str) else undo
 
 
-def _problems(file: SourceFile) -> Iterator[source.Problem]:
+def _problems(file: SourceFile) -> Iterator[yaml_source.Problem]:
     yield from file.problems
     if file.problems:
         return

@@ -11,8 +11,8 @@ from tracegrade_harness.suite.hosts import check_browser
 from tracegrade_harness.suite.readable import ReadableEnvironment
 from tracegrade_harness.suite.routes import check_routes
 from tracegrade_harness.suite.sources import check_source
-from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
+from tracegrade_queries.files.shape import dotted
+from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 
 _APP: Final = re.compile(r"[\w.]+:\w+", re.ASCII)
 

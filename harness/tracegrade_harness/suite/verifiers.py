@@ -8,10 +8,10 @@ from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.suite import model, paths
 from tracegrade_harness.suite.hosts import check_address
 from tracegrade_harness.suite.readable import ReadableEnvironment
+from tracegrade_queries.files.shape import dotted
+from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 from tracegrade_scoring.tasks.engine import json_path_fault
 from tracegrade_scoring.tasks.expected_value import bound_names, faults
-from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
 
 
 def check_verifier(

@@ -16,8 +16,8 @@ from tracegrade_judges.judge_file.model import (
     is_variable,
 )
 from tracegrade_judges.judge_file.providers import PROVIDERS, ProviderName
-from tracegrade_scoring.tasks.shape import parse_as
-from tracegrade_scoring.tasks.source import Problem, SourceFile, read
+from tracegrade_queries.files.shape import parse_as
+from tracegrade_queries.files.yaml_source import Problem, SourceFile, read_file, unreadable
 
 MAX_DOCUMENT_BYTES: Final = 1_000_000
 """A judge reads pages of 4 kB; a larger file is no policy."""
@@ -58,7 +58,7 @@ def load_judges(path: Path) -> LoadedJudges:
     Raises:
         JudgeFileUnreadable: It does not exist or is not text.
     """
-    source = read(str(path), _text(path))
+    source = read_file(path, "judge file", "give a YAML file", JudgeFileUnreadable)
     if source.values is None and source.problems:
         return LoadedJudges(None, {}, source.problems)
     file, problems = parse_as(JudgeFile, _KEYS, source)
@@ -132,7 +132,7 @@ def _documents(
                 continue
             found[name] = document.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            fact = f"document '{name}' cannot be read from {place}: {_reason(error)}"
+            fact = f"document '{name}' cannot be read from {place}: {unreadable(error)}"
             yield source.problem(("documents", name), fact, "give a text file")
 
 
@@ -148,15 +148,3 @@ def _clients(source: SourceFile, file: JudgeFile) -> Iterator[Problem]:
             yield source.problem(
                 ("judges", name, "model"), fact, f"pip install 'tracegrade[{provider.extra}]'"
             )
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"cannot read judge file '{path}': {_reason(error)}; give a YAML file"
-        raise JudgeFileUnreadable(msg) from error
-
-
-def _reason(error: OSError | UnicodeDecodeError) -> str:
-    return str(error.strerror) if isinstance(error, OSError) else "it is not UTF-8 text"

@@ -10,6 +10,8 @@ import jsonschema_rs
 import re2
 
 from tracegrade.suggestions import did_you_mean
+from tracegrade_queries.files.shape import dotted
+from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 from tracegrade_scoring.tasks import engine, graph
 from tracegrade_scoring.tasks.expected_value import (
     argument_path_faults,
@@ -26,8 +28,6 @@ from tracegrade_scoring.tasks.model import (
     TaskFile,
     Tool,
 )
-from tracegrade_scoring.tasks.shape import dotted
-from tracegrade_scoring.tasks.source import KeyPath, Problem, SourceFile
 
 
 def check_file(source: SourceFile, file: TaskFile, tools: Mapping[str, Tool]) -> Iterator[Problem]:

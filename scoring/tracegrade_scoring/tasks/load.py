@@ -9,14 +9,30 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tracegrade_queries.files.shape import parse_as
+from tracegrade_queries.files.yaml_source import Problem, SourceFile, read_file
 from tracegrade_scoring.errors import TaskFileUnreadable
-from tracegrade_scoring.tasks import check, shape
+from tracegrade_scoring.tasks import check, model
 from tracegrade_scoring.tasks.model import Task, TaskFile, Tool, ToolCorrectness
 from tracegrade_scoring.tasks.readable import readable_part
-from tracegrade_scoring.tasks.source import Problem, SourceFile, read
 
 SUFFIXES: Final = (".yaml", ".yml")
 """What counts as a task file in a folder."""
+
+_KIND: Final = "task file"
+_WAY_OUT: Final = "give a task file or a folder of them"
+
+_KEYS: Final[dict[str, type[BaseModel]]] = {
+    "tools": model.Tool,
+    "tasks": model.Task,
+    "match": model.Match,
+    "expected": model.Expected,
+    "sub_goals": model.SubGoal,
+    "graphs": model.Node,
+    "serves": model.Serves,
+    "success": model.Criterion,
+}
+"""The class of the mappings that stand under each key."""
 
 
 class Specification(BaseModel):
@@ -81,19 +97,24 @@ def load(paths: Sequence[Path]) -> Loaded:
     Raises:
         TaskFileUnreadable: A path does not exist, a folder has no task file, a file is not text.
     """
-    sources = [read(str(path), _text(path)) for path in _files(paths)]
+    sources = [read_file(path, _KIND, _WAY_OUT, TaskFileUnreadable) for path in _files(paths)]
     problems = [problem for source in sources for problem in source.problems]
     whole: list[TaskFile] = []
     parsed: list[tuple[SourceFile, TaskFile]] = []  # of files that are not whole, what is readable
     for source in sources:
         if source.values is None and source.problems:
             continue
-        file, found = shape.parse(source)
+        file, found = parse(source)
         problems += found
         whole += [file] if file else []
         if (part := file or readable_part(source.values)) is not None:
             parsed.append((source, part))
     return _combine(whole, parsed, problems)
+
+
+def parse(source: SourceFile) -> tuple[TaskFile | None, list[Problem]]:
+    """Return a task file as objects, or None and what is wrong with its shape."""
+    return parse_as(TaskFile, _KEYS, source)
 
 
 def _combine(
@@ -137,15 +158,6 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
             msg = f"folder '{path}' holds no task file; expected *.yaml or *.yml"
             raise TaskFileUnreadable(msg)
         yield from found
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        msg = f"cannot read task file '{path}': {reason}; give a task file or a folder of them"
-        raise TaskFileUnreadable(msg) from error
 
 
 def _hash(value: BaseModel) -> str:

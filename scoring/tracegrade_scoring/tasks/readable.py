@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from tracegrade_queries.files.yaml_source import KeyPath
 from tracegrade_scoring.tasks.model import TaskFile
-from tracegrade_scoring.tasks.source import KeyPath
 
 _ANY_CALL: Final[Mapping[str, str]] = {"effect": "read"}
 """An expected call about which no check has anything to say."""

@@ -19,7 +19,7 @@ from tracegrade_scoring.job.score import score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.tasks import load
 from tracegrade_scoring.tasks.draft import DraftedFrom, draft_file, successful_paths
-from tracegrade_scoring.tasks.schema import schema_text
+from tracegrade_scoring.tasks.schema import tasks_schema_text
 
 Row = dict[str, Any]
 SCHEMA = Path(__file__).parents[3] / "scoring" / "tasks.schema.json"
@@ -151,7 +151,7 @@ def test_draft_is_a_task_file(drafted: str, tmp_path: Path) -> None:
     (tmp_path / "drafted.yaml").write_text(drafted)
 
     assert load([tmp_path / "drafted.yaml"]).errors == []
-    jsonschema_rs.validate(json.loads(schema_text()), yaml.safe_load(drafted))
+    jsonschema_rs.validate(json.loads(tasks_schema_text()), yaml.safe_load(drafted))
 
 
 @pytest.mark.slow
@@ -290,7 +290,7 @@ def test_published_schema_is_that_of_the_loader() -> None:
 
 def test_schema_takes_the_example_of_every_key() -> None:
     """An editor marks nothing in a file that the loader takes."""
-    validator = jsonschema_rs.validator_for(json.loads(schema_text()))
+    validator = jsonschema_rs.validator_for(json.loads(tasks_schema_text()))
 
     assert list(validator.iter_errors(yaml.safe_load(EXAMPLE.read_text()))) == []
 
@@ -310,6 +310,6 @@ def test_schema_takes_the_example_of_every_key() -> None:
 )
 def test_schema_refuses_what_the_loader_refuses(text: str) -> None:
     """Unknown keys, wrong types and values out of range are marked while one types."""
-    validator = jsonschema_rs.validator_for(json.loads(schema_text()))
+    validator = jsonschema_rs.validator_for(json.loads(tasks_schema_text()))
 
     assert not validator.is_valid(yaml.safe_load(text))

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
+from tracegrade_queries.files.yaml_source import read
 from tracegrade_scoring.errors import TaskFileInvalid
-from tracegrade_scoring.tasks import load, shape
-from tracegrade_scoring.tasks.source import read
+from tracegrade_scoring.tasks import load
+from tracegrade_scoring.tasks.load import parse
 from tracegrade_scoring.tasks.specification import usable_specification
 
 EXAMPLE = Path(__file__).with_name("tasks.yaml")
@@ -47,7 +48,7 @@ def test_one_fault_of_shape_brings_no_other(tmp_path: Path) -> None:
     values: list[Any] = [[[]], -7, None]
     for path, strange in zip(places(VALUES), cycle(values), strict=False):
         file.write_text(broken(path, strange))
-        expected = shape.parse(read(str(file), file.read_text()))[1]
+        expected = parse(read(str(file), file.read_text()))[1]
         if expected:
             others = set(load([file]).errors) - set(expected)
             assert [error for error in others if "'zz'" not in error.fact] == [], path

@@ -12,7 +12,7 @@
 -- Columns:
 --   key               BIGINT   Span.
 --   direction         VARCHAR  out.
---   message_position  BIGINT
+--   message_position  INTEGER
 --   part_position     BIGINT
 --   role              VARCHAR
 --   part_type         VARCHAR  server_tool_call.

@@ -1,33 +1,15 @@
-"""Turns what pydantic says about a task file into problems with a line and a way out."""
+"""Turns what pydantic says about a file into problems with a line and a way out."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from tracegrade.suggestions import did_you_mean
-from tracegrade_scoring.tasks import model
-from tracegrade_scoring.tasks.source import Problem, SourceFile
-
-KEYS: Final[dict[str, type[BaseModel]]] = {
-    "tools": model.Tool,
-    "tasks": model.Task,
-    "match": model.Match,
-    "expected": model.Expected,
-    "sub_goals": model.SubGoal,
-    "graphs": model.Node,
-    "serves": model.Serves,
-    "success": model.Criterion,
-}
-"""The class of the mappings that stand under each key."""
+from tracegrade_queries.files.yaml_source import Problem, SourceFile
 
 File = TypeVar("File", bound=BaseModel)
-
-
-def parse(source: SourceFile) -> tuple[model.TaskFile | None, list[Problem]]:
-    """Return the file as objects, or None and what is wrong with its shape."""
-    return parse_as(model.TaskFile, KEYS, source)
 
 
 def parse_as(

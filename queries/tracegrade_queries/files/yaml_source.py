@@ -6,7 +6,8 @@ little use in a file of a hundred tasks. Example: `read("a.yaml", text).line(("t
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import yaml
@@ -22,7 +23,7 @@ MAX_DEPTH: Final = 60
 
 
 class Problem(NamedTuple):
-    """One error or note about a task file; `str()` of it is the line that the user reads."""
+    """One error or note about a file; `str()` of it is the line that the user reads."""
 
     file: str
     line: int
@@ -73,6 +74,32 @@ for _type, _pattern, _starts in (
     _Loader.add_implicit_resolver(
         f"tag:yaml.org,2002:{_type}", re.compile(_pattern, re.ASCII), _starts
     )
+
+
+def read_file(
+    path: Path, kind: str, way_out: str, error: Callable[[str], Exception]
+) -> SourceFile:
+    """Return a file's values, lines and YAML errors.
+
+    Args:
+        path: The file.
+        kind: The noun for what it is, as messages name it: `task file`.
+        way_out: The advice at the end of the message.
+        error: Makes what is raised of the message.
+
+    Raises:
+        Exception: What `error` makes: the file does not exist, or is not text.
+    """
+    try:
+        return read(str(path), path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as cause:
+        msg = f"cannot read {kind} '{path}': {unreadable(cause)}; {way_out}"
+        raise error(msg) from cause
+
+
+def unreadable(error: OSError | UnicodeDecodeError) -> str:
+    """Return in words why a text file cannot be read."""
+    return str(error.strerror) if isinstance(error, OSError) else "it is not UTF-8 text"
 
 
 def read(file: str, text: str) -> SourceFile:
