@@ -226,16 +226,20 @@ def _facts(timeline: Timeline) -> Iterator[tuple[str, str]]:
 
 
 def _unended(run: TimelineRun, now: datetime) -> str:
-    """Return what is known of a run whose end has not come; '' if it has."""
+    """Return what is known of a run whose end has not come; '' if it has.
+
+    A page may be read long after it was written, so it says when the last span came.
+    """
     if run.complete or run.imported or run.last_received is None:
         return ""
+    last = f"{run.last_received:%d %B %Y, %H:%M:%S} UTC"
     silent = now - run.last_received.replace(tzinfo=UTC)
     since = words.duration(max(0.0, silent.total_seconds() * 1_000))
     if silent < RUNNING:
-        return f"running, its last span came {since} ago"
+        return f"running, its last span came {since} before this was written, on {last}"
     if silent < CUT_OFF:
-        return f"no end yet, and no span for {since}"
-    return f"cut off: its end never came, and no span for {since}"
+        return f"no end yet, and no span for {since}, since {last}"
+    return f"cut off: its end never came, and no span for {since}, since {last}"
 
 
 def _notes(run: TimelineRun) -> Iterator[str]:
@@ -280,12 +284,12 @@ def _outcome(timeline: Timeline) -> str:
     if success.value is None:
         return f"unknown: {words.reason(success.reason)}"
     said = "succeeded" if success.value else "failed"
-    if success.source in OF_VERDICTS and (given := [*map(_said, timeline.verdicts)]):
+    if success.source in OF_VERDICTS and (given := [*map(_verdict_sentence, timeline.verdicts)]):
         return f"{said}; {'; '.join(given)}"
     return f"{said} ({words.name(success.source)})" if success.source else said
 
 
-def _said(verdict: RunVerdict) -> str:
+def _verdict_sentence(verdict: RunVerdict) -> str:
     """Return a verdict with who gave it, and why."""
     rank, _, name = (verdict.source or "").partition(":")
     who = {"human": name, "judge": f"judge {name}"}.get(rank, verdict.source or "") if name else (

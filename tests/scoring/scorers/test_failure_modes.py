@@ -63,6 +63,23 @@ def test_reworded_question_with_the_same_result_is_a_loop() -> Scene:
 
 
 @built_together
+def test_case_blanks_and_order_alone_are_a_rewording_and_not_the_same_arguments() -> Scene:
+    """Also of names, whose order no rule understands; only with the same result, and no writes."""
+    alike = (
+        ({"q": "Bonn weather"}, {"q": "bonn weather"}, {"q": "BONN WEATHER"}),
+        ({"q": "a  b"}, {"q": "a b"}, {"q": " a b "}),
+        ({"q": "trains from Bonn to Ulm"}, {"q": "trains from Ulm to Bonn"},
+         {"q": "from Bonn to Ulm trains"}),
+    )  # fmt: skip
+    found = yield [
+        *(searches(*each) for each in alike),
+        *(searches(*each, tool="bookRoom") for each in alike),
+    ]
+    assert [each.scores["loop_trap"].value for each in found] == [1, 1, 1, 0, 0, 0]
+    assert [each.scores["redundant_calls"].value for each in found[:3]] == [0, 0, 0]
+
+
+@built_together
 def test_other_question_or_other_result_is_no_rewording() -> Scene:
     """Questions that are not the same differ in numbers, ids, single words, keys or places."""
     pages = [{"q": "the same words", "page": page} for page in range(3)]
