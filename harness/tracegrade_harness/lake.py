@@ -104,6 +104,7 @@ def _of_trial(result: TrialResult, trajectory_id: str) -> Mapping[str, Any]:
         label="error" if result.success is None else None,
         evidence={
             "status": result.status,
+            "reason": result.reason if result.status == "budget" else None,
             "verifiers": result.verifiers,
             "tape_misses": result.tape_misses,
             "notes": result.notes,

@@ -101,6 +101,8 @@ class RunEnded(_Message):
     type: Literal["run_end"]
     span_id: SpanId
     ok: bool
+    error: str | None = None
+    """Of one that failed, as its span has it; NULL if it says none."""
 
 
 class Flushed(_Message):

@@ -35,6 +35,8 @@ COUNT_SECS = 0.05
 DISK_SHARE = 20
 """Of the time, one part in so many is spent on reading folders at most."""
 MIB = 1024**2
+KILLED = (-signal.SIGKILL, 128 + signal.SIGKILL)
+"""How a killed program ends, and a shell that waited for one."""
 SURVIVORS = 3
 """Exit code: not all could be ended."""
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
@@ -147,8 +149,8 @@ def _watch(control: socket.socket, woken: socket.socket, agent: int, usage: "_Us
 
 
 def _tell_end(control: socket.socket, code: int, usage: "_Usage") -> None:
-    """Tell how the agent ended, and of one that failed whether it was refused more disk."""
-    if code and (excess := usage.refused()):
+    """Tell how the agent ended, and of one that failed whether the kernel's limits did it."""
+    if code and (excess := usage.refused() or usage.starved(code)):
         _tell(control, {"limit": excess})
     _tell(control, {"ended": code})
 
@@ -171,6 +173,7 @@ class _Usage:
         self._folder = str(asked.get("root"))
         self._before, self._largest = (0, 0) if self._bytes is None else _disk_use(self._folder)
         self._count_at = self._disk_at = 0.0
+        self._starved = _starved()
         counted = (self._processes, self._bytes) != (None, None)
         self.every_secs = COUNT_SECS if counted else None
 
@@ -193,6 +196,15 @@ class _Usage:
         _, largest = _disk_use(self._folder)
         return f"disk_mb: more than {self._bytes // MIB}" if largest >= most else None
 
+    def starved(self, code: int) -> str | None:
+        """Return that the kernel ended the agent since memory was short; None if it did not.
+
+        It counts what it ends for that, and an agent that somebody else kills is none of them.
+        """
+        if code not in KILLED or _starved() == self._starved:
+            return None
+        return "memory: the kernel ran out of it, and ended the agent"
+
     def excess(self) -> str | None:
         """Return what there is too much of; None if nothing, or if it is too early to look."""
         if self._processes is not None and time.monotonic() >= self._count_at:
@@ -207,6 +219,13 @@ class _Usage:
             if used - self._before > self._bytes:
                 return f"disk_mb: more than {self._bytes // MIB}"
         return None
+
+
+def _starved() -> int:
+    """Return how many processes the kernel has ended for want of memory; 0 if it tells none."""
+    with contextlib.suppress(OSError), open("/proc/vmstat") as lines:
+        return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+    return 0
 
 
 def _tasks(most: int) -> int:

@@ -35,14 +35,20 @@ def last_lines(log: Path) -> list[str]:
 
     Secrets are left out, and what would act on a screen is spelled out.
     """
-    skipped = max(0, log.stat().st_size - _TAIL_BYTES)
+    lines = [line.strip() for line in redacted(tail(log)).splitlines()]
+    return [_shortened(visible(line)) for line in lines if line][-LINES:]
+
+
+def tail(log: Path) -> str:
+    """Return the last 8 KiB of a log, without a line that is cut."""
+    skipped = max(0, size(log) - _TAIL_BYTES)
+    if not log.exists():
+        return ""
     with log.open("rb") as file:
         file.seek(skipped)
         text = file.read().decode(errors="replace")
-    if skipped:  # of a line that is cut, nobody could tell what is secret
-        text = text.partition("\n")[2]
-    lines = [line.strip() for line in redacted(text).splitlines()]
-    return [_shortened(visible(line)) for line in lines if line][-LINES:]
+    # Of a line that is cut, nobody could tell what is secret.
+    return text.partition("\n")[2] if skipped else text
 
 
 def _shortened(line: str) -> str:

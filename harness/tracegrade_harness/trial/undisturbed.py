@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from tracegrade_harness.doors.deadline import Deadline
@@ -21,6 +22,7 @@ from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.out_of_sight import out_of_sight
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import Place, agent_program, resource
+from tracegrade_harness.trial.refused import refused
 from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.root_span import send_root
 from tracegrade_harness.trial.setting import Setting, Tried
@@ -177,6 +179,7 @@ def _run(
             lives_on = running.leftovers()
             running.kill()
             stopped = stopped or _exceeded(running, watch, exit_code)
+            stopped = stopped or _refused(limits, watch, exit_code, place.log)
         doors.finish(None if stopped else exit_code)
     seconds = deadline.spent_secs()
     if doors.run is None and watch.open_root is not None:
@@ -244,6 +247,14 @@ def _exceeded(running: Running, watch: AgentWatch, exit_code: int | None) -> Sto
     if exit_code == -signal.SIGKILL:  # else it ended itself, when the kernel refused it more
         watch.faults.append(UNFLUSHED)
     return Stop("budget", running.over_limit)
+
+
+def _refused(
+    limits: TrialLimits, watch: AgentWatch, exit_code: int | None, log: Path
+) -> Stop | None:
+    """Return by which limit the kernel refused something to an agent that failed for it."""
+    why = refused(limits, log, watch.error) if exit_code else None
+    return None if why is None else Stop("budget", why)
 
 
 def _code(running: Running, deadline: Deadline, stop: Stop | None) -> int | None:

@@ -60,6 +60,8 @@ class AgentWatch:
     """Of the first run of which the gate was told."""
     root_ended: bool = False
     """The agent itself sends its root span."""
+    error: str | None = None
+    """With which that run failed, as it told."""
     planned_steps: int | None = None
     """Of the last plan before the first call."""
     boundaries: list[Boundary] = field(default_factory=list)
@@ -122,8 +124,8 @@ class AgentWatch:
                 self._start(run)
             case Planned(steps=steps) if not self.boundaries:
                 self.planned_steps = steps
-            case RunEnded(span_id=span_id) if self.root and span_id == self.root.span_id:
-                self.root_ended = True
+            case RunEnded(span_id=span_id) as end if self.root and span_id == self.root.span_id:
+                self.root_ended, self.error = True, end.error
             case Left(reason=reason) if reason is not None:
                 self.faults.append(f"turned away at the gate: {reason}")
 

@@ -20,6 +20,7 @@ MAX_TEXT_CHARS: Final = 16_384
 MAX_ATTRIBUTES_CHARS: Final = 20_000
 """Of all attributes of a run's span together."""
 MAX_NAME_CHARS: Final = 1000
+MAX_ERROR_CHARS: Final = 1000
 _CANONICAL: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -158,8 +159,12 @@ def plan_of(span: ReadableSpan) -> dict[str, object]:
 
 
 def end_of(span: ReadableSpan) -> dict[str, object]:
-    """Return what is told of a run that has ended."""
-    return {"span_id": _span_id(span), "ok": span.status.status_code is not StatusCode.ERROR}
+    """Return what is told of a run that has ended: the error, too, if it failed."""
+    if span.status.status_code is not StatusCode.ERROR:
+        return {"span_id": _span_id(span), "ok": True}
+    texts = (_text((span.attributes or {}).get(names.ERROR_TYPE)), span.status.description)
+    error = ": ".join(text for text in texts if text)[:MAX_ERROR_CHARS]
+    return {"span_id": _span_id(span), "ok": False, "error": error or None}
 
 
 def usage_of(span: ReadableSpan) -> dict[str, object]:

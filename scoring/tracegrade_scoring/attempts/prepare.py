@@ -74,6 +74,7 @@ def create_relations(con: duckdb.DuckDBPyConnection, specification: Specificatio
     """
     create_macro(con, "matches_expected")
     create_macro(con, "score_of")
+    create_macro(con, "names_limit")
     create_shared_macro(con, "result_is_error")
     create_shared_macro(con, "takes_nothing")
     register(con, specification)

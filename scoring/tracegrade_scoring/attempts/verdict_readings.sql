@@ -14,6 +14,7 @@
 --   judged_by   VARCHAR  The word before the first colon of its source; '' if nobody is named.
 --   rank        VARCHAR  verifier | evaluation | judge.
 --   success     BOOLEAN  NULL if it could not tell.
+--   by_limit    BOOLEAN  Whoever ran the attempt says that a limit ended it.
 --   source      VARCHAR  Who judged; a person's begins with `human:`. NULL if nobody is named.
 --   label       VARCHAR  As given; NULL if none was.
 --   evidence    VARCHAR  As given; NULL if none was.
@@ -35,6 +36,8 @@ SELECT
     WHEN rank IN ('evaluation', 'judge') THEN round_even(value, 9) >= 0.7
     ELSE round_even(value, 9) >= 1
   END AS success,
+  rank = 'verifier' AND subject = 'success' AND coalesce(lower(label) = 'budget', FALSE)
+    AS by_limit,
   source,
   label,
   evidence

@@ -62,7 +62,7 @@ def test_an_agent_with_our_spans_tells_its_plan_its_calls_and_its_answer(
         tool(2, "move", '{"name":"b","to":"archive"}', effect="write", ok=False),
         tool(3, "move", '{"name":"c","to":"archive"}', effect="write"),
         ("answer", {"in_flight": 0}),
-        ("run_end", {"ok": True}),
+        ("run_end", {"ok": True, "error": None}),
     ]
 
 
@@ -94,7 +94,7 @@ def test_spans_of_openinference_give_the_same_boundaries(tmp_path: Path) -> None
         usage,
         tool(2, "weather", '{"city":"b","unit":"C"}'),
         ("answer", {"in_flight": 0}),
-        ("run_end", {"ok": True}),
+        ("run_end", {"ok": True, "error": None}),
     ]
 
 
@@ -107,7 +107,7 @@ def test_a_kind_that_is_written_late_is_enough(tmp_path: Path) -> None:
         root("LangGraph"),
         tool(1, "search", None),
         ("answer", {"in_flight": 0}),
-        ("run_end", {"ok": True}),
+        ("run_end", {"ok": True, "error": None}),
     ]
 
 

@@ -103,6 +103,11 @@ def many_calls(run):
         look()
 
 
+def hungry(run):
+    look()
+    bytearray(2**30)
+
+
 def fickle(run):
     look(str(time.time_ns()))
     write("a")

@@ -21,6 +21,7 @@ CASES: dict[str, dict[str, Any]] = {
         "limits": {"calls": 3},
         "kill": {"points": ["early", "late"]},
     },
+    "hungry": {"limits": {"memory_mb": 600}},
     "daemon": {"verify": [WROTE]},
     "twice": {"verify": [exits(0)]},
 }
@@ -147,7 +148,41 @@ def test_an_agent_with_too_many_calls_is_ended(tried: Tried) -> None:
     assert success(tried, "many_calls")["value"] == 0
 
 
-@pytest.mark.parametrize(("task_id", "calls"), [("stuck", 0), ("many_calls", 3)])
+def test_an_agent_that_is_refused_memory_and_fails_is_ended_by_that_limit(tried: Tried) -> None:
+    """The kernel's refusal is an error of the agent's own, and yet it did not crash by itself."""
+    row = tried.row("hungry")
+
+    assert (row["status"], row["success"], row["reason"]) == (
+        "budget",
+        False,
+        "memory_mb: more than 600",
+    )
+    assert success(tried, "hungry") == {
+        "subject": "success",
+        "source": "harness",
+        "value": 0,
+        "label": "budget",
+    }
+
+
+def test_a_limit_that_ended_a_run_is_one_reason_with_the_limit_in_it(tried: Tried) -> None:
+    """Its termination says the same."""
+    rows = tried.query(
+        "SELECT trajectory_scores.task_id, termination.label AS ended, object, sentence "
+        "FROM trajectory_scores JOIN run_reasons USING (trajectory_id) "
+        "WHERE kind IN ('budget', 'crashed') ORDER BY ALL"
+    )
+
+    assert [(row["task_id"], row["ended"], row["object"]) for row in rows] == [
+        ("hungry", "budget", "memory_mb"),
+        ("many_calls", "budget", "calls"),
+        ("stuck", "budget", "wall_secs"),
+        ("stuck-idle", "budget", "idle_secs"),
+    ]
+    assert rows[1]["sentence"] == "stopped at a limit (calls: more than 3) after 4 calls"
+
+
+@pytest.mark.parametrize(("task_id", "calls"), [("stuck", 0), ("many_calls", 3), ("hungry", 1)])
 def test_an_agent_that_a_limit_ended_is_an_attempt_that_failed(
     tried: Tried, task_id: str, calls: int
 ) -> None:
@@ -202,7 +237,7 @@ def test_the_command_ends_with_3_where_something_could_not_be_judged(tried: Trie
     assert tried.ended is not None
     assert tried.ended.returncode == 3
     assert "careless trial 2: passed\n" in tried.ended.stderr
-    told = "1 of 14 could not be run or judged, first: careless-unsure trial 1: verifier: "
+    told = "1 of 15 could not be run or judged, first: careless-unsure trial 1: verifier: "
     assert told in tried.ended.stderr
     assert tried.ended.stdout.startswith("run: ")
 
@@ -211,4 +246,4 @@ def test_jobs_do_not_mix_trials(tried: Tried) -> None:
     """Each trial has a trajectory of its own."""
     ids = [row["trajectory_id"] for row in tried.rows if row["trajectory_id"]]
 
-    assert len(set(ids)) == len(ids) == 11
+    assert len(set(ids)) == len(ids) == 12

@@ -1,6 +1,7 @@
 """Redundant calls, recovery, termination and failure modes, by hand and against the definition."""
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -27,6 +28,7 @@ from tests.scoring.build import (
 )
 from tests.scoring.together import Scene
 
+from tracegrade_scoring.relations import create_macro, define
 from tracegrade_scoring.sql import query
 
 from . import plain, plain_conduct
@@ -321,6 +323,16 @@ def test_termination_says_how_it_ended(
     assert found["endings"][case]["termination"].label == ENDINGS[case][2]
 
 
+def endings_of(
+    runs: Sequence[Mapping[str, Any]], verdicts: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, str]:
+    """Return how each of these runs ended that did not end by itself."""
+    con = connection([], runs, verdicts)
+    create_macro(con, "names_limit")
+    define(con, "verdict_readings")
+    return dict(con.sql(query("endings")).fetchall())
+
+
 def test_run_ends_early_by_the_words_of_its_last_model_call() -> None:
     """A limit of output, turns or time is the budget, whoever's word it is; else it may crash."""
     words = {
@@ -331,7 +343,7 @@ def test_run_ends_early_by_the_words_of_its_last_model_call() -> None:
     }  # fmt: skip
     runs = [trajectory(word, finish_reasons=json.dumps([word])) for word in words]
     runs += [trajectory("lost", complete=False), trajectory("failed", root_failed=True)]
-    found = dict(connection([], runs).sql(query("endings")).fetchall())
+    found = endings_of(runs)
 
     expected = {word: ending for word, ending in words.items() if ending}
     assert found == {**expected, "lost": "unfinished", "failed": "crashed"}
@@ -367,7 +379,7 @@ def test_limit_that_ended_a_run_is_its_budget() -> None:
         for i, (_, label, source, _) in enumerate(LIMITED)
         if source
     ]
-    found = dict(connection([], runs, said).sql(query("endings")).fetchall())
+    found = endings_of(runs, said)
 
     assert [found.get(f"t{i:02}") for i in range(len(LIMITED))] == [each[3] for each in LIMITED]
 

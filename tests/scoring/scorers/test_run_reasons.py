@@ -218,8 +218,13 @@ VERDICTS = [
         {"verifier": "a.json", "outcome": "pass", "evidence": "as expected"},
         {"verifier": "b.json", "outcome": "fail", "evidence": "it is missing"}]}),
      "check", "b.json", "check failed: b.json: it is missing"),
-    ("harness", "budget", 0, json.dumps({"status": "budget", "notes": ["60 calls"]}),
-     "budget", "limit of the trial", "stopped at a limit of its trial: 60 calls"),
+    ("harness", "budget", 0, json.dumps({
+        "status": "budget", "reason": "calls: more than 60", "notes": ["a note"]}),
+     "budget", "calls", "stopped at a limit (calls: more than 60) after 0 calls"),
+    ("harness", "budget", 0, json.dumps({"status": "budget", "notes": ["a note"]}),
+     "budget", None, "stopped at a limit after 0 calls"),
+    ("my-runner", "Budget", 0, "out of credits", "budget", "out of credits",
+     "stopped at a limit (out of credits) after 0 calls"),
 ]  # fmt: skip
 
 
@@ -234,6 +239,9 @@ def test_verdicts_are_reasons_if_they_tell_more_than_failure() -> None:
         for name, (source, label, value, evidence, *_) in zip(names, VERDICTS, strict=True)
     ]
     con = connection([], [trajectory(name) for name in names], verdicts)
+    ended = [(name,) for name, each in zip(names, VERDICTS, strict=True) if each[4] == "budget"]
+    con.execute("CREATE TEMP TABLE endings (trajectory_id TEXT, ending TEXT)")
+    con.executemany("INSERT INTO endings VALUES (?, 'budget')", ended)
     con = scored(con, specification("tools: {}"), until="run_reasons")
 
     rows = con.sql(f"{REASONS} ORDER BY trajectory_id, rank_in_run").fetchall()

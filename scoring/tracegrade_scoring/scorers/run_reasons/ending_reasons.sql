@@ -9,47 +9,68 @@
 --   endings
 --   steps
 --   trajectories
+--   verdict_readings
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
 --   place               INTEGER  Of the kind, in the order of precedence.
 --   kind                VARCHAR  crashed | budget | no_answer.
---   object              VARCHAR  The tool of the call that crashed; the limit; `end` of a run
---                                of which no end has come; or NULL.
+--   object              VARCHAR  The tool of the call that crashed; the limit, in the words of
+--                                whoever ran the agent, else of the trace; `end` of a run of
+--                                which no end has come; or NULL.
 --   sentence            VARCHAR  What happened.
 --   step_trajectory_id  INTEGER  The root or sub-agent whose call it was; NULL without a step.
 --   step_index          INTEGER  In that trajectory; NULL without a step.
 --   span_id             VARCHAR  Of the step; NULL without one.
 --   only_reads          BOOLEAN  FALSE.
 --   found_at            INTEGER  NULL.
---   source              VARCHAR  static.
+--   source              VARCHAR  Who says that a limit ended it; else static.
 -- Order:
 --   none
-WITH cut_off AS (
+WITH limited AS (
+  SELECT
+    attempt_id,
+    min(source) AS source,
+    -- What ran the agent tells of a trial as JSON, and in it which limit it was; others in words.
+    min(
+      nullif(
+        one_line(
+          if(starts_with(evidence, '{'), try_cast(evidence AS JSON) ->> '$.reason', evidence)
+        ),
+        ''
+      )
+    ) AS words
+  FROM verdict_readings
+  WHERE by_limit
+  GROUP BY attempt_id
+),
+
+cut_off AS (
   SELECT
     attempts.attempt_id,
     endings.ending,
-    -- Other words than those by which `endings` knows a limit do not name one.
-    nullif(
-      one_line(
-        array_to_string(
-          list_filter(
-            string_split(regexp_replace(trajectories.finish_reasons, '[\[\]" ]', '', 'g'), ','),
-            LAMBDA word:
-            regexp_matches(
-              lower(word), -- noqa: RF02
-              'length|max([a-z]*|[_ -][a-z]+)[_ -]?(tokens|turns|steps|iterations)'
-              || '|(token|turn|step|iteration|time)s?[_ -]?limit|time.?out'
-              || '|context_window_exceeded|max[_ -]budget'
-            )
-          ),
-          ', '
-        )
-      ),
-      ''
+    limited.source AS said_by,
+    coalesce(
+      limited.words,
+      -- Other words than those by which `endings` knows a limit do not name one.
+      nullif(
+        one_line(
+          array_to_string(
+            list_filter(
+              string_split(
+                regexp_replace(trajectories.finish_reasons, '[\[\]" ]', '', 'g'), ','
+              ),
+              LAMBDA word: names_limit(word) -- noqa: RF02
+            ),
+            ', '
+          )
+        ),
+        ''
+      )
     ) AS words
   FROM endings
   INNER JOIN attempts ON endings.trajectory_id = attempts.attempt_id
   INNER JOIN trajectories USING (trajectory_id)
+  LEFT JOIN limited ON attempts.attempt_id = limited.attempt_id
   WHERE
     endings.ending IN ('crashed', 'budget')
     OR (endings.ending = 'unfinished' AND attempts.success IS FALSE)
@@ -103,8 +124,11 @@ SELECT
   attempt_id,
   CASE ending WHEN 'crashed' THEN 3 WHEN 'budget' THEN 4 ELSE 20 END AS place,
   if(ending = 'unfinished', 'no_answer', ending) AS kind,
-  CASE ending WHEN 'crashed' THEN crashing.tool WHEN 'budget' THEN words ELSE 'end' END
-    AS object,
+  CASE ending
+    WHEN 'crashed' THEN crashing.tool
+    WHEN 'budget' THEN split_part(words, ':', 1)
+    ELSE 'end'
+  END AS object,
   CASE
     WHEN ending = 'budget'
       THEN concat('stopped at a limit ', '(' || clipped(words, 40) || ') ', after_calls)
@@ -122,7 +146,7 @@ SELECT
   crashing.span_id,
   FALSE AS only_reads,
   NULL::INTEGER AS found_at,
-  'static' AS source
+  if(ending = 'budget', coalesce(said_by, 'static'), 'static') AS source
 FROM ends
 UNION ALL
 SELECT

@@ -1,7 +1,8 @@
 -- What verdicts of failure say: those of people, checks and judges that tell more than that.
 --
 -- Of the verifiers that the evidence of a trial names, each that failed is a check. A verdict
--- without evidence, and with a label that is a mere word for failure, is no reason.
+-- without evidence, and with a label that is a mere word for failure, is no reason. One that says
+-- that a limit ended the run is a reason of `ending_reasons`.
 -- Source: docs/metrics.md, section 9.6.
 --
 -- Reads:
@@ -11,7 +12,7 @@
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
 --   place               INTEGER  Of the kind, in the order of precedence.
---   kind                VARCHAR  person | check | budget | judge.
+--   kind                VARCHAR  person | check | judge.
 --   object              VARCHAR  The verifier or evaluation; NULL of a person or judge.
 --   sentence            VARCHAR  What is said.
 --   step_trajectory_id  INTEGER  NULL.
@@ -33,7 +34,7 @@ WITH failures AS (
       NULL,
       label
     ) AS label,
-    lower(label) = 'budget' AND rank = 'verifier' AS by_limit,
+    by_limit,
     evidence,
     CASE WHEN starts_with(evidence, '{') THEN try_cast(evidence AS JSON) END AS told
   FROM verdict_readings
@@ -66,7 +67,7 @@ said AS (
   FROM failures
   WHERE
     coalesce(json_type(told, '$.verifiers') <> 'ARRAY', TRUE)
-    AND NOT (coalesce(by_limit, FALSE) AND told IS NOT NULL)
+    AND (judged_by = 'human' OR NOT by_limit)
 ),
 
 found AS (
@@ -95,16 +96,6 @@ found AS (
     source
   FROM checks
   WHERE checked.outcome = 'fail'
-  UNION ALL
-  SELECT
-    attempt_id,
-    4 AS place,
-    'budget' AS kind,
-    'limit of the trial' AS object,
-    concat_ws(': ', 'stopped at a limit of its trial', told ->> '$.notes[0]') AS sentence,
-    source
-  FROM failures
-  WHERE by_limit
 )
 
 SELECT

@@ -6,7 +6,7 @@
 --
 -- Reads:
 --   trajectories
---   verdicts
+--   verdict_readings
 -- Columns:
 --   trajectory_id  INTEGER  One row for each of these trajectories.
 --   ending         VARCHAR  budget (a limit of output, turns or time ended it) | interrupted (it
@@ -15,12 +15,9 @@
 -- Order:
 --   trajectory_id
 WITH limited AS (
-  SELECT DISTINCT trajectory_id
-  FROM verdicts
-  WHERE
-    subject = 'success'
-    AND lower(label) = 'budget'
-    AND split_part(coalesce(source, ''), ':', 1) NOT IN ('judge', 'gen_ai.evaluation.result')
+  SELECT DISTINCT attempt_id AS trajectory_id
+  FROM verdict_readings
+  WHERE by_limit
 ),
 
 found AS (
@@ -30,15 +27,7 @@ found AS (
       -- Whoever ran the agent knows that it was a limit which ended it.
       WHEN limited.trajectory_id IS NOT NULL THEN 'budget'
       WHEN trajectories.interrupted THEN 'interrupted'
-      -- Vendors' words for a limit that was reached are often passed on as they are.
-      WHEN
-        regexp_matches(
-          lower(trajectories.finish_reasons),
-          'length|max([a-z]*|[_ -][a-z]+)[_ -]?(tokens|turns|steps|iterations)'
-          || '|(token|turn|step|iteration|time)s?[_ -]?limit|time.?out|context_window_exceeded'
-          || '|max[_ -]budget'
-        )
-        THEN 'budget'
+      WHEN names_limit(trajectories.finish_reasons) THEN 'budget'
       WHEN list_contains(trajectories.flags, 'limit_reached') THEN 'budget'
       -- What LangChain's and LangGraph's agents answer in place of a model.
       WHEN
