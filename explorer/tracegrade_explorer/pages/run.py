@@ -148,19 +148,28 @@ def _view(
         "children": children,
         "by_step": _by_step(children),
         "around": rows["around"],
-        "chips": [*chips(wanted)],
-        "wanted": wanted,
-        "own": own,
-        "hidden": to_pairs(wanted.runs_alone),
-        "shows": [(key, text, _shown(run_id, wanted, own, key)) for key, text in SHOWS.items()],
-        "show": show,
-        "tools": sorted({step.tool_name for step in timeline.steps if step.tool_name}),
+        **_chosen(timeline, run_id, wanted, own),
         "first": timeline.steps[0].step_index if timeline.steps else 0,
         "following": _following(timeline, run_id, wanted),
         "previous_steps": links.run(run_id, wanted) if _first(own) else "",
         "guessed": "unknown" in found.dialects,
         "same_task": _same_task(timeline),
         "has_success": _has_success(ask, timeline),
+    }
+
+
+def _chosen(
+    timeline: Timeline, run_id: str, wanted: Filter, own: dict[str, str]
+) -> dict[str, Any]:
+    """Return what a reader chose, and may choose instead."""
+    return {
+        "chips": [*chips(wanted)],
+        "wanted": wanted,
+        "own": own,
+        "hidden": to_pairs(wanted.runs_alone),
+        "shows": [(key, text, _shown(run_id, wanted, own, key)) for key, text in SHOWS.items()],
+        "show": _show(own),
+        "tools": sorted({step.tool_name for step in timeline.steps if step.tool_name}),
     }
 
 

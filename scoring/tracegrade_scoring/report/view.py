@@ -7,7 +7,7 @@ line and free of control characters (`visible`); markup is escaped by the writer
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tracegrade_scoring.compare.differences import Row
 from tracegrade_scoring.compare.model import Comparisons
@@ -262,21 +262,15 @@ def _agent_view(
         rows=rows,
         more_rows=tuple(filter(_has_value, more_rows)),
         empty_rows=len(names - valued),
-        passes=tuple(row for release, label in labelled for row in pass_rows(release, label)),
+        passes=_of_each(labelled, pass_rows),
         pass_notes=pass_notes(releases, labels),
         estimates=estimate_tables(releases, labels),
         curve=tuple(curve_lines(releases[-2:], labels[-2:])),
-        categories=tuple(
-            row for release, label in labelled for row in category_rows(release.categories, label)
-        ),
-        turns=tuple(
-            row for release, label in labelled for row in turn_rows(release.conversations, label)
-        ),
+        categories=_of_each(labelled, lambda each, label: category_rows(each.categories, label)),
+        turns=_of_each(labelled, lambda each, label: turn_rows(each.conversations, label)),
         conversation_count=sum(release.conversations.total for release in releases),
-        conversations=tuple(
-            row
-            for release, label in labelled
-            for row in conversation_rows(release.conversations, label)
+        conversations=_of_each(
+            labelled, lambda each, label: conversation_rows(each.conversations, label)
         ),
         tasks=tuple(task_rows(releases[0].tasks, labels[0])) if len(releases) == 1 else (),
         unmeasured=unmeasured([*metrics, *others], list(zip(labels, releases, strict=True))),
@@ -287,13 +281,21 @@ def _agent_view(
             for release, label in labelled
             if (found := card(release, label, in_labels=in_labels))
         ),
-        reasons=tuple(
-            row for release, label in labelled for row in reason_rows(release.reasons, label)
-        ),
+        reasons=_of_each(labelled, lambda each, label: reason_rows(each.reasons, label)),
         mode_note=measured_note(row.mode for each in releases for row in each.failure_modes),
         modes=tuple(row for release in releases for row in _mode_rows(release)),
-        kills=tuple(row for release, label in labelled for row in kill_rows(release.kills, label)),
+        kills=_of_each(labelled, lambda each, label: kill_rows(each.kills, label)),
     )
+
+
+Shown = TypeVar("Shown")
+
+
+def _of_each(
+    labelled: Iterable[tuple[Release, str]], rows: Callable[[Release, str], Iterable[Shown]]
+) -> tuple[Shown, ...]:
+    """Return the rows of each release, one after another."""
+    return tuple(row for release, label in labelled for row in rows(release, label))
 
 
 def _main_rows(
