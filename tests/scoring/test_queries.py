@@ -30,7 +30,15 @@ from ..queries.traces import Row, agent, land, message, request_of, span, tool
 FOLDERS = {"attempts", "job", "scorers", "statistics", "tasks"}
 PLAN_GRAPH = ("sub_goal_", "plan_", "replan")  # tested beside their own metrics
 MACROS = {
-    *("matches_expected", "named_agent", "plain_tool", "score_of", "goal_score", "mode_score"),
+    *(
+        "matches_expected",
+        "named_agent",
+        "plain_tool",
+        "score_of",
+        "goal_score",
+        "mode_score",
+        "planning_answer",
+    ),
     *("planning_score", "reason_text"),
 }
 QUERIES = sorted(
@@ -181,7 +189,7 @@ EMPTY = {
     *("server_tools", "continued_runs", "verdict_readings", "verdict_reasons"),
     *("wrong_arguments", "wrong_values"),
     *("reworded_loops", "answer_claims", "claim_names", "claimable_sub_goals"),
-    "off_plan_destructions",
+    *("off_plan_destructions", "planning_verdicts"),
 }
 """Queries that find nothing in these two runs: both ended, no error led to others, they answered
 nothing, saw no results but the tools' own, made no call that was not recorded, nobody judged them
