@@ -74,7 +74,7 @@ bench: .venv/demo .venv/test  ## Measure speed, side by side; prints tables.
 
 chaos: .venv/demo .venv/test  ## Kill collectors, agents and harnesses 2,100 times, model every power cut, score 300,000 random attempts; two hours.
 	@KILLS=$${KILLS:-1000} POWER_CUTS=all $(BIN)/pytest -q -s tests/collector/faults/test_kill.py tests/collector/faults/test_power_cut.py
-	@GATE_KILLS=500 SANDBOX_KILLS=500 $(BIN)/pytest -q -s tests/harness/doors/test_gate_kills.py tests/harness/doors/test_sandbox_kills.py
+	@GATE_KILLS=500 SANDBOX_KILLS=500 $(BIN)/pytest -q -s tests/harness/control/test_gate_kills.py tests/harness/control/test_sandbox_kills.py
 	@HARNESS_KILLS=100 $(BIN)/pytest -q -s tests/harness/trial/test_killed_harness.py
 	@REPEATS=24 $(BIN)/pytest -q -s tests/demo/test_repeats.py
 	@EXAMPLES=many $(BIN)/pytest -q tests/harness/environment

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Final
 
 import tracegrade
-from tracegrade_harness.doors.deadline import Deadline
-from tracegrade_harness.doors.gate import Gate
-from tracegrade_harness.doors.messages import Answering, ToolReturned
+from tracegrade_harness.control.deadline import Deadline
+from tracegrade_harness.control.gate import Gate
+from tracegrade_harness.control.gate_messages import Answering, ToolReturned
 
 CALLS: Final = 500
 ROUNDS: Final = 20

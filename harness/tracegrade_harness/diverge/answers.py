@@ -5,9 +5,9 @@ import json
 from typing import Any, Final
 
 from tracegrade_harness.diverge.comparison import ServiceAnswer
-from tracegrade_harness.doors.http_messages import FAILED
-from tracegrade_harness.doors.http_tape import reply_from_json
 from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.proxy.messages import FAILED
+from tracegrade_harness.proxy.tape import reply_from_json
 from tracegrade_harness.tape.entries import TapeEntry
 
 MCP: Final = "mcp:"

@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 
 from tracegrade_harness.diverge.answers import answer_on
 from tracegrade_harness.diverge.comparison import ServiceAnswer
-from tracegrade_harness.doors.http_messages import ProxiedReply, ProxiedRequest
-from tracegrade_harness.doors.http_tape import recorded, request_key
-from tracegrade_harness.doors.http_upstream import Upstream, UpstreamFailed
-from tracegrade_harness.doors.mcp_http import recorded_mcp
-from tracegrade_harness.doors.mcp_messages import CALL, McpUnreadable
+from tracegrade_harness.mcp.http import recorded_mcp
+from tracegrade_harness.mcp.messages import CALL, McpUnreadable
+from tracegrade_harness.proxy.messages import ProxiedReply, ProxiedRequest
+from tracegrade_harness.proxy.tape import recorded, request_key
+from tracegrade_harness.proxy.upstream import Upstream, UpstreamFailed
 from tracegrade_harness.tape.entries import TapeKey, redacted
 from tracegrade_harness.tape.player import TapeRecorder
 

@@ -6,12 +6,12 @@ from typing import Final, NamedTuple
 
 from tracegrade.redact.marks import MARK_START
 from tracegrade_harness.diverge.answers import MCP
-from tracegrade_harness.doors.http_messages import CallNames
-from tracegrade_harness.doors.mcp_messages import CALL
-from tracegrade_harness.doors.tool_tape import CHANNEL
+from tracegrade_harness.mcp.messages import CALL
+from tracegrade_harness.proxy.messages import CallNames
 from tracegrade_harness.suite.model import Environment, McpServer
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import TapeKey
+from tracegrade_harness.tape.tools import CHANNEL
 from tracegrade_scoring.tasks.model import Tool
 
 READING_METHODS: Final = frozenset({"GET", "HEAD"})

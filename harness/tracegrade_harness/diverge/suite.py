@@ -13,10 +13,10 @@ from tracegrade_harness.diverge.asking import NO_REPLY, Ask, McpAsking, NotAskab
 from tracegrade_harness.diverge.choice import RecordedCall, service_of, why_not
 from tracegrade_harness.diverge.comparison import Divergence, ServiceAnswer, divergences
 from tracegrade_harness.diverge.mcp_stdio import LOG, SOCKET, StdioAsking
-from tracegrade_harness.doors.http_upstream import LiveUpstream
-from tracegrade_harness.doors.http_upstream import Upstream as Live
-from tracegrade_harness.doors.turns import PacedUpstream
 from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.proxy.rate_limit import PacedUpstream
+from tracegrade_harness.proxy.upstream import LiveUpstream
+from tracegrade_harness.proxy.upstream import Upstream as Live
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import Case, McpServer
 from tracegrade_harness.suite.upstreams import Upstream

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tracegrade_harness.doors.tool_tape import is_tool
 from tracegrade_harness.draft.expectations import Expectations, expectations
 from tracegrade_harness.draft.files import (
     SUITE,
@@ -23,6 +22,7 @@ from tracegrade_harness.draft.missing import MissingContent, Reason, missing_con
 from tracegrade_harness.draft.runs import CapturedRun, ChosenRuns, captured_runs
 from tracegrade_harness.errors import EnvironmentFailed, SuiteUnusable
 from tracegrade_harness.tape.entries import write_tape
+from tracegrade_harness.tape.tools import is_tool
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.layer import SCORES

@@ -15,13 +15,13 @@ import yaml
 
 from tracegrade.state import VERSION
 from tracegrade.terminal.visible import visible
-from tracegrade_harness.doors.model_tape import conversation_entry
-from tracegrade_harness.doors.tool_tape import captured_tool
 from tracegrade_harness.draft.expectations import Expectations
 from tracegrade_harness.draft.missing import MissingContent
 from tracegrade_harness.draft.runs import CapturedRun, CapturedTool, DraftedRun
+from tracegrade_harness.proxy.model_tape import conversation_entry
 from tracegrade_harness.suite.command import TO_FILL_IN
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeHeader
+from tracegrade_harness.tape.tools import captured_tool
 from tracegrade_scoring.tasks.draft import UNKNOWN_EFFECT
 
 SUITE: Final = "suite.yaml"

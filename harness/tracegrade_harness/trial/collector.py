@@ -1,6 +1,6 @@
 """The collector of a run: a child on a free loopback port, which only the harness may send to.
 
-Agents send to the relay (`doors/otlp_relay.py`). With an open network they could find
+Agents send to the relay (`telemetry/relay.py`). With an open network they could find
 the port, but not the token.
 """
 
@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import Final, Self
 
 from tracegrade_collector.receive.tokens import add_token
-from tracegrade_harness.doors.otlp_relay import Endpoint
 from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.telemetry.relay import Endpoint
 
 READY_WITHIN_SECS: Final = 120.0
 LANDED_WITHIN_SECS: Final = 600.0

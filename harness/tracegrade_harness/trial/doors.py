@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from tracegrade_harness.doors.deadline import Deadline
-from tracegrade_harness.doors.gate import Gate
-from tracegrade_harness.doors.mcp_servers import McpServers, Served
-from tracegrade_harness.doors.messages import RunStarted
-from tracegrade_harness.doors.observed_run import ObservedRun, Origin
-from tracegrade_harness.doors.otlp_relay import Door
-from tracegrade_harness.doors.tool_tape import ToolTape
+from tracegrade_harness.control.deadline import Deadline
+from tracegrade_harness.control.gate import Gate
+from tracegrade_harness.control.gate_messages import RunStarted
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import ServiceAddress
+from tracegrade_harness.mcp.servers import McpServers, Served
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import McpServer
+from tracegrade_harness.tape.tools import ToolTape
+from tracegrade_harness.telemetry.observed_run import ObservedRun, Origin
+from tracegrade_harness.telemetry.relay import Door
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.http_doors import HttpProxies
 from tracegrade_harness.trial.program import (

@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 from opentelemetry.trace import Status
 
 from tracegrade import names
-from tracegrade_harness.doors.otlp_relay import Endpoint
-from tracegrade_harness.doors.own_spans import OwnSpan, send_spans
 from tracegrade_harness.landed.runs import LandedRun, landed_runs
+from tracegrade_harness.telemetry.harness_spans import OwnSpan, send_spans
+from tracegrade_harness.telemetry.relay import Endpoint
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.root_span import new_span_id
 from tracegrade_lake import Lake

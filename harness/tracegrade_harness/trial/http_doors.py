@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-from tracegrade_harness.doors.deadline import Deadline
-from tracegrade_harness.doors.http_messages import CallNames
-from tracegrade_harness.doors.http_proxy import HttpProxy
-from tracegrade_harness.doors.http_upstream import LiveUpstream, Upstream
-from tracegrade_harness.doors.mcp_http import McpRequests, without_stream
-from tracegrade_harness.doors.observed_run import ObservedRun
-from tracegrade_harness.doors.turns import PacedUpstream
+from tracegrade_harness.control.deadline import Deadline
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.mcp.http import McpRequests, without_stream
+from tracegrade_harness.proxy.messages import CallNames
+from tracegrade_harness.proxy.proxy import HttpProxy
+from tracegrade_harness.proxy.rate_limit import PacedUpstream
+from tracegrade_harness.proxy.upstream import LiveUpstream, Upstream
 from tracegrade_harness.suite import model, paths, upstreams
 from tracegrade_harness.suite.routes import read_routes
+from tracegrade_harness.telemetry.observed_run import ObservedRun
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.taping import Taping
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tracegrade.rollback.undo import UndoFailed
-from tracegrade_harness.doors.deadline import Deadline
+from tracegrade_harness.control.deadline import Deadline
 from tracegrade_harness.environment.diff import diff
 from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
 from tracegrade_harness.environment.folders import removed

@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple, Self
 from opentelemetry.trace import Status, StatusCode
 
 from tracegrade import names
-from tracegrade_harness.doors.messages import RunStarted
-from tracegrade_harness.doors.otlp_relay import Endpoint
-from tracegrade_harness.doors.own_spans import OwnSpan, send_spans
+from tracegrade_harness.control.gate_messages import RunStarted
+from tracegrade_harness.telemetry.harness_spans import OwnSpan, send_spans
+from tracegrade_harness.telemetry.relay import Endpoint
 
 KILLED: Final = "killed by the harness"
 AGENT_KINDS: Final = {

@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from tracegrade.state import VERSION
-from tracegrade_harness.doors.otlp_relay import OtlpRelay
-from tracegrade_harness.doors.trace_owners import TraceOwners
 from tracegrade_harness.environment.environment import EnvironmentTemplate
 from tracegrade_harness.environment.folders import shared_folder
 from tracegrade_harness.errors import SuiteUnusable
@@ -31,6 +29,8 @@ from tracegrade_harness.suite.records import Runbook
 from tracegrade_harness.suite.runbook import Instruction, read
 from tracegrade_harness.tape.entries import digest
 from tracegrade_harness.tape.player import TapeRecorder
+from tracegrade_harness.telemetry.relay import OtlpRelay
+from tracegrade_harness.telemetry.trace_owners import TraceOwners
 from tracegrade_harness.trial.budget import Budget
 from tracegrade_harness.trial.collector import Collector
 from tracegrade_harness.trial.result import TrialResult

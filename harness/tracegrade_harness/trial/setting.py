@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tracegrade_harness.doors.otlp_relay import Endpoint, OtlpRelay
-from tracegrade_harness.doors.turns import TurnsOfUpstreams
 from tracegrade_harness.environment.environment import EnvironmentTemplate
+from tracegrade_harness.proxy.rate_limit import TurnsOfUpstreams
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Agent, Case, Mode, ModelSource, Suite
@@ -17,6 +16,7 @@ from tracegrade_harness.suite.reading import answers
 from tracegrade_harness.suite.runbook import Instruction
 from tracegrade_harness.tape.entries import Tape
 from tracegrade_harness.tape.player import TapeRecorder
+from tracegrade_harness.telemetry.relay import Endpoint, OtlpRelay
 from tracegrade_lake import Lake
 from tracegrade_queries.costs.pricing import Prices
 from tracegrade_scoring.tasks.load import Specification

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from tracegrade_harness.doors.messages import TokensUsed
-from tracegrade_harness.doors.model_answers import ModelAnswer
+from tracegrade_harness.control.gate_messages import TokensUsed
+from tracegrade_harness.proxy.model_answers import ModelAnswer
 from tracegrade_harness.suite.limits import TrialLimits
 from tracegrade_harness.trial.result import NO_TOKENS
 from tracegrade_queries.costs.answer_cost import TokenCounts, cost_of, price_of

@@ -7,22 +7,16 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from tracegrade.state import VERSION
-from tracegrade_harness.doors.http_messages import CallNames
-from tracegrade_harness.doors.http_tape import recorded, taped
-from tracegrade_harness.doors.http_upstream import Upstream as Asked
-from tracegrade_harness.doors.mcp_http import recorded_mcp, taped_mcp
-from tracegrade_harness.doors.mcp_servers import Served, StartServer
-from tracegrade_harness.doors.mcp_tape import McpTaping, played
-from tracegrade_harness.doors.model_answers import ModelAnswer, metered
-from tracegrade_harness.doors.model_tape import conversing, model_channel
-from tracegrade_harness.doors.tool_tape import (
-    CHANNEL,
-    Answering,
-    RecordedTools,
-    played_tools,
-)
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.mcp.http import recorded_mcp, taped_mcp
+from tracegrade_harness.mcp.servers import Served, StartServer
+from tracegrade_harness.mcp.tape import McpTaping, played
+from tracegrade_harness.proxy.messages import CallNames
+from tracegrade_harness.proxy.model_answers import ModelAnswer, metered
+from tracegrade_harness.proxy.model_tape import conversing, model_channel
+from tracegrade_harness.proxy.tape import recorded, taped
+from tracegrade_harness.proxy.upstream import Upstream as Asked
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Case, Environment, ModelSource, Suite
@@ -31,6 +25,12 @@ from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeHeader, read_tape
 from tracegrade_harness.tape.normalising import Normaliser
 from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
+from tracegrade_harness.tape.tools import (
+    CHANNEL,
+    Answering,
+    RecordedTools,
+    played_tools,
+)
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.spending import Spending
 from tracegrade_harness.trial.watch import WRITES

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tracegrade_harness.doors.deadline import Deadline
+from tracegrade_harness.control.deadline import Deadline
 from tracegrade_harness.environment.environment import OpenedEnvironment
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.environment.still import Still, wait_until_still

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from tracegrade_harness.doors.deadline import Deadline
-from tracegrade_harness.doors.gate import Event, Gate
-from tracegrade_harness.doors.messages import (
+from tracegrade_harness.control.deadline import Deadline
+from tracegrade_harness.control.gate import Event, Gate
+from tracegrade_harness.control.gate_messages import (
     Answering,
     Left,
     Planned,

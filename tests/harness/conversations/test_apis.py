@@ -20,9 +20,9 @@ from tracegrade_harness.conversations.conversation import (
     Text,
     ToolRequest,
 )
-from tracegrade_harness.doors.http_messages import CallNames, ProxiedRequest
-from tracegrade_harness.doors.http_proxy import HttpProxy
-from tracegrade_harness.doors.model_tape import conversation_entry, conversation_key, conversing
+from tracegrade_harness.proxy.messages import CallNames, ProxiedRequest
+from tracegrade_harness.proxy.model_tape import conversation_entry, conversation_key, conversing
+from tracegrade_harness.proxy.proxy import HttpProxy
 from tracegrade_harness.suite.normalise import Normalised
 from tracegrade_harness.tape.normalising import Normaliser
 from tracegrade_harness.tape.player import TapePlayer

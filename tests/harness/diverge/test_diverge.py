@@ -11,8 +11,8 @@ import yaml
 from tests.harness.diverge.serving import ITEM, KEY, Recorded, Shop, recorded
 
 from tracegrade_harness.diverge.suite import ask_again
-from tracegrade_harness.doors.http_messages import ProxiedRequest
-from tracegrade_harness.doors.http_upstream import LiveUpstream, UpstreamFailed
+from tracegrade_harness.proxy.messages import ProxiedRequest
+from tracegrade_harness.proxy.upstream import LiveUpstream, UpstreamFailed
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.load import load
 from tracegrade_harness.trial.run import find_sandbox, usable

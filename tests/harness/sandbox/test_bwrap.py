@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from tests.harness.doors.agents import OURS, soon
+from tests.harness.control.agents import OURS, soon
 from tests.harness.sandbox.programs import program
 from tests.waiting import PATIENCE_SECS
 
-from tracegrade_harness.doors.gate import Gate
-from tracegrade_harness.doors.messages import ToolReturned
+from tracegrade_harness.control.gate import Gate
+from tracegrade_harness.control.gate_messages import ToolReturned
 from tracegrade_harness.sandbox.bwrap import RESERVED_PIDS, Bubblewrap, has_pid_max
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 

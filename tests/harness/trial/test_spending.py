@@ -2,8 +2,8 @@
 
 import pytest
 
-from tracegrade_harness.doors.messages import TokensUsed
-from tracegrade_harness.doors.model_answers import ModelAnswer
+from tracegrade_harness.control.gate_messages import TokensUsed
+from tracegrade_harness.proxy.model_answers import ModelAnswer
 from tracegrade_harness.suite.limits import TrialLimits
 from tracegrade_harness.trial.spending import Spending, Stop
 from tracegrade_queries.costs.answer_cost import TokenCounts

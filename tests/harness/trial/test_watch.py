@@ -5,12 +5,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.harness.doors.agents import soon, start
+from tests.harness.control.agents import soon, start
 from tests.harness.environment.environments import opened
 from tests.waiting import wait_until
 
-from tracegrade_harness.doors.deadline import Deadline
-from tracegrade_harness.doors.gate import Gate
+from tracegrade_harness.control.deadline import Deadline
+from tracegrade_harness.control.gate import Gate
 from tracegrade_harness.environment.part import State
 from tracegrade_harness.trial.watch import AgentWatch
 

@@ -1,0 +1,1 @@
+"""Where an agent is stopped and killed: its gate, the protocol spoken there, and deadlines."""

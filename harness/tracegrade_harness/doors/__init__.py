@@ -1,1 +1,0 @@
-"""Doors: where an agent is asked to wait, so that it can be killed between two calls."""

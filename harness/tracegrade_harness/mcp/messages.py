@@ -1,0 +1,127 @@
+"""What of MCP's messages the harness understands: calls of tools, and their answers.
+
+MCP is JSON-RPC 2.0, whatever the version of its protocol. All else is let pass as it is.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from tracegrade_harness.telemetry.observed_run import ObservedAnswer, ObservedCall
+
+CALL: Final = "tools/call"
+_UNNAMED: Final = "unnamed"
+
+
+class McpUnreadable(Exception):
+    """A message that others may understand, and this harness does not: none may pass unseen."""
+
+
+class CallSent(NamedTuple):
+    """A client asks for a call."""
+
+    id: str
+    """Of the request, as JSON."""
+    call: ObservedCall
+
+
+class CallAnswered(NamedTuple):
+    """A server answers a request, perhaps a call."""
+
+    id: str
+    answer: ObservedAnswer
+
+
+def calls_of(text: bytes) -> list[CallSent]:
+    """Return the calls that a client's message asks for, several if it is a batch.
+
+    Raises:
+        McpUnreadable: It is nested too deeply.
+    """
+    return [
+        CallSent(json.dumps(message["id"]), _call(message.get("params")))
+        for message in messages_of(text)
+        if message.get("method") == CALL and "id" in message
+    ]
+
+
+def answers_of(text: bytes) -> list[CallAnswered]:
+    """Return the answers in a server's message, of whatever requests.
+
+    Raises:
+        McpUnreadable: It is nested too deeply.
+    """
+    return [
+        CallAnswered(json.dumps(message["id"]), _answer(message))
+        for message in messages_of(text)
+        if "id" in message and "method" not in message
+    ]
+
+
+def messages_of(text: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the messages of a line, several if it is a batch; none if it is not JSON.
+
+    Raises:
+        McpUnreadable: It is nested too deeply.
+    """
+    try:
+        found = json.loads(text.decode(errors="replace"))
+    except RecursionError as error:
+        msg = "a message is nested too deeply"
+        raise McpUnreadable(msg) from error
+    except ValueError:  # no JSON, so no call either
+        return
+    for message in found if isinstance(found, list) else [found]:
+        if isinstance(message, dict):
+            yield message
+
+
+def _call(params: Any) -> ObservedCall:
+    asked = params if isinstance(params, dict) else {}
+    name = asked.get("name")
+    arguments = asked.get("arguments")
+    text = _json({} if arguments is None else arguments)
+    return ObservedCall(_clean(name) if isinstance(name, str) else _UNNAMED, text)
+
+
+def _answer(message: dict[str, Any]) -> ObservedAnswer:
+    if "error" in message:
+        error = message["error"]
+        said = error.get("message") if isinstance(error, dict) else None
+        return ObservedAnswer(
+            ok=False, text=_clean(said) if isinstance(said, str) else _json(error)
+        )
+    result = message.get("result")
+    failed = isinstance(result, dict) and result.get("isError") is True
+    return ObservedAnswer(ok=not failed, text=_content(result))
+
+
+def _content(result: Any) -> str:
+    """Return what a call gave: its structured content, else its text, else all of it as JSON."""
+    if not isinstance(result, dict):
+        return _json(result)
+    if result.get("structuredContent") is not None:
+        return _json(result["structuredContent"])
+    texts = [_text(part) for part in _parts(result)]
+    if texts and None not in texts:
+        return _clean("\n".join(filter(None, texts)))
+    return _json(result)
+
+
+def _parts(result: dict[str, Any]) -> list[Any]:
+    content = result.get("content")
+    return content if isinstance(content, list) else []
+
+
+def _text(part: Any) -> str | None:
+    found = part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None
+    return found if isinstance(found, str) else None
+
+
+def _json(value: Any) -> str:
+    return _clean(json.dumps(value, ensure_ascii=False))
+
+
+def _clean(text: str) -> str:
+    """Return a text without lone surrogates, which JSON can hold and UTF-8 cannot."""
+    return text.encode(errors="replace").decode()

@@ -1,0 +1,124 @@
+"""Answers of models as HTTP replies, and how many tokens each says that it took.
+
+Read are the `usage` objects of OpenAI's chat completions, embeddings and responses, of Anthropic's
+messages, and of what is compatible with one of them, whether the answer is streamed or not.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any, Final, NamedTuple, Protocol
+
+from tracegrade_harness.proxy.messages import FAILED, ProxiedReply, ProxiedRequest, messages_in
+from tracegrade_harness.proxy.upstream import Upstream
+from tracegrade_queries.costs.answer_cost import TokenCounts
+
+FREE: Final = ("/count_tokens", "/input_tokens")
+"""How the paths of requests end that only count what another would take."""
+_MAX_COUNT: Final = 1 << 53
+
+
+class ModelAnswer(NamedTuple):
+    """An answer, and what is known of what it took."""
+
+    model: str | None
+    """None: nobody says."""
+    counts: TokenCounts | None
+    """None: it does not say."""
+
+
+class ModelMeter(Protocol):
+    """Told what answers of models took, from any thread."""
+
+    def asked(self, answer: ModelAnswer) -> None:
+        """Take an answer of a model that was asked."""
+
+    def played(self, answer: ModelAnswer) -> None:
+        """Take an answer of a tape."""
+
+    def refusal(self) -> str | None:
+        """Return why no model is to be asked any more; None: it may."""
+
+
+def metered(upstream: Upstream, meter: ModelMeter) -> Upstream:
+    """Return a model that is asked, whose answers a meter is told of, and which it may refuse."""
+
+    def ask(request: ProxiedRequest) -> ProxiedReply:
+        if (reason := meter.refusal()) is not None:
+            body = json.dumps({"error": f"tracegrade: {reason}"}).encode()
+            headers = (("content-type", "application/json"),)
+            return ProxiedReply(HTTPStatus.PAYMENT_REQUIRED, headers, (body,))
+        reply = upstream(request)
+        if (answer := answer_in(request, reply)) is not None:
+            meter.asked(answer)
+        return reply
+
+    return ask
+
+
+def answer_in(request: ProxiedRequest, reply: ProxiedReply) -> ModelAnswer | None:
+    """Return the answer that a reply of a model is; None if it is none, so that it took nothing.
+
+    What is posted and succeeds is taken for an answer, unless it is known to be free.
+    """
+    is_posted = request.method == "POST" and not request.path.endswith(FREE)
+    if not is_posted or reply.status >= FAILED:
+        return None
+    model: str | None = None
+    usage: dict[str, Any] = {}
+    for part in _parts(reply):
+        if isinstance(named := part.get("model"), str):
+            model = named
+        if isinstance(said := part.get("usage"), dict):
+            usage |= {key: value for key, value in said.items() if value is not None}
+    return ModelAnswer(model or _asked_model(request), _counts(usage))
+
+
+def _parts(reply: ProxiedReply) -> Iterator[Mapping[str, Any]]:
+    """Yield each JSON object of a reply, and what those of streams have the answer in."""
+    for text in messages_in(reply):
+        found = _json(text)
+        if isinstance(found, dict):
+            parts = (found, found.get("response"), found.get("message"))
+            yield from (part for part in parts if isinstance(part, dict))
+
+
+def _asked_model(request: ProxiedRequest) -> str | None:
+    found = _json(request.body)
+    model = found.get("model") if isinstance(found, dict) else None
+    return model if isinstance(model, str) else None
+
+
+def _counts(usage: Mapping[str, Any]) -> TokenCounts | None:
+    if (asked := _count(usage, "prompt_tokens")) is not None:
+        said = _count(usage, "completion_tokens")
+        if said is None and _count(usage, "total_tokens") == asked:
+            said = 0  # embeddings
+        of_input, of_output = usage.get("prompt_tokens_details"), "completion_tokens_details"
+    else:
+        asked, said = _count(usage, "input_tokens"), _count(usage, "output_tokens")
+        of_input, of_output = usage.get("input_tokens_details"), "output_tokens_details"
+    if asked is None or said is None:
+        return None
+    reasoning = _count(usage.get(of_output), "reasoning_tokens") or 0
+    if isinstance(of_input, dict):
+        read, written = _count(of_input, "cached_tokens"), _count(of_input, "cache_write_tokens")
+        return TokenCounts(asked, said, read or 0, written or 0, reasoning)
+    # Anthropic's stand beside the input.
+    read, written = (
+        _count(usage, f"cache_{kind}_input_tokens") or 0 for kind in ("read", "creation")
+    )
+    beside = 0 if "prompt_tokens" in usage else read + written
+    return TokenCounts(asked + beside, said, read, written, reasoning)
+
+
+def _count(usage: Any, key: str) -> int | None:
+    value = usage.get(key) if isinstance(usage, dict) else None
+    return value if type(value) is int and 0 <= value < _MAX_COUNT else None
+
+
+def _json(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,110 @@
+"""How often a live service is asked: whoever is too early waits, and nobody fails for it.
+
+A token bucket that holds one token: two requests are at least 1 / rate s apart, whichever trials
+they come from, and those that wait are let go in the order in which they came.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+from tracegrade_harness.proxy.messages import ProxiedReply, ProxiedRequest
+from tracegrade_harness.proxy.upstream import Upstream, UpstreamFailed
+from tracegrade_harness.suite import upstreams
+
+
+class Turns:
+    """The turns of requests to one service; from any thread."""
+
+    def __init__(self, rate: float) -> None:
+        """Begin with a turn at once.
+
+        Args:
+            rate: Turns a second at most.
+        """
+        self._apart_secs = 1 / rate
+        self._free_at = time.monotonic()
+        self._queue: deque[object] = deque()
+        self._changed = threading.Condition()
+
+    def wait(self, is_given_up: Callable[[], bool]) -> bool:
+        """Return True once it is one's turn; False if that is given up before."""
+        me = object()
+        with self._changed:
+            self._queue.append(me)
+            try:
+                while not is_given_up():
+                    left = self._free_at - time.monotonic() if self._queue[0] is me else None
+                    if left is not None and left <= 0:
+                        self._free_at = time.monotonic() + self._apart_secs
+                        return True
+                    self._changed.wait(left)
+                return False
+            finally:
+                self._queue.remove(me)
+                self._changed.notify_all()
+
+    def look_again(self) -> None:
+        """Let all that wait see whether they are given up."""
+        with self._changed:
+            self._changed.notify_all()
+
+
+class TurnsOfUpstreams:
+    """The turns of all upstreams that a command asks; equal URLs and rates have the same."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._turns: dict[tuple[str, float], Turns] = {}
+
+    def of(self, upstream: upstreams.Upstream) -> Turns | None:
+        """Return the turns of an upstream; None if it may be asked at any time."""
+        if upstream.rate is None:
+            return None
+        with self._lock:
+            key = (upstream.url, upstream.rate)
+            if key not in self._turns:
+                self._turns[key] = Turns(upstream.rate)
+            return self._turns[key]
+
+
+class PacedUpstream:
+    """An upstream that is asked when it is its turn."""
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        turns: Turns,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Prepare to ask.
+
+        Args:
+            upstream: The service.
+            turns: Its turns, which others have as well.
+            waiting: What lasts as long as a request waits.
+        """
+        self._upstream = upstream
+        self._turns = turns
+        self._waiting = waiting
+        self._is_closed = False
+
+    def __call__(self, request: ProxiedRequest) -> ProxiedReply:
+        """Return the reply to a request, which may have to wait.
+
+        Raises:
+            UpstreamFailed: There is none, or it was closed while the request waited.
+        """
+        with self._waiting():
+            is_its_turn = self._turns.wait(lambda: self._is_closed)
+        if not is_its_turn:
+            msg = f"{request.method} {request.path} still waited for its turn; it was not asked"
+            raise UpstreamFailed(msg)
+        return self._upstream(request)
+
+    def close(self) -> None:
+        """Let no request go any more; those that wait fail."""
+        self._is_closed = True
+        self._turns.look_again()

@@ -1,0 +1,1 @@
+"""Relays an agent's spans, filters them, and writes spans on the harness's own account."""

@@ -1,0 +1,278 @@
+"""OTLP between agents and the collector: each trial has an address of its own.
+
+    with OtlpRelay(collector) as relay, relay.admitted(trial) as door:
+        ...  # an agent sends to `door.address`; `door.claimed` counts what it had no right to say
+
+A request is filtered (`otlp_filter.py`) and sent on; what needs no change goes on byte by byte.
+One that cannot be read is refused here: who reads it otherwise would find what nobody filtered.
+Answers come back as the collector gives them: a sender is told that its spans were taken once the
+collector has them. OTLP over HTTP alone, protobuf and JSON.
+
+The address has a secret in its path, since agents whose network is open share the loopback. One
+thread serves all trials; the collector is asked in others.
+"""
+
+import asyncio
+import json
+import secrets
+import socket
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final, NamedTuple, Self
+
+import urllib3
+import uvicorn
+from google.rpc.code_pb2 import Code
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from tracegrade import names
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.encoding.otlp import Encoding, Signal, decode
+from tracegrade_collector.encoding.otlp_json import write_json
+from tracegrade_collector.errors import MalformedRequest, TooLarge
+from tracegrade_collector.receive import status
+from tracegrade_collector.receive.inflate import CODINGS, inflate
+from tracegrade_harness.environment.part import ServiceAddress
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.telemetry.filter import (
+    BEYOND,
+    Sayings,
+    filter_request,
+    move_traces,
+    traces_of,
+)
+from tracegrade_harness.telemetry.trace_owners import MAX_TRACES, TraceOwners
+
+MAX_BYTES: Final = CollectorConfig().max_request_bytes
+MAX_AT_ONCE: Final = 4
+"""Requests of one trial that are under way; others wait unread, so that no agent fills memory."""
+ANSWER_SECS: Final = 60.0
+START_SECS: Final = 60.0
+STOP_SECS: Final = 10
+PASSED_ON: Final = ("content-type", "content-encoding", "accept-encoding", "user-agent")
+PASSED_BACK: Final = ("content-type", "content-encoding", "retry-after")
+
+
+class Endpoint(NamedTuple):
+    """A collector, and what lets one in."""
+
+    address: str
+    """OTLP over HTTP, such as `http://127.0.0.1:4318`."""
+    headers: Mapping[str, str]
+
+
+@dataclass
+class Door:
+    """Where one trial's agent sends to."""
+
+    address: str
+    """OTLP over HTTP."""
+    sayings: Sayings
+    """What its agent's spans say of where they come from, and what it may say."""
+    owners: TraceOwners
+    """Whose traces are whose."""
+    claimed: Counter[str] = field(default_factory=Counter)
+    """What it said that was not its to say, by what it is."""
+    took_spans: bool = False
+    """The collector has taken spans of its agent."""
+    seen: Callable[[], None] = lambda: None
+    """Told each request of its agent."""
+    under_way: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_AT_ONCE))
+
+    @property
+    def traces(self) -> list[str]:
+        """Traces of its agent, in the order in which they came; 32 lower-case hex digits each."""
+        return self.owners.of(self.address)
+
+    def own_trace(self, trace: str) -> str | None:
+        """Return what a trace is taken for that its agent tells of; None if it has too many.
+
+        Raises:
+            EnvironmentFailed: It cannot be known whose it is.
+        """
+        return self.owners.own(self.address, [trace]).get(trace)
+
+    def notes(self) -> list[str]:
+        """Return what a reader of the trial should know of it."""
+        told = {BEYOND, names.SERVICE_NAME}  # most agents name their service, and mean no harm
+        said = {key: n for key, n in sorted(self.claimed.items()) if key not in told}
+        notes = [f"otlp: {n} x {key} was not the agent's to say" for key, n in said.items()]
+        if self.claimed[BEYOND]:
+            beyond = f"otlp: {self.claimed[BEYOND]} x span or log dropped"
+            notes.append(f"{beyond}, of more than {MAX_TRACES} traces")
+        return notes
+
+
+class OtlpRelay:
+    """A `with` block in which trials can be admitted."""
+
+    def __init__(self, collector: Endpoint, owners: TraceOwners | None = None) -> None:
+        """Prepare to send on to a collector.
+
+        Args:
+            collector: Where it is.
+            owners: Whose traces are whose; without, those that others have are not known.
+        """
+        self._collector = collector
+        self._owners = owners or TraceOwners()
+        self._doors: dict[str, Door] = {}
+        self._pool = urllib3.PoolManager(retries=False, timeout=ANSWER_SECS, maxsize=32)
+        routes = [Route(f"/{{secret}}/v1/{each}", self._take, methods=["POST"]) for each in Signal]
+        options = uvicorn.Config(
+            Starlette(routes=routes),
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=STOP_SECS,
+        )
+        self._server = uvicorn.Server(options)
+
+    def __enter__(self) -> Self:
+        listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.listens = ServiceAddress(*listener.getsockname())
+        self._base = f"http://{self.listens.host}:{self.listens.port}"
+        self._thread = threading.Thread(
+            target=self._server.run, args=([listener],), name="otlp-relay", daemon=True
+        )
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join(STOP_SECS + ANSWER_SECS)
+        self._pool.clear()
+        if self._thread.is_alive():
+            msg = f"the relay at {self._base} does not stop; spans that agents sent may be lost"
+            raise EnvironmentFailed(msg)
+
+    @contextmanager
+    def admitted(
+        self, sayings: Sayings, seen: Callable[[], None] = lambda: None
+    ) -> Iterator[Door]:
+        """Give an address to a trial, for as long as the block lasts.
+
+        Args:
+            sayings: What its spans say of where they come from, and may say.
+            seen: Told each request.
+        """
+        secret = secrets.token_urlsafe(16)
+        self._doors[secret] = Door(f"{self._base}/{secret}", sayings, self._owners, seen=seen)
+        try:
+            yield self._doors[secret]
+        finally:
+            del self._doors[secret]
+
+    async def _take(self, request: Request) -> Response:
+        """Answer one request."""
+        door = self._doors.get(request.path_params["secret"])
+        if door is None:
+            return _refusal(request, HTTPStatus.NOT_FOUND, "no trial has this address")
+        door.seen()
+        async with door.under_way:
+            try:
+                body = await _body(request)
+                return await asyncio.to_thread(self._send_on, request, body, door)
+            except TooLarge as error:
+                return _refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error))
+            except ClientDisconnect:
+                return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody reads it
+
+    def _send_on(self, request: Request, body: bytes, door: Door) -> Response:
+        """Return the collector's answer to what is left of a request."""
+        headers = {name: request.headers[name] for name in PASSED_ON if name in request.headers}
+        signal = Signal(request.url.path.rpartition("/")[2])
+        try:
+            filtered = _filtered(body, headers, signal, door)
+        except MalformedRequest as error:
+            return _refusal(request, HTTPStatus.BAD_REQUEST, str(error))
+        except EnvironmentFailed as error:
+            return _refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+        if filtered.body is not None:
+            body = filtered.body
+            headers.pop("content-encoding", None)
+        try:
+            answer = self._pool.request(
+                "POST",
+                f"{self._collector.address}/v1/{signal}",
+                body=body,
+                headers={**headers, **self._collector.headers},
+                redirect=False,
+                decode_content=False,
+            )
+        except urllib3.exceptions.HTTPError as error:
+            text = f"the collector cannot be reached: {error}"
+            return _refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, text)
+        if answer.status == HTTPStatus.OK:  # else it is sent again, and counted then
+            door.claimed.update(filtered.claimed)
+            door.took_spans = door.took_spans or signal is Signal.TRACES
+        given = {name: answer.headers[name] for name in PASSED_BACK if name in answer.headers}
+        return Response(answer.data, answer.status, given)
+
+
+async def _body(request: Request) -> bytes:
+    """Return the body as it came.
+
+    Raises:
+        TooLarge: It is larger than the collector takes; not more than that was read.
+        ClientDisconnect: Its sender is gone.
+    """
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BYTES:
+            msg = f"the request is larger than {MAX_BYTES} bytes; send smaller batches"
+            raise TooLarge(msg)
+    return bytes(body)
+
+
+class _Filtered(NamedTuple):
+    """What of a request goes on."""
+
+    body: bytes | None
+    """Instead of its own; None for that."""
+    claimed: Mapping[str, int]
+
+
+def _filtered(body: bytes, headers: Mapping[str, str], signal: Signal, door: Door) -> _Filtered:
+    """Return what goes on of a request.
+
+    Raises:
+        EnvironmentFailed: It cannot be known whose traces it is about.
+        MalformedRequest: It is none.
+        TooLarge: It is larger than the collector takes.
+    """
+    encoding = status.encoding_of(headers.get("content-type", ""))
+    coding = headers.get("content-encoding", "").strip().lower()
+    if encoding is None:
+        known = ", ".join(status.MEDIA_TYPES)
+        msg = f"content type '{headers.get('content-type', '')}' is none of {known}"
+        raise MalformedRequest(msg)
+    plain = inflate(body, coding, MAX_BYTES) if coding in CODINGS else body
+    request = decode(plain, signal, encoding)
+    claimed, is_changed = filter_request(request, door.sayings)
+    moved = move_traces(request, door.owners.own(door.address, traces_of(request)))
+    if not (is_changed or moved.is_changed):
+        return _Filtered(None, {})
+    filtered = _Filtered(None, claimed + moved.claimed)
+    if encoding is Encoding.PROTOBUF:
+        return filtered._replace(body=request.SerializeToString())
+    return filtered._replace(body=json.dumps(write_json(request)).encode())
+
+
+def _refusal(request: Request, code: HTTPStatus, text: str) -> Response:
+    """Return an error as OTLP has it, in the encoding of the request."""
+    encoding = status.error_encoding(request.headers.get("content-type", ""))
+    grpc_code = (
+        Code.UNAVAILABLE if code >= HTTPStatus.INTERNAL_SERVER_ERROR else Code.INVALID_ARGUMENT
+    )
+    message = status.error_status(grpc_code, text)
+    return Response(
+        status.encode(message, encoding), code, media_type=status.CONTENT_TYPES[encoding]
+    )
