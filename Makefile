@@ -77,7 +77,7 @@ chaos: .venv/demo .venv/test  ## Kill collectors, agents and harnesses 2,100 tim
 	@GATE_KILLS=500 SANDBOX_KILLS=500 $(BIN)/pytest -q -s tests/harness/control/test_gate_kills.py tests/harness/control/test_sandbox_kills.py
 	@HARNESS_KILLS=100 $(BIN)/pytest -q -s tests/harness/trial/test_killed_harness.py
 	@REPEATS=24 $(BIN)/pytest -q -s tests/demo/test_repeats.py
-	@EXAMPLES=many $(BIN)/pytest -q tests/harness/environment
+	@EXAMPLES=many $(BIN)/pytest -q tests/harness/parts
 	@EXAMPLES=many $(BIN)/pytest -q tests/scoring/scorers -k agrees_with_the_definition
 
 clean:  ## Remove everything that these commands made.

@@ -96,7 +96,7 @@ HOME = Path(".tracegrade/harness")
 
 def _prepare_overlays(suite: Path) -> None:
     """Enter what overlays are mounted in, if a suite asks for some: before there are threads."""
-    from tracegrade_harness.environment import namespace
+    from tracegrade_harness.parts.servers import namespace
     from tracegrade_harness.suite.overlays import asks_for_overlays
 
     if asks_for_overlays(suite):

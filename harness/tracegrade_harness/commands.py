@@ -13,11 +13,6 @@ from tracegrade_harness.announcements import announce, said_of
 from tracegrade_harness.diverge.on_divergence import command_of, tell
 from tracegrade_harness.diverge.report import FORMATS, again, as_json, as_markdown, as_text
 from tracegrade_harness.diverge.suite import ask_again
-from tracegrade_harness.environment.browser.server import kept_in
-from tracegrade_harness.environment.declared import missing
-from tracegrade_harness.environment.environment import EnvironmentTemplate
-from tracegrade_harness.environment.folders import shared_folder, temporary_folder
-from tracegrade_harness.environment.kept_server import remove_dead
 from tracegrade_harness.errors import EnvironmentFailed, HarnessFailed, NotPassed, SuiteUnusable
 from tracegrade_harness.fail_on import parse_run_rules
 from tracegrade_harness.junit import junit_xml
@@ -30,6 +25,11 @@ from tracegrade_harness.outcomes import (
     say_unseen,
     say_used,
 )
+from tracegrade_harness.parts.browser.server import kept_in
+from tracegrade_harness.parts.declared import missing
+from tracegrade_harness.parts.environment import EnvironmentTemplate
+from tracegrade_harness.parts.folders.folders import shared_folder, temporary_folder
+from tracegrade_harness.parts.servers.managed_server import remove_dead
 from tracegrade_harness.review import MAX_LISTED, Review, store, wanting_review
 from tracegrade_harness.sandbox.choice import available
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox

@@ -9,11 +9,11 @@ from tracegrade.terminal.visible import echo, visible
 from tracegrade_harness.errors import HarnessFailed, NotPassed
 from tracegrade_harness.fail_on import RunRule, raise_broken
 from tracegrade_harness.junit import why_failed
+from tracegrade_harness.parts.verifying.result import shortened
 from tracegrade_harness.tape.entries import redacted
 from tracegrade_harness.trial.out_of_sight import OUT_OF_SIGHT
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.run import Run
-from tracegrade_harness.verify.result import shortened
 from tracegrade_scoring.rendering.words import count
 
 MAX_WHY_CHARS: Final = 300

@@ -17,7 +17,7 @@ import yaml
 from starlette.responses import JSONResponse
 from tests.benchmarks.printing import while_read
 
-from tracegrade_harness.environment.http_server import HttpServer
+from tracegrade_harness.parts.servers.http_server import HttpServer
 
 CASES: Final = 30
 JOBS: Final = 2

@@ -17,7 +17,7 @@ from typing import Final
 
 from tests.benchmarks.printing import while_read
 
-from tracegrade_harness.environment import namespace
+from tracegrade_harness.parts.servers import namespace
 
 ROUNDS: Final = 5
 FILE_BYTES: Final = 1000
@@ -35,10 +35,10 @@ def make(folder: Path, files: int) -> None:
 
 def rounds(folder: Path, *, overlay: bool) -> Iterator[list[float]]:
     """Yield what the steps of each round took, in seconds."""
-    from tracegrade_harness.environment.environment import (  # noqa: PLC0415 - starts threads
+    from tracegrade_harness.parts.environment import (  # noqa: PLC0415 - starts threads
         EnvironmentTemplate,
     )
-    from tracegrade_harness.environment.folders import removed  # noqa: PLC0415
+    from tracegrade_harness.parts.folders.folders import removed  # noqa: PLC0415
     from tracegrade_harness.suite.model import Environment  # noqa: PLC0415
 
     part = {"from": "large", "at": "data", "overlay": overlay}

@@ -19,7 +19,7 @@ TEMPORARY = Path(tempfile.gettempdir())
 MOUNTS = Path("/proc/self/mountinfo")
 BEGIN = """
 import runpy, sys
-from tracegrade_harness.environment import namespace
+from tracegrade_harness.parts.servers import namespace
 namespace.enter()
 sys.argv.pop(0)
 runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
@@ -90,7 +90,8 @@ def ran(command: Sequence[str], *packages: Path) -> subprocess.CompletedProcess[
 def why_not() -> str | None:
     """Return why no overlay can be mounted here; None if one can."""
     told = (
-        "from tracegrade_harness.environment import namespace as n; n.enter(); print(n.why_not())"
+        "from tracegrade_harness.parts.servers import namespace as n; "
+        "n.enter(); print(n.why_not())"
     )
     ended = ran([sys.executable, "-c", told])
     return None if ended.stdout == "None\n" else ended.stdout.strip() or ended.stderr

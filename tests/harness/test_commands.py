@@ -16,7 +16,7 @@ from tests.harness.trial import booking
 from tests.harness.trial.agents import AGENT, WROTE, Tried, hanging, living, made
 from tests.waiting import wait_until
 
-from tracegrade_harness.environment.folders import PREFIX
+from tracegrade_harness.parts.folders.folders import PREFIX
 
 CASES: dict[str, dict[str, Any]] = {
     "careless": {"kill": {"points": ["late"]}, "verify": [WROTE]},

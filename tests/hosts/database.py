@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from tests.harness.environment.shop import opened_shop, shop_template
+from tests.harness.parts.postgres.shop import opened_shop, shop_template
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tracegrade_harness.environment.postgres.programs import why_not
+from tracegrade_harness.parts.postgres.programs import why_not
 
 from .program import Program
 

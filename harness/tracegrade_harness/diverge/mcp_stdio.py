@@ -11,11 +11,11 @@ from typing import Any, Final
 from tracegrade_harness.diverge.answers import answer_on
 from tracegrade_harness.diverge.asking import CLIENT, NO_REPLY
 from tracegrade_harness.diverge.comparison import ServiceAnswer
-from tracegrade_harness.environment.folders import temporary_folder
 from tracegrade_harness.errors import EnvironmentFailed, SandboxFailed
 from tracegrade_harness.mcp.messages import CALL, McpUnreadable, messages_of
 from tracegrade_harness.mcp.servers import MAX_LINE_BYTES, Started, arrived, listening
 from tracegrade_harness.mcp.tape import McpTaping
+from tracegrade_harness.parts.folders.folders import temporary_folder
 from tracegrade_harness.tape.entries import TapeKey, redacted
 from tracegrade_harness.tape.player import TapeRecorder
 

@@ -9,6 +9,7 @@ from typing import Final
 from urllib.parse import quote
 
 from tracegrade_harness.mcp.messages import (
+    CallSent,
     McpUnreadable,
     answers_of,
     calls_of,
@@ -91,3 +92,9 @@ def taped_mcp(channel: str, player: TapePlayer) -> Upstream:
         return ProxiedReply(HTTPStatus.OK, _JSON, (body,))
 
     return ask
+
+
+def _sent(request: ProxiedRequest) -> list[CallSent]:
+    with suppress(McpUnreadable):  # it is refused, see `without_stream`
+        return calls_of(request.body) if request.method == "POST" else []
+    return []

@@ -20,11 +20,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Final, NamedTuple, Protocol, Self
 
-from tracegrade_harness.environment.folders import temporary_folder
 from tracegrade_harness.errors import EnvironmentFailed, SandboxFailed
 from tracegrade_harness.mcp import pipe as mcp_pipe
 from tracegrade_harness.mcp.calls import McpCalls
 from tracegrade_harness.mcp.messages import McpUnreadable
+from tracegrade_harness.parts.folders.folders import temporary_folder
 from tracegrade_harness.telemetry.observed_run import ObservedRun, RunOver
 
 MAX_LINE_BYTES: Final = 64 << 20

@@ -145,9 +145,3 @@ def messages_in(reply: ProxiedReply) -> Iterator[bytes]:
         lines = [line.removeprefix("data:") for line in event.split("\n") if line[:5] == "data:"]
         if lines:
             yield "\n".join(line.removeprefix(" ") for line in lines).encode()
-
-
-def _sent(request: ProxiedRequest) -> list[CallSent]:
-    with suppress(McpUnreadable):  # it is refused, see `without_stream`
-        return calls_of(request.body) if request.method == "POST" else []
-    return []

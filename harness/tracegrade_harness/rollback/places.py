@@ -8,7 +8,7 @@ import posixpath
 from pathlib import Path
 from typing import Final
 
-from tracegrade_harness.environment.names import path_text, plain_text
+from tracegrade_harness.parts.names import path_text, plain_text
 from tracegrade_harness.suite.model import Environment
 
 _KINDS: Final = frozenset({*Environment.model_fields, "record", "process", "port"} - {"locks"})

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from tracegrade.rollback import journal as journals
 from tracegrade.rollback.undo import kind_of, undo_fault
-from tracegrade_harness.environment.names import name_text, path_text
+from tracegrade_harness.parts.names import name_text, path_text
 from tracegrade_harness.rollback import manifest, planned
 from tracegrade_harness.rollback.inside import Outside, read_inside
 from tracegrade_harness.rollback.places import Places, is_object_name

@@ -10,9 +10,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from tracegrade_harness.environment.diff import diff
-from tracegrade_harness.environment.globs import matcher
-from tracegrade_harness.environment.part import State
+from tracegrade_harness.parts.diff import diff
+from tracegrade_harness.parts.globs import matcher
+from tracegrade_harness.parts.state import State
 from tracegrade_harness.rollback.records import Claim, Records
 
 MAX_MANUAL: Final = 20

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from tracegrade.rollback.undo import Ground, UndoFailed, is_database_url, perform
-from tracegrade_harness.environment.part import State
+from tracegrade_harness.parts.state import State
 from tracegrade_harness.rollback.inside import Outside, inside
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import Claim

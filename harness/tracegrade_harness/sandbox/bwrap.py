@@ -17,9 +17,9 @@ import signal
 import subprocess
 from typing import IO, Final
 
-from tracegrade_harness.environment import namespace
-from tracegrade_harness.environment.forwarding import Forwarding
 from tracegrade_harness.errors import SandboxFailed
+from tracegrade_harness.parts.servers import namespace
+from tracegrade_harness.parts.servers.forwarding import Forwarding
 from tracegrade_harness.sandbox import seccomp
 from tracegrade_harness.sandbox.confined import NAMESPACES, NO_NETWORK, confined
 from tracegrade_harness.sandbox.processes import KILL_SECS, Launch, Running, start_supervised

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tracegrade_harness.environment.part import ServiceAddress
+from tracegrade_harness.parts.part import ServiceAddress
 
 
 @dataclass(frozen=True)

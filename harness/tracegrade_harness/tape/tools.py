@@ -18,9 +18,9 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from tracegrade_harness.environment.diff import diff
-from tracegrade_harness.environment.part import State
 from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.parts.diff import diff
+from tracegrade_harness.parts.state import State
 from tracegrade_harness.tape.entries import TapeEntry, TapeKey, key_of, redacted_json
 from tracegrade_harness.tape.player import TapeMiss, TapePlayer, TapeRecorder
 

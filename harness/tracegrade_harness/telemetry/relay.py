@@ -39,8 +39,8 @@ from tracegrade_collector.encoding.otlp_json import write_json
 from tracegrade_collector.errors import MalformedRequest, TooLarge
 from tracegrade_collector.receive import status
 from tracegrade_collector.receive.inflate import CODINGS, inflate
-from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.telemetry.filter import (
     BEYOND,
     Sayings,

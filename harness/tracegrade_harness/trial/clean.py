@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from tracegrade_harness.environment.folders import abandoned, hold, removed
+from tracegrade_harness.parts.folders.folders import abandoned, hold, removed
 from tracegrade_harness.trial.folder import TRIALS
 from tracegrade_harness.trial.run import FROZEN, RUNS
 

@@ -12,9 +12,9 @@ from urllib.parse import quote
 from tracegrade_harness.control.deadline import Deadline
 from tracegrade_harness.control.gate import Gate
 from tracegrade_harness.control.gate_messages import RunStarted
-from tracegrade_harness.environment.environment import OpenedEnvironment
-from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.mcp.servers import McpServers, Served
+from tracegrade_harness.parts.environment import OpenedEnvironment
+from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import McpServer
 from tracegrade_harness.tape.tools import ToolTape

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from tracegrade_harness.environment.folders import explained, removed, temporary_folder
+from tracegrade_harness.parts.folders.folders import explained, removed, temporary_folder
 
 TRIALS: Final = "trials"
 """Folder of a run's folder in which the trials' stand."""

@@ -9,10 +9,10 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from tracegrade_harness.control.deadline import Deadline
-from tracegrade_harness.environment.environment import OpenedEnvironment
-from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.mcp.http import McpRequests, without_stream
+from tracegrade_harness.parts.environment import OpenedEnvironment
+from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.proxy.messages import CallNames
 from tracegrade_harness.proxy.proxy import HttpProxy
 from tracegrade_harness.proxy.rate_limit import PacedUpstream

@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade.rollback.undo import UndoFailed
 from tracegrade_harness.control.deadline import Deadline
-from tracegrade_harness.environment.diff import diff
-from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
-from tracegrade_harness.environment.folders import removed
-from tracegrade_harness.environment.part import State
-from tracegrade_harness.environment.still import Still, wait_until_still
 from tracegrade_harness.errors import SandboxFailed
 from tracegrade_harness.landed.plans import LastSpan, landed_plans
+from tracegrade_harness.parts.diff import diff
+from tracegrade_harness.parts.environment import EnvironmentTemplate, OpenedEnvironment
+from tracegrade_harness.parts.folders.folders import removed
+from tracegrade_harness.parts.settle import Still, wait_until_still
+from tracegrade_harness.parts.state import State
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import BadEntry, Plans, Records, no_plans, read_records
 from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge, recovered, unheeded

@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from tracegrade import names
-from tracegrade_harness.environment.environment import OpenedEnvironment
-from tracegrade_harness.environment.part import ServiceAddress
 from tracegrade_harness.mcp import start as mcp_start
+from tracegrade_harness.parts.environment import OpenedEnvironment
+from tracegrade_harness.parts.part import ServiceAddress
+from tracegrade_harness.parts.verifying.result import VerifierCommand
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 from tracegrade_harness.suite.command import filled, substitutions
 from tracegrade_harness.suite.defaults import Network
@@ -19,7 +20,6 @@ from tracegrade_harness.suite.model import McpServer, Variables
 from tracegrade_harness.suite.reading import USERS, readable
 from tracegrade_harness.telemetry.filter import Sayings
 from tracegrade_harness.trial.setting import Setting, Tried
-from tracegrade_harness.verify.result import VerifierCommand
 
 MIB: Final = 1024**2
 START: Final = Path(mcp_start.__file__).resolve()

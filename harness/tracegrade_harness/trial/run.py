@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from tracegrade.state import VERSION
-from tracegrade_harness.environment.environment import EnvironmentTemplate
-from tracegrade_harness.environment.folders import shared_folder
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.landed.known_traces import KnownTraces
+from tracegrade_harness.parts.environment import EnvironmentTemplate
+from tracegrade_harness.parts.folders.folders import shared_folder
 from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox, available
 from tracegrade_harness.sandbox.plain import Plain
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox

@@ -10,8 +10,8 @@ import threading
 from pathlib import Path
 from typing import Any, Final
 
-from tracegrade_harness.environment.folders import hold
 from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.parts.folders.folders import hold
 from tracegrade_harness.tape.entries import TapeEntry, TapeKey
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.result import TrialResult

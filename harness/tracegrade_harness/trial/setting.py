@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tracegrade_harness.environment.environment import EnvironmentTemplate
+from tracegrade_harness.parts.environment import EnvironmentTemplate
 from tracegrade_harness.proxy.rate_limit import TurnsOfUpstreams
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.load import LoadedSuite

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 
-from tracegrade_harness.environment.diff import StateDifference
+from tracegrade_harness.parts.diff import StateDifference
 from tracegrade_harness.suite.command import filled
 from tracegrade_harness.trial.doors import tool_doors
 from tracegrade_harness.trial.folder import TrialFolder

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from tracegrade.state import VERSION
-from tracegrade_harness.environment.part import State
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.mcp.http import recorded_mcp, taped_mcp
 from tracegrade_harness.mcp.servers import Served, StartServer
 from tracegrade_harness.mcp.tape import McpTaping, played
+from tracegrade_harness.parts.state import State
 from tracegrade_harness.proxy.messages import CallNames
 from tracegrade_harness.proxy.model_answers import ModelAnswer, metered
 from tracegrade_harness.proxy.model_tape import conversing, model_channel

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tracegrade_harness.control.deadline import Deadline
-from tracegrade_harness.environment.environment import OpenedEnvironment
-from tracegrade_harness.environment.part import State
-from tracegrade_harness.environment.still import Still, wait_until_still
+from tracegrade_harness.parts.environment import OpenedEnvironment
+from tracegrade_harness.parts.settle import Still, wait_until_still
+from tracegrade_harness.parts.state import State
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.limits import TrialLimits

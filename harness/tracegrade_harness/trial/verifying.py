@@ -3,14 +3,14 @@
 from functools import partial
 from typing import Any
 
-from tracegrade_harness.environment.environment import OpenedEnvironment
-from tracegrade_harness.environment.still import Still
 from tracegrade_harness.errors import SandboxFailed, VerifierFailed
+from tracegrade_harness.parts.environment import OpenedEnvironment
+from tracegrade_harness.parts.settle import Still
+from tracegrade_harness.parts.verify import outcome, verify
+from tracegrade_harness.parts.verifying.result import Context, VerifierCommand
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.program import verifier_program
 from tracegrade_harness.trial.setting import Setting, Tried
-from tracegrade_harness.verify.result import Context, VerifierCommand
-from tracegrade_harness.verify.verify import outcome, verify
 
 
 def verified(

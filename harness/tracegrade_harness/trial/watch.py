@@ -15,8 +15,8 @@ from tracegrade_harness.control.gate_messages import (
     TokensUsed,
     ToolReturned,
 )
-from tracegrade_harness.environment.diff import diff
-from tracegrade_harness.environment.part import State
+from tracegrade_harness.parts.diff import diff
+from tracegrade_harness.parts.state import State
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.root_span import RootSpan

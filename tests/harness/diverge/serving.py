@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from tests.commands import Ended, tracegrade
 
-from tracegrade_harness.environment.http_server import HttpServer
+from tracegrade_harness.parts.servers.http_server import HttpServer
 
 AGENT = '''
 """An agent that asks, and writes nothing down."""

@@ -11,13 +11,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tracegrade_harness.environment.http_server import HttpServer
 from tracegrade_harness.mcp.http import (
     McpRequests,
     recorded_mcp,
     taped_mcp,
     without_stream,
 )
+from tracegrade_harness.parts.servers.http_server import HttpServer
 from tracegrade_harness.proxy.messages import ProxiedReply, ProxiedRequest
 from tracegrade_harness.proxy.proxy import HttpProxy
 from tracegrade_harness.proxy.upstream import LiveUpstream, Upstream

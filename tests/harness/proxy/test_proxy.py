@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from tracegrade_harness.environment.http_server import HttpServer
+from tracegrade_harness.parts.servers.http_server import HttpServer
 from tracegrade_harness.proxy.messages import CallNames, ProxiedRequest
 from tracegrade_harness.proxy.proxy import HttpProxy
 from tracegrade_harness.proxy.upstream import LiveUpstream

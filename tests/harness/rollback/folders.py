@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tracegrade.rollback.undo import UndoFailed
-from tracegrade_harness.environment.part import State
+from tracegrade_harness.parts.state import State
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import Records, read_records
 from tracegrade_harness.rollback.rubric import Seen

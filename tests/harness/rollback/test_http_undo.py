@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.harness.environment.bank import Client, opened_bank
+from tests.harness.parts.http.bank import Client, opened_bank
 from tests.harness.rollback.folders import run_here
 
-from tracegrade_harness.environment.environment import OpenedEnvironment
+from tracegrade_harness.parts.environment import OpenedEnvironment
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import Claim, Records
 from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.harness.environment.bank import bank_beside
-from tests.harness.environment.cache import CACHE
-from tests.harness.environment.environments import declare, make_sources
-from tests.harness.environment.shop import SHOP
+from tests.harness.parts.environments import declare, make_sources
+from tests.harness.parts.http.bank import bank_beside
+from tests.harness.parts.postgres.shop import SHOP
+from tests.harness.parts.redis.cache import CACHE
 from tests.waiting import wait_until
 
-from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
-from tracegrade_harness.environment.postgres import programs as postgres
-from tracegrade_harness.environment.redis import programs as redis
+from tracegrade_harness.parts.environment import EnvironmentTemplate, OpenedEnvironment
+from tracegrade_harness.parts.postgres import programs as postgres
+from tracegrade_harness.parts.redis import programs as redis
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import read_records
 from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.harness.environment.environments import opened
+from tests.harness.parts.environments import opened
 from tests.harness.rollback.folders import run_here
 
-from tracegrade_harness.environment.environment import OpenedEnvironment
+from tracegrade_harness.parts.environment import OpenedEnvironment
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import read_records
 from tracegrade_harness.rollback.rubric import Seen, judge

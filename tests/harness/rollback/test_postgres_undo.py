@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.harness.environment.shop import (
+from tests.harness.parts.postgres.shop import (
     connect,
     execute,
     needs_postgres,
@@ -17,7 +17,7 @@ from tests.harness.rollback.folders import run_here
 from tests.slow import slow_after
 
 from tracegrade.rollback.undo import UndoFailed, run_on_server
-from tracegrade_harness.environment.environment import EnvironmentTemplate, OpenedEnvironment
+from tracegrade_harness.parts.environment import EnvironmentTemplate, OpenedEnvironment
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import Claim, Records
 from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.harness.rollback.folders import ENVIRONMENT, RECORDS, Trial
 
-from tracegrade_harness.environment.globs import matcher
 from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.parts.globs import matcher
 from tracegrade_harness.rollback import manifest
 from tracegrade_harness.rollback.inside import MAX_BYTES
 from tracegrade_harness.rollback.places import Places

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tracegrade_harness.environment.part import ServiceAddress
+from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.sandbox.program import ProcessLimits, Program
 
 HOLD = """

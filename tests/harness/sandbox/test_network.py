@@ -9,8 +9,8 @@ from pathlib import Path
 from tests.harness.sandbox.programs import DAEMON, HOLD, Alive, program
 from tests.waiting import PATIENCE_SECS, wait_until
 
-from tracegrade_harness.environment.forwarding import MOST_CONNECTIONS
-from tracegrade_harness.environment.part import ServiceAddress
+from tracegrade_harness.parts.part import ServiceAddress
+from tracegrade_harness.parts.servers.forwarding import MOST_CONNECTIONS
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
 
 ASK = """

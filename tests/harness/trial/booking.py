@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 import yaml
-from tests.harness.environment.bank import bank_beside
+from tests.harness.parts.http.bank import bank_beside
 from tests.harness.trial.agents import Tried
 
 AGENT = """

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.harness.environment.bank import bank_beside
+from tests.harness.parts.http.bank import bank_beside
 from tests.harness.trial.agents import Tried
 
 CURL_AGENT = """

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.harness.environment.shop import SHOP
+from tests.harness.parts.postgres.shop import SHOP
 from tests.harness.trial.agents import Tried
 from tests.harness.trial.booking import RECOVER
 

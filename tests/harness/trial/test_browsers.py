@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.harness.environment.pages import BROWSER, SHOP, needs_chromium, write_shop
+from tests.harness.parts.browser.pages import BROWSER, SHOP, needs_chromium, write_shop
 from tests.harness.trial.agents import Tried
 
 pytestmark = [needs_chromium, pytest.mark.slow]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.harness.environment.cache import CACHE, needs_redis
+from tests.harness.parts.redis.cache import CACHE, needs_redis
 from tests.harness.trial.agents import Tried
 from tests.harness.trial.booking import RECOVER
 

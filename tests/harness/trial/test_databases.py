@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from tests.commands import tracegrade
-from tests.harness.environment.shop import needs_postgres
+from tests.harness.parts.postgres.shop import needs_postgres
 from tests.harness.trial.agents import Tried
 from tests.harness.trial.selling import KILLS, made
 
-from tracegrade_harness.environment.postgres import programs
+from tracegrade_harness.parts.postgres import programs
 
 pytestmark = pytest.mark.slow
 

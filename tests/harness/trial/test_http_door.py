@@ -14,7 +14,7 @@ from tests.harness.trial.ordering import CURL, KILLS, made
 from tests.harness.trial.shopping import steps
 from tests.slow import slow_after
 
-from tracegrade_harness.environment.http_server import HttpServer
+from tracegrade_harness.parts.servers.http_server import HttpServer
 
 BOUGHT = {"body": {"id": "h2", "price": 3}, "query": {"by": "me"}}
 

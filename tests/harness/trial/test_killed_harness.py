@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 import yaml
 from tests.commands import tracegrade
-from tests.harness.environment.bank import bank_beside
-from tests.harness.environment.cache import CACHE
 from tests.harness.overlays import why_not as overlay_why_not
+from tests.harness.parts.http.bank import bank_beside
+from tests.harness.parts.redis.cache import CACHE
 from tests.harness.trial.agents import WROTE, Tried, living, made
 from tests.waiting import PATIENCE_SECS, wait_until
 
-from tracegrade_harness.environment.postgres.programs import why_not as postgres_why_not
-from tracegrade_harness.environment.redis.programs import why_not as redis_why_not
+from tracegrade_harness.parts.postgres.programs import why_not as postgres_why_not
+from tracegrade_harness.parts.redis.programs import why_not as redis_why_not
 
 CLERK = """
 import http.client, json, os, sqlite3, subprocess, sys

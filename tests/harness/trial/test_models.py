@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 from tests.commands import tracegrade
 from tests.harness.trial.agents import Tried
 
-from tracegrade_harness.environment.http_server import HttpServer
+from tracegrade_harness.parts.servers.http_server import HttpServer
 
 AGENT = """
 import os

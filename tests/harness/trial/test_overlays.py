@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import yaml
 from tests.commands import tracegrade
-from tests.harness.environment.bank import bank_beside
 from tests.harness.overlays import MOUNTS, as_nobody, ran, refused, why_not
+from tests.harness.parts.http.bank import bank_beside
 from tests.harness.trial.agents import WROTE, Tried, living, made
 from tests.slow import slow_after
 from tests.waiting import wait_until
@@ -277,8 +277,8 @@ def test_a_file_system_that_takes_no_overlay_is_told(tmp_path: Path) -> None:
     within = tmp_path / "within"
     program = (
         "import sys; from pathlib import Path; "
-        "from tracegrade_harness.environment import namespace; namespace.enter(); "
-        "from tracegrade_harness.environment.overlay import Overlay; "
+        "from tracegrade_harness.parts.servers import namespace; namespace.enter(); "
+        "from tracegrade_harness.parts.files.overlay import Overlay; "
         "kept = Overlay(*map(Path, sys.argv[1:3])); "
         "from tracegrade.cli import main; main(sys.argv[3:])"
     )

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from tests.harness.trial.agents import Tried
 
-from tracegrade_harness.environment.http_server import HttpServer
+from tracegrade_harness.parts.servers.http_server import HttpServer
 
 AGENT = """
 import os

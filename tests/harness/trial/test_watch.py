@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from tests.harness.control.agents import soon, start
-from tests.harness.environment.environments import opened
+from tests.harness.parts.environments import opened
 from tests.waiting import wait_until
 
 from tracegrade_harness.control.deadline import Deadline
 from tracegrade_harness.control.gate import Gate
-from tracegrade_harness.environment.part import State
+from tracegrade_harness.parts.state import State
 from tracegrade_harness.trial.watch import AgentWatch
 
 WRITES_AT_ONCE = """

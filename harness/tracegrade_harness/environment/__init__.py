@@ -1,1 +1,0 @@
-"""Environments: what an agent can change, frozen once, restored for each trial, and compared."""

@@ -1,1 +1,0 @@
-"""A browser as a part of environments."""

@@ -1,1 +1,0 @@
-"""Redis as a part of environments."""

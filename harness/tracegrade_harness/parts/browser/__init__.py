@@ -1,0 +1,1 @@
+"""Browsers: a Chromium with a new profile."""

@@ -1,0 +1,158 @@
+"""How Chromium is started: in bubblewrap where that works, with its own sandbox where that does.
+
+In bubblewrap it sees the programs of this machine, fonts and certificates, and no other files;
+what it writes is in memory and has a limit. It has a network of its own, unless the suite opens
+that of the machine to it.
+"""
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.parts.browser.programs import program
+from tracegrade_harness.parts.part import ServiceAddress
+from tracegrade_harness.parts.servers.managed_server import HOST, ServerFolder, ServerUser
+
+INNER_PORT: Final = 9222
+"""Where it listens, in a network of its own."""
+MEMORY_BYTES: Final = 1024**3
+"""Of its home, and of its temporary files, each."""
+
+_HOME: Final = "/home/agent"
+_SYSTEM: Final = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/snap"),
+    *("/etc/alternatives", "/etc/chromium", "/etc/chromium.d", "/etc/fonts", "/etc/ld.so.cache"),
+    *("/etc/localtime", "/etc/nsswitch.conf", "/etc/ssl", "/etc/pki", "/etc/ca-certificates"),
+)
+_RESOLVER: Final = ("/etc/resolv.conf", "/etc/hosts")
+_FLAGS: Final = (
+    *("--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--mute-audio"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--disable-breakpad", "--disable-default-apps", "--disable-extensions"),
+    *("--password-store=basic", "--lang=en-US", "--window-size=1280,720"),
+    # Pages that nobody looks at go on as if somebody did: in headless nobody ever does.
+    *("--disable-background-timer-throttling", "--disable-renderer-backgrounding"),
+    "--disable-backgrounding-occluded-windows",
+)
+_PROBE: Final = ("unshare", "--user", "true")
+
+
+class Confinement(NamedTuple):
+    """What keeps a browser in."""
+
+    bubblewrap: str | None
+    """The program; None: there is none, or it does not work for this user."""
+    own_sandbox: bool
+    """Whether the browser can have its own, which keeps pages from the browser."""
+
+
+def confinement(folder: ServerFolder) -> Confinement:
+    """Return what keeps in a browser that runs as the user of a folder."""
+    return _confinement(folder.user, _Probe(folder))
+
+
+def command(
+    kept: Confinement,
+    folder: Path,
+    port: int,
+    hosts: Mapping[str, ServiceAddress],
+    *,
+    opened: bool,
+) -> list[str]:
+    """Return the command that starts Chromium with a blank page.
+
+    Args:
+        kept: What keeps it in.
+        folder: Its own, where it has the machine's files.
+        port: For CDP; in a network of its own it is `INNER_PORT` instead.
+        hosts: Names of hosts, and where they are on this machine.
+        opened: It reaches whatever this machine reaches.
+    """
+    home = str(folder) if kept.bubblewrap is None else _HOME
+    return [
+        *_before(kept.bubblewrap, home, opened=opened),
+        program(),
+        *_FLAGS,
+        *([] if kept.own_sandbox else ["--no-sandbox"]),
+        f"--remote-debugging-port={INNER_PORT if has_own_network(kept, opened=opened) else port}",
+        f"--user-data-dir={home}/profile",
+        f"--host-resolver-rules={_rules(hosts, opened=opened)}",
+        f"--unsafely-treat-insecure-origin-as-secure={','.join(f'http://{h}' for h in hosts)}",
+        "about:blank",
+    ]
+
+
+def has_own_network(kept: Confinement, *, opened: bool) -> bool:
+    """Return whether it reaches, and is reached, only through the harness."""
+    return kept.bubblewrap is not None and not opened
+
+
+def _before(bubblewrap: str | None, home: str, *, opened: bool) -> list[str]:
+    if bubblewrap is None:
+        return ["env", f"HOME={home}"]
+    shown = (*_SYSTEM, *(_RESOLVER if opened else ()))
+    return [
+        *_namespaces(bubblewrap),
+        *(["--share-net"] if opened else []),
+        *(word for path in shown for word in ("--ro-bind-try", path, path)),
+        *_program_binds(),
+        *("--size", str(MEMORY_BYTES), "--tmpfs", "/tmp"),  # noqa: S108 - its own
+        *("--size", str(MEMORY_BYTES), "--tmpfs", home),
+        *("--setenv", "HOME", home, "--chdir", home),
+        # The first process is told on stdout, which is the server's log.
+        *("--info-fd", "1", "--"),
+    ]
+
+
+def _namespaces(bubblewrap: str) -> list[str]:
+    held = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
+    return [bubblewrap, *held, "--proc", "/proc", "--dev", "/dev"]
+
+
+def _program_binds() -> list[str]:
+    """Return what shows the browser where it stands in none of the system's folders."""
+    found = Path(program()).resolve()
+    if any(Path(each) in found.parents for each in _SYSTEM):
+        return []
+    return ["--ro-bind", str(found.parent), str(found.parent)]
+
+
+def _rules(hosts: Mapping[str, ServiceAddress], *, opened: bool) -> str:
+    """Return where names of hosts lead: services by their names, others nowhere."""
+    mapped = [f"MAP {name} {at.host}:{at.port}" for name, at in hosts.items()]
+    others = [] if opened else ["MAP * ~NOTFOUND", f"EXCLUDE {HOST}", "EXCLUDE localhost"]
+    return ", ".join([*mapped, *others])
+
+
+class _Probe:
+    """Tries commands as the user of a folder; all of one user are alike."""
+
+    def __init__(self, folder: ServerFolder) -> None:
+        self._folder = folder
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Probe)
+
+    def __hash__(self) -> int:
+        return 0
+
+    def works(self, command: Sequence[str]) -> bool:
+        try:
+            self._folder.run(command)
+        except (EnvironmentFailed, OSError):
+            return False
+        return True
+
+
+@cache
+def _confinement(user: ServerUser | None, probe: _Probe) -> Confinement:
+    found = shutil.which("bwrap")
+    if found is not None:
+        inside = [*_namespaces(found), *("--ro-bind", "/", "/", "--")]
+        if probe.works([*inside, "true"]):
+            return Confinement(found, probe.works([*inside, *_PROBE]))
+    return Confinement(None, sys.platform != "linux" or probe.works(_PROBE))

@@ -1,0 +1,246 @@
+"""Pages of a browser over CDP: what they show and store, and how they come to an address."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import Empty, Queue
+from typing import Any, Final, NamedTuple
+
+from tracegrade_harness.parts.browser.cdp import Cdp, CdpFailed, Silent
+from tracegrade_harness.parts.browser.snapshot import Items, origin_of
+
+PAGE_SECS: Final = 5.0
+"""How long a page may take to tell what it shows."""
+AFTER_CRASH_SECS: Final = 1.0
+"""The same, if it has crashed before."""
+LOAD_SECS: Final = 30.0
+QUIET_SECS: Final = 5.0
+"""How long one waits, after a page has loaded, for its scripts to ask for nothing more."""
+KINDS: Final = ("page", "iframe")
+_ELEMENTS: Final = Path(__file__).with_name("elements.js").read_text(encoding="utf-8")
+_WORLD: Final = "tracegrade"
+_BLANK: Final = "/.tracegrade"
+_ALL_REQUESTS: Final = ({"urlPattern": "*"},)
+
+
+class Element(NamedTuple):
+    """An element that a selector finds."""
+
+    text: str
+    """As it is shown, with one space wherever there is more."""
+    value: str | None
+    """Of a form's field; None without one, and of a box that is not checked."""
+    attributes: Mapping[str, str]
+    visible: bool
+    html: str
+    values: Sequence[str | None]
+    """Of the fields in it."""
+
+
+class WrongSelector(CdpFailed):
+    """A selector is none."""
+
+
+class Frame(NamedTuple):
+    """A document of a page."""
+
+    id: str
+    key: str
+    """Of its storage: the origin, a slash, and more if it is another's guest."""
+
+
+class Page:
+    """A target that is attached: a tab, or a frame that has a process of its own."""
+
+    def __init__(
+        self, cdp: Cdp, target: Mapping[str, Any], session: str, events: "Events"
+    ) -> None:
+        self._cdp = cdp
+        self._session = session
+        self._events = events
+        self.id: str = target["targetId"]
+        self.url: str = target["url"]
+        self.is_tab = target["type"] == "page"
+
+    def frames(self) -> list[Frame]:
+        """Return its documents that come from the web."""
+        tree = self._ask("Page.getFrameTree")["frameTree"]
+        ids = [
+            frame["id"] for frame in _frames(tree) if origin_of(frame.get("securityOrigin", ""))
+        ]
+        return [Frame(each, self._storage_key(each)) for each in ids]
+
+    def _storage_key(self, frame: str) -> str:
+        key: str = self._ask("Storage.getStorageKey", frameId=frame)["storageKey"]
+        return key
+
+    def items(self, key: str, *, local: bool) -> Items:
+        """Return what is stored under the key of one of its frames."""
+        storage = {"storageKey": key, "isLocalStorage": local}
+        found = self._ask("DOMStorage.getDOMStorageItems", storageId=storage)["entries"]
+        return dict(found)
+
+    def store(self, key: str, items: Items, *, local: bool) -> None:
+        """Store something."""
+        storage = {"storageKey": key, "isLocalStorage": local}
+        for name, value in items.items():
+            self._ask("DOMStorage.setDOMStorageItem", storageId=storage, key=name, value=value)
+
+    def elements(self, frames: Sequence[Frame], selectors: Sequence[str]) -> list[list[Element]]:
+        """Return what each selector finds in documents.
+
+        Raises:
+            WrongSelector: One is none.
+        """
+        found: list[list[Element]] = [[] for _ in selectors]
+        for frame in frames if selectors else ():
+            told = self._told(frame.id, selectors)
+            for place, selector, elements in zip(found, selectors, told, strict=True):
+                if elements is None:
+                    msg = f"'{selector}' is no CSS selector"
+                    raise WrongSelector(msg)
+                place.extend(Element(**each) for each in elements)
+        return found
+
+    def history(self) -> set[str]:
+        """Return the origins that the tab has been at, as far as its history goes."""
+        entries = self._ask("Page.getNavigationHistory")["entries"] if self.is_tab else []
+        origins = {origin_of(entry["url"]) for entry in entries}
+        return {each for each in origins if each is not None}
+
+    def go(self, url: str) -> None:
+        """Bring it to an address, until it is loaded and its scripts ask for nothing more.
+
+        Raises:
+            CdpFailed: Nobody answers there.
+        """
+        self._ask("Page.enable")
+        self._ask("Page.setLifecycleEventsEnabled", enabled=True)
+        try:
+            reached = self._ask("Page.navigate", wait_secs=LOAD_SECS, url=url)
+            if "errorText" in reached:
+                raise CdpFailed(reached["errorText"])
+            loader = reached.get("loaderId")
+            if loader is not None and not self._comes("load", loader, LOAD_SECS):
+                msg = f"the page does not load in {LOAD_SECS:g} s"
+                raise Silent(msg)
+            if loader is not None:
+                self._comes("networkIdle", loader, QUIET_SECS)
+        finally:
+            with suppress(CdpFailed):
+                self._ask("Page.disable")
+
+    @contextmanager
+    def blank(self) -> Iterator["Page"]:
+        """Answer all that the page asks for with nothing, while the block lasts."""
+        self._ask("Network.enable")
+        self._ask("Network.setBypassServiceWorker", bypass=True)
+        self._ask("Fetch.enable", patterns=_ALL_REQUESTS)
+        try:
+            yield self
+        finally:
+            with suppress(CdpFailed):
+                self._ask("Fetch.disable")
+                self._ask("Network.disable")
+
+    def go_blank(self, origin: str) -> str:
+        """Bring it, in a `blank` block, to an origin; return the key of that one's storage."""
+        self._ask("Page.navigate", wait_secs=LOAD_SECS, url=f"{origin}{_BLANK}")
+        return f"{origin}/"
+
+    def forget_history(self) -> None:
+        """Let it be as if it had been nowhere before."""
+        self._ask("Page.resetNavigationHistory")
+
+    def _told(self, frame: str, selectors: Sequence[str]) -> list[Any]:
+        made = self._ask("Page.createIsolatedWorld", frameId=frame, worldName=_WORLD)
+        told = self._ask(
+            "Runtime.evaluate",
+            contextId=made["executionContextId"],
+            expression=f"({_ELEMENTS})({json.dumps(selectors)})",
+            returnByValue=True,
+            timeout=PAGE_SECS * 1000,
+        )
+        if "exceptionDetails" in told:
+            raise CdpFailed(told["exceptionDetails"].get("text", "its page cannot be read"))
+        found: list[Any] = told["result"]["value"]
+        return found
+
+    def _comes(self, name: str, loader: str, wait_secs: float) -> bool:
+        """Wait for a moment in the life of a document; return whether it came."""
+        ends = time.monotonic() + wait_secs
+        events = self._events.of(self._session)
+        while (left := ends - time.monotonic()) > 0:
+            try:
+                event = events.get(timeout=left)
+            except Empty:
+                return False
+            given = event["params"]
+            of_it = event["method"] == "Page.lifecycleEvent" and given["loaderId"] == loader
+            if of_it and given["name"] == name:
+                return True
+        return False
+
+    def _ask(self, method: str, /, wait_secs: float | None = None, **given: Any) -> dict[str, Any]:
+        patience = AFTER_CRASH_SECS if self.id in self._events.crashed else PAGE_SECS
+        secs = patience if wait_secs is None else wait_secs
+        return self._cdp.ask(method, self._session, wait_secs=secs, **given)
+
+
+class Events:
+    """What a connection is told: where tabs have been, and what happens in pages that wait."""
+
+    def __init__(self) -> None:
+        self.visited: set[str] = set()
+        """Origins."""
+        self.crashed: set[str] = set()
+        """Targets that show nothing, and answer nothing, unless they have been loaded again."""
+        self._queues: dict[str, Queue[dict[str, Any]]] = {}
+        self.answer: Any = None
+        """Sends a method without waiting for its answer, once there is a connection."""
+
+    def of(self, session: str) -> "Queue[dict[str, Any]]":
+        """Return where the events of a session come to."""
+        return self._queues.setdefault(session, Queue())
+
+    def forget(self, session: str) -> None:
+        """Keep events of a session no longer."""
+        self._queues.pop(session, None)
+
+    def take(self, event: dict[str, Any]) -> None:
+        """Take an event."""
+        given, session = event.get("params", {}), event.get("sessionId")
+        if event["method"] in ("Target.targetCreated", "Target.targetInfoChanged"):
+            origin = origin_of(given["targetInfo"]["url"])
+            self.visited |= set() if origin is None else {origin}
+        elif event["method"] == "Target.targetCrashed":
+            self.crashed.add(given["targetId"])
+        elif event["method"] == "Fetch.requestPaused":
+            html = [{"name": "content-type", "value": "text/html"}]
+            answer = {"requestId": given["requestId"], "responseCode": 200, "body": ""}
+            self.answer("Fetch.fulfillRequest", session, **answer, responseHeaders=html)
+        elif session in self._queues:
+            self._queues[session].put(event)
+
+
+@contextmanager
+def attached(cdp: Cdp, target: Mapping[str, Any], events: Events) -> Iterator[Page]:
+    """Attach to a target while the block lasts; whoever else is attached does not notice."""
+    session = cdp.ask("Target.attachToTarget", targetId=target["targetId"], flatten=True)[
+        "sessionId"
+    ]
+    events.of(session)
+    try:
+        yield Page(cdp, target, session, events)
+    finally:
+        events.forget(session)
+        with suppress(CdpFailed):
+            cdp.ask("Target.detachFromTarget", sessionId=session)
+
+
+def _frames(tree: Mapping[str, Any]) -> Iterator[Any]:
+    yield tree["frame"]
+    for child in tree.get("childFrames", ()):
+        yield from _frames(child)

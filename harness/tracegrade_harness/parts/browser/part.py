@@ -1,0 +1,295 @@
+"""A browser as a part of an environment; `state.py` says what its objects are.
+
+Each trial has a browser of its own, with a new profile. Pages find the HTTP services of the
+environment by their names, `http://mail/`, whatever their ports are.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from xxhash import xxh3_128_hexdigest
+
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.parts.browser.cdp import CdpFailed, Gone, Refused
+from tracegrade_harness.parts.browser.pages import Element, Page, WrongSelector
+from tracegrade_harness.parts.browser.programs import program
+from tracegrade_harness.parts.browser.server import BrowserServer
+from tracegrade_harness.parts.browser.snapshot import (
+    BLANK,
+    BrowserSnapshot,
+    Items,
+    ServiceNames,
+    Tab,
+    declared,
+)
+from tracegrade_harness.parts.browser.state import SeenBrowser, look, read
+from tracegrade_harness.parts.globs import Globs
+from tracegrade_harness.parts.names import part_text
+from tracegrade_harness.parts.part import Opened, ServiceAddress
+from tracegrade_harness.parts.state_reading import Readable, Reading
+from tracegrade_harness.suite.hosts import host_name
+from tracegrade_harness.suite.model import Browser
+
+_SEED: Final = "seed.json"
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class BrowserPlace:
+    """How an agent finds a browser, what it finds in turn, and what of it counts."""
+
+    name: str
+    """The part's."""
+    variable: str | None = None
+    """Environment variable that gets the address at which it speaks the DevTools protocol."""
+    services: tuple[str, ...] = ()
+    """Names of the HTTP services that its pages find."""
+    opened: bool = False
+    """It reaches whatever this machine reaches."""
+    watch: tuple[str, ...] = ()
+    """Selectors of CSS."""
+    ignore: tuple[str, ...] = ()
+    """Globs over names of objects, without the part's."""
+
+    @property
+    def title(self) -> str:
+        """What the names of its objects begin with."""
+        return f"browser:{part_text(self.name)}"
+
+
+class BrowserPart:
+    """A browser, of which each trial gets its own."""
+
+    def __init__(self, place: BrowserPlace, source: Browser) -> None:
+        self._place = place
+        self._seed = declared(source)
+
+    def source_digest(self) -> str:
+        """Return a digest of all that the template is made from.
+
+        Raises:
+            EnvironmentFailed: Chromium is missing.
+        """
+        return xxh3_128_hexdigest(f"{program()}\n{self._seed.as_json()}".encode())
+
+    def freeze(self, folder: Path) -> None:
+        """Build the template in a new, empty folder; see `part.py`."""
+        (folder / _SEED).write_text(self._seed.as_json(), encoding="utf-8")
+
+    def use(self, folder: Path) -> None:
+        """Take a template that `freeze` has built in a folder before."""
+        self._seed = BrowserSnapshot.of_json((folder / _SEED).read_text(encoding="utf-8"))
+
+    def frozen(self) -> Reading:
+        """Return nothing: what it shows comes from services, which are not there yet."""
+        return Reading()
+
+    def open(self, root: Path) -> "OpenedBrowser":
+        """Return a browser that has to be started; the folder is not used."""
+        return OpenedBrowser(self._place, self._seed)
+
+    def close(self) -> None:
+        """Do nothing: each trial has a browser of its own."""
+
+
+class OpenedBrowser(Readable):
+    """A browser as one trial has it."""
+
+    def __init__(
+        self, place: BrowserPlace, seed: BrowserSnapshot, *, is_copy: bool = False
+    ) -> None:
+        """Take what it is to be filled with.
+
+        Args:
+            place: What the suite says.
+            seed: What it holds.
+            is_copy: Of a browser that an agent had; its pages need not load.
+        """
+        self._place = place
+        self._seed = seed
+        self._is_copy = is_copy
+        self._ignore = Globs(place.ignore)
+        self._services: dict[str, Opened] = {}
+        self._names = ServiceNames({})
+        self._server: BrowserServer | None = None
+        self._visits = ExitStack()
+        self._visitor: OpenedBrowser | None = None
+
+    def start(self, others: Mapping[str, Opened]) -> None:
+        """Start it, among the other parts of the environment, and bring it to its address.
+
+        Raises:
+            EnvironmentFailed: It cannot be started, or nobody answers at its address.
+        """
+        self._services = {name: others[f"http:{name}"] for name in self._place.services}
+        found = ((host_name(name), part) for name, part in self._services.items())
+        hosts = {host: part.addresses[0] for host, part in found if host is not None}
+        self._names = ServiceNames(hosts)
+        self._server = BrowserServer(hosts, opened=self._place.opened)
+        try:
+            _fill(self._server, self._seed, must_load=not self._is_copy)
+        except CdpFailed as error:
+            self.close()
+            msg = f"{self._place.title} cannot be restored: {error}; see what its suite gives it"
+            raise EnvironmentFailed(msg) from error
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables by which an agent finds the browser."""
+        host, port = self._running().address
+        return {self._place.variable: f"http://{host}:{port}"} if self._place.variable else {}
+
+    @property
+    def addresses(self) -> Sequence[ServiceAddress]:
+        """Where an agent has to reach it."""
+        return [self._running().address]
+
+    def read(self) -> Reading:
+        """Return all objects as they are now.
+
+        A browser that its agent has ended is an object that says so, alone.
+
+        Raises:
+            EnvironmentFailed: It refuses to be read.
+        """
+        try:
+            seen = self._asked(lambda: self._seen(self._place.watch))
+        except _Ended:
+            return Reading({self._place.title: "closed"})
+        return read(seen, self._place.title, self._ignore)
+
+    def held(self) -> list[str]:
+        """Return `browser:PART/page:URL (script)` for each page whose scripts do not end."""
+        try:
+            seen = self._asked(lambda: self._seen(()))
+        except _Ended:
+            return []
+        return sorted(f"{self._place.title}/page:{url} (script)" for url in seen.silent)
+
+    def elements(self, selector: str) -> list[Element]:
+        """Return what its tabs show of a selector.
+
+        Raises:
+            EnvironmentFailed: It has ended, or a page does not answer, or it is no selector.
+        """
+        seen = self._asked(lambda: self._seen((selector,)))
+        if seen.silent:
+            msg = f"{self._place.title}: the scripts of {seen.silent[0]} do not end; see the page"
+            raise EnvironmentFailed(msg)
+        return seen.elements[selector]
+
+    @contextmanager
+    def visit(self, url: str) -> Iterator["OpenedBrowser"]:
+        """Bring a copy of the browser, among copies of its services, to an address.
+
+        Its first visit makes the copies, which later ones use as well.
+
+        Raises:
+            EnvironmentFailed: It has ended, or nobody answers there.
+        """
+        if self._visitor is None:
+            self._visitor = self._copied()
+        visitor, title = self._visitor, self._place.title
+        try:
+            with visitor._running().tab() as page:
+                page.go(url)
+                yield visitor
+        except CdpFailed as error:
+            msg = f"{title} cannot go to {url}: {error}; see that a service answers there"
+            raise EnvironmentFailed(msg) from error
+
+    def clone(self, root: Path) -> "OpenedBrowser":
+        """Return a copy as it is now, which has to be started.
+
+        What scripts have made of a page, and what was typed into it, is not in the copy.
+
+        Raises:
+            EnvironmentFailed: It refuses to be read.
+        """
+        try:
+            seen = self._asked(lambda: self._seen(()))
+        except _Ended:
+            return OpenedBrowser(self._place, self._seed)
+        return OpenedBrowser(self._place, seen.snapshot(), is_copy=True)
+
+    def close(self) -> None:
+        """End it. Idempotent."""
+        self._visits.close()
+        self._visitor = None
+        if self._server is not None:
+            self._server.close()
+
+    def _copied(self) -> "OpenedBrowser":
+        seen = self._asked(lambda: self._seen(()))
+        with ExitStack() as stack:
+            copies: dict[str, Opened] = {}
+            for name, part in self._services.items():
+                copies[f"http:{name}"] = part.clone(Path())
+                stack.callback(copies[f"http:{name}"].close)
+            seed = BrowserSnapshot(seen.snapshot().cookies, seen.local, (Tab(BLANK),))
+            visitor = OpenedBrowser(self._place, seed, is_copy=True)
+            stack.callback(visitor.close)
+            visitor.start(copies)
+            self._visits.push(stack.pop_all())
+        return visitor
+
+    def _seen(self, selectors: Sequence[str]) -> SeenBrowser:
+        return look(self._running(), self._names, selectors, {*self._seed.local})
+
+    def _running(self) -> BrowserServer:
+        assert self._server is not None, "it has to be started"  # noqa: S101 - a use of ours
+        return self._server
+
+    def _asked(self, ask: Callable[[], Answer]) -> Answer:
+        title = self._place.title
+        try:
+            return self._patiently(ask)
+        except Gone as error:
+            msg = f"{title} has ended; let the agent leave it open"
+            raise _Ended(msg) from error
+        except WrongSelector as error:
+            msg = f"{title}: {error}; correct it"
+            raise EnvironmentFailed(msg) from error
+        except CdpFailed as error:
+            msg = f"{title} does not answer: {error}; see that memory is not full"
+            raise EnvironmentFailed(msg) from error
+
+    def _patiently(self, ask: Callable[[], Answer]) -> Answer:
+        try:
+            return ask()
+        except Refused:
+            # A browser that is about to end refuses whatever it is asked.
+            if not self._running().ends_soon():
+                raise
+            return ask()
+
+
+class _Ended(EnvironmentFailed):
+    """Its agent has ended the browser."""
+
+
+def _fill(server: BrowserServer, seed: BrowserSnapshot, *, must_load: bool) -> None:
+    """Put into a new browser what a snapshot has, in the place of its blank page."""
+    if seed.cookies:
+        server.ask("Storage.setCookies", cookies=[*seed.cookies])
+    if seed.local:
+        with server.tab(hidden=True) as page:
+            _store(page, seed.local, local=True)
+    blank, *_ = server.targets()
+    for index, tab in enumerate(seed.tabs):
+        with server.page(server.new_tab() if index else blank) as page:
+            if tab.session:
+                _store(page, tab.session, local=False)
+            with nullcontext() if must_load else suppress(CdpFailed):
+                if tab.url != BLANK:
+                    page.go(tab.url)
+            page.forget_history()
+
+
+def _store(page: Page, storage: Mapping[str, Items], *, local: bool) -> None:
+    with page.blank():
+        for origin, items in storage.items():
+            page.store(page.go_blank(origin), items, local=local)

@@ -1,0 +1,204 @@
+"""A Chromium of one trial, with a new profile, at an address of its own on this machine."""
+
+import json
+import re
+import signal
+import socket
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, Final
+
+from websockets.exceptions import WebSocketException
+
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.parts.browser.cdp import Cdp, CdpFailed, Gone
+from tracegrade_harness.parts.browser.command import (
+    command,
+    confinement,
+    has_own_network,
+)
+from tracegrade_harness.parts.browser.network import InnerNetwork
+from tracegrade_harness.parts.browser.pages import KINDS, Events, Page, attached
+from tracegrade_harness.parts.browser.snapshot import BLANK
+from tracegrade_harness.parts.part import ServiceAddress
+from tracegrade_harness.parts.servers.managed_server import (
+    HOST,
+    LOG,
+    START_SECS,
+    KeptServer,
+    ServerFolder,
+    free_port,
+)
+
+ACCOUNTS: Final = ("nobody",)
+_TRIES: Final = 3
+_ENDING_SECS: Final = 5.0
+_FIRST_PROCESS: Final = re.compile(r'"child-pid": (\d+)')
+
+
+def kept_in(*, opened: bool) -> str:
+    """Return in words what keeps browsers in on this machine.
+
+    Args:
+        opened: Suites let them reach whatever this machine reaches.
+
+    Raises:
+        EnvironmentFailed: Nobody is there who could run one.
+    """
+    folder = ServerFolder(*ACCOUNTS)
+    try:
+        kept = confinement(folder)
+    finally:
+        folder.remove()
+    files = "in bubblewrap" if kept.bubblewrap else "without bubblewrap, sees its user's files"
+    is_alone = has_own_network(kept, opened=opened)
+    reached = "its services alone" if is_alone else "what this machine reaches"
+    own = "" if kept.own_sandbox else ", pages not apart from the browser (--no-sandbox)"
+    return f"{files}, reaches {reached}{own}"
+
+
+class BrowserServer:
+    """A browser that runs until it is closed, or the harness has ended."""
+
+    def __init__(self, hosts: Mapping[str, ServiceAddress], *, opened: bool) -> None:
+        """Start one with a blank page.
+
+        Args:
+            hosts: Names by which pages find services of this machine.
+            opened: It reaches whatever this machine reaches.
+
+        Raises:
+            EnvironmentFailed: It cannot be started.
+        """
+        self._hosts = hosts
+        self._kept: KeptServer | None = None
+        self._way: InnerNetwork | None = None
+        self._cdp: Cdp | None = None
+        self.events = Events()
+        for tries_left in reversed(range(_TRIES)):  # somebody else may take the port meanwhile
+            words = self._start(opened=opened)
+            if words is None:
+                return
+            self.close()
+            if not tries_left:
+                msg = f"Chromium cannot be started: {words}; see that memory is not full"
+                raise EnvironmentFailed(msg)
+
+    def ask(self, method: str, **given: Any) -> dict[str, Any]:
+        """Return what the browser itself answers; see `Cdp.ask`."""
+        return self._connected().ask(method, **given)
+
+    def ends_soon(self) -> bool:
+        """Wait a moment; return whether it has ended, or dropped the connection, by then."""
+        return self._cdp is None or self._cdp.ends_within(_ENDING_SECS)
+
+    def targets(self) -> list[dict[str, Any]]:
+        """Return the tabs, and the frames that have processes of their own.
+
+        Those of contexts that an agent has made beside the profile are not among them.
+        """
+        others = self.contexts()
+        found: list[dict[str, Any]] = self.ask("Target.getTargets")["targetInfos"]
+        return [
+            each
+            for each in found
+            if each["type"] in KINDS and each.get("browserContextId") not in others
+        ]
+
+    def contexts(self) -> list[str]:
+        """Return the contexts that an agent has made beside the profile."""
+        found: list[str] = self.ask("Target.getBrowserContexts")["browserContextIds"]
+        return found
+
+    @contextmanager
+    def page(self, target: Mapping[str, Any]) -> Iterator[Page]:
+        """Attach to a page while the block lasts."""
+        with attached(self._connected(), target, self.events) as page:
+            yield page
+
+    def new_tab(self, *, hidden: bool = False) -> dict[str, Any]:
+        """Open a tab with a blank page; one that is hidden is for the harness itself."""
+        made = self.ask("Target.createTarget", url=BLANK, hidden=hidden)
+        return {**made, "url": BLANK, "type": "page"}
+
+    @contextmanager
+    def tab(self, *, hidden: bool = False) -> Iterator[Page]:
+        """Open such a tab while the block lasts."""
+        made = self.new_tab(hidden=hidden)
+        try:
+            with self.page(made) as page:
+                yield page
+        finally:
+            with suppress(CdpFailed):
+                self.ask("Target.closeTarget", targetId=made["targetId"])
+
+    def close(self) -> None:
+        """End it. Idempotent."""
+        cdp, self._cdp = self._cdp, None
+        if cdp is not None:
+            cdp.close()
+        if self._kept is not None:
+            self._kept.close()
+        way, self._way = self._way, None
+        if way is not None:
+            way.close()
+
+    def _start(self, *, opened: bool) -> str | None:
+        """Start it, and return why it does not answer; None if it does."""
+        folder = ServerFolder(*ACCOUNTS)
+        kept = confinement(folder)
+        with ExitStack() as stack:
+            listener = None
+            if has_own_network(kept, opened=opened):
+                listener = stack.enter_context(socket.create_server((HOST, 0)))
+            port = free_port() if listener is None else listener.getsockname()[1]
+            self.address = ServiceAddress(HOST, port)
+            words = command(kept, folder.path, port, self._hosts, opened=opened)
+            self._kept = KeptServer(folder, words, signal.SIGTERM)
+            if listener is not None and (process := self._first_process(self._kept)):
+                services = [*self._hosts.values()]
+                self._way = InnerNetwork(process, folder.user, listener, services)
+            return None if self._answers(self._kept) else self._kept.last_words()
+
+    @staticmethod
+    def _first_process(kept: KeptServer) -> int | None:
+        """Return the process that bubblewrap has started, as soon as it tells."""
+        ends = time.monotonic() + START_SECS
+        while time.monotonic() < ends and not kept.has_ended():
+            told = (kept.folder / LOG).read_text(errors="replace")
+            if found := _FIRST_PROCESS.search(told):
+                return int(found[1])
+            time.sleep(0.01)
+        return None
+
+    def _answers(self, kept: KeptServer) -> bool:
+        """Connect as soon as it answers; return whether it did in time."""
+        ends = time.monotonic() + START_SECS
+        while time.monotonic() < ends and not kept.has_ended():
+            with suppress(OSError, ValueError, WebSocketException):
+                self._connect()
+                return True
+            time.sleep(0.02)
+        return False
+
+    def _connected(self) -> Cdp:
+        """Return a connection: an agent may have made the browser drop the last one."""
+        if self._cdp is not None and not self._cdp.has_ended:
+            return self._cdp
+        try:
+            return self._connect()
+        except (OSError, ValueError, WebSocketException, CdpFailed) as error:
+            msg = "the browser has ended"
+            raise Gone(msg) from error
+
+    def _connect(self) -> Cdp:
+        url = f"http://{self.address.host}:{self.address.port}/json/version"
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(url, timeout=START_SECS) as answer:
+            told = json.load(answer)
+        found = self._cdp = Cdp(told["webSocketDebuggerUrl"], self.events.take)
+        self.events.answer = found.tell
+        found.ask("Target.setDiscoverTargets", discover=True)
+        return found

@@ -1,0 +1,111 @@
+"""What a browser holds that can be put into another: cookies, storage, and where its tabs are."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
+
+from tracegrade_harness.parts.part import ServiceAddress
+from tracegrade_harness.suite.model import Browser, BrowserCookie
+
+Items: TypeAlias = Mapping[str, str]
+"""Keys and values of a storage."""
+BLANK: Final = "about:blank"
+_KEPT: Final = (
+    *("name", "value", "path", "secure", "httpOnly", "sameSite"),
+    *("priority", "sourceScheme", "partitionKey"),
+)
+
+
+class Tab(NamedTuple):
+    """A page that somebody could look at."""
+
+    url: str
+    session: Mapping[str, Items] = {}
+    """Its own storage, by origin."""
+
+
+@dataclass(frozen=True)
+class BrowserSnapshot:
+    """All of it. Origins and addresses have services by their names, not by their ports."""
+
+    cookies: tuple[Mapping[str, Any], ...] = ()
+    """As `Storage.setCookies` takes them."""
+    local: Mapping[str, Items] = field(default_factory=dict)
+    """By origin."""
+    tabs: tuple[Tab, ...] = (Tab(BLANK),)
+
+    def as_json(self) -> str:
+        """Return it as a text, which `of_json` reads."""
+        return json.dumps([self.cookies, self.local, [[*tab] for tab in self.tabs]])
+
+    @classmethod
+    def of_json(cls, text: str) -> "BrowserSnapshot":
+        """Return what a text of `as_json` says."""
+        cookies, local, tabs = json.loads(text)
+        return cls(tuple(cookies), local, tuple(Tab(*tab) for tab in tabs))
+
+
+def declared(browser: Browser) -> BrowserSnapshot:
+    """Return what a suite says."""
+    session = {origin: each.session for origin, each in browser.storage.items() if each.session}
+    return BrowserSnapshot(
+        tuple(_cookie(each, browser.url) for each in browser.cookies),
+        {origin: each.local for origin, each in browser.storage.items() if each.local},
+        (Tab(browser.url, session),),
+    )
+
+
+def settable(cookie: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a cookie as it is set, of one as the browser tells it."""
+    kept = {key: cookie[key] for key in _KEPT if key in cookie}
+    if not cookie["session"]:
+        kept["expires"] = cookie["expires"]
+    domain = cookie["domain"]
+    if domain.startswith("."):  # else it is of this host alone, which only a URL can say
+        kept["domain"] = domain
+    scheme = "https" if cookie["secure"] else "http"
+    return {**kept, "url": f"{scheme}://{domain.removeprefix('.')}{cookie['path']}"}
+
+
+class ServiceNames:
+    """Where services are, by the names that they have in the browser."""
+
+    def __init__(self, services: Mapping[str, ServiceAddress]) -> None:
+        self._names = {
+            f"http://{host}:{at.port}": f"http://{name}"
+            for name, at in services.items()
+            for host in (at.host, "localhost")
+        }
+
+    def named(self, url: str) -> str:
+        """Return an address, or an origin, with the service's name if it has its port."""
+        origin = origin_of(url)
+        found = None if origin is None else self._names.get(origin)
+        return url if found is None or origin is None else found + url[len(origin) :]
+
+
+def origin_of(url: str) -> str | None:
+    """Return the origin of an address of the web; None of any other."""
+    try:
+        split = urlsplit(url)
+    except ValueError:
+        return None
+    if split.scheme not in ("http", "https") or not split.netloc:
+        return None
+    return f"{split.scheme}://{split.netloc.rpartition('@')[2]}"
+
+
+def _cookie(cookie: BrowserCookie, url: str) -> dict[str, Any]:
+    given = {
+        "name": cookie.name,
+        "value": cookie.value,
+        "url": cookie.url or url,
+        "path": cookie.path,
+        "secure": cookie.secure,
+        "httpOnly": cookie.http_only,
+    }
+    if cookie.same_site is not None:
+        given["sameSite"] = cookie.same_site
+    return given

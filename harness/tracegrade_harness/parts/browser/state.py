@@ -1,0 +1,216 @@
+"""All that a browser holds, as objects, and as what can be put into another browser.
+
+`browser:PART` is the browser, `…/cookie:HOST/PATH/NAME` a cookie, `…/local:ORIGIN/KEY` something
+in an origin's storage, `…/session:ORIGIN/KEY` in that of its tabs, `…/dom:SELECTOR` what the tabs
+show of a selector that the suite watches. Where the tabs are is told by `…/page:URL`, but hidden:
+to look at another page changes nothing.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from xxhash import xxh3_128_hexdigest
+
+from tracegrade_harness.parts.browser.cdp import CdpFailed, Gone, Silent
+from tracegrade_harness.parts.browser.pages import Element, Page, WrongSelector
+from tracegrade_harness.parts.browser.server import BrowserServer
+from tracegrade_harness.parts.browser.snapshot import (
+    BLANK,
+    BrowserSnapshot,
+    Items,
+    ServiceNames,
+    Tab,
+    origin_of,
+    settable,
+)
+from tracegrade_harness.parts.globs import Globs
+from tracegrade_harness.parts.names import part_text, path_text
+from tracegrade_harness.parts.state_reading import Reading
+
+WHERE_TABS_ARE: Final = "page:*"
+"""The rule by which the addresses of tabs are hidden."""
+MOST_ORIGINS: Final = 100
+"""Of which no tab is open, and which are looked into all the same."""
+_TRIES: Final = 3
+
+
+@dataclass
+class SeenBrowser:
+    """A browser at one moment; origins and addresses have services by their names."""
+
+    cookies: list[dict[str, Any]] = field(default_factory=list)
+    """As the browser tells them."""
+    local: dict[str, Items] = field(default_factory=dict)
+    """By origin."""
+    tabs: list[Tab] = field(default_factory=list)
+    elements: dict[str, list[Element]] = field(default_factory=dict)
+    """By selector, of all tabs."""
+    silent: list[str] = field(default_factory=list)
+    """Addresses of pages that did not answer."""
+    contexts: int = 0
+    """How many an agent has made beside the profile, in which nobody looks."""
+    unknown: int = 0
+    """Of how many origins nobody has looked what is stored."""
+
+    def snapshot(self) -> BrowserSnapshot:
+        """Return what of it can be put into another browser."""
+        shown = (tab for tab in self.tabs if origin_of(tab.url) is not None)
+        tabs = tuple(shown) or (Tab(BLANK),)
+        return BrowserSnapshot(tuple(map(settable, self.cookies)), self.local, tabs)
+
+
+def look(
+    server: BrowserServer, names: ServiceNames, selectors: Sequence[str], known: set[str]
+) -> SeenBrowser:
+    """Look at a browser.
+
+    Args:
+        server: The browser.
+        names: Where its services are.
+        selectors: What to look for in pages.
+        known: Origins that it had something stored of in the beginning.
+
+    Raises:
+        Gone: It has ended.
+        WrongSelector: A selector is none.
+        CdpFailed: It refuses.
+    """
+    for tries_left in reversed(range(_TRIES)):
+        seen, is_whole = _look_once(server, names, selectors, known)
+        if is_whole or not tries_left:
+            break
+    return seen
+
+
+def _look_once(
+    server: BrowserServer, names: ServiceNames, selectors: Sequence[str], known: set[str]
+) -> tuple[SeenBrowser, bool]:
+    """Look, and return whether all tabs stayed where they were meanwhile."""
+    seen = SeenBrowser(elements={each: [] for each in selectors})
+    seen.contexts = len(server.contexts())
+    seen.cookies = server.ask("Storage.getCookies")["cookies"]
+    origins, present, is_whole = {*server.events.visited, *known}, set[str](), True
+    for target in server.targets():
+        url = names.named(target["url"])
+        try:
+            with server.page(target) as page:
+                _look_at(page, url, names, seen, present)
+                origins |= page.history()
+        except (Gone, WrongSelector):
+            raise
+        except Silent:
+            if target["targetId"] in server.events.crashed:
+                seen.tabs.append(Tab(url))
+            else:
+                seen.silent.append(url)
+            present |= {origin_of(target["url"]) or ""}
+        except CdpFailed:
+            is_whole = False
+    _look_behind(server, sorted(origins - present), names, seen)
+    return seen, is_whole
+
+
+def read(seen: SeenBrowser, title: str, ignore: Globs) -> Reading:
+    """Return the objects of what was seen.
+
+    Args:
+        seen: The browser.
+        title: What the names of objects begin with, such as `browser:shop`.
+        ignore: Globs over names without the title.
+    """
+    found: dict[str, list[Any]] = defaultdict(list)
+    for name, value in _objects(seen):
+        found[name].append(value)
+    reading = Reading({title: "browser"})
+    for name, values in found.items():
+        reading.add(f"{title}/{name}", _digest(values), ignore.rule(name))
+    for tab in seen.tabs:
+        reading.add(f"{title}/page:{path_text(tab.url)}", "page", WHERE_TABS_ARE)
+    notes = {
+        "contexts beside the profile": seen.contexts,
+        "origins without a tab": seen.unknown,
+    }
+    if told := [f"{number} {what}" for what, number in notes.items() if number]:
+        reading.notes[title] = f"not looked into: {', '.join(told)}"
+    return reading
+
+
+def _objects(seen: SeenBrowser) -> Iterator[tuple[str, Any]]:
+    """Yield names, without the part's, and values; the values of one name are one object."""
+    for cookie in seen.cookies:
+        yield _cookie_name(cookie), _of_cookie(cookie)
+    yield from _stored("local", seen.local)
+    for tab in seen.tabs:
+        yield from _stored("session", tab.session)
+    for selector, elements in seen.elements.items():
+        for element in elements:
+            yield f"dom:{path_text(selector)}", element._asdict()
+    for url in seen.silent:
+        yield f"page:{path_text(url)}", "unreadable: its scripts do not end"
+
+
+def _stored(kind: str, storage: Mapping[str, Items]) -> Iterator[tuple[str, str]]:
+    for origin, items in storage.items():
+        for key, value in items.items():
+            yield f"{kind}:{path_text(origin)}/{part_text(key)}", value
+
+
+def _look_at(
+    page: Page, url: str, names: ServiceNames, seen: SeenBrowser, present: set[str]
+) -> None:
+    """Look at a tab, or at a frame that has a process of its own."""
+    session: dict[str, Items] = {}
+    frames = page.frames()
+    for key in sorted({frame.key for frame in frames}):
+        origin = names.named(key).removesuffix("/")
+        _add(seen.local, origin, page.items(key, local=True))
+        _add(session, origin, page.items(key, local=False))
+        present.add(key.removesuffix("/"))
+    is_source = page.url.startswith("view-source:")  # a page of the browser's own
+    found = page.elements([] if is_source else frames, [*seen.elements])
+    for selector, elements in zip(seen.elements, found, strict=True):
+        seen.elements[selector] += elements
+    if page.is_tab:
+        seen.tabs.append(Tab(url, session))
+
+
+def _look_behind(
+    server: BrowserServer, origins: Sequence[str], names: ServiceNames, seen: SeenBrowser
+) -> None:
+    """Look into the storage of origins of which no page is open."""
+    if not origins:
+        return
+    seen.unknown = len(origins[MOST_ORIGINS:])
+    with server.tab(hidden=True) as page, page.blank():
+        for origin in origins[:MOST_ORIGINS]:
+            try:
+                items = page.items(page.go_blank(origin), local=True)
+            except Gone:
+                raise
+            except CdpFailed:  # no page can be there, and so nothing is stored
+                continue
+            _add(seen.local, names.named(origin), items)
+
+
+def _add(storage: dict[str, Items], origin: str, items: Items) -> None:
+    if items:
+        storage[origin] = {**storage.get(origin, {}), **items}
+
+
+def _cookie_name(cookie: Mapping[str, Any]) -> str:
+    path = cookie["path"].rstrip("/")
+    return f"cookie:{path_text(cookie['domain'] + path)}/{part_text(cookie['name'])}"
+
+
+def _of_cookie(cookie: Mapping[str, Any]) -> list[Any]:
+    keys = ("value", "secure", "httpOnly", "sameSite", "session", "partitionKey")
+    return [cookie.get(key) for key in keys]
+
+
+def _digest(values: list[Any]) -> str:
+    """Return a digest of values, in whichever order they came."""
+    texts = sorted(json.dumps(each, sort_keys=True) for each in values)
+    return xxh3_128_hexdigest("\n".join(texts).encode())

@@ -1,0 +1,238 @@
+"""A whole environment: frozen once, and opened for each trial with its restoring proved.
+
+with closing(EnvironmentTemplate(suite.environments["uploads"], suite_folder)) as template:
+    template.freeze(cache)
+    with closing(template.open(trial_folder)) as environment:
+        ...  # run the agent in trial_folder
+        environment.difference()
+"""
+
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar
+
+from xxhash import xxh3_128_hexdigest
+
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.parts.declared import declared_parts
+from tracegrade_harness.parts.diff import StateDifference, diff, held_by_rule
+from tracegrade_harness.parts.file_locks import locks_are_visible
+from tracegrade_harness.parts.folders.folders import explained, removed, temporary_folder
+from tracegrade_harness.parts.globs import Globs
+from tracegrade_harness.parts.part import (
+    Opened,
+    Part,
+    ServiceAddress,
+    UsesServices,
+)
+from tracegrade_harness.parts.state import State
+from tracegrade_harness.parts.state_reading import Readable, Reading, fingerprint, hidden_changes
+from tracegrade_harness.suite.model import Environment
+from tracegrade_scoring.rendering.words import count
+
+Source = TypeVar("Source")
+
+
+class EnvironmentTemplate:
+    """An environment as a suite declares it, from which trials get theirs."""
+
+    def __init__(self, declared: Environment, suite_folder: Path) -> None:
+        """Take what the suite says.
+
+        Raises:
+            SuiteUnusable: The places of parts lead out of the trial's folder, or overlap.
+        """
+        self._parts = [*declared_parts(declared, suite_folder)]
+        self._locks = Globs(declared.locks)
+        self._before = Reading()
+
+    @property
+    def before(self) -> State:
+        """All objects as trials find them; empty before `freeze`."""
+        return self._before.state
+
+    def fingerprint(self) -> str:
+        """Return a digest of the state that trials find."""
+        return fingerprint(self.before)
+
+    def freeze(self, folder: Path) -> None:
+        """Build the templates in a folder, or take those that an unchanged source has there.
+
+        Raises:
+            EnvironmentFailed: A source is missing or cannot be read, or a template was changed.
+        """
+        with explained(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        self._before = Reading()
+        for each in self._parts:
+            self._before.update(_frozen(each.part, each.key, folder))
+        self._before.update(self._in_use())
+
+    def _in_use(self) -> Reading:
+        """Return the parts that use others, which show nothing without them, as trials do."""
+        users = {each.title: each.uses for each in self._parts if each.uses is not None}
+        needed = {*users, *chain.from_iterable(users.values())}
+        parts = {each.title: each.part for each in self._parts if each.title in needed}
+        reading = Reading()
+        with temporary_folder() as root, ExitStack() as stack:
+            opened = _all_opened(parts, lambda part: part.open(root))
+            for part in opened.values():
+                stack.callback(part.close)
+            for title in users:
+                reading.update(opened[title].read())
+        return reading
+
+    def open(self, root: Path) -> "OpenedEnvironment":
+        """Return a fresh copy in a trial's folder, which is made where it is missing.
+
+        Raises:
+            EnvironmentFailed: It could not be restored, or is not what was frozen.
+        """
+        with explained(root):
+            root.mkdir(parents=True, exist_ok=True)
+        parts = {each.title: each.part for each in self._parts}
+        opened = _all_opened(parts, lambda part: part.open(root))
+        environment = OpenedEnvironment(opened, self._locks, self._before)
+        with ExitStack() as stack:
+            stack.callback(environment.close)
+            if changed := environment.difference().names:
+                number = count(len(changed), "object")
+                message = (
+                    f"restored environment differs from the frozen one in {number}, "
+                    f"first '{changed[0]}'; see that nothing else writes to '{root}'"
+                )
+                raise EnvironmentFailed(message)
+            stack.pop_all()
+        return environment
+
+    def close(self) -> None:
+        """End what serves the parts of all trials. Idempotent."""
+        for each in self._parts:
+            each.part.close()
+
+
+class OpenedEnvironment(Readable):
+    """An environment as one trial has it."""
+
+    def __init__(self, parts: Mapping[str, Opened], locks: Globs, before: Reading) -> None:
+        self.parts = parts
+        """By kind and name, such as `files:data`."""
+        self._locks = locks
+        self._before = before
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables by which an agent finds the parts."""
+        parts = self.parts.values()
+        return {name: value for part in parts for name, value in part.variables.items()}
+
+    @property
+    def addresses(self) -> list[ServiceAddress]:
+        """Where an agent has to reach the parts over the network."""
+        return [address for part in self.parts.values() for address in part.addresses]
+
+    def read(self) -> Reading:
+        """Return all parts as they are now.
+
+        Raises:
+            EnvironmentFailed: One cannot be read.
+        """
+        reading = Reading()
+        for part in self.parts.values():
+            reading.update(part.read())
+        if not locks_are_visible():
+            reading.notes["locks"] = "not_visible"
+        return reading
+
+    def fingerprint(self) -> str:
+        """Return a digest of the state as it is now."""
+        return fingerprint(self.state())
+
+    def notes(self) -> Mapping[str, str]:
+        """Return what to know beside the state, by object: `hot_journal`, `left_wal`.
+
+        `locks: not_visible` says that this system does not tell which files are locked.
+        """
+        return self.read().notes
+
+    def difference(self, now: State | None = None) -> StateDifference:
+        """Return what differs from what the trial found.
+
+        Args:
+            now: A state that was read before; without one it is read.
+        """
+        return diff(self._before.state, self.state() if now is None else now)
+
+    def ignored_changes(self) -> dict[str, int]:
+        """Return how many changes since the trial began each ignore rule hides, if any."""
+        return hidden_changes(self._before, self.read())
+
+    def held(self, now: State | None = None) -> list[str]:
+        """Return what processes lock, and new or changed objects that the suite calls locks.
+
+        Args:
+            now: A state that was read before; without one it is read.
+        """
+        by_processes = {name for part in self.parts.values() for name in part.held()}
+        by_rules = held_by_rule(self.difference(now), self._locks)
+        return sorted(by_processes.union(by_rules))
+
+    def clone(self, root: Path) -> "OpenedEnvironment":
+        """Return a copy as it is now in another folder, which is made where it is missing."""
+        with explained(root):
+            root.mkdir(parents=True, exist_ok=True)
+        copies = _all_opened(self.parts, lambda part: part.clone(root))
+        return OpenedEnvironment(copies, self._locks, self._before)
+
+    def close(self) -> None:
+        """End what serves the parts; their files stay where they are. Idempotent."""
+        for part in self.parts.values():
+            part.close()
+
+
+def _all_opened(
+    parts: Mapping[str, Source], opening: Callable[[Source], Opened]
+) -> dict[str, Opened]:
+    """Return all parts opened; if one cannot be, those before it are closed again."""
+    opened: dict[str, Opened] = {}
+    with ExitStack() as stack:
+        for title, part in parts.items():
+            opened[title] = opening(part)
+            stack.callback(opened[title].close)
+        for each in opened.values():
+            if isinstance(each, UsesServices):
+                each.start(opened)
+        stack.pop_all()
+    return opened
+
+
+def _frozen(part: Part, key: str, folder: Path) -> Reading:
+    """Freeze a part, unless that was done before from the same source; return its objects."""
+    home = folder / xxh3_128_hexdigest(f"{key} {part.source_digest()}".encode())
+    if not home.exists():
+        _build(part, home)
+    part.use(home)
+    reading = part.frozen()
+    with explained(home):
+        built = (home / "fingerprint").read_text()
+    if fingerprint(reading.state) != built:
+        message = f"template '{home}' was changed; remove it"
+        raise EnvironmentFailed(message)
+    return reading
+
+
+def _build(part: Part, home: Path) -> None:
+    """Build a template beside its place first: a harness that dies leaves no half of one."""
+    with explained(home):
+        building = Path(tempfile.mkdtemp(prefix="building-", dir=home.parent))
+    try:
+        part.freeze(building)
+        with explained(home):
+            (building / "fingerprint").write_text(fingerprint(part.frozen().state))
+            if not home.exists():  # else another harness was quicker
+                building.rename(home)
+    finally:
+        removed(building)

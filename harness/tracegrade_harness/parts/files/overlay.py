@@ -1,0 +1,111 @@
+"""An overlay of the kernel's: a folder that seems a copy of another, and costs what changes in it.
+
+Its layers stand in the very folder over which it is mounted, so that they are out of sight, and
+are removed with it. What it stands over is only read.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.parts.folders.copying import copy_attributes
+from tracegrade_harness.parts.folders.folders import make_own, removed
+from tracegrade_harness.parts.servers import namespace
+
+_SAME_EVERYWHERE: Final = "redirect_dir=nofollow,metacopy=off,index=off"
+"""What systems have different defaults for, as all have it in user namespaces."""
+_UPPER, _WORK = "upper", "work"
+_WAY_OUT: Final = "write 'overlay: false' for a copy"
+
+
+class Overlay:
+    """A mounted overlay."""
+
+    def __init__(self, lower: Path, at: Path) -> None:
+        """Mount one.
+
+        Args:
+            lower: The folder that it seems a copy of, which nobody changes meanwhile.
+            at: An empty folder, which is made where it is missing.
+
+        Raises:
+            EnvironmentFailed: This process is in no mount namespace of its own, or others own
+                what the overlay is to be over.
+            OSError: The kernel refuses.
+        """
+        if reason := namespace.why_not():
+            msg = f"no overlay for '{at}': {reason}; {_WAY_OUT}"
+            raise EnvironmentFailed(msg)
+        at.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as opened:
+            below = opened.enter_context(_folder(lower))
+            _refuse_foreign(lower, os.fstat(below))
+            point = opened.enter_context(_folder(at))
+            for name in (_UPPER, _WORK):
+                make_own(Path(_path(point), name))
+            upper, work = (
+                opened.enter_context(_folder(Path(_path(point), name))) for name in (_UPPER, _WORK)
+            )
+            copy_attributes(below, upper)
+            namespace.mount("overlay", _path(point), _options(below, upper, work))
+        self._top: int | None = os.open(at, os.O_PATH | os.O_DIRECTORY)
+
+    def close(self) -> None:
+        """Unmount it, wherever it has been moved to meanwhile. Idempotent."""
+        if self._top is not None:
+            top, self._top = self._top, None
+            try:
+                namespace.unmount(_path(top))
+            finally:
+                os.close(top)
+
+
+def why_not(folder: Path) -> str | None:
+    """Return why no overlay can be mounted in a folder that is there; None if one can."""
+    reason = namespace.why_not()
+    if reason is None:
+        tried = Path(tempfile.mkdtemp(prefix="overlay-", dir=folder))
+        try:
+            make_own(tried / "lower")
+            Overlay(tried / "lower", tried / "at").close()
+        except OSError as error:
+            reason = f"no overlay in '{folder}': {error.strerror}"
+        finally:
+            removed(tried)
+    return reason and f"{reason}; {_WAY_OUT}"
+
+
+def _refuse_foreign(lower: Path, info: os.stat_result) -> None:
+    """Refuse what the kernel does not copy up, since its owner is nobody in the user namespace.
+
+    Raises:
+        EnvironmentFailed: It is such.
+    """
+    ours = os.geteuid(), os.getegid()
+    if os.geteuid() != 0 and (info.st_uid, info.st_gid) != ours:
+        msg = f"no overlay over '{lower}', which is of another user or group; {_WAY_OUT}, or run "
+        raise EnvironmentFailed(msg + "`tracegrade harness clean`, which removes it")
+
+
+def _options(lower: int, upper: int, work: int) -> str:
+    """Return the mount's options, short whatever the folders' names are."""
+    layers = f"lowerdir={_path(lower)},upperdir={_path(upper)},workdir={_path(work)}"
+    own = ",userxattr" if namespace.user_attributes_only() else ""
+    return f"{layers},{_SAME_EVERYWHERE}{own}"
+
+
+def _path(folder: int) -> str:
+    return f"/proc/self/fd/{folder}"
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[int]:
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield folder
+    finally:
+        os.close(folder)

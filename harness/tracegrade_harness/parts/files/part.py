@@ -1,0 +1,236 @@
+"""A folder of files as a part of an environment.
+
+Objects are named `files:PART/PATH`, and folders end in a slash. A folder that the template has is
+an object; a new one only while it is empty, else what stands in it tells of it.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.parts.file_locks import Inode, held_names, inode, kernel_locks
+from tracegrade_harness.parts.files.overlay import Overlay
+from tracegrade_harness.parts.folders.contents import entry_digest
+from tracegrade_harness.parts.folders.copying import copy_entries, copy_folder
+from tracegrade_harness.parts.folders.folders import make_own
+from tracegrade_harness.parts.folders.walk import WalkedFile, folder_at, walk
+from tracegrade_harness.parts.globs import Globs
+from tracegrade_harness.parts.names import part_text, path_text
+from tracegrade_harness.parts.part import ServiceAddress
+from tracegrade_harness.parts.state_reading import Readable, Reading, fingerprint
+
+_HERE = PurePosixPath()
+_UNREAD = re.compile(r"(file|folder) \d{4} (unreadable|deeper)")
+
+
+@dataclass(frozen=True)
+class FilesPlace:
+    """Where a part of files stands, and what of it counts."""
+
+    name: str
+    """The part's."""
+    at: PurePosixPath
+    """Below the trial's folder."""
+    variable: str | None = None
+    """Environment variable that gets the path."""
+    ignore: tuple[str, ...] = ()
+    """Globs over paths below it."""
+    leave_out: frozenset[str] = frozenset()
+    """Paths below it that belong to other parts."""
+
+
+class FilesPart:
+    """A folder beside the suite, of which each trial gets a copy, or what seems one."""
+
+    def __init__(self, place: FilesPlace, source: Path, *, overlay: bool = False) -> None:
+        self._place = place
+        self._source = source
+        self._template = source
+        self._is_overlay = overlay
+
+    def source_digest(self) -> str:
+        """Return a digest of all that the template is made from.
+
+        Raises:
+            EnvironmentFailed: The source is missing or cannot be read.
+        """
+        place = FilesPlace(self._place.name, _HERE, leave_out=self._place.leave_out)
+        state = _read(place, self._source, _folders(self._source), str(self._source)).state
+        _refuse_unreadable(state, self._source)
+        return fingerprint(state)
+
+    def freeze(self, folder: Path) -> None:
+        """Build the template in a new, empty folder; see `part.py`."""
+        try:
+            make_own(folder / "tree")
+            copy_folder(self._source, folder / "tree", self._place.leave_out)
+        except OSError as error:
+            raise EnvironmentFailed(_unread(str(self._source), error)) from error
+        self.use(folder)
+
+    def use(self, folder: Path) -> None:
+        """Take a template that `freeze` has built in a folder before."""
+        self._template = folder / "tree"
+        self._folders = _folders(self._template)
+
+    def frozen(self) -> Reading:
+        """Return the template as a trial finds it."""
+        at_template = FilesPlace(self._place.name, _HERE, ignore=self._place.ignore)
+        return _read(at_template, self._template, self._folders, str(self._template))
+
+    def open(self, root: Path) -> "OpenedFiles":
+        """Return a fresh copy of the template for a trial; see `part.py`."""
+        at, overlay = root / self._place.at, None
+        try:
+            if self._is_overlay:
+                overlay = Overlay(self._template, at)
+            else:
+                copy_folder(self._template, at)
+        except OSError as error:
+            raise EnvironmentFailed(_unread(str(at), error)) from error
+        return OpenedFiles(self._place, root, self._folders, overlay)
+
+    def close(self) -> None:
+        """Do nothing: no process serves the part."""
+
+
+class OpenedFiles(Readable):
+    """A folder of files as one trial has it."""
+
+    def __init__(
+        self,
+        place: FilesPlace,
+        root: Path,
+        folders: frozenset[str],
+        overlay: Overlay | None = None,
+    ) -> None:
+        self._place = place
+        self._root = root
+        self._folders = folders
+        self._overlay = overlay
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables by which an agent finds the folder."""
+        path = str((self._root / self._place.at).absolute())
+        return {self._place.variable: path} if self._place.variable else {}
+
+    @property
+    def addresses(self) -> Sequence[ServiceAddress]:
+        """None: it is a matter of files."""
+        return ()
+
+    def read(self) -> Reading:
+        """Return all files, folders, links, fifos and sockets as they are now.
+
+        What stands in the folder's place when it is none is an object of its own.
+
+        Raises:
+            EnvironmentFailed: The device failed.
+        """
+        return _read(self._place, self._root, self._folders, str(self._root))
+
+    def held(self) -> list[str]:
+        """Return the files that processes lock, such as `files:data/x.lock (flock)`."""
+        locks = kernel_locks()
+        return held_names(self._inodes() if locks else (), locks)
+
+    def clone(self, root: Path) -> "OpenedFiles":
+        """Return a copy as it is now, with `root` in the place of the trial's folder."""
+        target = root / self._place.at
+        try:
+            with folder_at(self._root, self._place.at) as old:
+                target.mkdir(parents=True, exist_ok=True)
+                with folder_at(target, _HERE) as new:
+                    copy_entries(old, new, self._place.leave_out)
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
+            root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise EnvironmentFailed(_unread(str(self._root), error)) from error
+        return OpenedFiles(self._place, root, self._folders)
+
+    def close(self) -> None:
+        """Unmount an overlay, of which nothing can be read then; of a copy all stays."""
+        if self._overlay is not None:
+            self._overlay.close()
+
+    def _inodes(self) -> Iterator[tuple[Inode, str]]:
+        try:
+            with folder_at(self._root, self._place.at) as folder:
+                for entry in walk(folder):
+                    if entry.path not in self._place.leave_out:
+                        yield inode(entry.info), _object(self._place.name, entry)
+        except OSError:
+            return  # no folder any more: `read` tells
+
+
+def _read(place: FilesPlace, root: Path, folders: frozenset[str], shown: str) -> Reading:
+    reading = Reading()
+    try:
+        with folder_at(root, place.at) as folder:
+            reading.state[f"files:{part_text(place.name)}/"] = _top_digest(folder)
+            _add_entries(reading, walk(folder), place, folders)
+    except FileNotFoundError:
+        return reading
+    except (NotADirectoryError, PermissionError) as error:
+        reading.state[f"files:{part_text(place.name)}"] = f"no folder: {error.strerror}"
+    except OSError as error:
+        raise EnvironmentFailed(_unread(shown, error)) from error
+    return reading
+
+
+def _add_entries(
+    reading: Reading, entries: Iterable[WalkedFile], place: FilesPlace, folders: frozenset[str]
+) -> None:
+    ignore = Globs(list(place.ignore))
+    for entry in entries:
+        is_filled_folder = stat.S_ISDIR(entry.info.st_mode) and not (
+            entry.is_empty or entry.unread or entry.path in folders
+        )
+        if is_filled_folder or entry.path in place.leave_out:
+            continue
+        try:
+            digest = entry_digest(entry)
+        except FileNotFoundError:
+            continue  # gone meanwhile
+        reading.add(_object(place.name, entry), digest, ignore.rule(_text(entry)))
+
+
+def _top_digest(folder: int) -> str:
+    return f"folder {stat.S_IMODE(os.fstat(folder).st_mode):04o}"
+
+
+def _folders(tree: Path) -> frozenset[str]:
+    """Return the paths of all folders below a folder; none where there is none."""
+    try:
+        with folder_at(tree, _HERE) as folder:
+            entries = walk(folder)
+            return frozenset(e.path for e in entries if stat.S_ISDIR(e.info.st_mode))
+    except OSError:
+        return frozenset()
+
+
+def _refuse_unreadable(state: Mapping[str, str], source: Path) -> None:
+    if not any(name.endswith("/") for name in state):
+        message = f"no such folder '{source}'; name one that can be read"
+        raise EnvironmentFailed(message)
+    for name, digest in state.items():
+        if _UNREAD.match(digest):
+            message = f"cannot freeze '{name}' of '{source}', {digest}; leave it out"
+            raise EnvironmentFailed(message)
+
+
+def _object(part: str, entry: WalkedFile) -> str:
+    return f"files:{part_text(part)}/{_text(entry)}"
+
+
+def _text(entry: WalkedFile) -> str:
+    return path_text(entry.path) + ("/" if stat.S_ISDIR(entry.info.st_mode) else "")
+
+
+def _unread(path: str, error: OSError) -> str:
+    return f"files '{path}': {error.strerror or error}; see that the disk is well and not full"

@@ -1,0 +1,164 @@
+"""Verifies a folder of files: what it holds, what changed in it, what one of its files says."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from tracegrade_harness.errors import VerifierFailed
+from tracegrade_harness.parts.globs import matcher
+from tracegrade_harness.parts.names import path_text
+from tracegrade_harness.parts.verifying import tree, value
+from tracegrade_harness.parts.verifying.part_paths import place
+from tracegrade_harness.parts.verifying.result import Context, Finding, listed, shown
+from tracegrade_harness.suite import paths
+from tracegrade_harness.suite.model import FilesVerifier
+
+MAX_FILE_BYTES: Final = 16 * 2**20
+"""Of a file that is read as text or JSON; a longer one does not fit."""
+
+_CHUNK_BYTES: Final = 2**20
+
+
+def verify_files(verifier: FilesVerifier, context: Context) -> Finding:
+    """Return whether something of a folder of files holds.
+
+    What the agent left and cannot be read as what is asked for does not hold.
+
+    Raises:
+        VerifierFailed: The suite's own side is missing, or there is too much to look at.
+    """
+    at = place("files", verifier.files, context)
+    if verifier.only_changed is not None:
+        return _only_changed(verifier, verifier.only_changed, context)
+    if verifier.expect is not None:
+        return _expect(verifier, verifier.expect, at, context)
+    try:
+        return _file(verifier, f"{at}/{verifier.path}".removeprefix("./"), context)
+    except tree.NotReadable as error:
+        return Finding(False, str(error))
+
+
+def _only_changed(verifier: FilesVerifier, globs: list[str], context: Context) -> Finding:
+    prefix = f"files:{verifier.files}/"
+    matchers = [matcher(glob) for glob in globs]
+    changes = {
+        name: what
+        for what in ("added", "changed", "removed")
+        for name in getattr(context, what)
+        if name.startswith(prefix)
+    }
+    allowed = {
+        name for name in changes if any(matches(name.removeprefix(prefix)) for matches in matchers)
+    }
+    allowed |= _made_for(name for name in allowed if changes[name] == "added") & context.added
+    found = [f"{shown(name)} was {changes[name]}" for name in sorted(changes.keys() - allowed)]
+    return Finding(not found, listed(found) if found else "nothing else changed")
+
+
+def _made_for(names: Iterable[str]) -> set[str]:
+    """Return the names of the folders that objects stand in."""
+    return {name[: i + 1] for name in names for i, mark in enumerate(name) if mark == "/"}
+
+
+def _expect(verifier: FilesVerifier, expect: str, at: str, context: Context) -> Finding:
+    """Compare content: of folders, modes and times nothing is asked."""
+    expected_folder = paths.source(context.suite, expect)
+    if not expected_folder.is_dir():
+        msg = f"the folder '{expect}' does not exist; it stands beside the suite"
+        raise VerifierFailed(msg)
+    is_asked = matcher(verifier.under)
+    expected = _content(expected_folder, is_asked, set())
+    if not expected:
+        msg = f"'{expect}' has nothing under '{verifier.under}'; name paths that it has"
+        raise VerifierFailed(msg)
+    try:
+        left = _content(tree.folder(context.root, at), is_asked, _of_others(at, context))
+    except tree.NotReadable as error:
+        return Finding(False, str(error))
+    found = list(_differences(expected_folder, expected, context.root / at, left))
+    return Finding(not found, listed(found) if found else f"{len(expected)} paths are as expected")
+
+
+def _content(
+    folder: Path, is_asked: Callable[[str], bool], others: set[str]
+) -> dict[str, tree.TreeFile]:
+    """Return what is compared of a folder; one that cannot be read could hold anything."""
+    return {
+        path: each
+        for path, each in tree.walk(folder)
+        if each.kind == "unreadable path"
+        or (each.kind != "folder" and path not in others and is_asked(path_text(path)))
+    }
+
+
+def _of_others(at: str, context: Context) -> set[str]:
+    """Return the paths, from a folder, of databases in it that are parts of their own."""
+    folder = PurePosixPath(at)
+    inside = [
+        str(PurePosixPath(other).relative_to(folder))
+        for name, other in context.parts.items()
+        if name.startswith("sqlite:") and PurePosixPath(other).is_relative_to(folder)
+    ]
+    return {path + suffix for path in inside for suffix in ("", "-journal", "-wal", "-shm")}
+
+
+def _differences(
+    expected_folder: Path,
+    expected: dict[str, tree.TreeFile],
+    folder: Path,
+    left: dict[str, tree.TreeFile],
+) -> Iterator[str]:
+    for path in sorted(expected.keys() | left.keys()):
+        name, wanted, found = shown(path), expected.get(path), left.get(path)
+        if found is None:
+            yield f"{name} is missing"
+        elif wanted is None:
+            yield f"{name} is not expected ({found.kind})"
+        elif found.kind != wanted.kind:
+            yield f"{name} is a {found.kind}, expected a {wanted.kind}"
+        elif found != wanted or not _same(expected_folder, folder, path, found):
+            yield f"{name} differs"
+
+
+def _same(expected: Path, folder: Path, path: str, found: tree.TreeFile) -> bool:
+    """Return whether two files of equal size have the same content."""
+    if found.kind != "file":
+        return found.kind == "link"
+    try:
+        with tree.opened(expected, path) as wanted, tree.opened(folder, path) as left:
+            while chunk := wanted.read(_CHUNK_BYTES):
+                if chunk != left.read(_CHUNK_BYTES):
+                    return False
+            return not left.read(1)
+    except tree.NotReadable:
+        return False
+
+
+def _file(verifier: FilesVerifier, path: str, context: Context) -> Finding:
+    if verifier.json_ is None and "text" not in verifier.model_fields_set:
+        with tree.opened(context.root, path):
+            return Finding(True, f"'{verifier.path}' is there")
+    text = _text(context.root, path)
+    found = []
+    if "text" in verifier.model_fields_set:
+        found += _unlike("the text", value.canonical(text), verifier.text)
+    if verifier.json_ is not None:
+        json_text = value.json_of(text)
+        if json_text is None:
+            return Finding(False, f"'{verifier.path}' is not JSON, or nested too deeply")
+        for json_path, expected in verifier.json_.items():
+            found += _unlike(json_path, value.at(json_text, json_path), expected)
+    return Finding(not found, listed(found) if found else f"'{verifier.path}' fits")
+
+
+def _unlike(name: str, found: str | None, expected: object) -> list[str]:
+    fits = value.fits(found, expected)
+    return [] if fits else [f"{name} {value.difference(found, expected)}"]
+
+
+def _text(root: Path, path: str) -> str:
+    try:
+        return tree.read(root, path, MAX_FILE_BYTES).decode()
+    except UnicodeDecodeError as error:
+        msg = f"'{shown(path)}' is not UTF-8 text"
+        raise tree.NotReadable(msg) from error

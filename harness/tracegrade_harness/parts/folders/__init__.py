@@ -1,0 +1,1 @@
+"""Folders: walked, copied, held and removed, whatever an agent leaves in them."""

@@ -1,0 +1,187 @@
+"""Folders that a harness makes, holds while it lives, and removes whatever agents did to them.
+
+A folder is held by a lock of the kernel's, which falls with the process: so what a killed harness
+left behind can be told from what another one works in.
+"""
+
+import contextlib
+import fcntl
+import os
+import secrets
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.parts.folders.walk import folder_at, subfolder
+
+PREFIX: Final = "tracegrade-harness-"
+"""Of temporary folders; short, since the path of a socket may have 107 bytes."""
+WAIT_SECS: Final = 0.02
+_OURS: Final = 0o700
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a folder in the system's place for temporary ones, held until the block ends.
+
+    Raises:
+        EnvironmentFailed: It could not be made, or not be removed.
+    """
+    with explained(Path(tempfile.gettempdir())):
+        while True:
+            folder = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
+            held = hold(folder)
+            if held is not None:  # else `clean` was quicker than the lock
+                break
+    try:
+        yield folder
+    finally:
+        os.close(held)
+        removed(folder)
+
+
+def hold(folder: Path, *, shared: bool = False) -> int | None:
+    """Hold a folder, and return the file descriptor that does so until it is closed.
+
+    Args:
+        folder: A folder that is there.
+        shared: Others may hold it likewise.
+
+    Returns:
+        None: somebody else holds it, or has removed it.
+    """
+    try:
+        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(held, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(held), os.stat(folder)):
+            return held
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    os.close(held)
+    return None
+
+
+def make_own(folder: Path) -> None:
+    """Make a folder of this process's own group, whatever group its parent passes on.
+
+    In a user namespace, files of other groups can be in no overlay.
+
+    Raises:
+        OSError: It could not be made.
+    """
+    folder.mkdir()
+    os.chown(folder, -1, os.getegid())
+    folder.chmod(_OURS)  # what is in it gets the group of who makes it
+
+
+@contextmanager
+def shared_folder(folder: Path) -> Iterator[Path]:
+    """Make a folder where it is missing, and hold it together with others until the block ends.
+
+    Raises:
+        EnvironmentFailed: It could not be made.
+    """
+    with explained(folder):
+        while True:
+            folder.mkdir(parents=True, exist_ok=True)
+            held = hold(folder, shared=True)
+            if held is not None:
+                break
+            time.sleep(WAIT_SECS)  # until the one who removes it is done
+    try:
+        yield folder
+    finally:
+        os.close(held)
+
+
+def abandoned() -> Iterator[Path]:
+    """Yield this user's temporary folders that no harness holds any more, held by us meanwhile."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        info = folder.lstat()
+        if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
+            continue
+        held = hold(folder)
+        if held is not None:
+            try:
+                yield folder
+            finally:
+                os.close(held)
+
+
+def removed(folder: Path) -> None:
+    """Remove a folder; see `remove`.
+
+    Raises:
+        EnvironmentFailed: It could not be.
+    """
+    with explained(folder):
+        remove(folder)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder, if it is there, however deep it is and whatever rights were taken from it.
+
+    No link is followed, and nothing outside of the folder is touched.
+
+    Raises:
+        OSError: Something in it could not be removed.
+    """
+    try:
+        is_folder = stat.S_ISDIR(folder.lstat().st_mode)
+    except FileNotFoundError:
+        return
+    if not is_folder:
+        folder.unlink()
+        return
+    folder.chmod(_OURS)
+    with folder_at(folder, PurePosixPath()) as top:
+        while names := os.listdir(top):
+            for name in names:
+                with contextlib.suppress(FileNotFoundError):
+                    _remove_entry(top, name)
+    folder.rmdir()
+
+
+def _remove_entry(top: int, name: str) -> None:
+    """Remove what stands in an open folder; the folders in it come to stand beside it first.
+
+    So no depth costs more than two open files.
+    """
+    if not _is_folder(top, name):
+        os.unlink(name, dir_fd=top)
+        return
+    os.chmod(name, _OURS, dir_fd=top)
+    with subfolder(top, name) as inner:
+        for below in os.listdir(inner):
+            if _is_folder(inner, below):
+                os.chmod(below, _OURS, dir_fd=inner)
+                os.rename(below, secrets.token_hex(16), src_dir_fd=inner, dst_dir_fd=top)
+            else:
+                os.unlink(below, dir_fd=inner)
+    os.rmdir(name, dir_fd=top)
+
+
+def _is_folder(folder: int, name: str) -> bool:
+    return stat.S_ISDIR(os.lstat(name, dir_fd=folder).st_mode)
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turn errors of the system into one that names the folder that the block works in.
+
+    Raises:
+        EnvironmentFailed: Instead of any `OSError`.
+    """
+    try:
+        yield
+    except OSError as error:
+        msg = f"folder '{folder}': {error}; see that it is yours and its disk neither full nor ill"
+        raise EnvironmentFailed(msg) from error

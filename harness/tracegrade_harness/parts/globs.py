@@ -1,0 +1,86 @@
+"""Which names a glob stands for: names of objects, and paths in a part."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, Final
+
+import re2
+
+from tracegrade_harness.parts.names import plain_text
+
+_SLASH: Final = "\ue02f"
+"""Of no meaning to anybody; stands for a slash in a table's name or in a key."""
+_SEVERAL: Final = re.compile(r"(?<![^/:])(?:\*\*/)+(?=\*\*(?:/|$))")
+_TOKENS: Final = re.compile(
+    r"(?P<folders>(?<![^/:])\*\*/)"
+    r"|(?P<below>/\*\*$)"
+    r"|(?P<all>(?<![^/:])\*\*$)"
+    r"|(?P<part>\*+)"
+    r"|(?P<one>\?)"
+    r"|(?P<itself>.)",
+    re.DOTALL,
+)
+_PATTERNS: Final = {
+    "folders": "(?:(?s:.*)/)?",
+    "below": "(?:/(?s:.*))?",  # `a/**` stands for `a` too
+    "all": "(?s:.*)",
+    "part": "[^/]*",
+    "one": "[^/]",
+}
+
+
+@cache
+def matcher(glob: str) -> Callable[[str], bool]:
+    r"""Return what says whether a name is one of those that a glob stands for.
+
+    `**` between slashes (or after the colon of an object's name) stands for any number of names,
+    including none; `*` for anything within a name, `?` for one character of it, all else for
+    itself. What would not print may stand in a glob as itself or as names have it (`\x0a`); it is
+    one character, and bytes that are not UTF-8 are all the same. The slash at the end of a
+    folder's name need not be in the glob. Takes time in proportion to the length of the name,
+    whatever glob and name are.
+    """
+    pattern = re2.compile(_pattern(_whole(glob)), _options())
+
+    def matches(name: str) -> bool:
+        whole = _whole(name)
+        found = pattern.fullmatch(whole) or (whole.endswith("/") and pattern.fullmatch(whole[:-1]))
+        return bool(found)
+
+    return matches
+
+
+class Globs:
+    """Rules, each a glob; says which of them holds first."""
+
+    def __init__(self, rules: Sequence[str]) -> None:
+        """Take the rules, the first that counts first."""
+        self._rules = [(rule, matcher(rule)) for rule in rules]
+
+    def rule(self, name: str) -> str | None:
+        """Return the first rule that stands for a name, or None."""
+        return next((rule for rule, matches in self._rules if matches(name)), None)
+
+
+def _whole(text: str) -> str:
+    """Return a text without escapes, with U+FFFD in the place of each half character.
+
+    An escaped slash is part of a name, and so stays apart from those between names.
+    """
+    text = plain_text(text.replace(r"\x2f", _SLASH))
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _pattern(glob: str) -> str:
+    tokens = _TOKENS.finditer(_SEVERAL.sub("", glob))
+    return "".join(
+        _PATTERNS.get(token.lastgroup or "") or re2.escape(token.group()) for token in tokens
+    )
+
+
+def _options() -> Any:
+    """Return RE2's options without its log lines on stderr."""
+    options = re2.Options()
+    options.log_errors = False
+    return options

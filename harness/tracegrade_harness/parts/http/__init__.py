@@ -1,0 +1,1 @@
+"""HTTP services with a state."""

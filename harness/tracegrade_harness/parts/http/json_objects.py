@@ -1,0 +1,71 @@
+"""A JSON document as objects: `http:bank/$.credits`, `http:bank/$.holds.h1`.
+
+A document is a few values and collections, and what is in a collection is one object, however
+deep it is; the collection tells only that it is one.
+"""
+
+import copy
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from xxhash import xxh3_128_hexdigest
+
+from tracegrade_harness.parts.names import path_text
+from tracegrade_harness.parts.state_reading import Reading
+from tracegrade_harness.suite.json_paths import JsonPath, matches, parsed, text_of
+
+
+def read_document(document: Any, part: str, ignore: Sequence[str]) -> Reading:
+    """Return the objects of a document.
+
+    Args:
+        document: Plain values, as JSON has them.
+        part: What the names of objects begin with, such as `http:bank`.
+        ignore: JSON paths of what is hidden.
+    """
+    reading = Reading()
+    shown = copy.deepcopy(document)
+    for rule in ignore:
+        # From the last item of a list on, so that removing one moves no other.
+        for path, value in reversed(list(matches(shown, parsed(rule, wildcards=True)))):
+            remove(shown, path)
+            reading.add(object_name(part, path), digest(value), rule)
+    for path, value in _objects(shown):
+        reading.add(object_name(part, path), value)
+    return reading
+
+
+def object_name(part: str, path: JsonPath) -> str:
+    """Return the name of what a path leads to."""
+    return f"{part}/{path_text(text_of(path))}"
+
+
+def digest(value: Any) -> str:
+    """Return a digest of a value; the order of keys is no part of it."""
+    return xxh3_128_hexdigest(json.dumps(value, sort_keys=True).encode())
+
+
+def remove(document: Any, path: JsonPath) -> None:
+    """Remove what a path leads to, if it is there; of the whole document nothing is left out."""
+    if not path:
+        return
+    for _, holder in matches(document, path[:-1]):
+        if any(matches(holder, path[-1:])):
+            del holder[path[-1]]
+
+
+def _objects(document: Any) -> Iterator[tuple[JsonPath, str]]:
+    """Yield the objects of a document, each with its digest."""
+    yield (), _kind(document) or digest(document)
+    for at, value in matches(document, (None,)):
+        yield at, _kind(value) or digest(value)
+        for below, item in matches(value, (None,)):
+            yield (*at, *below), digest(item)
+
+
+def _kind(value: Any) -> str | None:
+    """Return what says that a value holds others; None if it is one itself."""
+    if isinstance(value, dict):
+        return "mapping"
+    return "list" if isinstance(value, list) else None

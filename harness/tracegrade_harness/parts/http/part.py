@@ -1,0 +1,283 @@
+"""An HTTP service as a part of an environment; `json_objects.py` says what its objects are.
+
+Its state is a JSON document that the requests of an agent change. Each trial has a service of its
+own, with a fresh copy of the document.
+"""
+
+import copy
+import importlib
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from starlette.types import ASGIApp
+from xxhash import xxh3_128_hexdigest
+
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.parts.http.json_objects import digest, object_name, read_document
+from tracegrade_harness.parts.http.recorder import (
+    RecordedRequest,
+    Recorder,
+    RoutedApp,
+    parsed_json,
+)
+from tracegrade_harness.parts.http.routes import RoutedService
+from tracegrade_harness.parts.names import part_text
+from tracegrade_harness.parts.part import ServiceAddress
+from tracegrade_harness.parts.servers.http_server import HttpServer
+from tracegrade_harness.parts.state_reading import Readable, Reading
+from tracegrade_harness.suite.json_paths import matches, parsed
+from tracegrade_harness.suite.model import HttpFault
+from tracegrade_harness.suite.routes import Route, read_routes
+
+QUIET_SECS: Final = 1.0
+"""How long requests of an agent that has ended may go on before they are held."""
+_STATE: Final = "state.json"
+_ROUTES: Final = "routes.yaml"
+
+App: TypeAlias = Callable[[Any], ASGIApp]
+
+
+@dataclass(frozen=True)
+class HttpPlace:
+    """How an agent finds a service, and what of it counts."""
+
+    name: str
+    """The part's."""
+    variable: str | None = None
+    """Environment variable that gets the URL."""
+    locks: tuple[str, ...] = ()
+    """JSON paths of what is held while it is new or changed."""
+    quota: tuple[str, ...] = ()
+    """JSON paths of what is held while it is less than before."""
+    ignore: tuple[str, ...] = ()
+    """JSON paths."""
+
+    @property
+    def title(self) -> str:
+        """What the names of its objects begin with."""
+        return f"http:{part_text(self.name)}"
+
+
+@dataclass(frozen=True)
+class HttpSource:
+    """What a service is made from; of routes and an app one."""
+
+    state: Path | None
+    routes: Path | None
+    app: tuple[str, Path] | None
+    """`MODULE:NAME`, and the folder of the module."""
+    faults: tuple[HttpFault, ...] = ()
+
+
+class HttpPart:
+    """A service, of which each trial gets its own."""
+
+    def __init__(self, place: HttpPlace, source: HttpSource) -> None:
+        self._place = place
+        self._source = source
+        self._before: Any = {}
+        self._serve: App | None = None
+        self._routes: list[Route] = []
+
+    def source_digest(self) -> str:
+        """Return a digest of all that the template is made from, but of an app's code.
+
+        Raises:
+            EnvironmentFailed: The state or the routes are missing or cannot be read.
+        """
+        texts = [_text(path) for path in (self._source.state, self._source.routes)]
+        return xxh3_128_hexdigest(ascii(texts).encode())
+
+    def freeze(self, folder: Path) -> None:
+        """Build the template in a new, empty folder; see `part.py`."""
+        _document(self._source.state)
+        (folder / _STATE).write_text(_text(self._source.state) or "{}", encoding="utf-8")
+        if self._source.routes is not None:
+            (folder / _ROUTES).write_text(_text(self._source.routes) or "", encoding="utf-8")
+        self.use(folder)
+
+    def use(self, folder: Path) -> None:
+        """Take a template that `freeze` has built in a folder before.
+
+        Raises:
+            EnvironmentFailed: The app cannot be imported.
+            SuiteUnusable: The routes are wrong.
+        """
+        self._before = _document(folder / _STATE)
+        if self._source.app is not None:
+            self._serve = _imported(*self._source.app)
+        else:
+            self._routes = read_routes(folder / _ROUTES)
+
+    def frozen(self) -> Reading:
+        """Return the template as a trial finds it."""
+        return read_document(self._before, self._place.title, self._place.ignore)
+
+    def open(self, root: Path) -> "OpenedHttp":
+        """Return a service with a fresh copy of the state; the folder is not used."""
+        return self._opened(copy.deepcopy(self._before), self._source.faults)
+
+    def close(self) -> None:
+        """Do nothing: each trial has a service of its own."""
+
+    def _opened(self, document: Any, faults: Sequence[HttpFault]) -> "OpenedHttp":
+        if self._serve is not None:
+            app, read = self._serve(document), lambda: document
+        else:
+            service = RoutedService(self._routes, document)
+            app, read = RoutedApp(service), lambda: service.document
+        # Undos are tried on a clone: they must not fail because the suite wants others to.
+        clone = lambda document: self._opened(document, ())  # noqa: E731
+        return OpenedHttp(self._place, Recorder(app, faults), read, self._before, clone)
+
+
+class OpenedHttp(Readable):
+    """A service as one trial has it."""
+
+    def __init__(
+        self,
+        place: HttpPlace,
+        recorder: Recorder,
+        read: Callable[[], Any],
+        before: Any,
+        clone: Callable[[Any], "OpenedHttp"],
+    ) -> None:
+        self._place = place
+        self._recorder = recorder
+        self._read = read
+        self._before = before
+        self._clone = clone
+        self._server = HttpServer(recorder)
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables by which an agent finds the service."""
+        address = self._server.address
+        url = f"http://{address.host}:{address.port}"
+        return {self._place.variable: url} if self._place.variable else {}
+
+    @property
+    def addresses(self) -> Sequence[ServiceAddress]:
+        """Where an agent has to reach it."""
+        return [self._server.address]
+
+    def document(self) -> Any:
+        """Return a copy of the state, once no request is under way or it takes too long.
+
+        Raises:
+            EnvironmentFailed: The app does not answer, or keeps what JSON has not.
+        """
+        self._is_quiet()
+        return self._document()
+
+    def _document(self) -> Any:
+        try:
+            return parsed_json(self._server.call(lambda: json.dumps(self._read())))
+        except (TypeError, ValueError, RecursionError) as error:
+            msg = f"{self._place.title}: the state of its app is not JSON ({error}); mend the app"
+            raise EnvironmentFailed(msg) from error
+
+    def calls(self) -> list[RecordedRequest]:
+        """Return the requests so far, in the order in which they came.
+
+        Raises:
+            EnvironmentFailed: There were more than are kept.
+        """
+        if self._recorder.refused:
+            msg = f"{self._place.title}: {self._recorder.refused} requests were too much to keep"
+            raise EnvironmentFailed(f"{msg}; give the agent less to send")  # noqa: EM102 - named
+        return self._server.call(lambda: [*self._recorder.calls])
+
+    def read(self) -> Reading:
+        """Return the state's objects as they are now.
+
+        Raises:
+            EnvironmentFailed: The app does not answer, or keeps what JSON has not.
+        """
+        return read_document(self.document(), self._place.title, self._place.ignore)
+
+    def held(self) -> list[str]:
+        """Return what locks and quotas hold, and `http:PART (request)` if one is under way."""
+        under_way = [] if self._is_quiet() else [f"{self._place.title} (request)"]
+        now = self._document()
+        return sorted({*under_way, *self._locked(now), *self._spent(now)})
+
+    def clone(self, root: Path) -> "OpenedHttp":
+        """Return a service with a copy of the state as it is now, and without faults."""
+        return self._clone(self.document())
+
+    def close(self) -> None:
+        """End the service. Idempotent."""
+        self._server.close()
+
+    def _is_quiet(self) -> bool:
+        """Wait until no request is under way, and return whether that came."""
+        ends = time.monotonic() + QUIET_SECS
+        while self._server.call(lambda: self._recorder.in_flight):
+            if time.monotonic() > ends:
+                return False
+            time.sleep(0.01)
+        return True
+
+    def _locked(self, now: Any) -> list[str]:
+        return [
+            object_name(self._place.title, path)
+            for rule in self._place.locks
+            for path, value in matches(now, parsed(rule, wildcards=True))
+            if all(digest(value) != digest(old) for _, old in matches(self._before, path))
+        ]
+
+    def _spent(self, now: Any) -> list[str]:
+        return [
+            object_name(self._place.title, path)
+            for rule in self._place.quota
+            for path, before in matches(self._before, parsed(rule, wildcards=True))
+            if _is_less(next((value for _, value in matches(now, path)), None), before)
+        ]
+
+
+def _is_less(now: Any, before: Any) -> bool:
+    """Return whether a quota is not what it was; what is no number is none at all."""
+    numbers = (now, before)
+    if any(isinstance(each, bool) or not isinstance(each, (int, float)) for each in numbers):
+        return bool(now != before)
+    return bool(now < before)
+
+
+def _text(file: Path | None) -> str | None:
+    try:
+        return None if file is None else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        msg = f"'{file}': {error}; name a readable file in UTF-8"
+        raise EnvironmentFailed(msg) from error
+
+
+def _document(file: Path | None) -> Any:
+    """Return the document of a file, a mapping; an empty one without a file."""
+    try:
+        document = parsed_json(_text(file) or "{}")
+    except ValueError as error:
+        msg = f"state '{file}' is not JSON: {error}; correct it"
+        raise EnvironmentFailed(msg) from error
+    if not isinstance(document, dict):
+        msg = f"state '{file}' is no mapping; write it as {{...}}"
+        raise EnvironmentFailed(msg)
+    return document
+
+
+def _imported(name: str, folder: Path) -> App:
+    """Return the function that makes an app."""
+    module, _, attribute = name.partition(":")
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+    try:
+        found: App = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # whatever the suite's own code does
+        msg = f"app '{name}' cannot be imported from '{folder}': {error!r}; correct it"
+        raise EnvironmentFailed(msg) from error
+    return found

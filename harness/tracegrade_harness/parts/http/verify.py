@@ -1,0 +1,61 @@
+"""Verifies the state of an HTTP service, and the requests that it got."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tracegrade_harness.errors import VerifierFailed
+from tracegrade_harness.parts.http.part import OpenedHttp
+from tracegrade_harness.parts.http.recorder import RecordedRequest
+from tracegrade_harness.parts.verifying import value
+from tracegrade_harness.parts.verifying.result import Context, Finding, listed, shown
+from tracegrade_harness.suite.model import HttpCalls, HttpVerifier
+
+
+def verify_http(verifier: HttpVerifier, context: Context) -> Finding:
+    """Return whether a service's state, or the requests that it got, are as the suite expects.
+
+    Raises:
+        EnvironmentFailed: The service does not answer.
+        VerifierFailed: The environment has no such service.
+    """
+    service = context.opened.get(f"http:{verifier.http}")
+    if not isinstance(service, OpenedHttp):
+        msg = f"the environment has no http '{verifier.http}'; declare it there"
+        raise VerifierFailed(msg)
+    if verifier.calls is not None:
+        return _requests(verifier.calls, service.calls())
+    wanted = verifier.state or {}
+    text = value.canonical(service.document())
+    differing = list(_differences(text, wanted))
+    return Finding(not differing, listed(differing or [f"{len(wanted)} values fit"]))
+
+
+def _differences(text: str | None, wanted: Mapping[str, Any]) -> Iterator[str]:
+    for path, expected in wanted.items():
+        found = None if text is None else value.at(text, path)
+        if not value.fits(found, expected):
+            yield f"{path} {value.difference(found, expected)}"
+
+
+def _requests(wanted: HttpCalls, calls: list[RecordedRequest]) -> Finding:
+    fitting = [call for call in calls if _fits(call, wanted)]
+    number = value.canonical(len(fitting))
+    if "times" in wanted.model_fields_set:
+        holds = value.fits(number, wanted.times)
+    else:
+        holds = bool(fitting)
+    seen = fitting if fitting else calls
+    told = listed(f"{call.method} {shown(call.path)} {call.status}" for call in seen)
+    what = f"{len(fitting)} of {len(calls)} requests fit"
+    return Finding(holds, f"{what}: {told}" if seen else what)
+
+
+def _fits(call: RecordedRequest, wanted: HttpCalls) -> bool:
+    for key in ("method", "path", "status"):
+        if key in wanted.model_fields_set and not value.fits(
+            value.canonical(getattr(call, key)), getattr(wanted, key)
+        ):
+            return False
+    if wanted.body is None:
+        return True
+    return not any(_differences(value.json_of(call.body), wanted.body))

@@ -1,0 +1,107 @@
+"""What all parts of an environment have in common: the interface that trials work with.
+
+A part is frozen once: its template is built, and never changed after. Each trial opens a copy of
+its own. A state is a map of object names to digests, so one comparison, one rule for what to
+ignore and one for leftovers serve all kinds of parts.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from tracegrade_harness.parts.state import State
+from tracegrade_harness.parts.state_reading import Reading
+
+
+class ServiceAddress(NamedTuple):
+    """Where a service of a part listens, on this machine."""
+
+    host: str
+    port: int
+
+
+class Opened(Protocol):
+    """A part as one trial has it."""
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables by which an agent finds the part."""
+
+    @property
+    def addresses(self) -> Sequence[ServiceAddress]:
+        """Where an agent has to reach it over the network; none if it is a matter of files."""
+
+    def read(self) -> Reading:
+        """Return all that `state`, `ignored` and notes tell, read at one time.
+
+        Raises:
+            EnvironmentFailed: It cannot be read.
+        """
+
+    def state(self) -> State:
+        """Return all objects as they are now, without those to be ignored.
+
+        Raises:
+            EnvironmentFailed: They cannot be read.
+        """
+
+    def ignored(self) -> Mapping[str, str]:
+        """Return the objects that `state` leaves out, by the rule that hides each: name → rule."""
+
+    def held(self) -> list[str]:
+        """Return the names of what is held now: locks, open transactions, reserved quota."""
+
+    def clone(self, root: Path) -> "Opened":
+        """Return a copy as it is now, with `root` in the place of the trial's folder."""
+
+    def close(self) -> None:
+        """End what serves the part; of overlays nothing can be read then. Idempotent."""
+
+
+@runtime_checkable
+class UsesServices(Protocol):
+    """An opened part that needs others, and starts when all are there."""
+
+    def start(self, others: Mapping[str, Opened]) -> None:
+        """Start among the parts that it uses, by kind and name: `http:bank`.
+
+        Raises:
+            EnvironmentFailed: It could not be restored.
+        """
+
+
+class Part(Protocol):
+    """A part as the suite declares it."""
+
+    def source_digest(self) -> str:
+        """Return a digest of all that the template is made from.
+
+        Raises:
+            EnvironmentFailed: Its source is missing or cannot be read.
+        """
+
+    def freeze(self, folder: Path) -> None:
+        """Build the template in a new, empty folder.
+
+        Raises:
+            EnvironmentFailed: Its source is missing or cannot be read.
+        """
+
+    def use(self, folder: Path) -> None:
+        """Take the template that `freeze` has built in a folder before."""
+
+    def frozen(self) -> Reading:
+        """Return the template as a trial finds it."""
+
+    def open(self, root: Path) -> Opened:
+        """Return a fresh copy of the template for a trial.
+
+        Args:
+            root: The trial's folder, in which the agent is run.
+
+        Raises:
+            EnvironmentFailed: It could not be restored.
+        """
+
+    def close(self) -> None:
+        """End what serves all trials of the part. Idempotent."""

@@ -1,0 +1,225 @@
+"""A PostgreSQL database as a part of an environment; `rows.py` says what its objects are.
+
+The template is a whole cluster, kept in the folder of frozen environments: a script is run once,
+so `now()` and `random()` in it give every trial the same. A harness starts one server with a copy
+of it, and each trial gets a database of its own there.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, TypeVar
+
+import psycopg
+from xxhash import xxh3_128_hexdigest
+
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.parts.names import part_text
+from tracegrade_harness.parts.part import ServiceAddress
+from tracegrade_harness.parts.postgres.locks import held_names
+from tracegrade_harness.parts.postgres.programs import programs
+from tracegrade_harness.parts.postgres.rows import DatabaseReader
+from tracegrade_harness.parts.postgres.server import (
+    TEMPLATE,
+    PostgresServer,
+    TrialDatabase,
+    build_cluster,
+)
+from tracegrade_harness.parts.state_reading import Readable, Reading
+
+_CLUSTER: Final = "cluster"
+_BUILT: Final = "built"
+"""Tells one building from another; a server that has the template goes on when that is moved."""
+
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class PostgresPlace:
+    """How an agent finds a database, and what of it counts."""
+
+    name: str
+    """The part's."""
+    variable: str | None = None
+    """Environment variable that gets the URL."""
+    ignore: tuple[str, ...] = ()
+    """Globs over names of objects, without the part's, and over `TABLE.COLUMN`."""
+
+    @property
+    def title(self) -> str:
+        """What the names of its objects begin with."""
+        return f"postgres:{part_text(self.name)}"
+
+
+class PostgresPart:
+    """A database that a script makes, of which each trial gets a copy."""
+
+    def __init__(self, place: PostgresPlace, source: Path) -> None:
+        self._place = place
+        self._source = source
+        self._template = source.parent
+        self._built = ""
+        self._server: PostgresServer | None = None
+        self._reader: DatabaseReader | None = None
+        self._starting = Lock()
+
+    def source_digest(self) -> str:
+        """Return a digest of all that the template is made from.
+
+        Raises:
+            EnvironmentFailed: The source cannot be read, or PostgreSQL is missing.
+        """
+        return xxh3_128_hexdigest(f"{programs().version}\n{self._script()}".encode())
+
+    def freeze(self, folder: Path) -> None:
+        """Build the template in a new, empty folder; see `part.py`."""
+        try:
+            build_cluster(folder / _CLUSTER, self._script())
+            (folder / _BUILT).write_text(secrets.token_hex(16))
+        except EnvironmentFailed as error:
+            msg = f"database '{self._source}': {error}"
+            raise EnvironmentFailed(msg) from error
+        self.use(folder)
+
+    def use(self, folder: Path) -> None:
+        """Take a template that `freeze` has built in a folder before."""
+        built = (folder / _BUILT).read_text()
+        if built != self._built:
+            self.close()
+        self._template, self._built = folder / _CLUSTER, built
+
+    def frozen(self) -> Reading:
+        """Return the template as a trial finds it."""
+        with closing(self.copy_of(TEMPLATE, None)) as opened:
+            reading = opened.read()
+            self._reader = opened.reader.copy()
+        return reading
+
+    def open(self, root: Path) -> "OpenedPostgres":
+        """Return a fresh copy of the template for a trial; the folder is not used."""
+        return self.copy_of(TEMPLATE, self._reader)
+
+    def close(self) -> None:
+        """End the server, and with it the databases of all trials. Idempotent."""
+        server, self._server, self._reader = self._server, None, None
+        if server is not None:
+            server.close()
+
+    def copy_of(self, source: str, reader: DatabaseReader | None) -> "OpenedPostgres":
+        """Return a copy of a database.
+
+        Args:
+            source: The database.
+            reader: Knows what is in it; None if nobody does.
+
+        Raises:
+            EnvironmentFailed: The server cannot be started, or the disk is full.
+            psycopg.errors.ObjectInUse: Somebody is connected to it, or has prepared something.
+        """
+        server = self._running()
+        new = DatabaseReader(self._place.title, self._place.ignore, server.seed)
+        known = new if reader is None else reader.copy()
+        try:
+            database = server.create(source)
+        except psycopg.errors.ObjectInUse:
+            raise
+        except psycopg.Error as error:
+            msg = f"{self._place.title} cannot be copied: {error}; see that the disk is not full"
+            raise EnvironmentFailed(msg) from error
+        return OpenedPostgres(self._place, server, database, known, self)
+
+    def _running(self) -> PostgresServer:
+        with self._starting:
+            if self._server is None:
+                self._server = PostgresServer.of_template(self._template)
+            return self._server
+
+    def _script(self) -> str:
+        try:
+            return self._source.read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            msg = f"script '{self._source}': {error}; name a readable one in UTF-8"
+            raise EnvironmentFailed(msg) from error
+
+
+class OpenedPostgres(Readable):
+    """A database as one trial has it."""
+
+    def __init__(
+        self,
+        place: PostgresPlace,
+        server: PostgresServer,
+        database: TrialDatabase,
+        reader: DatabaseReader,
+        part: PostgresPart,
+    ) -> None:
+        self._place = place
+        self._server = server
+        self._database = database
+        self._part = part
+        self.reader = reader
+        """Knows what was in the database when it was last read."""
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables by which an agent finds the database."""
+        url = self._server.url(self._database)
+        return {self._place.variable: url} if self._place.variable else {}
+
+    @property
+    def addresses(self) -> Sequence[ServiceAddress]:
+        """Where an agent has to reach it."""
+        return [self._server.address]
+
+    @contextmanager
+    def reading(self) -> Iterator["psycopg.Connection[Any]"]:
+        """Connect as one who reads everything and changes nothing.
+
+        Raises:
+            EnvironmentFailed: The server does not answer.
+        """
+        with self._server.reading(self._database) as connection:
+            yield connection
+
+    def read(self) -> Reading:
+        """Return all rows and all of the schema, as far as they are committed.
+
+        Raises:
+            EnvironmentFailed: The server does not answer.
+        """
+        return self._asked(self.reader.read)
+
+    def held(self) -> list[str]:
+        """Return open and prepared transactions, and what is locked.
+
+        Those of an agent whose processes have ended have a moment to end, too.
+        """
+        return self._asked(lambda connection: held_names(connection, self._place.title))
+
+    def _asked(self, read: Callable[["psycopg.Connection[Any]"], Answer]) -> Answer:
+        try:
+            with self.reading() as connection:
+                return read(connection)
+        except psycopg.Error as error:
+            words = " ".join(str(error).split())
+            msg = f"{self._place.title} cannot be read: {words}; see that memory is not full"
+            raise EnvironmentFailed(msg) from error
+
+    def clone(self, root: Path) -> "OpenedPostgres":
+        """Return a copy as it is now.
+
+        PostgreSQL copies no database to which somebody is connected, or in which a transaction is
+        prepared; instead of that comes a fresh one, in which no undo can prove anything.
+        """
+        try:
+            return self._part.copy_of(self._database.name, self.reader)
+        except psycopg.errors.ObjectInUse:
+            return self._part.open(root)
+
+    def close(self) -> None:
+        """Remove the database, whoever is connected to it. Idempotent."""
+        self._server.drop(self._database)

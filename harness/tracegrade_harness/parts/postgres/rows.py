@@ -1,0 +1,203 @@
+"""All that a database holds, as objects: its rows, and what its catalogs say.
+
+A row is named by its primary key, `postgres:shop/public.orders/7`, or by its content if it has
+none, `postgres:shop/public.log/row:DIGEST`. The server makes one digest of each table first; rows
+are read only where that is another one than when they were last read. How far sequences have come
+is hidden: they move on even where everything is rolled back.
+
+Values are written by the output functions of their types, which only the superuser can make:
+casts, operators and functions that an agent left are never called.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+import psycopg
+from psycopg import sql
+from xxhash import xxh3_128_hexdigest
+
+from tracegrade_harness.parts.globs import Globs
+from tracegrade_harness.parts.names import key_text, part_text
+from tracegrade_harness.parts.postgres.catalog import (
+    SchemaObject,
+    StoredTable,
+    schema_objects,
+    stored_tables,
+)
+from tracegrade_harness.parts.state_reading import Reading
+
+SEQUENCES: Final = "sequence:*/value"
+"""The rule that hides how far sequences have come."""
+_NUMBERS: Final = frozenset({"int2", "int4", "int8", "numeric"})
+
+
+class _KnownTable(NamedTuple):
+    """A table as it was when it was last read."""
+
+    digest: tuple[object, ...]
+    rows: Reading
+
+
+class DatabaseReader:
+    """Reads one database again and again; of tables that did not change, rows are kept."""
+
+    def __init__(self, title: str, ignore: Sequence[str], seed: int) -> None:
+        """Prepare.
+
+        Args:
+            title: What the names of objects begin with, such as `postgres:shop`.
+            ignore: Globs over names of objects without it, and over `TABLE.COLUMN`.
+            seed: Makes digests of tables that agents cannot foresee.
+        """
+        self._title = title
+        self._rules = Globs(ignore)
+        self._row_rules = Globs([rule for rule in ignore if "/" in rule])
+        self._seed = seed
+        self._tables: dict[str, _KnownTable] = {}
+        self._schema: list[SchemaObject] = []
+
+    def copy(self) -> "DatabaseReader":
+        """Return one that knows the same, for a copy of the database."""
+        made = DatabaseReader(self._title, (), self._seed)
+        made._rules, made._row_rules = self._rules, self._row_rules
+        made._tables, made._schema = {**self._tables}, self._schema
+        return made
+
+    def read(self, connection: "psycopg.Connection[Any]") -> Reading:
+        """Return all objects, as they are at one moment.
+
+        What somebody has locked, or cannot be read for another reason, is as it was when it was
+        last read; the table, or for the schema the database, then says why.
+
+        Raises:
+            psycopg.Error: The server is gone.
+        """
+        reading = Reading()
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            reading.state[self._title] = self._read_schema(connection)
+            for each in self._schema:
+                self._add_object(reading, each)
+            unreadable = dict(self._read_tables(connection))
+            for known in self._tables.values():
+                reading.update(known.rows)
+            for name, reason in unreadable.items():
+                reading.add(f"{self._title}/{name}", reason, self._rules.rule(name))
+        finally:
+            connection.rollback()
+        return reading
+
+    def _read_schema(self, connection: "psycopg.Connection[Any]") -> str:
+        """Read everything but rows, and return what is to be said of the whole."""
+        try:
+            with connection.transaction():
+                self._schema = [*schema_objects(connection)]
+        except psycopg.Error as error:
+            if connection.broken:
+                raise
+            return _reason(error)
+        return "database"
+
+    def _read_tables(self, connection: "psycopg.Connection[Any]") -> Iterator[tuple[str, str]]:
+        """Read what changed, and yield the tables that could not be read, each with the reason."""
+        tables = {table.title: table for table in stored_tables(connection)}
+        self._tables = {name: self._tables[name] for name in self._tables if name in tables}
+        for name, table in tables.items():
+            try:
+                with connection.transaction():
+                    self._tables[name] = self._read_table(connection, table)
+            except psycopg.Error as error:
+                if connection.broken:
+                    raise
+                yield name, _reason(error)
+
+    def _read_table(
+        self, connection: "psycopg.Connection[Any]", table: StoredTable
+    ) -> _KnownTable:
+        query = _DIGEST.format(row=_row(table.columns), table=_from(table), seed=self._seed)
+        digest = (table, *(connection.execute(query).fetchone() or ()))
+        known = self._tables.get(table.title)
+        if known is not None and known.digest == digest:
+            return known
+        return _KnownTable(digest, self._read_rows(connection, table))
+
+    def _read_rows(self, connection: "psycopg.Connection[Any]", table: StoredTable) -> Reading:
+        whole = self._rules.rule(table.title)
+        rules = {
+            each.name: rule
+            for each in table.columns
+            if whole is None and (rule := self._rules.rule(f"{table.title}.{each.name}"))
+        }
+        types = {each.name: each.type for each in table.columns}
+        reading, width = Reading(), len(table.key)
+        with connection.cursor().copy(_rows_query(table, rules)) as found:
+            for row in found.rows():
+                key = tuple(map(_value, row[:width], (types[name] for name in table.key)))
+                digest = str(row[width])
+                name = self._row_name(reading, table, key, digest)
+                reading.add(name, digest, whole or self._row_rule(name))
+                for hidden, (column, rule) in zip(row[width + 1 :], rules.items(), strict=True):
+                    reading.add(f"{name}/{part_text(column)}", str(hidden), rule)
+        return reading
+
+    def _row_name(
+        self, reading: Reading, table: StoredTable, key: tuple[object, ...], digest: str
+    ) -> str:
+        """Return the name of a row; equal rows without a key are counted."""
+        name = f"{self._title}/{table.title}/{key_text(key) if key else f'row:{digest}'}"
+        times = 1
+        whole = name
+        while whole in reading.state or whole in reading.hidden:
+            times += 1
+            whole = f"{name}/{times}"
+        return whole
+
+    def _row_rule(self, name: str) -> str | None:
+        return self._row_rules.rule(name.removeprefix(f"{self._title}/"))
+
+    def _add_object(self, reading: Reading, found: SchemaObject) -> None:
+        rule = self._rules.rule(found.name) or (found.table and self._rules.rule(found.table))
+        if found.is_value:
+            rule = rule or SEQUENCES
+        digest = xxh3_128_hexdigest(found.definition.encode("utf-8", "surrogateescape"))
+        reading.add(f"{self._title}/{found.name}", digest, rule)
+
+
+def _reason(error: psycopg.Error) -> str:
+    if isinstance(error, psycopg.errors.LockNotAvailable):
+        return "unreadable: somebody has locked it"
+    return f"unreadable: {error.sqlstate}"
+
+
+def _value(text: Any, type_: str) -> object:
+    """Return a value of a key so that its name is as one writes it: 7, not '7'."""
+    return Decimal(text) if type_ in _NUMBERS else str(text)
+
+
+def _column(name: str) -> sql.Composed:
+    return sql.SQL("t.{}").format(sql.Identifier(name))
+
+
+def _row(columns: Sequence[Any]) -> sql.Composed:
+    """Return SQL for the text of a row, by the output functions of its types alone."""
+    values = sql.SQL(", ").join(_column(each.name) for each in columns)
+    return sql.SQL("textin(record_out(ROW({})))").format(values)
+
+
+def _rows_query(table: StoredTable, hidden: Mapping[str, str]) -> sql.Composed:
+    """Return SQL for the key of each row, a digest of what is shown, and of each hidden column."""
+    shown = [each for each in table.columns if each.name not in hidden]
+    rows = [shown, *([each] for each in table.columns if each.name in hidden)]
+    digests = [sql.SQL("md5({})").format(_row(each)) for each in rows]
+    fields = sql.SQL(", ").join([*map(_column, table.key), *digests])
+    return sql.SQL("COPY (SELECT {} FROM {}) TO STDOUT").format(fields, _from(table))
+
+
+def _from(table: StoredTable) -> sql.Composed:
+    return sql.SQL("ONLY {} AS t").format(sql.Identifier(table.schema, table.name))
+
+
+_DIGEST: Final = sql.SQL(
+    "SELECT count(*), sum(hashtextextended({row}, {seed}))::text FROM {table}"
+)

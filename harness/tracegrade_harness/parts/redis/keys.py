@@ -1,0 +1,127 @@
+"""All that a Redis database holds, as objects: one a key, and one for the whole.
+
+A key is `redis:PART/KEY`; its digest is of its type, its value, and whether it will expire, since
+when changes all the time. `redis:PART` is the whole, with the functions that are loaded.
+"""
+
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from xxhash import xxh3_128_hexdigest
+
+from tracegrade_harness.parts.globs import Globs
+from tracegrade_harness.parts.names import path_text
+from tracegrade_harness.parts.state_reading import Reading
+
+BATCH: Final = 500
+"""Keys that are asked for at a time."""
+
+_READ: Final[Mapping[bytes, Callable[[Any, bytes], Any]]] = {
+    b"string": lambda client, key: client.get(key),
+    b"list": lambda client, key: client.lrange(key, 0, -1),
+    b"set": lambda client, key: client.smembers(key),
+    b"hash": lambda client, key: client.hgetall(key),
+    b"zset": lambda client, key: client.zrange(key, 0, -1, withscores=True),
+}
+"""How values are asked for; those of other types as Redis itself writes them."""
+
+
+def read_keys(client: Any, title: str, ignore: Globs) -> Reading:
+    """Return all objects.
+
+    Args:
+        client: The harness's own.
+        title: What the names of objects begin with, such as `redis:cache`.
+        ignore: Globs over keys.
+
+    Raises:
+        redis.RedisError: A script does not end, or the server is gone.
+    """
+    reading = Reading()
+    functions = client.execute_command("FUNCTION", "LIST", "WITHCODE")
+    reading.state[title] = f"database {_digest(sorted(map(repr, functions)))}"
+    for key, kind, value, expires in _all(client):
+        name = key_name(key)
+        digest = _digest((kind, _comparable(value), expires))
+        reading.add(f"{title}/{name}", digest, ignore.rule(name))
+    return reading
+
+
+def key_name(key: bytes) -> str:
+    """Return a key as a name has it."""
+    return path_text(key.decode("utf-8", "surrogateescape"))
+
+
+def value_of(client: Any, key: str) -> Any:
+    """Return the value of a key; None if there is none, bytes for types without values of JSON."""
+    name = key.encode("utf-8", "surrogateescape")
+    kind = client.type(name)
+    if kind == b"none":
+        return None
+    return _READ.get(kind, _dumped)(client, name)
+
+
+def dumped(client: Any) -> str:
+    """Return all keys and functions as lines of JSON, which `restore` takes."""
+    functions = base64.b64encode(client.execute_command("FUNCTION", "DUMP")).decode()
+    lines = [json.dumps({"functions": functions})]
+    for key in _sorted_keys(client):
+        content, left_ms = client.dump(key), client.pttl(key)
+        if content is not None:
+            texts = [base64.b64encode(each).decode() for each in (key, content)]
+            lines.append(json.dumps({"key": texts[0], "value": texts[1], "ms": max(0, left_ms)}))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def restore(client: Any, dump: str) -> None:
+    """Fill an empty server; what will expire has as long to live as it had."""
+    functions, *lines = map(json.loads, dump.splitlines())
+    client.execute_command("FUNCTION", "RESTORE", base64.b64decode(functions["functions"]))
+    for begin in range(0, len(lines), BATCH):
+        pipeline = client.pipeline(transaction=False)
+        for line in lines[begin : begin + BATCH]:
+            key, value = (base64.b64decode(line[name]) for name in ("key", "value"))
+            pipeline.restore(key, line["ms"], value)
+        pipeline.execute()
+
+
+def _all(client: Any) -> Iterator[tuple[bytes, bytes, Any, bool]]:
+    """Yield key, type, value and whether it expires of each key that is still there."""
+    keys = _sorted_keys(client)
+    for begin in range(0, len(keys), BATCH):
+        batch = keys[begin : begin + BATCH]
+        kinds = _asked(client, lambda pipeline, key: pipeline.type(key), batch)
+        known = dict(zip(batch, kinds, strict=True))
+        values = _asked(client, lambda p, key: _READ.get(known[key], _dumped)(p, key), batch)  # noqa: B023 - asked at once
+        lives = _asked(client, lambda pipeline, key: pipeline.pttl(key), batch)
+        for key, value, left_ms in zip(batch, values, lives, strict=True):
+            if left_ms != -2:  # -2: it is gone, -1: it stays for ever
+                yield key, known[key], value, left_ms >= 0
+
+
+def _asked(client: Any, ask: Callable[[Any, bytes], Any], keys: list[bytes]) -> list[Any]:
+    pipeline = client.pipeline(transaction=False)
+    for key in keys:
+        ask(pipeline, key)
+    return list(pipeline.execute())
+
+
+def _sorted_keys(client: Any) -> list[bytes]:
+    return sorted(set(client.scan_iter(count=1000)))
+
+
+def _dumped(client: Any, key: bytes) -> Any:
+    return client.dump(key)
+
+
+def _comparable(value: Any) -> Any:
+    """Return a value in an order that does not depend on how it came to be."""
+    if isinstance(value, dict):
+        return sorted(value.items())
+    return sorted(value) if isinstance(value, set) else value
+
+
+def _digest(value: Any) -> str:
+    return xxh3_128_hexdigest(repr(value).encode())

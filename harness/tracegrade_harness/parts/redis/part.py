@@ -1,0 +1,177 @@
+"""A Redis database as a part of an environment; `keys.py` says what its objects are."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import redis
+from xxhash import xxh3_128_hexdigest
+
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.parts.globs import Globs
+from tracegrade_harness.parts.names import part_text
+from tracegrade_harness.parts.part import ServiceAddress
+from tracegrade_harness.parts.redis.keys import dumped, read_keys, restore, value_of
+from tracegrade_harness.parts.redis.programs import program
+from tracegrade_harness.parts.redis.server import RedisServer
+from tracegrade_harness.parts.state_reading import Readable, Reading
+
+_DUMP: Final = "dump.jsonl"
+
+
+@dataclass(frozen=True)
+class RedisPlace:
+    """How an agent finds a database, and what of it counts."""
+
+    name: str
+    """The part's."""
+    variable: str | None = None
+    """Environment variable that gets the URL."""
+    ignore: tuple[str, ...] = ()
+    """Globs over keys."""
+
+    @property
+    def title(self) -> str:
+        """What the names of its objects begin with."""
+        return f"redis:{part_text(self.name)}"
+
+
+class RedisPart:
+    """A database that commands fill, of which each trial gets one on a server of its own."""
+
+    def __init__(self, place: RedisPlace, source: Path) -> None:
+        self._place = place
+        self._source = source
+        self._dump = ""
+
+    def source_digest(self) -> str:
+        """Return a digest of all that the template is made from.
+
+        Raises:
+            EnvironmentFailed: The source cannot be read, or Redis is missing.
+        """
+        return xxh3_128_hexdigest(f"{program()}\n{self._script()}".encode())
+
+    def freeze(self, folder: Path) -> None:
+        """Build the template in a new, empty folder; see `part.py`."""
+        with closing(RedisServer()) as server:
+            try:
+                server.execute(self._script())
+                (folder / _DUMP).write_text(dumped(server.client))
+            except EnvironmentFailed as error:
+                msg = f"commands '{self._source}': {error}"
+                raise EnvironmentFailed(msg) from error
+        self.use(folder)
+
+    def use(self, folder: Path) -> None:
+        """Take a template that `freeze` has built in a folder before."""
+        self._dump = (folder / _DUMP).read_text()
+
+    def frozen(self) -> Reading:
+        """Return the template as a trial finds it."""
+        with closing(OpenedRedis(self._place, self._dump)) as opened:
+            return opened.read()
+
+    def open(self, root: Path) -> "OpenedRedis":
+        """Return a fresh copy of the template for a trial; the folder is not used."""
+        return OpenedRedis(self._place, self._dump)
+
+    def close(self) -> None:
+        """Do nothing: each trial has a server of its own."""
+
+    def _script(self) -> str:
+        try:
+            return self._source.read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            msg = f"commands '{self._source}': {error}; name a readable file in UTF-8"
+            raise EnvironmentFailed(msg) from error
+
+
+class OpenedRedis(Readable):
+    """A database as one trial has it."""
+
+    def __init__(self, place: RedisPlace, dump: str) -> None:
+        """Start a server with what a dump has.
+
+        Raises:
+            EnvironmentFailed: It cannot be started.
+        """
+        self._place = place
+        self._ignore = Globs(place.ignore)
+        self._server = RedisServer()
+        try:
+            restore(self._server.client, dump)
+        except redis.RedisError as error:
+            self.close()
+            msg = f"{place.title} cannot be restored: {error}; see that memory is not full"
+            raise EnvironmentFailed(msg) from error
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables by which an agent finds the database."""
+        return {self._place.variable: self._server.url} if self._place.variable else {}
+
+    @property
+    def addresses(self) -> Sequence[ServiceAddress]:
+        """Where an agent has to reach it."""
+        return [self._server.address]
+
+    def value(self, key: str) -> Any:
+        """Return the value of a key; see `value_of`.
+
+        Raises:
+            EnvironmentFailed: The server does not answer.
+        """
+        return self._asked(lambda client: value_of(client, key))
+
+    def read(self) -> Reading:
+        """Return all keys as they are now.
+
+        While a script of an agent does not end, the database is an object that says so, alone.
+
+        Raises:
+            EnvironmentFailed: The server does not answer.
+        """
+        title = self._place.title
+        try:
+            reading: Reading = self._asked(lambda client: read_keys(client, title, self._ignore))
+        except _Busy:
+            return Reading({title: "unreadable: a script does not end"})
+        return reading
+
+    def held(self) -> list[str]:
+        """Return `redis:PART (script)` while a script holds up all others."""
+        try:
+            self._asked(lambda client: client.ping())
+        except _Busy:
+            return [f"{self._place.title} (script)"]
+        return []
+
+    def clone(self, root: Path) -> "OpenedRedis":
+        """Return a copy as it is now, on another server.
+
+        Raises:
+            EnvironmentFailed: The server does not answer.
+        """
+        return OpenedRedis(self._place, self._asked(dumped))
+
+    def close(self) -> None:
+        """End the server. Idempotent."""
+        self._server.close()
+
+    def _asked(self, ask: Callable[[Any], Any]) -> Any:
+        try:
+            return ask(self._server.client)
+        except redis.RedisError as error:
+            title, words = self._place.title, " ".join(str(error).split())
+            if isinstance(error, redis.ResponseError) and "BUSY " in words:
+                msg = f"{title}: a script of the agent does not end; see it"
+                raise _Busy(msg) from error
+            msg = f"{title} does not answer: {words}; see that memory is not full"
+            raise EnvironmentFailed(msg) from error
+
+
+class _Busy(EnvironmentFailed):
+    """A script of an agent holds up the server."""

@@ -1,0 +1,279 @@
+"""An SQLite database as a part of an environment; `sqlite_rows.py` says what its objects are.
+
+The database as a whole is the object `sqlite:PART`. If what stands in its place can no longer be
+read, that object says why, and is the only one; if nothing stands there, there is none.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from xxhash import xxh3_128, xxh3_128_hexdigest
+
+from tracegrade_harness.errors import EnvironmentFailed
+from tracegrade_harness.parts.file_locks import Inode, inode, kernel_locks
+from tracegrade_harness.parts.folders.copying import copy_entry
+from tracegrade_harness.parts.folders.walk import folder_at
+from tracegrade_harness.parts.globs import Globs
+from tracegrade_harness.parts.names import part_text
+from tracegrade_harness.parts.part import ServiceAddress
+from tracegrade_harness.parts.sqlite.copy import (
+    COMPANIONS,
+    CopiedDatabase,
+    Unusable,
+    copied_database,
+)
+from tracegrade_harness.parts.sqlite.rows import MAX_VALUE_BYTES, decode_text, read_rows
+from tracegrade_harness.parts.state_reading import Readable, Reading
+
+_OURS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN}
+"""Errors of this machine, not of the database; the primary codes of sqlite.org/rescode.html."""
+
+
+@dataclass(frozen=True)
+class SqlitePlace:
+    """Where a database stands, and what of it counts."""
+
+    name: str
+    """The part's."""
+    at: PurePosixPath
+    """Below the trial's folder."""
+    variable: str | None = None
+    """Environment variable that gets the path."""
+    ignore: tuple[str, ...] = ()
+    """Globs over `TABLE` and `TABLE.COLUMN`."""
+
+
+class SqlitePart:
+    """A database, or a script that makes one, of which each trial gets a copy."""
+
+    def __init__(self, place: SqlitePlace, source: Path) -> None:
+        self._place = place
+        self._source = source
+        self._template = source.parent
+
+    def source_digest(self) -> str:
+        """Return a digest of all that the template is made from.
+
+        Raises:
+            EnvironmentFailed: The source is missing or cannot be read.
+        """
+        if self._source.suffix == ".sql":
+            return xxh3_128_hexdigest(_script(self._source).encode())
+        try:
+            with _copied(self._source) as copy:
+                return _bytes_digest(copy.path)
+        except (Unusable, OSError) as error:
+            raise EnvironmentFailed(_unusable(self._source, error)) from error
+
+    def freeze(self, folder: Path) -> None:
+        """Build the template in a new, empty folder; see `part.py`."""
+        tree = folder / "tree"
+        tree.mkdir(parents=True)
+        target = tree / self._place.at.name
+        try:
+            if self._source.suffix == ".sql":
+                _run_script(_script(self._source), target)
+            else:
+                _back_up(self._source, target)
+        except (sqlite3.Error, Unusable, OSError) as error:
+            raise EnvironmentFailed(_unusable(self._source, error)) from error
+        self.use(folder)
+
+    def use(self, folder: Path) -> None:
+        """Take a template that `freeze` has built in a folder before."""
+        self._template = folder / "tree"
+
+    def frozen(self) -> Reading:
+        """Return the template as a trial finds it."""
+        at_template = SqlitePlace(
+            self._place.name, PurePosixPath(self._place.at.name), ignore=self._place.ignore
+        )
+        return _read(at_template, self._template)
+
+    def open(self, root: Path) -> "OpenedSqlite":
+        """Return a fresh copy of the template for a trial; see `part.py`."""
+        template = SqlitePlace(self._place.name, PurePosixPath(self._place.at.name))
+        _copy(template, self._template, root / self._place.at.parent)
+        return OpenedSqlite(self._place, root)
+
+    def close(self) -> None:
+        """Do nothing: no process serves the part."""
+
+
+class OpenedSqlite(Readable):
+    """A database as one trial has it."""
+
+    def __init__(self, place: SqlitePlace, root: Path) -> None:
+        self._place = place
+        self._root = root
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Environment variables by which an agent finds the database."""
+        path = str((self._root / self._place.at).absolute())
+        return {self._place.variable: path} if self._place.variable else {}
+
+    @property
+    def addresses(self) -> Sequence[ServiceAddress]:
+        """None: it is a matter of files."""
+        return ()
+
+    def read(self) -> Reading:
+        """Return all rows and schema objects as the next reader would find them.
+
+        What a killed writer had not committed is rolled back, in a copy; notes tell of it.
+
+        Raises:
+            EnvironmentFailed: This machine failed.
+        """
+        return _read(self._place, self._root)
+
+    def held(self) -> list[str]:
+        """Return `sqlite:PART (write lock)` or `(read lock)` if a process holds one."""
+        files = set(self._inodes())
+        excluding = {lock.excludes_readers for lock in kernel_locks() if lock.inode in files}
+        if not excluding:
+            return []
+        kind = "write" if True in excluding else "read"
+        return [f"{_object(self._place)} ({kind} lock)"]
+
+    def clone(self, root: Path) -> "OpenedSqlite":
+        """Return a copy as it is now, with `root` in the place of the trial's folder."""
+        _copy(self._place, self._root, root / self._place.at.parent)
+        return OpenedSqlite(self._place, root)
+
+    def close(self) -> None:
+        """Do nothing: no process serves the database."""
+
+    def _inodes(self) -> Iterator[Inode]:
+        with suppress(OSError), folder_at(self._root, self._place.at.parent) as folder:
+            for suffix in ("", *COMPANIONS):
+                with suppress(FileNotFoundError):
+                    yield inode(os.lstat(self._place.at.name + suffix, dir_fd=folder))
+
+
+def _object(place: SqlitePlace) -> str:
+    return f"sqlite:{part_text(place.name)}"
+
+
+def _read(place: SqlitePlace, root: Path) -> Reading:
+    title = _object(place)
+    try:
+        with (
+            folder_at(root, place.at.parent) as folder,
+            copied_database(folder, place.at.name) as copy,
+        ):
+            return _read_copy(copy, title, place.ignore)
+    except FileNotFoundError:
+        return Reading()
+    except (NotADirectoryError, PermissionError) as error:
+        return Reading({title: f"unreadable: {error.strerror}"})
+    except (sqlite3.Error, Unusable, UnicodeError, ValueError) as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OURS:
+            raise EnvironmentFailed(_failed(place, error)) from error
+        return Reading({title: f"unreadable: {error}"})
+    except OSError as error:
+        raise EnvironmentFailed(_failed(place, error)) from error
+
+
+def _read_copy(copy: CopiedDatabase, title: str, ignore: tuple[str, ...]) -> Reading:
+    with closing(_connect(copy.path)) as connection:
+        reading = read_rows(connection, title, Globs(list(ignore)))
+        pragmas = ("user_version", "application_id", "encoding")
+        values = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in pragmas]
+    reading.state[title] = " ".join(["database", f"{copy.mode:04o}", *map(str, values)])
+    if copy.note is not None:
+        reading.notes[title] = copy.note
+    return reading
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.text_factory = decode_text
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    return connection
+
+
+def _copy(place: SqlitePlace, root: Path, target: Path) -> None:
+    """Copy whatever stands in the database's place, and beside it, into a folder."""
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        with (
+            folder_at(target, PurePosixPath()) as new,
+            suppress(FileNotFoundError, NotADirectoryError, PermissionError),
+            folder_at(root, place.at.parent) as old,
+        ):
+            for suffix in ("", *COMPANIONS):
+                copy_entry(old, new, place.at.name + suffix)
+    except OSError as error:
+        raise EnvironmentFailed(_failed(place, error)) from error
+
+
+def _script(source: Path) -> str:
+    try:
+        return source.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        message = f"script '{source}': {error}; name a readable one in UTF-8"
+        raise EnvironmentFailed(message) from error
+
+
+def _run_script(script: str, target: Path) -> None:
+    with closing(sqlite3.connect(target)) as connection:
+        connection.set_authorizer(_refuse_other_files)
+        connection.executescript(script)
+        connection.set_authorizer(None)
+        connection.commit()
+        connection.execute("PRAGMA journal_mode = DELETE")
+
+
+def _refuse_other_files(action: int, first: str | None, second: str | None, *_: object) -> int:
+    """Let a script build its own database, and reach nothing else."""
+    attaches = action == sqlite3.SQLITE_ATTACH and first != ""  # "": a temporary one, for VACUUM
+    loads = action == sqlite3.SQLITE_FUNCTION and second == "load_extension"
+    return sqlite3.SQLITE_DENY if attaches or loads else sqlite3.SQLITE_OK
+
+
+def _back_up(source: Path, target: Path) -> None:
+    with (
+        _copied(source) as copy,
+        closing(sqlite3.connect(copy.path)) as old,
+        closing(sqlite3.connect(target)) as new,
+    ):
+        old.backup(new)
+    target.chmod(copy.mode | 0o600)
+
+
+@contextmanager
+def _copied(source: Path) -> Iterator[CopiedDatabase]:
+    with (
+        folder_at(source.parent, PurePosixPath()) as folder,
+        copied_database(folder, source.name) as copy,
+    ):
+        yield copy
+
+
+def _bytes_digest(database: Path) -> str:
+    digest = xxh3_128()
+    for suffix in ("", *COMPANIONS):
+        with (
+            suppress(FileNotFoundError),
+            database.with_name(database.name + suffix).open("rb") as f,
+        ):
+            while content := f.read(1 << 20):
+                digest.update(content)
+    return digest.hexdigest()
+
+
+def _unusable(source: Path, error: Exception) -> str:
+    return f"database '{source}': {error}; name one that SQLite can open"
+
+
+def _failed(place: SqlitePlace, error: Exception) -> str:
+    return f"{_object(place)}: {error}; see that the disk is well and not full"

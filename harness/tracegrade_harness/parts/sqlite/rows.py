@@ -1,0 +1,163 @@
+"""All that an SQLite database holds, as objects: its tables, their rows, indexes and views.
+
+Objects are named `sqlite:PART/TABLE`, `sqlite:PART/TABLE/KEY` and `sqlite:PART/index:NAME`.
+A row's key is its primary key, or its rowid. What SQLite keeps for itself (`sqlite_sequence`)
+is hidden: it moves on even where every row is put back.
+"""
+
+import contextlib
+import re
+import sqlite3
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from xxhash import xxh3_128_hexdigest
+
+from tracegrade_harness.parts.globs import Globs
+from tracegrade_harness.parts.names import key_text, part_text
+from tracegrade_harness.parts.sqlite.copy import Unusable
+from tracegrade_harness.parts.state_reading import Reading
+
+INTERNAL = "sqlite_*"
+"""The rule that hides tables of SQLite's own."""
+MAX_VALUE_BYTES = 64 << 20
+_MIN_ROW_BYTES = 6  # a cell of the smallest row and the pointer to it
+_MAX_REUSE = 100  # added columns' defaults are stored once for all rows
+_VIRTUAL = re.compile(r"\s*CREATE\s+VIRTUAL\b", re.IGNORECASE)
+
+
+class _Table(NamedTuple):
+    name: str
+    columns: list[str]
+    key: list[int]
+    """Which of the columns are the primary key, in its order."""
+    rules: list[str | None]
+    """Of each column, the rule that hides it."""
+    rule: str | None
+    """The rule that hides the whole table."""
+
+
+class _Budget:
+    """What a file can hold: a forged one may lead in circles for hours."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+        self._rows = pages * page_bytes // _MIN_ROW_BYTES
+        self._bytes = pages * page_bytes * _MAX_REUSE
+
+    def spend(self, row: tuple[object, ...]) -> None:
+        self._rows -= 1
+        self._bytes -= sum(len(value) for value in row if isinstance(value, str | bytes))
+        if self._rows < 0 or self._bytes < 0:
+            message = "it has more rows than its file has room for"
+            raise Unusable(message)
+
+
+def read_rows(connection: sqlite3.Connection, part: str, ignore: Globs) -> Reading:
+    """Return the objects of a database.
+
+    Args:
+        connection: Reads texts by `decode_text`.
+        part: What the names of objects begin with, such as `sqlite:ledger`.
+        ignore: Globs over `TABLE` and `TABLE.COLUMN`.
+
+    Raises:
+        sqlite3.Error: It is damaged.
+        Unusable: It cannot be what it says it is.
+    """
+    reading = Reading()
+    budget = _Budget(connection)
+    schema = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
+    for kind, name, table, sql in schema:
+        if sql is None and kind == "index":
+            continue  # made by SQLite for a constraint, of which the table's own text tells
+        title = part_text(name) if kind == "table" else f"{part_text(kind)}:{part_text(name)}"
+        rule = _table_rule(table, ignore)
+        reading.add(f"{part}/{title}", _digest((kind, table, sql)), rule)
+        if kind == "table" and not _VIRTUAL.match(sql or ""):
+            described = _table(connection, name, ignore)
+            for row in _rows(connection, described, budget):
+                _add_row(reading, f"{part}/{title}", described, row)
+    return reading
+
+
+def decode_text(text: bytes) -> str:
+    """Return a text of a database, which need not be the UTF-8 that it should be."""
+    return text.decode("utf-8", "surrogateescape")
+
+
+def _table_rule(table: str, ignore: Globs) -> str | None:
+    return INTERNAL if table.startswith("sqlite_") else ignore.rule(part_text(table))
+
+
+def _table(connection: sqlite3.Connection, name: str, ignore: Globs) -> _Table:
+    """Describe a table by its stored columns; computed ones follow from these."""
+    found = connection.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
+    stored = [(column, key) for _, column, _, _, _, key, hidden in found if not hidden]
+    columns = [column for column, _ in stored]
+    keys = sorted((key, at) for at, (_, key) in enumerate(stored) if key)
+    whole = _table_rule(name, ignore)
+    return _Table(
+        name,
+        columns,
+        [at for _, at in keys],
+        [whole or ignore.rule(f"{part_text(name)}.{part_text(column)}") for column in columns],
+        whole,
+    )
+
+
+def _rows(
+    connection: sqlite3.Connection, table: _Table, budget: _Budget
+) -> Iterator[tuple[object, ...]]:
+    """Yield the rowid, NULL where there is none, and the stored columns of each row."""
+    columns = ", ".join([_rowid(connection, table), *map(_quoted, table.columns)])
+    query = f"SELECT {columns} FROM {_quoted(table.name)} NOT INDEXED"  # noqa: S608 - quoted
+    for row in connection.execute(query):
+        budget.spend(row)
+        yield row
+
+
+def _rowid(connection: sqlite3.Connection, table: _Table) -> str:
+    """Return an expression for the rowid of a table's rows."""
+    taken = {column.lower() for column in table.columns}
+    free = [name for name in ("rowid", "_rowid_", "oid") if name not in taken]
+    for name in free[:1]:
+        query = f"SELECT {name} FROM {_quoted(table.name)} LIMIT 0"  # noqa: S608 - quoted
+        with contextlib.suppress(sqlite3.OperationalError):  # a table WITHOUT ROWID
+            connection.execute(query)
+            return name
+    return "NULL"
+
+
+def _add_row(reading: Reading, title: str, table: _Table, row: tuple[object, ...]) -> None:
+    rowid, *values = row
+    name = f"{title}/{_key(rowid, values, table.key)}"
+    shown = tuple(v for v, rule in zip(values, table.rules, strict=True) if rule is None)
+    if table.rule is not None or name in reading.state:
+        # Only a damaged index lets two rows have one key: the second one is named by its content.
+        again = f"{name}/{_digest(tuple(values))}" if name in reading.state else name
+        reading.add(again, _digest(tuple(values)), table.rule)
+        return
+    reading.add(name, _digest(shown))
+    for column, value, rule in zip(table.columns, values, table.rules, strict=True):
+        if rule is not None:
+            reading.add(f"{name}/{part_text(column)}", _digest((value,)), rule)
+
+
+def _key(rowid: object, values: list[object], key: list[int]) -> str:
+    of_key = tuple(values[at] for at in key)
+    if of_key and None not in of_key:
+        return key_text(of_key)
+    if rowid is None:
+        return f"row:{_digest(tuple(values))}"
+    return f"rowid:{rowid}" if of_key else key_text((rowid,))  # keys may hold NULL several times
+
+
+def _digest(values: tuple[object, ...]) -> str:
+    """Return a digest of values and their types; `ascii` writes each type in a way of its own."""
+    return xxh3_128_hexdigest(ascii(values).encode())
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

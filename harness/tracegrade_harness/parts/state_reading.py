@@ -1,0 +1,85 @@
+"""One reading of a part: what it holds, what rules leave out, and what is to be told beside."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from xxhash import xxh3_128
+
+from tracegrade_harness.parts.diff import diff
+from tracegrade_harness.parts.state import State
+
+
+class Hidden(NamedTuple):
+    """An object that a rule leaves out of the state."""
+
+    rule: str
+    digest: str
+
+
+@dataclass
+class Reading:
+    """A part, or a whole environment, as it is at one moment."""
+
+    state: dict[str, str] = field(default_factory=dict)
+    hidden: dict[str, Hidden] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    """Object → what somebody who judges the state should know: `hot_journal`, `left_wal`."""
+
+    def add(self, name: str, digest: str, rule: str | None = None) -> None:
+        """Add an object; a rule hides it."""
+        if rule is None:
+            self.state[name] = digest
+        else:
+            self.hidden[name] = Hidden(rule, digest)
+
+    def update(self, other: "Reading") -> None:
+        """Add all that another reading holds."""
+        self.state.update(other.state)
+        self.hidden.update(other.hidden)
+        self.notes.update(other.notes)
+
+
+class Readable(ABC):
+    """What an opened part answers from a reading."""
+
+    @abstractmethod
+    def read(self) -> Reading:
+        """Return the part as it is now.
+
+        Raises:
+            EnvironmentFailed: It cannot be read.
+        """
+
+    def state(self) -> State:
+        """Return all objects as they are now, without those to be ignored."""
+        return self.read().state
+
+    def ignored(self) -> Mapping[str, str]:
+        """Return the objects that `state` leaves out, by the rule that hides each."""
+        return {name: hidden.rule for name, hidden in self.read().hidden.items()}
+
+
+def fingerprint(state: State) -> str:
+    """Return a digest of a whole state; equal states have equal ones."""
+    digest = xxh3_128()
+    for name, of_object in sorted(state.items()):
+        digest.update(f"{name}\n{of_object}\n".encode())
+    return digest.hexdigest()
+
+
+def hidden_changes(before: Reading, after: Reading) -> dict[str, int]:
+    """Return how many changes each rule hid; rules that hid none are left out."""
+    rules = {**_rules(before), **_rules(after)}
+    changed = diff(_digests(before), _digests(after)).names
+    return dict(sorted(Counter(rules[name] for name in changed).items()))
+
+
+def _rules(reading: Reading) -> dict[str, str]:
+    return {name: hidden.rule for name, hidden in reading.hidden.items()}
+
+
+def _digests(reading: Reading) -> dict[str, str]:
+    return {name: hidden.digest for name, hidden in reading.hidden.items()}

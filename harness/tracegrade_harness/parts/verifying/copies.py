@@ -1,0 +1,73 @@
+"""Copies what an agent left, so that what is run on a copy can neither change it nor leave it.
+
+Links that stay inside lead to the same place of the copy; one that leads out, or that is absolute
+and leads to the original, leads nowhere in it. FIFOs, sockets and devices are left out.
+"""
+
+import os
+import shutil
+import stat
+from pathlib import Path
+from typing import Final
+
+from tracegrade_harness.errors import VerifierFailed
+from tracegrade_harness.parts.verifying import tree
+
+MAX_BYTES: Final = 4 * 2**30
+"""Of one copy."""
+
+NOWHERE: Final = "/dev/null/leads-out-of-the-environment"
+"""Where nothing can be."""
+
+
+def copy_file(root: Path, path: str, to: Path, limit: int = MAX_BYTES) -> int:
+    """Copy a regular file from below a folder, and return its size.
+
+    Raises:
+        NotReadable: There is none, or a link leads there.
+        VerifierFailed: It has more bytes than the limit.
+    """
+    with tree.opened(root, path) as source:
+        status = os.fstat(source.fileno())
+        if status.st_size > limit:
+            msg = f"more than {MAX_BYTES:,} bytes would be copied; verify a part of them"
+            raise VerifierFailed(msg)
+        with to.open("xb") as target:
+            shutil.copyfileobj(source, target)
+    to.chmod(stat.S_IMODE(status.st_mode) & 0o777)
+    return status.st_size
+
+
+def copy_tree(root: Path, to: Path) -> list[str]:
+    """Copy a folder to a new one, and return the paths that are not as they were.
+
+    Raises:
+        VerifierFailed: It is too large.
+    """
+    to.mkdir()
+    left, changed = MAX_BYTES, []
+    for path, each in tree.walk(root):
+        copy = to / path
+        if each.kind == "folder":
+            copy.mkdir()
+        elif each.kind == "link":
+            changed += [path] if not _copy_link(root, path, each.target, copy) else []
+        elif each.kind != "file":  # among them folders, now empty, that cannot be read
+            changed.append(path)
+        else:
+            try:
+                left -= copy_file(root, path, copy, left)
+            except tree.NotReadable:
+                copy.touch(mode=0)  # as unreadable as the original
+                changed.append(path)
+    return changed
+
+
+def _copy_link(root: Path, path: str, target: str, copy: Path) -> bool:
+    """Make a link like one of the original; return whether it leads to anywhere."""
+    # Without `..` behind the name of a link, what is inside as it is written is inside.
+    holder = os.path.dirname(f"{root}/{path}")
+    place = os.path.normpath(os.path.join(holder, target))
+    is_inside = place == str(root) or place.startswith(f"{root}/")
+    copy.symlink_to(os.path.relpath(place, holder) if is_inside else NOWHERE)
+    return is_inside

@@ -1,0 +1,88 @@
+"""What verifiers are given, and what they say."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from tracegrade_harness.parts.part import Opened
+
+Outcome = Literal["pass", "fail", "error"]
+
+MAX_EVIDENCE_CHARS: Final = 2_000
+MAX_NAMED: Final = 20
+"""Paths or objects that evidence names; the others are counted."""
+
+
+class VerifierCommand(NamedTuple):
+    """A verifier's command, which may run what an agent wrote."""
+
+    argv: Sequence[str]
+    root: Path
+    """All that it may write."""
+    folder: Path
+    """Where it starts, in `root`: the copy of the environment."""
+    environment: Mapping[str, str]
+    """All of its variables."""
+    stdout: Path
+    """Files that get its output; they are not in `root`."""
+    stderr: Path
+    timeout_secs: float
+
+
+@dataclass(frozen=True)
+class Context:
+    """An environment as a trial left it. No process of the trial is alive any more."""
+
+    root: Path
+    """The trial's folder, in which the agent was run."""
+    parts: Mapping[str, str]
+    """Where each part stands in it: `files:data` → `data`."""
+    suite: Path
+    """The suite's folder."""
+    run: Callable[[VerifierCommand], int]
+    """Runs a command and returns its exit code, or minus the signal that ended it; raises
+    `VerifierFailed` if it cannot be run, is too slow or uses too much."""
+    added: frozenset[str] = frozenset()
+    """Names of objects, such as `files:data/clean/a.csv`, that were not there before."""
+    changed: frozenset[str] = frozenset()
+    """Names of objects that were there before, but not as they are now."""
+    removed: frozenset[str] = frozenset()
+    """Names of objects that are no longer there."""
+    opened: Mapping[str, Opened] = field(default_factory=dict)
+    """The parts themselves, by kind and name: `http:bank`."""
+
+
+class Finding(NamedTuple):
+    """Whether what a verifier asks holds, and what shows it."""
+
+    holds: bool
+    evidence: str
+
+
+class VerifierResult(NamedTuple):
+    """What one verifier says."""
+
+    verifier: str
+    """The verifier as JSON, as its suite has it."""
+    outcome: Outcome
+    """error: it could not tell."""
+    evidence: str
+    """A short text."""
+
+
+def shown(name: str) -> str:
+    """Return a name as one line of plain text: what cannot be printed is escaped."""
+    return name if name.isprintable() else ascii(name)[1:-1]
+
+
+def listed(lines: Iterable[str]) -> str:
+    """Return lines as one text: the first of them, and how many more there are."""
+    found = list(lines)
+    more = [f"and {len(found) - MAX_NAMED} more"] if len(found) > MAX_NAMED else []
+    return shortened("; ".join([*found[:MAX_NAMED], *more]))
+
+
+def shortened(text: str, limit: int = MAX_EVIDENCE_CHARS) -> str:
+    """Return a text with at most this many characters."""
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."

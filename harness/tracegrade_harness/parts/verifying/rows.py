@@ -1,0 +1,60 @@
+"""Compares what a query gives with what a suite expects: one value, or rows."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+from tracegrade_harness.errors import VerifierFailed
+from tracegrade_harness.parts.verifying import value
+from tracegrade_harness.parts.verifying.result import Finding, listed
+from tracegrade_harness.suite.verifiers import rows
+
+JsonRow: TypeAlias = Sequence[str | None]
+"""Values as canonical JSON; None: there is no value."""
+
+
+def rows_read(equals: Any) -> int:
+    """Return how many rows of a query tell whether it fits: one more than are expected."""
+    expected = rows(equals)
+    return (1 if expected is None else len(expected)) + 1
+
+
+def compared(found: Sequence[JsonRow], equals: Any) -> Finding:
+    """Return whether rows are those that a suite expects.
+
+    Args:
+        found: The first of them, `rows_read(equals)` at most.
+        equals: What the suite expects: a value or rule, or a list of rows of such.
+
+    Raises:
+        VerifierFailed: One value is expected, and there are more.
+    """
+    expected = rows(equals)
+    return _one(found, equals) if expected is None else _several(found, expected)
+
+
+def _one(found: Sequence[JsonRow], expected: Any) -> Finding:
+    if len(found) > 1 or (found and len(found[0]) != 1):
+        msg = "the query gives more than one value; expect a list of rows, or ask for one value"
+        raise VerifierFailed(msg)
+    json_text = found[0][0] if found else None
+    if value.fits(json_text, expected):
+        return Finding(True, "no row" if json_text is None else f"is {value.short(json_text)}")
+    return Finding(False, f"the value {value.difference(json_text, expected)}")
+
+
+def _several(found: Sequence[JsonRow], expected: list[list[Any]]) -> Finding:
+    differing = list(_differences(found, expected))
+    return Finding(not differing, listed(differing) if differing else f"{len(found)} rows fit")
+
+
+def _differences(found: Sequence[JsonRow], expected: list[list[Any]]) -> Iterator[str]:
+    if len(found) != len(expected):
+        number = f"{len(found)}" if len(found) < len(expected) else "more"
+        yield f"{number} rows, expected {len(expected)}"
+    for i, (row, wanted) in enumerate(zip(found, expected, strict=False), 1):
+        if len(row) != len(wanted):
+            yield f"row {i} has {len(row)} values, expected {len(wanted)}"
+            continue
+        for j, (each, expected_value) in enumerate(zip(row, wanted, strict=True), 1):
+            if not value.fits(each, expected_value):
+                yield f"row {i}, value {j} {value.difference(each, expected_value)}"

@@ -1,1 +1,0 @@
-"""Verifiers: whether the state that a trial left is the one that was asked for."""
