@@ -12,9 +12,10 @@ INTRODUCTION: Final = """\
 # Relations
 
 What is made from what, from received spans to scores. `make docs` draws this page from the code:
-what a relation reads stands in the header of its SQL file (`Reads:`), and for those that Python
-makes in the docstring of the module (`Makes:`). `tests/test_relations.py` runs a build and a
-scoring job to see that both are true, and that everything is made before it is read.
+what a relation reads stands in the header of its SQL file (`Reads:`), beside the name of the
+function of Python that makes it (`@relation`), or in the docstring of its module (`Makes:`).
+`tests/test_relations.py` runs a build and a scoring job to see that this is true, and that
+everything is made before it is read.
 
 How to read a graph: it shows one folder, from left to right. An arrow leads from what is read to
 what is made of it.
@@ -132,7 +133,8 @@ class Drawing:
         yield "classDef result stroke-width:3px"
 
     def _room(self, name: str) -> str:
-        return self._rooms.get(name, LAKE)
+        is_of_lake = name in self._package.tables | self._package.below
+        return LAKE if is_of_lake else self._rooms[name]
 
     def _read_by_room(self, room: str) -> dict[str, set[str]]:
         """Return what a room reads of others, by room."""

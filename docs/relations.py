@@ -1,7 +1,8 @@
 """Knows which relation is made from which: `relation_graphs.py` draws it.
 
-What a relation reads stands in the header of its SQL file (`Reads:`), and for those that Python
-makes in the docstring of the module (`Makes:`). Tests hold both to what the code really does.
+What a relation reads stands in the header of its SQL file (`Reads:`), or beside the name of a
+function that makes it (`@relation`). What jobs make besides is in the docstring of their module
+(`Makes:`). Tests hold all of it to what the code really does.
 """
 
 import ast
@@ -14,9 +15,12 @@ from typing import Final, NamedTuple
 
 from tracegrade_queries.engine.connection import DEDUPLICATED
 from tracegrade_queries.engine.layers import BUILT
-from tracegrade_queries.engine.sql import QUERIES, Queries, header_lines
+from tracegrade_queries.engine.sql import QUERIES, Queries
+from tracegrade_queries.graph import RelationPlan, headers
+from tracegrade_queries.graph.plan import path_of
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.sql import QUERIES as SCORING
+from tracegrade_scoring.sql import RELATIONS
 
 
 class Relation(NamedTuple):
@@ -38,6 +42,8 @@ class Package:
     """The relations of one package."""
 
     queries: Queries
+    plan: RelationPlan | None
+    """Who makes its relations; None where a module does so itself."""
     tables: frozenset[str]
     """Tables of the lake that it writes, and views that a connection has of them."""
     below: frozenset[str] = frozenset()
@@ -46,7 +52,8 @@ class Package:
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
         """Those of SQL files by name, then those of Python."""
-        return (*_of_sql(self.queries), *_of_python(self.queries.root))
+        of_functions = _of_functions(self.plan) if self.plan else ()
+        return (*_of_sql(self.queries), *of_functions, *_of_modules(self.queries.root))
 
     @cached_property
     def readable(self) -> frozenset[str]:
@@ -56,8 +63,8 @@ class Package:
 
 _BUILT: Final = frozenset({*BUILT.names(), *DEDUPLICATED})
 PACKAGES: Final[Mapping[str, Package]] = {
-    "queries": Package(QUERIES, _BUILT),
-    "scoring": Package(SCORING, frozenset(SCORES.names()), below=_BUILT),
+    "queries": Package(QUERIES, None, _BUILT),
+    "scoring": Package(SCORING, RELATIONS, frozenset(SCORES.names()), below=_BUILT),
 }
 
 _CREATED = re.compile(r"^CREATE OR REPLACE TEMP (?:TABLE|VIEW) (\w+)", re.MULTILINE)
@@ -66,8 +73,9 @@ _CREATED = re.compile(r"^CREATE OR REPLACE TEMP (?:TABLE|VIEW) (\w+)", re.MULTIL
 def _of_sql(queries: Queries) -> Iterator[Relation]:
     for name, path in queries.paths.items():
         text = queries.text(name)
-        reads = frozenset(line.split()[0] for line in header_lines(text, "Reads"))
-        alone = [] if "TEMP MACRO" in text else [name]
+        taken = headers.taken(text)
+        reads = headers.reads(text) | ({taken} if taken else set())
+        alone = [] if headers.macros_made(text) else [name]
         for made in _CREATED.findall(text) or alone:
             yield Relation(made, reads, path)
 
@@ -75,7 +83,13 @@ def _of_sql(queries: Queries) -> Iterator[Relation]:
 _MAKES = re.compile(r"^ {4}(\w+)(?: \(from ([\w, ]+)\))?: ", re.MULTILINE)
 
 
-def _of_python(root: Path) -> Iterator[Relation]:
+def _of_functions(plan: RelationPlan) -> Iterator[Relation]:
+    for made in dict.fromkeys(plan.of_python.values()):
+        for name in made.makes:
+            yield Relation(name, made.reads, path_of(made))
+
+
+def _of_modules(root: Path) -> Iterator[Relation]:
     for path in sorted(root.rglob("*.py")):
         docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
         makes = docstring.partition("\nMakes:\n")[2].partition("\n\n")[0]

@@ -23,6 +23,10 @@ class TableMissing(QueriesError, BadInput):
     """Neither the lake nor this package has a table of this name."""
 
 
+class GraphBroken(QueriesError):
+    """Relations cannot be put in an order: one of them is missing, or some need each other."""
+
+
 class BadDialect(QueriesError):
     """The header of a dialect's file does not declare what it must."""
 

@@ -9,8 +9,8 @@ from typing import Final
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_queries.engine.relations import has_rows
-from tracegrade_scoring.relations import materialise, only
+from tracegrade_queries.engine.relations import has_rows, only
+from tracegrade_scoring.sql import RELATIONS
 
 _EARLIER: Final = (
     "trajectory_id IN (SELECT trajectory_id FROM superseded_runs WHERE continued_by IS NOT NULL)"
@@ -40,7 +40,7 @@ def counted_once(con: DuckDBPyConnection) -> Iterator[None]:
     Args:
         con: Holds the tables of a scored lake.
     """
-    materialise(con, "superseded_runs")
+    RELATIONS.make(con, "superseded_runs")
     if not has_rows(con, "superseded_runs WHERE continued_by IS NOT NULL"):
         yield
         return

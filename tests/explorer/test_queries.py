@@ -12,7 +12,7 @@ from tracegrade_explorer.filters.conditions import matching_runs
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.shelf.metric_parts import metric_parts
 from tracegrade_explorer.sql import QUERIES
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.sql import RELATIONS
 
 DAY = date(2026, 11, 1)
 PARAMETERS = {
@@ -32,7 +32,7 @@ def con(pages: Explorer) -> DuckDBPyConnection:
     with pages.shelf.reading() as snapshot:
         cursor = snapshot.con.cursor()
     runs = matching_runs(Filter(), "tsa")
-    materialise(cursor, "superseded_runs")
+    RELATIONS.make(cursor, "superseded_runs")
     cursor.execute(
         "CREATE TEMP TABLE run_places AS SELECT trajectory_id, date, seq FROM run_index"
     )

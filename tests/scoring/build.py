@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import duckdb
@@ -13,16 +13,7 @@ from tracegrade_lake import Table
 from tracegrade_queries.build.canonical import canonical_json
 from tracegrade_queries.files.yaml_source import read
 from tracegrade_queries.schema import STEPS, TRAJECTORIES, VERDICTS
-from tracegrade_scoring.attempts.prepare import create_relations
-from tracegrade_scoring.scorers import (
-    conduct,
-    failure_modes,
-    plan_graph,
-    run_reasons,
-    step_efficiency,
-    tool_correctness,
-    tool_selection,
-)
+from tracegrade_scoring.sql import RELATIONS
 from tracegrade_scoring.tasks import Specification
 
 Row = Mapping[str, Any]
@@ -56,10 +47,29 @@ def arrow(table: Table, rows: Sequence[Row]) -> pa.Table:
     return pa.Table.from_pylist([dict(row) for row in rows], schema=table.arrow())
 
 
-def prepared(con: duckdb.DuckDBPyConnection, spec: Specification) -> duckdb.DuckDBPyConnection:
-    """Return the connection after the relations that metrics read were made."""
+ATTEMPTS = RELATIONS.named_below("attempts", "tasks/relations.py")
+"""What metrics read."""
+
+GIVEN = ("bucket_steps", "endings", "first_turns", "trajectories", "verdicts")
+"""What is made for a test."""
+
+
+def prepared(
+    con: duckdb.DuckDBPyConnection, spec: Specification, *scorers: str
+) -> duckdb.DuckDBPyConnection:
+    """Return the connection with the relations that metrics read, and those of scorers.
+
+    Args:
+        con: As `connection` returns it. No run ended early, unless its `endings` says so.
+        spec: What to score against.
+        scorers: Folders of `scorers`.
+    """
     con.execute(f"CREATE TEMP TABLE IF NOT EXISTS {FIRST_TURNS}")
-    create_relations(con, spec)
+    con.execute("CREATE TEMP TABLE IF NOT EXISTS endings (trajectory_id TEXT, ending TEXT)")
+    con.execute("ALTER TABLE temp.steps RENAME TO bucket_steps")
+    own = RELATIONS.named_below(*(f"scorers/{name}" for name in scorers))
+    options = {"compat": spec.tool_correctness.compat}
+    RELATIONS.run(con, {*ATTEMPTS, *own}, GIVEN, options=options, context=spec)
     return con
 
 
@@ -84,24 +94,11 @@ def scored(
     """Return the connection after these scorers did their work.
 
     Args:
-        con: As `connection` returns it. No run ended early, unless its `endings` says so.
-        spec: What to score against.
+        con: As for `prepared`.
+        spec: Likewise.
         until: The last of SCORERS; a test of one of them saves the time of those after it.
     """
-    prepared(con, spec)
-    con.execute("CREATE TEMP TABLE IF NOT EXISTS endings (trajectory_id TEXT, ending TEXT)")
-    scorers: dict[str, Callable[[], None]] = {
-        "step_efficiency": lambda: step_efficiency.score(con),
-        "tool_selection": lambda: tool_selection.score(con),
-        "tool_correctness": lambda: tool_correctness.score(con, spec.tool_correctness),
-        "plan_graph": lambda: plan_graph.score(con),
-        "conduct": lambda: conduct.score(con),
-        "failure_modes": lambda: failure_modes.score(con),
-        "run_reasons": lambda: run_reasons.score(con),
-    }
-    for name in SCORERS[: SCORERS.index(until) + 1]:
-        scorers[name]()
-    return con
+    return prepared(con, spec, *SCORERS[: SCORERS.index(until) + 1])
 
 
 class Score(NamedTuple):

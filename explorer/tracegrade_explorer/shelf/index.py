@@ -22,8 +22,8 @@ from duckdb import DuckDBPyConnection
 from tracegrade_explorer.filters.conditions import ENUMS
 from tracegrade_explorer.sql import QUERIES, query
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.rendering.reasons import REASONS
+from tracegrade_scoring.sql import RELATIONS
 
 PART_RUNS: Final = 50_000
 """Of whole dates that are read at a time; more only where one date has more."""
@@ -55,7 +55,7 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
     """
     con.execute("CREATE TABLE kept_continued AS FROM continued_runs")
     con.execute("CREATE TEMP VIEW continued_runs AS FROM kept_continued")
-    materialise(con, "superseded_runs")
+    RELATIONS.make(con, "superseded_runs")
     con.execute(
         f"CREATE TEMP TABLE run_places AS {QUERIES.unordered('run_places')}",
         {"max_runs": max_runs},

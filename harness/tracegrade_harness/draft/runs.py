@@ -24,7 +24,7 @@ from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.landed.traces import split_traces
 from tracegrade_harness.sql import QUERIES
 from tracegrade_queries.engine.relations import make_table, make_view
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.sql import RELATIONS
 
 READ: Final = frozenset({"text", "reasoning", "tool_call", "tool_call_response"})
 """Parts of messages that become parts of conversations."""
@@ -175,7 +175,7 @@ def captured_runs(con: duckdb.DuckDBPyConnection, chosen: ChosenRuns) -> list[Ca
     _refuse_absent(runs, chosen)
     make_view(con, "chosen_traces", "SELECT DISTINCT trace_id FROM drafted_runs")
     split_traces(con)
-    materialise(con, "attempt_members")
+    RELATIONS.make(con, "attempt_members")
     steps: dict[str, list[CapturedStep]] = defaultdict(list)
     for row in con.sql(QUERIES.text("drafted_steps")).fetchall():
         steps[row[0]].append(CapturedStep(*row))

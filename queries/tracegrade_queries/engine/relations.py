@@ -44,12 +44,13 @@ def make_relation(
     else:
         other = types()
         columns = declared_columns(text)
-        _make_empty(con, name, ((column, other.get(column, kind)) for column, kind in columns))
+        make_empty(con, name, ((column, other.get(column, kind)) for column, kind in columns))
 
 
-def _make_empty(
+def make_empty(
     con: duckdb.DuckDBPyConnection, name: str, columns: Iterable[tuple[str, str]]
 ) -> None:
+    """Make a temporary table without rows; columns are names and types."""
     typed = ", ".join(f'"{column}" {kind}' for column, kind in columns)
     run(con, f"CREATE OR REPLACE TEMP TABLE {name} ({typed})")
 
@@ -135,7 +136,7 @@ def given(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> Iterator
 def put(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
     """Keep the rows as the temporary table of that name."""
     if not rows.num_rows:
-        _make_empty(con, name, ((field.name, duckdb_type(field.type)) for field in rows.schema))
+        make_empty(con, name, ((field.name, duckdb_type(field.type)) for field in rows.schema))
         return
     with given(con, "_incoming", rows):
         make_table(con, name, "FROM _incoming")

@@ -56,6 +56,9 @@ class Queries:
 QUERIES = Queries(Path(__file__).parents[1])
 """The queries of this package."""
 
+MACROS = Queries(QUERIES.root / "steps" / "macros")
+"""The macros that packages above may call, too."""
+
 query = QUERIES.text
 unordered = QUERIES.unordered
 

@@ -28,10 +28,15 @@ def run(
         con.execute(statement, parameters)
 
 
-def found(con: duckdb.DuckDBPyConnection, text: str) -> list[tuple[Any, ...]]:
-    """Return the rows of one statement; as for `run`, it should be the same in all buckets."""
+def found(
+    con: duckdb.DuckDBPyConnection, text: str, parameters: Mapping[str, object] | None = None
+) -> list[tuple[Any, ...]]:
+    """Return the rows of one statement; as for `run`, it should be the same in all buckets.
+
+    A statement that makes a table returns one row: how many rows that has.
+    """
     (statement,) = _statements(con, text)
-    return con.execute(statement).fetchall()
+    return con.execute(statement, parameters).fetchall()
 
 
 def _statements(con: duckdb.DuckDBPyConnection, text: str) -> Sequence[duckdb.Statement]:

@@ -2,6 +2,8 @@
 --
 -- Reads:
 --   plans
+-- As:
+--   view
 -- Columns:
 --   plan_key    VARCHAR  One row each.
 --   plan        VARCHAR  Its text.

@@ -3,51 +3,36 @@
 Its own module because a join would compile a pattern again for each row. Here each is compiled
 once: RE2 looks for all of them in a text at a time, and the engine gets that of each task as a
 constant.
-
-Makes:
-    attempt_bindings (from attempt_inputs): what the named groups of a task's pattern matched
-    fitting_patterns (from attempts_without_task): tasks whose pattern the input matches
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import re2
 from duckdb import ColumnExpression, ConstantExpression, Expression
 from duckdb import FunctionExpression as Function
 
+from tracegrade_queries.graph import Run, relation
 from tracegrade_scoring.attempts.patterns import by_value
-from tracegrade_scoring.relations import materialise, put
 from tracegrade_scoring.tasks import Specification
 
 Patterns = Mapping[str, str]
 """By task, the pattern that the user's first input must match."""
 
 
-def match_tasks(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
-    """Create `task_candidates`, `attempt_tasks` and `attempt_bindings`.
-
-    `task_candidates` has one row for each attempt and task whose `match` fits it;
-    `attempt_bindings` (attempt_id, name, value) one for each value bound in an attempt whose task
-    is known, whether by span or by match.
-    """
+def _patterns(specification: Specification) -> Patterns:
     matches = {name: task.match for name, task in specification.tasks.items() if task.match}
-    patterns = {name: match.user_input for name, match in matches.items() if match.user_input}
-    materialise(con, "attempts_without_task")
-    put(con, "fitting_patterns", _fitting_patterns(con, patterns))
-    materialise(con, "task_candidates")
-    materialise(con, "attempt_tasks")
-    materialise(con, "attempt_inputs")
-    put(con, "attempt_bindings", _bindings(con, patterns))
+    return {name: match.user_input for name, match in matches.items() if match.user_input}
 
 
-def _fitting_patterns(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.Table:
+@relation("fitting_patterns", reads=("attempts_without_task",))
+def _fitting_patterns(run: Run) -> pa.Table:
     """Return (attempt_id, task_id): each pattern found in the input of an attempt without task."""
-    asked = con.sql("SELECT attempt_id, words FROM attempts_without_task WHERE words IS NOT NULL")
-    attempts, words = asked.to_arrow_table().columns
+    patterns = _patterns(run.context)
+    asked = "SELECT attempt_id, words FROM attempts_without_task WHERE words IS NOT NULL"
+    attempts, words = run.con.sql(asked).to_arrow_table().columns
     finders = list(_finders(list(patterns.values())))
     fitting = (
         [first + place for first, finder in finders for place in finder.Match(text) or ()]
@@ -83,12 +68,17 @@ def _finders(patterns: Sequence[str], first: int = 0) -> Iterator[tuple[int, re2
         yield first, finder
 
 
-def _bindings(con: duckdb.DuckDBPyConnection, patterns: Patterns) -> pa.Table:
-    """Return (attempt_id, name, value): what each named group matched, if not the empty text."""
+@relation("attempt_bindings", reads=("attempt_inputs",))
+def _bindings(run: Run) -> pa.Table:
+    """Return (attempt_id, name, value): what each named group matched, if not the empty text.
+
+    Of attempts whose task is known, whether by span or by match.
+    """
     attempt, bound, value = map(ColumnExpression, ("attempt_id", "bound", "value"))
-    cases = {task_id: _groups(pattern) for task_id, pattern in patterns.items()}
+    cases = {task_id: _groups(pattern) for task_id, pattern in _patterns(run.context).items()}
     groups = by_value("known_task", cases, _list(_list(_NOTHING, _NOTHING)))
-    pairs = con.table("attempt_inputs").select(attempt, Function("unnest", groups).alias("bound"))
+    inputs = run.con.table("attempt_inputs")
+    pairs = inputs.select(attempt, Function("unnest", groups).alias("bound"))
     name, text = (Function("list_extract", bound, ConstantExpression(i)) for i in (1, 2))
     named = pairs.select(attempt, name.alias("name"), text.alias("value"))
     return named.filter(value != _NOTHING).to_arrow_table()

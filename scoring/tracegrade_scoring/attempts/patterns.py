@@ -17,6 +17,26 @@ from duckdb import (
     StarExpression,
 )
 
+from tracegrade_queries.graph import Run, relation
+
+
+@relation("pattern_matches", reads=("patterned_results",))
+def _pattern_matches(run: Run) -> pa.Table:
+    """Return which error patterns a result matches."""
+    return matches(run.con, "patterned_results", "returned")
+
+
+@relation("argument_matches", reads=("patterned_calls",))
+def _argument_matches(run: Run) -> pa.Table:
+    """Return which patterns the arguments of a call match."""
+    return matches(run.con, "patterned_calls", "arguments")
+
+
+@relation("answer_matches", reads=("pattern_answers",))
+def _answer_matches(run: Run) -> pa.Table:
+    """Return which answers match the pattern of a criterion."""
+    return matches(run.con, "pattern_answers", "final_answer")
+
 
 def matches(con: duckdb.DuckDBPyConnection, name: str, text: str) -> pa.Table:
     """Return the rows of a relation and `fits`: whether its `pattern` (RE2) is found in its text.

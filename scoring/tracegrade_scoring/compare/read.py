@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from duckdb import DuckDBPyConnection
 
-from tracegrade_queries.engine.relations import make_table
+from tracegrade_queries.engine.relations import make_table, only
 from tracegrade_scoring.compare.attempts import (
     KNOWN_ALONE,
     AttemptCounting,
@@ -50,12 +50,11 @@ from tracegrade_scoring.compare.paired import TaskPair, difference
 from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
-from tracegrade_scoring.relations import define, materialise, only
 from tracegrade_scoring.rendering.measured_modes import last_if_worthless
 from tracegrade_scoring.rendering.planning_share import NOBODY_PLANNED, PlanningShare
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.resumed import counted_once
-from tracegrade_scoring.sql import query
+from tracegrade_scoring.sql import RELATIONS, query
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.reliability import TRIES, Attempts, passes
 from tracegrade_scoring.statistics.t_score import DEFAULT, PRESETS, Weights
@@ -112,11 +111,11 @@ def _cohorts_of_both(
     Raises:
         NothingToCompare: There is none.
     """
-    materialise(con, "attempt_successes")
+    RELATIONS.make(con, "attempt_successes")
     with counted_once(con):
         _create(con, "compared_runs", base=base, candidate=candidate)
-        define(con, "run_members")
-        materialise(con, "run_usage")
+        RELATIONS.make(con, "run_members")
+        RELATIONS.make(con, "run_usage")
     cohorts = [Cohort(**row) for row in read_rows(con, "compared_cohorts")]
     both = [cohort for cohort in cohorts if cohort.base_runs and cohort.candidate_runs]
     both = [cohort for cohort in both if agent in {None, cohort.agent_name}]

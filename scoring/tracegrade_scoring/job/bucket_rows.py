@@ -1,10 +1,11 @@
-"""The rows of one bucket of traces, as temporary tables that stand before the lake's.
+"""The rows of one bucket of traces, as temporary tables, most of which stand before the lake's.
 
 Its own module because it decides how much of the lake a run reads: a bucket's traces stand
 together, so that dates and ranges of ids let the engine skip all else. Ids of trajectories are
 numbers in a bucket, in the order of the ids: metrics join, group and sort by them all the time.
 
 Makes:
+    bucket_steps (from bucket_traces, steps, trajectory_ids): the steps of its runs
     bucket_traces (from score_buckets): the traces of the bucket that is worked on
     first_turns (from bucket_traces, trajectory_ids): the turns of a conversation that runs have
     trajectory_ids (from bucket_traces, trajectories): the numbers by which runs of a bucket go
@@ -68,7 +69,7 @@ _TRAJECTORIES: Final = """
 """
 
 _STEPS: Final = """
-  CREATE TEMP TABLE steps AS
+  CREATE TEMP TABLE bucket_steps AS
   SELECT {columns}
   FROM memory.main.steps AS lake
   INNER JOIN trajectory_ids AS ids ON lake.trajectory_id = ids.id
@@ -150,10 +151,10 @@ def steps_read(specification: Specification) -> list[str]:
 
 
 def take_bucket(con: duckdb.DuckDBPyConnection, steps: Sequence[str]) -> None:
-    """Let `steps`, `trajectories` and `verdicts` be the rows of one bucket.
+    """Let `trajectories` and `verdicts` be the rows of one bucket, and make `bucket_steps`.
 
-    Their ids of trajectories are numbers, of which `trajectory_ids` (id, trajectory_id, ...) tells
-    what they stand for.
+    Of these the relation `steps` is made, which metrics read. Their ids of trajectories are
+    numbers, of which `trajectory_ids` (id, trajectory_id, ...) tells what they stand for.
 
     Args:
         con: Holds `bucket_traces` and the lake's tables; takes one bucket.

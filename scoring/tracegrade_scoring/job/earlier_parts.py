@@ -22,8 +22,8 @@ from tracegrade_queries.engine.staged import of_traces
 from tracegrade_queries.schema import TRAJECTORIES
 from tracegrade_scoring.job.discovery import TracesToScore
 from tracegrade_scoring.job.score_bucket import MAY_BE_RESUMED
-from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
+from tracegrade_scoring.sql import RELATIONS
 from tracegrade_scoring.statistics.sums import add_scores, total_sums
 
 _READ: Final = (TRAJECTORIES.name, TRAJECTORY_SCORES.name)
@@ -53,7 +53,7 @@ def find_earlier_parts(found: TracesToScore, scored: pa.Table | None) -> None:
     with connect_pinned(lake, (TRAJECTORIES, TRAJECTORY_SCORES)) as con:
         make_table(con, "earlier_parts", "SELECT NULL::VARCHAR AS trajectory_id LIMIT 0")
         if has_rows(con, MAY_BE_RESUMED):
-            materialise(con, "continued_runs")
+            RELATIONS.make(con, "continued_runs")
             make_table(con, "earlier_parts", _EARLIER_PARTS)
             before = con.sql(
                 "FROM trajectory_scores SEMI JOIN earlier_parts USING (trajectory_id)"

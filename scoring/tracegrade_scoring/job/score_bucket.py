@@ -12,13 +12,10 @@ import pyarrow.compute as pc
 from tracegrade_lake import Table
 from tracegrade_lake.crash_points import reach
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, opened
-from tracegrade_queries.engine.relations import make_table
 from tracegrade_queries.engine.staged import stage_rows, typed
-from tracegrade_scoring.attempts.prepare import create_relations
 from tracegrade_scoring.job.bucket_rows import READ, steps_read, take_bucket
 from tracegrade_scoring.job.counts import count_bucket
-from tracegrade_scoring.job.score_table import score_table
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.job.score_table import SCORERS, score_table
 from tracegrade_scoring.schema import (
     DECISIONS,
     FAILED_CALLS,
@@ -27,19 +24,7 @@ from tracegrade_scoring.schema import (
     SUB_GOALS,
     TRAJECTORY_SCORES,
 )
-from tracegrade_scoring.scorers import (
-    conduct,
-    failure_modes,
-    plan_graph,
-    planning,
-    replanning,
-    rollback,
-    run_reasons,
-    step_efficiency,
-    tool_correctness,
-    tool_selection,
-)
-from tracegrade_scoring.sql import query
+from tracegrade_scoring.sql import RELATIONS
 from tracegrade_scoring.statistics.sums import sums_of
 from tracegrade_scoring.tasks import Specification
 
@@ -55,6 +40,15 @@ _EVIDENCE: Final = {
 }
 """The rows of attempts behind each table of evidence."""
 
+GIVEN: Final = frozenset(
+    {"bucket_steps", "bucket_traces", "first_turns", "trajectories", "trajectory_ids", "verdicts"}
+)
+"""What `take_bucket` leaves, of which all else is made."""
+
+WANTED: Final = frozenset(
+    {*SCORERS, *_EVIDENCE.values(), "scored_trajectories", "attempts", "calls", "steps"}
+)
+"""What is written and counted; the last three are counted."""
 
 SUMS: Final = "sum_parts"
 """Under which an outcome has the sums of its scores."""
@@ -109,19 +103,8 @@ def score_traces(
         con: Holds `bucket_traces`, and the bucket's rows as `take_bucket` leaves them.
         specification: What to score against.
     """
-    create_relations(con, specification)
-    materialise(con, "endings")
-    tool_selection.score(con)
-    tool_correctness.score(con, specification.tool_correctness)
-    step_efficiency.score(con)
-    plan_graph.score(con)
-    conduct.score(con)
-    failure_modes.score(con)
-    run_reasons.score(con)
-    replanning.score(con)
-    planning.score(con, specification)
-    rollback.score(con)
-    make_table(con, "scored_trajectories", query("scored_trajectories"), hashes(specification))
+    options = {**hashes(specification), "compat": specification.tool_correctness.compat}
+    RELATIONS.run(con, WANTED, GIVEN, options=options, context=specification)
     return _new_rows(con)
 
 

@@ -13,10 +13,9 @@ from typing import Final
 from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.engine.relations import count, make_table, only, put
-from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.report.model import Selection
 from tracegrade_scoring.resumed import counted_once
-from tracegrade_scoring.sql import query
+from tracegrade_scoring.sql import RELATIONS, query
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.release import release_scores
 from tracegrade_scoring.statistics.sums import add_scores, read_scores, total_sums
@@ -67,7 +66,7 @@ def _sums_of(con: DuckDBPyConnection) -> Iterator[None]:
 @contextmanager
 def counted_alone(con: DuckDBPyConnection, level: float, selection: Selection) -> Iterator[None]:
     """Let the tables of runs and scores hold what a report counts, with intervals of a level."""
-    materialise(con, "killed_runs")
+    RELATIONS.make(con, "killed_runs")
     with counted_once(con):
         superseded = count(con, "superseded_runs")
         if superseded or level != LEVEL or selection.has_period:

@@ -13,7 +13,6 @@ from duckdb import DuckDBPyConnection
 from tracegrade_scoring.compare.attempts import DeclaredTask
 from tracegrade_scoring.compare.judged import NOBODY_MEASURED, MeasuredJudges
 from tracegrade_scoring.errors import NothingToReport
-from tracegrade_scoring.relations import define, materialise
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.report.breakdown import (
@@ -51,6 +50,7 @@ from tracegrade_scoring.report.model import (
 )
 from tracegrade_scoring.report.reason_outcome import ReasonOutcome
 from tracegrade_scoring.report.uncalibrated import marked
+from tracegrade_scoring.sql import RELATIONS
 from tracegrade_scoring.statistics.reliability import (
     ESTIMATORS,
     UNBIASED,
@@ -92,7 +92,7 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
         NothingToReport: The lake has no run of the agent or a release that is asked for.
     """
     (contents,) = read_rows(con, "lake_contents")
-    materialise(con, "continued_runs")  # a run may go on with one of before the period
+    RELATIONS.make(con, "continued_runs")  # a run may go on with one of before the period
     chosen = ReportChoices(counting, options, declared, measured)
     with in_period(con, selection):
         found = _releases(con, chosen, selection)
@@ -110,9 +110,9 @@ def _releases(
     facts = {
         name: _by_release(read_rows(con, name)) for name in ("attempt_successes", "killed_runs")
     }
-    define(con, "run_members")
+    RELATIONS.make(con, "run_members")
     with counted_alone(con, chosen.options.level, selection):
-        materialise(con, "run_turns")
+        RELATIONS.make(con, "run_turns")
         runs = _by_release(read_rows(con, "release_runs"))
         facts |= {name: _by_release(read_rows(con, name)) for name in _PLAIN_FACTS}
         facts |= {

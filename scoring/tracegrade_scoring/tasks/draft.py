@@ -15,10 +15,10 @@ import yaml
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
+from tracegrade_queries.engine.relations import start
 from tracegrade_scoring.errors import NothingToDraft
 from tracegrade_scoring.layer import SCORES
-from tracegrade_scoring.relations import materialise, start
-from tracegrade_scoring.sql import query
+from tracegrade_scoring.sql import RELATIONS, query
 from tracegrade_scoring.tasks.expected_value import as_key, literally
 from tracegrade_scoring.tasks.proposed import Proposed, ToolUse, fewest_calls, proposed, unused
 
@@ -105,9 +105,9 @@ def successful_paths(con: duckdb.DuckDBPyConnection, chosen: DraftedFrom) -> lis
         con: Connected to a lake, with its score tables.
         chosen: Which runs.
     """
-    materialise(con, "attempt_members")
+    RELATIONS.make(con, "attempt_members")
     start(con, "called_agents", "SELECT trajectory_id, step_index, tool_name FROM steps")
-    materialise(con, "attempt_order")
+    RELATIONS.make(con, "attempt_order")
     parameters = {
         "agent_name": chosen.agent_name,
         "any_outcome": chosen.any_outcome,

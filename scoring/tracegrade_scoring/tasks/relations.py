@@ -1,25 +1,16 @@
 """Task files as relations in DuckDB, so that metrics can join them.
 
 Positions count from 0 in file order. Values are canonical JSON (docs/metrics.md, section 0.5).
-
-Makes:
-    task_expected: one row per decision point
-    task_expected_arguments: one row per value that an argument of a decision point may have
-    task_graphs: one row per sub-goal in a plan graph
-    task_serves: one row per rule of what serves a sub-goal
-    task_sub_goals: one row per sub-goal
-    task_tools: one row per tool
-    tasks: one row per task
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-import duckdb
 import pyarrow as pa
 
 from tracegrade_lake.columns import BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS
-from tracegrade_scoring.relations import put, table
+from tracegrade_queries.engine.relations import table
+from tracegrade_queries.graph import Run, relation
 from tracegrade_scoring.tasks.expected_value import (
     argument_path,
     bound_name,
@@ -143,10 +134,10 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
 """The columns of each relation."""
 
 
-def register(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
-    """Create the task relations, empty ones for an empty specification, as temporary tables."""
-    for name, schema in SCHEMAS.items():
-        put(con, name, table(schema, _ROWS[name](specification)))
+@relation(*SCHEMAS)
+def _task_relations(run: Run) -> Mapping[str, pa.Table]:
+    """Return the task relations, empty ones for an empty specification."""
+    return {name: table(schema, _ROWS[name](run.context)) for name, schema in SCHEMAS.items()}
 
 
 def _tools(specification: Specification) -> Iterator[Row]:

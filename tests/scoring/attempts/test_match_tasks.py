@@ -6,15 +6,14 @@ from random import Random
 import duckdb
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from tests.scoring.build import connection, trajectory
+from tests.scoring.build import GIVEN, connection, trajectory
 
-from tracegrade_scoring.attempts.match_tasks import match_tasks
-from tracegrade_scoring.relations import materialise
+from tracegrade_scoring.sql import RELATIONS
 from tracegrade_scoring.tasks import Specification
-from tracegrade_scoring.tasks.relations import register
 
 PARTS = ("a", "K", "k", "ſ", "ß", "SS", "É", "é", "1", "-", " ", "\n", "ab", "c-1")  # noqa: RUF001
 SIGNS = (".", ".*", "^", "$", r"\b", r"\d+", r"\s", "[a-c]", "[^a]+", "(?:a|É)", "(?P<{}>k|1)?")
+MATCHED = ("attempt_bindings", "task_candidates")
 FLAGS = ("", "(?i)", "(?s)", "(?m)", "(?U)")
 
 
@@ -62,9 +61,7 @@ def test_patterns_fit_and_bind_together_as_alone(seed: int) -> None:
     tasks = {name: {"match": {"user_input": pattern}} for name, pattern in patterns.items()}
     specification = Specification.model_validate({"tasks": tasks})
     with connection([], runs) as con:
-        register(con, specification)
-        materialise(con, "attempt_members")
-        match_tasks(con, specification)
+        RELATIONS.run(con, MATCHED, GIVEN, context=specification)
         each = {name: by_itself(con, pattern, texts) for name, pattern in patterns.items()}
         alone = [{name: found[i] for name, found in each.items()} for i in range(len(texts))]
         matched = con.sql("SELECT attempt_id, task_id FROM task_candidates").fetchall()
@@ -95,9 +92,7 @@ def test_any_number_of_long_patterns_is_asked() -> None:
     runs = [trajectory(name, user_input=text) for name, text in texts.items()]
     specification = Specification.model_validate({"tasks": tasks})
     with connection([], runs) as con:
-        register(con, specification)
-        materialise(con, "attempt_members")
-        match_tasks(con, specification)
+        RELATIONS.run(con, MATCHED, GIVEN, context=specification)
         found = con.sql("SELECT attempt_id, task_id FROM task_candidates ORDER BY ALL").fetchall()
 
     assert found == [("t1", "task0"), ("t2", "task1999"), ("t2", "task700")]

@@ -6,10 +6,10 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from tracegrade_queries.engine.relations import put
 from tracegrade_queries.engine.staged import typed
 from tracegrade_scoring.job.score_table import BESIDE, CHILD, KILLED, SCORERS, score_table
 from tracegrade_scoring.metrics import METRICS
-from tracegrade_scoring.relations import put
 from tracegrade_scoring.schema import SCORE, TRAJECTORY_SCORES
 
 KNOWN = """

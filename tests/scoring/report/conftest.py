@@ -6,8 +6,8 @@ from contextlib import closing
 import pytest
 from tests.scoring.report.build import Tables, fill_sample
 
-from tracegrade_scoring.relations import define
 from tracegrade_scoring.report.model import Report
+from tracegrade_scoring.sql import RELATIONS
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +15,7 @@ def sample() -> Iterator[Tables]:
     """Two releases of a file agent with mistakes, and an agent without tasks; only read it."""
     with closing(Tables()) as tables:
         fill_sample(tables)
-        define(tables.con, "run_members")
+        RELATIONS.make(tables.con, "run_members")
         yield tables
 
 

@@ -6,8 +6,8 @@ import pytest
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
 from tests.scoring.report.build import START, Tables
 
-from tracegrade_scoring.relations import materialise
 from tracegrade_scoring.sql import QUERIES as ALL
+from tracegrade_scoring.sql import RELATIONS
 
 QUERIES = [
     path
@@ -35,9 +35,9 @@ def test_header_is_true(sample: Tables, path: Path) -> None:
     given = {name[1:]: PARAMETERS[name[1:]] for name in parameters_used(sql)}
     con = sample.con
     if not said.reads.isdisjoint({"superseded_runs", "run_turns"}):
-        materialise(con, "superseded_runs")
+        RELATIONS.make(con, "superseded_runs")
     if "run_turns" in said.reads:
-        materialise(con, "run_turns")
+        RELATIONS.make(con, "run_turns")
     result = con.sql(bare(sql), params=given or None)
 
     assert said.columns == columns_of(result)

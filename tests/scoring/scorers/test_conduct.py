@@ -28,8 +28,7 @@ from tests.scoring.build import (
 )
 from tests.scoring.together import Scene
 
-from tracegrade_scoring.relations import create_macro, define
-from tracegrade_scoring.sql import query
+from tracegrade_scoring.sql import RELATIONS
 
 from . import plain, plain_conduct
 from .test_against_definition import job_scores, random_tools
@@ -328,9 +327,8 @@ def endings_of(
 ) -> dict[str, str]:
     """Return how each of these runs ended that did not end by itself."""
     con = connection([], runs, verdicts)
-    create_macro(con, "names_limit")
-    define(con, "verdict_readings")
-    return dict(con.sql(query("endings")).fetchall())
+    RELATIONS.run(con, ["endings"], ["trajectories", "verdicts"])
+    return dict(con.sql("FROM endings").fetchall())
 
 
 def test_run_ends_early_by_the_words_of_its_last_model_call() -> None:

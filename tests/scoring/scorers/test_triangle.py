@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.scoring.build import Row, connection, prepared, score_rows, specification, trajectory
 
 from tracegrade_scoring.errors import BadWeights
-from tracegrade_scoring.scorers import rollback
 from tracegrade_scoring.statistics.t_score import LABELS, PRESETS, Axes, Weights, label_of, t_score
 
 axis = st.floats(0, 10).map(lambda value: value if value > 1e-6 else 0.0)
@@ -32,8 +31,7 @@ def scored(
 ) -> dict[str, dict[str, Any]]:
     """Return the rollback scores of attempts by metric."""
     with connection((), [trajectory(name) for name in attempts], verdicts) as con:
-        prepared(con, specification("tasks: {}"))
-        rollback.score(con)
+        prepared(con, specification("tasks: {}"), "rollback")
         rows = score_rows(con, "rollback_scores")
     found: dict[str, dict[str, Any]] = {}
     for attempt, metric, score in rows:

@@ -9,10 +9,9 @@ from typing import Any
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.scoring.build import Row, call, connection, prepared, specification, trajectory
+from tests.scoring.build import Row, call, connection, scored, specification, trajectory
 
 from tracegrade_scoring.attempts.distinctive_tokens import distinctive_tokens
-from tracegrade_scoring.scorers.tool_correctness.utilisation import find_uses
 
 RUNS = 150
 EXAMPLES = 5
@@ -113,7 +112,7 @@ def test_uses_are_those_of_the_definition(seed: int) -> None:
     steps = [step for run in runs.values() for step in run]
     random.shuffle(steps)
     con = connection(steps, [trajectory(run, task_id="t") for run in runs])
-    find_uses(prepared(con, specification(TASK)))
+    scored(con, specification(TASK), until="tool_correctness")
 
     found = con.sql("SELECT attempt_id, call_index, used FROM utilisations").fetchall()
     expected = {(run, i): used for run, s in runs.items() for i, used in plain_uses(s).items()}

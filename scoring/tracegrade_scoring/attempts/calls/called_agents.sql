@@ -8,13 +8,13 @@
 -- Reads:
 --   attempt_members
 --   attempt_tasks
---   steps
+--   declared_steps
 --   task_expected
 --   task_tools
 --   trajectories
 -- Needs:
 --   task_expected or task_tools WHERE kind = 'tool_call'
---   steps WHERE kind = 'handoff' or trajectories WHERE parent_step IS NOT NULL
+--   declared_steps WHERE kind = 'handoff' or trajectories WHERE parent_step IS NOT NULL
 -- Columns:
 --   trajectory_id  INTEGER  Whose step it is.
 --   step_index     INTEGER  One row for each trajectory_id and step_index.
@@ -49,16 +49,16 @@ started AS (
 made AS (
   SELECT
     attempt_tasks.task_id,
-    steps.trajectory_id,
-    steps.step_index,
-    steps.tool_name,
+    declared_steps.trajectory_id,
+    declared_steps.step_index,
+    declared_steps.tool_name,
     coalesce(task_tools.kind = 'tool_call', FALSE) AS is_declared,
     [
-      named_agent(steps.tool_name),
-      named_agent(try_cast(steps.arguments AS JSON) ->> '$.agent_name'),
-      named_agent(try_cast(steps.arguments AS JSON) ->> '$.to_agent')
+      named_agent(declared_steps.tool_name),
+      named_agent(try_cast(declared_steps.arguments AS JSON) ->> '$.agent_name'),
+      named_agent(try_cast(declared_steps.arguments AS JSON) ->> '$.to_agent')
     ] AS agents
-  FROM steps
+  FROM declared_steps
   INNER JOIN attempt_members USING (trajectory_id)
   INNER JOIN attempt_tasks USING (attempt_id)
   LEFT JOIN started USING (trajectory_id, step_index)
@@ -66,7 +66,8 @@ made AS (
   WHERE
     coalesce(task_tools.kind, 'tool_call') = 'tool_call'
     AND (
-      steps.kind = 'handoff' OR (steps.kind = 'tool_call' AND started.trajectory_id IS NOT NULL)
+      declared_steps.kind = 'handoff'
+      OR (declared_steps.kind = 'tool_call' AND started.trajectory_id IS NOT NULL)
     )
 )
 

@@ -8,10 +8,10 @@
 -- Reads:
 --   attempt_members
 --   named_tools
---   steps
+--   bucket_steps
 --   trajectories
 -- Needs:
---   steps WHERE starts_with(tool_name, 'mcp__')
+--   bucket_steps WHERE starts_with(tool_name, 'mcp__')
 --   named_tools
 -- Columns:
 --   trajectory_id  INTEGER  Of the attempt.
@@ -22,14 +22,14 @@
 WITH wanted AS (
   SELECT DISTINCT
     attempt_members.attempt_id,
-    steps.tool_name AS made_name,
-    plain_tool(steps.tool_name) AS tool_name
-  FROM steps
+    bucket_steps.tool_name AS made_name,
+    plain_tool(bucket_steps.tool_name) AS tool_name
+  FROM bucket_steps
   INNER JOIN attempt_members USING (trajectory_id)
   WHERE
-    starts_with(steps.tool_name, 'mcp__')
-    AND plain_tool(steps.tool_name) IN (SELECT named_tools.tool_name FROM named_tools)
-    AND steps.tool_name NOT IN (SELECT named_tools.tool_name FROM named_tools)
+    starts_with(bucket_steps.tool_name, 'mcp__')
+    AND plain_tool(bucket_steps.tool_name) IN (SELECT named_tools.tool_name FROM named_tools)
+    AND bucket_steps.tool_name NOT IN (SELECT named_tools.tool_name FROM named_tools)
 ),
 
 members AS (
@@ -52,8 +52,8 @@ offers AS (
 known AS (
   SELECT
     members.attempt_id,
-    steps.tool_name
-  FROM steps
+    bucket_steps.tool_name
+  FROM bucket_steps
   INNER JOIN members USING (trajectory_id)
   UNION
   SELECT

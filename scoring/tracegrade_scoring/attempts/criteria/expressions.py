@@ -4,10 +4,6 @@ Its own module because these texts are the task file's, not ours. They are check
 loaded, but some errors show only on real steps, and must spoil no other attempt. They run in an
 engine of their own that holds the steps they read and nothing else, within limits of time and
 memory. One that takes too long is not asked again: it would not be faster alone.
-
-Makes:
-    expression_results (from attempt_members, criterion_conditions, steps, attempt_tasks): what
-        SQL expressions say of attempts
 """
 
 import time
@@ -17,7 +13,8 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from tracegrade_scoring.relations import put, start
+from tracegrade_queries.engine.relations import put, start
+from tracegrade_queries.graph import Run, relation
 from tracegrade_scoring.tasks.engine import closed_engine
 from tracegrade_scoring.tasks.expression import as_boolean, columns_read
 
@@ -61,12 +58,17 @@ _ANSWERED = """
 """
 
 
-def evaluate(con: duckdb.DuckDBPyConnection) -> None:
+@relation(
+    "expression_results",
+    reads=("attempt_members", "attempt_tasks", "criterion_conditions", "steps"),
+)
+def _evaluate(run: Run) -> None:
     """Create `expression_results` (attempt_id, sub_goal, condition, at_end, holds).
 
     Two rows for each expression that an attempt's task asks: before its steps and after them.
     Where an expression cannot be run over the steps there is one row, `holds` NULL.
     """
+    con = run.con
     start(con, "expression_results", _RESULTS)
     asked = "SELECT DISTINCT expression FROM criterion_conditions WHERE kind = 'sql'"
     expressions = con.execute(f"{asked} ORDER BY expression").fetchall()
@@ -80,6 +82,7 @@ def evaluate(con: duckdb.DuckDBPyConnection) -> None:
                     _add_one_by_one(con, engine, expression, until)
             except duckdb.InterruptException:
                 _add_unanswered(con, expression)
+    con.execute("DROP TABLE IF EXISTS temp.expression_answers")
 
 
 _ALL_ASKED: Final = f"(SELECT attempt_id FROM ({_ASKED}))"

@@ -3,6 +3,8 @@
 -- Reads:
 --   task_sub_goals
 --   tasks
+-- As:
+--   view
 -- Columns:
 --   task_id   VARCHAR
 --   sub_goal  VARCHAR  '' for the criterion of the task itself.

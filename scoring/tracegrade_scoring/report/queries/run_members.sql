@@ -2,6 +2,8 @@
 --
 -- Reads:
 --   trajectories
+-- As:
+--   view
 -- Columns:
 --   root_id        VARCHAR  The run. One row for each of its trajectories.
 --   trajectory_id  VARCHAR  The run itself, or a sub-agent's.

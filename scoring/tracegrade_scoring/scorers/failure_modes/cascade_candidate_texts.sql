@@ -2,6 +2,8 @@
 --
 -- Reads:
 --   cascade_candidates
+-- As:
+--   view
 -- Columns:
 --   attempt_id  INTEGER  The root trajectory.
 --   call_index  INTEGER  The call.

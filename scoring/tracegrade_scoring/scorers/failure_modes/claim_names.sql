@@ -5,6 +5,8 @@
 --   claimable_sub_goals
 -- Needs:
 --   claimable_sub_goals
+-- As:
+--   view
 -- Columns:
 --   name     VARCHAR  One row for each name and is_tool.
 --   is_tool  BOOLEAN  It names a tool, else a sub-goal.

@@ -2,6 +2,8 @@
 --
 -- Reads:
 --   task_serves
+-- As:
+--   view
 -- Columns:
 --   task_id    VARCHAR
 --   sub_goal   VARCHAR

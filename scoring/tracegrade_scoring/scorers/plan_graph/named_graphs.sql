@@ -3,6 +3,8 @@
 -- Reads:
 --   task_graphs
 --   task_sub_goals
+-- As:
+--   view
 -- Columns:
 --   task_id      VARCHAR
 --   graph        VARCHAR      NULL for that of the sub-goals themselves.

@@ -9,6 +9,8 @@
 --   sub_goal_examples
 --   sub_goal_results
 --   sub_goal_verdicts
+-- As:
+--   view
 -- Columns:
 --   trajectory_id         INTEGER  The attempt; one row for each trajectory_id and sub_goal.
 --   sub_goal              VARCHAR  A counted sub-goal of the chosen variant.

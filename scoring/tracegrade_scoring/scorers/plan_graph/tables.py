@@ -2,14 +2,6 @@
 
 Its own module because variants and prerequisites need recursion over each distinct graph, while
 everything about calls stays in SQL.
-
-Makes:
-    graph_faults (from judged_sub_goals, named_graphs): graphs that cannot be used as a whole, why
-    graph_nodes (from task_sub_goals): all sub-goals of tasks whose variants are known
-    graph_prerequisites (from judged_sub_goals, named_graphs): what each sub-goal of a variant
-        needs, direct or not; none where a graph has a fault
-    graph_serves (from goal_rules, task_sub_goals): tools that serve each sub-goal
-    graph_variants (from judged_sub_goals, named_graphs): the sub-goals of each variant that count
 """
 
 import json
@@ -22,14 +14,14 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_lake.columns import BOOLEAN, INTEGER, TEXT, TEXTS
+from tracegrade_queries.engine.relations import table
+from tracegrade_queries.graph import Run, relation
 from tracegrade_scoring.attempts.criteria.conditions import (
     AT_END,
     CriterionCondition,
     conditions,
     serves_by_answer,
 )
-from tracegrade_scoring.relations import put, table
-from tracegrade_scoring.sql import query
 from tracegrade_scoring.tasks.graph import (
     Graph,
     GraphNode,
@@ -40,11 +32,13 @@ from tracegrade_scoring.tasks.graph import (
 )
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
-    # `in_variants`: it is not known which variants there are; else only what depends on what.
+    # Graphs that cannot be used as a whole, and why. `in_variants`: it is not known which variants
+    # there are; else only what depends on what.
     # `judged`: of sub-goals that nothing serves and no criterion tells, those with a verdict.
     "graph_faults": pa.schema(
         [("task_id", TEXT), ("judged", TEXTS), ("fault", TEXT), ("in_variants", BOOLEAN)]
     ),
+    # All sub-goals of tasks whose variants are known.
     "graph_nodes": pa.schema(
         [
             ("task_id", TEXT),
@@ -61,7 +55,8 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("condition_count", INTEGER),
         ]
     ),
-    # `patterns`: one of which the arguments must match; NULL where any arguments do.
+    # Tools that serve each sub-goal. `patterns`: one of which the arguments must match; NULL where
+    # any arguments do.
     "graph_serves": pa.schema(
         [
             ("task_id", TEXT),
@@ -71,6 +66,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("patterns", pa.list_(TEXT)),
         ]
     ),
+    # The sub-goals of each variant that count.
     "graph_variants": pa.schema(
         [
             ("task_id", TEXT),
@@ -80,6 +76,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("judged", TEXTS),
         ]
     ),
+    # What each sub-goal of a variant needs, direct or not; none where a graph has a fault.
     "graph_prerequisites": pa.schema(
         [
             ("task_id", TEXT),
@@ -112,8 +109,10 @@ class Goal(NamedTuple):
     success: Mapping[str, Any] | None
 
 
-def create_graph_tables(con: duckdb.DuckDBPyConnection) -> None:
-    """Create the tables above from the task relations, as temporary tables."""
+@relation(*SCHEMAS, reads=("goal_rules", "judged_sub_goals", "named_graphs", "task_sub_goals"))
+def _graph_tables(run: Run) -> Mapping[str, pa.Table]:
+    """Return the tables above."""
+    con = run.con
     rows: Rows = {name: [] for name in SCHEMAS}
     rules = _rules(con)
     graphs = _graphs(con)
@@ -125,8 +124,7 @@ def create_graph_tables(con: duckdb.DuckDBPyConnection) -> None:
             count += _add_graphs(rows, (task_id, names, count), _with_judged(named, names))
         if count:
             _add_goals(rows, goals, rules)
-    for name, schema in SCHEMAS.items():
-        put(con, name, table(schema, rows[name]))
+    return {name: table(schema, rows[name]) for name, schema in SCHEMAS.items()}
 
 
 def _judged(con: duckdb.DuckDBPyConnection) -> dict[str, list[tuple[str, ...]]]:
@@ -153,7 +151,9 @@ def _with_judged(graphs: NamedGraphs, names: Sequence[str]) -> NamedGraphs:
 def _rules(con: duckdb.DuckDBPyConnection) -> Rules:
     """Return the tools that serve each sub-goal, each with the patterns of its arguments."""
     rules: Rules = defaultdict(list)
-    for task_id, name, tool, patterns in con.sql(query("goal_rules")).fetchall():
+    for task_id, name, tool, patterns in con.sql(
+        "FROM goal_rules ORDER BY task_id, sub_goal, tool_name"
+    ).fetchall():
         rules[task_id, name].append((tool, patterns))
     return rules
 
@@ -173,7 +173,7 @@ def _graphs(con: duckdb.DuckDBPyConnection) -> dict[str, NamedGraphs]:
     """Return the graphs of each task by name, in file order."""
     graphs: dict[str, dict[str | None, dict[str, GraphNode]]] = defaultdict(dict)
     for task_id, graph, _, _, name, deps, any_of, counted in con.sql(
-        query("named_graphs")
+        "FROM named_graphs ORDER BY task_id, graph_index, position"
     ).fetchall():
         node = GraphNode(tuple(deps), tuple(map(tuple, any_of)), counted)
         graphs[task_id].setdefault(graph, {})[name] = node

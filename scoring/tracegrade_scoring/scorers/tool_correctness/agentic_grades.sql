@@ -15,6 +15,10 @@
 --   task_expected
 --   tasks
 --   utilisations
+-- Replaces:
+--   tool_grades
+-- When:
+--   compat = agentic
 -- Columns:
 --   attempt_id    INTEGER   An attempt whose task states expectations.
 --   turn          INTEGER   -1 where they are not given by turn; one row for each of the two.

@@ -2,35 +2,28 @@
 
 A result is used if one of its distinctive tokens stands as a whole token in a later argument or
 message of the agent that got it. Source: docs/metrics.md, section 2.2.
-
-Makes:
-    utilisations (from utilisation_texts): which results were used later
 """
 
 from typing import Final
 
-import duckdb
 import polars as pl
+import pyarrow as pa
 
+from tracegrade_queries.graph import Run, relation
 from tracegrade_scoring.attempts.distinctive_tokens import distinctive_tokens
-from tracegrade_scoring.relations import put
-from tracegrade_scoring.sql import unordered
 
 _CALL: Final = ("attempt_id", "call_index")
 _TOKEN: Final = ("trajectory_id", "token")
 
 
-def find_uses(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `utilisations` (attempt_id, call_index, used).
+@relation("utilisations", reads=("utilisation_texts",))
+def _utilisations(run: Run) -> pa.Table:
+    """Return (attempt_id, call_index, used): which results were used later.
 
     One row for each call that changed nothing and whose result has a distinctive token, of
     attempts whose task states expectations; `used` is never NULL.
-
-    Args:
-        con: Holds `attempt_members`, `attempts`, `calls`, `steps` and `tasks`.
     """
-    told = pl.DataFrame(con.sql(unordered("utilisation_texts")).to_arrow_table())
-    put(con, "utilisations", _uses(told).to_arrow())
+    return _uses(pl.DataFrame(run.table("utilisation_texts"))).to_arrow()
 
 
 def _uses(told: pl.DataFrame) -> pl.DataFrame:

@@ -10,6 +10,8 @@
 --   calls
 --   steps
 --   tasks
+-- As:
+--   view
 -- Columns:
 --   trajectory_id  INTEGER  The agent's run.
 --   step_index     INTEGER  Of the call, or of the message.

@@ -3,10 +3,6 @@
 A trace brings its own schemas, so references out of a schema are refused, one that applies too
 many to one value is not used, and patterns run in linear time. Where a schema could multiply with
 what is in the arguments, the steps of a check are counted before, and too many are not taken.
-
-Makes:
-    validated_arguments (from argument_schemas, call_schemas): calls checked against the schema of
-        their tool
 """
 
 import json
@@ -14,16 +10,14 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-import duckdb
 import jsonschema_rs
 import orjson
 import pyarrow as pa
 
 from tracegrade_queries.build.nesting import MAX_DEPTH, is_too_deep
-from tracegrade_scoring.relations import define, materialise, put
+from tracegrade_queries.graph import Run, relation
 from tracegrade_scoring.scorers.tool_selection.schema_size import applies_too_many
 from tracegrade_scoring.scorers.tool_selection.schema_steps import MAX_STEPS, count_steps
-from tracegrade_scoring.sql import unordered
 
 MAX_MESSAGE_CHARS: Final = 500
 """A message quotes what is wrong, which may be megabytes."""
@@ -55,17 +49,16 @@ class Verdict(NamedTuple):
     """They were not checked, since that would take more than `MAX_STEPS` steps."""
 
 
-def validate_arguments(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `call_validity`, and `offers`, `offered_tools`, `argument_schemas` on the way."""
-    for name in ("offers", "offered_tools", "argument_schemas"):
-        materialise(con, name)
-    listed = con.sql("SELECT schema_index, schema FROM argument_schemas").fetchall()
+@relation("validated_arguments", reads=("argument_schemas", "call_schemas"))
+def _validated_arguments(run: Run) -> pa.Table:
+    """Return the calls, checked against the schema of their tool."""
+    listed = run.con.sql("SELECT schema_index, schema FROM argument_schemas").fetchall()
     schemas = {index: _read_schema(text) for index, text in listed}
-    calls = con.sql(unordered("call_schemas")).to_arrow_table()
+    calls = run.table("call_schemas")
     used = [schemas[index] for index in calls["schema_index"].to_pylist()]
     texts = calls["arguments"].to_pylist()
     verdicts = [_judge(*pair) for pair in zip(used, texts, strict=True)]
-    judged = (
+    return (
         calls.drop_columns(["schema_index", "arguments"])
         .append_column("usable", pa.array([v.usable for v in verdicts], pa.bool_()))
         .append_column("message", pa.array([v.message for v in verdicts], pa.string()))
@@ -73,8 +66,6 @@ def validate_arguments(con: duckdb.DuckDBPyConnection) -> None:
             "too_many_steps", pa.array([v.too_many_steps for v in verdicts], pa.bool_())
         )
     )
-    put(con, "validated_arguments", judged)
-    define(con, "call_validity")
 
 
 def _judge(schema: _Schema | None, arguments: str | None) -> Verdict:

@@ -8,6 +8,8 @@
 --   offered_tools
 --   offers
 --   task_tools
+-- As:
+--   view
 -- Columns:
 --   attempt_id       INTEGER  One row for each attempt_id and call_index with a known schema.
 --   call_index       INTEGER  The call.

@@ -4,6 +4,8 @@
 --
 -- Reads:
 --   validated_arguments
+-- As:
+--   view
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id and call_index with a usable schema.
 --   call_index  INTEGER  The call.

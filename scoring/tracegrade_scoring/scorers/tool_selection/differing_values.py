@@ -1,19 +1,15 @@
-"""Compares an object or a list that was sent with the expected one, value by value.
-
-Makes:
-    differing_values (from wrong_values): the values in two objects or lists that differ
-"""
+"""Compares an object or a list that was sent with the expected one, value by value."""
 
 import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-import duckdb
 import pyarrow as pa
 
 from tracegrade_queries.build.nesting import is_too_deep
-from tracegrade_scoring.relations import materialise, put, table
+from tracegrade_queries.engine.relations import table
+from tracegrade_queries.graph import Run, relation
 
 MOST: Final = 50
 """Differing values of one pair that are listed: a list of a million numbers has as many."""
@@ -55,19 +51,15 @@ _ABSENT: Final = object()
 """Stands where the other side has a value and this one has none."""
 
 
-def compare_values(con: duckdb.DuckDBPyConnection) -> None:
-    """Create `differing_values`, one row for each row of `wrong_values`.
-
-    Args:
-        con: Holds `decision_points` and `fitting_pairs`.
-    """
-    materialise(con, "wrong_values")
-    pairs = con.table("wrong_values").fetchall()
+@relation("differing_values", reads=("wrong_values",))
+def _differing_values(run: Run) -> pa.Table:
+    """Return one row for each row of `wrong_values`: the values in both that differ."""
+    pairs = run.con.table("wrong_values").fetchall()
     rows = (
         (sent, expected, [leaf._asdict() for leaf in differing_values(sent, expected)])
         for sent, expected in pairs
     )
-    put(con, "differing_values", table(_SCHEMA, rows))
+    return table(_SCHEMA, rows)
 
 
 def differing_values(sent: str, expected: str) -> list[DifferingValue]:

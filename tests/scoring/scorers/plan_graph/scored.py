@@ -16,7 +16,7 @@ from tests.scoring.build import (
     trajectory,
 )
 
-from tracegrade_scoring.scorers import plan_graph, replanning
+from tracegrade_scoring.tasks import Specification
 
 
 class Score(NamedTuple):
@@ -54,7 +54,7 @@ def score(
 ) -> Scored:
     """Return the scores of these trajectories against a task file's text."""
     with connection(steps, trajectories, verdicts) as con:
-        return graph_scores(prepared(con, specification(tasks)))
+        return graph_scores(con, specification(tasks))
 
 
 def one(
@@ -115,10 +115,9 @@ def goal(**columns: Any) -> Mapping[str, Any]:
     return columns
 
 
-def graph_scores(con: duckdb.DuckDBPyConnection) -> Scored:
-    """Return the scores of the attempts that were prepared on a connection."""
-    plan_graph.score(con)
-    replanning.score(con)
+def graph_scores(con: duckdb.DuckDBPyConnection, spec: Specification) -> Scored:
+    """Return the scores of attempts; the connection is as `connection` returns it."""
+    prepared(con, spec, "plan_graph", "own_plan", "replanning")
     said = score_rows(con, "sub_goal_scores", "plan_scores", "replanning_scores")
     goal_rows = _rows(con, "FROM sub_goal_rows")
     return Scored(

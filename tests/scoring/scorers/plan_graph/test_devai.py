@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from tests.scoring.build import prepared, specification
+from tests.scoring.build import specification
 
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.importing.part import ReadOptions
@@ -72,7 +72,8 @@ def scored(lake: Lake, files: list[Path], *, self_loops: bool, asks: bool = True
             }
         }
     with connect(lake) as con:
-        return graph_scores(prepared(con, specification(json.dumps({"tasks": tasks}))))
+        con.execute("CREATE TEMP TABLE steps AS FROM memory.main.steps")
+        return graph_scores(con, specification(json.dumps({"tasks": tasks})))
 
 
 @pytest.fixture(scope="module")

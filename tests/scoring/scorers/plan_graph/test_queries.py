@@ -8,8 +8,6 @@ import pytest
 from tests.headers import bare, columns_of, header, relations_read
 from tests.scoring.build import call, connection, prepared, specification, trajectory
 
-from tracegrade_scoring.relations import create_macro
-from tracegrade_scoring.scorers import plan_graph, replanning
 from tracegrade_scoring.sql import QUERIES as ALL
 
 from .scored import plan
@@ -37,10 +35,9 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
     with connection(steps, attempts, [{"trajectory_id": "2", **said}]) as con:
         for table in ("steps", "trajectories", "verdicts"):
             con.execute(f"ALTER TABLE {table} ALTER trajectory_id TYPE INTEGER")
-        prepared(con, specification(SUPPORT))
-        plan_graph.score(con)
-        replanning.score(con)
-        create_macro(con, "reason_text")
+        prepared(
+            con, specification(SUPPORT), "plan_graph", "own_plan", "replanning", "run_reasons"
+        )
         yield con
 
 

@@ -19,8 +19,6 @@ from tests.scoring.build import (
     trajectory,
 )
 
-from tracegrade_scoring.scorers import plan_graph, planning
-
 from . import plain
 from .test_planning import FILES, FIVE_STEPS, TOOLS, plan, random_plan, random_task, thought
 
@@ -58,9 +56,7 @@ def scored(
     spec = specification(tasks)
     found: dict[str, dict[str, Score]] = {name: {} for name in attempts}
     with connection(steps, runs, given) as con:
-        prepared(con, spec)
-        plan_graph.score(con)
-        planning.score(con, spec)
+        prepared(con, spec, "plan_graph", "planning")
         for name, metric, score in score_rows(con, "planning_scores"):
             found[name][metric] = score
     return found

@@ -19,7 +19,6 @@ from tests.scoring.build import (
     trajectory,
 )
 
-from tracegrade_scoring.scorers import plan_graph, planning
 from tracegrade_scoring.scorers.planning.reading import read_steps
 
 from . import plain
@@ -87,9 +86,7 @@ def scored(
     runs = [trajectory(name, task_id=task_id) for name, task_id in attempts.items()]
     spec = specification(tasks)
     with connection(steps, runs) as con:
-        prepared(con, spec)
-        plan_graph.score(con)
-        planning.score(con, spec)
+        prepared(con, spec, "plan_graph", "planning")
         rows = score_rows(con, "planning_scores")
     return {
         (attempt, metric): score
@@ -193,9 +190,7 @@ def test_handing_over_is_no_first_call() -> None:
     ]
     spec = specification(FILES)
     with connection(steps, runs) as con:
-        prepared(con, spec)
-        plan_graph.score(con)
-        planning.score(con, spec)
+        prepared(con, spec, "plan_graph", "planning")
         found = {m: s for _, m, s in score_rows(con, "planning_scores")}
 
     assert found["pq_strict"].value == 3.75
@@ -240,9 +235,7 @@ def test_thoughts_that_nobody_could_see_are_no_missing_plan() -> None:
     steps = [call("t1", 5, "list_files"), plan(FIVE_STEPS, 0, "t2"), call("t2", 5, "list_files")]
     spec = specification(FILES)
     with connection(steps, runs) as con:
-        prepared(con, spec)
-        plan_graph.score(con)
-        planning.score(con, spec)
+        prepared(con, spec, "plan_graph", "planning")
         found = {(t, m): s for t, m, s in score_rows(con, "planning_scores")}
 
     assert (found["t1", "pq"].status, found["t1", "pq"].reason) == ("error", "content_missing")

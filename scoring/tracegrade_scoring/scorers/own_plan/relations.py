@@ -1,24 +1,19 @@
-"""Scores attempts against their own first plan, where no task is needed to know what was meant.
-
-Makes:
-    plan_items (from plans): the steps of each distinct plan
-    plan_pairs (from plan_firsts, plan_numbers): steps of first plans that a later plan has too
-"""
+"""The steps of plans; all else of how far attempts got with their own first plan is SQL."""
 
 from typing import Final
 
-import duckdb
 import pyarrow as pa
 
 from tracegrade_lake.columns import INTEGER, TEXT
-from tracegrade_scoring.attempts.declared_plans import Plans
+from tracegrade_queries.engine.relations import table
+from tracegrade_queries.graph import Run, relation
+from tracegrade_scoring.attempts.declared_plans import plans_of
 from tracegrade_scoring.attempts.plan_steps import (
     FINISHED_STATUSES,
     OPEN_STATUSES,
     PlanStep,
     matches,
 )
-from tracegrade_scoring.relations import materialise, put, table
 
 # One row per step of each distinct plan; `status`: open | begun | finished, NULL without a mark.
 ITEMS: Final = pa.schema(
@@ -30,21 +25,10 @@ PAIRS: Final = pa.schema(
 )
 
 
-def score_own_plans(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
-    """Create `plan_scores`: `plan_coverage` and `plan_completion` of each attempt.
-
-    Args:
-        con: Holds `attempts`, `calls`, `plan_numbers` and `plans`.
-        plans: Every plan that they declared.
-    """
-    materialise(con, "plan_firsts")
-    put(con, "plan_items", _items(plans))
-    _pair_steps(con, plans)
-    materialise(con, "plan_step_rows")
-    materialise(con, "plan_scores")
-
-
-def _items(plans: Plans) -> pa.Table:
+@relation("plan_items", reads=("plan_texts",))
+def _items(run: Run) -> pa.Table:
+    """Return the steps of each distinct plan."""
+    plans = plans_of(run)
     every = [step for steps in plans for step in steps]
     columns = (
         [number for number, steps in enumerate(plans) for _ in steps],
@@ -63,9 +47,11 @@ def _mark(step: PlanStep) -> str | None:
     return "finished" if step.status in FINISHED_STATUSES else "begun"
 
 
-def _pair_steps(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
-    """Find the steps of first plans in later ones, once for each distinct pair of plans."""
-    pairs = con.execute(
+@relation("plan_pairs", reads=("plan_firsts", "plan_numbers", "plan_texts"))
+def _pairs(run: Run) -> pa.Table:
+    """Return the steps of first plans that a later plan has too, once for each pair of plans."""
+    plans = plans_of(run)
+    pairs = run.con.execute(
         "SELECT DISTINCT first.plan, later.plan FROM plan_firsts AS first "
         "INNER JOIN plan_numbers AS later USING (attempt_id) "
         "WHERE later.plan_index > first.plan_index ORDER BY ALL"
@@ -75,4 +61,4 @@ def _pair_steps(con: duckdb.DuckDBPyConnection, plans: Plans) -> None:
         for first, later in pairs
         for place, later_place in matches(plans[first], plans[later]).items()
     )
-    put(con, "plan_pairs", table(PAIRS, rows))
+    return table(PAIRS, rows)

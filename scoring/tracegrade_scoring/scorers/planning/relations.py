@@ -1,8 +1,4 @@
-"""Creates the planning scores: each distinct plan of a task is judged once, all else is SQL.
-
-Makes:
-    plan_qualities (from opening_plans): how good each distinct plan is
-"""
+"""How good plans are: each distinct plan of a task is judged once, all else is SQL."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -12,7 +8,8 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_lake.columns import TEXT
-from tracegrade_scoring.relations import create_macro, materialise, put, table
+from tracegrade_queries.engine.relations import table
+from tracegrade_queries.graph import Run, relation
 from tracegrade_scoring.scorers.planning.quality import Objective, Quality, judge
 from tracegrade_scoring.scorers.planning.reading import is_in_words, read_steps, text_marks
 from tracegrade_scoring.tasks import Specification
@@ -35,20 +32,10 @@ QUALITIES: Final = pa.schema(
 each question parts kept, parts, fault."""
 
 
-def score(con: duckdb.DuckDBPyConnection, specification: Specification) -> None:
-    """Create `planning_scores`, one row for each attempt.
-
-    Args:
-        con: Holds `attempts`, `calls`, `steps`, `graph_variants`, `verdicts` and the task
-            relations.
-        specification: What plans are held to.
-    """
-    create_macro(con, "planning_score")
-    create_macro(con, "planning_answer")
-    materialise(con, "opening_plans")
-    put(con, "plan_qualities", table(QUALITIES, _qualities(con, specification)))
-    materialise(con, "planning_verdicts")
-    materialise(con, "planning_scores")
+@relation("plan_qualities", reads=("opening_plans",))
+def _plan_qualities(run: Run) -> pa.Table:
+    """Return how good each distinct plan of a task is."""
+    return table(QUALITIES, _qualities(run.con, run.context))
 
 
 def _qualities(

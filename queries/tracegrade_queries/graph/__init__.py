@@ -1,0 +1,7 @@
+"""Runs relations in the order that their headers imply: what is read is made first."""
+
+from tracegrade_queries.graph.plan import RelationPlan
+from tracegrade_queries.graph.relation import relation
+from tracegrade_queries.graph.run import Run
+
+__all__ = ["RelationPlan", "Run", "relation"]

@@ -1,0 +1,63 @@
+"""Reads from the text of a query what the graph needs to know of it.
+
+Most of it stands in the query's header; which macros it uses is read from the query itself.
+"""
+
+import re
+from typing import Final
+
+from tracegrade_queries.engine.sql import header_lines
+
+_CALLED: Final = re.compile(r"\b([a-z]\w*)\s*\(")
+_MACRO: Final = re.compile(r"\bCREATE OR REPLACE TEMP MACRO (\w+)")
+_COMMENT: Final = re.compile(r"--.*")
+
+
+def reads(text: str) -> frozenset[str]:
+    """Return the relations under `Reads`."""
+    return frozenset(line.split()[0] for line in header_lines(text, "Reads"))
+
+
+def taken(text: str) -> str | None:
+    """Return the relation under `Takes`, which the statement changes in place; None without."""
+    return _only(text, "Takes")
+
+
+def replaced(text: str) -> str | None:
+    """Return the relation under `Replaces`, in place of which this one can be; None without."""
+    return _only(text, "Replaces")
+
+
+def is_view(text: str) -> bool:
+    """Return whether the header says `As: view`: the query runs each time it is read."""
+    return _only(text, "As") == "view"
+
+
+def condition(text: str) -> tuple[str, str] | None:
+    """Return option and value under `When`, with which the query is used; None without."""
+    line = _only(text, "When")
+    if line is None:
+        return None
+    option, _, value = line.partition(" = ")
+    return option, value
+
+
+def parameters(text: str) -> tuple[str, ...]:
+    """Return the names under `Parameters`, without their dollar signs."""
+    lines = header_lines(text, "Parameters")
+    return tuple(line.split()[0][1:] for line in lines if line.startswith("$"))
+
+
+def macros_made(text: str) -> tuple[str, ...]:
+    """Return the macros that a file defines."""
+    return tuple(_MACRO.findall(text))
+
+
+def functions_called(text: str) -> frozenset[str]:
+    """Return what is called in a query, macros among it."""
+    return frozenset(_CALLED.findall(_COMMENT.sub("", text)))
+
+
+def _only(text: str, heading: str) -> str | None:
+    lines = header_lines(text, heading)
+    return lines[0].strip() if lines else None

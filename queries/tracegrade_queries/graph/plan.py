@@ -1,0 +1,312 @@
+"""Knows which relation is made of which, and the order in which a connection makes them.
+
+The order is that of a walk from the targets to their sources, names in alphabetical order, so that
+it is the same in every process. What is made last is dropped first: a relation lives until its
+last reader was made, and what a view reads lives as long as the view.
+"""
+
+import importlib
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import duckdb
+
+from tracegrade_queries.engine.sql import Queries
+from tracegrade_queries.errors import GraphBroken
+from tracegrade_queries.graph import headers
+from tracegrade_queries.graph.relation import AnyRelation, MacroFile, PythonRelation, SqlRelation
+from tracegrade_queries.graph.run import ColumnTypes, Run, declared_types
+
+_DECORATED: Final = re.compile(r"^@relation\(", re.MULTILINE)
+
+
+class Order(NamedTuple):
+    """What a run makes, one after another."""
+
+    relations: tuple[AnyRelation, ...]
+    dropped: tuple[tuple[str, ...], ...]
+    """For each of them, what nobody reads any more after it."""
+
+
+class RelationPlan:
+    """The relations of one package."""
+
+    def __init__(
+        self,
+        queries: Queries,
+        *folders: str,
+        macros: Queries | None = None,
+        types: ColumnTypes = declared_types,
+    ) -> None:
+        """Take the SQL files of a package, and the decorated functions of some of its folders.
+
+        Args:
+            queries: Its SQL files.
+            folders: Those of its folders whose modules have functions that make relations.
+            macros: A package below whose macros may be called.
+            types: Returns, for a connection, types of columns that are not as declared.
+        """
+        self._queries = queries
+        self._folders = folders
+        self._macro_files = macros
+        self._types = types
+        self._orders: dict[tuple[object, ...], Order] = {}
+
+    @cached_property
+    def _of_sql(self) -> dict[str, SqlRelation]:
+        made = {}
+        for name, path in self._queries.paths.items():
+            text = self._queries.text(name)
+            if not headers.macros_made(text):
+                made[name] = SqlRelation(name, self._queries.unordered(name), path)
+        return made
+
+    @cached_property
+    def _alternatives(self) -> dict[str, list[SqlRelation]]:
+        """By name, the relations that may stand in its place."""
+        found: dict[str, list[SqlRelation]] = {}
+        for relation in self._of_sql.values():
+            if name := headers.replaced(relation.text):
+                found.setdefault(name, []).append(relation)
+        return found
+
+    @cached_property
+    def _macros(self) -> dict[str, MacroFile]:
+        """By macro, the file that defines it."""
+        found = {}
+        for queries in filter(None, (self._macro_files, self._queries)):
+            for name, path in queries.paths.items():
+                text = queries.text(name)
+                for macro in headers.macros_made(text):
+                    found[macro] = MacroFile(name, text, path)
+        return _shared(found)
+
+    @cached_property
+    def of_python(self) -> dict[str, PythonRelation]:
+        """The relations that functions make, by name.
+
+        Raises:
+            GraphBroken: Two make one name.
+        """
+        made: dict[str, PythonRelation] = {}
+        root = self._queries.root
+        paths = chain.from_iterable(sorted((root / name).rglob("*.py")) for name in self._folders)
+        for path in paths:
+            for relation in _decorated(root, path):
+                for name in relation.makes:
+                    if name in made or name in self._of_sql:
+                        msg = f"'{name}' is made twice: also by {relation.module}"
+                        raise GraphBroken(msg)
+                    made[name] = relation
+        return made
+
+    @property
+    def relations(self) -> Iterator[SqlRelation | PythonRelation]:
+        """All relations, those of SQL files first."""
+        yield from self._of_sql.values()
+        yield from dict.fromkeys(self.of_python.values())
+
+    def named_below(self, *folders: str) -> list[str]:
+        """Return the names of the relations whose files stand below folders, in their order."""
+        roots = [self._queries.root / folder for folder in folders]
+        return [
+            name
+            for relation in self.relations
+            if any(path_of(relation).is_relative_to(root) for root in roots)
+            for name in relation.makes
+            if not (isinstance(relation, SqlRelation) and headers.replaced(relation.text))
+        ]
+
+    def make(self, con: duckdb.DuckDBPyConnection, name: str) -> None:
+        """Make one relation of what the connection already holds."""
+        self.run(con, (name,), given=self._of_sql[name].reads)
+
+    def run(
+        self,
+        con: duckdb.DuckDBPyConnection,
+        targets: Collection[str],
+        given: Collection[str] = (),
+        *,
+        options: Mapping[str, object] | None = None,
+        context: Any = None,
+    ) -> Run:
+        """Make relations and what they are made of, as temporary tables and views.
+
+        Args:
+            con: Holds what is given.
+            targets: What is wanted; all else is dropped after its last reader.
+            given: What is there already, and is neither made nor dropped.
+            options: Values of parameters of queries, and of what stands under `When`.
+            context: What functions of Python find as the `context` of the run.
+
+        Raises:
+            GraphBroken: Nothing makes what something reads, or relations need each other.
+        """
+        run = Run(con, options or {}, context, self._types)
+        order = self.order(targets, given, run.options)
+        run.make_all(order.relations, order.dropped, targets)
+        return run
+
+    def order(
+        self,
+        targets: Collection[str],
+        given: Collection[str] = (),
+        options: Mapping[str, object] | None = None,
+    ) -> Order:
+        """Return what is made for targets, and when it can be dropped; arguments as of `run`."""
+        chosen = self._chosen(options or {})
+        key = (frozenset(targets), frozenset(given), tuple(sorted(chosen.items())))
+        if key not in self._orders:
+            self._orders[key] = _Ordering(self, targets, given, chosen).order()
+        return self._orders[key]
+
+    def _chosen(self, options: Mapping[str, object]) -> dict[str, str]:
+        """Return by name which relation stands in its place, where the options say so."""
+        chosen = {}
+        for name, relations in self._alternatives.items():
+            for relation in relations:
+                condition = headers.condition(relation.text)
+                if condition and options.get(condition[0]) == condition[1]:
+                    chosen[name] = relation.name
+        return chosen
+
+    def maker(self, name: str, chosen: Mapping[str, str]) -> AnyRelation | None:
+        """Return the relation that makes a name; None if nothing does."""
+        if name in chosen:
+            other = self._of_sql[chosen[name]]
+            return SqlRelation(name, other.text, other.path)
+        return self._of_sql.get(name) or self.of_python.get(name)
+
+    def macro_files(self, relation: AnyRelation) -> list[MacroFile]:
+        """Return the files of the macros that a relation calls, sorted by name."""
+        files = {self._macros[name] for name in relation.calls & self._macros.keys()}
+        return sorted(files, key=lambda file: file.name)
+
+
+def path_of(relation: SqlRelation | PythonRelation) -> Path:
+    """Return the file of a relation."""
+    if isinstance(relation, SqlRelation):
+        return relation.path
+    return Path(str(importlib.import_module(relation.module).__file__))
+
+
+def _shared(found: Mapping[str, MacroFile]) -> dict[str, MacroFile]:
+    """Return the macros with one object for each file."""
+    files = {file.path: file for file in found.values()}
+    return {macro: files[file.path] for macro, file in found.items()}
+
+
+def _decorated(root: Path, path: Path) -> Iterator[PythonRelation]:
+    """Yield the relations of one module, which is imported if it has any."""
+    if not _DECORATED.search(path.read_text(encoding="utf-8")):
+        return
+    parts = path.relative_to(root.parent).with_suffix("").parts
+    for value in vars(importlib.import_module(".".join(parts))).values():
+        if isinstance(value, PythonRelation) and value.module == ".".join(parts):
+            yield value
+
+
+class _Ordering:
+    """The relations that some targets need, put in order."""
+
+    def __init__(
+        self,
+        plan: RelationPlan,
+        targets: Collection[str],
+        given: Collection[str],
+        chosen: Mapping[str, str],
+    ) -> None:
+        self._plan = plan
+        self._targets = frozenset(targets)
+        self._given = frozenset(given)
+        self._chosen = chosen
+        self._makers: dict[str, AnyRelation] = {}
+        self._sources: dict[AnyRelation, list[AnyRelation]] = {}
+        self._found: list[AnyRelation] = []
+        self._on_the_way: list[AnyRelation] = []
+
+    def order(self) -> Order:
+        for name in sorted(self._targets):
+            self._collect(name, "a target")
+        self._put_takers_last()
+        for name in sorted(self._targets - self._given):
+            self._visit(self._makers[name])
+        return Order(tuple(self._found), tuple(map(tuple, self._dropped())))
+
+    def _collect(self, name: str, reader: str) -> AnyRelation | None:
+        """Find what makes a name, and all that this needs."""
+        if name in self._given:
+            return None
+        if name in self._makers:
+            return self._makers[name]
+        maker = self._plan.maker(name, self._chosen)
+        if maker is None:
+            msg = f"{reader} reads '{name}', which nothing makes and which is not given"
+            raise GraphBroken(msg)
+        self._makers |= dict.fromkeys(maker.makes, maker)
+        self._collect_sources(maker)
+        return maker
+
+    def _collect_sources(self, relation: AnyRelation) -> None:
+        if relation in self._sources:
+            return
+        self._sources[relation] = sources = []
+        taken = filter(None, (relation.takes,))
+        for name in sorted({*relation.reads, *taken}):
+            if maker := self._collect(name, f"'{relation.name}'"):
+                sources.append(maker)
+        for file in self._plan.macro_files(relation):
+            self._collect_sources(file)
+            sources.append(file)
+
+    def _put_takers_last(self) -> None:
+        """Let what takes a relation come after all that reads it, also by views."""
+        for taker in [relation for relation in self._sources if relation.takes]:
+            readers = self._readers(str(taker.takes))
+            self._sources[taker] += sorted(readers - {taker}, key=lambda each: each.name)
+
+    def _readers(self, name: str) -> set[AnyRelation]:
+        readers = {relation for relation in self._sources if name in relation.reads}
+        for view in [relation for relation in readers if relation.is_view]:
+            for made in view.makes:
+                readers |= self._readers(made)
+        return readers
+
+    def _visit(self, relation: AnyRelation) -> None:
+        if relation in self._found:
+            return
+        if relation in self._on_the_way:
+            circle = [*self._on_the_way[self._on_the_way.index(relation) :], relation]
+            names = " reads ".join(f"'{each.name}'" for each in circle)
+            msg = f"relations are made of each other: {names}"
+            raise GraphBroken(msg)
+        self._on_the_way.append(relation)
+        for source in self._sources[relation]:
+            self._visit(source)
+        self._on_the_way.pop()
+        self._found.append(relation)
+
+    def _dropped(self) -> list[list[str]]:
+        """Return what is dropped after each relation: what it was the last to read."""
+        last: dict[str, int] = {}
+        for place, relation in reversed(list(enumerate(self._found))):
+            end = max((self._end(name, last, place) for name in relation.makes), default=place)
+            lives = end if relation.is_view else place
+            for name in relation.reads:
+                last[name] = max(last.get(name, 0), lives)
+        dropped: list[list[str]] = [[] for _ in self._found]
+        taken = {relation.takes for relation in self._found}
+        kept = self._targets | self._given | taken
+        for place, relation in enumerate(self._found):
+            for name in relation.makes:
+                if name not in kept and last.get(name, place) < len(self._found):
+                    dropped[last.get(name, place)].append(name)
+        return [sorted(names) for names in dropped]
+
+    def _end(self, name: str, last: Mapping[str, int], place: int) -> int:
+        """Return the place of the last reader of a name; beyond all of a target."""
+        return len(self._found) if name in self._targets else last.get(name, place)

@@ -1,0 +1,211 @@
+"""What a graph is made of: queries of SQL files, functions of Python, and macros.
+
+A relation makes rows under one name, seldom under several, and says what it reads. Who runs it
+makes that first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+
+import pyarrow as pa
+
+from tracegrade_queries.engine.relations import make_view, put
+from tracegrade_queries.engine.sql import declared_columns, needs
+from tracegrade_queries.engine.statements import found
+from tracegrade_queries.engine.statements import run as run_statements
+from tracegrade_queries.graph import headers
+
+if TYPE_CHECKING:
+    from tracegrade_queries.graph.run import Run
+
+Needs: TypeAlias = tuple[tuple[str, ...], ...]
+"""Rows without which there are none: of each tuple, any."""
+Made: TypeAlias = pa.Table | Mapping[str, pa.Table] | None
+"""The rows that a function returns; None where it made them in the engine."""
+
+
+class AnyRelation(Protocol):
+    """Rows under a name, and how they are made."""
+
+    @property
+    def name(self) -> str:
+        """How messages and profiles call it."""
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """The names under which its rows can be read."""
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The relations that must be there before it is made."""
+
+    @property
+    def calls(self) -> frozenset[str]:
+        """Functions that it calls, macros among them."""
+
+    @property
+    def takes(self) -> str | None:
+        """The relation that it changes in place, after all others have read it."""
+
+    @property
+    def needs(self) -> Needs:
+        """What it has no rows without."""
+
+    @property
+    def is_view(self) -> bool:
+        """It reads its sources again each time that it is read."""
+
+    def make(self, run: Run) -> Mapping[str, int]:
+        """Make it; return how many rows each name has, as far as this is known."""
+
+    def columns(self, name: str) -> Sequence[tuple[str, str]]:
+        """Return name and type of each column, for a relation that is not made."""
+
+
+@dataclass(frozen=True, eq=False)
+class SqlRelation:
+    """The rows of one SQL file's query."""
+
+    name: str
+    text: str
+    path: Path
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """Its name."""
+        return (self.name,)
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """What its header says."""
+        return headers.reads(self.text)
+
+    @cached_property
+    def calls(self) -> frozenset[str]:
+        """What its query calls."""
+        return headers.functions_called(self.text)
+
+    @cached_property
+    def takes(self) -> str | None:
+        """What its statement changes."""
+        return headers.taken(self.text)
+
+    @property
+    def needs(self) -> Needs:
+        """What its header says."""
+        return needs(self.text)
+
+    @cached_property
+    def is_view(self) -> bool:
+        """Whether its header says so."""
+        return headers.is_view(self.text)
+
+    @cached_property
+    def _parameters(self) -> tuple[str, ...]:
+        return headers.parameters(self.text)
+
+    def make(self, run: Run) -> Mapping[str, int]:
+        """Make a view, change what it takes, or keep the rows as a temporary table."""
+        if self.is_view:
+            make_view(run.con, self.name, self.text)
+            return {}
+        if self.takes is not None:
+            run_statements(run.con, self.text)
+            return {}
+        statement = f"CREATE OR REPLACE TEMP TABLE {self.name} AS {self.text}"
+        given = {name: run.options[name] for name in self._parameters}
+        return {self.name: found(run.con, statement, given or None)[0][0]}
+
+    def columns(self, name: str) -> Sequence[tuple[str, str]]:
+        """Return the columns that its header declares."""
+        return declared_columns(self.text)
+
+
+@dataclass(frozen=True, eq=False)
+class MacroFile:
+    """The macros that one SQL file defines; they stay for as long as the connection does."""
+
+    name: str
+    text: str
+    path: Path
+    makes: Final[tuple[str, ...]] = ()  # macros have names of their own kind
+    reads: Final[frozenset[str]] = frozenset()
+    takes: Final[str | None] = None
+    needs: Final[Needs] = ()
+    is_view: Final = False
+
+    @cached_property
+    def calls(self) -> frozenset[str]:
+        """Other macros, which have to be there when these are defined."""
+        return headers.functions_called(self.text) - set(headers.macros_made(self.text))
+
+    def make(self, run: Run) -> Mapping[str, int]:
+        """Define them."""
+        run_statements(run.con, self.text)
+        return {}
+
+    def columns(self, name: str) -> Sequence[tuple[str, str]]:
+        """Return none: macros are no rows."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class PythonRelation:
+    """The rows that a function returns; see `relation`."""
+
+    makes: tuple[str, ...]
+    reads: frozenset[str]
+    function: Callable[[Run], Made]
+    calls: frozenset[str] = frozenset()
+    takes: Final[str | None] = None
+    needs: Final[Needs] = field(default=())
+    is_view: Final = False
+
+    @property
+    def name(self) -> str:
+        """The first of the names that it makes."""
+        return self.makes[0]
+
+    @property
+    def module(self) -> str:
+        """The module in which it stands."""
+        return self.function.__module__
+
+    def make(self, run: Run) -> Mapping[str, int]:
+        """Keep what the function returns as temporary tables."""
+        made = self.function(run)
+        if made is None:
+            return {}
+        tables = {self.name: made} if isinstance(made, pa.Table) else made
+        for name, rows in tables.items():
+            put(run.con, name, rows)
+        return {name: rows.num_rows for name, rows in tables.items()}
+
+    def columns(self, name: str) -> Sequence[tuple[str, str]]:
+        """Return none: a function is always called."""
+        return ()
+
+
+def relation(
+    *makes: str, reads: Sequence[str] = (), macros: Sequence[str] = ()
+) -> Callable[[Callable[[Run], Made]], PythonRelation]:
+    """Let a function make relations.
+
+    The function gets the `Run`, whose connection holds what it reads. It returns an Arrow table,
+    or by name several; None if it made them itself, as temporary tables of the connection.
+
+    Args:
+        makes: The names of the relations.
+        reads: The relations that it reads.
+        macros: Macros that its own statements call.
+    """
+
+    def decorated(function: Callable[[Run], Made]) -> PythonRelation:
+        return PythonRelation(makes, frozenset(reads), function, frozenset(macros))
+
+    return decorated

@@ -1,0 +1,17 @@
+-- The steps of a bucket, in which tools of MCP servers have the names that task files give them.
+--
+-- Source: docs/metrics.md, section 0.8.
+--
+-- Reads:
+--   server_tools
+-- Takes:
+--   bucket_steps
+-- Needs:
+--   server_tools
+-- Order:
+--   none
+UPDATE named_steps SET tool_name = server_tools.tool_name
+FROM server_tools
+WHERE
+  named_steps.trajectory_id = server_tools.trajectory_id
+  AND named_steps.tool_name = server_tools.made_name;
