@@ -6,7 +6,7 @@ import pytest
 
 from .citations import ROOT
 from .costs import REAL_FRAMEWORKS, read_costs, suite_files, writes_costs
-from .quick.__main__ import explanation
+from .quick.__main__ import explanation, omissions
 from .quick.choice import base_files, choose, guards
 from .quick.near import BY_NAME, FOLDERS, Near, near
 from .test_house import PACKAGES, files
@@ -88,9 +88,19 @@ def test_a_test_runs_once() -> None:
 
 
 @pytest.mark.skipif(writes_costs(), reason="this run writes what each file costs")
-def test_what_each_test_file_costs_is_known() -> None:
-    """Without its cost, a file is taken to cost a guess; `tests/costs.py` says how to add it."""
-    assert {*suite_files()} - read_costs().keys() == set()
+def test_what_test_files_cost_is_known_but_for_a_few_new_ones() -> None:
+    """The cost of the others is a guess; `tests/costs.py` says how to measure them."""
+    unknown = {*suite_files()} - read_costs().keys()
+
+    assert len(unknown) <= 10, unknown
+
+
+def test_a_file_of_unknown_cost_is_named() -> None:
+    """Each run of `make check` says which files were never measured."""
+    file = "tests/lake/test_races.py"
+    costs = {name: cost for name, cost in read_costs().items() if name != file}
+
+    assert any(file in line for line in omissions(choose([], costs)))
 
 
 def test_real_frameworks_run_by_their_own_command_alone() -> None:

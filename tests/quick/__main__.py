@@ -12,8 +12,8 @@ from textwrap import wrap
 
 from tests.changes import base as base_commit
 from tests.changes import changed_files
-from tests.costs import read_costs
-from tests.quick.choice import Choice, choose
+from tests.costs import read_costs, suite_files
+from tests.quick.choice import UNKNOWN_SECS, Choice, choose
 
 
 def main(arguments: list[str]) -> int:
@@ -51,6 +51,9 @@ def omissions(choice: Choice) -> Iterator[str]:
         yield f"left out: {len(choice.left_out)} files near what changed, {secs:.0f} s"
         names = ", ".join(choice.left_out)
         yield from wrap(names, 100, initial_indent="  ", subsequent_indent="  ")
+    if unknown := sorted({*suite_files()} - choice.costs.keys()):
+        yield f"never measured, so taken to cost {UNKNOWN_SECS:.0f} s each (see tests/costs.py):"
+        yield from wrap(", ".join(unknown), 100, initial_indent="  ", subsequent_indent="  ")
     yield from packages_without(choice)
     if choice.left_out or choice.only_base:
         yield "run `make test` before a push"
