@@ -25,6 +25,8 @@ def main() -> int:
     parser.add_argument("--diff", action="store_true", help="Show all that differs, as a diff.")
     parser.add_argument("--write", action="store_true", help="Write the README's table anew.")
     given = parser.parse_args()
+    if given.write and (given.names or given.programs != PROGRAMS):
+        parser.error("--write is of all programs of this folder; leave out names and --programs")
     found = programs(given.programs)
     known = {name for each in found for name in (str(each), each.folder)}
     if unknown := set(given.names) - known:
@@ -37,8 +39,8 @@ def main() -> int:
     print("\n".join(lines(outcomes)))
     if given.diff:
         print("\n".join(diffs(outcomes)))
-    if given.write and not given.names and given.programs == PROGRAMS:
-        write_readme(outcomes)
+    if given.write:
+        print(write_readme(outcomes))
     return int(any(not each.is_same and not each.program.known for each in outcomes))
 
 

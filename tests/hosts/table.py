@@ -45,13 +45,18 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     return f"{same} same, {differ} differ, {skipped} skipped"
 
 
-def write_readme(outcomes: Sequence[Outcome]) -> None:
-    """Put what became of all programs into the README; what was not run keeps its row there."""
+def write_readme(outcomes: Sequence[Outcome]) -> str:
+    """Put what became of all programs into the README, and return what was written.
+
+    A program that was not run keeps its row; the row of one that is gone goes with it.
+    """
     text = README.read_text()
+    kept = sum(bool(_old_row(each, text)) for each in outcomes)
     rows = [_old_row(each, text) or _new_row(each) for each in outcomes]
     same = sum(row.endswith("| same |\n") for row in rows)
     table = f"{_BEGIN}{''.join(rows)}\n{same} of {len(rows)} show the same.\n"
     README.write_text(_TABLE.sub(lambda _: table, text))
+    return f"wrote {README.name}: {len(rows) - kept} rows, and kept {kept} of programs not run"
 
 
 def _old_row(outcome: Outcome, text: str) -> str:

@@ -57,8 +57,6 @@ class LakeSnapshot:
     """For cursors alone: each request has its own."""
     dates: Dates
     """The same lake, a date at a time: one run is read from the files of its date."""
-    run: int
-    """Number of the scoring run; 0 if there was none."""
     runs: int
     """Runs in the index, sub-agents' included."""
     left_out: int
@@ -72,6 +70,11 @@ class LakeSnapshot:
     """Requests under way."""
     _kept: dict[object, KeptAnswer] = field(default_factory=dict)
     _keeping: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def run(self) -> int:
+        """Number of the scoring run; 0 if there was none."""
+        return self.state.run
 
     def kept(self, key: object, make: Callable[[], object]) -> Any:
         """Return what was made under a key before, else make it; once for all who ask."""
@@ -118,7 +121,7 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
         con.close()
         raise
     counts = (found[0], whole - found[0], found[1])
-    return LakeSnapshot(lake, con, dates, state.run, *counts, datetime.now(UTC), state)
+    return LakeSnapshot(lake, con, dates, *counts, datetime.now(UTC), state)
 
 
 def read(con: DuckDBPyConnection, name: str, /, **parameters: object) -> list[Row]:

@@ -117,8 +117,8 @@ class ExportProcessor(OwnProcessor):
         self._spans: deque[ReadableSpan] = deque()
         self._held: list[ReadableSpan] = []
         """Clean spans that are being sent, or wait for the next try."""
-        self._last_sent: list[int] = []
-        """The ids of the spans that were sent last."""
+        self._taken: deque[int] = deque(maxlen=_MOST_SPANS)
+        """The ids of the spans that were taken out of the queue last, of several batches."""
         self._why = ""
         """Why they do, if the last try failed."""
         self._retry_at = self._sent_at = 0.0
@@ -151,8 +151,8 @@ class ExportProcessor(OwnProcessor):
 
     def make_sure(self, span: ReadableSpan) -> None:
         """Queue a span whose end was interrupted, unless that came after it was queued."""
-        waiting = [*self._spans, *self._held]
-        if _id(span) not in {*map(_id, waiting), *self._last_sent}:
+        waiting = [*self._spans]
+        if _id(span) not in {*map(_id, waiting), *self._taken}:
             self.on_end(span)
 
     def _call(self, waiting: int) -> None:
@@ -255,6 +255,7 @@ class ExportProcessor(OwnProcessor):
         taken = self._held
         for _ in range(min(size, len(self._spans))):
             try:
+                self._taken.append(_id(self._spans[0]))  # before it is no longer in the queue
                 taken.append(self._spans.popleft())
             except IndexError:  # dropped meanwhile
                 break
@@ -262,7 +263,6 @@ class ExportProcessor(OwnProcessor):
         return max(1, len(taken))
 
     def _send(self) -> bool:
-        self._last_sent = [*map(_id, self._held)]
         delivery = self._exporter.send(self._held)
         self._held, self._why = delivery.waiting, delivery.why
         now = self._sent_at = time.monotonic()

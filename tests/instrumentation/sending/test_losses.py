@@ -13,6 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
 )
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 import tracegrade
@@ -52,6 +53,33 @@ def agent(collector: Received, monkeypatch: pytest.MonkeyPatch) -> Received:
 def double(number: int) -> int:
     """Return twice a number."""
     return 2 * number
+
+
+class Ended(SpanProcessor):
+    """Keeps the spans that ended."""
+
+    def __init__(self) -> None:
+        self.spans: list[ReadableSpan] = []
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Keep the span."""
+        self.spans.append(span)
+
+
+def test_a_span_that_was_sent_some_requests_ago_is_not_sent_again(agent: Received) -> None:
+    """A handler that interrupts the end of a span may flush more than once in it."""
+    ended = Ended()
+    assert state.provider is not None
+    state.provider.add_span_processor(ended)
+    for number in range(3):
+        write(1 + number)
+
+    for sending in state.sending:
+        sending.make_sure(ended.spans[0])
+    tracegrade.flush()
+
+    assert len(agent.requests) == 3
+    assert len(agent.spans()) == len(ended.spans) == 6
 
 
 def test_tight_loop_loses_nothing_beside_a_collector_that_is_up(agent: Received) -> None:
