@@ -54,6 +54,7 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "attempts": "Attempts, their plans, the task of each and whether it succeeded.",
         "attempts/calls": "Which steps are calls of an attempt, in which order, and which failed.",
         "attempts/criteria": "Which success criteria hold, and since when.",
+        "attempts/endings": "Which attempts did not end by themselves: a limit, an error, no end.",
         "scorers/tool_selection": "Decision points and the tools picked at them.",
         "scorers/tool_correctness": "Calls compared with those that are expected.",
         "scorers/step_efficiency": "How many steps an attempt took.",
