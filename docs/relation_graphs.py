@@ -53,7 +53,6 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "tasks": "Task files as relations, and drafts of them.",
         "attempts": "Attempts, their plans, the task of each and whether it succeeded.",
         "attempts/calls": "Which steps are calls of an attempt, in which order, and which failed.",
-        "attempts/endings": "Which attempts did not end by themselves, or not yet.",
         "attempts/criteria": "Which success criteria hold, and since when.",
         "attempts/endings": "Which attempts did not end by themselves: a limit, an error, no end.",
         "scorers/tool_selection": "Decision points and the tools picked at them.",
