@@ -34,6 +34,7 @@ def send_before_sigterm() -> None:
     """
     has_threads = isinstance(_thread.start_new_thread, BuiltinFunctionType)
     if _CAN_WATCH and has_threads and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        os.register_at_fork(after_in_child=_forget)  # a child of a worker has no such thread
         _thread.start_new_thread(_end_at_sigterm, ())
 
 
@@ -61,7 +62,3 @@ def _send() -> None:
 
 def _forget() -> None:
     faulthandler.unregister(signal.SIGTERM)
-
-
-if _CAN_WATCH and hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)  # a child of a worker has no such thread
