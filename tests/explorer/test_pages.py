@@ -1,6 +1,7 @@
 """Each page shows what the lake holds, as HTML, JSON and CSV, and says what is missing."""
 
 import csv
+import html
 import io
 import json
 import re
@@ -220,6 +221,38 @@ def test_releases_name_the_runs_that_broke(tmp_path: Path) -> None:
     assert re.findall('href="/runs/([^"]+)"', broke[0]) == ["t5", "t6", "t7"]
     assert task
     assert re.findall('href="/runs/([^"]+)"', task[0]) == ["t5", "t6", "t7"]
+
+
+def test_overview_says_why_runs_of_the_newest_release_failed(tmp_path: Path) -> None:
+    """The commonest reasons lead to their runs, an unknown one is last, the others are counted."""
+    hostile = "<script>pay</script> *?,"
+    reasons = [("never_called", hostile)] * 3 + [("unexplained", None)] * 4
+    reasons += [("loop", "a"), ("loop", "a"), ("loop", "b"), ("loop", "c")]
+    with closing(Tables()) as tables:
+        for release, found in (("1.0", [("crashed", "z")]), ("1.1", reasons)):
+            for kind, what in found:
+                run = tables.run(release, task_id="pay", run_mode="live")
+                tables.scored(run, "pay")
+                tables.score(run, "success", 0.0)
+                tables.insert("run_reasons", trajectory_id=run, rank_in_run=1, kind=kind,
+                              object=what, key=f"{kind}{what}", sentence="so", release=release,
+                              success=False)  # fmt: skip
+        lake = as_lake(tables, tmp_path / "lake")
+    with closing(explorer(lake)) as shown, closing(shown.shelf):
+        web = client(shown)
+        (said,) = re.findall(r"Why runs of 1\.1 failed:.*?</td>", web.get("/").text)
+        links = re.findall(r'href="([^"]+)">([^<]+)</a>', said)
+        told = [web.get(html.unescape(href).replace("?", ".json?", 1)).json() for href, _ in links]
+
+    assert [text for _, text in links] == [
+        "3 of 11 failed",
+        "2 of 11 failed",
+        "1 of 11 failed",
+        "2 more reasons",
+    ]
+    assert [each["runs"] for each in told] == [3, 2, 1, 11]
+    assert "&lt;script&gt;pay" in said
+    assert "no step shows why" not in said
 
 
 def counts_of(page: str) -> list[tuple[str, int]]:

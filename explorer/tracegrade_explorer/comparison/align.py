@@ -120,7 +120,8 @@ def _aligned(
 
 
 def _how(one: Step, other: Step) -> str:
-    if _key(one)[:2] == _key(other)[:2] and not (is_recorded(one) and is_recorded(other)):
+    recorded = (is_recorded(one) and is_recorded(other)) or _differ_beside_marks(one, other)
+    if _key(one)[:2] == _key(other)[:2] and not recorded:
         return UNRECORDED
     if _key(one) == _key(other):
         return SAME if one.kind in COMPARED or one.content == other.content else TEXT
@@ -135,6 +136,13 @@ def is_recorded(step: Step) -> bool:
     if step.kind in CALLS:
         return step.arguments is not None and CUT.isdisjoint(step.flags)
     return step.content is not None
+
+
+def _differ_beside_marks(one: Step, other: Step) -> bool:
+    """Return whether arguments differ of which both sides had something redacted."""
+    cuts = [CUT.intersection(step.flags) for step in (one, other)]
+    given = (one.arguments, other.arguments)
+    return cuts == [{"redacted"}] * 2 and None not in given and given[0] != given[1]
 
 
 def _key(step: Step) -> tuple[str | None, ...]:

@@ -1,6 +1,6 @@
 """`/`: the agents, their newest releases, and how fresh all of it is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -53,26 +53,32 @@ def _agent(
         "title": words.cohort(agent, run_mode),
         "releases": [_release(row) for row in rows[:RELEASES]],
         "more": len(rows) - RELEASES,
-        "reasons": [*_reasons(rows[0], reasons)],
+        **_reasons(rows[0], reasons),
         "compare": links.with_query("/releases", pairs) if newest else "",
     }
 
 
-def _reasons(release: Row, reasons: Sequence[Row]) -> Iterator[dict[str, str]]:
-    """Yield why runs of a release failed, those of most runs first, with the runs of each."""
+def _reasons(release: Row, reasons: Sequence[Row]) -> dict[str, Any]:
+    """Return why runs of a release failed, the commonest first, and how many more there are."""
     names = {key: release[key] for key in ("agent_name", "run_mode", "release")}
-    found = [row for row in reasons if row.items() >= names.items()]
-    for row in sorted(found, key=_order)[:REASONS]:
-        yield {
-            "why": shown_name("reason", row["reason"]),
-            "runs": of_failed(row["runs"], release["failed"]),
-            "href": links.counted(
-                agent=release["agent_name"],
-                run_mode=release["run_mode"],
-                release=release["release"],
-                reason=row["reason"],
-            ),
-        }
+    found = sorted((row for row in reasons if row.items() >= names.items()), key=_order)
+    return {
+        "reasons": [_reason(release, row) for row in found[:REASONS]],
+        "more_reasons": len(found[REASONS:]),
+    }
+
+
+def _reason(release: Row, row: Row) -> dict[str, str]:
+    return {
+        "why": shown_name("reason", row["reason"]),
+        "runs": of_failed(row["runs"], release["failed"]),
+        "href": links.counted(
+            agent=release["agent_name"],
+            run_mode=release["run_mode"],
+            release=release["release"],
+            reason=row["reason"],
+        ),
+    }
 
 
 def _order(row: Row) -> tuple[object, ...]:
