@@ -38,8 +38,9 @@ def send_before_sigterm() -> None:
         _thread.start_new_thread(_end_at_sigterm, ())
 
 
+@guarded
 def _end_at_sigterm() -> None:
-    """Wait for the signal, and end by it.
+    """Wait for the signal, and end by it; where the host closes the pipe, leave it to itself.
 
     The thread registers itself, once it is a thread of Python: `faulthandler` writes nothing of
     one that is only about to be.
@@ -47,10 +48,12 @@ def _end_at_sigterm() -> None:
     woken, wakes = os.pipe()
     os.set_blocking(wakes, False)
     faulthandler.register(signal.SIGTERM, wakes, all_threads=False)
-    os.read(woken, 1)
-    _send()
+    ended = os.read(woken, 1)
+    if ended:
+        _send()
     _forget()
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+    if ended:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 
 
 @guarded
