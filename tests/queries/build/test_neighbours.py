@@ -1,34 +1,42 @@
-"""A trace's rows do not depend on its neighbours: alone it has those that it has beside others.
+"""A trace's rows do not depend on its neighbours: beside a few it has those it has beside all.
 
-A sample is among the fast tests, in `test_captures.py`, which builds all captures together.
+A sample, each alone, is among the fast tests, in `test_captures.py`, which builds all captures
+together.
 """
 
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from tests.queries.build.neighbours import of_captures, of_reports, rows_of
-from tests.queries.traces import Row, captures
+from tests.queries.traces import captures
 
-
-@pytest.fixture(scope="module")
-def beside(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Row]]:
-    """The rows of all captures, which were built together."""
-    return rows_of(tmp_path_factory.mktemp("captures"), of_captures(captures()).values())
+PARTS: Final = 8
+"""How many builds they are spread over, captures of one framework over different ones."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", captures())
-def test_capture_alone(beside: dict[str, list[Row]], tmp_path: Path, name: str) -> None:
-    """Each that there is."""
-    alone = rows_of(tmp_path, of_captures([name]).values())
-    assert alone == {trace: beside[trace] for trace in alone}
+def test_captures_beside_a_few(tmp_path: Path) -> None:
+    """All captures, in parts that mix frameworks."""
+    _have_the_same_rows(of_captures(captures()), tmp_path)
 
 
 @pytest.mark.slow
-def test_reported_traces_alone(shared_data: Path, tmp_path: Path) -> None:
-    """Those that were reported to be read wrongly, each beside all others of them."""
-    reports = of_reports(shared_data)
-    together = rows_of(tmp_path, reports.values())
-    for name, sent in reports.items():
-        alone = rows_of(tmp_path / name, [sent])
-        assert alone == {trace: together[trace] for trace in alone}, name
+def test_reported_traces_beside_a_few(shared_data: Path, tmp_path: Path) -> None:
+    """Those that were reported to be read wrongly, likewise."""
+    _have_the_same_rows(of_reports(shared_data), tmp_path)
+
+
+def _have_the_same_rows(sent: Mapping[str, Any], folder: Path) -> None:
+    together = rows_of(folder / "together", sent.values())
+    for number, part in enumerate(_parts(sent)):
+        apart = rows_of(folder / f"{number}", part.values())
+        differ = [trace for trace in apart if apart[trace] != together[trace]]
+        assert not differ, f"{differ} of {[*part]}"
+
+
+def _parts(sent: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for first in range(PARTS):
+        yield dict(islice(sent.items(), first, None, PARTS))

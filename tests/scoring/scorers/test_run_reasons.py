@@ -225,6 +225,10 @@ VERDICTS = [
      "budget", None, "stopped at a limit after 0 calls"),
     ("my-runner", "Budget", 0, "out of credits", "budget", "out of credits",
      "stopped at a limit (out of credits) after 0 calls"),
+    ("my-runner", "budget", 0, ": spent", "budget", None,
+     "stopped at a limit (: spent) after 0 calls"),
+    ("my-runner", "budget", 0, "x" * 99, "budget", "x" * 39 + "…",
+     f"stopped at a limit ({'x' * 39}…) after 0 calls"),
 ]  # fmt: skip
 
 

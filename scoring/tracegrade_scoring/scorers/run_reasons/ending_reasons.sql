@@ -126,7 +126,7 @@ SELECT
   if(ending = 'unfinished', 'no_answer', ending) AS kind,
   CASE ending
     WHEN 'crashed' THEN crashing.tool
-    WHEN 'budget' THEN split_part(words, ':', 1)
+    WHEN 'budget' THEN nullif(clipped(trim(split_part(words, ':', 1)), 40), '')
     ELSE 'end'
   END AS object,
   CASE
