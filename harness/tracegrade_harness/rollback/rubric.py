@@ -11,21 +11,12 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from tracegrade_harness.parts.diff import diff
-from tracegrade_harness.parts.globs import matcher
 from tracegrade_harness.parts.state import State
+from tracegrade_harness.rollback.patterns import named_by, pattern_matcher
 from tracegrade_harness.rollback.records import Claim, Records
 
 MAX_MANUAL: Final = 20
 """Objects that a human can look at in five minutes, at a quarter of a minute each."""
-
-TABLES: Final = frozenset({"postgres", "sqlite"})
-"""Parts whose objects are rows, as `PART/TABLE/ROW`."""
-
-KEYS: Final = frozenset({"redis"})
-"""Parts whose objects are keys, as `PART/KEY`."""
-
-WILD: Final = frozenset("*?[")
-"""What makes a pattern more than a name."""
 
 ROLLED_FORWARD: Final = "rolled_forward"
 
@@ -93,8 +84,7 @@ def _there_for_records(seen: Seen) -> set[str]:
 def claims_on(seen: Seen, left: Collection[str]) -> dict[str, list[Claim]]:
     """Return the claims that hold each leftover and are not done, in the order of records.
 
-    A pattern counts only if it matches nothing that was there before, or names rows of one table,
-    or keys that begin alike: such records are changed more often than made.
+    A pattern counts as far as it names something, see `named_by`.
     """
     found: dict[str, list[Claim]] = {name: [] for name in left}
     for claim in seen.records.claims:
@@ -108,19 +98,7 @@ def claims_on(seen: Seen, left: Collection[str]) -> dict[str, list[Claim]]:
 def _held_by(claim: Claim, before: State, left: Collection[str]) -> list[str]:
     if not claim.is_pattern:
         return [name for name in (claim.name, f"{claim.name}/") if name in left]  # or a folder
-    matches = matcher(claim.name)
-    if not _names_records(claim.name) and any(map(matches, before)):
-        return []
-    return list(filter(matches, left))
-
-
-def _names_records(pattern: str) -> bool:
-    """Return whether a pattern is of the rows of one table, or of keys that begin alike."""
-    place, _, last = pattern.rpartition("/")
-    kind = place.partition(":")[0]
-    if WILD & {*place}:
-        return False
-    return ("/" in place and kind in TABLES) or (kind in KEYS and last[:1] not in {"", *WILD})
+    return named_by(claim.name, before, left)
 
 
 def unheeded(seen: Seen) -> list[str]:
@@ -128,11 +106,11 @@ def unheeded(seen: Seen) -> list[str]:
     left = leftovers(seen)
     told = []
     for claim in seen.records.claims:
-        matches = matcher(claim.name) if claim.is_pattern else None
-        if matches is None or _names_records(claim.name) or not any(map(matches, left)):
+        if not claim.is_pattern or named_by(claim.name, seen.before, left):
             continue
-        was_there = next(filter(matches, sorted(seen.before)), None)
-        if was_there is not None:
+        stands_for = pattern_matcher(claim.name)
+        if any(map(stands_for, left)):
+            was_there = next(filter(stands_for, sorted(seen.before)))
             fact = f"it matches '{was_there}', which was there before"
             told.append(f"{claim.record}: '{claim.name}' names nothing: {fact}")
     return told

@@ -31,7 +31,7 @@ class Runbook(Strict):
     """A YAML file beside the suite, written before the run: pattern of objects → undo."""
 
     runbook: Name
-    """Path of the file. A pattern counts only where it matches nothing that was there before."""
+    """Path of the file. A pattern names what is new, one object by its name, or one collection."""
 
 
 class LakeRecord(Strict):

@@ -1,14 +1,16 @@
 """Which objects a pattern of a runbook names, against the definition on random states.
 
-It names what it stands for that is left, if it is of the rows of one table, or of keys that begin
-alike, or stands for nothing that was there before. Source: harness/README.md; docs/metrics.md,
-section 6.2.
+It names what it stands for that is left, if it stands for nothing that was there before; else the
+object that it is the name of, and what is in one collection: rows of one table, keys that begin
+alike, items of one collection of a document or of a browser. Source: harness/README.md, "How a
+kill works"; docs/metrics.md, section 6.2.
 """
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from itertools import product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import many
@@ -46,11 +48,11 @@ def named(pattern: str, before: Mapping[str, str], now: Mapping[str, str]) -> se
     """Return what the pattern names, by the definition."""
     *place, last = pattern.split("/")
     literal = not any(character in "".join(place) for character in "*?")
+    left = {name for name in {*before, *now} if before.get(name) != now.get(name)}
     of_rows = literal and len(place) == 2 and place[0].startswith(("postgres:", "sqlite:"))
     of_keys = literal and place[0].startswith("redis:") and last[0] not in "*?"
     if not of_rows and not of_keys and any(stands_for(pattern, name) for name in before):
-        return set()
-    left = {name for name in {*before, *now} if before.get(name) != now.get(name)}
+        return left & {pattern}
     return {name for name in left if stands_for(pattern, name)}
 
 
@@ -70,3 +72,49 @@ def test_patterns_name_what_the_definition_says(
         assert found.score == (10 if not left else 7 if expected == left else 3 * bool(expected))
         in_vain = not expected and any(stands_for(pattern, name) for name in left)
         assert bool(unheeded(seen)) == in_vain, pattern
+
+
+ROW = f"postgres:shop/public.log/row:{'0a' * 16}"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names", "others"),
+    [
+        ("files:data/a.csv", ["files:data/a.csv"], ["files:data/a.csv.bak"]),
+        ("files:data/old", ["files:data/old/"], ["files:data/old/a.csv"]),
+        ("files:data/a[1].csv", ["files:data/a[1].csv"], ["files:data/a1.csv"]),
+        ("files:data/*.csv", [], ["files:data/a.csv", "files:data/b.csv"]),
+        ("sqlite:app/orders", ["sqlite:app/orders"], ["sqlite:app/orders/1"]),
+        ("sqlite:app/orders/**", ["sqlite:app/orders/1"], ["sqlite:app/orders"]),
+        ("postgres:shop/view:paid", ["postgres:shop/view:paid"], []),
+        ("postgres:shop/public.log/*", [ROW, f"{ROW}/2", f"{ROW}/3"], ["postgres:shop/log/1"]),
+        (ROW, [ROW, f"{ROW}/2"], [f"{ROW[:-1]}b/2"]),
+        ("redis:cache", ["redis:cache"], ["redis:cache/a"]),
+        ("redis:cache/jobs/*", ["redis:cache/jobs/1"], ["redis:cache/jobs", "redis:cache/job"]),
+        ("redis:cache/jobs/**", ["redis:cache/jobs/1/log"], ["redis:cache/jobs"]),
+        ("redis:cache/user:*/cart", ["redis:cache/user:7/cart"], ["redis:cache/user:7"]),
+        ("redis:cache/mail[1]", ["redis:cache/mail[1]"], ["redis:cache/mail1"]),
+        ("redis:cache/who?", ["redis:cache/who?"], []),
+        ("redis:cache/*", [], ["redis:cache/a", "redis:cache/b"]),
+        ("redis:cache/**", [], ["redis:cache/a", "redis:cache/jobs/1"]),
+        ("http:bank/$.credits", ["http:bank/$.credits"], ["http:bank/$"]),
+        ("http:bank/$.holds.*", ["http:bank/$.holds.h1"], ["http:bank/$.holds"]),
+        ("http:bank/$.log[*]", ["http:bank/$.log[0]"], ["http:bank/$.log"]),
+        ('http:bank/$."two words".*', ['http:bank/$."two words".x'], ["http:bank/$.two.x"]),
+        ("http:bank/$.*", [], ["http:bank/$.credits", "http:bank/$.holds.h1"]),
+        ("browser:desk/cookie:mail/*", ["browser:desk/cookie:mail/session"], []),
+        ("browser:desk/local:http://mail/*", ["browser:desk/local:http://mail/theme"], []),
+        ("browser:desk/local:http://*/theme", [], ["browser:desk/local:http://mail/theme"]),
+        ("browser:desk/dom:#unread", ["browser:desk/dom:#unread"], []),
+        ("browser:desk/*", [], ["browser:desk/cookie:mail", "browser:desk/dom:#unread"]),
+    ],
+)
+def test_patterns_name_changed_objects_of_all_kinds(
+    pattern: str, names: list[str], others: list[str]
+) -> None:
+    """By name, or as one collection of objects; in an environment where all of them changed."""
+    before = dict.fromkeys([*names, *others], "1")
+    claim = Claim(pattern, {"manual": "look"}, False, "runbook:R", is_pattern=True)
+    found = judge(Seen(before, dict.fromkeys(before, "2"), [], Records((claim,))))
+
+    assert [*found.named] == sorted(names)

@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.commands import tracegrade
 from tests.harness.parts.postgres.shop import needs_postgres
+from tests.harness.parts.redis.cache import needs_redis
 from tests.harness.trial.agents import Tried
 from tests.harness.trial.selling import KILLS, made
 
@@ -99,3 +101,65 @@ def test_check_says_what_is_missing_and_which_cases_need_it(
     assert ended.returncode == 3
     assert "cannot run careless, tidy here: no PostgreSQL 15" in ended.stderr
     assert "`apt-get install postgresql`" in ended.stderr
+
+
+REFUNDING = """
+import os
+
+import psycopg
+import redis
+import tracegrade
+
+database = psycopg.connect(os.environ["DATABASE_URL"], autocommit=True)
+cache = redis.Redis.from_url(os.environ["REDIS_URL"])
+
+
+@tracegrade.tool(effect="read")
+def look():
+    return database.execute("SELECT count(*) FROM orders").fetchone()[0]
+
+
+@tracegrade.tool(effect="write")
+def refund(order):
+    database.execute("UPDATE orders SET state = 'refunded' WHERE id = %s", [order])
+    database.execute("DELETE FROM log WHERE ctid = (SELECT min(ctid) FROM log WHERE by = 'me')")
+    cache.rpush("mail/out", order)
+
+
+tracegrade.init(service="ignored")
+with tracegrade.agent_run("worker", task="refund", user_input="Refund it.") as run:
+    look()
+    refund(1)
+    run.answer("Done.")
+"""
+
+RUNBOOK = """
+- {pattern: "postgres:shop/public.orders/*", undo: {manual: "set the order's state back"}}
+- {pattern: "postgres:shop/public.log/*", undo: {manual: "insert the line again"}}
+- {pattern: "redis:cache/mail/*", undo: {manual: "LREM {object}"}}
+"""
+
+
+@needs_postgres
+@needs_redis
+def test_a_runbook_names_rows_and_keys_that_a_killed_agent_changed(tmp_path: Path) -> None:
+    """An order, one of two equal lines without a key, and a key with a slash."""
+    tried = made(tmp_path, {"refund": {"kill": {"points": ["late"]}}})
+    suite = yaml.safe_load(tried.suite.read_text())
+    suite["agents"]["worker"]["records"] = [{"runbook": "runbook.yaml"}]
+    cache = {"from": "cache.redis", "url_as": "REDIS_URL"}
+    suite["environments"]["shop"]["redis"] = {"cache": cache}
+    tried.suite.write_text(yaml.safe_dump(suite))
+    (tmp_path / "agent.py").write_text(REFUNDING)
+    (tmp_path / "runbook.yaml").write_text(RUNBOOK)
+    (tmp_path / "cache.redis").write_text("RPUSH mail/out 7\nSET greeting hello\n")
+    ended = tried.run().ended
+
+    assert ended is not None
+    assert ended.returncode == 0, ended.stderr
+    row = tried.row("refund", "late")
+    named = {each["object"]: each["named_by"] for each in json.loads(row["leftovers"])}
+    changed = ["postgres:shop/public.log/row:", "postgres:shop/public.orders/1"]
+    assert [name[:29] for name in sorted(named)] == [*changed, "redis:cache/mail/out"]
+    assert [*named.values()] == ["runbook:runbook.yaml"] * 3
+    assert (row["immediate"], row["after_recovery"]) == (7, 7)
