@@ -119,7 +119,7 @@ TRAJECTORY_SCORES: Final = Table(
         Column(
             "input_hash", TEXT, "Hash that changes when spans or verdicts of the trace are added."
         ),
-        *(Column(name, SCORE, meaning, _SCORE) for name, meaning in METRICS.items()),
+        *(Column(name, SCORE, metric.definition, _SCORE) for name, metric in METRICS.items()),
         _DATE,
     ),
 )

@@ -17,8 +17,9 @@ from tracegrade_explorer.comparison.align import (
     Word,
     word_diff,
 )
+from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
+from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
 from tracegrade_scoring.timeline.model import RunScore, Step, Timeline
 
 SHOWN_CHARACTERS = 600

@@ -3,9 +3,9 @@
 from typing import Final, NamedTuple
 
 from tracegrade_explorer.shelf.snapshot import Row
-from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.metrics import METRICS, Metric
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
+from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
 
 MARKS: Final = {"succeeded": "✓", "failed": "✗", None: "?"}
 BESIDE: Final = "sent beside the run of its trial"

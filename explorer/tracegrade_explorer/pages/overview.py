@@ -10,8 +10,8 @@ from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.pages.runs import shown_name
 from tracegrade_explorer.shelf.rows import count_runs
 from tracegrade_explorer.shelf.snapshot import Row, read
+from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Scale
 from tracegrade_scoring.rendering.why_failed import most_first, of_failed
 from tracegrade_scoring.report.standing import Standing, standing_sentences
 

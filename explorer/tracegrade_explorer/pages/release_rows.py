@@ -15,8 +15,8 @@ from tracegrade_scoring.compare.view import (
     cohort_view,
     mocked_headings,
 )
+from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Scale
 
 TASKS: Final = 200
 """Tasks shown; JSON has all."""

@@ -32,8 +32,8 @@ from tracegrade_explorer.pages.cells import (
 )
 from tracegrade_explorer.shelf.rows import FACTS, count_runs, runs_page
 from tracegrade_explorer.shelf.snapshot import Row, read_kept
+from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Scale
 from tracegrade_scoring.rendering.why_failed import reason_title
 
 FACET_NAMES: Final = 8

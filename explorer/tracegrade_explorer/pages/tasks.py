@@ -10,8 +10,8 @@ from tracegrade_explorer.errors import PageMissing
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.pages.cells import MARKS
 from tracegrade_explorer.shelf.snapshot import Row, read
+from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Scale
 from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.report.model import SubGoalOutcome
 

@@ -14,9 +14,8 @@ from tracegrade_explorer.filters.grammar import NUMBERS, Filter, to_pairs
 from tracegrade_explorer.pages.cells import ALL_METRICS, metric_of
 from tracegrade_explorer.pages.runs import chips, label_of
 from tracegrade_explorer.shelf.snapshot import Row, read_added_up
-from tracegrade_scoring.metrics import TASK_MEANS
+from tracegrade_scoring.metrics import TASK_MEANS, Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Scale
 
 PARTS: Final = {"date": 1, "week": 7}
 """Days of each."""

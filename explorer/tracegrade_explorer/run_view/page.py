@@ -6,9 +6,9 @@ from typing import Any, Final, NamedTuple
 from tracegrade_explorer import links
 from tracegrade_explorer.charts import MapStep
 from tracegrade_explorer.shelf.snapshot import Row
-from tracegrade_scoring.metrics import FAILURE_MODES
+from tracegrade_scoring.metrics import FAILURE_MODES, Metric
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
+from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
 from tracegrade_scoring.report.model import SubGoalOutcome
 from tracegrade_scoring.timeline.model import Step, Timeline
 from tracegrade_scoring.timeline.view import AS_RETURNED, StepView, TimelineView, mark_sentence

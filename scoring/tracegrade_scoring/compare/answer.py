@@ -16,8 +16,8 @@ from tracegrade_scoring.compare.model import (
     TaskChange,
 )
 from tracegrade_scoring.compare.paired import Difference
+from tracegrade_scoring.metrics import Metric, Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Metric, Scale
 from tracegrade_scoring.rendering.evidence import RUNS_SHOWN, RunEvidence
 
 TRADE_OFFS: Final = {

@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 from tracegrade_scoring.compare.model import Cohort, Compared, FailureMode
 from tracegrade_scoring.compare.paired import Difference
 from tracegrade_scoring.compare.sign_flips import LEAST_TASKS
+from tracegrade_scoring.metrics import Metric, Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Metric, Scale
 
 NO_INTERVAL: Final = "no interval"
 """In place of an interval without any width; a caution below the table explains it."""

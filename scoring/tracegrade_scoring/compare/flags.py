@@ -6,7 +6,7 @@ Source: docs/metrics.md, section 0.6.
 from collections.abc import Sequence
 
 from tracegrade_scoring.compare.paired import TaskPair
-from tracegrade_scoring.metrics import DECISION_POINT_METRICS
+from tracegrade_scoring.metrics import counts_decision_points
 from tracegrade_scoring.statistics.intervals import MIN_TASKS
 from tracegrade_scoring.statistics.release import MIN_DECISION_POINTS, MIN_TASK_TYPES
 from tracegrade_scoring.statistics.reliability import SMALL_SAMPLE
@@ -28,4 +28,4 @@ def unpaired_flags(metric: str, points: float, attempts: int) -> tuple[str, ...]
 
 
 def _few_points(metric: str, points: float) -> bool:
-    return metric in DECISION_POINT_METRICS and points < MIN_DECISION_POINTS
+    return counts_decision_points(metric) and points < MIN_DECISION_POINTS

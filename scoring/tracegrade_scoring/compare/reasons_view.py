@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tracegrade_scoring.compare.model import ReasonChange
+from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Scale
 from tracegrade_scoring.rendering.why_failed import most_first, of_failed, reason_title
 
 REASONS_NOTE: Final = (

@@ -5,7 +5,7 @@ and free of control characters (`visible`); markup is escaped by the writer of e
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tracegrade.terminal.visible import visible
@@ -35,9 +35,9 @@ from tracegrade_scoring.compare.model import (
 )
 from tracegrade_scoring.compare.reasons_view import ReasonDifference, reason_differences
 from tracegrade_scoring.compare.rules import RuleOutcome
-from tracegrade_scoring.metrics import FAILURE_MODES
+from tracegrade_scoring.metrics import FAILURE_MODES, Metric, Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
+from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
 from tracegrade_scoring.rendering.evidence import RunEvidence, spelled_out
 from tracegrade_scoring.rendering.measured_modes import measured_note
 
@@ -153,7 +153,7 @@ def _named(metric: Metric, comparison: Comparison) -> Metric:
     """Return a metric whose label says so if it is corrected for what a judge gets wrong."""
     if not comparison.metrics[metric.name].is_corrected:
         return metric
-    return metric._replace(label=f"{metric.label}{CORRECTED}")
+    return replace(metric, label=f"{metric.label}{CORRECTED}")
 
 
 def _title(cohort: Cohort) -> str:

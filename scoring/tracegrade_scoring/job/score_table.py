@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracegrade_scoring.job.unrecorded_calls import OF_OWN_CALLS, with_unrecorded_calls
+from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.schema import (
     KILLED_RUN,
     SCORE,
@@ -20,19 +21,7 @@ from tracegrade_scoring.schema import (
     TRAJECTORY_SCORES,
 )
 
-SCORERS: Final = (
-    "call_scores",
-    "conduct_scores",
-    "failure_scores",
-    "plan_scores",
-    "planning_scores",
-    "replanning_scores",
-    "rollback_scores",
-    "step_scores",
-    "sub_goal_scores",
-    "tool_correctness_scores",
-    "tool_selection_scores",
-)
+SCORERS: Final = tuple(sorted({metric.relation for metric in METRICS.values()}))
 """Relations (trajectory_ids, and a score for each of their metrics): those who have equal ones."""
 
 CHILD: Final = {"status": "not_applicable", "reason": "child_trajectory"}

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from math import isfinite
 
 from tracegrade.terminal.visible import visible
-from tracegrade_scoring.rendering.catalogue import Metric, Scale
+from tracegrade_scoring.metrics import Metric, Scale
 from tracegrade_scoring.rendering.reasons import reason_of
 
 DASH = "\u2013"

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Scale
 from tracegrade_scoring.report.model import Release, Reliability
 from tracegrade_scoring.statistics.reliability import LARGEST_K, TRIES, UNBIASED, Pass
 

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Scale
 from tracegrade_scoring.rendering.planning_share import NOBODY_PLANNED, PlanningShare
 from tracegrade_scoring.rendering.rows import Row
 from tracegrade_scoring.statistics.reliability import Attempts, passes

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from tracegrade.terminal.visible import visible
-from tracegrade_scoring.metrics import FAILURE_MODES
+from tracegrade_scoring.metrics import FAILURE_MODES, Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Scale
 from tracegrade_scoring.rendering.evidence import RunEvidence
 from tracegrade_scoring.report.model import Release, WrongDecision
 from tracegrade_scoring.report.scorecard import late_ra_warning

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from tracegrade_scoring.metrics import FAILURE_MODES
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import HEADLINES, METRICS
+from tracegrade_scoring.rendering.catalogue import HEADLINES, main_metrics
 from tracegrade_scoring.report.attempts_view import curve, is_repeated
 from tracegrade_scoring.report.view import AgentView
 from tracegrade_scoring.statistics.reliability import UNBIASED, Pass
@@ -47,11 +47,9 @@ def metric_plot(agent: AgentView) -> Markup | None:
             "low": score.value if score.low is None else score.low,
             "high": score.value if score.high is None else score.high,
         }
-        for metric in METRICS
+        for metric in main_metrics(HEADLINES)
         for label, release in zip(_distinct(agent.labels), agent.releases, strict=True)
-        if metric.name in HEADLINES
-        and (score := release.metrics.get(metric.name)) is not None
-        and score.value is not None
+        if (score := release.metrics.get(metric.name)) is not None and score.value is not None
     ]
     if not rows:
         return None

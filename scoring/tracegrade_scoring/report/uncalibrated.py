@@ -4,22 +4,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from tracegrade_scoring.metrics import PLAN_GRAPH, PLANNING
+from tracegrade_scoring.metrics import names_of_folder
 from tracegrade_scoring.rendering.rows import Row
 from tracegrade_scoring.report.model import Score
 
 UNCALIBRATED: Final = "uncalibrated"
 """The flag of such a number."""
 
-_OF_SUB_GOALS: Final = frozenset(
-    name
-    for name in PLAN_GRAPH
-    if name not in {"off_plan_calls", "plan_coverage", "plan_completion"}
-)
+_OF_SUB_GOALS: Final = frozenset(names_of_folder("plan_graph")) - {"off_plan_calls"}
 _METRICS: Final = {
     "success": frozenset({"success"}),
     "sub_goal": _OF_SUB_GOALS,
-    "planning": frozenset(PLANNING),
+    "planning": frozenset(names_of_folder("planning")),
 }
 """What verdicts on each subject decide."""
 

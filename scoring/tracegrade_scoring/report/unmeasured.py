@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
+from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Metric
 from tracegrade_scoring.report.model import Release
 
 NamedReleases: TypeAlias = Sequence[tuple[str, Release]]

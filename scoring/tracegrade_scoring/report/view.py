@@ -12,8 +12,9 @@ from typing import NamedTuple, TypeVar
 from tracegrade_scoring.compare.differences import Row
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.view import CORRECTED, CohortView, cohort_view
+from tracegrade_scoring.metrics import Metric, Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Metric, Scale, main_metrics, more_metrics
+from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
 from tracegrade_scoring.rendering.measured_modes import last_if_worthless, measured_note
 from tracegrade_scoring.report.attempts_view import (
     EstimateTable,

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 import duckdb
 import pyarrow as pa
 
-from tracegrade_scoring.metrics import DECISION_POINT_METRICS, SHARES, TASK_MEANS
+from tracegrade_scoring.metrics import METRICS, TASK_MEANS, Kind, counts_decision_points
 from tracegrade_scoring.schema import RELEASE_SCORES
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, Interval, bootstrap, wilson
@@ -96,7 +96,7 @@ def _interval(metric: str, scored: Sequence[Row], level: float) -> Interval | No
     """Return Wilson's interval of a share if every task has one observation, else a bootstrap."""
     known = _known_tasks(scored)
     single = known == len(scored) and all(task["single"] for task in scored)
-    if scored and single and metric in SHARES:
+    if scored and single and METRICS[metric].kind is Kind.SHARE:
         return wilson(sum(task["numerator"] for task in scored), len(scored), level)
     if known < MIN_TASKS:
         return None
@@ -111,6 +111,6 @@ def _flags(metric: str, scored: Sequence[Row]) -> list[str]:
         return []
     known = _known_tasks(scored)
     points = sum(task["observations"] for task in scored)
-    few_points = metric in DECISION_POINT_METRICS and points < MIN_DECISION_POINTS
+    few_points = counts_decision_points(metric) and points < MIN_DECISION_POINTS
     flags = ["insufficient_sample"] if known < MIN_TASK_TYPES or few_points else []
     return flags + (["few_tasks"] if known < MIN_TASKS else [])

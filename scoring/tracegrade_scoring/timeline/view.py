@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from tracegrade.terminal.visible import visible_text
+from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import Metric, main_metrics, more_metrics
+from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
 from tracegrade_scoring.timeline.model import (
     Mark,
     RunScore,
