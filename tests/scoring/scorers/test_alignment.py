@@ -8,11 +8,22 @@ from tracegrade_scoring.scorers.tool_selection.alignment import (
     NEVER,
     AlignedPair,
     Decision,
+    Fit,
+    FittingPair,
+    Problem,
     align,
     decisions,
 )
 
 LEAVE_POINT, PAIR, LEAVE_EXPECTATION = range(3)  # in the order that the rule of ties prefers
+
+
+def problem(
+    expected: int, made: int, *pairs: tuple[int, int, Fit], complete: bool = True
+) -> Problem:
+    """Return a problem in which order matters."""
+    fitting = tuple(FittingPair(*pair) for pair in pairs)
+    return Problem(expected, complete=complete, free_order=False, made=made, pairs=fitting)
 
 
 def walks(rows: list[list[int]], i: int, j: int) -> list[tuple[int, list[int]]]:
@@ -70,12 +81,12 @@ def test_of_equal_picks_the_last_is_left_alone() -> None:
 
 def test_another_tool_is_paired_rather_than_two_left_alone() -> None:
     """A wrong pick stands for the expectation that it missed."""
-    assert decisions("1! 1") == (Decision(0, 0, tool_fits=False),)
+    assert decisions(problem(1, 1)) == (Decision(0, 0, tool_fits=False),)
 
 
 def test_another_tool_is_not_paired_where_others_are_free() -> None:
     """Without a complete list a call of another tool meets no expectation."""
-    assert decisions("1 1") == (
+    assert decisions(problem(1, 1, complete=False)) == (
         Decision(None, 0, tool_fits=False),
         Decision(0, None, tool_fits=False),
     )
@@ -88,7 +99,7 @@ def test_order_is_kept() -> None:
 
 def test_missed_expectation_stands_after_the_point_that_met_an_earlier_one() -> None:
     """Between the calls for the first and the third expectation stands the second, missed."""
-    assert decisions("3! 2 0:0/0 1:2/1") == (
+    assert decisions(problem(3, 2, (0, 0, "arguments"), (1, 2, "tool"))) == (
         Decision(0, 0, tool_fits=True),
         Decision(None, 1, tool_fits=False),
         Decision(1, 2, tool_fits=True),
@@ -97,7 +108,9 @@ def test_missed_expectation_stands_after_the_point_that_met_an_earlier_one() -> 
 
 def test_first_point_that_names_an_expectation_stands_for_it() -> None:
     """Named are both, against the order; what names it again is aligned like any other."""
-    assert decisions("2! 3 0:1/n 1:0/n 2:0/0 2:1/n") == (
+    posed = problem(2, 3, (0, 1, "named"), (1, 0, "named"), (2, 0, "arguments"), (2, 1, "named"))
+
+    assert decisions(posed) == (
         Decision(0, 1, tool_fits=False),
         Decision(1, 0, tool_fits=False),
         Decision(2, None, tool_fits=False),

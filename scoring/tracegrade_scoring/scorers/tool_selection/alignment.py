@@ -1,26 +1,30 @@
 """Aligns the decision points of an attempt with what its task expects, at least cost.
 
 In order, or as they fit best where the task says that order does not matter. Pure, and asked once
-for each *distinct* problem: many attempts pose the same one. A problem is a text (see
-`alignment_problems.sql`): how many expectations and decision points there are, and which of them
-fit each other, or are named as one.
+for each *distinct* problem: many attempts pose the same one.
 
 Source: docs/metrics.md, section 1.2. Costs: tool and arguments as expected 0, other arguments 1,
 another tool 3 (only where the list is complete), a point or an expectation that stays alone 2.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from tracegrade_scoring.attempts.assignment import best_pairs
+
+COSTS: Final = {"arguments": 0, "tool": 1}
+"""The cost of a pair, by what fits."""
 
 ALONE: Final = 2
 OTHER_TOOL: Final = 3
 NEVER: Final = 1 << 30
 """The cost of what cannot be paired."""
+
+
+Fit: TypeAlias = Literal["arguments", "tool", "named"]
 
 
 class AlignedPair(NamedTuple):
@@ -48,67 +52,66 @@ NO_CALL: Final = Decision(None, None, tool_fits=False)
 """The right decision where the complete list of expectations is empty."""
 
 
-class _Problem(NamedTuple):
+class FittingPair(NamedTuple):
+    """A decision point and an expectation that it may stand for, both counted from 0."""
+
+    point: int
+    position: int
+    fit: Fit
+
+
+class Problem(NamedTuple):
+    """What is aligned; the fields are columns of `alignment_problems.sql`."""
+
     expected: int
+    complete: bool
+    free_order: bool
     made: int
-    in_order: bool
-    other_tool: int
-    """What a pair costs whose tool does not fit."""
-    costs: dict[tuple[int, int], int]
-    """Of pairs of a point and an expectation whose tool fits."""
-    named: dict[int, int]
-    """The first point that names an expectation."""
+    pairs: tuple[FittingPair, ...]
+
+    def named(self) -> dict[int, int]:
+        """Return the first point that names an expectation, by the expectation."""
+        return {j: i for i, j, fit in reversed(self.pairs) if fit == "named"}
+
+    def costs(self) -> dict[tuple[int, int], int]:
+        """Return what the pairs of a point and an expectation cost whose tool fits."""
+        return {(i, j): COSTS[fit] for i, j, fit in self.pairs if fit != "named"}
 
 
 @lru_cache(maxsize=1 << 14)
-def decisions(problem: str) -> tuple[Decision, ...]:
+def decisions(problem: Problem) -> tuple[Decision, ...]:
     """Return the decision points of a problem in order, and the expectations that were missed.
 
     A point that names an expectation stands for it, the first of several; the others are aligned.
     A missed expectation stands after the last point that met an earlier one.
     """
-    read = _read(problem)
-    if not read.expected and not read.made:
+    if not problem.expected and not problem.made:
         return (NO_CALL,)
-    met = read.named | _aligned(read)
-    alone = set(range(read.made)).difference(met.values())
-    found = [(point, False, Decision(point, None, False)) for point in alone]
+    costs = problem.costs()
+    met = _aligned(problem, costs)
+    alone = set(range(problem.made)).difference(met.values())
+    placed = [(point, False, Decision(point, None, False)) for point in alone]
     last = -1
-    for expectation in range(read.expected):
+    for expectation in range(problem.expected):
         point = met.get(expectation)
         if point is None:
-            found.append((last, True, Decision(None, expectation, False)))
+            placed.append((last, True, Decision(None, expectation, False)))
         else:
             last = max(last, point)
-            fits = (point, expectation) in read.costs
-            found.append((point, False, Decision(point, expectation, fits)))
-    return tuple(decision for *_, decision in sorted(found, key=itemgetter(0, 1)))
+            fits = (point, expectation) in costs
+            placed.append((point, False, Decision(point, expectation, fits)))
+    return tuple(decision for *_, decision in sorted(placed, key=itemgetter(0, 1)))
 
 
-def _read(problem: str) -> _Problem:
-    expected, made, *pairs = problem.split(" ")
-    costs: dict[tuple[int, int], int] = {}
-    named: dict[int, int] = {}
-    for pair in pairs:
-        place, _, letter = pair.partition("/")
-        point, expectation = map(int, place.split(":"))
-        if letter == "n":
-            named.setdefault(expectation, point)
-        else:
-            costs[point, expectation] = int(letter)
-    other_tool = OTHER_TOOL if "!" in expected else NEVER
-    in_order = "~" not in expected
-    return _Problem(int(expected.rstrip("!~")), int(made), in_order, other_tool, costs, named)
-
-
-def _aligned(problem: _Problem) -> dict[int, int]:
-    """Return the point that stands for each expectation that none names."""
-    taken = set(problem.named.values())
-    points = [i for i in range(problem.made) if i not in taken]
-    expectations = [j for j in range(problem.expected) if j not in problem.named]
-    costs = [[problem.costs.get((i, j), problem.other_tool) for j in expectations] for i in points]
-    pairs = align(costs) if problem.in_order else assign(costs)
-    return {expectations[pair.expectation]: points[pair.point] for pair in pairs}
+def _aligned(problem: Problem, costs: Mapping[tuple[int, int], int]) -> dict[int, int]:
+    """Return the point that stands for each expectation, for those that have one."""
+    named = problem.named()
+    other_tool = OTHER_TOOL if problem.complete else NEVER
+    points = sorted(set(range(problem.made)).difference(named.values()))
+    expectations = [j for j in range(problem.expected) if j not in named]
+    table = [[costs.get((i, j), other_tool) for j in expectations] for i in points]
+    pairs = assign(table) if problem.free_order else align(table)
+    return named | {expectations[pair.expectation]: points[pair.point] for pair in pairs}
 
 
 def align(costs: Sequence[Sequence[int]]) -> list[AlignedPair]:

@@ -37,7 +37,7 @@ points AS (
       AS position,
     alignments.tool_fits
   FROM alignment_problems AS problems
-  INNER JOIN alignments USING (problem)
+  INNER JOIN alignments USING (expected, complete, free_order, made, pairs)
   LEFT JOIN own_expectations ON problems.attempt_id = own_expectations.attempt_id
 )
 

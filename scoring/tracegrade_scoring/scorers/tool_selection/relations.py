@@ -3,15 +3,16 @@
 Source: [Triangle] (TSA); docs/metrics.md, section 1.
 """
 
+from typing import Any
+
 import pyarrow as pa
 
 from tracegrade_queries.engine.relations import table
 from tracegrade_queries.graph import Run, relation
-from tracegrade_scoring.scorers.tool_selection.alignment import decisions
+from tracegrade_scoring.scorers.tool_selection.alignment import FittingPair, Problem, decisions
 
-_ALIGNMENTS = pa.schema(
+_DECISIONS = pa.schema(
     [
-        ("problem", pa.string()),
         ("decision_index", pa.int32()),
         ("point", pa.int32()),
         ("position", pa.int32()),
@@ -22,8 +23,21 @@ _ALIGNMENTS = pa.schema(
 
 @relation("alignments", reads=("alignment_problems",))
 def _alignments(run: Run) -> pa.Table:
-    """Return the decisions of each distinct problem, in order."""
-    problems = run.con.sql("SELECT DISTINCT problem FROM alignment_problems ORDER BY problem")
-    texts = [text for (text,) in problems.fetchall()]
-    rows = ((text, i, *row) for text in texts for i, row in enumerate(decisions(text)))
-    return table(_ALIGNMENTS, rows)
+    """Return the decisions of each distinct problem; the problems are in any order."""
+    columns = ", ".join(Problem._fields)
+    posed = run.con.sql(f"SELECT DISTINCT {columns} FROM alignment_problems").to_arrow_table()
+    rows = [
+        (number, i, *decision)
+        for number, problem in enumerate(posed.to_pylist())
+        for i, decision in enumerate(decisions(_problem(problem)))
+    ]
+    numbers = pa.array([number for number, *_ in rows], pa.int64())
+    found = table(_DECISIONS, (row[1:] for row in rows))
+    return pa.Table.from_arrays(
+        [*posed.take(numbers).columns, *found.columns], [*posed.column_names, *found.column_names]
+    )
+
+
+def _problem(row: dict[str, Any]) -> Problem:
+    pairs = tuple(FittingPair(**pair) for pair in row["pairs"])
+    return Problem(**{**row, "pairs": pairs})
