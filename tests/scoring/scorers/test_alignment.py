@@ -7,10 +7,10 @@ from tracegrade_scoring.scorers.tool_selection.alignment import (
     ALONE,
     NEVER,
     AlignedPair,
+    AlignmentProblem,
     Decision,
     Fit,
     FittingPair,
-    Problem,
     align,
     decisions,
 )
@@ -20,10 +20,12 @@ LEAVE_POINT, PAIR, LEAVE_EXPECTATION = range(3)  # in the order that the rule of
 
 def problem(
     expected: int, made: int, *pairs: tuple[int, int, Fit], complete: bool = True
-) -> Problem:
+) -> AlignmentProblem:
     """Return a problem in which order matters."""
     fitting = tuple(FittingPair(*pair) for pair in pairs)
-    return Problem(expected, complete=complete, free_order=False, made=made, pairs=fitting)
+    return AlignmentProblem(
+        expected, complete=complete, free_order=False, made=made, pairs=fitting
+    )
 
 
 def walks(rows: list[list[int]], i: int, j: int) -> list[tuple[int, list[int]]]:

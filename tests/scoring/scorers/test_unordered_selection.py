@@ -11,7 +11,7 @@ from tracegrade_scoring.scorers.tool_selection.alignment import (
     NEVER,
     NO_CALL,
     AlignedPair,
-    Problem,
+    AlignmentProblem,
     assign,
     decisions,
 )
@@ -123,4 +123,6 @@ def test_run_that_was_cut_off_did_not_decide_to_make_no_call(ending: str) -> Non
 
 def test_nothing_expected_and_nothing_made_is_one_decision() -> None:
     """The problem has neither an expectation nor a point."""
-    assert decisions(Problem(0, complete=True, free_order=True, made=0, pairs=())) == (NO_CALL,)
+    assert decisions(AlignmentProblem(0, complete=True, free_order=True, made=0, pairs=())) == (
+        NO_CALL,
+    )

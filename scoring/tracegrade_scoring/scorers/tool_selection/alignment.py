@@ -60,7 +60,7 @@ class FittingPair(NamedTuple):
     fit: Fit
 
 
-class Problem(NamedTuple):
+class AlignmentProblem(NamedTuple):
     """What is aligned; the fields are columns of `alignment_problems.sql`."""
 
     expected: int
@@ -79,7 +79,7 @@ class Problem(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 14)
-def decisions(problem: Problem) -> tuple[Decision, ...]:
+def decisions(problem: AlignmentProblem) -> tuple[Decision, ...]:
     """Return the decision points of a problem in order, and the expectations that were missed.
 
     A point that names an expectation stands for it, the first of several; the others are aligned.
@@ -103,7 +103,7 @@ def decisions(problem: Problem) -> tuple[Decision, ...]:
     return tuple(decision for *_, decision in sorted(placed, key=itemgetter(0, 1)))
 
 
-def _aligned(problem: Problem, costs: Mapping[tuple[int, int], int]) -> dict[int, int]:
+def _aligned(problem: AlignmentProblem, costs: Mapping[tuple[int, int], int]) -> dict[int, int]:
     """Return the point that stands for each expectation, for those that have one."""
     named = problem.named()
     other_tool = OTHER_TOOL if problem.complete else NEVER

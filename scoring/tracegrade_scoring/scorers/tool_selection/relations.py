@@ -9,7 +9,11 @@ import pyarrow as pa
 
 from tracegrade_queries.engine.relations import table
 from tracegrade_queries.graph import Run, relation
-from tracegrade_scoring.scorers.tool_selection.alignment import FittingPair, Problem, decisions
+from tracegrade_scoring.scorers.tool_selection.alignment import (
+    AlignmentProblem,
+    FittingPair,
+    decisions,
+)
 
 _DECISIONS = pa.schema(
     [
@@ -24,7 +28,7 @@ _DECISIONS = pa.schema(
 @relation("alignments", reads=("alignment_problems",))
 def _alignments(run: Run) -> pa.Table:
     """Return the decisions of each distinct problem; the problems are in any order."""
-    columns = ", ".join(Problem._fields)
+    columns = ", ".join(AlignmentProblem._fields)
     posed = run.con.sql(f"SELECT DISTINCT {columns} FROM alignment_problems").to_arrow_table()
     rows = [
         (number, i, *decision)
@@ -38,6 +42,6 @@ def _alignments(run: Run) -> pa.Table:
     )
 
 
-def _problem(row: dict[str, Any]) -> Problem:
+def _problem(row: dict[str, Any]) -> AlignmentProblem:
     pairs = tuple(FittingPair(**pair) for pair in row["pairs"])
-    return Problem(**{**row, "pairs": pairs})
+    return AlignmentProblem(**{**row, "pairs": pairs})
