@@ -119,7 +119,11 @@ def loops(calls: Sequence[Call], tools: Tools) -> tuple[int | None, set[int]]:
     starts: list[int] = []
     covered: set[int] = set()
     for third in range(len(calls)):
-        same = [i for i in range(len(calls)) if _same_outcome(calls[i], calls[third])]
+        same = [
+            i
+            for i in range(len(calls))
+            if _same_outcome(calls[i], calls[third]) and _since(calls, i) == _since(calls, third)
+        ]
         if len(same) >= 3 and same[2] == third:
             starts.append(third)
             covered.update(same)
@@ -186,6 +190,18 @@ def _same_outcome(one: Call, other: Call) -> bool:
     return bool(may_equal(one, other)) and one.result is not None and one.result == other.result
 
 
+def _since(calls: Sequence[Call], end: int) -> int | None:
+    """Return how many calls, up to one that went well, may have found what no other call did."""
+    if calls[end].failed:
+        return None
+    results = [call.result for call in calls]
+    found = [
+        not call.failed and (call.result is None or results.count(call.result) == 1)
+        for call in calls
+    ]
+    return sum(found[: end + 1])
+
+
 def _is_round(calls: Sequence[Call], length: int) -> bool:
     block = calls[:length]
     repeated = all(may_equal(call, calls[i % length]) for i, call in enumerate(calls))
@@ -197,6 +213,7 @@ def _loop_trap(attempt: Attempt, tools: Tools) -> Value:
     if loops(calls, tools)[0] is not None:
         return Fraction(1)
     hidden = any(_hidden_arguments(calls, c) or _hidden_result(calls, c) for c in calls)
+    hidden |= any(_hidden_finding(calls, c) for c in calls)
     hidden |= any(_reworded(calls[i : i + 3], tools) is None for i in range(len(calls) - 2))
     return "error" if hidden else Fraction(0)
 
@@ -209,6 +226,11 @@ def _hidden_arguments(calls: Sequence[Call], call: Call) -> bool:
 def _hidden_result(calls: Sequence[Call], call: Call) -> bool:
     same = [c for c in calls if may_equal(c, call)]
     return len(same) >= 3 and any(c.result is None for c in same)
+
+
+def _hidden_finding(calls: Sequence[Call], call: Call) -> bool:
+    same = [c for c in calls if _same_outcome(c, call) and not c.failed]
+    return len(same) >= 3 and any(c.result is None and not c.failed for c in calls)
 
 
 def _tool_hallucination(attempt: Attempt, tools: Tools) -> Value:

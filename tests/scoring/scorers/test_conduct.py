@@ -235,6 +235,9 @@ LOOPS: list[tuple[Calls, int]] = [
     ((("pay", "a", "1"), ("pay", "a", "2"), ("look", "a"), ("pay", "a", "3")), 0),
     ((("pay", "a", "1"), ("pay", "b", "2"), ("pay", "a", "3")), 0),
     (tuple(("unknown", "a", str(i)) for i in range(3)), 0),
+    (tuple(c for i in "bcd" for c in (("look", "a", "wait"), ("find", i, f"{i}1"))), 0),
+    (tuple(c for i in "bcd" for c in (("look", "a", "wait"), ("find", i, "none"))), 1),
+    ((("find", "b", "1"), *(("look", "a", "wait"),) * 3, ("find", "c", "2")), 1),
 ]
 
 
@@ -242,7 +245,7 @@ LOOPS: list[tuple[Calls, int]] = [
 def test_loop_is_the_same_outcome_or_the_same_round(
     found: dict[str, list[dict[str, Score]]], case: int
 ) -> None:
-    """Three equal outcomes anywhere, or one write, or a round of calls, three times in a row."""
+    """Three equal outcomes, with nothing new between, or one write or a round three times over."""
     assert found["loops"][case]["loop_trap"].value == LOOPS[case][1]
 
 

@@ -138,6 +138,29 @@ def test_results_that_were_not_captured_leave_open_whether_it_is_a_loop() -> Sce
 
 
 @built_together
+def test_asking_again_while_other_calls_find_something_new_is_no_loop() -> Scene:
+    """What failed is asked for again in vain; of what was not captured nobody knows."""
+    asks: tuple[str, Row, Row] = ("look", {"job": 7}, {"result": "pending"})
+    fails: tuple[str, Row, Row] = ("look", {"job": 7}, {"status": "error", "result": "down"})
+
+    def between(first: str | None, second: str | None, ask: tuple[str, Row, Row]) -> Case:
+        found = [("quote", {"n": i}, {"result": each}) for i, each in enumerate((first, second))]
+        return Case(made(ask, found[0], ask, found[1], ask))
+
+    found = yield [
+        between("x1", "x2", asks),
+        between("none", "none", asks),
+        between("x1", "pending", asks),
+        between("x1", None, asks),
+        between("x1", "x2", fails),
+        between("x1", None, fails),
+    ]
+    scores = [each.scores["loop_trap"] for each in found]
+    assert [score.value for score in scores] == [0, 1, 0, None, 1, 1]
+    assert scores[3].reason == "content_missing"
+
+
+@built_together
 def test_same_call_that_keeps_failing_is_a_loop() -> Scene:
     """Its error stands for its result; in direct succession each may say something else."""
     apart = failing("down", "down", "down").steps

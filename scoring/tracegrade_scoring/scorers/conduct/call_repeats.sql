@@ -21,6 +21,9 @@
 --   failed          BOOLEAN  Never NULL.
 --   writes          BOOLEAN  It is known to be a write or destructive, of a tool that exists.
 --   redundant       BOOLEAN  Never NULL.
+--   finds           BIGINT   Calls of its trajectory so far that may have found something new;
+--                            NULL if it failed.
+--   finds_unsure    BOOLEAN  Results that were not captured decide how many; NULL if it failed.
 -- Order:
 --   none
 WITH sets AS (
@@ -62,20 +65,44 @@ watched AS (
   WHERE calls.attempt_id IN (SELECT sets.attempt_id FROM sets)
 ),
 
+-- New is what no other call of the trajectory returned.
+finding AS (
+  SELECT
+    *,
+    NOT failed
+    AND (
+      result IS NULL
+      OR count(*) OVER (PARTITION BY attempt_id, trajectory_id, hash(result)) = 1
+    ) AS may_find,
+    NOT failed AND result IS NULL AS unsure
+  FROM watched
+),
+
+followed AS (
+  SELECT
+    * EXCLUDE (may_find, unsure),
+    count_if(may_find) OVER (
+      PARTITION BY attempt_id, trajectory_id
+      ORDER BY own_index
+    ) AS finds,
+    bool_or(unsure) OVER (PARTITION BY attempt_id, trajectory_id) AS finds_unsure
+  FROM finding
+),
+
 repeated AS (
   SELECT
-    watched.*,
-    min(watched.call_index) OVER (
-      PARTITION BY watched.attempt_id, watched.tool_name, watched.arguments
+    followed.*,
+    min(followed.call_index) OVER (
+      PARTITION BY followed.attempt_id, followed.tool_name, followed.arguments
     ) AS identity
-  FROM watched
+  FROM followed
   INNER JOIN sets
     ON
-      watched.attempt_id = sets.attempt_id
-      AND hash(watched.tool_name, watched.arguments) = sets.text_hash
+      followed.attempt_id = sets.attempt_id
+      AND hash(followed.tool_name, followed.arguments) = sets.text_hash
   WHERE
-    NOT watched.content_missing
-    AND watched.tool_name IS NOT NULL
+    NOT followed.content_missing
+    AND followed.tool_name IS NOT NULL
 ),
 
 -- Changes up to the most recent equal call that went well: the more, the more recent.
@@ -111,5 +138,7 @@ SELECT
     changes - may_change::INTEGER
     = if(result IS NULL, at_any, greatest(at_same, at_unknown)),
     FALSE
-  ) AS redundant
+  ) AS redundant,
+  if(failed, NULL, finds) AS finds,
+  if(failed, NULL, finds_unsure) AS finds_unsure
 FROM compared;

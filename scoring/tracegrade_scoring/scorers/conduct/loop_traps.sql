@@ -1,9 +1,10 @@
 -- Attempts in which an agent went round in circles, and the call that shows it first.
 --
--- Either the same tool, arguments and result three times anywhere in a trajectory, or the same
--- write, or the same call that failed each time (tool and arguments), three times in direct
--- succession, or two or three calls in turn (not all equal in tool and arguments), three times in
--- direct succession, or the same question three times in other words.
+-- Either the same tool, arguments and result three times in a trajectory, while other calls found
+-- nothing new if it went well, or the same write, or the same call that failed each time (tool and
+-- arguments), three times in direct succession, or two or three calls in turn (not all equal in
+-- tool and arguments), three times in direct succession, or the same question three times in other
+-- words.
 -- Source: [Harness], "Failure-mode taxonomy"; docs/metrics.md, section 9.1.
 --
 -- Reads:
@@ -24,11 +25,12 @@ WITH counted AS (
     call_index,
     tool_name,
     row_number() OVER so_far AS occurrence,
-    count(*) OVER (PARTITION BY attempt_id, trajectory_id, identity, result) AS occurrences
+    count(*) OVER (PARTITION BY attempt_id, trajectory_id, identity, result, finds)
+      AS occurrences
   FROM call_repeats
   WHERE result IS NOT NULL
   WINDOW so_far AS (
-    PARTITION BY attempt_id, trajectory_id, identity, result
+    PARTITION BY attempt_id, trajectory_id, identity, result, finds
     ORDER BY call_index
   )
 ),

@@ -9,8 +9,8 @@
 -- Columns:
 --   attempt_id  INTEGER  One row each.
 --   twice       BOOLEAN  Two calls of a tool may be equal.
---   thrice      BOOLEAN  Three calls of a tool by one trajectory may be, with their results,
---                        or mean the same in other words.
+--   thrice      BOOLEAN  Three calls of a tool by one trajectory may be, with their results and
+--                        nothing new between them, or mean the same in other words.
 -- Order:
 --   none
 WITH hidden AS (
@@ -48,6 +48,15 @@ tools AS (
   FROM call_repeats
   GROUP BY attempt_id, trajectory_id, identity
   HAVING count(*) >= 3 AND count(*) > count(result)
+  UNION ALL
+  SELECT
+    attempt_id,
+    FALSE AS twice,
+    TRUE AS thrice
+  FROM call_repeats
+  WHERE finds_unsure
+  GROUP BY attempt_id, trajectory_id, identity, result
+  HAVING count(*) >= 3
   UNION ALL
   SELECT
     attempt_id,
