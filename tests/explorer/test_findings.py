@@ -143,3 +143,14 @@ def test_decisions_name_the_run_whose_step_they_are(scored_lake: Lake) -> None:
     assert {right for _, right in rows} == {True}
     assert {own for own, _ in rows} == {True, False}
     assert [(len(rows),)] == values(scored_lake, made)
+
+
+def test_failure_modes_are_listed_with_what_they_are_worth(
+    web: TestClient, lake: tuple[Lake, str, str]
+) -> None:
+    """Below the findings of a run, and below the modes that runs can be filtered by."""
+    note = "goal drift adds nothing: no step that it named was near it"
+
+    assert note in section(web.get(f"/runs/{lake[1]}").text, ">Findings ")
+    assert note in section(web.get("/runs").text, "<h2>Failure mode</h2>")
+    assert "Measured" not in section(web.get("/runs").text, "<h2>Agent</h2>")

@@ -28,6 +28,7 @@ from tracegrade_explorer.shelf.rows import FoundRun, count_runs, find_run, neigh
 from tracegrade_explorer.shelf.snapshot import Row, read
 from tracegrade_explorer.side_by_side import side_by_side
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.measured_modes import measured_note
 from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.timeline.as_json import render_json
@@ -139,6 +140,7 @@ def _view(
         "timed": any(each.offset for each in view.steps),
         "shown": len(shown),
         "findings": findings(timeline),
+        "measured": measured_note(mark.what for mark in timeline.marks),
         "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
         "is_scored": bool(timeline.scores),
         "unscored_why": view.unscored[0].rpartition(": ")[0] if view.unscored else "",

@@ -34,6 +34,7 @@ from tracegrade_explorer.shelf.rows import FACTS, count_runs, runs_page
 from tracegrade_explorer.shelf.snapshot import Row, read_kept
 from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.measured_modes import measured_note
 from tracegrade_scoring.rendering.why_failed import reason_title
 
 FACET_NAMES: Final = 8
@@ -90,6 +91,8 @@ class Facet(NamedTuple):
     names: list[FacetName]
     more: int
     """Names that are not shown."""
+    note: str = ""
+    """What is known of all of them."""
 
 
 class Heading(NamedTuple):
@@ -277,7 +280,9 @@ def _facets(ask: Ask, wanted: Filter, count: int) -> Iterator[Facet]:
         names = found.get(key, [])
         if names and (len(names) > 1 or names[0]["name"] is not None):
             shown = [_facet_name(wanted, key, row, count) for row in names]
-            yield Facet(LABELS[key], shown, names[0]["of"] - len(names))
+            modes = [row["name"] for row in names if key == "failure"]
+            more = names[0]["of"] - len(names)
+            yield Facet(LABELS[key], shown, more, measured_note(modes))
 
 
 def _facet_name(wanted: Filter, key: str, row: Row, count: int) -> FacetName:
