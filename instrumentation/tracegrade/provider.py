@@ -3,7 +3,6 @@
 import atexit
 import os
 import threading
-import time
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any, Final, Literal
@@ -34,6 +33,7 @@ from tracegrade.host.threads import carry_context
 from tracegrade.processor import OwnProcessor, ScopeProcessor
 from tracegrade.sending.batches import ExportProcessor
 from tracegrade.sending.export import CleanExporter
+from tracegrade.sending.flush import unsent_after
 from tracegrade.settings import Redact, Settings
 from tracegrade.state import SCOPE_NAME, VERSION, Given, state
 
@@ -196,9 +196,8 @@ def _together(before: Given, now: Given) -> Given:
 @guarded
 def flush(timeout_secs: float = 10) -> None:
     """Send what is queued now, and wait for it; for `timeout_secs` at most."""
-    end = time.monotonic() + timeout_secs
-    for sending in state.sending:
-        sending.force_flush(max(0, int((end - time.monotonic()) * 1000)))
+    for _ in unsent_after(state.sending, timeout_secs):
+        pass  # it goes on sending
 
 
 class _OwnProvider(TracerProvider):

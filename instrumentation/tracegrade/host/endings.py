@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tracegrade.guard import guarded
-from tracegrade.sending.batches import ExportProcessor
+from tracegrade.sending.flush import unsent_after
 from tracegrade.state import state
 
 EXEC_SECS: Final = 2.0
@@ -78,7 +78,5 @@ def _before_signal(number: int = 0, *_: object) -> None:
 def _before_exec(program: Any = "", *_: object) -> None:
     if not os.access(program, os.X_OK):
         return  # it fails, and this program goes on
-    sending: ExportProcessor
-    for sending in state.sending:
-        if not sending.force_flush(int(EXEC_SECS * 1000)):
-            sending.say_what_waits()
+    for exporter in unsent_after(state.sending, EXEC_SECS):
+        exporter.say_what_waits()

@@ -17,9 +17,10 @@ from types import BuiltinFunctionType
 from typing import Final
 
 from tracegrade.guard import guarded
+from tracegrade.sending.flush import unsent_after
 from tracegrade.state import state
 
-POOL_EXIT_MILLIS: Final = 2000
+POOL_EXIT_SECS: Final = 2.0
 """How long a worker of a pool that is ended may take to send its spans."""
 
 _CAN_WATCH: Final = hasattr(faulthandler, "register")
@@ -58,9 +59,8 @@ def _end_at_sigterm() -> None:
 
 @guarded
 def _send() -> None:
-    for sending in state.sending:
-        if not sending.force_flush(POOL_EXIT_MILLIS):
-            sending.say_what_waits()
+    for exporter in unsent_after(state.sending, POOL_EXIT_SECS):
+        exporter.say_what_waits()
 
 
 def _forget() -> None:
