@@ -25,6 +25,7 @@ Makes:
     salvaged_texts (from cut_texts): what is whole of attributes of spans that were cut
     tool_ends (from tool_edges): see anchor_ends
     unknown_ends (from unknown_edges): see anchor_ends
+    unknown_fields (from names_sent): what attributes of spans that no dialect knows may hold
 """
 
 from typing import Final
@@ -41,6 +42,7 @@ from tracegrade_queries.build.dialect import MESSAGES, OPERATIONS, Dialect, dial
 from tracegrade_queries.build.marks import marked_names
 from tracegrade_queries.build.nesting import is_too_deep
 from tracegrade_queries.build.salvage import whole_prefixes
+from tracegrade_queries.build.unknown_fields import unknown_fields
 from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.relations import (
     given,
@@ -376,6 +378,7 @@ def _read_dialects(con: duckdb.DuckDBPyConnection) -> None:
     _make(con, "names_sent")
     names = con.table("names_sent").to_arrow_table()["name"]
     put(con, "marked_names", marked_names(names, dialects()))
+    put(con, "unknown_fields", unknown_fields(names.drop_null().to_pylist()))
     _make(con, "dialect_shapes", "dialect_events")
     by_event = _dialects_in(con, "dialect_events")
     marked = by_event | _dialects_in(con, "dialect_shapes")

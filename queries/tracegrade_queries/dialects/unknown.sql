@@ -14,6 +14,7 @@
 --   bucket_spans
 --   dialect_operations
 --   shapes
+--   unknown_fields
 -- Order:
 --   none
 CREATE OR REPLACE TEMP MACRO words_of(NAME) AS
@@ -89,156 +90,40 @@ nullif(
   ''
 );
 
--- Names of attributes, by what they hold: those that end in the words of a role; of several, the
--- first words of the list count, then the shortest name.
+-- Attributes by what they may hold: of several of a role the first by rank, then the shortest.
 CREATE OR REPLACE TEMP TABLE unknown_shapes AS
-WITH roles (role, endings) AS (
-  VALUES
-  ('tool_name', ['tool_name', 'tool']),
-  ('function_name', ['function_name', 'tool_id']),
-  ('call_id', ['tool_call_id', 'tool_use_id', 'call_id']),
-  (
-    'input',
-    [
-      'input_messages', 'messages', 'arguments', 'args', 'tool_input', 'user_input', 'input',
-      'inputs', 'parameters', 'params', 'kwargs', 'prompt', 'prompts', 'user_message', 'query',
-      'question', 'request', 'task', 'goal'
-    ]
-  ),
-  (
-    'output',
-    [
-      'output_messages', 'response_messages', 'tool_output',
-      'final_answer', 'answer', 'output', 'outputs', 'result',
-      'results', 'completion', 'completions', 'response', 'assistant_message', 'return_value',
-      'observation', 'reply'
-    ]
-  ),
-  ('tool_calls', ['tool_calls', 'function_calls']),
-  ('offered_tools', ['tool_definitions', 'available_tools', 'tools', 'functions']),
-  ('model', ['response_model', 'model_name', 'model_id', 'request_model', 'model']),
-  (
-    'input_tokens',
-    [
-      'input_tokens', 'prompt_tokens', 'input_token_count', 'prompt_token_count', 'tokens_input',
-      'tokens_prompt', 'tokens_in', 'token_count_prompt', 'token_count_input'
-    ]
-  ),
-  (
-    'output_tokens',
-    [
-      'output_tokens', 'completion_tokens', 'output_token_count', 'completion_token_count',
-      'tokens_output', 'tokens_completion', 'tokens_out', 'token_count_completion',
-      'token_count_output'
-    ]
-  ),
-  (
-    'cached',
-    ['cache_read_input_tokens', 'cache_read_tokens', 'cached_input_tokens', 'cached_tokens']
-  ),
-  ('written', ['cache_creation_input_tokens', 'cache_write_input_tokens', 'cache_write_tokens']),
-  ('reasoning', ['reasoning_tokens', 'reasoning_token_count']),
-  ('total', ['total_tokens', 'total_token_count', 'tokens_total', 'token_count_total']),
-  ('agent_name', ['agent_name', 'agent']),
-  ('conversation_id', ['conversation_id', 'session_id', 'chat_id', 'chat_thread_id']),
-  ('error_message', ['error_message', 'exception_message', 'error']),
-  ('is_error', ['is_error', 'failed']),
-  ('status', ['tool_status', 'success', 'status'])
-),
-
-names AS (
+WITH names AS (
   SELECT
     shapes.shape,
-    unnest(shapes.names) AS name
+    unnest(shapes.names) AS name,
+    generate_subscripts(shapes.names, 1) AS position
   FROM shapes
   SEMI JOIN bucket_spans USING (shape)
 ),
 
-worded AS (
+roles AS (
   SELECT
-    shape,
-    name,
-    regexp_replace(words_of(name), '_(value|json|text|content)$', '') AS words
+    names.shape,
+    fields.role,
+    arg_min(
+      struct_pack(name := names.name, is_of_model := fields.is_of_model),
+      (fields.rank, length(names.name), names.name)
+    ) AS chosen,
+    list(names.name ORDER BY names.position) AS names
   FROM names
-),
-
-paired AS (
-  SELECT
-    worded.*,
-    roles.role,
-    roles.endings
-  FROM worded
-  CROSS JOIN roles
-),
-
-fitting AS (
-  SELECT
-    shape,
-    name,
-    role,
-    nullif(
-      list_position(
-        list_transform(endings, LAMBDA ending: ends_with('_' || words, '_' || ending)), TRUE
-      ),
-      0
-    ) AS place
-  FROM paired
-  -- What is named as said was not heard: `output.messages`.
-  WHERE
-    role <> 'input'
-    OR NOT regexp_matches(words, '(^|_)(outputs?|response|completion)_')
-    OR regexp_matches(words, '(^|_)(inputs?|prompts?|request)(_|$)')
-),
-
-chosen AS (
-  SELECT
-    shape,
-    role,
-    arg_min(name, (place, length(name), name)) AS name
-  FROM fitting
-  WHERE place IS NOT NULL
-  GROUP BY shape, role
-),
-
-by_role AS (
-  SELECT
-    shape,
-    map_from_entries(list((role, name))) AS names
-  FROM chosen
-  GROUP BY shape
+  INNER JOIN unknown_fields AS fields USING (name)
+  GROUP BY names.shape, fields.role
 )
 
 SELECT
-  worded.shape,
-  any_value(by_role.names) AS names,
-  list(worded.name) FILTER (
-    WHERE regexp_matches(
-      worded.words,
-      '(^|_)((span|run|step|node|event|observation|operation)_(kind|type|name)|kind|operation)$'
-      '|^type$'
-    )
-  ) AS kinds,
-  coalesce(
-    bool_or(
-      regexp_matches(
-        worded.words,
-        '^(db|faas|graphql|messaging|rpc)_|^http_(request_)?method|^http_url|^url_full'
-      )
-    ),
-    FALSE
-  ) AS is_foreign,
-  coalesce(
-    any_value(by_role.names['input_tokens']) IS NOT NULL
-    OR any_value(by_role.names['output_tokens']) IS NOT NULL
-    OR regexp_matches(words_of(any_value(by_role.names['model'])), '(^|_)(gen_ai|llm)_'),
-    FALSE
-  ) AS names_model,
-  any_value(
-    coalesce(by_role.names['input'], by_role.names['output'], by_role.names['agent_name'])
-  ) IS NOT NULL AS may_be_root
-FROM worded
-LEFT JOIN by_role USING (shape)
-GROUP BY worded.shape;
+  shape,
+  map_from_entries(list((role, chosen.name))) AS names,
+  any_value(names) FILTER (WHERE role = 'kind') AS kinds,
+  bool_or(role = 'foreign') AS is_foreign,
+  bool_or(chosen.is_of_model) AS names_model,
+  bool_or(role IN ('input', 'output', 'agent_name')) AS may_be_root
+FROM roles
+GROUP BY shape;
 
 CREATE OR REPLACE TEMP TABLE unknown_guesses AS
 WITH named AS (
