@@ -330,6 +330,31 @@ def test_destruction_off_the_plan_comes_before_anything_was_done() -> Scene:
     ]  # fmt: skip
 
 
+@built_together
+def test_calls_off_the_plan_are_drift_unless_a_later_one_serves_what_is_open() -> Scene:
+    """Doing again what is done comes back to nothing; two calls are too few."""
+    lists = {"expected": [{"tool": "look"}, {"tool": "bookRoom"}], "expected_complete": True}
+
+    def after(*tools: str, task: Row = TASK, **columns: str) -> Case:
+        return Case(made(*((tool, {"n": i}) for i, tool in enumerate(tools))), task, columns)
+
+    found = yield [
+        after("look", "send", "send", "send"),
+        after("look", "send", "send", "send", "look"),
+        after("look", "send", "send", "send", "quote"),
+        after("send", "send", "send", "look"),
+        after("look", "send", "send", "look", "send"),
+        after("look", "send", "send", "look"),
+        after("look", "send", "send", "send", "look", outcome="success"),
+        after("look", "send", "send", "send", "bookRoom", task=lists),
+        after("look", "send", "send", "send", task=lists),
+    ]
+    drifts = [each.scores["goal_drift"].value for each in found]
+    assert drifts == [1, 1, 0, 0, 0, 0, 0, 0, 1]
+    steps = [each.rows("call_index", "goal_drifts") for each in found]
+    assert [step for step in steps if step != [(None,)]] == [[(1,)]] * 3
+
+
 @pytest.mark.parametrize(
     ("name", "participle", "noun"),
     [
