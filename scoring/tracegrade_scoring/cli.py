@@ -200,6 +200,9 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         Path | None,
         typer.Option(help="Write a JSON summary of the run to FILE; - is stdout.", metavar="FILE"),
     ] = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Say of each metric without a value why it has none.")
+    ] = False,
     tool_weights: Annotated[
         str | None,
         typer.Option(
@@ -260,7 +263,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     given = load_prices(prices) if prices or forget_prices else None
     chosen = Chosen(since, until, agent, release)
     if dry_run:
-        _tell(job.look(opened, specification, chosen=chosen, full=full), summary, say)
+        _tell(job.look(opened, specification, chosen=chosen, full=full), summary, say, why=why)
         return
     at_work = engines.engine(engine, engines.EngineOptions(say, slots, master))
     with _noting_busy(opened, specification, summary), at_work as executor, progress() as show:
@@ -274,7 +277,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             executor=executor,
             progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
         )
-    _tell(done, summary, say)
+    _tell(done, summary, say, why=why)
 
 
 @contextmanager
@@ -294,11 +297,13 @@ def _noting_busy(
         raise
 
 
-def _tell(done: "ScoreSummary", summary: Path | None, say: "Callable[[str], object]") -> None:
+def _tell(
+    done: "ScoreSummary", summary: Path | None, say: "Callable[[str], object]", *, why: bool
+) -> None:
     """Print what a run did, and write it to a file if one is wanted."""
     from tracegrade_scoring.job.summary import summary_lines, write_summary
 
-    for line in summary_lines(done):
+    for line in summary_lines(done, why=why):
         say(line)
     if summary is not None:
         write_summary(summary, done)

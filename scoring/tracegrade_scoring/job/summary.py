@@ -32,8 +32,13 @@ MAX_SCOPES_NAMED: Final = 3
 _STATUSES: Final = ("scored", "not_applicable", "error")
 
 
-def summary_lines(done: ScoreSummary) -> Iterator[str]:
-    """Yield lines on what was scored, how tasks were found, and which metrics have no value."""
+def summary_lines(done: ScoreSummary, *, why: bool = False) -> Iterator[str]:
+    """Yield lines on what was scored, how tasks were found, and which metrics have no value.
+
+    Args:
+        done: What the run did.
+        why: Say of metrics with nothing to measure why that is so; else one line counts them.
+    """
     if done.dry_run:
         yield f"would build steps from {done.new_spans:,} new spans; of those already built:"
     verb = "would score" if done.dry_run else "scored"
@@ -50,7 +55,7 @@ def summary_lines(done: ScoreSummary) -> Iterator[str]:
     yield from _call_lines(done.counts.calls)
     yield from _redacted_lines(done.counts.redacted)
     yield from _cost_lines(done.costs)
-    yield from _score_lines(done.counts.statuses)
+    yield from _score_lines(done.counts.statuses, why=why)
 
 
 def _resumed_lines(earlier_parts: int) -> Iterator[str]:
@@ -94,7 +99,9 @@ def _specification_lines(done: ScoreSummary) -> Iterator[str]:
         )
 
 
-def _score_lines(statuses: Mapping[str, Mapping[tuple[str, str | None], int]]) -> Iterator[str]:
+def _score_lines(
+    statuses: Mapping[str, Mapping[tuple[str, str | None], int]], *, why: bool
+) -> Iterator[str]:
     """Yield which metrics have a value, then for each reason which ones have none."""
     found: dict[tuple[str, str | None], dict[str, int]] = {}
     for metric, counts in statuses.items():
@@ -104,7 +111,17 @@ def _score_lines(statuses: Mapping[str, Mapping[tuple[str, str | None], int]]) -
         yield f"scored: {'; '.join(_by_count(scored))}"
     reasons = {(status, code or ""): metrics for (status, code), metrics in found.items()}
     yield from _unscored("could not be scored:", reasons, "error")
-    yield from _unscored("not scored:", reasons, "not_applicable")
+    yield from _unscored("not scored:", reasons, "not_applicable") if why else _folded(reasons)
+
+
+def _folded(reasons: Mapping[tuple[str, str], Mapping[str, int]]) -> Iterator[str]:
+    """Yield one line that counts metrics with nothing to measure, and the reasons."""
+    found = [metrics for (status, _), metrics in reasons.items() if status == "not_applicable"]
+    if found:
+        yield (
+            f"not scored: {words.count(len(set().union(*found)), 'metric')} of some trajectories, "
+            f"for {words.count(len(found), 'reason')}; --why lists them"
+        )
 
 
 def _by_count(metrics: Mapping[str, int]) -> Iterator[str]:

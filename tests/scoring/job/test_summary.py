@@ -47,12 +47,31 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> ScoreSummary:
 
 def test_summary_is_short(done: ScoreSummary) -> None:
     """Over fifty metrics take a line for each reason, not one each."""
-    lines = list(summary_lines(done))
+    lines = list(summary_lines(done, why=True))
 
     assert [line for line in lines if not line.startswith("  ")] == [
         next(line for line in lines if line.startswith(first)) for first in FIRST
     ]
     assert len(lines) <= len(METRICS) / 3
+
+
+def test_why_metrics_have_no_value_is_one_line_unless_asked(done: ScoreSummary) -> None:
+    """It counts the metrics and reasons that `--why` lists; what failed is said in any case."""
+    listed, folded = list(summary_lines(done, why=True)), list(summary_lines(done))
+
+    (line,) = [line for line in folded if line not in listed]
+    found = re.fullmatch(
+        r"not scored: (\d+) metrics of some trajectories, for (\d+) reasons; --why lists them",
+        line,
+    )
+    assert found
+    metrics = summary_object(done)["metrics"].values()
+    reasons = {
+        reason for metric in metrics if metric["not_applicable"] for reason in metric["reasons"]
+    }
+    assert int(found[1]) == sum(metric["not_applicable"] > 0 for metric in metrics)
+    assert int(found[2]) == len(reasons)
+    assert listed[: listed.index("not scored:")] == folded[:-1]
 
 
 def test_each_metric_is_counted_once_for_each_outcome(done: ScoreSummary) -> None:
