@@ -73,6 +73,8 @@ _MACROS: Final = (  # each may use those before it
     "grounding_blocks",
     "chat_parts",
     "held_chat",
+    "indexed_keys",
+    "indexed_values",
     "half_shared",
     "is_random_id",
     "part_digest",

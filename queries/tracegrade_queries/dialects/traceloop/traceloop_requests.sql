@@ -11,49 +11,40 @@ CREATE OR REPLACE TEMP MACRO is_request(SCOPE_NAME, ATTRIBUTES) AS
 starts_with(scope_name, 'agentops.instrumentation.providers.')
 AND attributes['tool.call.id'] IS NOT NULL;
 
+CREATE OR REPLACE TEMP VIEW traceloop_request_positions AS
+SELECT
+  shape,
+  direction,
+  message_position,
+  item,
+  min(position) FILTER (WHERE leaf = 'id') AS call_id,
+  min(position) FILTER (WHERE leaf = 'name') AS tool_name,
+  min(position) FILTER (WHERE leaf = 'arguments') AS arguments
+FROM traceloop_keys
+-- The latter is LiteLLM's, one for each call.
+WHERE field IN ('tool_calls', 'function_call')
+GROUP BY shape, direction, message_position, item;
+
 CREATE OR REPLACE TEMP TABLE traceloop_requests AS
-WITH request_places AS (
+WITH requests AS (
   SELECT
-    shape,
-    direction,
-    message_position,
-    item,
-    min(place) FILTER (WHERE leaf = 'id') AS call_id,
-    min(place) FILTER (WHERE leaf = 'name') AS tool_name,
-    min(place) FILTER (WHERE leaf = 'arguments') AS arguments
-  FROM traceloop_keys
-  -- The latter is LiteLLM's, one for each call.
-  WHERE field IN ('tool_calls', 'function_call')
-  GROUP BY shape, direction, message_position, item
-),
-
--- One row for each shape: a join with several would copy all values of a span for each call.
-places AS (
-  SELECT
-    shape,
-    list(request_places) AS requests
-  FROM request_places
-  GROUP BY shape
-),
-
-requests AS (
-  SELECT
-    bucket_spans.key,
-    bucket_spans.scope_name,
-    map_values(bucket_spans.attributes) AS told,
-    unnest(places.requests) AS place
-  FROM bucket_spans
-  INNER JOIN places USING (shape)
+    key,
+    scope_name,
+    values,
+    unnest(position_rows) AS positions
+  FROM indexed_values('bucket_spans', 'traceloop_request_positions')
 )
 
 SELECT
   key,
-  place.direction,
-  place.message_position,
-  place.item,
-  if(is_item_id(scope_name, told[place.call_id]), NULL, told[place.call_id]) AS call_id,
-  told[place.tool_name] AS tool_name,
-  told[place.arguments] AS arguments
+  positions.direction,
+  positions.message_position,
+  positions.item,
+  if(
+    is_item_id(scope_name, values[positions.call_id]), NULL, values[positions.call_id]
+  ) AS call_id,
+  values[positions.tool_name] AS tool_name,
+  values[positions.arguments] AS arguments
 FROM requests
 UNION ALL
 SELECT
