@@ -13,8 +13,8 @@ from markupsafe import Markup, escape
 from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links
 from tracegrade_explorer.answers import Ask, Document, Site, WrittenJson
-from tracegrade_explorer.charts import bar, track
 from tracegrade_queries.engine.csv_cells import as_json
+from tracegrade_scoring.pictures.small import bar, track
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.page import SCHEMES, colours, environment, style
 from tracegrade_scoring.rendering.sheet import csv_text

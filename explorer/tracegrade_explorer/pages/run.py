@@ -8,7 +8,6 @@ from markupsafe import Markup
 
 from tracegrade_explorer import links
 from tracegrade_explorer.answers import Answer, Ask, Document, PlainText, WrittenJson
-from tracegrade_explorer.charts import minimap
 from tracegrade_explorer.errors import BadFilter, PageMissing
 from tracegrade_explorer.filters.grammar import Filter, to_pairs, to_query
 from tracegrade_explorer.pages.runs import chips
@@ -27,10 +26,11 @@ from tracegrade_explorer.run_view.plans import plan_changes
 from tracegrade_explorer.shelf.rows import FoundRun, count_runs, find_run, neighbours
 from tracegrade_explorer.shelf.snapshot import Row, read
 from tracegrade_explorer.side_by_side import side_by_side
+from tracegrade_scoring.pictures.graph import sub_goal_graph
+from tracegrade_scoring.pictures.small import minimap
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.measured_modes import measured_note
 from tracegrade_scoring.rendering.rows import read_rows
-from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import OF_LAKE, Window, timeline_of, timeline_queries

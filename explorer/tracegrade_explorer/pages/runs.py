@@ -8,7 +8,6 @@ from markupsafe import Markup
 
 from tracegrade_explorer import links
 from tracegrade_explorer.answers import Answer, Ask, Document, Redirect
-from tracegrade_explorer.charts import Bin, bar, histogram
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.filters.grammar import (
     NAMED,
@@ -33,6 +32,7 @@ from tracegrade_explorer.pages.cells import (
 from tracegrade_explorer.shelf.rows import FACTS, count_runs, runs_page
 from tracegrade_explorer.shelf.snapshot import Row, read_kept
 from tracegrade_scoring.metrics import Scale
+from tracegrade_scoring.pictures.small import Bin, bar, histogram
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.measured_modes import measured_note
 from tracegrade_scoring.rendering.why_failed import reason_title

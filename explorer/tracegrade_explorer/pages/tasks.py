@@ -5,14 +5,14 @@ from typing import Any, Final
 
 from tracegrade_explorer import links
 from tracegrade_explorer.answers import Answer, Ask, Document
-from tracegrade_explorer.charts import bar
 from tracegrade_explorer.errors import PageMissing
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.pages.cells import MARKS
 from tracegrade_explorer.shelf.snapshot import Row, read
 from tracegrade_scoring.metrics import Scale
+from tracegrade_scoring.pictures.graph import sub_goal_graph
+from tracegrade_scoring.pictures.small import bar
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.report.model import SubGoalOutcome
 
 ATTEMPTS: Final = 40

@@ -8,13 +8,13 @@ from markupsafe import Markup
 
 from tracegrade_explorer import links
 from tracegrade_explorer.answers import Answer, Ask, Document
-from tracegrade_explorer.charts import Line, Point, lines
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.filters.grammar import NUMBERS, Filter, to_pairs
 from tracegrade_explorer.pages.cells import ALL_METRICS, metric_of
 from tracegrade_explorer.pages.runs import chips, label_of
 from tracegrade_explorer.shelf.snapshot import Row, read_added_up
 from tracegrade_scoring.metrics import TASK_MEANS, Scale
+from tracegrade_scoring.pictures.small import Line, Point, lines
 from tracegrade_scoring.rendering import words
 
 PARTS: Final = {"date": 1, "week": 7}

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from tracegrade_scoring.pictures.graph import sub_goal_graph
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.page import RunPage, no_page, page_style, page_template
 from tracegrade_scoring.report import plots
@@ -14,7 +15,6 @@ from tracegrade_scoring.report.breakdown import (
     TURN_HEADINGS,
 )
 from tracegrade_scoring.report.findings import expected, findings, picked, why
-from tracegrade_scoring.report.graph import sub_goal_graph
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report, SubGoalOutcome
 from tracegrade_scoring.report.rules import rule_sentences

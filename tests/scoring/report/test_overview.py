@@ -11,9 +11,9 @@ from tests.scoring.report.build import START, Tables, pages
 from tests.scoring.statistics.pcg64 import pcg64
 from tests.slow import slow_after
 
+from tracegrade_scoring.pictures.graph import depths, sub_goal_graph
 from tracegrade_scoring.rendering.words import DASH
 from tracegrade_scoring.report.as_json import render_json
-from tracegrade_scoring.report.graph import depths, sub_goal_graph
 from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import (

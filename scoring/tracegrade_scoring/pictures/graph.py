@@ -1,32 +1,63 @@
-"""A task's sub-goals as a drawing, each coloured by how often it was completed.
+"""A task's sub-goals as a graph, each coloured by how often it was completed.
 
 Prerequisites stand to the left; critical sub-goals have a thick edge, red where they were skipped.
-Drawn here and not by a plotting library, which knows no layered graphs. Colours are the page's
-CSS variables, so one drawing serves light and dark. Every text is visible and escaped.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from tracegrade_scoring.pictures.marks import FAINT, GRID, INK, box, drawing, text
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.report.model import SubGoalOutcome
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 150, 46, 46, 14, 3
 BAR: Final = 7
 LABEL_LENGTH: Final = 19
+BAD: Final = "var(--bad)"
+
+
+class DrawnGoal(Protocol):
+    """A sub-goal, and how many attempts got how far with it."""
+
+    @property
+    def sub_goal(self) -> str:
+        """Its name."""
+
+    @property
+    def deps(self) -> Sequence[str]:
+        """The names of its prerequisites."""
+
+    @property
+    def critical(self) -> bool:
+        """Whether no attempt may skip it."""
+
+    @property
+    def attempts(self) -> int:
+        """All attempts at its task, at least one."""
+
+    @property
+    def attempted(self) -> int:
+        """Of these, with an action that served it."""
+
+    @property
+    def completed(self) -> int:
+        """Of these, that completed it."""
+
+    @property
+    def skipped(self) -> int:
+        """Of these, without any action that served it."""
 
 
 class Box(NamedTuple):
     """One sub-goal and where it stands."""
 
-    goal: SubGoalOutcome
+    goal: DrawnGoal
     left: int
     top: int
 
 
-def sub_goal_graph(goals: Sequence[SubGoalOutcome]) -> Markup:
+def sub_goal_graph(goals: Sequence[DrawnGoal]) -> Markup:
     """Return the graph of one task's sub-goals as SVG.
 
     Args:
@@ -34,14 +65,10 @@ def sub_goal_graph(goals: Sequence[SubGoalOutcome]) -> Markup:
             out.
     """
     boxes = _boxes(goals)
-    width = max(box.left for box in boxes.values()) + WIDTH + MARGIN
-    height = max(box.top for box in boxes.values()) + HEIGHT + MARGIN
-    parts = [*_edges(boxes), *(part for box in boxes.values() for part in _box(box))]
-    head = Markup(
-        '<svg width="{w}" height="{h}" viewBox="0 0 {w} {h}" role="img" '
-        'font-family="system-ui, sans-serif" font-size="12"><title>{title}</title>'
-    ).format(w=width, h=height, title=_description(goals))
-    return head + Markup("").join(parts) + Markup("</svg>")
+    width = max(each.left for each in boxes.values()) + WIDTH + MARGIN
+    height = max(each.top for each in boxes.values()) + HEIGHT + MARGIN
+    parts = [*_edges(boxes), *(part for each in boxes.values() for part in _box(each))]
+    return drawing(width, height, _description(goals), parts)
 
 
 def depths(deps: Mapping[str, Sequence[str]]) -> dict[str, int]:
@@ -63,7 +90,7 @@ def depths(deps: Mapping[str, Sequence[str]]) -> dict[str, int]:
     return found
 
 
-def _boxes(goals: Sequence[SubGoalOutcome]) -> dict[str, Box]:
+def _boxes(goals: Sequence[DrawnGoal]) -> dict[str, Box]:
     """Return where each sub-goal stands: columns by depth, rows in the order given."""
     columns = depths({goal.sub_goal: goal.deps for goal in goals})
     rows: dict[int, int] = {}
@@ -79,35 +106,36 @@ def _boxes(goals: Sequence[SubGoalOutcome]) -> dict[str, Box]:
 
 def _edges(boxes: Mapping[str, Box]) -> Iterator[Markup]:
     path = Markup(
-        '<path d="M{x1} {y1} C{x3} {y1} {x4} {y2} {x2} {y2}" fill="none" stroke="var(--faint)"/>'
+        '<path d="M{x1} {y1} C{x3} {y1} {x4} {y2} {x2} {y2}" fill="none" stroke="{faint}"/>'
     )
-    for box in boxes.values():
-        for dep in box.goal.deps:
+    for goal, left, top in boxes.values():
+        for dep in goal.deps:
             if dep in boxes:
                 x1, y1 = boxes[dep].left + WIDTH, boxes[dep].top + HEIGHT // 2
-                x2, y2 = box.left, box.top + HEIGHT // 2
-                bend = GAP_X // 2
-                yield path.format(x1=x1, y1=y1, x2=x2, y2=y2, x3=x1 + bend, x4=x2 - bend)
+                x2, y2, bend = left, top + HEIGHT // 2, GAP_X // 2
+                yield path.format(
+                    x1=x1, y1=y1, x2=x2, y2=y2, x3=x1 + bend, x4=x2 - bend, faint=FAINT
+                )
 
 
-def _box(box: Box) -> Iterator[Markup]:
-    goal, left, top = box
+def _box(place: Box) -> Iterator[Markup]:
+    goal, left, top = place
     alarm = goal.critical and goal.skipped
-    yield _RECTANGLE.format(
-        x=left, y=top, width=WIDTH, height=HEIGHT, fill="var(--card)",
-        stroke="var(--bad)" if alarm else "var(--ink)" if goal.critical else "var(--line)",
-        thickness=2.5 if goal.critical else 1.5,
+    yield box(
+        left, top, WIDTH, HEIGHT, fill="var(--card)", rx=3,
+        stroke=BAD if alarm else INK if goal.critical else GRID,
+        stroke_width=2.5 if goal.critical else 1.5,
     )  # fmt: skip
     name = words.clip(words.name(goal.sub_goal, "?"), LABEL_LENGTH)
-    yield _text(left + 9, top + 17, name, "var(--ink)")
+    yield text(left + 9, top + 17, name)
     counts = f"{goal.completed:,} of {goal.attempts:,}"
     if goal.skipped:
         counts += f", {goal.skipped:,} skipped"
-    yield _text(left + 9, top + 31, counts, "var(--bad)" if alarm else "var(--faint)", size=10)
+    yield text(left + 9, top + 31, counts, fill=BAD if alarm else FAINT, font_size=10)
     yield from _bar(goal, left + 1, top + HEIGHT - BAR - 1)
 
 
-def _bar(goal: SubGoalOutcome, left: int, top: int) -> Iterator[Markup]:
+def _bar(goal: DrawnGoal, left: int, top: int) -> Iterator[Markup]:
     """Yield the bar below a sub-goal: completed, worked on, skipped."""
     shares = (
         (1.0, "var(--skip-fill)"),
@@ -115,25 +143,10 @@ def _bar(goal: SubGoalOutcome, left: int, top: int) -> Iterator[Markup]:
         (goal.completed / goal.attempts, "var(--good-fill)"),
     )
     for share, fill in shares:
-        yield _RECTANGLE.format(
-            x=left, y=top, width=round((WIDTH - 2) * share, 1), height=BAR, fill=fill,
-            stroke="none", thickness=0,
-        )  # fmt: skip
+        yield box(left, top, (WIDTH - 2) * share, BAR, fill=fill, rx=3)
 
 
-_RECTANGLE: Final = Markup(
-    '<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}" rx="3" '
-    'stroke="{stroke}" stroke-width="{thickness}"/>'
-)
-
-
-def _text(left: int, top: int, text: str, fill: str, size: int = 12) -> Markup:
-    return Markup('<text x="{x}" y="{y}" fill="{fill}" font-size="{size}">{text}</text>').format(
-        x=left, y=top, fill=fill, size=size, text=escape(text)
-    )
-
-
-def _description(goals: Sequence[SubGoalOutcome]) -> str:
+def _description(goals: Sequence[DrawnGoal]) -> str:
     """Return the graph in a sentence, for readers who cannot see it."""
     skipped = [words.name(goal.sub_goal) for goal in goals if goal.critical and goal.skipped]
     critical = f"; critical ones skipped: {', '.join(skipped)}" if skipped else ""

@@ -1,9 +1,9 @@
-"""Small drawings as SVG: bars, a histogram, a minimap, lines. Widths are attributes, no styles.
+"""Small pictures of the explorer: bars, a histogram, a minimap, lines; parts of them are links.
 
-Colours are classes of the style sheet. Every text is visible and escaped.
+Colours are classes of its style sheet.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from markupsafe import Markup
@@ -155,7 +155,7 @@ def lines(found: Sequence[Line], label: str) -> Markup:
     return head + Markup("").join(parts) + Markup("</svg>")
 
 
-def _line(line: Line, colour: int) -> Iterable[Markup]:
+def _line(line: Line, colour: int) -> Iterator[Markup]:
     places = [(_across(point.x), _up(point.y)) for point in line.points]
     path = " ".join(f"{x},{y}" for x, y in places)
     yield Markup('<polyline class="series-{n}" points="{path}"/>').format(n=colour, path=path)
