@@ -5,22 +5,20 @@ In the file they stand in the table `[collector]`; in the environment they are u
 silently means the default.
 """
 
-import ipaddress
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
-from tracegrade.errors import BadInput
 from tracegrade_collector import log_lines
-from tracegrade_collector.errors import CollectorError
+from tracegrade_collector.edge.address import OFF, Address, is_loopback, parse_address
+from tracegrade_collector.errors import BadConfig
 
 ENVIRONMENT_PREFIX = "TRACEGRADE_COLLECTOR_"
 TABLE = "collector"
 MEANING = "meaning"
-OFF = "off"
 OR_NEVER = ("compact_every_secs", "retention_days")  # 0 has a meaning
 RULES = ("blob", "pem", "cookie", "named", "url", "bearer", "jwt", "api_key", "card")
 """Names of the rules of redaction, in the order in which they are applied."""
@@ -28,20 +26,6 @@ RULES = ("blob", "pem", "cookie", "named", "url", "bearer", "jwt", "api_key", "c
 LEAST_VALUE_BYTES = 1024  # a limit must leave room for the note of what was cut
 
 T = TypeVar("T")
-
-
-class BadConfig(CollectorError, BadInput):
-    """An option is unknown, has the wrong type or a value that makes no sense."""
-
-
-class Address(NamedTuple):
-    """Where a server listens; port 0 means a free one."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def option(default: T, meaning: str) -> T:
@@ -310,31 +294,6 @@ class CollectorConfig:
 
 
 TYPES: dict[str, type] = {field.name: type(field.default) for field in fields(CollectorConfig)}
-
-
-def parse_address(text: str) -> Address | None:
-    """Return the address that `host:port` means, None for `off`.
-
-    Raises:
-        BadConfig: It is neither.
-    """
-    if text == OFF:
-        return None
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65535:
-        msg = f"address must be HOST:PORT or '{OFF}', got {text!r}"
-        raise BadConfig(msg)
-    return Address(host.strip("[]"), int(port))
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches the address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _from_file(file: Path | None) -> dict[str, Any]:

@@ -7,6 +7,10 @@ class CollectorError(TracegradeError):
     """Something in the collector failed."""
 
 
+class BadConfig(CollectorError, BadInput):
+    """An option is unknown, has the wrong type or a value that makes no sense."""
+
+
 class Unavailable(CollectorError):
     """A request was not taken in; the client may send it again after `retry_after_secs`."""
 

@@ -26,8 +26,8 @@ def new(
     ] = False,
 ) -> None:
     """Print a new token, once, and add its hash to the file."""
+    from tracegrade_collector.edge.tokens import add_token
     from tracegrade_collector.errors import BadCredentials
-    from tracegrade_collector.receive.tokens import add_token
 
     if metrics and tenant:
         msg = "a token is either a tenant's or for metrics; leave out --tenant or --metrics"

@@ -21,9 +21,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tracegrade_collector.config import Address, is_loopback
+from tracegrade_collector.edge.address import Address, is_loopback
+from tracegrade_collector.edge.tokens import DEFAULT_TENANT, Access, read_access
 from tracegrade_collector.errors import Unauthenticated
-from tracegrade_collector.receive.tokens import DEFAULT_TENANT, Access, read_access
 from tracegrade_explorer.render import ErrorPage, render_error
 
 MAX_URL_BYTES: Final = 8_192

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 import uvicorn
 
 from tracegrade.terminal.visible import visible_text
-from tracegrade_collector.config import Address, is_loopback, parse_address
-from tracegrade_collector.receive.tls import TlsFiles
+from tracegrade_collector.edge.address import Address, is_loopback, parse_address
+from tracegrade_collector.edge.tls import TlsFiles
 from tracegrade_explorer import render
 from tracegrade_explorer.answers import Site
 from tracegrade_explorer.app import PAGE_SECS, Explorer

@@ -26,7 +26,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from tests.waiting import PATIENCE_SECS, wait_until
 
-from tracegrade_collector.receive.counters import PREFIX
+from tracegrade_collector.edge.counters import PREFIX
 from tracegrade_lake import RAW_LOGS, RAW_SPANS
 
 RAW_TABLES = {"raw_spans": RAW_SPANS, "raw_logs": RAW_LOGS}

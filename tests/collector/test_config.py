@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tracegrade_collector.config import BadConfig, CollectorConfig
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.errors import BadConfig
 
 SECRET_WORDS = ("token", "secret", "password", "key")
 

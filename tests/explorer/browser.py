@@ -13,7 +13,7 @@ import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
 from tests.waiting import wait_until
 
-from tracegrade_collector.config import Address
+from tracegrade_collector.edge.address import Address
 from tracegrade_explorer.app import Explorer
 from tracegrade_explorer.guard import Guard, Rules, allowed_hosts
 

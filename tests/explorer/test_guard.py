@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from tests.commands import tracegrade
 from tests.explorer.lakes import run_query
 
-from tracegrade_collector.config import Address
+from tracegrade_collector.edge.address import Address
 from tracegrade_explorer.app import Explorer
 from tracegrade_explorer.guard import (
     HEADERS,

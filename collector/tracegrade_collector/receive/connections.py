@@ -9,7 +9,7 @@ import resource
 from typing import Protocol
 
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.receive.counters import Counters
+from tracegrade_collector.edge.counters import Counters
 
 OTHER_FILES = 200  # logs, tables, pipes and libraries; 100 were counted
 MAX_FILES = 65_536  # more are not used, and some systems allow a billion

@@ -20,7 +20,9 @@ from google.protobuf.message import Message
 from google.rpc.code_pb2 import Code
 from google.rpc.status_pb2 import Status
 
-from tracegrade_collector.config import Address, CollectorConfig
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.edge.address import Address
+from tracegrade_collector.edge.tls import Tls
 from tracegrade_collector.encoding.otlp import Encoding
 from tracegrade_collector.errors import (
     CollectorError,
@@ -35,7 +37,6 @@ from tracegrade_collector.receive.connections import fair_share_of_files
 from tracegrade_collector.receive.exports import Export
 from tracegrade_collector.receive.intake import Intake
 from tracegrade_collector.receive.tenant_router import TenantRouter
-from tracegrade_collector.receive.tls import Tls
 
 SERVICES = {
     "traces": "opentelemetry.proto.collector.trace.v1.TraceService",

@@ -21,6 +21,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.edge.counters import Counters
 from tracegrade_collector.encoding.otlp import Encoding
 from tracegrade_collector.errors import (
     CollectorError,
@@ -31,7 +32,6 @@ from tracegrade_collector.errors import (
     Unavailable,
 )
 from tracegrade_collector.receive import status
-from tracegrade_collector.receive.counters import Counters
 from tracegrade_collector.receive.exports import Export
 from tracegrade_collector.receive.inflate import CODINGS
 from tracegrade_collector.receive.intake import ByteReservation

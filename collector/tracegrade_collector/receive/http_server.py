@@ -11,13 +11,14 @@ from typing import Any, cast
 import uvicorn
 from starlette.types import ASGIApp
 
-from tracegrade_collector.config import Address, CollectorConfig
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.edge.address import Address
+from tracegrade_collector.edge.counters import Counters
+from tracegrade_collector.edge.tls import Tls
+from tracegrade_collector.edge.tls_layer import TlsLayer
 from tracegrade_collector.errors import CollectorError
 from tracegrade_collector.receive.connections import Connections
-from tracegrade_collector.receive.counters import Counters
 from tracegrade_collector.receive.http_connection import KEEP_ALIVE_SECS, BoundedProtocol
-from tracegrade_collector.receive.tls import Tls
-from tracegrade_collector.receive.tls_gate import TlsGate
 
 BACKLOG = 1024
 
@@ -77,7 +78,7 @@ async def serve_http(
 def _connection(connections: Connections, tls: Tls | None, **given: Any) -> asyncio.Protocol:
     """Return what handles one connection."""
     protocol = BoundedProtocol(connections, **given)
-    return TlsGate(tls, protocol, connections.max_head_secs) if tls else protocol
+    return TlsLayer(tls, protocol, connections.max_head_secs) if tls else protocol
 
 
 def _bound_socket(address: Address) -> socket.socket:

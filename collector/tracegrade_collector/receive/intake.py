@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import NamedTuple, Protocol, TypeVar
 
+from tracegrade_collector.edge.counters import Counters
 from tracegrade_collector.encoding import otlp
 from tracegrade_collector.encoding.otlp import Decoded, Encoding, Rejection, Signal
 from tracegrade_collector.encoding.otlp_json import JsonReading
@@ -29,7 +30,6 @@ from tracegrade_collector.errors import CollectorError, MalformedRequest, Unavai
 from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.log.wal import Entry
 from tracegrade_collector.receive import inflate
-from tracegrade_collector.receive.counters import Counters
 from tracegrade_collector.receive.tenant_limits import TenantLimits
 
 INLINE_BYTES = {Encoding.PROTOBUF: 480 << 10, Encoding.JSON: 16 << 10}

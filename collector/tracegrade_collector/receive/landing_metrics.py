@@ -8,10 +8,10 @@ import time
 from collections.abc import Iterable
 from functools import partial
 
+from tracegrade_collector.edge.counters import Counters
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.log.ledger import Shown, shown
 from tracegrade_collector.log.wal_folder import WalFolder
-from tracegrade_collector.receive.counters import Counters
 
 
 def landing_text(folders: Iterable[WalFolder]) -> str:

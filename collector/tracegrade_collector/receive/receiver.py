@@ -11,10 +11,14 @@ import logging
 import os
 import signal
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import uvloop
 
-from tracegrade_collector.config import OFF, CollectorConfig
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.edge.address import OFF
+from tracegrade_collector.edge.counters import Counters
+from tracegrade_collector.edge.tls import Tls, TlsFiles
 from tracegrade_collector.errors import CollectorError
 from tracegrade_collector.log_lines import log_to_stderr
 from tracegrade_collector.receive.connections import raise_file_limit
@@ -24,7 +28,6 @@ from tracegrade_collector.receive.lander_process import LanderProcess
 from tracegrade_collector.receive.maintenance_process import Maintenance
 from tracegrade_collector.receive.tenant_pipeline import LakeLocation
 from tracegrade_collector.receive.tenant_router import TenantPipelines, TenantRouter
-from tracegrade_collector.receive.tls import Tls, open_tls
 from tracegrade_lake.errors import LakeUnreachable, StoreUnfit
 from tracegrade_lake.files import PRIVATE_UMASK
 from tracegrade_lake.lake_root import lake_url, made_root, state_folder, writing_to
@@ -178,3 +181,16 @@ async def _servers(
             grpc = await stack.enter_async_context(serving)
         print(f"http: {http}\ngrpc: {grpc}", flush=True)  # noqa: T201 - what the user asked for
         yield
+
+
+def open_tls(config: CollectorConfig, counters: Counters) -> Tls | None:
+    """Return the TLS of these options, None if there is none.
+
+    Raises:
+        BadCredentials: Its files cannot be used.
+    """
+    if not config.tls_cert_file:
+        return None
+    client_ca = Path(config.tls_client_ca_file) if config.tls_client_ca_file else None
+    files = TlsFiles(Path(config.tls_cert_file), Path(config.tls_key_file), client_ca)
+    return Tls(files, counters)

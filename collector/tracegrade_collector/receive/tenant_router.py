@@ -13,6 +13,9 @@ from functools import partial
 from pathlib import Path
 
 from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.edge.counters import Counters
+from tracegrade_collector.edge.reloaded import Reloaded
+from tracegrade_collector.edge.tokens import DEFAULT_TENANT, Access, TenantOptions, read_access
 from tracegrade_collector.encoding.request_limits import RequestLimits
 from tracegrade_collector.errors import (
     BadCredentials,
@@ -22,15 +25,12 @@ from tracegrade_collector.errors import (
     Unavailable,
 )
 from tracegrade_collector.log.wal_folder import WalFolder
-from tracegrade_collector.receive.counters import Counters
 from tracegrade_collector.receive.exports import exports
 from tracegrade_collector.receive.intake import Intake
 from tracegrade_collector.receive.lander_process import LanderProcess
 from tracegrade_collector.receive.landing_metrics import landing_text
-from tracegrade_collector.receive.reloaded import Reloaded
 from tracegrade_collector.receive.tenant_limits import InFlight, Rate, TenantLimits
 from tracegrade_collector.receive.tenant_pipeline import LakeLocation, TenantPipeline
-from tracegrade_collector.receive.tokens import DEFAULT_TENANT, Access, TenantOptions, read_access
 from tracegrade_lake.errors import LakeError
 
 MOST_DEATHS = 2  # of the lander, before readiness says so

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from tracegrade_collector.receive.tokens import add_token
+from tracegrade_collector.edge.tokens import add_token
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.telemetry.relay import Endpoint
 

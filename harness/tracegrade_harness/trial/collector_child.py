@@ -10,7 +10,8 @@ import threading
 
 from tracegrade.errors import TracegradeError
 from tracegrade.terminal.visible import echo
-from tracegrade_collector.config import OFF, CollectorConfig
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.edge.address import OFF
 from tracegrade_collector.receive.receiver import receive
 
 

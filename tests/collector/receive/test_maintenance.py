@@ -11,7 +11,8 @@ from tests.collector.running import collecting, trace_body
 from tests.lake.lake_rows import land, live_names, numbers, span, today
 from tests.waiting import wait_until
 
-from tracegrade_collector.config import BadConfig, CollectorConfig
+from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.errors import BadConfig
 from tracegrade_collector.receive.maintenance_process import maintain
 from tracegrade_collector.receive.tenant_pipeline import LakeLocation
 from tracegrade_lake import Lake

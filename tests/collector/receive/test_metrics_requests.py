@@ -29,7 +29,7 @@ from opentelemetry.sdk.metrics.view import Aggregation, ExponentialBucketHistogr
 from tests.collector.running import JSON, PROTOBUF, Collector, collecting
 from tests.collector.transports import ACCEPTED, BAD_DATA, TOO_LARGE, Transport
 
-from tracegrade_collector.receive.tokens import add_token
+from tracegrade_collector.edge.tokens import add_token
 
 from .bad_inputs import LIMIT
 

@@ -8,7 +8,7 @@ import pytest
 from tests.collector.running import Collector, collecting, trace_body, trace_request
 from tests.collector.transports import transports
 
-from tracegrade_collector.receive.counters import Counters
+from tracegrade_collector.edge.counters import Counters
 
 
 @pytest.fixture

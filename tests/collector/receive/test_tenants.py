@@ -24,8 +24,8 @@ from tests.collector.running import (
 from tests.lake.stores import BUCKET
 from tests.waiting import PATIENCE_SECS, wait_until
 
+from tracegrade_collector.edge.tokens import add_token
 from tracegrade_collector.receive.receiver import SAME_WISH_SECS
-from tracegrade_collector.receive.tokens import add_token
 from tracegrade_lake import Lake
 
 from .certificates import HOST, Authority

@@ -27,9 +27,9 @@ from tests.slow import slow_after
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.edge.counters import Counters
 from tracegrade_collector.errors import BadCredentials
-from tracegrade_collector.receive.counters import Counters
-from tracegrade_collector.receive.tls import open_tls
+from tracegrade_collector.receive.receiver import open_tls
 
 from .certificates import HOST, LONG_AGO, Authority, Signed
 

@@ -30,9 +30,9 @@ from tests.commands import tracegrade
 from tests.slow import slow_after
 from tests.waiting import PATIENCE_SECS, wait_until
 
+from tracegrade_collector.edge.reloaded import Reloaded
+from tracegrade_collector.edge.tokens import add_token, read_access
 from tracegrade_collector.errors import BadCredentials, Unauthenticated
-from tracegrade_collector.receive.reloaded import Reloaded
-from tracegrade_collector.receive.tokens import add_token, read_access
 
 SERVICES = {
     "traces": "/opentelemetry.proto.collector.trace.v1.TraceService/Export",

@@ -27,9 +27,9 @@ from tests.examples import many
 from tracegrade.redact.cards import is_card, passes_luhn
 from tracegrade.redact.names import is_secret, kind_of
 from tracegrade.redact.patterns import KEY_NAMES, SHORT_NAMES, TYPED_NAMES
-from tracegrade_collector.config import RULES, BadConfig, CollectorConfig
+from tracegrade_collector.config import RULES, CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Request, Signal, groups
-from tracegrade_collector.errors import BadSecret
+from tracegrade_collector.errors import BadConfig, BadSecret
 from tracegrade_collector.export import export_json
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_collector.land.folder_room import BLOCK_BYTES

@@ -10,7 +10,7 @@ import contextlib
 import ssl
 from typing import Any, cast
 
-from tracegrade_collector.receive.tls import Tls
+from tracegrade_collector.edge.tls import Tls
 
 READ_BYTES = 16 << 10  # a record of TLS; no more comes at once
 MAX_HANDSHAKES = 1000  # at once; each ends within `max_head_secs`
@@ -22,7 +22,7 @@ class HandshakeEnded(Exception):
     """The peer went, or took too long, before the handshake was done."""
 
 
-class TlsGate(asyncio.Protocol):
+class TlsLayer(asyncio.Protocol):
     """The TLS layer between one connection's socket and its protocol."""
 
     def __init__(self, tls: Tls, inside: asyncio.Protocol, max_secs: float) -> None:
@@ -125,50 +125,50 @@ class TlsGate(asyncio.Protocol):
 class TlsTransport(asyncio.Transport):
     """The transport that the protocol inside writes to."""
 
-    def __init__(self, gate: TlsGate) -> None:
+    def __init__(self, layer: TlsLayer) -> None:
         super().__init__()
-        self._gate = gate
+        self._layer = layer
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         """Return information about the connection: that of the socket, and the TLS context."""
         if name == "sslcontext":
-            return self._gate.session.context
-        return self._gate.outside.get_extra_info(name, default)
+            return self._layer.session.context
+        return self._layer.outside.get_extra_info(name, default)
 
     def write(self, data: "bytes | bytearray | memoryview[Any]") -> None:
         """Encrypt and send some bytes."""
         rest = memoryview(data)
         while rest and not self.is_closing():
-            rest = rest[self._gate.session.write(rest) :]
-        self._gate.flush()
+            rest = rest[self._layer.session.write(rest) :]
+        self._layer.flush()
 
     def close(self) -> None:
         """End the connection once everything is sent."""
         if self.is_closing():
             return
         with contextlib.suppress(ssl.SSLError):  # we do not wait for the peer's good-bye
-            self._gate.session.unwrap()
-        self._gate.flush()
-        self._gate.outside.close()
+            self._layer.session.unwrap()
+        self._layer.flush()
+        self._layer.outside.close()
 
     def abort(self) -> None:
         """End the connection at once."""
-        self._gate.outside.abort()
+        self._layer.outside.abort()
 
     def is_closing(self) -> bool:
         """Return whether the connection is being closed."""
-        return self._gate.outside.is_closing()
+        return self._layer.outside.is_closing()
 
     def pause_reading(self) -> None:
         """Stop passing on what is received, until `resume_reading`."""
-        self._gate.is_paused = True
-        self._gate.outside.pause_reading()
+        self._layer.is_paused = True
+        self._layer.outside.pause_reading()
 
     def resume_reading(self) -> None:
         """Pass on what is received again, first what was decrypted before."""
-        self._gate.is_paused = False
-        self._gate.outside.resume_reading()
-        asyncio.get_running_loop().call_soon(self._gate.data_received, b"")
+        self._layer.is_paused = False
+        self._layer.outside.resume_reading()
+        asyncio.get_running_loop().call_soon(self._layer.data_received, b"")
 
 
 def common_name(subject: Subject) -> str | None:

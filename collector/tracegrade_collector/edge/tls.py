@@ -13,10 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from tracegrade_collector.config import CollectorConfig
+from tracegrade_collector.edge.counters import Counters
+from tracegrade_collector.edge.reloaded import Reloaded
 from tracegrade_collector.errors import BadCredentials
-from tracegrade_collector.receive.counters import Counters
-from tracegrade_collector.receive.reloaded import Reloaded
 from tracegrade_lake.files import is_open_to_all
 
 QUIET_SECS = 60.0  # between two lines about handshakes that fail with one peer
@@ -125,19 +124,6 @@ class Tls:
 
     def _secs_left(self) -> float:
         return (self.certificate.expires - datetime.now(UTC)).total_seconds()
-
-
-def open_tls(config: CollectorConfig, counters: Counters) -> Tls | None:
-    """Return the TLS of these options, None if there is none.
-
-    Raises:
-        BadCredentials: Its files cannot be used.
-    """
-    if not config.tls_cert_file:
-        return None
-    client_ca = Path(config.tls_client_ca_file) if config.tls_client_ca_file else None
-    files = TlsFiles(Path(config.tls_cert_file), Path(config.tls_key_file), client_ca)
-    return Tls(files, counters)
 
 
 def _rehearse(server_context: ssl.SSLContext, chain: Path) -> datetime:
