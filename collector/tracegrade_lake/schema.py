@@ -242,8 +242,15 @@ VERDICTS: Final = Table(
             TEXT,
             "The run that was judged; a trace id alone means the outermost run of that trace.",
         ),
-        Column("subject", TEXT, "What was judged: success | sub_goal | planning | rollback."),
-        Column("sub_goal", TEXT, "Which sub-goal; NULL unless subject is sub_goal."),
+        Column(
+            "subject", TEXT, "What was judged: success | sub_goal | served | planning | rollback."
+        ),
+        Column("sub_goal", TEXT, "Which sub-goal; NULL unless subject is sub_goal or served."),
+        Column(
+            "step_index",
+            INTEGER,
+            "Step of the call that serves the sub-goal or not; NULL unless subject is served.",
+        ),
         Column(
             "injection",
             TEXT,

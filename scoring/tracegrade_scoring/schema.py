@@ -234,7 +234,8 @@ SUB_GOALS: Final = Table(
             "attribution",
             TEXT,
             "How calls were assigned to it: span (the span names it) | rule (the task file) | "
-            "ambiguous (all its calls serve others too); NULL if not attempted.",
+            "verdict (that left one of several) | ambiguous (all its calls serve others too); "
+            "NULL if not attempted.",
         ),
         Column(
             "completion_source",
@@ -260,6 +261,21 @@ SUB_GOALS: Final = Table(
     ),
 )
 
+_STEP_TRAJECTORY: Final = Column(
+    "step_trajectory_id",
+    TEXT,
+    "Trajectory of the step: the attempt's own or a sub-agent's; NULL without a step.",
+)
+_CALL: Final = (
+    Column(
+        "step_trajectory_id",
+        TEXT,
+        "Trajectory of the agent that made the call: the attempt's own or a sub-agent's.",
+    ),
+    Column("step_index", INTEGER, "Step of the call in that trajectory."),
+    Column("span_id", TEXT, "Span of that step."),
+)
+
 FAILURES: Final = Table(
     name="failures",
     grain="one failure mode that an attempt shows; a failed attempt that shows none has one row "
@@ -272,11 +288,7 @@ FAILURES: Final = Table(
             "loop_trap | tool_hallucination | premature_commitment | cascading_error | goal_drift "
             "| unclassified.",
         ),
-        Column(
-            "step_trajectory_id",
-            TEXT,
-            "Trajectory of the step: the attempt's own or a sub-agent's; NULL without a step.",
-        ),
+        _STEP_TRAJECTORY,
         Column(
             "step_index",
             INTEGER,
@@ -297,13 +309,7 @@ FAILED_CALLS: Final = Table(
     grain="one failed call of an attempt, and what became of it",
     columns=(
         _TRAJECTORY,
-        Column(
-            "step_trajectory_id",
-            TEXT,
-            "Trajectory of the agent that made the call: the attempt's own or a sub-agent's.",
-        ),
-        Column("step_index", INTEGER, "Step of the call in that trajectory."),
-        Column("span_id", TEXT, "Span of that step."),
+        *_CALL,
         Column("tool_name", TEXT, "Tool that was called; NULL if the trace does not say."),
         Column(
             "failed_by",
@@ -318,6 +324,31 @@ FAILED_CALLS: Final = Table(
         ),
         _TASK,
         _RELEASE,
+        _DATE,
+    ),
+)
+
+AMBIGUOUS_CALLS: Final = Table(
+    name="ambiguous_calls",
+    grain="one call of an attempt that the rules of its task give to several sub-goals, and which "
+    "of these it serves",
+    columns=(
+        _TRAJECTORY,
+        *_CALL,
+        Column("tool_name", TEXT, "Tool that was called."),
+        Column("candidates", TEXTS, "The sub-goals, two or more, in the order of the task file."),
+        Column("served", TEXTS, "Those that verdicts left, in the same order; all without any."),
+        Column(
+            "decided_by",
+            TEXT,
+            "Whose verdicts took some away last: verifier | evaluation | judge; else rule.",
+        ),
+        Column(
+            "verdicts_disagree", BOOLEAN, "True if verdicts of one rank differ on one of them."
+        ),
+        _TASK,
+        _RELEASE,
+        _AGENT,
         _DATE,
     ),
 )
@@ -342,11 +373,7 @@ RUN_REASONS: Final = Table(
             "check; NULL if nothing in particular.",
         ),
         Column("sentence", TEXT, "What went wrong, on one line of at most 120 characters."),
-        Column(
-            "step_trajectory_id",
-            TEXT,
-            "Trajectory of the step: the attempt's own or a sub-agent's; NULL without a step.",
-        ),
+        _STEP_TRAJECTORY,
         Column(
             "step_index",
             INTEGER,
@@ -443,14 +470,8 @@ SCORE_SUMS: Final = Table(
 )
 
 SCORE_TABLES: Final = (
-    TRAJECTORY_SCORES,
-    DECISIONS,
-    SUB_GOALS,
-    FAILURES,
-    FAILED_CALLS,
-    RUN_REASONS,
-    RELEASE_SCORES,
-    SCORE_SUMS,
+    *(TRAJECTORY_SCORES, DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS, AMBIGUOUS_CALLS),
+    *(RUN_REASONS, RELEASE_SCORES, SCORE_SUMS),
 )
 
 SCORED_FILES: Final = Table(

@@ -31,7 +31,13 @@ from tracegrade_scoring.tasks import load
 from ..queries.traces import Row, agent, land, message, request_of, span, tool
 
 FOLDERS = {"attempts", "job", "scorers", "statistics", "tasks"}
-PLAN_GRAPH = ("sub_goal_", "plan_", "replan")  # tested beside their own metrics
+PLAN_GRAPH = (
+    "sub_goal_",
+    "ambiguous_call",
+    "served_",
+    "plan_",
+    "replan",
+)  # tested beside their own metrics
 QUERIES = sorted(
     path
     for path in ALL.paths.values()

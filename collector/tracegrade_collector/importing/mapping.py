@@ -52,6 +52,7 @@ GUESSES: Final[dict[str, tuple[str, ...]]] = {
     "trace_id": ("trace_id",),
     "subject": ("subject",),
     "sub_goal": ("sub_goal",),
+    "step_index": ("step_index",),
     "injection": ("injection",),
     "question": ("question",),
     "value": ("value", "score"),

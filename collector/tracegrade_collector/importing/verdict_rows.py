@@ -1,7 +1,7 @@
 """Verdicts → the table of verdicts, each once; a new one replaces what the same source said.
 
-A verdict is known by its run, subject, sub-goal, injection, question and source. The same file
-again changes nothing; one whose value, label or evidence differs stands for the earlier.
+A verdict is known by its run, subject, sub-goal, step, injection, question and source. The same
+file again changes nothing; one whose value, label or evidence differs stands for the earlier.
 """
 
 import datetime
@@ -15,7 +15,9 @@ from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_lake import VERDICTS, Lake
 
 BATCH_ROWS: Final = 100_000
-KEY: Final = ("trajectory_id", "subject", "sub_goal", "injection", "question", "source")
+KEY: Final = (
+    *("trajectory_id", "subject", "sub_goal", "step_index", "injection", "question", "source"),
+)
 SAID: Final = ("value", "label", "evidence")
 
 Verdict: TypeAlias = Mapping[str, Any]

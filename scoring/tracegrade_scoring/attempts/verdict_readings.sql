@@ -1,8 +1,6 @@
 -- Each verdict on the success of an attempt or on one of its sub-goals, and what it says.
 --
--- A source's rank is the word before its first colon: `judge:answers` is a judge's. A label that
--- is a word for success or failure decides, else the value: at least 0.7 of a judge or an
--- evaluation result, 1 of others. Source: docs/metrics.md, section 8.3.
+-- Source: docs/metrics.md, section 8.3.
 --
 -- Reads:
 --   verdicts
@@ -24,18 +22,8 @@ SELECT
   trajectory_id AS attempt_id,
   if(subject = 'success', '', sub_goal) AS sub_goal,
   split_part(coalesce(source, ''), ':', 1) AS judged_by,
-  CASE
-    WHEN source = 'gen_ai.evaluation.result' THEN 'evaluation'
-    WHEN judged_by = 'judge' THEN 'judge'
-    ELSE 'verifier'
-  END AS rank,
-  CASE
-    WHEN lower(label) IN ('success', 'pass', 'passed', 'true', 'correct', 'yes') THEN TRUE
-    WHEN lower(label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no') THEN FALSE
-    WHEN lower(label) = 'error' THEN NULL
-    WHEN rank IN ('evaluation', 'judge') THEN round_even(value, 9) >= 0.7
-    ELSE round_even(value, 9) >= 1
-  END AS success,
+  verdict_rank(source) AS rank,
+  verdict_answer(label, value, rank) AS success,
   rank = 'verifier' AND subject = 'success' AND coalesce(lower(label) = 'budget', FALSE)
     AS by_limit,
   source,

@@ -24,7 +24,12 @@ TRADE_OFFS: Final = {
     "tsa_up_pq_down": "picks tools better but plans worse",
     "tsa_down_pq_up": "plans better but picks tools worse",
 }
-SUBJECTS: Final = {"success": "Success", "sub_goal": "Sub-goals", "planning": "Plans"}
+SUBJECTS: Final = {
+    "success": "Success",
+    "sub_goal": "Sub-goals",
+    "served": "What calls serve",
+    "planning": "Plans",
+}
 """What judges decide on."""
 GOALS_SHOWN: Final = 5
 """Critical sub-goals named, those that are skipped more often by most; the others are counted."""

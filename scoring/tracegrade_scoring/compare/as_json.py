@@ -52,6 +52,9 @@ def _comparison(comparison: Comparison, outcomes: tuple[RuleOutcome, ...]) -> di
             for change in comparison.categories
         ],
         "unplanned": dict(zip(SIDES, comparison.unplanned, strict=True)),
+        "calls": {
+            side: found._asdict() for side, found in zip(SIDES, comparison.calls, strict=True)
+        },
         "planning": {
             side: found._asdict() for side, found in zip(SIDES, comparison.planning, strict=True)
         },

@@ -7,6 +7,7 @@ from tracegrade_scoring.compare.model import Cohort, Comparison
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import main_metrics
 from tracegrade_scoring.rendering.planning_share import planning_remarks
+from tracegrade_scoring.rendering.served_share import served_remarks
 
 
 def cautions(comparison: Comparison, old: str, new: str, level: float) -> Iterator[str]:
@@ -35,6 +36,7 @@ def cautions(comparison: Comparison, old: str, new: str, level: float) -> Iterat
         if any(runs):
             yield f"{what}: {runs[0]:,} ({old}) and {runs[1]:,} ({new})."
     yield from _about_plans(comparison, old, new)
+    yield from _about_calls(comparison, old, new)
     if any(comparison.missing_attempts):
         missing, more = comparison.missing_attempts
         yield (
@@ -87,6 +89,12 @@ def _about_plans(comparison: Comparison, old: str, new: str) -> Iterator[str]:
     """Yield how many runs have no planning quality and why, and whose verdicts others rest on."""
     for name, found in zip((old, new), comparison.planning, strict=True):
         yield from (f"{name}: {said}." for said in planning_remarks(found))
+
+
+def _about_calls(comparison: Comparison, old: str, new: str) -> Iterator[str]:
+    """Yield how many calls may serve several sub-goals, and who decides which they serve."""
+    for name, found in zip((old, new), comparison.calls, strict=True):
+        yield from (f"{name}: {said}." for said in served_remarks(found))
 
 
 def _about_t_score(comparison: Comparison) -> Iterator[str]:

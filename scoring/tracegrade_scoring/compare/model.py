@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from tracegrade_scoring.compare.paired import Difference
 from tracegrade_scoring.rendering.planning_share import NOBODY_PLANNED, PlanningShare
+from tracegrade_scoring.rendering.served_share import NO_AMBIGUOUS_CALLS, ServedShare
 from tracegrade_scoring.statistics.intervals import LEVEL
 
 SIGNIFICANT: Final = 0.05
@@ -293,6 +294,8 @@ class Comparison:
     """Judges that decide on scores, success first."""
     planning: tuple[PlanningShare, PlanningShare] = (NOBODY_PLANNED, NOBODY_PLANNED)
     """Runs of base and candidate without planning quality, and those that somebody judged."""
+    calls: tuple[ServedShare, ServedShare] = (NO_AMBIGUOUS_CALLS, NO_AMBIGUOUS_CALLS)
+    """Calls of base and candidate that rules give to several sub-goals."""
 
     @property
     def ranked_oppositely(self) -> bool:

@@ -53,6 +53,7 @@ from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
 from tracegrade_scoring.rendering.measured_modes import last_if_worthless
 from tracegrade_scoring.rendering.planning_share import NOBODY_PLANNED, PlanningShare
 from tracegrade_scoring.rendering.rows import Row, read_rows
+from tracegrade_scoring.rendering.served_share import NO_AMBIGUOUS_CALLS, ServedShare
 from tracegrade_scoring.resumed import counted_once
 from tracegrade_scoring.sql import RELATIONS, query
 from tracegrade_scoring.statistics.intervals import LEVEL
@@ -218,6 +219,7 @@ def _comparison(
         _skipped_sub_goals(facts["skipped_sub_goals"].get(agent, [])),
         _reasons(facts["reason_changes"].get(agent, [])),
         planning=_planning(facts["score_remarks"].get(agent, []), *releases),
+        calls=_calls(facts["score_remarks"].get(agent, []), *releases),
     )
 
 
@@ -245,6 +247,12 @@ def _planning(
     """Return what is to be told beside the planning quality of either side."""
     of = {row["release"]: PlanningShare.of(row) for row in rows}
     return of.get(base, NOBODY_PLANNED), of.get(candidate, NOBODY_PLANNED)
+
+
+def _calls(rows: Sequence[Row], base: str, candidate: str) -> tuple[ServedShare, ServedShare]:
+    """Return what is to be told of the ambiguous calls of either side."""
+    of = {row["release"]: ServedShare.of(row) for row in rows}
+    return of.get(base, NO_AMBIGUOUS_CALLS), of.get(candidate, NO_AMBIGUOUS_CALLS)
 
 
 def _is_unmatched(metric: str, rows: Sequence[Row]) -> bool:

@@ -42,9 +42,11 @@ class Counts(NamedTuple):
     calls: CallCounts
     redacted: Mapping[str, int]
     """Values in the arguments, results and texts of steps that were redacted, by rule."""
+    served_verdicts: Mapping[str, int]
+    """What became of verdicts on which sub-goal a call serves, as `served_verdicts.sql` has it."""
 
 
-NOTHING: Final = Counts({}, {}, [], CallCounts(0, 0, 0, 0), {})
+NOTHING: Final = Counts({}, {}, [], CallCounts(0, 0, 0, 0), {}, {})
 
 
 _TEXT: Final = pa.string()
@@ -56,6 +58,7 @@ _COUNTED: Final = {
     "run_task_sources": pa.schema({"source": _TEXT, "attempts": _COUNT}),
     "run_calls": pa.schema(dict.fromkeys(CallCounts._fields, _COUNT)),
     "run_redacted": pa.schema({"rule": _TEXT, "values": _COUNT}),
+    "run_served_verdicts": pa.schema({"outcome": _TEXT, "verdicts": _COUNT}),
 }
 """What is counted of each bucket; the rows of all buckets are added up."""
 
@@ -64,7 +67,7 @@ def count_bucket(con: duckdb.DuckDBPyConnection, scores: pa.Table) -> dict[str, 
     """Return what is counted of one bucket, by name.
 
     Args:
-        con: Holds its `attempts`, `calls` and `steps`.
+        con: Holds its `ambiguous_calls`, `attempts`, `calls`, `steps` and `verdicts`.
         scores: Its rows of `score_table`; at least one.
     """
     return {
@@ -72,6 +75,7 @@ def count_bucket(con: duckdb.DuckDBPyConnection, scores: pa.Table) -> dict[str, 
         "run_task_sources": con.sql(_TASK_SOURCES).to_arrow_table(),
         "run_calls": con.sql(_CALLS).to_arrow_table(),
         "run_redacted": con.sql(query("redacted_values")).to_arrow_table(),
+        "run_served_verdicts": con.sql(query("served_verdicts")).to_arrow_table(),
     }
 
 
@@ -126,12 +130,16 @@ def read_counts(
     redacted = con.sql(
         'SELECT rule, sum("values")::BIGINT FROM run_redacted GROUP BY ALL ORDER BY ALL'
     )
+    served = con.sql(
+        "SELECT outcome, sum(verdicts)::BIGINT FROM run_served_verdicts GROUP BY ALL ORDER BY ALL"
+    )
     return Counts(
         statuses,
         dict(sources.fetchall()),
         idle,
         _read_calls(con),
         dict(redacted.fetchall()),
+        dict(served.fetchall()),
     )
 
 

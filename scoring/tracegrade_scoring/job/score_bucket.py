@@ -17,6 +17,7 @@ from tracegrade_scoring.job.bucket_rows import READ, steps_read, take_bucket
 from tracegrade_scoring.job.counts import count_bucket
 from tracegrade_scoring.job.score_table import SCORERS, score_table
 from tracegrade_scoring.schema import (
+    AMBIGUOUS_CALLS,
     DECISIONS,
     FAILED_CALLS,
     FAILURES,
@@ -28,7 +29,10 @@ from tracegrade_scoring.sql import RELATIONS
 from tracegrade_scoring.statistics.sums import sums_of
 from tracegrade_scoring.tasks import Specification
 
-STAGED: Final = (DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS, RUN_REASONS, TRAJECTORY_SCORES)
+STAGED: Final = (
+    *(DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS, AMBIGUOUS_CALLS, RUN_REASONS),
+    TRAJECTORY_SCORES,
+)
 """The tables that each bucket adds rows to."""
 
 _EVIDENCE: Final = {
@@ -36,6 +40,7 @@ _EVIDENCE: Final = {
     SUB_GOALS: "sub_goal_rows",
     FAILURES: "failure_rows",
     FAILED_CALLS: "failed_call_rows",
+    AMBIGUOUS_CALLS: "ambiguous_call_rows",
     RUN_REASONS: "reason_rows",
 }
 """The rows of attempts behind each table of evidence."""
@@ -46,9 +51,10 @@ GIVEN: Final = frozenset(
 """What `take_bucket` leaves, of which all else is made."""
 
 WANTED: Final = frozenset(
-    {*SCORERS, *_EVIDENCE.values(), "scored_trajectories", "attempts", "calls", "steps"}
+    {*SCORERS, *_EVIDENCE.values(), "scored_trajectories"}
+    | {"ambiguous_calls", "attempts", "calls", "steps"}
 )
-"""What is written and counted; the last three are counted."""
+"""What is written and counted; the last four are counted."""
 
 SUMS: Final = "sum_parts"
 """Under which an outcome has the sums of its scores."""

@@ -53,6 +53,7 @@ def summary_lines(done: ScoreSummary, *, why: bool = False) -> Iterator[str]:
     yield from _copy_lines(done.copies)
     yield from _task_lines(done.counts)
     yield from _call_lines(done.counts.calls)
+    yield from _served_lines(done.counts.served_verdicts)
     yield from _redacted_lines(done.counts.redacted)
     yield from _cost_lines(done.costs)
     yield from _score_lines(done.counts.statuses, why=why)
@@ -271,6 +272,27 @@ def _call_lines(calls: CallCounts) -> Iterator[str]:
         )
 
 
+_WITHOUT_EFFECT: Final = {
+    "no_such_call": "on a step that is no call",
+    "not_ambiguous": "on a call of one sub-goal at most",
+    "no_candidate": "on a sub-goal to which no rule gives the call",
+    "could_not_tell": "that could not tell",
+}
+
+
+def _served_lines(verdicts: Mapping[str, int]) -> Iterator[str]:
+    """Yield how many verdicts say which sub-goal a call serves, and why others change nothing."""
+    if not verdicts:
+        return
+    lost = [
+        f"{verdicts[reason]:,} {why}"
+        for reason, why in _WITHOUT_EFFECT.items()
+        if reason in verdicts
+    ]
+    without = f"; without effect: {', '.join(lost)}" if lost else ""
+    yield f"verdicts on which sub-goal a call serves: {verdicts.get('counted', 0):,}{without}"
+
+
 def _redacted_lines(redacted: Mapping[str, int]) -> Iterator[str]:
     """Yield how many values of the steps were redacted, if any were."""
     if redacted:
@@ -338,6 +360,7 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
         "metrics": {name: _statuses(found) for name, found in done.counts.statuses.items()},
         "calls": done.counts.calls._asdict(),
         "redacted": dict(done.counts.redacted),
+        "served_verdicts": dict(done.counts.served_verdicts),
         "task_sources": dict(done.counts.task_sources),
         "idle_tasks": done.counts.idle_tasks,
         "unread": dict(done.unread),

@@ -80,6 +80,7 @@ def _release(release: Release) -> dict[str, Any]:
         "remarks": {
             **release.remarks._asdict(),
             "planning": release.remarks.planning._asdict(),
+            "calls": release.remarks.calls._asdict(),
         },
         "failure_modes": [
             {**asdict(row), "measured": MEASURED.get(row.mode)} for row in release.failure_modes

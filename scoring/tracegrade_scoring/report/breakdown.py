@@ -11,6 +11,7 @@ from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.planning_share import NOBODY_PLANNED, PlanningShare
 from tracegrade_scoring.rendering.rows import Row
+from tracegrade_scoring.rendering.served_share import NO_AMBIGUOUS_CALLS, ServedShare
 from tracegrade_scoring.statistics.reliability import Attempts, passes
 
 CATEGORY_HEADINGS = ("release", "category", "success", "from")
@@ -140,12 +141,13 @@ class Remarks(NamedTuple):
     disputed_sub_goals: int = 0
     """Sub-goals of runs on which verdicts disagree."""
     planning: PlanningShare = NOBODY_PLANNED
+    calls: ServedShare = NO_AMBIGUOUS_CALLS
 
     @classmethod
     def of(cls, row: Row) -> "Remarks":
         """Return what a row of `score_remarks` says."""
         plain = {name: row[name] for name in cls._fields if name in row}
-        return cls(**plain, planning=PlanningShare.of(row))
+        return cls(**plain, planning=PlanningShare.of(row), calls=ServedShare.of(row))
 
 
 NO_REMARKS = Remarks()

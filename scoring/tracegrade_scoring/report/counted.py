@@ -22,12 +22,12 @@ from tracegrade_scoring.statistics.sums import add_scores, read_scores, total_su
 
 _WITH_RUNS: Final = (
     *("trajectories", "trajectory_scores", "steps", "decisions", "sub_goals", "failures"),
-    *("failed_calls", "run_reasons"),
+    *("failed_calls", "ambiguous_calls", "run_reasons"),
 )
 """Every table of which a row is about a run."""
 _SCORES_OF_RUNS: Final = (
     *("trajectory_scores", "decisions", "sub_goals", "failures"),
-    "run_reasons",
+    *("ambiguous_calls", "run_reasons"),
 )
 _SUPERSEDED: Final = "trajectory_id IN (SELECT trajectory_id FROM superseded_runs)"
 _REPLACED: Final = (

@@ -6,6 +6,7 @@ from tracegrade.terminal.visible import visible
 from tracegrade_scoring.metrics import FAILURE_MODES, Scale
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.evidence import RunEvidence
+from tracegrade_scoring.rendering.served_share import served_remarks
 from tracegrade_scoring.report.model import Release, WrongDecision
 from tracegrade_scoring.report.scorecard import late_ra_warning
 from tracegrade_scoring.report.view import AgentView, release_label
@@ -73,6 +74,7 @@ def _of_release(release: Release) -> Iterator[RunEvidence]:
     yield from _made_up_tools(release)
     yield from _worst_mode(release)
     yield from _disputes(release)
+    yield from map(RunEvidence, served_remarks(release.remarks.calls))
     yield from _fewer_tasks(release)
 
 

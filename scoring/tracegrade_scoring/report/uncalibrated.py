@@ -12,9 +12,15 @@ UNCALIBRATED: Final = "uncalibrated"
 """The flag of such a number."""
 
 _OF_SUB_GOALS: Final = frozenset(names_of_folder("plan_graph")) - {"off_plan_calls"}
+_OF_CALLS: Final = frozenset(names_of_folder("plan_graph")) | {
+    *("tsa", "tsa_source_text", "wrong_call_rate", "missed_decisions"),
+    *("recovery_rate", "termination", "premature_commitment", "cascading_error", "goal_drift"),
+}
+"""What depends on which sub-goal a call serves."""
 _METRICS: Final = {
     "success": frozenset({"success"}),
     "sub_goal": _OF_SUB_GOALS,
+    "served": _OF_CALLS,
     "planning": frozenset(names_of_folder("planning")),
 }
 """What verdicts on each subject decide."""

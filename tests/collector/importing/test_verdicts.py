@@ -42,7 +42,9 @@ def add(lake: Lake, file: Path, *records: Row, **paths: str) -> tuple[Imported, 
 def verdicts(lake: Lake) -> list[tuple[Any, ...]]:
     """Return the lake's verdicts without their date."""
     with connect(lake) as con:
-        return con.sql("SELECT * EXCLUDE (date, question) FROM verdicts ORDER BY ALL").fetchall()
+        return con.sql(
+            "SELECT * EXCLUDE (date, question, step_index) FROM verdicts ORDER BY ALL"
+        ).fetchall()
 
 
 def verdict(**fields: Any) -> Row:
@@ -53,6 +55,11 @@ def verdict(**fields: Any) -> Row:
 def planned(question: str, **fields: Any) -> Row:
     """Return a verdict on one question about the plan."""
     return verdict(subject="planning", question=question, **fields)
+
+
+def served(step: object, **fields: Any) -> Row:
+    """Return a verdict that the call of a step serves a sub-goal."""
+    return verdict(**{"subject": "served", "sub_goal": "a", "step_index": step, **fields})
 
 
 def test_each_verdict_stands_in_the_lake_once(lake: Lake, tmp_path: Path) -> None:
@@ -122,9 +129,36 @@ def test_each_question_about_a_plan_has_its_own_verdict(lake: Lake, tmp_path: Pa
         ]
 
 
+def test_each_step_and_sub_goal_has_its_own_verdict(lake: Lake, tmp_path: Path) -> None:
+    """Whether a call serves a sub-goal is known by both, in JSON as in CSV."""
+    add(lake, tmp_path / "calls.jsonl", served(3), served(3, sub_goal="b"), served(4.0))
+    rows = tmp_path / "calls.csv"
+    rows.write_text(
+        "trajectory_id,subject,sub_goal,step_index,label,source\n"
+        f"{RUN},served,a,3,no,checker\n"
+        f"{RUN},served,a,5,yes,checker\n"
+        f"{RUN},sub_goal,a,5,yes,checker\n"
+    )
+    imported, notes = add(lake, rows)
+
+    assert notes == []
+    assert dict(imported.verdicts) == {"added": 2, "replaced": 1, "known": 0}
+    with connect(lake) as con:
+        found = con.sql("SELECT subject, sub_goal, step_index, value, label FROM verdicts")
+        assert sorted(found.fetchall(), key=str) == [
+            ("served", "a", 3, None, "no"),
+            ("served", "a", 4, 1.0, None),
+            ("served", "a", 5, None, "yes"),
+            ("served", "b", 3, 1.0, None),
+            ("sub_goal", "a", None, None, "yes"),
+        ]
+
+
 def test_a_lake_from_before_there_were_questions_opens(lake: Lake, tmp_path: Path) -> None:
     """Its verdicts have none, and are known again, replaced and joined by new ones."""
-    columns = tuple(column for column in VERDICTS.columns if column.name != "question")
+    columns = tuple(
+        column for column in VERDICTS.columns if column.name not in {"question", "step_index"}
+    )
     older = Table(VERDICTS.name, "", columns)
     day = datetime.date(2026, 1, 2)
     row = {**verdict(subject="success", value=1.0), "date": day}
@@ -158,9 +192,15 @@ def test_fields_of_verdicts_can_be_mapped(lake: Lake, tmp_path: Path) -> None:
         (verdict(value=None), "a verdict needs a value"),
         (verdict(value=[1]), "a verdict needs a value"),
         (verdict(value=float("inf")), "a verdict needs a value"),
-        (verdict(subject="fame"), "subject must be one of success, sub_goal, planning, rollback"),
-        (verdict(subject={}), "subject must be one of success, sub_goal, planning, rollback"),
+        (verdict(subject="fame"), "subject must be one of success, sub_goal, served, planning, "),
+        (verdict(subject={}), "subject must be one of success, sub_goal, served, planning, "),
         (verdict(subject="sub_goal"), "a verdict on a sub_goal must name it"),
+        (verdict(subject="served", step_index=0), "the sub_goal that a call served must name it"),
+        (served(None), "must name a step_index, a whole number from 0"),
+        (served(-1), "must name a step_index, a whole number from 0"),
+        (served(1.5), "must name a step_index, a whole number from 0"),
+        (served(2**31), "must name a step_index, a whole number from 0"),
+        (served(True), "must name a step_index, a whole number from 0"),
         (verdict(subject="rollback"), "injection must be one of early, mid, late"),
         (verdict(subject="planning"), "question must be one of dependency_ordering, branch_"),
         (verdict(subject="planning", question="scope_control", value=7), "this has value 7"),

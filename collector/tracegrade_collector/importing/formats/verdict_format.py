@@ -24,7 +24,7 @@ from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.spellings import as_text
 
 FORMAT: Final = "verdicts"
-SUBJECTS: Final = ("success", "sub_goal", "planning", "rollback")
+SUBJECTS: Final = ("success", "sub_goal", "served", "planning", "rollback")
 INJECTIONS: Final = ("early", "mid", "late")
 QUESTIONS: Final = (
     "dependency_ordering",
@@ -33,6 +33,8 @@ QUESTIONS: Final = (
     "reversibility",
 )
 """What is asked of a plan: docs/metrics.md, section 5.2."""
+MOST_STEPS: Final = 2**31 - 1
+"""Greater numbers are of no step."""
 SOURCE: Final = "import"
 """Who judged, if the file does not say."""
 
@@ -165,6 +167,7 @@ def _verdict(record: Any, fields: FieldMap) -> dict[str, Any]:
         "trajectory_id": _run(record, fields),
         "subject": subject,
         "sub_goal": _sub_goal(subject, fields.find(record, "sub_goal")),
+        "step_index": _step_index(subject, fields.find(record, "step_index")),
         "injection": _injection(subject, fields.find(record, "injection")),
         "question": _question(subject, fields.find(record, "question")),
         "value": value,
@@ -221,13 +224,27 @@ def _choice(field: str, found: Any, choices: tuple[str, ...]) -> str:
     return str(found)
 
 
+_OF_SUB_GOALS: Final = {"sub_goal": "a sub_goal", "served": "the sub_goal that a call served"}
+
+
 def _sub_goal(subject: str, found: Any) -> str | None:
-    if subject != "sub_goal":
+    if subject not in _OF_SUB_GOALS:
         return None
     if (text := _text(found)) is None:
-        msg = "a verdict on a sub_goal must name it"
+        msg = f"a verdict on {_OF_SUB_GOALS[subject]} must name it"
         raise NoVerdict(msg)
     return text
+
+
+def _step_index(subject: str, found: Any) -> int | None:
+    """Return the step whose call is spoken of."""
+    if subject != "served":
+        return None
+    value = _value(found) if not isinstance(found, bool) else None
+    if value is None or not value.is_integer() or not 0 <= value <= MOST_STEPS:
+        msg = "a verdict on served must name a step_index, a whole number from 0"
+        raise NoVerdict(msg)
+    return int(value)
 
 
 def _injection(subject: str, found: Any) -> str | None:

@@ -1,8 +1,9 @@
 -- Judges whose verdicts decide on scores of each release, but for those that are calibrated.
 --
--- Source: docs/metrics.md, sections 8.3 and 8.7.
+-- Source: docs/metrics.md, sections 4.2, 8.3 and 8.7.
 --
 -- Reads:
+--   ambiguous_calls
 --   sub_goals
 --   trajectory_scores
 --   verdicts
@@ -12,7 +13,7 @@
 --   release     VARCHAR    One row for each release, agent_name, run_mode and subject.
 --   agent_name  VARCHAR    NULL if the trace names none.
 --   run_mode    VARCHAR    As the trace says: production | live | mocked; else NULL.
---   subject     VARCHAR    success | sub_goal | planning.
+--   subject     VARCHAR    success | sub_goal | served | planning.
 --   sources     VARCHAR[]  Sources of such verdicts, sorted.
 -- Order:
 --   agent_name, run_mode, release, subject
@@ -69,6 +70,23 @@ opinions AS (
       AND judged.subject = verdicts.subject
       AND judged.sub_goal IS NOT DISTINCT FROM verdicts.sub_goal
       AND judged.question IS NOT DISTINCT FROM verdicts.question
+  UNION ALL
+  SELECT
+    ambiguous_calls.trajectory_id,
+    'served' AS subject,
+    verdicts.source,
+    TRUE AS by_judges
+  FROM ambiguous_calls
+  INNER JOIN verdicts
+    ON
+      left(ambiguous_calls.step_trajectory_id, 32) = left(verdicts.trajectory_id, 32)
+      AND starts_with(ambiguous_calls.step_trajectory_id, verdicts.trajectory_id)
+      AND ambiguous_calls.step_index = verdicts.step_index
+  WHERE
+    ambiguous_calls.decided_by = 'judge'
+    AND verdicts.subject = 'served'
+    AND split_part(coalesce(verdicts.source, ''), ':', 1) = 'judge'
+    AND list_contains(ambiguous_calls.candidates, verdicts.sub_goal)
 )
 
 SELECT

@@ -1,8 +1,9 @@
 -- How many runs of each release have a score that needs a word beside it.
 --
--- Source: docs/metrics.md, sections 4.1, 5.1, 5.4 and 8.3.
+-- Source: docs/metrics.md, sections 4.1, 4.2, 5.1, 5.4 and 8.3.
 --
 -- Reads:
+--   ambiguous_calls
 --   sub_goals
 --   trajectory_scores
 -- Columns:
@@ -19,6 +20,10 @@
 --   judged_by_models    BIGINT   Runs whose planning quality rests on a judge or an evaluation.
 --   disputed            BIGINT   Runs on whose success verdicts of the deciding source disagree.
 --   disputed_sub_goals  BIGINT   Sub-goals of runs on which they do.
+--   ambiguous_calls     BIGINT   Calls that rules give to several sub-goals.
+--   served_by_people    BIGINT   Of these, calls for which verdicts of people or other verifiers
+--                                left one.
+--   served_by_models    BIGINT   Likewise of judges or evaluations.
 -- Order:
 --   agent_name, run_mode, release
 WITH disputes AS (
@@ -27,6 +32,17 @@ WITH disputes AS (
     count(*) AS sub_goals
   FROM sub_goals
   WHERE verdicts_disagree
+  GROUP BY trajectory_id
+),
+
+ambiguous AS (
+  SELECT
+    trajectory_id,
+    count(*) AS calls,
+    count(*) FILTER (WHERE len(served) = 1 AND decided_by = 'verifier') AS by_people,
+    count(*) FILTER (WHERE len(served) = 1 AND decided_by IN ('judge', 'evaluation'))
+      AS by_models
+  FROM ambiguous_calls
   GROUP BY trajectory_id
 ),
 
@@ -70,9 +86,13 @@ SELECT
   count(*) FILTER (WHERE planned.pq.source = 'verifier') AS judged_by_people,
   count(*) FILTER (WHERE planned.pq.source IN ('judge', 'evaluation')) AS judged_by_models,
   count(*) FILTER (WHERE planned.success.label = 'verdicts_disagree') AS disputed,
-  coalesce(sum(disputes.sub_goals), 0)::BIGINT AS disputed_sub_goals
+  coalesce(sum(disputes.sub_goals), 0)::BIGINT AS disputed_sub_goals,
+  coalesce(sum(ambiguous.calls), 0)::BIGINT AS ambiguous_calls,
+  coalesce(sum(ambiguous.by_people), 0)::BIGINT AS served_by_people,
+  coalesce(sum(ambiguous.by_models), 0)::BIGINT AS served_by_models
 FROM planned
 LEFT JOIN disputes ON planned.trajectory_id = disputes.trajectory_id
+LEFT JOIN ambiguous ON planned.trajectory_id = ambiguous.trajectory_id
 LEFT JOIN whys
   ON
     planned.release IS NOT DISTINCT FROM whys.release

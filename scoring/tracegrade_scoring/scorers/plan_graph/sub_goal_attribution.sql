@@ -1,59 +1,43 @@
 -- Which sub-goals of its task each call serves, or may serve.
 --
--- A sub-goal named on the span counts if the task knows it; else the rules of the task decide, and
--- one call may serve several sub-goals.
+-- Of a call that rules give to several, verdicts may leave less. Source: docs/metrics.md,
+-- section 4.2.
 --
 -- Reads:
---   argument_patterns
---   attempts
---   calls
---   graph_nodes
---   graph_serves
+--   ambiguous_calls
+--   sub_goal_candidates
 -- Needs:
---   graph_nodes or graph_serves
+--   sub_goal_candidates
 -- Columns:
 --   attempt_id   INTEGER  One row for each attempt_id, call_index and sub_goal.
 --   call_index   INTEGER  The call, from 0.
 --   sub_goal     VARCHAR  The sub-goal of the attempt's task; also an uncounted one.
 --   place        INTEGER  Its place in the task file, from 0.
---   attribution  VARCHAR  span (named on the span) | rule.
+--   attribution  VARCHAR  span (named on the span) | rule | verdict (that left one of several).
 --   certain      BOOLEAN  False where a rule needs arguments that were not captured.
 --   failed       BOOLEAN  The call failed, or waits for somebody.
 -- Order:
 --   none
+WITH judged AS (
+  SELECT
+    attempt_id,
+    call_index,
+    served,
+    len(served) = 1 AS decided
+  FROM ambiguous_calls
+  WHERE decided_by <> 'rule'
+)
+
 SELECT
-  calls.attempt_id,
-  calls.call_index,
-  graph_nodes.sub_goal,
-  graph_nodes.place,
-  'span' AS attribution,
-  TRUE AS certain,
-  calls.failed OR calls.status = 'interrupted' AS failed
-FROM calls
-INNER JOIN attempts USING (attempt_id)
-INNER JOIN graph_nodes USING (task_id, sub_goal)
-UNION ALL
-SELECT
-  calls.attempt_id,
-  calls.call_index,
-  graph_serves.sub_goal,
-  graph_serves.place,
-  'rule' AS attribution,
-  graph_serves.patterns IS NULL OR NOT calls.content_missing AS certain,
-  calls.failed OR calls.status = 'interrupted' AS failed
-FROM calls
-INNER JOIN attempts USING (attempt_id)
-INNER JOIN graph_serves USING (task_id, tool_name)
-LEFT JOIN argument_patterns USING (attempt_id, call_index)
-LEFT JOIN graph_nodes AS named
-  ON
-    attempts.task_id = named.task_id
-    AND calls.sub_goal = named.sub_goal
+  candidates.attempt_id,
+  candidates.call_index,
+  candidates.sub_goal,
+  candidates.place,
+  if(judged.decided, 'verdict', candidates.attribution) AS attribution,
+  candidates.certain OR coalesce(judged.decided, FALSE) AS certain,
+  candidates.failed
+FROM sub_goal_candidates AS candidates
+LEFT JOIN judged USING (attempt_id, call_index)
 WHERE
-  named.sub_goal IS NULL
-  AND (
-    graph_serves.patterns IS NULL
-    OR calls.content_missing
-    -- Of several rules one is enough.
-    OR list_has_any(graph_serves.patterns, argument_patterns.patterns)
-  );
+  judged.attempt_id IS NULL
+  OR list_contains(judged.served, candidates.sub_goal);

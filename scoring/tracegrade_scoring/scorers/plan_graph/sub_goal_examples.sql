@@ -53,8 +53,9 @@ serving AS (
     list_sort(
       list(
         (call_index::BIGINT << 32)
-        + (place::BIGINT << 3)
-        + 4 * (attribution = 'span')::BIGINT
+        + (place::BIGINT << 4)
+        + 8 * (attribution = 'span')::BIGINT
+        + 4 * (attribution = 'verdict')::BIGINT
         + 2 * certain::BIGINT
         + failed::BIGINT
       )

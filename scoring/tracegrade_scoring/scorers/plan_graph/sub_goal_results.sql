@@ -27,8 +27,9 @@
 --   deps_met              BOOLEAN    Its direct prerequisites were met; true if it has none.
 --   all_deps_met          BOOLEAN    All of its prerequisites were met; true if it has none.
 --   dependency_violation  BOOLEAN    First completed before a direct prerequisite was.
---   attribution           VARCHAR    span | rule | ambiguous (all of its calls serve others too).
---                                    NULL if not attempted.
+--   attribution           VARCHAR    span | rule | verdict (that left one of several) |
+--                                    ambiguous (all of its calls serve others too). NULL if
+--                                    not attempted.
 --   completion_source     VARCHAR    rule (its criterion) | status (of a call that serves it) |
 --                                    judge (a verdict).
 --   first_completed       INTEGER    Call after which it was first completed, from 0; the number
@@ -131,7 +132,8 @@ attributions AS (
     serving.sub_goal,
     CASE
       WHEN bool_or(serving.attribution = 'span') THEN 'span'
-      WHEN bool_or(shared_calls.example IS NULL) THEN 'rule'
+      WHEN bool_or(shared_calls.example IS NULL AND serving.attribution = 'rule') THEN 'rule'
+      WHEN bool_or(serving.attribution = 'verdict') THEN 'verdict'
       ELSE 'ambiguous'
     END AS attribution
   FROM serving

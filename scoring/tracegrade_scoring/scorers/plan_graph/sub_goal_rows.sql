@@ -25,8 +25,9 @@
 --   deps_met              BOOLEAN  Its direct prerequisites were met; true if it has none.
 --   all_deps_met          BOOLEAN  All of its prerequisites were met; true if it has none.
 --   dependency_violation  BOOLEAN  First completed before a direct prerequisite was.
---   attribution           VARCHAR  span | rule | ambiguous (all of its calls serve others too).
---                                  NULL if not attempted.
+--   attribution           VARCHAR  span | rule | verdict (that left one of several) |
+--                                  ambiguous (all of its calls serve others too). NULL if not
+--                                  attempted.
 --   completion_source     VARCHAR  rule (its criterion) | status (of a call that serves it) |
 --                                  judge (a verdict).
 --   verdicts_disagree     BOOLEAN  Verdicts of the rank that decides it said yes and no.

@@ -26,11 +26,7 @@ WITH said AS (
   SELECT
     trajectory_id AS attempt_id,
     question,
-    CASE
-      WHEN source = 'gen_ai.evaluation.result' THEN 'evaluation'
-      WHEN split_part(coalesce(source, ''), ':', 1) = 'judge' THEN 'judge'
-      ELSE 'verifier'
-    END AS rank,
+    verdict_rank(source) AS rank,
     CASE
       WHEN lower(label) IN ('success', 'pass', 'passed', 'true', 'correct', 'yes') THEN 1
       WHEN lower(label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no') THEN 0

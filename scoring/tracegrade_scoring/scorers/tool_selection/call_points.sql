@@ -5,6 +5,7 @@
 -- Source: [Triangle], "Measuring TSA"; docs/metrics.md, section 1.1.
 --
 -- Reads:
+--   ambiguous_calls
 --   argument_patterns
 --   calls
 --   attempt_tasks
@@ -13,7 +14,8 @@
 -- Columns:
 --   attempt_id  INTEGER  The root trajectory.
 --   call_index  INTEGER  One row for each attempt_id and call_index.
---   sub_goal    VARCHAR  Named on the span, else by the task's rules; NULL if it serves none.
+--   sub_goal    VARCHAR  Named on the span, else by verdicts among several, else by the task's
+--                        rules; NULL if it serves none.
 --   first_call  INTEGER  The first call of its decision point; its own index where it opens one.
 -- Order:
 --   none
@@ -35,13 +37,22 @@ WITH serving AS (
   GROUP BY task_serves.task_id, task_serves.tool_name
 ),
 
+judged AS (
+  SELECT
+    attempt_id,
+    call_index,
+    served[1] AS sub_goal
+  FROM ambiguous_calls
+  WHERE decided_by <> 'rule'
+),
+
 ruled AS (
   SELECT
     calls.attempt_id,
     calls.call_index,
     calls.failed,
     calls.tool_name,
-    calls.sub_goal,
+    coalesce(calls.sub_goal, judged.sub_goal) AS sub_goal,
     serving.rules,
     argument_patterns.patterns
   FROM calls
@@ -52,6 +63,8 @@ ruled AS (
     ON
       calls.attempt_id = argument_patterns.attempt_id
       AND calls.call_index = argument_patterns.call_index
+  LEFT JOIN judged
+    ON calls.attempt_id = judged.attempt_id AND calls.call_index = judged.call_index
 ),
 
 served AS (

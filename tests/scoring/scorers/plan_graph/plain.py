@@ -34,6 +34,8 @@ class Call:
     result: str | None = None
     failed: bool = False
     sub_goal: str | None = None
+    served: list[tuple[str, str, Known]] = field(default_factory=list)
+    """Verdicts on which sub-goal it serves: whose, which sub-goal, and whether."""
 
 
 @dataclass
@@ -87,6 +89,32 @@ class Attribution:
         """Return whether the call serves the sub-goal."""
         if call.sub_goal in self.goals:
             return call.sub_goal == name
+        left = self.left(call)
+        if len(left) == 1 and self.is_ambiguous(call):
+            return left == [name]
+        return self._by_rules(call, name) if name in left else False
+
+    def left(self, call: Call) -> list[str]:
+        """Return the sub-goals that rules, and then verdicts, leave a call."""
+        left = [name for name in self.goals if self._by_rules(call, name) is not False]
+        for rank in ("verifier", "evaluation", "judge") if len(left) > 1 else ():
+            said = {name: self._said(call, rank, name) for name in left}
+            yes = [name for name in left if said[name]]
+            left = yes or [name for name in left if said[name] is None] or left
+        return left
+
+    def is_ambiguous(self, call: Call) -> bool:
+        """Return whether rules give a call to several sub-goals."""
+        by_rules = [name for name in self.goals if self._by_rules(call, name) is not False]
+        return call.sub_goal not in self.goals and len(by_rules) > 1
+
+    @staticmethod
+    def _said(call: Call, rank: str, name: str) -> Known:
+        """Return what the verdicts of a rank agree on."""
+        found = {said for whose, of, said in call.served if (whose, of) == (rank, name)}
+        return found.pop() if len(found) == 1 else None
+
+    def _by_rules(self, call: Call, name: str) -> Known:
         goal = self.goals[name]
         rules = goal.get("serves") or [
             {"tool": tool} for tool in tools_of(goal.get("success", {}))
@@ -319,11 +347,14 @@ def _attribution(judge: Judge, names: Sequence[str]) -> str | None:
     serving = [c for c in judge.calls if judge.attribution.serves(c, judge.name) is not False]
     if any(c.sub_goal == judge.name for c in serving):
         return "span"
-    alone = any(
-        sum(judge.attribution.serves(c, other) is not False for other in names) == 1
+    alone = [
+        judge.attribution.is_ambiguous(c) and len(judge.attribution.left(c)) == 1
         for c in serving
-    )
-    return "rule" if alone or not serving else "ambiguous"
+        if sum(judge.attribution.serves(c, other) is not False for other in names) == 1
+    ]
+    if False in alone or not serving:
+        return "rule"
+    return "verdict" if alone else "ambiguous"
 
 
 def _off_plan(goals: Goals, calls: Sequence[Call]) -> Result:

@@ -123,7 +123,24 @@ def random_call(random: Random, blind: float) -> plain.Call:
         result=None if random.random() < blind else random.choice((json.dumps(kept), "fine")),
         failed=random.random() < 0.3,
         sub_goal=random.choice((*GOALS, "x")) if random.random() < 0.25 else None,
+        served=random_served(random) if random.random() < 0.5 else [],
     )
+
+
+RANKS = {"verifier": 2, "evaluation": 1, "judge": 1}
+"""Who says which sub-goal a call serves, and how many of them at most."""
+
+
+def random_served(random: Random) -> list[tuple[str, str, plain.Known]]:
+    """Return verdicts on which sub-goal a call serves; now and then two people differ."""
+    return [
+        (rank, name, random.choice((True, False, False, None)))
+        for rank, people in RANKS.items()
+        if random.random() < 0.5
+        for name in GOALS
+        for _ in range(people)
+        if random.random() < 0.4
+    ]
 
 
 def random_plan(random: Random, blind: float) -> list[Any] | None:
@@ -169,13 +186,29 @@ def rows(trajectory_id: str, attempt: plain.Attempt) -> list[Row]:
     ]
 
 
-def verdict_rows(trajectory_id: str, attempt: plain.Attempt) -> list[Row]:
-    """Return the verdicts on the sub-goals of an attempt as rows of the lake."""
-    labels = {True: "yes", False: "no", None: "error"}
+LABELS = {True: "yes", False: "no", None: "error"}
+
+
+def served_rows(trajectory_id: str, attempt: plain.Attempt) -> list[Row]:
+    """Return the verdicts on what the calls of an attempt serve as rows of the lake."""
+    sources = {"verifier": "human:ann", "evaluation": "gen_ai.evaluation.result"}
     return [
         {
+            **{"trajectory_id": trajectory_id, "subject": "served", "sub_goal": name},
+            **{"step_index": i, "source": sources.get(rank, "judge:a"), "label": LABELS[said]},
+        }
+        for i, step in enumerate(attempt.steps)
+        if isinstance(step, plain.Call)
+        for rank, name, said in step.served
+    ]
+
+
+def verdict_rows(trajectory_id: str, attempt: plain.Attempt) -> list[Row]:
+    """Return the verdicts on an attempt as rows of the lake."""
+    return served_rows(trajectory_id, attempt) + [
+        {
             **{"trajectory_id": trajectory_id, "subject": "sub_goal", "sub_goal": name},
-            **{"source": "judge", "label": labels[said]},
+            **{"source": "judge", "label": LABELS[said]},
         }
         for name, said in attempt.verdicts.items()
     ]

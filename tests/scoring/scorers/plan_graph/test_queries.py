@@ -13,12 +13,16 @@ from tracegrade_scoring.sql import QUERIES as ALL
 from .scored import plan
 from .test_sub_goals import SUPPORT
 
-PREFIXES = ("sub_goal_", "plan_", "replan")
+PREFIXES = ("sub_goal_", "ambiguous_call", "served_", "plan_", "replan")
 QUERIES = [
     path
     for name, path in ALL.paths.items()
-    if name.startswith(PREFIXES) and {"scorers", "attempts"}.intersection(path.parts)
+    if name.startswith(PREFIXES) and {"scorers", "attempts", "job"}.intersection(path.parts)
 ]
+
+
+GREETING = "      greet: {serves: [classify]}\n"
+"""A sub-goal that shares its tool with another one."""
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +36,18 @@ def con() -> Iterator[duckdb.DuckDBPyConnection]:
     ]
     attempts = [trajectory(name, task_id="refund") for name in ("1", "2")]
     said = {"subject": "sub_goal", "sub_goal": "route", "value": 1.0, "source": "check"}
-    with connection(steps, attempts, [{"trajectory_id": "2", **said}]) as con:
+    served = {"subject": "served", "sub_goal": "greet", "step_index": 1, "value": 1.0}
+    verdicts = [{"trajectory_id": "2", **said}, {"trajectory_id": "1", **served}]
+    with connection(steps, attempts, verdicts) as con:
         for table in ("steps", "trajectories", "verdicts"):
             con.execute(f"ALTER TABLE {table} ALTER trajectory_id TYPE INTEGER")
         prepared(
-            con, specification(SUPPORT), "plan_graph", "own_plan", "replanning", "run_reasons"
+            con,
+            specification(SUPPORT + GREETING),
+            "plan_graph",
+            "own_plan",
+            "replanning",
+            "run_reasons",
         )
         yield con
 

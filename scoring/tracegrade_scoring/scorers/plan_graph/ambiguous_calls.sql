@@ -1,0 +1,69 @@
+-- The calls that rules give to several sub-goals, and which of these verdicts leave.
+--
+-- Source: docs/metrics.md, section 4.2.
+--
+-- Reads:
+--   served_opinions
+--   sub_goal_candidates
+-- Needs:
+--   sub_goal_candidates
+-- Columns:
+--   attempt_id         INTEGER    One row for each attempt_id and call_index.
+--   call_index         INTEGER    A call whose span names no sub-goal of the task.
+--   candidates         VARCHAR[]  Two or more, in the order of the task file.
+--   served             VARCHAR[]  Those that are left; at least one, in the same order.
+--   decided_by         VARCHAR    verifier | evaluation | judge: whose verdicts took candidates
+--                                 away last; rule: nobody's did.
+--   verdicts_disagree  BOOLEAN    Verdicts of one rank said yes and no of one sub-goal.
+-- Order:
+--   none
+WITH ambiguous AS (
+  SELECT
+    attempt_id,
+    call_index,
+    list(sub_goal ORDER BY place) AS candidates
+  FROM sub_goal_candidates
+  WHERE attribution = 'rule'
+  GROUP BY attempt_id, call_index
+  HAVING count(*) > 1
+),
+
+said AS (
+  SELECT
+    attempt_id,
+    call_index,
+    list(sub_goal) FILTER (WHERE rank = 'verifier' AND serves) AS verifiers_yes,
+    list(sub_goal) FILTER (WHERE rank = 'verifier' AND NOT serves) AS verifiers_no,
+    list(sub_goal) FILTER (WHERE rank = 'evaluation' AND serves) AS evaluations_yes,
+    list(sub_goal) FILTER (WHERE rank = 'evaluation' AND NOT serves) AS evaluations_no,
+    list(sub_goal) FILTER (WHERE rank = 'judge' AND serves) AS judges_yes,
+    list(sub_goal) FILTER (WHERE rank = 'judge' AND NOT serves) AS judges_no,
+    list(sub_goal) FILTER (WHERE disagree) AS disputed
+  FROM served_opinions
+  GROUP BY attempt_id, call_index
+),
+
+left_over AS (
+  SELECT
+    ambiguous.*,
+    narrowed(ambiguous.candidates, said.verifiers_yes, said.verifiers_no) AS by_verifiers,
+    narrowed(by_verifiers, said.evaluations_yes, said.evaluations_no) AS by_evaluations,
+    narrowed(by_evaluations, said.judges_yes, said.judges_no) AS served,
+    list_has_any(ambiguous.candidates, coalesce(said.disputed, [])) AS verdicts_disagree
+  FROM ambiguous
+  LEFT JOIN said USING (attempt_id, call_index)
+)
+
+SELECT
+  attempt_id,
+  call_index,
+  candidates,
+  served,
+  CASE
+    WHEN len(served) < len(by_evaluations) THEN 'judge'
+    WHEN len(by_evaluations) < len(by_verifiers) THEN 'evaluation'
+    WHEN len(by_verifiers) < len(candidates) THEN 'verifier'
+    ELSE 'rule'
+  END AS decided_by,
+  verdicts_disagree
+FROM left_over;
