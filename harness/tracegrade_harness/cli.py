@@ -96,8 +96,8 @@ HOME = Path(".tracegrade/harness")
 
 def _prepare_overlays(suite: Path) -> None:
     """Enter what overlays are mounted in, if a suite asks for some: before there are threads."""
+    from tracegrade_harness.parts.files.asks_for_overlays import asks_for_overlays
     from tracegrade_harness.parts.servers import namespace
-    from tracegrade_harness.suite.overlays import asks_for_overlays
 
     if asks_for_overlays(suite):
         namespace.enter()
@@ -421,6 +421,6 @@ def clean(folder: FolderOption = HOME) -> None:
 @harness.command()
 def schema() -> None:
     """Write the JSON Schema of suites to stdout, for use in editors."""
-    from tracegrade_harness.suite.schema import suite_schema_text
+    from tracegrade_harness.loading.schema import suite_schema_text
 
     typer.echo(suite_schema_text(), nl=False)

@@ -17,6 +17,7 @@ from tracegrade_harness.errors import EnvironmentFailed, HarnessFailed, NotPasse
 from tracegrade_harness.fail_on import parse_run_rules
 from tracegrade_harness.junit import junit_xml
 from tracegrade_harness.lake import write
+from tracegrade_harness.loading.load import LoadedSuite, load
 from tracegrade_harness.outcomes import (
     end,
     say_play,
@@ -25,16 +26,15 @@ from tracegrade_harness.outcomes import (
     say_unseen,
     say_used,
 )
-from tracegrade_harness.parts.browser.server import kept_in
 from tracegrade_harness.parts.declared import missing
 from tracegrade_harness.parts.environment import EnvironmentTemplate
 from tracegrade_harness.parts.folders.folders import shared_folder, temporary_folder
+from tracegrade_harness.parts.registry import declared_in
 from tracegrade_harness.parts.servers.managed_server import remove_dead
 from tracegrade_harness.review import MAX_LISTED, Review, store, wanting_review
 from tracegrade_harness.sandbox.choice import available
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite import paths
-from tracegrade_harness.suite.load import LoadedSuite, load
 from tracegrade_harness.suite.model import Case, Mode, ModelSource, Point, Suite
 from tracegrade_harness.tape.entries import write_tape
 from tracegrade_harness.tape.player import TapeRecorder
@@ -80,8 +80,9 @@ def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> Non
         echo(f"agent {name}: network {agent.network}")
     _refuse_missing(suite, suite.cases, home, suite.mode)
     for environment in suite.environments.values():
-        for name, browser in environment.browser.items():
-            echo(f"browser {name}: {kept_in(opened=browser.network == 'open')}")
+        for part in declared_in(environment):
+            if held := part.kind.confinement(part.declared):
+                echo(f"{part.kind.name} {part.name}: {held}")
     restless = []
     with frozen(loaded, {*suite.environments}, home, trust=trust) as templates:
         for name, template in templates.items():

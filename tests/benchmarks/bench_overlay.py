@@ -35,14 +35,14 @@ def make(folder: Path, files: int) -> None:
 
 def rounds(folder: Path, *, overlay: bool) -> Iterator[list[float]]:
     """Yield what the steps of each round took, in seconds."""
+    from tracegrade_harness.loading.model import suite_classes  # noqa: PLC0415
     from tracegrade_harness.parts.environment import (  # noqa: PLC0415 - starts threads
         EnvironmentTemplate,
     )
     from tracegrade_harness.parts.folders.folders import removed  # noqa: PLC0415
-    from tracegrade_harness.suite.model import Environment  # noqa: PLC0415
 
     part = {"from": "large", "at": "data", "overlay": overlay}
-    declared = Environment.model_validate({"files": {"data": part}})
+    declared = suite_classes().environment.model_validate({"files": {"data": part}})
     template = EnvironmentTemplate(declared, folder)
     template.freeze(folder / "frozen")
     for _ in range(ROUNDS):

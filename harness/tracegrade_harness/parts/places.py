@@ -1,53 +1,57 @@
 """Where the parts of an environment stand, all inside the trial's folder and apart."""
 
+from collections.abc import Mapping
 from itertools import combinations
 from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from tracegrade_harness.errors import SuiteUnusable
-from tracegrade_harness.parts.sqlite.copy import COMPANIONS
+from tracegrade_harness.parts.registry import DeclaredPart, declared_in, places_in
 from tracegrade_harness.suite.model import Environment
 
-Places: TypeAlias = dict[str, PurePosixPath]
-"""Name of a part → its path below the trial's folder."""
+PartPaths: TypeAlias = dict[str, list[PurePosixPath]]
+"""Kind and name of a part → its path below the trial's folder, then of files written beside it."""
 
 
-def places(environment: Environment) -> tuple[Places, Places]:
-    """Return the places of the folders and of the databases.
+def part_paths(environment: Environment) -> PartPaths:
+    """Return the paths of the parts that stand in the trial's folder.
 
     Raises:
         SuiteUnusable: One leads out of the trial's folder, or two overlap in another way than a
-            database that stands in a folder of files.
+            file that stands in a folder.
     """
-    files = {name: _inside(name, part.at) for name, part in environment.files.items()}
-    databases = {name: _inside(name, part.at) for name, part in environment.sqlite.items()}
-    for (one, first), (other, second) in combinations(files.items(), 2):
-        if first.is_relative_to(second) or second.is_relative_to(first):
-            raise SuiteUnusable(_overlap(one, other, second))
-    _check_databases(files, databases)
-    return files, databases
+    places = places_in(environment)
+    placed = [part for part in declared_in(environment) if part.title in places]
+    found = {part.title: _paths(part, places[part.title]) for part in placed}
+    for one, other in combinations(placed, 2):
+        _check_apart(one, other, found)
+    return found
 
 
-def database_files(at: PurePosixPath) -> list[PurePosixPath]:
-    """Return the paths of a database and of what SQLite writes beside it."""
-    return [at, *(at.with_name(at.name + suffix) for suffix in COMPANIONS)]
+def single_files(environment: Environment) -> Mapping[str, list[str]]:
+    """Return the paths of the parts that are files of their own, and of what is beside each."""
+    paths = part_paths(environment)
+    files = (part.title for part in declared_in(environment) if part.kind.placed == "file")
+    return {title: [str(path) for path in paths[title]] for title in files}
 
 
-def _check_databases(files: Places, databases: Places) -> None:
-    for name, at in databases.items():
-        if not at.parts:
-            message = f"database '{name}' stands at '.'; name a file in 'at'"
-            raise SuiteUnusable(message)
-        for folder, place in files.items():
-            if any(place.is_relative_to(path) for path in database_files(at)):
-                raise SuiteUnusable(_overlap(name, folder, place))
-    for (one, first), (other, second) in combinations(databases.items(), 2):
-        if any(
-            a.is_relative_to(b) or b.is_relative_to(a)
-            for a in database_files(first)
-            for b in database_files(second)
-        ):
-            raise SuiteUnusable(_overlap(one, other, second))
+def _paths(part: DeclaredPart, place: str) -> list[PurePosixPath]:
+    at = _inside(part.name, place)
+    if part.kind.placed == "file" and not at.parts:
+        message = f"database '{part.name}' stands at '.'; name a file in 'at'"
+        raise SuiteUnusable(message)
+    return [at, *part.kind.companions(at)]
+
+
+def _check_apart(one: DeclaredPart, other: DeclaredPart, found: PartPaths) -> None:
+    """Refuse two parts of which one stands in the other, but for a file in a folder."""
+    folders = [part for part in (one, other) if part.kind.placed == "folder"]
+    for a in found[one.title]:
+        for b in found[other.title]:
+            for inner, outer, holder in ((a, b, other), (b, a, one)):
+                may_hold = len(folders) == 1 and holder in folders and inner != outer
+                if inner.is_relative_to(outer) and not may_hold:
+                    raise SuiteUnusable(_overlap(one.name, other.name, outer))
 
 
 def _inside(name: str, at: str) -> PurePosixPath:

@@ -12,20 +12,9 @@ from typing import Final
 
 from tracegrade_harness.parts.globs import matcher
 from tracegrade_harness.parts.names import name_text
+from tracegrade_harness.parts.registry import part_kinds
 
 _WILD: Final = re.compile(r"[*?]")
-
-_STEP: Final = r"""(?:\.[^.\[\]"*?]+|\."(?:[^"\\]|\\.)+"|\[\d+\])"""
-"""What leads from a document to a collection in it."""
-
-_IN_ONE_COLLECTION: Final = re.compile(
-    r"(?:postgres|sqlite):[^/]+/[^/]+/.*"
-    r"|redis:[^/]+/.+"
-    rf"|http:[^/]+/\${_STEP}[.\[].*"
-    r"|browser:[^/]+/(?:cookie:[^/]+|(?:local|session):[^/]+//[^/]+)/.*",
-    re.DOTALL,
-)
-"""How a pattern begins, up to its first wildcard, that is of one collection."""
 
 _SAME_ROW: Final = re.compile(r"(/row:[0-9a-f]{32})/\d+$")
 """The end of the name of a row that is equal to another one of its table, and has no key."""
@@ -63,4 +52,12 @@ def _is_plain(pattern: str, name: str) -> bool:
     if written in (name, name.removesuffix("/")):
         return True
     begin = _WILD.split(written, maxsplit=1)[0]
-    return name.startswith(begin) and _IN_ONE_COLLECTION.fullmatch(begin) is not None
+    return name.startswith(begin) and _is_of_one_collection(begin)
+
+
+def _is_of_one_collection(begin: str) -> bool:
+    """Return whether all objects whose names begin so are of one collection of a part."""
+    kind = part_kinds().get(begin.partition(":")[0])
+    if kind is None or kind.collection is None:
+        return False
+    return re.fullmatch(f"{kind.name}:[^/]+/{kind.collection}.*", begin, re.DOTALL) is not None

@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import Final
 
 from tracegrade_harness.parts.names import path_text, plain_text
+from tracegrade_harness.parts.registry import part_kinds, places_in
 from tracegrade_harness.suite.model import Environment
 
-_KINDS: Final = frozenset({*Environment.model_fields, "record", "process", "port"} - {"locks"})
+_OTHER_KINDS: Final = frozenset(
+    {*Environment.model_fields, "record", "process", "port"} - {"locks"}
+)
+"""What stands for a kind in names of objects that are of no part."""
 
 
 def is_object_name(text: str) -> bool:
     """Return whether a text is an object's name: it starts with a kind, as `files:` is one."""
     kind, mark, _ = text.partition(":")
-    return bool(mark) and kind in _KINDS
+    return bool(mark) and (kind in _OTHER_KINDS or kind in part_kinds())
 
 
 class Places:
@@ -31,10 +35,7 @@ class Places:
             folder: The trial's folder, below which absolute paths are understood, too.
         """
         self._folder = folder
-        self._parts = {
-            **{f"files:{name}": _clean(part.at) for name, part in environment.files.items()},
-            **{f"sqlite:{name}": _clean(part.at) for name, part in environment.sqlite.items()},
-        }
+        self._parts = {title: _clean(at) for title, at in places_in(environment).items()}
 
     def object_at(self, path: str) -> str | None:
         """Return the object at a path of the trial's folder; None if it is in no part.
@@ -61,7 +62,7 @@ class Places:
         """
         part, _, rest = name.partition("/")
         at = self._parts.get(part)
-        if at is None or part.startswith("sqlite:"):
+        if at is None or part_kinds()[part.partition(":")[0]].placed == "file":
             return at
         return posixpath.normpath(posixpath.join(at, plain_text(rest)))
 

@@ -1,6 +1,7 @@
 """What can be wrong with a command of a suite, and with the variables that it gets."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
 from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.suite import model
@@ -29,3 +30,10 @@ def check_variables(
     for name in sorted(set(variables.pass_) & variables.set.keys()):
         fact = f"variable '{name}' is passed and set in {dotted(path)}"
         yield source.problem((*path, "set", name), fact, "remove one")
+
+
+def check_program(source: SourceFile, path: KeyPath, program: str) -> Iterator[Problem]:
+    """Yield a problem if a program is one that an agent could have written."""
+    if "/" in program and not PurePosixPath(program).is_absolute() and program[0] != "{":
+        fact = f"{dotted(path)} '{program}' is a program of the environment, which agents write"
+        yield source.problem(path, fact, f"write {{suite}}/{PurePosixPath(program)}")

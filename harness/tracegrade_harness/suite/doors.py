@@ -1,14 +1,13 @@
 """What can be wrong with the doors of agents, and with the servers behind them."""
 
 import re
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
 from typing import Final
 
 from tracegrade_harness.suite import model
 from tracegrade_harness.suite.command import OF_SERVERS, substitutions
-from tracegrade_harness.suite.commands import check_command, check_variables
+from tracegrade_harness.suite.commands import check_command, check_program, check_variables
 from tracegrade_harness.suite.readable import ReadableEnvironment, ReadableSuite
-from tracegrade_harness.suite.verifiers import check_program
 from tracegrade_queries.files.shape import dotted
 from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 
@@ -79,9 +78,21 @@ def _check_variable(
 
 
 def check_reachable(
-    source: SourceFile, path: KeyPath, case: model.Case, suite: ReadableSuite
+    source: SourceFile,
+    path: KeyPath,
+    case: model.Case,
+    suite: ReadableSuite,
+    http: Collection[str],
 ) -> Iterator[Problem]:
-    """Yield a problem if a case's agent has a door with nothing behind it."""
+    """Yield a problem if a case's agent has a door with nothing behind it.
+
+    Args:
+        source: Where the suite's values stand.
+        path: Where the case stands.
+        case: The same as an object.
+        suite: The whole suite.
+        http: The kinds of parts that speak HTTP.
+    """
     agent, environment = suite.agents.get(case.agent), suite.environments.get(case.environment)
     if agent is None or environment is None:
         return
@@ -92,14 +103,14 @@ def check_reachable(
         fact += f"'{case.environment}' has no MCP server"
         way_out = "declare one under 'mcp' there"
         yield source.problem((*path, "environment"), fact, way_out)
-    if "http" in agent.doors and not _has_url(environment):
+    if "http" in agent.doors and not _has_url(environment, http):
         fact = f"{dotted(path)}: agent '{case.agent}' has the door 'http', but environment "
         fact += f"'{case.environment}' has no service with a url_as"
         way_out = "declare one under 'http' or 'upstreams' there"
         yield source.problem((*path, "environment"), fact, way_out)
 
 
-def _has_url(environment: ReadableEnvironment) -> bool:
-    parts = environment.parts.values()
-    served = any(isinstance(part, model.Http) and part.url_as is not None for part in parts)
+def _has_url(environment: ReadableEnvironment, http: Collection[str]) -> bool:
+    services = [part for (kind, _), part in environment.parts.items() if kind in http]
+    served = any(getattr(part, "url_as", None) is not None for part in services)
     return served or bool(environment.upstreams)

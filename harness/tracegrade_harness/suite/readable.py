@@ -4,37 +4,18 @@ What stands under a name keeps the name, and items of a list keep their places: 
 missing that is only wrong. What is wrong itself is None here, and checked no further.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple, TypeVar
-
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from tracegrade_harness.suite import model, records
-from tracegrade_harness.suite.defaults import Defaults
-from tracegrade_harness.suite.filled_in import filled_case
+from tracegrade_harness.suite.strict import Strict
 from tracegrade_harness.suite.upstreams import Upstream
-
-Kind = TypeVar("Kind", bound=BaseModel)
-PlacedPart = model.Files | model.Sqlite
-"""A part that stands in the folder in which the agent is run."""
-EnvironmentPart = PlacedPart | model.Postgres | model.Redis | model.Http | model.Browser
-
-
-KINDS: Final[dict[str, type[EnvironmentPart]]] = {
-    "files": model.Files,
-    "sqlite": model.Sqlite,
-    "postgres": model.Postgres,
-    "redis": model.Redis,
-    "http": model.Http,
-    "browser": model.Browser,
-}
-"""The class of the parts that stand under each key of an environment."""
 
 
 class ReadableEnvironment(NamedTuple):
     """An environment's parts, by kind and name."""
 
-    parts: Mapping[tuple[str, str], EnvironmentPart | None]
+    parts: Mapping[tuple[str, str], Strict | None]
     locks: list[str]
     servers: Mapping[str, model.McpServer | None]
     """By name."""
@@ -51,82 +32,8 @@ class ReadableSuite(NamedTuple):
     """Of each agent."""
     environments: Mapping[str, ReadableEnvironment]
     cases: Mapping[str, model.Case | None]
-    verifiers: Mapping[str, list[model.Verifier | None]]
+    verifiers: Mapping[str, list[Strict | None]]
     """Of each case."""
     tasks: str | None
     read: list[str]
     """What all agents may read."""
-
-
-def readable(values: Any) -> ReadableSuite:
-    """Return what is readable of a suite, given as plain values."""
-    agents, environments, cases = (
-        _mapping(values, key) for key in ("agents", "environments", "cases")
-    )
-    tasks = values.get("tasks") if isinstance(values, dict) else None
-    defaults = _one(Defaults, _mapping(values, "defaults")) or Defaults()
-    return ReadableSuite(
-        agents=_each(model.Agent, agents),
-        records={name: _items(records.Record, agent, "records") for name, agent in agents.items()},
-        environments={name: _environment(value) for name, value in environments.items()},
-        cases={
-            name: case and filled_case(case, defaults)
-            for name, case in _each(model.Case, cases).items()
-        },
-        verifiers={name: _items(model.Verifier, case, "verify") for name, case in cases.items()},
-        tasks=tasks if isinstance(tasks, str) and tasks else None,
-        read=defaults.read,
-    )
-
-
-def _environment(values: Any) -> ReadableEnvironment:
-    parts = {
-        (kind, name): _one(shape, value)
-        for kind, shape in KINDS.items()
-        for name, value in _mapping(values, kind).items()
-    }
-    locks, taped_tools = (
-        [*_texts(values.get(key) if isinstance(values, dict) else None)]
-        for key in ("locks", "taped_tools")
-    )
-    servers = _each(model.McpServer, _mapping(values, "mcp"))
-    upstreams = _each(Upstream, _mapping(values, "upstreams"))
-    return ReadableEnvironment(parts, locks, servers, upstreams, taped_tools)
-
-
-def _texts(values: Any) -> Iterator[str]:
-    """Yield the items of a list, what is no text as an empty one."""
-    for value in values if isinstance(values, list) else ():
-        yield value if isinstance(value, str) else ""
-
-
-def _mapping(values: Any, key: str) -> dict[str, Any]:
-    found = values.get(key) if isinstance(values, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def _each(kind: type[Kind], values: Mapping[str, Any]) -> dict[str, Kind | None]:
-    return {name: _one(kind, value) for name, value in values.items()}
-
-
-def _one(kind: type[Kind], value: Any) -> Kind | None:
-    """Return a mapping as an object, without those of its keys that are wrong."""
-    try:
-        return kind.model_validate(value, by_alias=True, by_name=False)
-    except ValidationError as error:
-        wrong = {fault["loc"][0] for fault in error.errors() if fault["loc"]}
-    if not isinstance(value, dict) or not wrong & value.keys():
-        return None
-    return _one(kind, {key: item for key, item in value.items() if key not in wrong})
-
-
-def _items(kind: Any, holder: Any, key: str) -> list[Any]:
-    values = holder.get(key) if isinstance(holder, dict) else None
-    return [_item(kind, value) for value in values] if isinstance(values, list) else []
-
-
-def _item(kind: Any, value: Any) -> Any:
-    try:
-        return TypeAdapter(kind).validate_python(value, by_alias=True, by_name=False)
-    except ValidationError:
-        return None

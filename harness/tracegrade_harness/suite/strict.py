@@ -5,6 +5,9 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import BaseModel, ConfigDict, Discriminator, Field
 
 Name: TypeAlias = Annotated[str, Field(min_length=1)]
+Glob: TypeAlias = Name
+"""`*` stands for anything within a name, `**` for any number of names, `?` for one character."""
+Command: TypeAlias = Annotated[list[Name], Field(min_length=1)]
 Seconds: TypeAlias = Annotated[float, Field(gt=0, le=86_400)]
 
 

@@ -4,7 +4,6 @@ import os
 import string
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -13,12 +12,12 @@ from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.mcp.http import McpRequests, without_stream
 from tracegrade_harness.parts.environment import OpenedEnvironment
 from tracegrade_harness.parts.part import ServiceAddress
+from tracegrade_harness.parts.registry import declared_in
 from tracegrade_harness.proxy.messages import CallNames
 from tracegrade_harness.proxy.proxy import HttpProxy
 from tracegrade_harness.proxy.rate_limit import PacedUpstream
 from tracegrade_harness.proxy.upstream import LiveUpstream, Upstream
-from tracegrade_harness.suite import model, paths, upstreams
-from tracegrade_harness.suite.routes import read_routes
+from tracegrade_harness.suite import upstreams
 from tracegrade_harness.telemetry.observed_run import ObservedRun
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.taping import Taping
@@ -71,13 +70,15 @@ class HttpProxies:
                 self._open(
                     upstream.url_as, HttpProxy(self._asked(name, upstream), kind, run, self._seen)
                 )
-            for service in self._declared.http.values() if self._run is not None else ():
-                if service.url_as is not None:
-                    url = self._environment.variables[service.url_as]
+            for part in declared_in(self._declared) if self._run is not None else ():
+                variable = getattr(part.declared, "url_as", None)
+                if part.kind.speaks_http and variable is not None:
+                    url = self._environment.variables[variable]
                     self._behind.append(_address(url))
                     live = LiveUpstream(url, {})
-                    names = CallNames(_call_names(service, self._setting.suite_folder))
-                    self._open(service.url_as, HttpProxy(live, names, self._run, self._seen))
+                    folder = self._setting.suite_folder
+                    names = CallNames(part.kind.call_names(part.declared, folder))
+                    self._open(variable, HttpProxy(live, names, self._run, self._seen))
             self._stack = self._stack.pop_all()
         return self
 
@@ -132,12 +133,6 @@ class HttpProxies:
 def _address(url: str) -> ServiceAddress:
     split = urlsplit(url)
     return ServiceAddress(split.hostname or "", split.port or 0)
-
-
-def _call_names(service: model.Http, folder: Path) -> list[str]:
-    """Return what the suite calls the requests of a service, then what its routes do."""
-    routes = [] if service.routes is None else read_routes(paths.source(folder, service.routes))
-    return [*service.calls, *(f"{route.method} {route.path}" for route in routes)]
 
 
 def own_headers(upstream: upstreams.Upstream) -> dict[str, str]:

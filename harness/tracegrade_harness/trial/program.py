@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from tracegrade import names
+from tracegrade_harness.loading.visible_files import USERS, readable
 from tracegrade_harness.mcp import start as mcp_start
 from tracegrade_harness.parts.environment import OpenedEnvironment
 from tracegrade_harness.parts.part import ServiceAddress
@@ -17,7 +18,6 @@ from tracegrade_harness.sandbox.program import ProcessLimits, Program
 from tracegrade_harness.suite.command import filled, substitutions
 from tracegrade_harness.suite.defaults import Network
 from tracegrade_harness.suite.model import McpServer, Variables
-from tracegrade_harness.suite.reading import USERS, readable
 from tracegrade_harness.telemetry.filter import Sayings
 from tracegrade_harness.trial.setting import Setting, Tried
 

@@ -16,15 +16,16 @@ from typing import Any, Final
 from tracegrade.state import VERSION
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.landed.known_traces import KnownTraces
+from tracegrade_harness.loading.load import LoadedSuite
+from tracegrade_harness.loading.visible_files import answers
 from tracegrade_harness.parts.environment import EnvironmentTemplate
 from tracegrade_harness.parts.folders.folders import shared_folder
+from tracegrade_harness.parts.registry import declared_in
 from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox, available
 from tracegrade_harness.sandbox.plain import Plain
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite import paths
-from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Case, Kill, Mode, ModelSource, Point, Suite
-from tracegrade_harness.suite.reading import answers
 from tracegrade_harness.suite.records import Runbook
 from tracegrade_harness.suite.runbook import Instruction, read
 from tracegrade_harness.tape.entries import digest
@@ -212,13 +213,14 @@ def frozen(
         SuiteUnusable: One has code of the suite in it, which is not trusted.
     """
     suite = usable(loaded)
-    apps = [part.app for name in sorted(names) for part in suite.environments[name].http.values()]
-    for app in filter(None, () if trust else apps):
-        msg = (
-            f"app '{app}' is code of the suite that runs outside of the sandbox; "
-            "read it, then give --trust"
-        )
-        raise SuiteUnusable(msg)
+    parts = (part for name in sorted(names) for part in declared_in(suite.environments[name]))
+    for part in () if trust else parts:
+        if code := part.kind.outside_code(part.declared):
+            msg = (
+                f"{code} is code of the suite that runs outside of the sandbox; "
+                "read it, then give --trust"
+            )
+            raise SuiteUnusable(msg)
     templates = {
         name: EnvironmentTemplate(suite.environments[name], loaded.folder)
         for name in sorted(names)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tracegrade_harness.loading.load import LoadedSuite
+from tracegrade_harness.loading.visible_files import answers
 from tracegrade_harness.parts.environment import EnvironmentTemplate
 from tracegrade_harness.proxy.rate_limit import TurnsOfUpstreams
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
-from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Agent, Case, Mode, ModelSource, Suite
-from tracegrade_harness.suite.reading import answers
 from tracegrade_harness.suite.runbook import Instruction
 from tracegrade_harness.tape.entries import Tape
 from tracegrade_harness.tape.player import TapeRecorder

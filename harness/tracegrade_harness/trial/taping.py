@@ -8,6 +8,8 @@ from typing import NamedTuple, Self
 
 from tracegrade.state import VERSION
 from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.loading.load import LoadedSuite
+from tracegrade_harness.loading.visible_files import TAPES
 from tracegrade_harness.mcp.http import recorded_mcp, taped_mcp
 from tracegrade_harness.mcp.servers import Served, StartServer
 from tracegrade_harness.mcp.tape import McpTaping, played
@@ -18,9 +20,7 @@ from tracegrade_harness.proxy.model_tape import conversing, model_channel
 from tracegrade_harness.proxy.tape import recorded, taped
 from tracegrade_harness.proxy.upstream import Upstream as Asked
 from tracegrade_harness.suite import paths
-from tracegrade_harness.suite.load import LoadedSuite
 from tracegrade_harness.suite.model import Case, Environment, ModelSource, Suite
-from tracegrade_harness.suite.reading import TAPES
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeHeader, read_tape
 from tracegrade_harness.tape.normalising import Normaliser

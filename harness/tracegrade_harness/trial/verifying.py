@@ -5,6 +5,8 @@ from typing import Any
 
 from tracegrade_harness.errors import SandboxFailed, VerifierFailed
 from tracegrade_harness.parts.environment import OpenedEnvironment
+from tracegrade_harness.parts.places import single_files
+from tracegrade_harness.parts.registry import places_in
 from tracegrade_harness.parts.settle import Still
 from tracegrade_harness.parts.verify import outcome, verify
 from tracegrade_harness.parts.verifying.result import Context, VerifierCommand
@@ -45,16 +47,14 @@ def _context(
     declared = setting.suite.environments[tried.case(setting).environment]
     return Context(
         root=folder.root,
-        parts={
-            **{f"files:{name}": part.at for name, part in declared.files.items()},
-            **{f"sqlite:{name}": part.at for name, part in declared.sqlite.items()},
-        },
+        parts=places_in(declared),
         suite=setting.suite_folder,
         run=partial(run_command, setting, tried),
         added=frozenset(difference.added),
         changed=frozenset(difference.changed),
         removed=frozenset(difference.removed),
         opened=environment.parts,
+        single_files=single_files(declared),
     )
 
 

@@ -11,10 +11,10 @@ import yaml
 from tests.harness.diverge.serving import ITEM, KEY, Recorded, Shop, recorded
 
 from tracegrade_harness.diverge.suite import ask_again
+from tracegrade_harness.loading.load import load
 from tracegrade_harness.proxy.messages import ProxiedRequest
 from tracegrade_harness.proxy.upstream import LiveUpstream, UpstreamFailed
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
-from tracegrade_harness.suite.load import load
 from tracegrade_harness.trial.run import find_sandbox, usable
 from tracegrade_harness.trial.setting import without_agents
 

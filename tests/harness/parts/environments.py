@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from tracegrade_harness.loading.model import suite_classes
 from tracegrade_harness.parts.environment import EnvironmentTemplate, OpenedEnvironment
 from tracegrade_harness.suite.model import Environment
 
@@ -35,7 +36,7 @@ def make_sources(folder: Path) -> None:
 
 def declare(**parts: Any) -> Environment:
     """Return an environment as a suite file would declare it."""
-    return Environment.model_validate(parts)
+    return suite_classes().environment.model_validate(parts)
 
 
 def template(folder: Path, **parts: Any) -> EnvironmentTemplate:

@@ -7,20 +7,21 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tests.harness.parts.environments import declare
+
 from tracegrade.rollback.undo import UndoFailed
 from tracegrade_harness.parts.state import State
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import Records, read_records
 from tracegrade_harness.rollback.rubric import Seen
 from tracegrade_harness.rollback.undo import Clone, Run
-from tracegrade_harness.suite.model import Environment
 from tracegrade_harness.suite.records import Journal, Manifest, Record, Runbook
 from tracegrade_harness.suite.runbook import Instruction, read
 
 Tree = Mapping[str, str | None]
 """Path → text of a file; None for a folder."""
 
-ENVIRONMENT = Environment.model_validate({"files": {"data": {"from": "data", "at": "/data"}}})
+ENVIRONMENT = declare(files={"data": {"from": "data", "at": "/data"}})
 
 RECORDS: list[Record] = [
     Journal(journal="/data/.rollback.jsonl"),

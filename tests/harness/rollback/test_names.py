@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.harness.parts.environments import opened
+from tests.harness.parts.environments import declare, opened
 from tests.harness.rollback.folders import run_here
 
 from tracegrade_harness.parts.environment import OpenedEnvironment
@@ -12,7 +12,6 @@ from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import read_records
 from tracegrade_harness.rollback.rubric import Seen, judge
 from tracegrade_harness.rollback.undo import Clone, prove
-from tracegrade_harness.suite.model import Environment
 from tracegrade_harness.suite.records import Journal, Record, Runbook
 from tracegrade_harness.suite.runbook import read
 
@@ -27,7 +26,7 @@ STRANGE = [
     "\u202e",
 ]
 NOT_UTF8 = "bytes-\udcff"
-DATA = Environment.model_validate({"files": {"data": {"from": "uploads", "at": "data"}}})
+DATA = declare(files={"data": {"from": "uploads", "at": "data"}})
 
 
 def score(environment: OpenedEnvironment, folder: Path, *records: Record) -> int:

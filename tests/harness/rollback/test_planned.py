@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.examples import many
+from tests.harness.parts.environments import declare
 
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.planned import read
 from tracegrade_harness.rollback.records import MAX_FAULTS, PLAN, read_records
 from tracegrade_harness.rollback.rubric import Seen, judge
-from tracegrade_harness.suite.model import Environment
 from tracegrade_harness.suite.records import LakeRecord, Record
 
-ENVIRONMENT = Environment.model_validate({"files": {"data": {"from": "data", "at": "data"}}})
+ENVIRONMENT = declare(files={"data": {"from": "data", "at": "data"}})
 DELETE = {"delete": "data/a"}
 RECORDS: list[Record] = [LakeRecord(lake="plan")]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.harness.parts.environments import declare
 from tests.harness.rollback.folders import ENVIRONMENT, RECORDS, Trial
 
 from tracegrade_harness.errors import SuiteUnusable
@@ -15,7 +16,6 @@ from tracegrade_harness.rollback import manifest
 from tracegrade_harness.rollback.inside import MAX_BYTES
 from tracegrade_harness.rollback.places import Places
 from tracegrade_harness.rollback.records import MAX_FAULTS, read_records
-from tracegrade_harness.suite.model import Environment
 from tracegrade_harness.suite.records import Journal, Manifest
 from tracegrade_harness.suite.runbook import read
 
@@ -77,8 +77,8 @@ def test_absolute_path_below_the_trials_folder_is_one_of_its_objects(tmp_path: P
 
 def test_part_within_a_part_has_the_objects_below_it() -> None:
     """The innermost part is the one that its state is read by."""
-    environment = Environment.model_validate(
-        {
+    environment = declare(
+        **{
             "files": {"all": {"from": "x", "at": "."}, "data": {"from": "x", "at": "data"}},
             "sqlite": {"ledger": {"from": "x", "at": "data/ledger.db"}},
         }

@@ -3,7 +3,7 @@
 from pathlib import Path
 from textwrap import dedent
 
-from tracegrade_harness.suite.load import LoadedSuite, load
+from tracegrade_harness.loading.load import LoadedSuite, load
 
 START = """
 version: 1

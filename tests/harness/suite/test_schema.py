@@ -7,7 +7,7 @@ import jsonschema_rs
 import pytest
 import yaml
 
-from tracegrade_harness.suite.schema import suite_schema_text
+from tracegrade_harness.loading.schema import suite_schema_text
 
 SCHEMA = Path(__file__).parents[3] / "harness" / "suite.schema.json"
 EXAMPLE = Path(__file__).with_name("example.yaml")

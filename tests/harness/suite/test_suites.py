@@ -13,8 +13,10 @@ from tests.harness.suite.build import (
 )
 
 from tracegrade_harness.errors import SuiteUnusable
-from tracegrade_harness.suite import model
-from tracegrade_harness.suite.load import load
+from tracegrade_harness.loading.load import load
+from tracegrade_harness.parts.command.model import CommandVerifier
+from tracegrade_harness.parts.files.model import Files, FilesVerifier
+from tracegrade_harness.parts.sqlite.model import SqliteVerifier
 
 EXAMPLE = Path(__file__).with_name("example.yaml")
 
@@ -27,11 +29,13 @@ def test_the_example_is_well_formed(folder: Path) -> None:
     assert example.suite is not None
     case = example.suite.cases["clean-uploads"]
     assert [type(verifier) for verifier in case.verify] == [
-        *[model.FilesVerifier] * 4,
-        *[model.SqliteVerifier] * 2,
-        model.CommandVerifier,
+        *[FilesVerifier] * 4,
+        *[SqliteVerifier] * 2,
+        CommandVerifier,
     ]
-    assert example.suite.environments["uploads"].files["data"].from_ == "fixtures/uploads"
+    data = example.suite.environments["uploads"].parts["files"]["data"]
+    assert isinstance(data, Files)
+    assert data.from_ == "fixtures/uploads"
     assert example.folder == folder
     assert example.specification is not None
     assert list(example.specification.tasks) == ["clean-uploads", "pay"]

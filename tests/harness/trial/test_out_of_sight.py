@@ -6,8 +6,8 @@ import pytest
 import yaml
 from tests.harness.trial.agents import Tried
 
+from tracegrade_harness.loading.load import load
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
-from tracegrade_harness.suite.load import load
 
 AGENT = """
 import sys

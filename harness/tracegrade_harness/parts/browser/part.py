@@ -14,6 +14,8 @@ from xxhash import xxh3_128_hexdigest
 
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.parts.browser.cdp import CdpFailed, Gone, Refused
+from tracegrade_harness.parts.browser.hosts import host_name
+from tracegrade_harness.parts.browser.model import Browser
 from tracegrade_harness.parts.browser.pages import Element, Page, WrongSelector
 from tracegrade_harness.parts.browser.programs import program
 from tracegrade_harness.parts.browser.server import BrowserServer
@@ -30,8 +32,6 @@ from tracegrade_harness.parts.globs import Globs
 from tracegrade_harness.parts.names import part_text
 from tracegrade_harness.parts.part import Opened, ServiceAddress
 from tracegrade_harness.parts.state_reading import Readable, Reading
-from tracegrade_harness.suite.hosts import host_name
-from tracegrade_harness.suite.model import Browser
 
 _SEED: Final = "seed.json"
 Answer = TypeVar("Answer")

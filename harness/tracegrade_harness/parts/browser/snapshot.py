@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
+from tracegrade_harness.parts.browser.model import Browser, BrowserCookie
 from tracegrade_harness.parts.part import ServiceAddress
-from tracegrade_harness.suite.model import Browser, BrowserCookie
 
 Items: TypeAlias = Mapping[str, str]
 """Keys and values of a storage."""

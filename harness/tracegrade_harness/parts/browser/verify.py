@@ -4,11 +4,11 @@ import time
 from typing import Any, Final
 
 from tracegrade_harness.errors import VerifierFailed
+from tracegrade_harness.parts.browser.model import DomVerifier
 from tracegrade_harness.parts.browser.pages import Element
 from tracegrade_harness.parts.browser.part import OpenedBrowser
 from tracegrade_harness.parts.verifying import value
 from tracegrade_harness.parts.verifying.result import Context, Finding, listed, shown
-from tracegrade_harness.suite.model import DomVerifier
 
 AGAIN_SECS: Final = 0.1
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tracegrade_harness.errors import VerifierFailed
+from tracegrade_harness.parts.command.model import CommandVerifier
 from tracegrade_harness.parts.folders.folders import temporary_folder
 from tracegrade_harness.parts.verifying import value
 from tracegrade_harness.parts.verifying.copies import copy_tree
@@ -17,7 +18,6 @@ from tracegrade_harness.parts.verifying.result import (
     shown,
 )
 from tracegrade_harness.suite.command import filled
-from tracegrade_harness.suite.model import CommandVerifier
 
 COPY: Final = "environment"
 """Folder that the copy stands in."""

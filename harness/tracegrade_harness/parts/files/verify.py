@@ -5,13 +5,13 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from tracegrade_harness.errors import VerifierFailed
+from tracegrade_harness.parts.files.model import FilesVerifier
 from tracegrade_harness.parts.globs import matcher
 from tracegrade_harness.parts.names import path_text
 from tracegrade_harness.parts.verifying import tree, value
 from tracegrade_harness.parts.verifying.part_paths import place
 from tracegrade_harness.parts.verifying.result import Context, Finding, listed, shown
 from tracegrade_harness.suite import paths
-from tracegrade_harness.suite.model import FilesVerifier
 
 MAX_FILE_BYTES: Final = 16 * 2**20
 """Of a file that is read as text or JSON; a longer one does not fit."""
@@ -92,14 +92,10 @@ def _content(
 
 
 def _of_others(at: str, context: Context) -> set[str]:
-    """Return the paths, from a folder, of databases in it that are parts of their own."""
+    """Return the paths, from a folder, of files in it that are parts of their own."""
     folder = PurePosixPath(at)
-    inside = [
-        str(PurePosixPath(other).relative_to(folder))
-        for name, other in context.parts.items()
-        if name.startswith("sqlite:") and PurePosixPath(other).is_relative_to(folder)
-    ]
-    return {path + suffix for path in inside for suffix in ("", "-journal", "-wal", "-shm")}
+    files = (PurePosixPath(each) for some in context.single_files.values() for each in some)
+    return {str(file.relative_to(folder)) for file in files if file.is_relative_to(folder)}
 
 
 def _differences(

@@ -11,9 +11,9 @@ from typing import Any
 
 from xxhash import xxh3_128_hexdigest
 
+from tracegrade_harness.parts.http.json_paths import JsonPath, matches, parsed, text_of
 from tracegrade_harness.parts.names import path_text
 from tracegrade_harness.parts.state_reading import Reading
-from tracegrade_harness.suite.json_paths import JsonPath, matches, parsed, text_of
 
 
 def read_document(document: Any, part: str, ignore: Sequence[str]) -> Reading:

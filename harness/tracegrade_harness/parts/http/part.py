@@ -19,20 +19,20 @@ from xxhash import xxh3_128_hexdigest
 
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.parts.http.json_objects import digest, object_name, read_document
+from tracegrade_harness.parts.http.json_paths import matches, parsed
+from tracegrade_harness.parts.http.model import HttpFault
 from tracegrade_harness.parts.http.recorder import (
     RecordedRequest,
     Recorder,
     RoutedApp,
     parsed_json,
 )
+from tracegrade_harness.parts.http.route_file import Route, read_routes
 from tracegrade_harness.parts.http.routes import RoutedService
 from tracegrade_harness.parts.names import part_text
 from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.parts.servers.http_server import HttpServer
 from tracegrade_harness.parts.state_reading import Readable, Reading
-from tracegrade_harness.suite.json_paths import matches, parsed
-from tracegrade_harness.suite.model import HttpFault
-from tracegrade_harness.suite.routes import Route, read_routes
 
 QUIET_SECS: Final = 1.0
 """How long requests of an agent that has ended may go on before they are held."""

@@ -10,8 +10,8 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tracegrade_harness.parts.http.model import HttpFault
 from tracegrade_harness.parts.http.routes import NOTHING, Request, RoutedService
-from tracegrade_harness.suite.model import HttpFault
 
 MAX_BODY_BYTES: Final = 1 << 20
 """Of one request."""

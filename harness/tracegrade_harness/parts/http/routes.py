@@ -11,14 +11,14 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from tracegrade_harness.parts.http.json_objects import remove
-from tracegrade_harness.suite.json_paths import (
+from tracegrade_harness.parts.http.json_paths import (
     JsonPath,
     matches,
     parsed,
     text_of,
     with_names,
 )
-from tracegrade_harness.suite.routes import PLACEHOLDER, Route
+from tracegrade_harness.parts.http.route_file import PLACEHOLDER, Route
 
 NOTHING: Final = object()
 """No value, where `None` is one."""

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tracegrade_harness.errors import VerifierFailed
+from tracegrade_harness.parts.http.model import HttpCalls, HttpVerifier
 from tracegrade_harness.parts.http.part import OpenedHttp
 from tracegrade_harness.parts.http.recorder import RecordedRequest
 from tracegrade_harness.parts.verifying import value
 from tracegrade_harness.parts.verifying.result import Context, Finding, listed, shown
-from tracegrade_harness.suite.model import HttpCalls, HttpVerifier
 
 
 def verify_http(verifier: HttpVerifier, context: Context) -> Finding:

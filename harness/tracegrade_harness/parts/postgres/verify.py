@@ -10,11 +10,11 @@ from typing import Any, Final
 import psycopg
 
 from tracegrade_harness.errors import VerifierFailed
+from tracegrade_harness.parts.postgres.model import PostgresVerifier
 from tracegrade_harness.parts.postgres.part import OpenedPostgres
 from tracegrade_harness.parts.verifying import value
 from tracegrade_harness.parts.verifying.result import Context, Finding, shown
 from tracegrade_harness.parts.verifying.rows import compared, rows_read
-from tracegrade_harness.suite.model import PostgresVerifier
 
 MAX_SECS: Final = 30.0
 """Of one query."""

@@ -3,10 +3,10 @@
 from typing import Any
 
 from tracegrade_harness.errors import VerifierFailed
+from tracegrade_harness.parts.redis.model import RedisVerifier
 from tracegrade_harness.parts.redis.part import OpenedRedis
 from tracegrade_harness.parts.verifying import value
 from tracegrade_harness.parts.verifying.result import Context, Finding
-from tracegrade_harness.suite.model import RedisVerifier
 
 
 def verify_redis(verifier: RedisVerifier, context: Context) -> Finding:

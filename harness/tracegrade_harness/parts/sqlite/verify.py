@@ -11,11 +11,11 @@ from typing import Any, Final
 from tracegrade_harness.errors import VerifierFailed
 from tracegrade_harness.parts.folders.folders import temporary_folder
 from tracegrade_harness.parts.sqlite.copy import JOURNAL_MAGIC, UNMERGED
+from tracegrade_harness.parts.sqlite.model import SqliteVerifier
 from tracegrade_harness.parts.verifying import copies, tree, value
 from tracegrade_harness.parts.verifying.part_paths import place
 from tracegrade_harness.parts.verifying.result import Context, Finding
 from tracegrade_harness.parts.verifying.rows import compared, rows_read
-from tracegrade_harness.suite.model import SqliteVerifier
 
 MAX_SECS: Final = 30.0
 """Of one query."""

@@ -51,6 +51,8 @@ class Context:
     """Names of objects that are no longer there."""
     opened: Mapping[str, Opened] = field(default_factory=dict)
     """The parts themselves, by kind and name: `http:bank`."""
+    single_files: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The parts that are a file of their own → its path, and those of files beside it."""
 
 
 class Finding(NamedTuple):

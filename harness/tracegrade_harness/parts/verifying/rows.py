@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from tracegrade_harness.errors import VerifierFailed
 from tracegrade_harness.parts.verifying import value
 from tracegrade_harness.parts.verifying.result import Finding, listed
-from tracegrade_harness.suite.verifiers import rows
+from tracegrade_harness.suite.values import rows
 
 JsonRow: TypeAlias = Sequence[str | None]
 """Values as canonical JSON; None: there is no value."""

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from tests.harness.parts.verifying.build import context, said, verified, write
 
+from tracegrade_harness.parts.files.model import FilesVerifier
+from tracegrade_harness.parts.sqlite.model import SqliteVerifier
 from tracegrade_harness.parts.verify import outcome, verify
 from tracegrade_harness.parts.verifying import copies
 from tracegrade_harness.parts.verifying.result import Context
-from tracegrade_harness.suite.model import FilesVerifier, SqliteVerifier
 
 
 def ran(env: Context, program: str, **keys: float) -> tuple[str, str]:

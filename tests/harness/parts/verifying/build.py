@@ -6,16 +6,20 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from tracegrade_harness.loading.load import LoadedSuite
+from tracegrade_harness.loading.model import suite_classes
 from tracegrade_harness.parts.verify import verify
 from tracegrade_harness.parts.verifying.result import Context, VerifierResult
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
-from tracegrade_harness.suite.load import LoadedSuite
-from tracegrade_harness.suite.model import Case, Suite, Verifier
+from tracegrade_harness.suite.model import Case, Suite
 from tracegrade_harness.trial.run import find_sandbox
 from tracegrade_harness.trial.setting import Tried, without_agents
 from tracegrade_harness.trial.verifying import run_command
 
 PARTS = {"files:data": "data", "sqlite:ledger": "data/ledger.db"}
+SINGLE_FILES = {
+    "sqlite:ledger": [f"data/ledger.db{suffix}" for suffix in ("", "-wal", "-journal", "-shm")]
+}
 CASE = Case(environment="e", agent="a")
 SUITE = Suite(version=1, suite="s", agents={}, environments={}, cases={"c": CASE})
 
@@ -31,7 +35,9 @@ def context(folder: Path, **changes: set[str]) -> Context:
     sandbox = StoppableSandbox(find_sandbox(None))
     setting = without_agents(LoadedSuite(SUITE, suite, [], None), SUITE, sandbox, folder)
     run = partial(run_command, setting, Tried("c", 1))
-    return Context(folder / "root", PARTS, suite, run, added, changed, removed)
+    return Context(
+        folder / "root", PARTS, suite, run, added, changed, removed, single_files=SINGLE_FILES
+    )
 
 
 def write(folder: Path, files: dict[str, str | bytes]) -> None:
@@ -44,7 +50,7 @@ def write(folder: Path, files: dict[str, str | bytes]) -> None:
 
 def verified(context: Context, **verifier: Any) -> VerifierResult:
     """Return what a verifier says that a suite has with these keys."""
-    (result,) = verify([TypeAdapter(Verifier).validate_python(verifier)], context)
+    (result,) = verify([TypeAdapter(suite_classes().verifier).validate_python(verifier)], context)
     return result
 
 

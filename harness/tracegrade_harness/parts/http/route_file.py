@@ -25,7 +25,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tracegrade_harness.errors import SuiteUnusable
-from tracegrade_harness.suite import json_paths
+from tracegrade_harness.parts.http import json_paths
 from tracegrade_harness.suite.strict import Name
 from tracegrade_queries.files import yaml_source
 from tracegrade_queries.files.shape import dotted

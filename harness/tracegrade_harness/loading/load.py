@@ -1,17 +1,21 @@
 """Loads a suite with every problem in it, and the task file that it names."""
 
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
 from pydantic import BaseModel
 
 from tracegrade_harness.errors import SuiteUnusable
+from tracegrade_harness.loading.check import check_suite
+from tracegrade_harness.loading.model import suite_classes
+from tracegrade_harness.loading.readable import readable
+from tracegrade_harness.parts.registry import part_kinds, verifier_kinds
 from tracegrade_harness.suite import limits, model, paths, records
-from tracegrade_harness.suite.check import check_suite
 from tracegrade_harness.suite.defaults import Defaults
 from tracegrade_harness.suite.filled_in import filled_suite
 from tracegrade_harness.suite.normalise import Normalised
-from tracegrade_harness.suite.readable import readable
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_queries.files.shape import parse_as
 from tracegrade_queries.files.yaml_source import Problem, SourceFile, read_file
@@ -19,7 +23,7 @@ from tracegrade_scoring.errors import TaskFileUnreadable
 from tracegrade_scoring.tasks import load as load_tasks
 from tracegrade_scoring.tasks.load import Specification
 
-KEYS: Final[dict[str, type[BaseModel]]] = {
+_KEYS: Final[Mapping[str, type[BaseModel]]] = {
     "defaults": Defaults,
     "agents": model.Agent,
     "environment": model.Variables,
@@ -30,32 +34,39 @@ KEYS: Final[dict[str, type[BaseModel]]] = {
     "[list]": model.Agent,
     "[word]": model.Agent,
     "[number]": model.Kill,
-    "environments": model.Environment,
-    "files": model.Files,
-    "sqlite": model.Sqlite,
-    "postgres": model.Postgres,
-    "redis": model.Redis,
-    "http": model.Http,
-    "faults": model.HttpFault,
-    "browser": model.Browser,
-    "cookies": model.BrowserCookie,
-    "storage": model.BrowserStorage,
     "mcp": model.McpServer,
     "upstreams": Upstream,
-    "calls": model.HttpCalls,
-    "cases": model.Case,
     "kill": model.Kill,
     "limits": limits.TrialLimits,
     "normalise": Normalised,
-    "[files]": model.FilesVerifier,
-    "[sqlite]": model.SqliteVerifier,
-    "[postgres]": model.PostgresVerifier,
-    "[redis]": model.RedisVerifier,
-    "[http]": model.HttpVerifier,
-    "[dom]": model.DomVerifier,
-    "[command]": model.CommandVerifier,
 }
-"""The class of the mappings that stand under each key, and under each tag of a union."""
+
+
+@cache
+def keys() -> Mapping[str, type[BaseModel]]:
+    """Return the class of the mappings under each key, and under each tag of a union."""
+    classes = suite_classes()
+    found = {"environments": classes.environment, "cases": classes.case, **_KEYS}
+    parts = {name: kind.model for name, kind in part_kinds().items()}
+    verifiers = {f"[{key}]": kind.verifier for key, kind in verifier_kinds().items()}
+    for name, kind in (*parts.items(), *verifiers.items()):
+        if kind is not None:
+            found = {**dict(_below(kind)), name: kind, **found}
+    return found
+
+
+def _below(kind: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    """Yield the classes of the mappings below the keys of a class."""
+    for name, field in kind.model_fields.items():
+        for each in _classes(field.annotation):
+            yield field.alias or name, each
+
+
+def _classes(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for each in get_args(annotation):
+        yield from _classes(each)
 
 
 class LoadedSuite(NamedTuple):
@@ -87,7 +98,7 @@ def load(path: Path) -> LoadedSuite:
     source = read_file(path, "suite", "give a suite file", SuiteUnusable)
     if source.values is None and source.problems:  # not even YAML
         return LoadedSuite(None, path.parent, source.problems, None)
-    suite, problems = parse_as(model.Suite, KEYS, source)
+    suite, problems = parse_as(suite_classes().suite, keys(), source)
     parts = readable(source.values)
     specification, of_tasks = _tasks(source, path.parent, parts.tasks)
     problems += [*source.problems, *check_suite(source, path.parent, parts, specification)]

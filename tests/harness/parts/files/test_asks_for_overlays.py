@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tracegrade_harness.suite.overlays import asks_for_overlays
+from tracegrade_harness.parts.files.asks_for_overlays import asks_for_overlays
 
 PART = "environments: {e: {files: {data: {from: a, at: b, overlay: %s}}}}"
 

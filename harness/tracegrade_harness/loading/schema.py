@@ -4,11 +4,11 @@ Made from `model.py`, so it cannot say anything else than the loader; `harness/s
 is it. What needs more than one key to be judged only the loader finds.
 """
 
-from tracegrade_harness.suite.model import Suite
+from tracegrade_harness.loading.model import suite_classes
 from tracegrade_queries.files.schema import schema_text
 
 
 def suite_schema_text() -> str:
     """Return the schema as JSON, ending in a new line."""
     description = "Which agents are run on which tasks, in which environments."
-    return schema_text(Suite, "tracegrade suite", description)
+    return schema_text(suite_classes().suite, "tracegrade suite", description)

@@ -1,32 +1,29 @@
 """What can be wrong with a suite beyond its shape: names, sources, places, commands.
 
-Each check yields every problem it finds, with the line, so that one run shows all of them. What
-verifiers ask is checked in `verifiers.py`.
+Each check yields every problem it finds, with the line, so that one run shows all of them. Kinds
+of parts check what is theirs.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from tracegrade.rollback.undo import undo_fault
 from tracegrade.suggestions import did_you_mean
+from tracegrade_harness.parts.kind import PartKind
+from tracegrade_harness.parts.registry import kind_of_verifier, part_kinds, verifier_key
 from tracegrade_harness.suite import model, paths, records
-from tracegrade_harness.suite.command import OF_AGENTS, OF_VERIFIERS, TO_FILL_IN, substitutions
+from tracegrade_harness.suite.at import At
+from tracegrade_harness.suite.command import OF_AGENTS, TO_FILL_IN, substitutions
 from tracegrade_harness.suite.commands import check_command, check_variables
 from tracegrade_harness.suite.doors import check_behind_doors, check_doors, check_reachable
 from tracegrade_harness.suite.inputs import check_input
 from tracegrade_harness.suite.normalise import check_normalise
-from tracegrade_harness.suite.readable import (
-    EnvironmentPart,
-    PlacedPart,
-    ReadableEnvironment,
-    ReadableSuite,
-)
+from tracegrade_harness.suite.readable import ReadableEnvironment, ReadableSuite
 from tracegrade_harness.suite.runbook import check_runbook
-from tracegrade_harness.suite.services import check_service
 from tracegrade_harness.suite.sources import check_read, check_source
+from tracegrade_harness.suite.strict import Strict
 from tracegrade_harness.suite.templates import filled
-from tracegrade_harness.suite.verifiers import check_verifier
 from tracegrade_queries.files.shape import dotted
 from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 from tracegrade_scoring.tasks.engine import json_path_fault
@@ -34,6 +31,8 @@ from tracegrade_scoring.tasks.load import Specification
 
 _MARKS: Final = "/ : , \\"
 """Names of objects, such as `files:data/a.csv`, have these after the name of a part."""
+Names: TypeAlias = tuple[str, ...]
+"""Those on a path below the trial's folder."""
 
 
 def check_suite(
@@ -55,13 +54,13 @@ def check_suite(
         for i, record in enumerate(suite.records[name]):
             yield from _check_record(source, folder, ("agents", name, "records", i), record)
     for name, environment in suite.environments.items():
-        yield from _check_environment(source, folder, ("environments", name), environment)
+        yield from _check_environment(At(source, folder, ("environments", name)), environment)
         for server, declared in environment.servers.items():
             at = ("environments", name, "mcp", server)
             yield from check_read(source, folder, at, declared.read if declared else ())
     for name, case in suite.cases.items():
         yield from _check_case(source, ("cases", name), case, suite, specification)
-        yield from _check_verifiers(source, folder, ("cases", name), suite)
+        yield from _check_verifiers(At(source, folder, ("cases", name)), suite)
 
 
 def _check_agent(source: SourceFile, path: KeyPath, agent: model.Agent) -> Iterator[Problem]:
@@ -111,70 +110,64 @@ def _inside(source: SourceFile, path: KeyPath, name: str) -> Iterator[Problem]:
         yield source.problem(path, f"{dotted(path)} '{name}' {fault[0]}", fault[1])
 
 
-def _check_environment(
-    source: SourceFile, folder: Path, path: KeyPath, environment: ReadableEnvironment
-) -> Iterator[Problem]:
-    places: dict[KeyPath, tuple[str, tuple[str, ...]]] = {}
+def _check_environment(at: At, environment: ReadableEnvironment) -> Iterator[Problem]:
+    places: dict[KeyPath, tuple[PartKind, tuple[str, ...]]] = {}
     variables: dict[str, str] = {}
-    for (kind, name), part in environment.parts.items():
-        at = (*path, kind, name)
+    for (kind_name, name), part in environment.parts.items():
+        kind, here = part_kinds()[kind_name], at._replace(path=at.below(kind_name, name))
         if not name.isprintable() or any(mark in name for mark in _MARKS.split()):
             fact = f"the part's name {name!r} has what names of objects have for marks ({_MARKS})"
-            yield source.problem(at, fact, "write it without")
+            yield at.source.problem(here.path, fact, "write it without")
         if part is None:
             continue
-        if isinstance(part, PlacedPart):
-            yield from _check_part(source, folder, at, part)
-        else:
-            yield from check_service(source, folder, at, part, environment)
-        if isinstance(part, PlacedPart) and not paths.inside_fault(part.at):
-            yield from _overlaps(source, at, kind, paths.parts(part.at), places)
-            places[at] = (kind, paths.parts(part.at))
-        key, variable = _variable(part)
-        if variable is not None and variable in variables:
-            fact = f"{dotted(at)} and {variables[variable]} have the same {key}"
-            yield source.problem((*at, key), fact, "give each a variable of its own")
-        elif variable is not None:
-            variables[variable] = dotted(at)
-    yield from check_behind_doors(source, path, environment, variables)
-    yield from _check_locks(source, (*path, "locks"), environment.locks)
+        yield from kind.check(here, part, environment)
+        if kind.placed:
+            yield from _check_place(here, kind, part, places)
+        yield from _check_variable(here, "path_as" if kind.placed else "url_as", part, variables)
+    yield from check_behind_doors(at.source, at.path, environment, variables)
+    yield from _check_locks(at.source, at.below("locks"), environment.locks)
 
 
-def _variable(part: EnvironmentPart) -> tuple[str, str | None]:
-    """Return the environment variable by which an agent finds a part, after its key."""
-    if isinstance(part, PlacedPart):
-        return "path_as", part.path_as
-    return "url_as", part.url_as
-
-
-def _check_part(
-    source: SourceFile, folder: Path, path: KeyPath, part: PlacedPart
+def _check_variable(
+    at: At, key: str, part: Strict, taken: MutableMapping[str, str]
 ) -> Iterator[Problem]:
-    kind = "folder" if isinstance(part, model.Files) else "file"
-    yield from check_source(source, folder, (*path, "from"), part.from_, kind)
-    yield from _inside(source, (*path, "at"), part.at)
-    if kind == "file" and not paths.inside_fault(part.at) and not paths.parts(part.at):
-        fact = f"{dotted((*path, 'at'))} is the environment's own folder"
-        yield source.problem((*path, "at"), fact, "give the name of a file")
+    """Yield a problem if the variable by which an agent finds a part is that of another."""
+    variable = getattr(part, key, None)
+    if variable is not None and variable in taken:
+        fact = f"{dotted(at.path)} and {taken[variable]} have the same {key}"
+        yield at.source.problem(at.below(key), fact, "give each a variable of its own")
+    elif variable is not None:
+        taken[variable] = dotted(at.path)
+
+
+def _check_place(
+    at: At, kind: PartKind, part: Strict, places: MutableMapping[KeyPath, tuple[PartKind, Names]]
+) -> Iterator[Problem]:
+    """Yield what is wrong with where a part stands in the trial's folder."""
+    name = getattr(part, "at", ".")
+    yield from _inside(at.source, at.below("at"), name)
+    if paths.inside_fault(name):
+        return
+    place = paths.parts(name)
+    if kind.placed == "file" and not place:
+        yield at.problem("at", "is the environment's own folder", "give the name of a file")
+    yield from _overlaps(at, kind, place, places)
+    places[at.path] = (kind, place)
 
 
 def _overlaps(
-    source: SourceFile,
-    path: KeyPath,
-    kind: str,
-    place: tuple[str, ...],
-    others: Mapping[KeyPath, tuple[str, tuple[str, ...]]],
+    at: At, kind: PartKind, place: Names, others: Mapping[KeyPath, tuple[PartKind, Names]]
 ) -> Iterator[Problem]:
     """Yield a problem for each part that stands in the same place, or one in the other."""
     for other, (other_kind, other_place) in others.items():
         outer, inner = sorted(((place, kind), (other_place, other_kind)), key=lambda p: len(p[0]))
         if inner[0][: len(outer[0])] != outer[0]:
             continue
-        if (outer[1], inner[1]) == ("files", "sqlite") and inner[0] != outer[0]:
+        if (outer[1].placed, inner[1].placed) == ("folder", "file") and inner[0] != outer[0]:
             continue
-        fact = f"{dotted(path)} and {dotted(other)} stand in each other's place"
+        fact = f"{dotted(at.path)} and {dotted(other)} stand in each other's place"
         way_out = "move one: only a database may stand inside a folder of files"
-        yield source.problem((*path, "at"), fact, way_out)
+        yield at.source.problem(at.below("at"), fact, way_out)
 
 
 def _check_locks(source: SourceFile, path: KeyPath, locks: Sequence[str]) -> Iterator[Problem]:
@@ -194,7 +187,8 @@ def _check_case(
     if case is not None:
         for key in ("agent", "environment"):
             yield from _known(source, (*path, key), getattr(case, key), getattr(suite, f"{key}s"))
-        yield from check_reachable(source, path, case, suite)
+        http = [name for name, kind in part_kinds().items() if kind.speaks_http]
+        yield from check_reachable(source, path, case, suite, http)
         yield from check_input(source, path, case, suite.agents.get(case.agent))
         yield from _check_tape(source, (*path, "tape"), case.tape)
         yield from check_normalise(source, (*path, "normalise"), case.normalise)
@@ -246,29 +240,28 @@ def _known(
         yield source.problem(path, f"{dotted(path)}: unknown {path[-1]} '{name}'", way_out)
 
 
-def _check_verifiers(
-    source: SourceFile, folder: Path, path: KeyPath, suite: ReadableSuite
-) -> Iterator[Problem]:
-    case = suite.cases[str(path[-1])]
+def _check_verifiers(at: At, suite: ReadableSuite) -> Iterator[Problem]:
+    """Yield the problems of a case's verifiers."""
+    case = suite.cases[str(at.path[-1])]
     environment = suite.environments.get(case.environment) if case else None
-    for i, verifier in enumerate(suite.verifiers[str(path[-1])]):
-        at = (*path, "verify", i)
+    for i, verifier in enumerate(suite.verifiers[str(at.path[-1])]):
         if verifier is not None:
-            yield from check_verifier(source, at, verifier, environment)
-        if isinstance(verifier, model.FilesVerifier) and verifier.expect is not None:
-            yield from check_source(source, folder, (*at, "expect"), verifier.expect, "folder")
-        if isinstance(verifier, model.CommandVerifier):
-            yield from check_command(source, (*at, "command"), verifier.command, OF_VERIFIERS)
-            yield from _beside(source, folder, (*at, "command"), verifier.command)
+            kind, here = kind_of_verifier(verifier), at._replace(path=at.below("verify", i))
+            if kind.model is not None:
+                yield from _check_part_named(here, kind, verifier, environment)
+            yield from kind.check_verifier(here, verifier, environment)
 
 
-def _beside(
-    source: SourceFile, folder: Path, path: KeyPath, command: Sequence[str]
+def _check_part_named(
+    at: At, kind: PartKind, verifier: Strict, environment: ReadableEnvironment | None
 ) -> Iterator[Problem]:
-    """Yield a note for each argument that looks like a file of the suite but is not."""
-    for i, name in enumerate(command):
-        outside = paths.source_fault(name) or name.startswith("/")
-        if not outside and paths.source(folder, name).is_file():
-            fact = f"{dotted((*path, i))} '{name}' is looked for in the environment"
-            way_out = f"write {{suite}}/{name} if the file beside the suite is meant"
-            yield source.problem((*path, i), fact, way_out)._replace(is_note=True)
+    """Yield a problem if the part that a verifier names is not there."""
+    name = getattr(verifier, verifier_key(kind))
+    if environment is None or (kind.name, name) in environment.parts:
+        return
+    known = [each for of_kind, each in environment.parts if of_kind == kind.name]
+    others = [of_kind for of_kind, each in environment.parts if each == name]
+    path = at.below(verifier_key(kind))
+    fact = f"{dotted(path)}: the environment has no {kind.name} '{name}'"
+    way_out = f"it is of kind '{others[0]}'" if others else did_you_mean(name, known)
+    yield at.source.problem(path, fact, way_out or "declare it in the environment")

@@ -6,11 +6,13 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from tracegrade.suggestions import did_you_mean
-from tracegrade_harness.suite import model
+from tracegrade_harness.parts.browser.model import Browser
 from tracegrade_harness.suite.readable import ReadableEnvironment
 from tracegrade_queries.files.shape import dotted
 from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 
+SERVICES: Final = "http"
+"""The kind of the parts that pages find."""
 _HOST: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -21,7 +23,7 @@ def host_name(service: str) -> str | None:
 
 
 def check_browser(
-    source: SourceFile, path: KeyPath, browser: model.Browser, environment: ReadableEnvironment
+    source: SourceFile, path: KeyPath, browser: Browser, environment: ReadableEnvironment
 ) -> Iterator[Problem]:
     """Yield a problem for each address of a browser that nothing answers at."""
     addresses: list[tuple[KeyPath, str | None]] = [
@@ -40,7 +42,7 @@ def check_address(
     """Yield a problem if an address is none of a service of the environment."""
     if url is None or url == "about:blank":
         return
-    known = [name for kind, name in environment.parts if kind == "http"]
+    known = [name for kind, name in environment.parts if kind == SERVICES]
     hosts = [host for host in map(host_name, known) if host is not None]
     try:
         split = urlsplit(url)

@@ -1,0 +1,70 @@
+"""Browsers as a kind of parts."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tracegrade_harness.parts.browser.hosts import SERVICES, check_address, check_browser
+from tracegrade_harness.parts.browser.model import Browser, DomVerifier
+from tracegrade_harness.parts.browser.part import BrowserPart, BrowserPlace
+from tracegrade_harness.parts.browser.programs import why_not
+from tracegrade_harness.parts.browser.server import kept_in
+from tracegrade_harness.parts.browser.verify import verify_dom
+from tracegrade_harness.parts.kind import Around, MadePart, PartKind
+from tracegrade_harness.parts.verifying.result import Context, Finding
+from tracegrade_harness.suite.at import At
+from tracegrade_harness.suite.readable import ReadableEnvironment
+from tracegrade_harness.suite.values import check_value
+from tracegrade_queries.files.yaml_source import Problem
+
+
+class BrowserKind(PartKind):
+    """Browsers, whose objects are cookies, storage and what their tabs show."""
+
+    name = "browser"
+    rank = 60
+    model = Browser
+    verifier = DomVerifier
+    verifier_key = "dom"
+    collection = r"(?:cookie:[^/]+|(?:local|session):[^/]+//[^/]+)/"
+
+    def check(self, at: At, declared: Browser, around: ReadableEnvironment) -> Iterator[Problem]:
+        """Yield a problem for each address that nothing answers at."""
+        yield from check_browser(at.source, at.path, declared, around)
+
+    def check_verifier(
+        self, at: At, asked: DomVerifier, around: ReadableEnvironment | None
+    ) -> Iterator[Problem]:
+        """Yield what is wrong with a page's address and expected values."""
+        part = None if around is None else around.parts.get((self.name, asked.dom))
+        if around is not None and isinstance(part, Browser) and part.network == "none":
+            yield from check_address(at.source, at.below("url"), asked.url, around)
+        for key in ("text", "value", "count"):
+            yield from check_value(at.source, at.below(key), getattr(asked, key))
+        for name, value in (asked.attributes or {}).items():
+            yield from check_value(at.source, at.below("attributes", name), value)
+
+    def missing(self, declared: Mapping[str, Browser], folder: Path | None) -> str | None:
+        """Return that there is no Chromium."""
+        return why_not()
+
+    def part(self, name: str, declared: Browser, around: Around) -> MadePart:
+        """Return a browser whose pages find the environment's HTTP services."""
+        services = tuple(around.environment.parts.get(SERVICES, ()))
+        place = BrowserPlace(
+            name,
+            declared.url_as,
+            services,
+            declared.network == "open",
+            tuple(declared.watch),
+            tuple(declared.ignore),
+        )
+        uses = tuple(f"{SERVICES}:{service}" for service in services)
+        return MadePart(BrowserPart(place, declared), uses=uses)
+
+    def verify(self, asked: DomVerifier, context: Context) -> Finding:
+        """Return whether elements of pages are as expected."""
+        return verify_dom(asked, context)
+
+    def confinement(self, declared: Browser) -> str | None:
+        """Return what holds the browser's processes."""
+        return kept_in(opened=declared.network == "open")

@@ -1,0 +1,75 @@
+"""Browsers and verifiers of their pages, as suites declare them."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tracegrade_harness.suite.defaults import Network
+from tracegrade_harness.suite.strict import Glob, Name, Seconds, Strict
+from tracegrade_scoring.tasks.model import Wanted
+
+
+class BrowserCookie(Strict):
+    """A cookie that a browser has in the beginning."""
+
+    name: Name
+    value: str
+    url: Annotated[str, Field(pattern="^https?://")] | None = None
+    """Whose it is; without it, the page's at which the browser starts."""
+    path: Annotated[str, Field(pattern="^/")] = "/"
+    secure: bool = False
+    http_only: bool = False
+    same_site: Literal["Strict", "Lax", "None"] | None = None
+
+
+class BrowserStorage(Strict):
+    """What is stored of an origin in the beginning."""
+
+    local: dict[Name, str] = Field(default_factory=dict)
+    session: dict[Name, str] = Field(default_factory=dict)
+    """Of the tab in which the browser starts."""
+
+
+class Browser(Strict):
+    """A Chromium with a new profile, whose pages find HTTP services as `http://mail/inbox`."""
+
+    url: Annotated[str, Field(pattern="^(https?://|about:blank$)")]
+    """Where it starts."""
+    url_as: Name | None = None
+    """Environment variable that gets the URL at which it speaks the DevTools protocol."""
+    network: Network = "none"
+    """`none`: it reaches the environment's HTTP services, in bubblewrap nothing else. `open`:
+    whatever this machine reaches."""
+    cookies: list[BrowserCookie] = Field(default_factory=list)
+    storage: dict[Annotated[str, Field(pattern="^https?://[^/]+$")], BrowserStorage] = Field(
+        default_factory=dict
+    )
+    """By origin, such as `http://mail`."""
+    watch: list[Name] = Field(default_factory=list)
+    """Selectors of CSS: what its tabs show of each is an object."""
+    ignore: list[Glob] = Field(default_factory=list)
+    """Objects, such as `cookie:mail/csrf`, whose changes are of no interest."""
+
+
+class DomVerifier(Strict):
+    """Elements of pages fit; what is not given may be anything."""
+
+    dom: Name
+    """The browser."""
+    url: Annotated[str, Field(pattern="^https?://")] | None = None
+    """A page to be looked at with the browser's cookies and storage, in a copy of it; without it,
+    those that the agent left open."""
+    selector: Name
+    """Of CSS."""
+    text: Wanted = None
+    """Value or rule for an element's text as it is shown, with one space where there is more."""
+    value: Wanted = None
+    """Value or rule for the value of a form's field."""
+    attributes: dict[Name, Wanted] | None = None
+    """Name → value or rule."""
+    visible: bool | None = None
+    """Whether an element is shown."""
+    count: Wanted = None
+    """Value or rule for how many elements fit; without it at least one."""
+    timeout_secs: Seconds = 10
+    """With `url`: how long its scripts may take until the elements fit."""

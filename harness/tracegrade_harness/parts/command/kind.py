@@ -1,0 +1,54 @@
+"""Commands as verifiers: a kind without parts."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tracegrade_harness.parts.command.model import CommandVerifier
+from tracegrade_harness.parts.command.verify import verify_command
+from tracegrade_harness.parts.kind import PartKind
+from tracegrade_harness.parts.verifying.result import Context, Finding
+from tracegrade_harness.suite import paths
+from tracegrade_harness.suite.at import At
+from tracegrade_harness.suite.command import OF_VERIFIERS, filled, substitutions
+from tracegrade_harness.suite.commands import check_command, check_program
+from tracegrade_harness.suite.readable import ReadableEnvironment
+from tracegrade_queries.files.shape import dotted
+from tracegrade_queries.files.yaml_source import Problem
+
+
+class CommandKind(PartKind):
+    """Commands that say by their exit code whether something holds."""
+
+    name = "command"
+    rank = 70
+    verifier = CommandVerifier
+
+    def check_verifier(
+        self, at: At, asked: CommandVerifier, around: ReadableEnvironment | None
+    ) -> Iterator[Problem]:
+        """Yield what is wrong with a command."""
+        path = at.below("command")
+        yield from check_program(at.source, (*path, 0), asked.command[0])
+        yield from check_command(at.source, path, asked.command, OF_VERIFIERS)
+        yield from _beside(at, asked.command)
+
+    def verify(self, asked: CommandVerifier, context: Context) -> Finding:
+        """Return whether the command says that it holds."""
+        return verify_command(asked, context)
+
+    def verifier_answers(self, asked: CommandVerifier, folder: Path) -> Iterator[str]:
+        """Yield the files beside the suite that the command names."""
+        own = [word for word in asked.command if substitutions(word) == ["suite"]]
+        found = map(Path, filled(own, {"suite": str(folder)}))
+        yield from (str(path) for path in found if path.resolve() != folder)
+
+
+def _beside(at: At, command: Sequence[str]) -> Iterator[Problem]:
+    """Yield a note for each argument that looks like a file of the suite but is not."""
+    for i, name in enumerate(command):
+        outside = paths.source_fault(name) or name.startswith("/")
+        if not outside and paths.source(at.folder, name).is_file():
+            path = at.below("command", i)
+            fact = f"{dotted(path)} '{name}' is looked for in the environment"
+            way_out = f"write {{suite}}/{name} if the file beside the suite is meant"
+            yield at.source.problem(path, fact, way_out)._replace(is_note=True)

@@ -1,0 +1,61 @@
+"""Folders of files and their verifiers, as suites declare them."""
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from tracegrade_harness.suite.strict import Glob, Name, Strict
+from tracegrade_scoring.tasks.model import Wanted
+
+
+class Files(Strict):
+    """A folder of files."""
+
+    from_: Name = Field(alias="from")
+    """The folder, beside the suite, that each trial starts from a copy of."""
+    at: Name
+    """Where the copy stands, in the folder in which the agent is run."""
+    path_as: Name | None = None
+    """Environment variable that gets the copy's absolute path."""
+    ignore: list[Glob] = Field(default_factory=list)
+    """Paths below it whose changes are of no interest."""
+    overlay: bool = False
+    """Mount an overlay of the kernel's instead of a copy: at once, however large the folder is."""
+
+
+class FilesVerifier(Strict):
+    """Something of a folder of files holds; exactly one of `expect`, `only_changed` and `path`."""
+
+    files: Name
+    """The part."""
+    expect: Name | None = None
+    """A folder beside the suite: the same paths with the same content stand in the part."""
+    under: Glob = "**"
+    """With `expect`: the paths, in both, that are compared."""
+    only_changed: list[Glob] | None = None
+    """Nothing else was added, changed or removed."""
+    path: Name | None = None
+    """A file that has to be there."""
+    json_: dict[Name, Wanted] | None = Field(default=None, alias="json")
+    """With `path`: JSON path → value or rule (those of task files) that the file must fit."""
+    text: Wanted = None
+    """With `path`: value or rule that the file's whole text must fit."""
+
+    @model_validator(mode="after")
+    def _asks_one_thing(self) -> Self:
+        given = [
+            key for key in ("expect", "only_changed", "path") if getattr(self, key) is not None
+        ]
+        if len(given) != 1:
+            fact = f"it has {' and '.join(given)}" if given else "it asks nothing"
+            msg = f"{fact}; give one of expect, only_changed and path"
+            raise ValueError(msg)
+        for field, key, needed in (
+            ("under", "under", "expect"),
+            ("json_", "json", "path"),
+            ("text", "text", "path"),
+        ):
+            if field in self.model_fields_set and needed not in given:
+                msg = f"it has {key} without {needed}; {key} says more about {needed}: remove it"
+                raise ValueError(msg)
+        return self

@@ -1,0 +1,80 @@
+"""HTTP services and their verifiers, as suites declare them."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from tracegrade_harness.suite.strict import Name, Strict
+from tracegrade_scoring.tasks.model import Wanted
+
+
+class HttpFault(Strict):
+    """A request that an HTTP service fails to answer as it should."""
+
+    at: Annotated[int, Field(ge=1)]
+    """Which request of the service, from 1."""
+    status: Annotated[int, Field(ge=400, le=599)]
+    carried_out: bool = False
+    """The request changes the state all the same, and only its answer is lost."""
+
+
+class Http(Strict):
+    """An HTTP service with a state, on a port of this machine; of `routes` and `app` one."""
+
+    state: Name | None = None
+    """The state that each trial starts from, a JSON document beside the suite; without it `{}`."""
+    routes: Name | None = None
+    """A YAML file beside the suite: what each request reads and changes."""
+    app: Name | None = None
+    """`MODULE:NAME` of a function beside the suite that takes the state, a dict, and returns an
+    ASGI app that changes it in place. It runs outside of the sandbox, and only with `--trust`."""
+    url_as: Name | None = None
+    """Environment variable that gets the service's URL."""
+    calls: list[Name] = Field(default_factory=list)
+    """What requests are called as calls of tools, as of an upstream; after these, the routes."""
+    faults: list[HttpFault] = Field(default_factory=list)
+    locks: list[Name] = Field(default_factory=list)
+    """JSON paths, such as `$.holds.*`: what is new or changed there is held."""
+    quota: list[Name] = Field(default_factory=list)
+    """JSON paths of numbers, which are held while they are less than before."""
+    ignore: list[Name] = Field(default_factory=list)
+    """JSON paths, such as `$.orders.*.updated_at`, whose changes are of no interest."""
+
+    @model_validator(mode="after")
+    def _is_one_service(self) -> Self:
+        if (self.routes is None) == (self.app is None):
+            msg = "it has both routes and an app, or neither; give one of them"
+            raise ValueError(msg)
+        return self
+
+
+class HttpCalls(Strict):
+    """Requests that a service got; what is not given may be anything."""
+
+    method: Wanted = None
+    """Value or rule, in capitals: `POST`."""
+    path: Wanted = None
+    """Value or rule for the path, without the query."""
+    body: dict[Name, Wanted] | None = None
+    """JSON path → value or rule that the request's JSON must fit."""
+    status: Wanted = None
+    """Value or rule for the answer's status."""
+    times: Wanted = None
+    """Value or rule for how many there are; without it at least one."""
+
+
+class HttpVerifier(Strict):
+    """Something of an HTTP service holds; exactly one of `state` and `calls`."""
+
+    http: Name
+    """The part."""
+    state: dict[Name, Wanted] | None = None
+    """JSON path → value or rule that the state must fit."""
+    calls: HttpCalls | None = None
+
+    @model_validator(mode="after")
+    def _asks_one_thing(self) -> Self:
+        if (self.state is None) == (self.calls is None):
+            msg = "it asks for both state and calls, or for neither; give one of them"
+            raise ValueError(msg)
+        return self

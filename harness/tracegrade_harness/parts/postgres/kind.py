@@ -1,0 +1,54 @@
+"""PostgreSQL databases as a kind of parts."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tracegrade_harness.parts.kind import Around, MadePart, PartKind
+from tracegrade_harness.parts.postgres.model import Postgres, PostgresVerifier
+from tracegrade_harness.parts.postgres.programs import why_not
+from tracegrade_harness.parts.verifying.result import Context, Finding
+from tracegrade_harness.suite.at import At
+from tracegrade_harness.suite.readable import ReadableEnvironment
+from tracegrade_harness.suite.sources import check_source
+from tracegrade_harness.suite.values import check_equals
+from tracegrade_queries.files.yaml_source import Problem
+
+
+class PostgresKind(PartKind):
+    """PostgreSQL databases, whose objects are rows.
+
+    The client library is an extra's, so it is imported when a part is made.
+    """
+
+    name = "postgres"
+    rank = 30
+    model = Postgres
+    verifier = PostgresVerifier
+    collection = "[^/]+/"
+
+    def check(self, at: At, declared: Postgres, around: ReadableEnvironment) -> Iterator[Problem]:
+        """Yield what is wrong with the file that makes the database."""
+        yield from check_source(at.source, at.folder, at.below("from"), declared.from_, "file")
+
+    def check_verifier(
+        self, at: At, asked: PostgresVerifier, around: ReadableEnvironment | None
+    ) -> Iterator[Problem]:
+        """Yield what is wrong with the expected value."""
+        yield from check_equals(at.source, at.below("equals"), asked.equals)
+
+    def missing(self, declared: Mapping[str, Postgres], folder: Path | None) -> str | None:
+        """Return what this machine lacks of PostgreSQL and its client."""
+        return why_not()
+
+    def part(self, name: str, declared: Postgres, around: Around) -> MadePart:
+        """Return a database on a server that the harness starts."""
+        from tracegrade_harness.parts.postgres.part import PostgresPart, PostgresPlace
+
+        place = PostgresPlace(name, declared.url_as, tuple(declared.ignore))
+        return MadePart(PostgresPart(place, around.suite_folder / declared.from_), (place.ignore,))
+
+    def verify(self, asked: PostgresVerifier, context: Context) -> Finding:
+        """Return whether the database has what is expected."""
+        from tracegrade_harness.parts.postgres.verify import verify_postgres
+
+        return verify_postgres(asked, context)

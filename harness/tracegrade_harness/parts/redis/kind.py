@@ -1,0 +1,54 @@
+"""Redis databases as a kind of parts."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tracegrade_harness.parts.kind import Around, MadePart, PartKind
+from tracegrade_harness.parts.redis.model import Redis, RedisVerifier
+from tracegrade_harness.parts.redis.programs import why_not
+from tracegrade_harness.parts.verifying.result import Context, Finding
+from tracegrade_harness.suite.at import At
+from tracegrade_harness.suite.readable import ReadableEnvironment
+from tracegrade_harness.suite.sources import check_source
+from tracegrade_harness.suite.values import check_value
+from tracegrade_queries.files.yaml_source import Problem
+
+
+class RedisKind(PartKind):
+    """Redis databases, whose objects are keys.
+
+    The client library is an extra's, so it is imported when a part is made.
+    """
+
+    name = "redis"
+    rank = 40
+    model = Redis
+    verifier = RedisVerifier
+    collection = "."
+
+    def check(self, at: At, declared: Redis, around: ReadableEnvironment) -> Iterator[Problem]:
+        """Yield what is wrong with the file that makes the database."""
+        yield from check_source(at.source, at.folder, at.below("from"), declared.from_, "file")
+
+    def check_verifier(
+        self, at: At, asked: RedisVerifier, around: ReadableEnvironment | None
+    ) -> Iterator[Problem]:
+        """Yield what is wrong with the expected value."""
+        yield from check_value(at.source, at.below("equals"), asked.equals)
+
+    def missing(self, declared: Mapping[str, Redis], folder: Path | None) -> str | None:
+        """Return what this machine lacks of Redis and its client."""
+        return why_not()
+
+    def part(self, name: str, declared: Redis, around: Around) -> MadePart:
+        """Return a database on a server that the harness starts."""
+        from tracegrade_harness.parts.redis.part import RedisPart, RedisPlace
+
+        place = RedisPlace(name, declared.url_as, tuple(declared.ignore))
+        return MadePart(RedisPart(place, around.suite_folder / declared.from_), (place.ignore,))
+
+    def verify(self, asked: RedisVerifier, context: Context) -> Finding:
+        """Return whether the database has what is expected."""
+        from tracegrade_harness.parts.redis.verify import verify_redis
+
+        return verify_redis(asked, context)

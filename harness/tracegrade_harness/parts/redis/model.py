@@ -1,0 +1,29 @@
+"""Redis databases and their verifiers, as suites declare them."""
+
+from pydantic import Field
+
+from tracegrade_harness.suite.strict import Glob, Name, Strict
+from tracegrade_scoring.tasks.model import Wanted
+
+
+class Redis(Strict):
+    """A Redis database, on a server that the harness starts."""
+
+    from_: Name = Field(alias="from")
+    """A file beside the suite with the commands that fill it, one a line, as `redis-cli` has
+    them: `SET greeting "hello world"`."""
+    url_as: Name | None = None
+    """Environment variable that gets the database's URL."""
+    ignore: list[Glob] = Field(default_factory=list)
+    """Keys whose changes are of no interest."""
+
+
+class RedisVerifier(Strict):
+    """A key of a Redis database has a value."""
+
+    redis: Name
+    """The part."""
+    key: Name
+    equals: Wanted
+    """Value or rule: a text, a list, a sorted list for a set, a mapping for a hash, one of numbers
+    for a sorted set."""

@@ -1,0 +1,52 @@
+"""SQLite databases as a kind of parts."""
+
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from tracegrade_harness.parts.kind import Around, MadePart, PartKind
+from tracegrade_harness.parts.sqlite.copy import COMPANIONS
+from tracegrade_harness.parts.sqlite.model import Sqlite, SqliteVerifier
+from tracegrade_harness.parts.sqlite.part import SqlitePart, SqlitePlace
+from tracegrade_harness.parts.sqlite.verify import verify_sqlite
+from tracegrade_harness.parts.verifying.result import Context, Finding
+from tracegrade_harness.suite.at import At
+from tracegrade_harness.suite.readable import ReadableEnvironment
+from tracegrade_harness.suite.sources import check_source
+from tracegrade_harness.suite.values import check_equals
+from tracegrade_queries.files.yaml_source import Problem
+
+
+class SqliteKind(PartKind):
+    """SQLite databases, whose objects are rows."""
+
+    name = "sqlite"
+    rank = 20
+    model = Sqlite
+    verifier = SqliteVerifier
+    placed = "file"
+    collection = "[^/]+/"
+
+    def check(self, at: At, declared: Sqlite, around: ReadableEnvironment) -> Iterator[Problem]:
+        """Yield what is wrong with the database that trials start from."""
+        yield from check_source(at.source, at.folder, at.below("from"), declared.from_, "file")
+
+    def check_verifier(
+        self, at: At, asked: SqliteVerifier, around: ReadableEnvironment | None
+    ) -> Iterator[Problem]:
+        """Yield what is wrong with the expected value."""
+        yield from check_equals(at.source, at.below("equals"), asked.equals)
+
+    def part(self, name: str, declared: Sqlite, around: Around) -> MadePart:
+        """Return a database at its place."""
+        at, *_ = around.placed[f"{self.name}:{name}"]
+        place = SqlitePlace(name, at, declared.path_as, tuple(declared.ignore))
+        source = (around.suite_folder / declared.from_).resolve()
+        return MadePart(SqlitePart(place, source), (str(at), place.ignore, ()))
+
+    def verify(self, asked: SqliteVerifier, context: Context) -> Finding:
+        """Return whether a query gives what is expected."""
+        return verify_sqlite(asked, context)
+
+    def companions(self, at: PurePosixPath) -> list[PurePosixPath]:
+        """Return the paths of what SQLite writes beside a database."""
+        return [at.with_name(at.name + suffix) for suffix in COMPANIONS]

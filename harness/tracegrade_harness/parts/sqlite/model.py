@@ -1,0 +1,29 @@
+"""SQLite databases and their verifiers, as suites declare them."""
+
+from pydantic import Field
+
+from tracegrade_harness.suite.strict import Glob, Name, Strict
+from tracegrade_scoring.tasks.model import Wanted
+
+
+class Sqlite(Strict):
+    """An SQLite database."""
+
+    from_: Name = Field(alias="from")
+    """The database, or a file `*.sql` that makes it, beside the suite."""
+    at: Name
+    """Where the copy stands, in the folder in which the agent is run."""
+    path_as: Name | None = None
+    """Environment variable that gets the copy's absolute path."""
+    ignore: list[Glob] = Field(default_factory=list)
+    """`TABLE` or `TABLE.COLUMN` whose changes are of no interest."""
+
+
+class SqliteVerifier(Strict):
+    """A query of an SQLite database gives a value."""
+
+    sqlite: Name
+    """The part."""
+    query: Name
+    equals: Wanted
+    """A value or rule for the only value of the only row; a list of lists for several."""

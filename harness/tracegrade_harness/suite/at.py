@@ -1,0 +1,26 @@
+"""Where something stands in a suite file, for what is wrong with it."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from tracegrade_queries.files.shape import dotted
+from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
+
+
+class At(NamedTuple):
+    """Where a mapping of a suite stands."""
+
+    source: SourceFile
+    folder: Path
+    """The folder of the file; what a suite names is relative to it."""
+    path: KeyPath
+    """The keys that lead to the mapping."""
+
+    def below(self, *keys: str | int) -> KeyPath:
+        """Return the keys that lead to something in the mapping."""
+        return (*self.path, *keys)
+
+    def problem(self, key: str, fact: str, way_out: str) -> Problem:
+        """Return what is wrong with the value of a key, whose path begins the fact."""
+        path = self.below(key)
+        return self.source.problem(path, f"{dotted(path)} {fact}", way_out)
