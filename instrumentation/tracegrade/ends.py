@@ -4,12 +4,14 @@ Python raises a signal's exception between any two instructions, in OpenTelemetr
 span that has just ended there would never reach the queue, without a word.
 """
 
+import contextlib
 from collections.abc import Mapping
 from typing import Final
 
 from opentelemetry.context import Context
-from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.trace import Span
+from opentelemetry.sdk.trace import ReadableSpan, Tracer
+from opentelemetry.sdk.trace.sampling import Decision
+from opentelemetry.trace import Span, get_current_span
 
 from tracegrade.guard import LOST, guarded, note
 from tracegrade.scope import Attribute
@@ -21,12 +23,34 @@ NOT_STARTED: Final = "interrupted or failed at the start"
 def start_span(
     name: str, context: Context, attributes: Mapping[str, Attribute] | None = None
 ) -> Span:
-    """Return a span of ours that has started; one that could not is counted as lost."""
+    """Return a span of ours that has started; one that could not, and was to be sent, is lost."""
     try:
         return state.tracer.start_span(name, context, attributes=attributes)
     except BaseException:
-        note(LOST + NOT_STARTED)
+        is_lost = True
+        try:
+            is_lost = not _is_dropped(name, context, attributes)
+        finally:
+            if is_lost:
+                note(LOST + NOT_STARTED)
         raise
+
+
+def _is_dropped(name: str, context: Context, attributes: Mapping[str, Attribute] | None) -> bool:
+    """Return whether the host's sampler leaves a span out; False where it does not say.
+
+    A parent that was sampled or not decides for all below it, under the samplers that go by that.
+    Of a span without one the trace's number is not known: where that decides, another one does.
+    """
+    tracer = getattr(state.tracer, "_tracer", state.tracer)  # behind the API's proxy
+    if not isinstance(tracer, Tracer):
+        return False
+    parent = get_current_span(context).get_span_context()
+    with contextlib.suppress(Exception):  # of the host's own sampler: the start has failed by it
+        trace_id = parent.trace_id if parent.is_valid else tracer.id_generator.generate_trace_id()
+        found = tracer.sampler.should_sample(context, trace_id, name, attributes=attributes)
+        return found.decision is not Decision.RECORD_AND_SAMPLE
+    return False
 
 
 def end_span(span: Span) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from opentelemetry import context as otel_context
 from opentelemetry.sdk.trace import ReadableSpan, Span, SpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from tests.slow import slow_after
 
 import tracegrade
@@ -257,6 +258,31 @@ def test_a_span_that_has_started_is_sent_once_or_counted(
     if program is noted:
         assert not {*ran} - {*sent}
         assert sum(span.name == OBSERVATION for span in found) == len(sent)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "counts"), [("always_off", False), ("parentbased_always_off", False), ("", True)]
+)
+def test_a_span_that_is_not_sampled_is_no_loss_where_its_start_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch, sampler: str, counts: bool
+) -> None:
+    """Alone or below a run; nothing would have been sent of it."""
+    if sampler:
+        monkeypatch.setenv("OTEL_TRACES_SAMPLER", sampler)
+    tracegrade.init(service="shop", exporter=InMemorySpanExporter())
+
+    def below_a_run() -> None:
+        with tracegrade.agent_run("a"):
+            plain(1)
+
+    for program in (partial(plain, 1), below_a_run):
+        program()
+        at = 1
+        while Interrupt(at).run(program):
+            at += 3
+        assert at > 20
+
+    assert ((LOST + NOT_STARTED) in tracegrade.failures()) == counts
 
 
 def _number(span: ReadableSpan) -> int:
