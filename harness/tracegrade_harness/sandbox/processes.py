@@ -69,6 +69,9 @@ class Running:
         """On the ports that its supervisor was told to listen on, in that order."""
         self.over_limit: str | None = None
         """Which limit on all processes together ended them, such as `processes: more than 64`."""
+        self.was_crowded = False
+        """There may have been about as many processes and threads as are allowed, when the program
+        ended by itself."""
         self._end_all = end_all
         self._facts = b""
         self._code: int | None = None
@@ -166,6 +169,7 @@ class Running:
 
     def _take(self, fact: Mapping[str, Any]) -> None:
         self.over_limit = fact.get("limit", self.over_limit)
+        self.was_crowded = fact.get("crowded", self.was_crowded)
         if self._code is None:
             self._code = fact.get("ended")
 

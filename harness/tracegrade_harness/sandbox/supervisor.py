@@ -32,6 +32,8 @@ import time
 SWEEP_SECS = 10.0
 COUNT_SECS = 0.05
 """Between two counts of processes: a fork bomb makes some hundreds in that time."""
+CROWDED = 0.9
+"""Of the processes and threads that are allowed: so many are about all."""
 DISK_SHARE = 20
 """Of the time, one part in so many is spent on reading folders at most."""
 MIB = 1024**2
@@ -152,7 +154,7 @@ def _tell_end(control: socket.socket, code: int, usage: "_Usage") -> None:
     """Tell how the agent ended, and of one that failed whether the kernel's limits did it."""
     if code and (excess := usage.refused() or usage.starved(code)):
         _tell(control, {"limit": excess})
-    _tell(control, {"ended": code})
+    _tell(control, {"ended": code, "crowded": usage.is_crowded()})
 
 
 def _bury() -> list[tuple[int, int]]:
@@ -174,6 +176,8 @@ class _Usage:
         self._before, self._largest = (0, 0) if self._bytes is None else _disk_use(self._folder)
         self._count_at = self._disk_at = 0.0
         self._starved = _starved()
+        self._given_out = _last_number()
+        self._tasks = self._most_tasks = 0
         counted = (self._processes, self._bytes) != (None, None)
         self.every_secs = COUNT_SECS if counted else None
 
@@ -205,11 +209,32 @@ class _Usage:
             return None
         return "memory: the kernel ran out of it, and ended the agent"
 
+    def is_crowded(self) -> bool:
+        """Return whether about all processes and threads that are allowed may have been there."""
+        if self._processes is None:
+            return False
+        self._count()
+        return self._most_tasks >= self._processes * CROWDED
+
+    def _count(self) -> None:
+        """Count processes and threads.
+
+        Since the last count, so many as were there then and all that have started were at most.
+        """
+        last_number = _last_number()
+        started = last_number - self._given_out
+        if started < 0:  # the kernel has begun again with low numbers
+            started += _numbers()
+        self._most_tasks = max(self._most_tasks, self._tasks + started)
+        self._given_out = last_number
+        self._tasks = _tasks(self._processes or 0)
+
     def excess(self) -> str | None:
         """Return what there is too much of; None if nothing, or if it is too early to look."""
         if self._processes is not None and time.monotonic() >= self._count_at:
             self._count_at = time.monotonic() + COUNT_SECS
-            if _tasks(self._processes) > self._processes:
+            self._count()
+            if self._tasks > self._processes:
                 return f"processes: more than {self._processes}"
         if self._bytes is not None and time.monotonic() >= self._disk_at:
             started = time.monotonic()
@@ -225,6 +250,20 @@ def _starved() -> int:
     """Return how many processes the kernel has ended for want of memory; 0 if it tells none."""
     with contextlib.suppress(OSError), open("/proc/vmstat") as lines:
         return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+    return 0
+
+
+def _last_number() -> int:
+    """Return the number of the process or thread that was started last; 0 if none is told."""
+    with contextlib.suppress(OSError), open("/proc/loadavg") as words:
+        return int(words.read().split()[-1])
+    return 0
+
+
+def _numbers() -> int:
+    """Return how many numbers of processes and threads the kernel has."""
+    with contextlib.suppress(OSError), open("/proc/sys/kernel/pid_max") as most:
+        return int(most.read())
     return 0
 
 

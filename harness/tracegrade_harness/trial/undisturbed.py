@@ -22,7 +22,7 @@ from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.out_of_sight import out_of_sight
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import Place, agent_program, resource
-from tracegrade_harness.trial.refused import refused
+from tracegrade_harness.trial.refused_by_limit import refused_by_limit
 from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.root_span import send_root
 from tracegrade_harness.trial.setting import Setting, Tried
@@ -179,7 +179,7 @@ def _run(
             lives_on = running.leftovers()
             running.kill()
             stopped = stopped or _exceeded(running, watch, exit_code)
-            stopped = stopped or _refused(limits, watch, exit_code, place.log)
+            stopped = stopped or _refused(limits, watch, running, place.log)
         doors.finish(None if stopped else exit_code)
     seconds = deadline.spent_secs()
     if doors.run is None and watch.open_root is not None:
@@ -249,11 +249,11 @@ def _exceeded(running: Running, watch: AgentWatch, exit_code: int | None) -> Sto
     return Stop("budget", running.over_limit)
 
 
-def _refused(
-    limits: TrialLimits, watch: AgentWatch, exit_code: int | None, log: Path
-) -> Stop | None:
+def _refused(limits: TrialLimits, watch: AgentWatch, running: Running, log: Path) -> Stop | None:
     """Return by which limit the kernel refused something to an agent that failed for it."""
-    why = refused(limits, log, watch.error) if exit_code else None
+    if not running.wait(0):
+        return None
+    why = refused_by_limit(limits, log, watch.error, crowded=running.was_crowded)
     return None if why is None else Stop("budget", why)
 
 

@@ -329,4 +329,4 @@ def test_a_program_that_ends_before_anyone_looks_is_told(tmp_path: Path) -> None
         ours.shutdown(socket.SHUT_RDWR)
         supervisor.wait(PATIENCE_SECS)
 
-    assert facts[1] == {"ended": 7}
+    assert facts[1] == {"ended": 7, "crowded": False}

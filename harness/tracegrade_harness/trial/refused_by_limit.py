@@ -32,23 +32,24 @@ _OTHER_MEMORY: Final = re.compile(r"CUDA|GPU|\bHIP\b|\bMPS\b|\bXPU\b")
 """Of a device that has its own."""
 
 
-def refused(limits: TrialLimits, log: Path, error: str | None) -> str | None:
+def refused_by_limit(
+    limits: TrialLimits, log: Path, error: str | None, *, crowded: bool
+) -> str | None:
     """Return which limit an agent that failed says it could not go beyond; None if it says none.
 
-    A thread needs memory for its stack, so that either limit may be the one that refused it.
+    A thread needs memory for its stack, so that either limit may be the one that refused it; where
+    there were few processes and threads it was not theirs, but memory's or the machine's.
 
     Args:
         limits: Of its case.
         log: What it printed, of which the last 8 KiB count.
         error: That of its run, if it told one.
+        crowded: There may have been about as many processes and threads as are allowed.
     """
     lines = [*tail(log).splitlines(), error or ""]
     lines = [line for line in lines if not _OTHER_MEMORY.search(line)]
+    memory = None if limits.memory_mb is None else f"memory_mb: more than {limits.memory_mb}"
     if any(map(_NO_THREAD.search, lines)):
-        memory = (
-            "" if limits.memory_mb is None else f", or memory_mb: more than {limits.memory_mb}"
-        )
-        return f"processes: more than {limits.processes}{memory}"
-    if limits.memory_mb is not None and any(map(_NO_MEMORY.search, lines)):
-        return f"memory_mb: more than {limits.memory_mb}"
-    return None
+        processes = f"processes: more than {limits.processes}" if crowded else None
+        return ", or ".join(filter(None, (processes, memory))) or None
+    return memory if any(map(_NO_MEMORY.search, lines)) else None

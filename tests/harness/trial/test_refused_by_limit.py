@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from tracegrade_harness.suite.limits import TrialLimits
-from tracegrade_harness.trial.refused import refused
+from tracegrade_harness.trial.refused_by_limit import refused_by_limit
 
 LIMITS = TrialLimits(memory_mb=64, processes=8)
 MEMORY = "memory_mb: more than 64"
+NO_THREAD = "RuntimeError: can't start new thread"
 THREADS = "processes: more than 8, or memory_mb: more than 64"
 
 
@@ -43,18 +44,28 @@ def test_runtimes_say_that_the_kernel_refused_them_something(
     log = tmp_path / "agent.log"
     log.write_text(printed)
 
-    assert refused(LIMITS, log, None) == limit
+    assert refused_by_limit(LIMITS, log, None, crowded=True) == limit
 
 
 def test_the_error_of_a_run_tells_as_much_as_a_log(tmp_path: Path) -> None:
     """An agent may print nothing of it; without a limit of memory none was refused."""
     log = tmp_path / "agent.log"
 
-    assert refused(LIMITS, log, "MemoryError") == MEMORY
-    assert refused(TrialLimits(), log, "MemoryError") is None
-    assert refused(TrialLimits(), log, "RuntimeError: can't start new thread") == (
+    assert refused_by_limit(LIMITS, log, "MemoryError", crowded=False) == MEMORY
+    assert refused_by_limit(TrialLimits(), log, "MemoryError", crowded=True) is None
+    assert refused_by_limit(TrialLimits(), log, NO_THREAD, crowded=True) == (
         "processes: more than 1000"
     )
+
+
+def test_threads_that_the_machine_refused_to_few_were_not_refused_by_their_limit(
+    tmp_path: Path,
+) -> None:
+    """Where memory has a limit, it may have been that one; else the agent crashed."""
+    log = tmp_path / "agent.log"
+
+    assert refused_by_limit(LIMITS, log, NO_THREAD, crowded=False) == MEMORY
+    assert refused_by_limit(TrialLimits(), log, NO_THREAD, crowded=False) is None
 
 
 def test_what_was_printed_long_ago_is_not_what_ended_it(tmp_path: Path) -> None:
@@ -62,4 +73,4 @@ def test_what_was_printed_long_ago_is_not_what_ended_it(tmp_path: Path) -> None:
     log = tmp_path / "agent.log"
     log.write_text("MemoryError\n" + "going on\n" * 1000 + "ValueError: no\n")
 
-    assert refused(LIMITS, log, "ValueError: no") is None
+    assert refused_by_limit(LIMITS, log, "ValueError: no", crowded=False) is None
