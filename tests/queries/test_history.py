@@ -105,7 +105,7 @@ def heard(
         con.execute("DELETE FROM otel_genai_history")
     for name in ("otel_genai_plain_chat", "otel_genai_plain_parts"):
         make_relation(con, name, query(name))
-    run(con, query("otel_genai_told"))
+    run(con, query("otel_genai_messages_read"))
     con.execute("CREATE OR REPLACE TEMP TABLE shapes (shape BIGINT, names VARCHAR[])")
     con.execute("ALTER TABLE bucket_spans ADD COLUMN shape BIGINT")
     for name in ("otel_genai_hosted", "otel_genai_grounded"):

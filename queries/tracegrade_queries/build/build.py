@@ -81,7 +81,7 @@ class BuildSummary(NamedTuple):
     none was sent)."""
     apart: Mapping[str, int] = MappingProxyType({})
     """Model calls of those traces that belong to no agent's run, by reason; see
-    `model_calls_apart`."""
+    `detached_model_calls`."""
     fragments: int = 0
     """Those of the traces that are parts of runs elsewhere."""
     copies: Mapping[str, int] = MappingProxyType({})
@@ -119,7 +119,7 @@ def build(
         built = together(at_work.run(build_bucket, buckets))
         _commit_all(lake, found, built, at_work, full=full)
         unread = _summed(_found(built, "unread_scopes"), "scope_name", "traces")
-        apart = _summed(_found(built, "model_calls_apart"), "reason", "calls")
+        apart = _summed(_found(built, "detached_model_calls"), "reason", "calls")
         traces, rows = count(found.con, AFFECTED), (built.rows(TRAJECTORIES), built.rows(STEPS))
         fragments = sum(row["traces"] for row in _found(built, "fragments"))
         copies = _summed(_found(built, "copies"), "reason", "calls")

@@ -19,7 +19,7 @@ from tracegrade_queries.schema import STEPS, TRAJECTORIES
 RAW: Final = (RAW_SPANS, RAW_LOGS)
 """The tables that are read."""
 
-FOUND: Final = ("evaluations", "unread_scopes", "model_calls_apart", "fragments", "copies")
+FOUND: Final = ("evaluations", "unread_scopes", "detached_model_calls", "fragments", "copies")
 """What is told of a bucket beside the rows that are built."""
 
 

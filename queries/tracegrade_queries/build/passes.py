@@ -20,7 +20,7 @@ Makes:
     model_twin_ends (from model_twin_edges): see anchor_ends
     name_ends (from name_edges): see anchor_ends
     run_copy_ends (from run_copy_edges): see anchor_ends
-    run_ends (from run_edges): see anchor_ends
+    run_parent_ends (from run_parent_edges): see anchor_ends
     salvaged_events (from cut_events): what is whole of attributes of events that were cut
     salvaged_texts (from cut_texts): what is whole of attributes of spans that were cut
     tool_ends (from tool_edges): see anchor_ends
@@ -57,7 +57,7 @@ from tracegrade_queries.engine.statements import found, run
 
 _MACROS: Final = (  # each may use those before it
     "position_gap",
-    "place_by",
+    "position_by",
     "span_version",
     "told_usage",
     "is_pause",
@@ -66,13 +66,13 @@ _MACROS: Final = (  # each may use those before it
     "json_once",
     "result_text",
     "without_blanks",
-    "asked_text",
+    "prompt_text",
     "result_is_error",
     "block_part",
     "hosted_part",
     "grounding_blocks",
     "chat_parts",
-    "held_chat",
+    "history_chat",
     "indexed_keys",
     "indexed_values",
     "half_shared",
@@ -100,7 +100,7 @@ _CALLS: Final = (
     "shared_responses",
     "responses",
     "tool_lists",
-    "offered_in_runs",
+    "run_offered_tools",
     "control_tools",
     "answers",
     "unfinished_runs",
@@ -204,23 +204,23 @@ ALTER TABLE span_rows ADD attributes MAP(VARCHAR, VARCHAR);
 
 # What copies change.
 _RUNS_WITHOUT_COPIES: Final = """
-UPDATE runs_of_operations SET run = copied_operations.run
+UPDATE operation_runs SET run = copied_operations.run
 FROM copied_operations
-WHERE runs_of_operations.key = copied_operations.key;
-DELETE FROM runs_of_operations WHERE run IS NULL;
+WHERE operation_runs.key = copied_operations.key;
+DELETE FROM operation_runs WHERE run IS NULL;
 """
 
 
 # What hung below the agent that called theirs.
 _RUNS_WITH_THEIR_OWN: Final = """
-UPDATE runs_of_operations SET run = moved_operations.run
+UPDATE operation_runs SET run = moved_operations.run
 FROM moved_operations
-WHERE runs_of_operations.key = moved_operations.key
+WHERE operation_runs.key = moved_operations.key
 """
 
 
 # What an agent that goes on was given, and had no agent's span when it was asked for.
-_RUNS_WITH_WHAT_ASKED: Final = "INSERT INTO runs_of_operations BY NAME FROM asking_calls"
+_RUNS_WITH_WHAT_ASKED: Final = "INSERT INTO operation_runs BY NAME FROM asking_calls"
 
 
 # What a provider ran is a call of its own, also where an instrumentation made a span of it.
@@ -232,7 +232,7 @@ DELETE FROM executions WHERE key IN (SELECT execution FROM provider_calls)
 def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     """Make `built_steps`, `built_trajectories`, and what else is told of the bucket.
 
-    That is `unread_scopes`, `model_calls_apart`, `fragments` and `evaluations`.
+    That is `unread_scopes`, `detached_model_calls`, `fragments` and `evaluations`.
 
     Args:
         con: Holds `spans` and `bucket_traces` (trace_id, date, records, received_ns, imported):
@@ -273,8 +273,8 @@ def split_into_steps(con: duckdb.DuckDBPyConnection) -> None:
     if has_rows(con, "provider_calls"):
         run(con, "INSERT INTO calls BY NAME FROM provider_calls")
     _make(con, *_TEXTS, *_STEPS)
-    _make(con, "usage_of_runs", "built_trajectories")
-    _make(con, "copies", "unread_scopes", "model_calls_apart", "fragments")
+    _make(con, "run_token_usage", "built_trajectories")
+    _make(con, "copies", "unread_scopes", "detached_model_calls", "fragments")
     _make(con, "evaluation_results", "evaluations")
 
 
@@ -307,7 +307,7 @@ def _group_tool_spans(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
-    """Make `runs_of_operations`: which run each operation belongs to."""
+    """Make `operation_runs`: which run each operation belongs to."""
     _make(con, "span_parents", "cycle_candidates")
     break_cycles(con)
     _make(con, "judge_edges")
@@ -325,22 +325,22 @@ def _place_in_runs(con: duckdb.DuckDBPyConnection) -> None:
     _make(
         con,
         "called_agents",
-        "run_agents",
+        "run_starts",
         "twin_edges",
         "lost_run_edges",
         "handoff_edges",
         "lost_handoff_edges",
-        "run_edges",
+        "run_parent_edges",
     )
-    follow(con, "run_edges", "run_ends")
-    _make(con, "runs_of_operations")
+    follow(con, "run_parent_edges", "run_parent_ends")
+    _make(con, "operation_runs")
     _find_copies(con)
-    _make(con, "runs", "run_names", "name_edges")
+    _make(con, "run_ids", "run_agent_names", "name_edges")
     follow(con, "name_edges", "name_ends")
 
 
 def _find_copies(con: duckdb.DuckDBPyConnection) -> None:
-    """Take from `runs_of_operations` what was recorded before, and join the runs of replays."""
+    """Take from `operation_runs` what was recorded before, and join the runs of replays."""
     _make(con, "model_edges")
     follow(con, "model_edges", "model_ends")
     _make(con, "repeating_traces", "model_records", "model_copies")

@@ -1,6 +1,6 @@
 """What one answer of a model costs, for those who cannot wait until its run is built.
 
-The same rules as `usage_of_runs.sql` and `usage_costs.sql` have for runs.
+The same rules as `run_token_usage.sql` and `usage_costs.sql` have for runs.
 """
 
 from typing import NamedTuple

@@ -170,7 +170,7 @@ FROM mastra_spans
 WHERE kind = 'agent_run';
 
 CREATE OR REPLACE TEMP TABLE mastra_questions AS
-FROM held_chat('mastra_asked');
+FROM history_chat('mastra_asked');
 
 CREATE OR REPLACE TEMP VIEW mastra_question_parts AS
 FROM chat_parts('mastra_questions');

@@ -15,8 +15,8 @@
 --   openinference_anthropic
 --   openinference_openai_agents
 --   openinference_reasoning
---   openinference_whole
---   openinference_held
+--   openinference_attributes
+--   openinference_history
 --   openinference_beeai
 --   openinference_chat
 --   openinference_haystack

@@ -147,7 +147,7 @@ SELECT
   direction,
   message_position,
   message
-FROM held_chat('otel_events_held');
+FROM history_chat('otel_events_held');
 
 CREATE OR REPLACE TEMP TABLE otel_events_messages AS
 FROM chat_parts('otel_events_chat');

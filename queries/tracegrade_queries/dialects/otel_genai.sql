@@ -13,7 +13,7 @@
 --   otel_genai_history
 --   otel_genai_plain_chat
 --   otel_genai_plain_parts
---   otel_genai_told
+--   otel_genai_messages_read
 --   otel_genai_hosted
 --   otel_genai_grounded
 --   otel_genai_messages

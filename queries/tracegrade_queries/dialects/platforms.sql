@@ -99,7 +99,7 @@ FROM platforms_spans
 WHERE operation = 'model';
 
 CREATE OR REPLACE TEMP TABLE platforms_chat AS
-FROM held_chat('platforms_told');
+FROM history_chat('platforms_told');
 
 CREATE OR REPLACE TEMP TABLE platforms_messages AS
 FROM chat_parts('platforms_chat');

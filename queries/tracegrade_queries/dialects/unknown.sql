@@ -291,7 +291,7 @@ SELECT
   direction,
   message_position,
   message
-FROM held_chat('unknown_told')
+FROM history_chat('unknown_told')
 UNION ALL BY NAME
 SELECT
   key,

@@ -78,7 +78,7 @@ def con() -> duckdb.DuckDBPyConnection:
     run(con, query("otel_genai_lists"))
     for part in PARTS:
         if part == "otel_genai_hosted":
-            run(con, query("otel_genai_told"))
+            run(con, query("otel_genai_messages_read"))
         make_relation(con, part, query(part))
     return con
 

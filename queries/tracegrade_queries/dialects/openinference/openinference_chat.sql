@@ -2,8 +2,8 @@
 --
 -- Reads:
 --   openinference_beeai
---   openinference_held
---   openinference_whole
+--   openinference_history
+--   openinference_attributes
 -- Order:
 --   none
 CREATE OR REPLACE TEMP VIEW openinference_chat AS
@@ -17,7 +17,7 @@ WITH held AS (
       '\[\{\x27type\x27: \x27text\x27, \x27text\x27: [\x27"](.*)[\x27"]\}\], tool_calls=',
       ['role', 'text']
     ) AS printed
-  FROM held_chat('openinference_held')
+  FROM history_chat('openinference_history')
 )
 
 SELECT
@@ -45,7 +45,7 @@ SELECT
   'out' AS direction,
   generate_subscripts(from_json(answer -> '$.output', '["JSON"]'), 1) AS message_position,
   unnest(from_json(answer -> '$.output', '["JSON"]')) AS message
-FROM openinference_whole
+FROM openinference_attributes
 WHERE json_type(answer, '$.output') = 'ARRAY'
 UNION ALL
 SELECT

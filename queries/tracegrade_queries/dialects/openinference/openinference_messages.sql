@@ -57,4 +57,4 @@ WHERE
 -- Their texts stand in the messages now: the memory serves for what follows.
 DROP TABLE openinference_turns;
 DROP TABLE openinference_items;
-DROP TABLE openinference_whole;
+DROP TABLE openinference_attributes;

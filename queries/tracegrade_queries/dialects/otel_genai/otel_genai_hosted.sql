@@ -4,9 +4,9 @@
 -- Reads:
 --   otel_genai_history
 --   otel_genai_lists
---   otel_genai_told
+--   otel_genai_messages_read
 -- Needs:
---   otel_genai_told WHERE direction = 'in' AND hold_hosted(messages)
+--   otel_genai_messages_read WHERE direction = 'in' AND hold_hosted(messages)
 -- Columns:
 --   key               BIGINT   Span that tells it first.
 --   direction         VARCHAR  in.
@@ -25,7 +25,7 @@ WITH lists AS (
   SELECT
     told.key,
     cast(coalesce(history.rest, sent.messages) AS JSON[]) AS messages
-  FROM otel_genai_told AS told
+  FROM otel_genai_messages_read AS told
   INNER JOIN otel_genai_lists AS sent
     ON told.key = sent.key AND told.direction = sent.direction
   LEFT JOIN otel_genai_history AS history ON told.key = history.key

@@ -5,7 +5,7 @@
 --   otel_genai_history
 --   otel_genai_hosted
 --   otel_genai_plain_parts
---   otel_genai_told
+--   otel_genai_messages_read
 -- Order:
 --   none
 -- Of which lists an input consists, in their order, and how many messages are before each.
@@ -33,7 +33,7 @@ counted AS (
       PARTITION BY members.first_key ORDER BY members.place
     )::BIGINT - coalesce(len(told.messages), 0) AS messages_before
   FROM members
-  INNER JOIN otel_genai_told AS told ON members.key = told.key AND told.direction = 'in'
+  INNER JOIN otel_genai_messages_read AS told ON members.key = told.key AND told.direction = 'in'
 )
 
 SELECT
@@ -50,7 +50,7 @@ SELECT
   told.direction,
   told.key AS told_by,
   0 AS messages_before
-FROM otel_genai_told AS told
+FROM otel_genai_messages_read AS told
 LEFT JOIN members ON told.key = members.key AND told.direction = 'in'
 WHERE members.key IS NULL;
 
@@ -62,7 +62,7 @@ WITH messages AS (
     direction,
     generate_subscripts(messages, 1) AS message_position,
     unnest(messages) AS message
-  FROM otel_genai_told
+  FROM otel_genai_messages_read
 ),
 
 -- LiteLLM leaves beside the parts what OpenAI has there: calls, and of a result the id of its own.
@@ -215,7 +215,7 @@ FROM readings;
 -- Their texts stand in the parts now: the memory serves for what follows.
 DROP TABLE otel_genai_lists;
 DROP TABLE otel_genai_history;
-DROP TABLE otel_genai_told;
+DROP TABLE otel_genai_messages_read;
 
 CREATE OR REPLACE TEMP VIEW otel_genai_messages AS
 SELECT

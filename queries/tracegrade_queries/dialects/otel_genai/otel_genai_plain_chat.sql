@@ -11,4 +11,4 @@
 --   message           JSON
 -- Order:
 --   none
-FROM held_chat('otel_genai_plain');
+FROM history_chat('otel_genai_plain');

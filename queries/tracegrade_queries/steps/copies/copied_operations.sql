@@ -12,7 +12,7 @@
 --   model_ends
 --   operations
 --   run_copies
---   runs_of_operations
+--   operation_runs
 --   tool_copies
 -- Needs:
 --   run_copies or model_copy_ends or tool_copies or lone_copies
@@ -25,7 +25,7 @@ WITH told AS (
   SELECT
     operations.key,
     operations.start_ns,
-    runs_of_operations.run,
+    operation_runs.run,
     run_copies.kept,
     hash(
       operations.operation,
@@ -35,9 +35,9 @@ WITH told AS (
       operations.sub_goal
     ) AS said,
     row_number() OVER (
-      PARTITION BY runs_of_operations.run, said ORDER BY operations.start_ns, operations.key
+      PARTITION BY operation_runs.run, said ORDER BY operations.start_ns, operations.key
     ) AS occurrence
-  FROM runs_of_operations
+  FROM operation_runs
   INNER JOIN run_copies USING (run)
   INNER JOIN operations USING (key)
   WHERE operations.operation NOT IN ('agent', 'model', 'tool', 'other')
@@ -56,8 +56,8 @@ below_copies AS (
   SELECT copied_ends.key
   FROM copied_ends
   SEMI JOIN tool_copies ON copied_ends.last = tool_copies.key
-  INNER JOIN runs_of_operations ON copied_ends.key = runs_of_operations.key
-  ANTI JOIN run_copies ON runs_of_operations.run = run_copies.run
+  INNER JOIN operation_runs ON copied_ends.key = operation_runs.key
+  ANTI JOIN run_copies ON operation_runs.run = run_copies.run
 ),
 
 dropped AS (
@@ -77,19 +77,19 @@ recorded_again AS (
   FROM operations
   LEFT JOIN model_ends USING (key)
   INNER JOIN model_copy_ends ON coalesce(model_ends.last, operations.key) = model_copy_ends.key
-  INNER JOIN runs_of_operations AS counting ON model_copy_ends.last = counting.key
+  INNER JOIN operation_runs AS counting ON model_copy_ends.last = counting.key
 ),
 
 placed AS (
   SELECT
-    runs_of_operations.key,
-    runs_of_operations.run AS old_run,
+    operation_runs.key,
+    operation_runs.run AS old_run,
     CASE
       WHEN dropped.key IS NULL
         THEN coalesce(counting_runs.kept, recorded_again.run, run_copies.kept)
     END AS run,
     dropped.key IS NOT NULL AS is_dropped
-  FROM runs_of_operations
+  FROM operation_runs
   LEFT JOIN run_copies USING (run)
   LEFT JOIN recorded_again USING (key)
   LEFT JOIN run_copies AS counting_runs ON recorded_again.run = counting_runs.run

@@ -10,7 +10,7 @@
 --   operations
 --   repeating_traces
 --   response_ids
---   runs_of_operations
+--   operation_runs
 --   bucket_spans
 -- Needs:
 --   repeating_traces
@@ -84,12 +84,12 @@ told AS (
 fullest AS (
   SELECT
     record,
-    arg_max(digest, place_by(parts, -precedence)) FILTER (WHERE direction = 'out') AS said,
-    arg_max(digest, place_by(parts, -precedence)) FILTER (WHERE direction = 'in') AS heard,
+    arg_max(digest, position_by(parts, -precedence)) FILTER (WHERE direction = 'out') AS said,
+    arg_max(digest, position_by(parts, -precedence)) FILTER (WHERE direction = 'in') AS heard,
     coalesce(bool_or(has_random_id), FALSE) AS has_random_id,
-    arg_max(call_ids, place_by(parts, -precedence)) FILTER (WHERE direction = 'out')
+    arg_max(call_ids, position_by(parts, -precedence)) FILTER (WHERE direction = 'out')
       AS requested,
-    arg_max(call_ids, place_by(parts, -precedence)) FILTER (WHERE direction = 'in') AS known
+    arg_max(call_ids, position_by(parts, -precedence)) FILTER (WHERE direction = 'in') AS known
   FROM told
   GROUP BY record
 ),
@@ -111,7 +111,7 @@ stated AS (
 SELECT
   stated.record,
   operations.trace_id,
-  runs_of_operations.run,
+  operation_runs.run,
   CASE
     WHEN
       stated.response_id IS NULL
@@ -119,7 +119,7 @@ SELECT
       THEN
         if(
           agents.conversation_id IS NULL,
-          runs_of_operations.run,
+          operation_runs.run,
           (hash(agents.conversation_id) >> 1)::BIGINT
         )
   END AS place,
@@ -141,8 +141,8 @@ SELECT
   coalesce(list_has_any(fullest.requested, fullest.known), FALSE) AS hears_own
 FROM stated
 INNER JOIN operations ON stated.record = operations.key
-INNER JOIN runs_of_operations ON stated.record = runs_of_operations.key
+INNER JOIN operation_runs ON stated.record = operation_runs.key
 INNER JOIN known_parents ON stated.record = known_parents.key
 LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
-LEFT JOIN operations AS agents ON runs_of_operations.run = agents.key
+LEFT JOIN operations AS agents ON operation_runs.run = agents.key
 LEFT JOIN fullest ON stated.record = fullest.record;

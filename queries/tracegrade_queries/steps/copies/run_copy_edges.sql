@@ -4,7 +4,7 @@
 -- Reads:
 --   model_copy_ends
 --   model_records
---   run_agents
+--   run_starts
 -- Needs:
 --   model_copy_ends
 -- Columns:
@@ -26,7 +26,7 @@ agents AS (
   SELECT
     *,
     row_number() OVER (ORDER BY start_ns, span_id, key) AS rank
-  FROM run_agents
+  FROM run_starts
 ),
 
 pairs AS (

@@ -6,7 +6,7 @@
 -- Reads:
 --   dialect_messages
 --   operations
---   runs_of_operations
+--   operation_runs
 -- Needs:
 --   operations WHERE operation = 'model' OR tells_calls
 -- Columns:
@@ -18,7 +18,7 @@
 WITH model_spans AS (
   SELECT operations.key
   FROM operations
-  SEMI JOIN runs_of_operations USING (key)
+  SEMI JOIN operation_runs USING (key)
   WHERE operations.operation = 'model' OR operations.tells_calls
 ),
 
@@ -41,6 +41,6 @@ counts AS (
 SELECT
   key,
   direction,
-  arg_max(precedence, place_by(part_count, -precedence)) AS precedence
+  arg_max(precedence, position_by(part_count, -precedence)) AS precedence
 FROM counts
 GROUP BY key, direction;

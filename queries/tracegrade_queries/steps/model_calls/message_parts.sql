@@ -13,7 +13,7 @@
 --   dialect_messages
 --   message_dialects
 --   operations
---   runs_of_operations
+--   operation_runs
 -- Needs:
 --   message_dialects
 -- Columns:
@@ -123,19 +123,19 @@ openings AS (
 ),
 
 task_runs AS (
-  SELECT DISTINCT runs_of_operations.run
+  SELECT DISTINCT operation_runs.run
   FROM openings
-  INNER JOIN runs_of_operations USING (key)
+  INNER JOIN operation_runs USING (key)
   WHERE starts_with(openings.text, task_heading())
 ),
 
 -- A run without an agent's span may be of any framework: the process may have died.
 smolagents_runs AS (
-  SELECT runs_of_operations.run
-  FROM runs_of_operations
+  SELECT operation_runs.run
+  FROM operation_runs
   SEMI JOIN task_runs USING (run)
   INNER JOIN operations USING (key)
-  GROUP BY runs_of_operations.run
+  GROUP BY operation_runs.run
   HAVING
     bool_or(contains(operations.scope_name, 'smolagents'))
     OR NOT bool_or(operations.operation = 'agent')
@@ -143,8 +143,8 @@ smolagents_runs AS (
 
 -- smolagents puts a task to its models below `New task:`, and asks for more in the user's name.
 tasked AS (
-  SELECT runs_of_operations.key
-  FROM runs_of_operations
+  SELECT operation_runs.key
+  FROM operation_runs
   SEMI JOIN smolagents_runs USING (run)
 ),
 
@@ -271,11 +271,11 @@ tasks AS (
 coded AS (
   SELECT
     forms.*,
-    runs_of_operations.run,
+    operation_runs.run,
     operations.start_ns
   FROM forms
   INNER JOIN operations USING (key)
-  INNER JOIN runs_of_operations USING (key)
+  INNER JOIN operation_runs USING (key)
   WHERE forms.form = 'code'
 ),
 

@@ -4,7 +4,7 @@
 --
 -- Reads:
 --   operations
---   runs_of_operations
+--   operation_runs
 --   known_parents
 --   model_members
 -- Needs:
@@ -36,15 +36,15 @@ WITH outer_spans AS (
 members AS (
   SELECT
     model_members.model_call,
-    runs_of_operations.run,
-    runs_of_operations.is_beside,
+    operation_runs.run,
+    operation_runs.is_beside,
     operations.*,
     coalesce(known_parents.parent_operation = 'plan' OR operations.plan IS NOT NULL, FALSE)
       AS below_plan
   FROM model_members
   INNER JOIN operations USING (key)
   INNER JOIN known_parents USING (key)
-  INNER JOIN runs_of_operations USING (key)
+  INNER JOIN operation_runs USING (key)
 ),
 
 shared AS (

@@ -4,7 +4,7 @@
 --
 -- Reads:
 --   operations
---   runs_of_operations
+--   operation_runs
 --   known_parents
 --   model_copy_ends
 --   model_edges
@@ -51,11 +51,11 @@ calls AS (
 SELECT
   calls.outermost AS key,
   calls.members,
-  runs_of_operations.run,
+  operation_runs.run,
   operations.scope_name,
   operations.span_id,
   operations.start_ns,
   operations.end_ns
 FROM calls
 INNER JOIN operations ON calls.outermost = operations.key
-INNER JOIN runs_of_operations USING (key);
+INNER JOIN operation_runs USING (key);

@@ -10,7 +10,7 @@
 --   model_parts
 --   model_calls
 --   operations
---   runs_of_operations
+--   operation_runs
 -- Needs:
 --   model_parts WHERE direction = 'in' AND part_type = 'reasoning' or dialect_messages WHERE
 --     direction = 'out' AND part_type = 'reasoning' AND key IN (SELECT key FROM operations
@@ -112,14 +112,14 @@ recovered AS (
 
 agent_thoughts AS MATERIALIZED (
   SELECT
-    runs_of_operations.run,
+    operation_runs.run,
     dialect_messages.key,
     dialect_messages.message_position,
     dialect_messages.part_position,
     dialect_messages.text
   FROM dialect_messages
   INNER JOIN operations USING (key)
-  INNER JOIN runs_of_operations USING (key)
+  INNER JOIN operation_runs USING (key)
   WHERE
     operations.operation = 'agent'
     AND dialect_messages.direction = 'out'

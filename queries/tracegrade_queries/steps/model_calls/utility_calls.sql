@@ -11,7 +11,7 @@
 --   model_calls
 --   model_members
 --   model_parts
---   runs
+--   run_ids
 -- Needs:
 --   model_calls
 -- Columns:
@@ -86,9 +86,9 @@ serving AS (
 working AS (
   SELECT model_calls.run
   FROM model_calls
-  INNER JOIN runs USING (run)
+  INNER JOIN run_ids USING (run)
   LEFT JOIN serving USING (model_call)
-  WHERE runs.root IS NOT NULL
+  WHERE run_ids.root IS NOT NULL
   GROUP BY model_calls.run
   HAVING bool_and(serving.model_call IS NOT NULL)
 )

@@ -7,9 +7,9 @@
 -- Reads:
 --   dialect_messages
 --   operations
---   runs_of_operations
+--   operation_runs
 -- Needs:
---   operations WHERE operation = 'model' AND key NOT IN (SELECT key FROM runs_of_operations)
+--   operations WHERE operation = 'model' AND key NOT IN (SELECT key FROM operation_runs)
 -- Columns:
 --   key        BIGINT   One row each.
 --   run        BIGINT   The first run that was given a result of it.
@@ -22,7 +22,7 @@ WITH strays AS (
     operations.trace_id,
     operations.start_ns
   FROM operations
-  ANTI JOIN runs_of_operations USING (key)
+  ANTI JOIN operation_runs USING (key)
   WHERE operations.operation = 'model'
 ),
 
@@ -42,10 +42,10 @@ given AS (
   SELECT
     operations.trace_id,
     operations.start_ns,
-    runs_of_operations.run,
+    operation_runs.run,
     dialect_messages.call_id
   FROM operations
-  INNER JOIN runs_of_operations USING (key)
+  INNER JOIN operation_runs USING (key)
   INNER JOIN dialect_messages USING (key)
   WHERE
     operations.operation = 'model'

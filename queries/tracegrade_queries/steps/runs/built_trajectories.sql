@@ -4,18 +4,18 @@
 --   bucket_spans
 --   bucket_traces
 --   operations
---   run_agents
---   runs
---   run_names
---   runs_of_operations
+--   run_starts
+--   run_ids
+--   run_agent_names
+--   operation_runs
 --   tool_ends
 --   calls
 --   model_calls
 --   step_rows
---   usage_of_runs
+--   run_token_usage
 --   turns
 --   answers
---   offered_in_runs
+--   run_offered_tools
 --   built_steps
 --   unfinished_runs
 --   interrupted_runs
@@ -31,17 +31,17 @@
 --   trajectory_id
 WITH members AS (
   SELECT
-    runs_of_operations.run,
+    operation_runs.run,
     operations.*,
     -- The root comes first, whatever its clock says; then those that start earliest and end last.
     create_sort_key(
-      operations.key <> coalesce(runs.root, -1), 'ASC NULLS LAST',
+      operations.key <> coalesce(run_ids.root, -1), 'ASC NULLS LAST',
       operations.start_ns, 'ASC NULLS LAST',
       operations.end_ns, 'DESC NULLS LAST',
       operations.span_id, 'ASC NULLS LAST'
     ) AS place
-  FROM runs_of_operations
-  INNER JOIN runs USING (run)
+  FROM operation_runs
+  INNER JOIN run_ids USING (run)
   INNER JOIN operations USING (key)
 ),
 
@@ -119,7 +119,7 @@ used AS (
       'reasoning_tokens': reasoning_tokens,
       'stated_usd': stated_usd
     } AS model_usage
-  FROM usage_of_runs
+  FROM run_token_usage
 ),
 
 -- Lists are sorted one by one, which takes long; most runs use one model.
@@ -171,44 +171,44 @@ finishes AS (
 -- Spans of one call are one step, whichever of them an agent stands below.
 calling_steps AS (
   SELECT
-    run_agents.key,
+    run_starts.key,
     min(step_rows.step_index) AS step_index
-  FROM run_agents
-  INNER JOIN runs_of_operations AS calling ON run_agents.caller = calling.key
-  LEFT JOIN tool_ends ON run_agents.caller = tool_ends.key
+  FROM run_starts
+  INNER JOIN operation_runs AS calling ON run_starts.caller = calling.key
+  LEFT JOIN tool_ends ON run_starts.caller = tool_ends.key
   INNER JOIN calls
     ON
-      if(run_agents.is_own_execution, run_agents.key, coalesce(tool_ends.last, run_agents.caller))
+      if(run_starts.is_own_execution, run_starts.key, coalesce(tool_ends.last, run_starts.caller))
       = calls.execution
   INNER JOIN step_rows ON calls.call = step_rows.call AND calling.run = step_rows.run
-  GROUP BY run_agents.key
+  GROUP BY run_starts.key
 ),
 
 -- OpenTelemetry's probability sampling: `th` is the rejected share of 2^56, without final zeros.
 -- What is looked up of few runs, or is narrow, is joined before all that is wide.
 calling_runs AS (
   SELECT
-    runs.run,
+    run_ids.run,
     callers.trajectory_id AS parent_trajectory_id,
     coalesce(calling_steps.step_index, -1) AS parent_step
-  FROM runs
-  INNER JOIN run_agents ON runs.root = run_agents.key
-  INNER JOIN runs_of_operations AS calling ON run_agents.caller = calling.key
-  INNER JOIN runs AS callers ON calling.run = callers.run
-  LEFT JOIN calling_steps ON run_agents.key = calling_steps.key
+  FROM run_ids
+  INNER JOIN run_starts ON run_ids.root = run_starts.key
+  INNER JOIN operation_runs AS calling ON run_starts.caller = calling.key
+  INNER JOIN run_ids AS callers ON calling.run = callers.run
+  LEFT JOIN calling_steps ON run_starts.key = calling_steps.key
 ),
 
 roots AS (
   SELECT
-    runs.run,
+    run_ids.run,
     operations.span_id,
     operations.start_ns,
     CASE WHEN operations.ended THEN operations.end_ns END AS end_ns,
     bucket_spans.failed AND NOT operations.paused AS failed,
     tells_limit(operations.error_type, operations.error_message) AS limited
-  FROM runs
-  INNER JOIN operations ON runs.root = operations.key
-  INNER JOIN bucket_spans ON runs.root = bucket_spans.key
+  FROM run_ids
+  INNER JOIN operations ON run_ids.root = operations.key
+  INNER JOIN bucket_spans ON run_ids.root = bucket_spans.key
 ),
 
 sampled AS (
@@ -225,12 +225,12 @@ sampled AS (
 )
 
 SELECT
-  runs.trajectory_id,
+  run_ids.trajectory_id,
   calling_runs.parent_trajectory_id,
   calling_runs.parent_step,
-  runs.trace_id,
+  run_ids.trace_id,
   coalesce(roots.span_id, '0000000000000000') AS root_span_id,
-  run_names.agent_name,
+  run_agent_names.agent_name,
   gathered.service_name,
   gathered.release,
   gathered.environment,
@@ -240,9 +240,9 @@ SELECT
   gathered.trial,
   gathered.run_mode,
   coalesce(
-    asked_text(crew_task(gathered.user_input)),
+    prompt_text(crew_task(gathered.user_input)),
     -- What the first steps of a run tell, whose own span may never come.
-    if(runs.root IS NULL, gathered.told_input, NULL),
+    if(run_ids.root IS NULL, gathered.told_input, NULL),
     model_counts.user_text
   ) AS user_input,
   coalesce(answers.root_answer, answers.span_answer, step_counts.last_answer) AS final_answer,
@@ -265,14 +265,14 @@ SELECT
     - nullif(coalesce(roots.start_ns, gathered.start_ns), 0)
   ) / 1e6 AS duration_ms,
   unfinished_runs.run IS NULL AS complete,
-  offered_in_runs.offered_tools,
+  run_offered_tools.offered_tools,
   gathered.dialects,
   coalesce(72057594037927936 / (72057594037927936 - sampled.rejected), 1.0)::DOUBLE
     AS sample_weight,
   roots.failed AS root_failed,
   interrupted_runs.run IS NOT NULL AS interrupted,
   -- A run that names its task, or has lost the spans above it, is one of an agent all the same.
-  runs.root IS NULL
+  run_ids.root IS NULL
   AND (gathered.has_tools_alone OR (gathered.has_models_alone AND serving_runs.run IS NOT NULL))
   AND unfinished_runs.run IS NULL
   AND coalesce(gathered.task_id, gathered.injection) IS NULL AS is_fragment,
@@ -291,16 +291,16 @@ SELECT
   coalesce(resumed_calls.call_ids, []) AS resumed_calls,
   coalesce(step_counts.turn_count, 1)::INTEGER AS turn_count,
   bucket_traces.date
-FROM runs
+FROM run_ids
 INNER JOIN bucket_traces USING (trace_id)
 INNER JOIN gathered USING (run)
 INNER JOIN sampled USING (run)
-LEFT JOIN run_names USING (run)
+LEFT JOIN run_agent_names USING (run)
 LEFT JOIN step_counts USING (trajectory_id)
 LEFT JOIN model_counts USING (run)
 LEFT JOIN usages USING (run)
 LEFT JOIN answers USING (run)
-LEFT JOIN offered_in_runs USING (run)
+LEFT JOIN run_offered_tools USING (run)
 LEFT JOIN finishes USING (run)
 LEFT JOIN roots USING (run)
 LEFT JOIN unfinished_runs USING (run)
@@ -316,5 +316,5 @@ LEFT JOIN resumed_calls USING (run)
 WHERE
   step_counts.step_count > 0
   OR model_counts.llm_call_count > 0
-  OR run_names.agent_name IS NOT NULL
-ORDER BY runs.place;
+  OR run_agent_names.agent_name IS NOT NULL
+ORDER BY run_ids.place;

@@ -10,8 +10,8 @@
 -- Reads:
 --   evaluation_results
 --   operations
---   runs
---   runs_of_operations
+--   run_ids
+--   operation_runs
 --   unknown_ends
 -- Needs:
 --   evaluation_results
@@ -28,7 +28,7 @@
 --   trajectory_id, subject, sub_goal
 WITH placed AS (
   SELECT
-    coalesce(runs.trajectory_id, results.trace_id) AS trajectory_id,
+    coalesce(run_ids.trajectory_id, results.trace_id) AS trajectory_id,
     coalesce(operations.operation = 'agent', FALSE) AS is_of_agent,
     results.time_ns,
     lower(results.attributes['gen_ai.evaluation.name']) AS subject,
@@ -42,10 +42,10 @@ WITH placed AS (
       AS evidence
   FROM evaluation_results AS results
   LEFT JOIN operations USING (key)
-  LEFT JOIN runs_of_operations USING (key)
+  LEFT JOIN operation_runs USING (key)
   LEFT JOIN unknown_ends USING (key)
-  LEFT JOIN runs_of_operations AS above ON unknown_ends.last = above.key
-  LEFT JOIN runs ON coalesce(runs_of_operations.run, above.run) = runs.run
+  LEFT JOIN operation_runs AS above ON unknown_ends.last = above.key
+  LEFT JOIN run_ids ON coalesce(operation_runs.run, above.run) = run_ids.run
   WHERE results.attributes['tracegrade.evaluation.id'] IS NULL
 )
 

@@ -5,7 +5,7 @@
 --
 -- Reads:
 --   operations
---   run_agents
+--   run_starts
 -- Needs:
 --   operations WHERE operation = 'tool' AND contains(tool_name, '_to_')
 -- Columns:
@@ -19,7 +19,7 @@ WITH outermost AS (
     trace_id,
     start_ns,
     regexp_replace(lower(agent_name), '\W', '_', 'g') AS name
-  FROM run_agents
+  FROM run_starts
   WHERE caller IS NULL
 ),
 

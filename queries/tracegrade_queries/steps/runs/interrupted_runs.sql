@@ -14,13 +14,13 @@
 --   matches
 --   model_calls
 --   model_parts
---   offered_in_runs
+--   run_offered_tools
 --   operations
 --   pauses
 --   requests
 --   responses
---   runs
---   runs_of_operations
+--   run_ids
+--   operation_runs
 --   shared_responses
 --   unfinished_runs
 --   unknown_ends
@@ -42,26 +42,26 @@ WITH last_calls AS (
 
 paused_spans AS (
   SELECT
-    coalesce(runs_of_operations.run, rootless.run) AS run,
+    coalesce(operation_runs.run, rootless.run) AS run,
     bucket_spans.key,
     bucket_spans.start_ns,
     -- What is above all of a run without a root is as good as one.
-    runs_of_operations.run IS NULL AS is_above
+    operation_runs.run IS NULL AS is_above
   FROM pauses
   INNER JOIN bucket_spans USING (key)
   LEFT JOIN unknown_ends USING (key)
-  LEFT JOIN runs_of_operations ON coalesce(unknown_ends.last, pauses.key) = runs_of_operations.key
-  LEFT JOIN runs AS rootless
+  LEFT JOIN operation_runs ON coalesce(unknown_ends.last, pauses.key) = operation_runs.key
+  LEFT JOIN run_ids AS rootless
     ON bucket_spans.trace_id = rootless.trace_id AND rootless.root IS NULL
 ),
 
 saying_so AS (
   SELECT DISTINCT paused_spans.run
   FROM paused_spans
-  INNER JOIN runs USING (run)
+  INNER JOIN run_ids USING (run)
   LEFT JOIN last_calls USING (run)
   WHERE
-    runs.root = paused_spans.key
+    run_ids.root = paused_spans.key
     OR paused_spans.is_above
     OR paused_spans.start_ns >= last_calls.start_ns
     OR last_calls.run IS NULL
@@ -111,17 +111,17 @@ approvals AS (
 unanswered AS (
   SELECT open_requests.run
   FROM open_requests
-  INNER JOIN runs USING (run)
-  INNER JOIN operations ON runs.root = operations.key
+  INNER JOIN run_ids USING (run)
+  INNER JOIN operations ON run_ids.root = operations.key
   INNER JOIN bucket_spans ON open_requests.model_call = bucket_spans.key
-  INNER JOIN offered_in_runs ON open_requests.run = offered_in_runs.run
+  INNER JOIN run_offered_tools ON open_requests.run = run_offered_tools.run
   INNER JOIN executed ON open_requests.run = executed.run
   ANTI JOIN answers ON open_requests.run = answers.run
   WHERE
     NOT operations.failed
     AND NOT bucket_spans.failed
-    AND list_has_any(offered_in_runs.names, open_requests.tool_names)
-    AND list_has_any(offered_in_runs.names, executed.tool_names)
+    AND list_has_any(run_offered_tools.names, open_requests.tool_names)
+    AND list_has_any(run_offered_tools.names, executed.tool_names)
     AND NOT coalesce(regexp_matches(lower(bucket_spans.finish_reasons), 'length|max|limit'), FALSE)
 ),
 

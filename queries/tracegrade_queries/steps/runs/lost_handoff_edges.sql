@@ -8,9 +8,9 @@
 --   dialect_messages
 --   known_parents
 --   operations
---   run_agents
+--   run_starts
 -- Needs:
---   run_agents GROUP BY trace_id HAVING count(*) > 1
+--   run_starts GROUP BY trace_id HAVING count(*) > 1
 --   known_parents WHERE operation = 'agent' AND top IN (SELECT key FROM bucket_spans WHERE
 --     parent_span_id IS NOT NULL)
 -- Columns:
@@ -21,19 +21,19 @@
 --   none
 WITH lost AS (
   SELECT
-    run_agents.key,
-    run_agents.trace_id,
-    run_agents.start_ns,
+    run_starts.key,
+    run_starts.trace_id,
+    run_starts.start_ns,
     tops.parent_span_id AS above,
     regexp_replace(
       lower(coalesce(operations.agent_name, operations.agent_label)), '\W', '_', 'g'
     ) AS name,
     regexp_replace(lower(operations.follows), '\W', '_', 'g') AS follows
-  FROM run_agents
+  FROM run_starts
   INNER JOIN known_parents USING (key)
   INNER JOIN bucket_spans AS tops ON known_parents.top = tops.key
-  INNER JOIN operations ON run_agents.key = operations.key
-  WHERE run_agents.caller IS NULL AND tops.parent_span_id IS NOT NULL
+  INNER JOIN operations ON run_starts.key = operations.key
+  WHERE run_starts.caller IS NULL AND tops.parent_span_id IS NOT NULL
 ),
 
 requested AS (

@@ -6,7 +6,7 @@
 -- Reads:
 --   bucket_spans
 --   known_parents
---   run_agents
+--   run_starts
 --   twin_edges
 -- Needs:
 --   known_parents WHERE operation = 'agent' AND top IN (SELECT key FROM bucket_spans WHERE
@@ -18,16 +18,16 @@
 --   none
 WITH runs AS (
   SELECT
-    run_agents.key,
-    run_agents.trace_id,
-    run_agents.start_ns,
-    run_agents.end_ns,
+    run_starts.key,
+    run_starts.trace_id,
+    run_starts.start_ns,
+    run_starts.end_ns,
     coalesce(tops.parent_span_id IS NOT NULL, FALSE) AS is_lost
-  FROM run_agents
+  FROM run_starts
   INNER JOIN known_parents USING (key)
   LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
-  ANTI JOIN twin_edges ON run_agents.key = twin_edges.key
-  WHERE run_agents.caller IS NULL
+  ANTI JOIN twin_edges ON run_starts.key = twin_edges.key
+  WHERE run_starts.caller IS NULL
 ),
 
 rooted AS (

@@ -8,10 +8,10 @@
 --   dialect_messages
 --   known_parents
 --   operations
---   run_agents
---   runs_of_operations
+--   run_starts
+--   operation_runs
 -- Needs:
---   run_agents WHERE caller IS NOT NULL
+--   run_starts WHERE caller IS NOT NULL
 -- Columns:
 --   key  BIGINT  One row each.
 --   run  BIGINT  The run that made the call.
@@ -19,14 +19,14 @@
 --   none
 WITH called AS (
   SELECT
-    run_agents.key AS run,
-    run_agents.trace_id,
-    run_agents.start_ns,
-    run_agents.end_ns,
+    run_starts.key AS run,
+    run_starts.trace_id,
+    run_starts.start_ns,
+    run_starts.end_ns,
     calling.run AS caller_run
-  FROM run_agents
-  INNER JOIN runs_of_operations AS calling ON run_agents.caller = calling.key
-  WHERE calling.run <> run_agents.key
+  FROM run_starts
+  INNER JOIN operation_runs AS calling ON run_starts.caller = calling.key
+  WHERE calling.run <> run_starts.key
 ),
 
 spans AS (
@@ -41,10 +41,10 @@ spans AS (
     )::VARCHAR AS call_digest,
     operations.start_ns,
     operations.end_ns,
-    runs_of_operations.run
+    operation_runs.run
   FROM operations
   SEMI JOIN called USING (trace_id)
-  INNER JOIN runs_of_operations USING (key)
+  INNER JOIN operation_runs USING (key)
   WHERE operations.operation IN ('model', 'tool')
 ),
 
@@ -171,6 +171,6 @@ SELECT
   moved.run
 FROM moved
 INNER JOIN known_parents ON moved.key = known_parents.parent
-INNER JOIN runs_of_operations AS inner_spans ON known_parents.key = inner_spans.key
+INNER JOIN operation_runs AS inner_spans ON known_parents.key = inner_spans.key
 INNER JOIN called ON moved.run = called.run AND inner_spans.run = called.caller_run
 ANTI JOIN moved AS moved_itself ON known_parents.key = moved_itself.key;

@@ -3,7 +3,7 @@
 -- Reads:
 --   operations
 --   known_parents
---   run_agents
+--   run_starts
 -- Columns:
 --   key   BIGINT
 --   next  BIGINT
@@ -14,5 +14,5 @@ SELECT
   known_parents.parent AS next
 FROM known_parents
 INNER JOIN operations USING (key)
-ANTI JOIN run_agents USING (key)
+ANTI JOIN run_starts USING (key)
 WHERE operations.agent_name IS NULL AND known_parents.parent IS NOT NULL;

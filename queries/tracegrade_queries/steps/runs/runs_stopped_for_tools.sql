@@ -6,12 +6,12 @@
 --   model_calls
 --   model_members
 --   requests
---   runs
+--   run_ids
 --   stop_reasons
 --   unfinished_runs
 -- Needs:
 --   stop_reasons WHERE for_tools
---   runs WHERE root IS NULL
+--   run_ids WHERE root IS NULL
 -- Columns:
 --   run  BIGINT  One row each.
 -- Order:
@@ -21,9 +21,9 @@ WITH last_calls AS (
     model_calls.run,
     arg_max(model_calls.model_call, (model_calls.start_ns, model_calls.model_call)) AS model_call
   FROM model_calls
-  INNER JOIN runs USING (run)
+  INNER JOIN run_ids USING (run)
   ANTI JOIN unfinished_runs USING (run)
-  WHERE runs.root IS NULL
+  WHERE run_ids.root IS NULL
   GROUP BY model_calls.run
 )
 

@@ -4,9 +4,9 @@
 -- called by a tool, and share at least half of the longer one's time.
 --
 -- Reads:
---   run_agents
+--   run_starts
 -- Needs:
---   run_agents GROUP BY trace_id HAVING min(scope_name) <> max(scope_name)
+--   run_starts GROUP BY trace_id HAVING min(scope_name) <> max(scope_name)
 -- Columns:
 --   key   BIGINT  Run of a later scope; one row each.
 --   next  BIGINT  Run of an earlier scope whose start is nearest.
@@ -17,16 +17,16 @@ WITH scopes AS (
     trace_id,
     scope_name,
     rank() OVER (PARTITION BY trace_id ORDER BY min(start_ns), scope_name) AS scope_rank
-  FROM run_agents
+  FROM run_starts
   GROUP BY trace_id, scope_name
   QUALIFY count(*) OVER (PARTITION BY trace_id) > 1
 ),
 
 candidates AS (
   SELECT
-    run_agents.*,
+    run_starts.*,
     scopes.scope_rank
-  FROM run_agents
+  FROM run_starts
   INNER JOIN scopes USING (trace_id, scope_name)
 )
 

@@ -9,27 +9,27 @@
 --   known_parents
 --   model_calls
 --   operations
---   runs
---   runs_of_operations
+--   run_ids
+--   operation_runs
 -- Needs:
---   runs WHERE root IS NULL OR root IN (SELECT key FROM operations WHERE NOT ended)
+--   run_ids WHERE root IS NULL OR root IN (SELECT key FROM operations WHERE NOT ended)
 -- Columns:
 --   run              BIGINT  One row each.
 --   last_model_call  BIGINT  NULL if it has none.
 -- Order:
 --   none
 WITH unfinished AS (
-  SELECT runs.run
-  FROM runs
-  INNER JOIN operations ON runs.root = operations.key
+  SELECT run_ids.run
+  FROM run_ids
+  INNER JOIN operations ON run_ids.root = operations.key
   WHERE NOT operations.ended AND coalesce(operations.answer, '') = ''
   UNION
-  SELECT runs.run
-  FROM runs
-  INNER JOIN runs_of_operations USING (run)
+  SELECT run_ids.run
+  FROM run_ids
+  INNER JOIN operation_runs USING (run)
   INNER JOIN known_parents USING (key)
   INNER JOIN bucket_spans AS tops ON known_parents.top = tops.key
-  WHERE runs.root IS NULL AND NOT tops.is_local_root
+  WHERE run_ids.root IS NULL AND NOT tops.is_local_root
 )
 
 SELECT

@@ -13,9 +13,9 @@
 --   operations
 --   recovered_parts
 --   requests
---   run_agents
---   runs
---   runs_of_operations
+--   run_starts
+--   run_ids
+--   operation_runs
 --   stop_reasons
 -- Needs:
 --   operations WHERE operation = 'model' OR dropped
@@ -58,15 +58,15 @@ silent AS (
 
 -- What a model said may be spread over many attributes, of which some were dropped.
 lacking AS (
-  SELECT runs_of_operations.run
+  SELECT operation_runs.run
   FROM silent
-  INNER JOIN runs_of_operations ON silent.model_call = runs_of_operations.key
+  INNER JOIN operation_runs ON silent.model_call = operation_runs.key
   ANTI JOIN recovered_parts ON silent.model_call = recovered_parts.model_call
   WHERE silent.dropped OR (silent.may_have_spoken AND NOT silent.told_why)
   UNION
-  SELECT runs_of_operations.run
+  SELECT operation_runs.run
   FROM operations
-  INNER JOIN runs_of_operations USING (key)
+  INNER JOIN operation_runs USING (key)
   WHERE operations.dropped AND operations.operation IN ('agent', 'model', 'other')
 ),
 
@@ -76,12 +76,12 @@ hearing AS (
 ),
 
 alone AS (
-  SELECT runs_of_operations.run
-  FROM runs
-  INNER JOIN runs_of_operations USING (run)
+  SELECT operation_runs.run
+  FROM run_ids
+  INNER JOIN operation_runs USING (run)
   INNER JOIN operations USING (key)
-  WHERE runs.root IS NULL
-  GROUP BY runs_of_operations.run
+  WHERE run_ids.root IS NULL
+  GROUP BY operation_runs.run
   HAVING
     count(*) = 1
     AND bool_and(
@@ -93,41 +93,41 @@ alone AS (
 
 acts AS (
   SELECT
-    runs_of_operations.run,
+    operation_runs.run,
     operations.start_ns
   FROM operations
-  INNER JOIN runs_of_operations USING (key)
+  INNER JOIN operation_runs USING (key)
   WHERE
     operations.operation IN ('tool', 'handoff', 'plan')
-    AND runs_of_operations.run IN (
+    AND operation_runs.run IN (
       SELECT lacking.run FROM lacking
       UNION ALL
       SELECT of_stopped.run
       FROM stopped
-      INNER JOIN runs_of_operations AS of_stopped ON stopped.model_call = of_stopped.key
+      INNER JOIN operation_runs AS of_stopped ON stopped.model_call = of_stopped.key
     )
   UNION ALL
   SELECT
     calling.run,
-    run_agents.start_ns
-  FROM run_agents
-  INNER JOIN runs_of_operations AS calling ON run_agents.caller = calling.key
+    run_starts.start_ns
+  FROM run_starts
+  INNER JOIN operation_runs AS calling ON run_starts.caller = calling.key
 ),
 
 followed AS (
   SELECT DISTINCT stopped.model_call
   FROM stopped
-  INNER JOIN runs_of_operations ON stopped.model_call = runs_of_operations.key
-  INNER JOIN acts ON runs_of_operations.run = acts.run
+  INNER JOIN operation_runs ON stopped.model_call = operation_runs.key
+  INNER JOIN acts ON operation_runs.run = acts.run
   LEFT JOIN next_calls ON stopped.model_call = next_calls.model_call
   WHERE
     acts.start_ns >= stopped.start_ns
     AND (next_calls.next_ns IS NULL OR acts.start_ns < next_calls.next_ns)
 )
 
-SELECT runs_of_operations.run
+SELECT operation_runs.run
 FROM stopped
-INNER JOIN runs_of_operations ON stopped.model_call = runs_of_operations.key
+INNER JOIN operation_runs ON stopped.model_call = operation_runs.key
 ANTI JOIN followed ON stopped.model_call = followed.model_call
 UNION
 SELECT lacking.run

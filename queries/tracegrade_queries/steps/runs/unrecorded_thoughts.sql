@@ -13,8 +13,8 @@
 --   model_members
 --   operations
 --   recovered_parts
---   runs
---   runs_of_operations
+--   run_ids
+--   operation_runs
 --   step_rows
 -- Columns:
 --   run  BIGINT  One row each.
@@ -48,11 +48,11 @@ said AS (
 
 unseen AS (
   SELECT
-    runs.run,
+    run_ids.run,
     said.run IS NOT NULL AS has_lost,
     coalesce(first_calls.without_content, FALSE) AS without_content,
     first_calls.start_ns
-  FROM runs
+  FROM run_ids
   LEFT JOIN said USING (run)
   LEFT JOIN first_calls USING (run)
   WHERE said.seen IS NOT TRUE
@@ -88,7 +88,7 @@ witnesses AS (
     bool_and(operations.scope_name = 'tracegrade.harness') AS harness_alone,
     bool_or(operations.scope_name IN ('tracegrade', 'tracegrade.import')) AS declares
   FROM unseen
-  INNER JOIN runs_of_operations USING (run)
+  INNER JOIN operation_runs USING (run)
   INNER JOIN operations USING (key)
   ANTI JOIN model_calls ON unseen.run = model_calls.run
   GROUP BY unseen.run

@@ -2,7 +2,7 @@
 --
 -- Reads:
 --   operations
---   runs_of_operations
+--   operation_runs
 -- Needs:
 --   operations WHERE operation IN ('agent', 'answer') AND answer <> ''
 -- Columns:
@@ -14,7 +14,7 @@
 --   none
 WITH found AS (
   SELECT
-    runs_of_operations.run,
+    operation_runs.run,
     operations.key,
     operations.operation,
     operations.process_order,
@@ -24,7 +24,7 @@ WITH found AS (
     -- Some end every text with a line break.
     trim(operations.answer, ' ' || chr(9) || chr(10) || chr(13)) AS answer
   FROM operations
-  INNER JOIN runs_of_operations USING (key)
+  INNER JOIN operation_runs USING (key)
   WHERE operations.operation IN ('agent', 'answer') AND operations.answer IS NOT NULL
 )
 

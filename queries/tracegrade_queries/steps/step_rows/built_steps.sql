@@ -4,8 +4,8 @@
 --   bucket_traces
 --   operations
 --   name_ends
---   runs
---   run_names
+--   run_ids
+--   run_agent_names
 --   model_calls
 --   calls
 --   deep_texts
@@ -61,12 +61,12 @@ serving AS (
 )
 
 SELECT
-  runs.trajectory_id,
+  run_ids.trajectory_id,
   placed.step_index,
   placed.turn,
   placed.kind,
   placed.role,
-  coalesce(operations.agent_name, naming.agent_name, run_names.agent_name) AS agent_name,
+  coalesce(operations.agent_name, naming.agent_name, run_agent_names.agent_name) AS agent_name,
   -- OpenLIT names on the span of a model call what the model requests, which is no other step's.
   coalesce(
     calls.tool_name,
@@ -125,10 +125,10 @@ SELECT
   ) AS flags,
   bucket_traces.date
 FROM placed
-INNER JOIN runs ON placed.run = runs.run
+INNER JOIN run_ids ON placed.run = run_ids.run
 INNER JOIN operations ON placed.span_key = operations.key
-INNER JOIN bucket_traces ON runs.trace_id = bucket_traces.trace_id
-LEFT JOIN run_names ON placed.run = run_names.run
+INNER JOIN bucket_traces ON run_ids.trace_id = bucket_traces.trace_id
+LEFT JOIN run_agent_names ON placed.run = run_agent_names.run
 LEFT JOIN name_ends ON placed.span_key = name_ends.key
 LEFT JOIN naming ON name_ends.last = naming.key
 LEFT JOIN serving ON placed.model_call = serving.key
@@ -136,4 +136,4 @@ LEFT JOIN model_calls ON placed.model_call = model_calls.model_call
 LEFT JOIN calls ON placed.call = calls.call
 LEFT JOIN calls AS observed ON placed.observed_call = observed.call
 LEFT JOIN called ON placed.observed_call = called.call
-ORDER BY runs.place, placed.step_index;
+ORDER BY run_ids.place, placed.step_index;

@@ -2,7 +2,7 @@
 --
 -- Reads:
 --   operations
---   runs_of_operations
+--   operation_runs
 --   tool_ends
 -- Needs:
 --   operations WHERE operation = 'observation'
@@ -24,6 +24,6 @@ INNER JOIN operations AS executing
     observing.trace_id = executing.trace_id
     AND observing.linked_span_id = executing.span_id
     AND executing.operation = 'tool'
-SEMI JOIN runs_of_operations ON observing.key = runs_of_operations.key
+SEMI JOIN operation_runs ON observing.key = operation_runs.key
 LEFT JOIN tool_ends ON executing.key = tool_ends.key
 WHERE observing.operation = 'observation';

@@ -3,7 +3,7 @@
 --
 -- Reads:
 --   operations
---   runs_of_operations
+--   operation_runs
 --   model_calls
 --   model_texts
 --   calls
@@ -43,12 +43,12 @@ open_runs AS (
 
 latest AS (
   SELECT
-    runs_of_operations.run,
+    operation_runs.run,
     max(operations.end_ns) AS end_ns
-  FROM runs_of_operations
+  FROM operation_runs
   SEMI JOIN open_runs USING (run)
   INNER JOIN operations USING (key)
-  GROUP BY runs_of_operations.run
+  GROUP BY operation_runs.run
 )
 
 SELECT

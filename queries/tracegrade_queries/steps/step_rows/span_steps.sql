@@ -6,7 +6,7 @@
 --
 -- Reads:
 --   operations
---   runs_of_operations
+--   operation_runs
 --   known_parents
 --   model_members
 --   model_texts
@@ -43,7 +43,7 @@ handed_over AS (
 )
 
 SELECT
-  runs_of_operations.run,
+  operation_runs.run,
   operations.start_ns AS anchor_ns,
   0::BIGINT AS message_position,
   0::BIGINT AS part_position,
@@ -59,7 +59,7 @@ SELECT
     operations.plan
   ) AS plan
 FROM operations
-INNER JOIN runs_of_operations USING (key)
+INNER JOIN operation_runs USING (key)
 ANTI JOIN told_plans USING (key)
 ANTI JOIN observers USING (key)
 LEFT JOIN handed_over USING (run)

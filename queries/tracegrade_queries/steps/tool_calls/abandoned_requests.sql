@@ -10,7 +10,7 @@
 --   model_parts
 --   next_calls
 --   operations
---   runs_of_operations
+--   operation_runs
 -- Needs:
 --   operations WHERE operation = 'model' AND failed
 -- Columns:
@@ -67,8 +67,8 @@ executed AS (
     asked.message_position,
     asked.part_position
   FROM asked
-  INNER JOIN runs_of_operations ON asked.run = runs_of_operations.run
-  INNER JOIN operations ON runs_of_operations.key = operations.key
+  INNER JOIN operation_runs ON asked.run = operation_runs.run
+  INNER JOIN operations ON operation_runs.key = operations.key
   WHERE
     operations.operation = 'tool'
     AND operations.start_ns >= asked.start_ns

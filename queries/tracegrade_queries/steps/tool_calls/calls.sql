@@ -15,10 +15,10 @@
 --   model_members
 --   next_calls
 --   tool_lists
---   offered_in_runs
+--   run_offered_tools
 --   control_tools
 --   operations
---   runs
+--   run_ids
 -- Columns:
 --   call              BIGINT   The request, else below 0 by the execution; one row each.
 --   run               BIGINT
@@ -175,22 +175,22 @@ executed_tools AS (
 recording_runs AS (
   SELECT DISTINCT executed_tools.run
   FROM executed_tools
-  INNER JOIN offered_in_runs USING (run)
-  WHERE list_contains(offered_in_runs.names, executed_tools.tool_name)
+  INNER JOIN run_offered_tools USING (run)
+  WHERE list_contains(run_offered_tools.names, executed_tools.tool_name)
 ),
 
 -- A run may end with the error that a tool is not known, and have recorded no execution.
 refusals AS (
   SELECT
-    runs.run,
+    run_ids.run,
     string_agg(operations.error_message, chr(10)) AS refusal
   FROM operations
-  INNER JOIN runs USING (trace_id)
+  INNER JOIN run_ids USING (trace_id)
   WHERE
     operations.failed
     AND operations.operation IN ('agent', 'other')
     AND refuses_tool(operations.error_message)
-  GROUP BY runs.run
+  GROUP BY run_ids.run
 ),
 
 known AS (
@@ -203,18 +203,18 @@ known AS (
     executed_tools.run IS NOT NULL
     OR (
       recording_runs.run IS NOT NULL
-      AND list_contains(offered_in_runs.names, requested.tool_name)
+      AND list_contains(run_offered_tools.names, requested.tool_name)
     ) AS executions_recorded,
     coalesce(requested.observed, requested.result) AS seen,
     unfinished_runs.run IS NOT NULL AS is_unfinished,
     list_contains(
-      coalesce(tool_lists.bare_names, offered_in_runs.bare_names), requested.tool_name
+      coalesce(tool_lists.bare_names, run_offered_tools.bare_names), requested.tool_name
     ) AS takes_nothing,
     interrupted_runs.run IS NOT NULL AS is_interrupted,
     coalesce(interrupted_runs.is_hidden, FALSE) AS hides_pause,
     called_agents.key IS NOT NULL
     OR list_contains(
-      coalesce(tool_lists.names, offered_in_runs.names), requested.tool_name
+      coalesce(tool_lists.names, run_offered_tools.names), requested.tool_name
     ) AS offered
   FROM observed_calls AS requested
   LEFT JOIN called_agents ON requested.execution = called_agents.key
@@ -226,7 +226,7 @@ known AS (
   LEFT JOIN refusals ON requested.run = refusals.run
   LEFT JOIN model_calls ON requested.model_call = model_calls.model_call
   LEFT JOIN tool_lists ON model_calls.offered_tools = tool_lists.offered_tools
-  LEFT JOIN offered_in_runs ON requested.run = offered_in_runs.run
+  LEFT JOIN run_offered_tools ON requested.run = run_offered_tools.run
 ),
 
 judged AS (

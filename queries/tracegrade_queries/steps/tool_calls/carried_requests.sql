@@ -9,8 +9,8 @@
 --   given_results
 --   model_parts
 --   operations
---   runs
---   runs_of_operations
+--   run_ids
+--   operation_runs
 -- Needs:
 --   given_results
 -- Columns:
@@ -33,7 +33,7 @@ WITH heard AS (
     model_parts.model_call,
     model_parts.message_position,
     model_parts.part_position,
-    place_by(model_parts.message_position, model_parts.part_position) AS place,
+    position_by(model_parts.message_position, model_parts.part_position) AS place,
     model_parts.part_type,
     model_parts.tool_name,
     model_parts.call_id,
@@ -43,7 +43,7 @@ WITH heard AS (
   WHERE
     model_parts.direction = 'in'
     AND model_parts.part_type IN ('tool_call', 'tool_call_response')
-    AND place_by(model_parts.message_position, model_parts.part_position) > given_results.spoken
+    AND position_by(model_parts.message_position, model_parts.part_position) > given_results.spoken
 ),
 
 results AS (
@@ -65,26 +65,26 @@ asked AS (
 
 requested AS (
   SELECT DISTINCT
-    runs.trace_id,
+    run_ids.trace_id,
     model_parts.run,
     model_parts.call_id,
     operations.end_ns
   FROM model_parts
-  INNER JOIN runs USING (run)
-  LEFT JOIN operations ON runs.root = operations.key
+  INNER JOIN run_ids USING (run)
+  LEFT JOIN operations ON run_ids.root = operations.key
   WHERE
     model_parts.direction = 'out'
     AND model_parts.part_type = 'tool_call'
-    AND runs.trace_id IN (SELECT asked.trace_id FROM asked)
+    AND run_ids.trace_id IN (SELECT asked.trace_id FROM asked)
 ),
 
 executed AS (
   SELECT
-    runs_of_operations.run,
+    operation_runs.run,
     operations.call_id,
     operations.paused
   FROM operations
-  INNER JOIN runs_of_operations USING (key)
+  INNER JOIN operation_runs USING (key)
   WHERE operations.operation = 'tool' AND operations.call_id IS NOT NULL
 ),
 

@@ -7,7 +7,7 @@
 --   message_parts
 --   message_sources
 --   model_calls
---   runs
+--   run_ids
 -- Needs:
 --   message_parts WHERE direction = 'in' AND part_type = 'tool_call_response'
 -- Columns:
@@ -22,15 +22,15 @@
 WITH firsts AS (
   SELECT
     model_calls.run,
-    runs.trace_id,
+    run_ids.trace_id,
     arg_min(model_calls.model_call, (model_calls.start_ns, model_calls.model_call))
       AS model_call,
     min(model_calls.start_ns) AS start_ns,
-    any_value(runs.root) AS root
+    any_value(run_ids.root) AS root
   FROM model_calls
-  INNER JOIN runs USING (run)
-  WHERE runs.root IS NOT NULL AND NOT model_calls.is_beside AND NOT model_calls.below_plan
-  GROUP BY model_calls.run, runs.trace_id
+  INNER JOIN run_ids USING (run)
+  WHERE run_ids.root IS NOT NULL AND NOT model_calls.is_beside AND NOT model_calls.below_plan
+  GROUP BY model_calls.run, run_ids.trace_id
 ),
 
 sources AS (
@@ -45,10 +45,10 @@ sources AS (
 ends AS (
   SELECT
     message_parts.key,
-    max(place_by(message_parts.message_position, message_parts.part_position)) FILTER (
+    max(position_by(message_parts.message_position, message_parts.part_position)) FILTER (
       WHERE message_parts.part_type = 'tool_call_response' AND message_parts.call_id IS NOT NULL
     ) AS given,
-    max(place_by(message_parts.message_position, message_parts.part_position)) FILTER (
+    max(position_by(message_parts.message_position, message_parts.part_position)) FILTER (
       WHERE message_parts.part_type = 'text' AND message_parts.role = 'user'
     ) AS spoken
   FROM message_parts

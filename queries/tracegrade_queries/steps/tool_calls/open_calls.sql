@@ -6,7 +6,7 @@
 -- Reads:
 --   calls
 --   model_calls
---   runs
+--   run_ids
 --   unfinished_runs
 -- Needs:
 --   calls WHERE status IN ('interrupted', 'unknown') AND call_id IS NOT NULL
@@ -20,9 +20,9 @@ WITH last_calls AS (
     model_calls.run,
     arg_max(model_calls.model_call, (model_calls.start_ns, model_calls.model_call)) AS model_call
   FROM model_calls
-  INNER JOIN runs USING (run)
+  INNER JOIN run_ids USING (run)
   ANTI JOIN unfinished_runs USING (run)
-  WHERE runs.root IS NULL
+  WHERE run_ids.root IS NULL
   GROUP BY model_calls.run
 )
 

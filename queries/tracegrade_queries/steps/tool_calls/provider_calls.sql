@@ -46,7 +46,7 @@ WITH made AS (
       ORDER BY model_parts.model_call, model_parts.message_position, model_parts.part_position
     ) AS call,
     model_parts.* EXCLUDE (arguments),
-    place_by(model_parts.message_position, model_parts.part_position) AS place,
+    position_by(model_parts.message_position, model_parts.part_position) AS place,
     coalesce(canonical.canonical, model_parts.arguments) AS arguments,
     model_parts.arguments IS NULL OR canonical.canonical IS NOT NULL AS parsed
   FROM model_parts
@@ -66,7 +66,7 @@ responses_told AS (
     model_call,
     start_ns,
     call_id,
-    place_by(message_position, part_position) AS place,
+    position_by(message_position, part_position) AS place,
     result,
     failed,
     -- What failed after it was approved is told by the call itself.

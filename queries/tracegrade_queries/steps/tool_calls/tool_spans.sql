@@ -6,7 +6,7 @@
 -- Reads:
 --   called_agents
 --   operations
---   runs_of_operations
+--   operation_runs
 --   canonical
 --   user_tools
 -- Columns:
@@ -25,7 +25,7 @@
 --   none
 SELECT
   operations.key,
-  runs_of_operations.run,
+  operation_runs.run,
   operations.scope_name,
   coalesce(operations.tool_name, '') AS tool_name,
   regexp_replace(coalesce(operations.tool_name, ''), '^mcp__.+?__', '') AS plain_name,
@@ -36,14 +36,14 @@ SELECT
   operations.end_ns,
   operations.span_id
 FROM operations
-INNER JOIN runs_of_operations USING (key)
+INNER JOIN operation_runs USING (key)
 ANTI JOIN user_tools USING (key)
 LEFT JOIN canonical ON operations.arguments = canonical.text
 WHERE operations.operation = 'tool'
 UNION ALL BY NAME
 SELECT
   operations.key,
-  runs_of_operations.run,
+  operation_runs.run,
   operations.scope_name,
   called_agents.tool_name,
   called_agents.tool_name AS plain_name,
@@ -52,5 +52,5 @@ SELECT
   operations.span_id
 FROM called_agents
 INNER JOIN operations USING (key)
-INNER JOIN runs_of_operations ON called_agents.caller = runs_of_operations.key
+INNER JOIN operation_runs ON called_agents.caller = operation_runs.key
 WHERE called_agents.is_own_execution;

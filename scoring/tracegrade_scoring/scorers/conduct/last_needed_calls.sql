@@ -5,7 +5,7 @@
 -- Source: docs/metrics.md, section 3.4.
 --
 -- Reads:
---   call_points
+--   decision_point_calls
 --   calls
 --   expected_calls
 --   sub_goal_attribution
@@ -31,11 +31,11 @@ WITH needed AS (
   WHERE certain
   UNION ALL
   SELECT
-    call_points.attempt_id,
-    call_points.call_index
-  FROM call_points
+    decision_point_calls.attempt_id,
+    decision_point_calls.call_index
+  FROM decision_point_calls
   ANTI JOIN sub_goal_examples USING (attempt_id)
-  WHERE call_points.sub_goal IS NOT NULL
+  WHERE decision_point_calls.sub_goal IS NOT NULL
   UNION ALL
   SELECT
     attempt_id,

@@ -80,7 +80,7 @@ END;
 -- is one message or that holds a list of them, a whole request or answer of OpenAI's Responses or
 -- of Google's), else what was said. Blocks of a message stand in `content`, or in `parts` as
 -- Google and the GenAI conventions have it.
-CREATE OR REPLACE TEMP MACRO held_chat(RELATION) AS TABLE
+CREATE OR REPLACE TEMP MACRO history_chat(RELATION) AS TABLE
   WITH held AS (
     SELECT
       key,

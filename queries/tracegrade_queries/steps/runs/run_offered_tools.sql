@@ -4,7 +4,7 @@
 --
 -- Reads:
 --   operations
---   runs_of_operations
+--   operation_runs
 --   tool_lists
 -- Needs:
 --   tool_lists
@@ -17,13 +17,13 @@
 --   none
 WITH lists AS (
   SELECT
-    runs_of_operations.run,
+    operation_runs.run,
     tool_lists.rowid AS tool_list,
     min((operations.start_ns, operations.span_id)) AS first_offered
   FROM operations
-  INNER JOIN runs_of_operations USING (key)
+  INNER JOIN operation_runs USING (key)
   INNER JOIN tool_lists USING (offered_tools)
-  GROUP BY runs_of_operations.run, tool_lists.rowid
+  GROUP BY operation_runs.run, tool_lists.rowid
 ),
 
 run_offers AS (

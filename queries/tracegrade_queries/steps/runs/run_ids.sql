@@ -4,10 +4,10 @@
 --
 -- Reads:
 --   operations
---   run_agents
---   runs_of_operations
+--   run_starts
+--   operation_runs
 -- Columns:
---   run            BIGINT   As in runs_of_operations; one row each.
+--   run            BIGINT   As in operation_runs; one row each.
 --   root           BIGINT   Key of the run's agent; NULL for a trace without agents.
 --   trace_id       VARCHAR
 --   trajectory_id  VARCHAR
@@ -16,19 +16,19 @@
 --   none
 WITH numbers AS (
   SELECT DISTINCT run
-  FROM runs_of_operations
+  FROM operation_runs
 ),
 
 identified AS (
   SELECT
     numbers.run,
-    run_agents.key AS root,
+    run_starts.key AS root,
     operations.trace_id,
-    operations.trace_id || '-' || coalesce(run_agents.span_id, '0000000000000000')
+    operations.trace_id || '-' || coalesce(run_starts.span_id, '0000000000000000')
       AS trajectory_id
   FROM numbers
   INNER JOIN operations ON numbers.run = operations.key
-  LEFT JOIN run_agents ON numbers.run = run_agents.key
+  LEFT JOIN run_starts ON numbers.run = run_starts.key
 )
 
 SELECT

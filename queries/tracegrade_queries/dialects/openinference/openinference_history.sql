@@ -1,17 +1,17 @@
--- Inputs and outputs that are chats, for held_chat.
+-- Inputs and outputs that are chats, for history_chat.
 --
 -- Reads:
---   openinference_whole
+--   openinference_attributes
 -- Order:
 --   none
-CREATE OR REPLACE TEMP VIEW openinference_held AS
+CREATE OR REPLACE TEMP VIEW openinference_history AS
 SELECT
   key,
   'in' AS direction,
   1 AS position,
   'user' AS role,
   heard AS text
-FROM openinference_whole
+FROM openinference_attributes
 UNION ALL
 SELECT
   key,
@@ -29,5 +29,5 @@ SELECT
     END,
     said
   ) AS text
-FROM openinference_whole
+FROM openinference_attributes
 WHERE json_type(answer, '$.output') IS DISTINCT FROM 'ARRAY';

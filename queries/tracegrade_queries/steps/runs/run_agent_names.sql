@@ -7,8 +7,8 @@
 -- Reads:
 --   dialect_messages
 --   operations
---   runs
---   runs_of_operations
+--   run_ids
+--   operation_runs
 -- Columns:
 --   run         BIGINT   One row each.
 --   agent_name  VARCHAR  NULL if nothing names the agent.
@@ -16,27 +16,27 @@
 --   none
 WITH agents AS (
   SELECT
-    runs.run,
+    run_ids.run,
     operations.agent_name,
     operations.agent_label,
     -- The outermost span counts first, whatever its clock says.
     (
-      operations.key <> runs.run,
+      operations.key <> run_ids.run,
       operations.start_ns,
       -operations.end_ns,
       operations.span_id
     ) AS place
   FROM operations
-  INNER JOIN runs_of_operations USING (key)
-  INNER JOIN runs USING (run)
+  INNER JOIN operation_runs USING (key)
+  INNER JOIN run_ids USING (run)
   WHERE
     operations.operation = 'agent'
-    OR (runs.root IS NULL AND operations.agent_name IS NOT NULL)
+    OR (run_ids.root IS NULL AND operations.agent_name IS NOT NULL)
 ),
 
 crew_roles AS (
   SELECT
-    runs.run,
+    run_ids.run,
     regexp_extract(
       arg_min(dialect_messages.text, (operations.start_ns, operations.span_id)),
       '(?s)^You are (.*?)\. .*\nYour personal goal is: ',
@@ -44,14 +44,14 @@ crew_roles AS (
     ) AS role
   FROM dialect_messages
   INNER JOIN operations USING (key)
-  INNER JOIN runs_of_operations USING (key)
-  INNER JOIN runs USING (run)
+  INNER JOIN operation_runs USING (key)
+  INNER JOIN run_ids USING (run)
   WHERE
-    runs.root IS NULL
+    run_ids.root IS NULL
     AND dialect_messages.direction = 'in'
     AND dialect_messages.role = 'system'
     AND contains(dialect_messages.text, E'\nYour personal goal is: ')
-  GROUP BY runs.run
+  GROUP BY run_ids.run
 ),
 
 names AS (

@@ -41,7 +41,7 @@ if(
   messages
 );
 
-CREATE OR REPLACE TEMP TABLE otel_genai_told AS
+CREATE OR REPLACE TEMP TABLE otel_genai_messages_read AS
 WITH tellings AS (
   SELECT
     lists.key,

@@ -10,7 +10,7 @@
 --   judging_spans
 --   lone_copies
 --   operations
---   runs_of_operations
+--   operation_runs
 -- Columns:
 --   reason  VARCHAR  outside | evaluator | alone; one row each.
 --   calls   BIGINT   At least 1. Of those in no trajectory, spans.
@@ -21,7 +21,7 @@ WITH counts AS (
     'outside' AS reason,
     count(*) AS calls
   FROM operations
-  ANTI JOIN runs_of_operations USING (key)
+  ANTI JOIN operation_runs USING (key)
   ANTI JOIN lone_copies USING (key)
   WHERE operations.operation = 'model'
   UNION ALL

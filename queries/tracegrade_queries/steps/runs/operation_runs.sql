@@ -11,8 +11,8 @@
 --   bucket_spans
 --   operations
 --   known_parents
---   run_agents
---   run_ends
+--   run_starts
+--   run_parent_ends
 -- Columns:
 --   key        BIGINT   Known operation; one row each. Those outside of any run have none.
 --   run        BIGINT   Key of the run's agent; without one, of the run's first operation.
@@ -20,17 +20,17 @@
 -- Order:
 --   none
 WITH roots AS (
-  SELECT run_agents.*
-  FROM run_agents
-  ANTI JOIN run_ends USING (key)
+  SELECT run_starts.*
+  FROM run_starts
+  ANTI JOIN run_parent_ends USING (key)
 ),
 
 placed AS (
   SELECT
     known_parents.key,
-    coalesce(run_ends.last, known_parents.key) AS last
+    coalesce(run_parent_ends.last, known_parents.key) AS last
   FROM known_parents
-  LEFT JOIN run_ends USING (key)
+  LEFT JOIN run_parent_ends USING (key)
 ),
 
 inside AS (

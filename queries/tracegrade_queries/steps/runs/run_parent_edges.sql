@@ -5,7 +5,7 @@
 --   known_parents
 --   lost_handoff_edges
 --   lost_run_edges
---   run_agents
+--   run_starts
 --   twin_edges
 -- Columns:
 --   key   BIGINT
@@ -16,7 +16,7 @@ SELECT
   known_parents.key,
   known_parents.parent AS next
 FROM known_parents
-ANTI JOIN run_agents USING (key)
+ANTI JOIN run_starts USING (key)
 WHERE known_parents.parent IS NOT NULL
 UNION ALL
 SELECT

@@ -5,7 +5,7 @@
 --   shapes
 -- Order:
 --   none
-CREATE OR REPLACE TEMP TABLE openinference_whole AS
+CREATE OR REPLACE TEMP TABLE openinference_attributes AS
 WITH names AS (
   SELECT
     shape,
