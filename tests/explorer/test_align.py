@@ -127,6 +127,23 @@ def test_arguments_differ_beside_what_was_redacted(flag: str, how: str) -> None:
     assert [pair.how for pair in align(one, other)] == [how]
 
 
+@pytest.mark.parametrize(("flag", "differs"), [("redacted", True), ("truncated", False)])
+@pytest.mark.parametrize(
+    ("kind", "other_way"), [("thought", "text"), ("message", "text"), ("plan", "arguments")]
+)
+def test_texts_of_which_something_was_taken_out_are_not_the_same(
+    kind: str, other_way: str, flag: str, differs: bool
+) -> None:
+    """What was redacted may differ; where the rest does, they do. What was cut off is unknown."""
+    said = {"kind": kind, "role": "assistant", "content": "ask [redacted]"}
+    one = steps({**said, "flags": [flag]})
+    other = steps({**said, "content": "tell [redacted]", "flags": [flag]})
+    pairs = [align(one, beside) for beside in (one, steps(said), other)]
+
+    hows = [[pair.how for pair in each] for each in pairs]
+    assert hows == [["unrecorded"], ["unrecorded"], [other_way if differs else "unrecorded"]]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "said"),
     [

@@ -37,7 +37,7 @@ CALLS: Final = frozenset({"tool_call", "handoff"})
 COMPARED: Final = CALLS | {"plan"}
 """Kinds of steps that differ where their texts do."""
 CUT: Final = frozenset({"redacted", "truncated"})
-"""Flags of a call of whose arguments something is not there."""
+"""Flags of a step of whose arguments or text something is not there."""
 LONGEST_DIFF: Final = 20_000
 """Characters of both texts together of which words are compared."""
 
@@ -133,15 +133,17 @@ def is_recorded(step: Step) -> bool:
 
     Source: docs/metrics.md, section 0.5.
     """
-    if step.kind in CALLS:
-        return step.arguments is not None and CUT.isdisjoint(step.flags)
-    return step.content is not None
+    return _compared_text(step) is not None and CUT.isdisjoint(step.flags)
+
+
+def _compared_text(step: Step) -> str | None:
+    return step.arguments if step.kind in CALLS else step.content
 
 
 def _differ_beside_marks(one: Step, other: Step) -> bool:
-    """Return whether arguments differ of which both sides had something redacted."""
+    """Return whether what steps are compared by differs, and both had something redacted of it."""
     cuts = [CUT.intersection(step.flags) for step in (one, other)]
-    given = (one.arguments, other.arguments)
+    given = (_compared_text(one), _compared_text(other))
     return cuts == [{"redacted"}] * 2 and None not in given and given[0] != given[1]
 
 
