@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from tracegrade_scoring.compare.paired import Difference
-from tracegrade_scoring.rendering.planning_share import NOBODY_PLANNED, PlanningShare
+from tracegrade_scoring.rendering.planning_share import NOTHING_KNOWN, PlanningShare
 from tracegrade_scoring.rendering.served_share import NO_AMBIGUOUS_CALLS, ServedShare
 from tracegrade_scoring.statistics.intervals import LEVEL
 
@@ -292,7 +292,7 @@ class Comparison:
     """Why compared runs failed, by kind and object."""
     judged: tuple[JudgedSubject, ...] = ()
     """Judges that decide on scores, success first."""
-    planning: tuple[PlanningShare, PlanningShare] = (NOBODY_PLANNED, NOBODY_PLANNED)
+    planning: tuple[PlanningShare, PlanningShare] = (NOTHING_KNOWN, NOTHING_KNOWN)
     """Runs of base and candidate without planning quality, and those that somebody judged."""
     calls: tuple[ServedShare, ServedShare] = (NO_AMBIGUOUS_CALLS, NO_AMBIGUOUS_CALLS)
     """Calls of base and candidate that rules give to several sub-goals."""

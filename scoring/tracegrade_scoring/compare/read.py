@@ -50,8 +50,8 @@ from tracegrade_scoring.compare.paired import TaskPair, difference
 from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
-from tracegrade_scoring.rendering.measured_modes import last_if_worthless
-from tracegrade_scoring.rendering.planning_share import NOBODY_PLANNED, PlanningShare
+from tracegrade_scoring.rendering.measured_modes import adds_nothing
+from tracegrade_scoring.rendering.planning_share import NOTHING_KNOWN, PlanningShare
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.rendering.served_share import NO_AMBIGUOUS_CALLS, ServedShare
 from tracegrade_scoring.resumed import counted_once
@@ -246,7 +246,7 @@ def _planning(
 ) -> tuple[PlanningShare, PlanningShare]:
     """Return what is to be told beside the planning quality of either side."""
     of = {row["release"]: PlanningShare.of(row) for row in rows}
-    return of.get(base, NOBODY_PLANNED), of.get(candidate, NOBODY_PLANNED)
+    return of.get(base, NOTHING_KNOWN), of.get(candidate, NOTHING_KNOWN)
 
 
 def _calls(rows: Sequence[Row], base: str, candidate: str) -> tuple[ServedShare, ServedShare]:
@@ -408,7 +408,7 @@ def _failure_modes(
     """Yield the modes that could be told on both sides."""
     shown = {row["mode"]: row for row in examples}
     for compared in (
-        metrics[mode] for mode in sorted(FAILURE_MODES, key=last_if_worthless) if mode in metrics
+        metrics[mode] for mode in sorted(FAILURE_MODES, key=adds_nothing) if mode in metrics
     ):
         base, candidate = compared.found.base or 0.0, compared.found.candidate or 0.0
         example = shown.get(compared.metric, {})

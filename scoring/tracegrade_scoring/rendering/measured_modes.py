@@ -24,7 +24,7 @@ MEASURED: Final[Mapping[str, str]] = {
     "goal_drift": ADDS_NOTHING,
 }
 """By failure mode."""
-_SAID: Final = (
+_SENTENCES: Final = (
     (ADDS_NOTHING, "{} adds nothing: no step that it named was near it"),
     (NO_BETTER, "{} is not surely better than a plain rule such as the first write"),
     (NOT_SEEN, "{} was not seen in such runs"),
@@ -40,7 +40,7 @@ def measured_note(modes: Iterable[str]) -> str:
     shown = set(modes)
     parts = [
         sentence.format(" or ".join(named))
-        for word, sentence in _SAID
+        for word, sentence in _SENTENCES
         if (named := [words.mode(mode) for mode in MEASURED
                       if mode in shown and MEASURED[mode] == word])
     ]  # fmt: skip
@@ -52,6 +52,6 @@ def measured_note(modes: Iterable[str]) -> str:
     )
 
 
-def last_if_worthless(mode: str) -> bool:
-    """Return whether a mode stands behind all others, since it adds nothing to what they say."""
+def adds_nothing(mode: str) -> bool:
+    """Return whether a mode adds nothing to what others say, so that it stands behind them."""
     return MEASURED.get(mode) == ADDS_NOTHING

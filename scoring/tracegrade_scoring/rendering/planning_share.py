@@ -30,7 +30,7 @@ class PlanningShare(NamedTuple):
         return cls(**{name: row[name] for name in cls._fields})
 
 
-NOBODY_PLANNED: Final = PlanningShare()
+NOTHING_KNOWN: Final = PlanningShare()
 """Nothing is known of any run."""
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.planning_share import NOBODY_PLANNED, PlanningShare
+from tracegrade_scoring.rendering.planning_share import NOTHING_KNOWN, PlanningShare
 from tracegrade_scoring.rendering.rows import Row
 from tracegrade_scoring.rendering.served_share import NO_AMBIGUOUS_CALLS, ServedShare
 from tracegrade_scoring.statistics.reliability import Attempts, passes
@@ -140,7 +140,7 @@ class Remarks(NamedTuple):
     """Verdicts of the source that decides on their success disagree."""
     disputed_sub_goals: int = 0
     """Sub-goals of runs on which verdicts disagree."""
-    planning: PlanningShare = NOBODY_PLANNED
+    planning: PlanningShare = NOTHING_KNOWN
     calls: ServedShare = NO_AMBIGUOUS_CALLS
 
     @classmethod

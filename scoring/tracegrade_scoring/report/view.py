@@ -15,7 +15,7 @@ from tracegrade_scoring.compare.view import CORRECTED, CohortView, cohort_view
 from tracegrade_scoring.metrics import Metric, Scale
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
-from tracegrade_scoring.rendering.measured_modes import last_if_worthless, measured_note
+from tracegrade_scoring.rendering.measured_modes import adds_nothing, measured_note
 from tracegrade_scoring.report.attempts_view import (
     EstimateTable,
     PassRow,
@@ -439,7 +439,7 @@ def _of_known(row: ModeOutcome, score: Score | None) -> str:
 def _mode_rows(release: Release) -> Iterable[ModeRow]:
     """Return the failure modes that runs show, the most frequent first."""
     shown = [row for row in release.failure_modes if row.mode != "unclassified"]
-    for row in sorted(shown, key=lambda row: (last_if_worthless(row.mode), -row.runs, row.mode)):
+    for row in sorted(shown, key=lambda row: (adds_nothing(row.mode), -row.runs, row.mode)):
         score = release.metrics.get(row.mode)
         step = "" if row.step_index is None else f", step {row.step_index}"
         example = row.step_trajectory_id or row.trajectory_id
