@@ -23,7 +23,10 @@ PACKAGES = (
     *("instrumentation/tracegrade", "collector/tracegrade_lake", "collector/tracegrade_collector"),
     *("queries/tracegrade_queries", "scoring/tracegrade_scoring"),
 )
-EXAMPLES = ("Add a saved query", "Add a metric", "Add a command", "Add an import format")
+EXAMPLES = (
+    *("Add a saved query", "Add a metric", "Add a kind of parts", "Add a command"),
+    "Add an import format",
+)
 SESSION = """
 import json, os, sys
 from tests.commands import tracegrade
@@ -65,9 +68,20 @@ def test_examples_work_as_they_stand_there(tmp_path: Path) -> None:
         add(title, copy, work)
         (transcript,) = [block.text for block in blocks(title) if block.language == "console"]
         shown |= {(str(work), command): printed for command, printed in commands(transcript)}
-    declare_entry_points(copy)
+    for project in copy.rglob("pyproject.toml"):
+        declare_entry_points(project, copy)
 
-    assert run([*shown], copy, tmp_path) == shown
+    printed = run([*shown], copy, tmp_path)
+    assert {each: lines_of(text, shown[each]) for each, text in printed.items()} == shown
+
+
+def lines_of(printed: str, shown: str) -> str:
+    """Return what is printed; of what tells of the machine and of a run, the lines shown."""
+    lines = printed.splitlines(keepends=True)
+    return "".join(line for line in lines if line in shown or not _OF_A_RUN.match(line))
+
+
+_OF_A_RUN = re.compile("run: |sandbox[ :]|agent |results: |report: ")
 
 
 @pytest.mark.parametrize("title", EXAMPLES)
@@ -123,17 +137,17 @@ def patch(file: Path, change: str) -> None:
     file.write_text(text, "utf-8")
 
 
-def declare_entry_points(copy: Path) -> None:
-    """Make the copy a distribution with the entry points of its pyproject.toml."""
-    project = tomllib.loads((copy / "pyproject.toml").read_text("utf-8"))["project"]
+def declare_entry_points(file: Path, copy: Path) -> None:
+    """Make what a pyproject.toml is of a distribution with its entry points."""
+    project = tomllib.loads(file.read_text("utf-8"))["project"]
     folder = copy / "entry_points" / f"{project['name']}-{project['version']}.dist-info"
     folder.mkdir(parents=True)
     facts = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
     (folder / "METADATA").write_text(facts)
     groups = ConfigParser(delimiters=("=",))
     groups.read_dict(project["entry-points"])
-    with (folder / "entry_points.txt").open("w") as file:
-        groups.write(file)
+    with (folder / "entry_points.txt").open("w") as text:
+        groups.write(text)
 
 
 def commands(transcript: str) -> Iterator[tuple[str, str]]:
@@ -146,9 +160,13 @@ def commands(transcript: str) -> Iterator[tuple[str, str]]:
 def run(shown: list[tuple[str, str]], copy: Path, work: Path) -> dict[tuple[str, str], str]:
     """Return what commands print with the code of the copy, by their folder and text."""
     folders = {"entry_points", *(package.split("/")[0] for package in PACKAGES)}
-    paths = [*(str(copy / folder) for folder in sorted(folders)), *sys.path]
+    others = {project.parent for project in copy.rglob("pyproject.toml")} - {copy}
+    ours = [copy / folder for folder in sorted(folders)]
+    paths = [*map(str, [*ours, *sorted(others)]), *sys.path]
     called = [(folder, shlex.split(command)) for folder, command in shown]
     assert {name for _, (name, *_) in called} == {"tracegrade"}
+    agreed = {"run": ["--yes-as-root"]}  # the machine that tests may have no sandbox
+    called = [(at, [*words, *agreed.get(words[2], [])]) for at, words in called]
     done = subprocess.run(
         [sys.executable, "-c", SESSION],
         input=json.dumps([(folder, words) for folder, (_, *words) in called]),
@@ -161,4 +179,7 @@ def run(shown: list[tuple[str, str]], copy: Path, work: Path) -> dict[tuple[str,
     assert done.returncode == 0, done.stderr
     ended = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(code, errors) for code, _, errors in ended if code] == []
-    return {each: printed for each, (_, printed, _) in zip(shown, ended, strict=True)}
+    return {
+        each: printed + (errors if each[1].startswith("tracegrade harness") else "")
+        for each, (_, printed, errors) in zip(shown, ended, strict=True)
+    }

@@ -120,12 +120,21 @@ def _check_environment(at: At, environment: ReadableEnvironment) -> Iterator[Pro
             yield at.source.problem(here.path, fact, "write it without")
         if part is None:
             continue
-        yield from kind.check(here, part, environment)
+        yield from _of_kind(kind, here, kind.check(here, part, environment))
         if kind.placed:
             yield from _check_place(here, kind, part, places)
         yield from _check_variable(here, "path_as" if kind.placed else "url_as", part, variables)
     yield from check_behind_doors(at.source, at.path, environment, variables)
     yield from _check_locks(at.source, at.below("locks"), environment.locks)
+
+
+def _of_kind(kind: PartKind, at: At, problems: Iterator[Problem]) -> Iterator[Problem]:
+    """Yield the problems that a kind finds, and that it fails to find them."""
+    try:
+        yield from problems
+    except Exception as error:  # noqa: BLE001 - code of another package
+        fact = f"{dotted(at.path)}: the kind '{kind.name}' fails: {type(error).__name__}: {error}"
+        yield at.source.problem(at.path, fact, "report it to who made it, or uninstall it")
 
 
 def _check_variable(
@@ -249,7 +258,7 @@ def _check_verifiers(at: At, suite: ReadableSuite) -> Iterator[Problem]:
             kind, here = kind_of_verifier(verifier), at._replace(path=at.below("verify", i))
             if kind.model is not None:
                 yield from _check_part_named(here, kind, verifier, environment)
-            yield from kind.check_verifier(here, verifier, environment)
+            yield from _of_kind(kind, here, kind.check_verifier(here, verifier, environment))
 
 
 def _check_part_named(

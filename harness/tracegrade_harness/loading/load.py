@@ -11,7 +11,7 @@ from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.loading.check import check_suite
 from tracegrade_harness.loading.model import suite_classes
 from tracegrade_harness.loading.readable import readable
-from tracegrade_harness.parts.registry import part_kinds, verifier_kinds
+from tracegrade_harness.parts.registry import faults, part_kinds, verifier_kinds
 from tracegrade_harness.suite import limits, model, paths, records
 from tracegrade_harness.suite.defaults import Defaults
 from tracegrade_harness.suite.filled_in import filled_suite
@@ -102,6 +102,8 @@ def load(path: Path) -> LoadedSuite:
     parts = readable(source.values)
     specification, of_tasks = _tasks(source, path.parent, parts.tasks)
     problems += [*source.problems, *check_suite(source, path.parent, parts, specification)]
+    for fact, way_out in faults():
+        problems.append(source.problem(("environments",), fact, way_out)._replace(is_note=True))
     problems.sort(key=lambda problem: problem.line)
     filled = suite and filled_suite(suite)
     return LoadedSuite(filled, path.parent, [*problems, *of_tasks], specification, path)

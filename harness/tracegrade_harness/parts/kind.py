@@ -1,7 +1,8 @@
 """What a kind of parts is: the keys that it adds to suites, and what is done with them.
 
 A part is what an environment has under the kind's key: each trial finds it restored, and all that
-an agent changes in it is seen. A kind may add a verifier, or be one alone.
+an agent changes in it is seen. A kind may add a verifier, or be one alone. Packages add kinds by
+entry points of the group `tracegrade.parts`; CONTRIBUTING.md has an example.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,29 +1,37 @@
-"""All kinds of parts, in the order in which their parts are checked and made."""
+"""All kinds of parts, in the order in which their parts are checked and made.
+
+Packages name theirs by entry points of the group `tracegrade.parts`; this one does so, too. One
+that cannot be used is left out, and `faults` says why.
+"""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from typing import Final, NamedTuple
 
-from tracegrade_harness.parts.browser.kind import BrowserKind
-from tracegrade_harness.parts.command.kind import CommandKind
-from tracegrade_harness.parts.files.kind import FilesKind
-from tracegrade_harness.parts.http.kind import HttpKind
+from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.parts.kind import PartKind
-from tracegrade_harness.parts.postgres.kind import PostgresKind
-from tracegrade_harness.parts.redis.kind import RedisKind
-from tracegrade_harness.parts.sqlite.kind import SqliteKind
 from tracegrade_harness.suite.model import Environment
 from tracegrade_harness.suite.strict import Strict
 
-_KINDS: Final[tuple[type[PartKind], ...]] = (
-    FilesKind,
-    SqliteKind,
-    PostgresKind,
-    RedisKind,
-    HttpKind,
-    BrowserKind,
-    CommandKind,
-)
+GROUP: Final = "tracegrade.parts"
+_OWN: Final = "tracegrade"
+"""The distribution whose kinds have their names whatever others are installed."""
+
+
+class KindFault(NamedTuple):
+    """Why a kind cannot be used."""
+
+    fact: str
+    way_out: str
+
+
+class FoundKinds(NamedTuple):
+    """The kinds that are installed."""
+
+    kinds: tuple[PartKind, ...]
+    """By rank, then by name."""
+    faults: tuple[KindFault, ...]
 
 
 class DeclaredPart(NamedTuple):
@@ -39,10 +47,95 @@ class DeclaredPart(NamedTuple):
         return f"{self.kind.name}:{self.name}"
 
 
+def discover() -> FoundKinds:
+    """Return the kinds that distributions on the path declare.
+
+    Of two with the same name or the same key of verifiers, one of this distribution counts, else
+    that of the distribution whose name comes first.
+
+    Raises:
+        SuiteUnusable: There is none.
+    """
+    found: list[PartKind] = []
+    faults: list[KindFault] = []
+    for entry in sorted(entry_points(group=GROUP), key=_order):
+        try:
+            kind = _loaded(entry)
+            _check_new(kind, found)
+        except Exception as error:  # noqa: BLE001 - code of another package
+            reason = " ".join(str(error).split())
+            if not isinstance(error, _Unfit):
+                reason = f"{type(error).__name__}: {reason}"
+            fact = f"kind of parts '{entry.name}' of {_distribution(entry)} is left out: {reason}"
+            faults.append(KindFault(fact, "repair or uninstall it"))
+        else:
+            found.append(kind)
+    if not found:
+        msg = f"no distribution declares a kind of parts ({GROUP}); install tracegrade again"
+        raise SuiteUnusable(msg)
+    return FoundKinds(tuple(sorted(found, key=lambda kind: (kind.rank, kind.name))), tuple(faults))
+
+
+class _Unfit(Exception):
+    """A kind cannot be used; the text says why."""
+
+
+def _order(entry: EntryPoint) -> tuple[bool, str, str]:
+    name = entry.dist.name if entry.dist else ""
+    return name != _OWN, name, entry.name
+
+
+def _distribution(entry: EntryPoint) -> str:
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "an unknown distribution"
+
+
+def _loaded(entry: EntryPoint) -> PartKind:
+    loaded = entry.load()
+    if not (isinstance(loaded, type) and issubclass(loaded, PartKind)):
+        msg = f"{entry.value} is not a class of kinds"
+        raise _Unfit(msg)
+    kind = loaded()
+    if kind.name != entry.name:
+        msg = f"{entry.value} is named '{kind.name}'"
+        raise _Unfit(msg)
+    for each in (kind.model, kind.verifier):
+        if each is not None and not issubclass(each, Strict):
+            msg = f"{each.__name__} is not a class of strict mappings"
+            raise _Unfit(msg)
+    if kind.verifier and verifier_key(kind) not in kind.verifier.model_fields:
+        msg = f"{kind.verifier.__name__} has no key '{verifier_key(kind)}'"
+        raise _Unfit(msg)
+    return kind
+
+
+def _check_new(kind: PartKind, others: list[PartKind]) -> None:
+    """Refuse a kind with the name of another one, or of another key of environments."""
+    names = {other.name for other in others}
+    keys = {verifier_key(other) for other in others if other.verifier}
+    if kind.name in names:
+        msg = f"there is another '{kind.name}'"
+        raise _Unfit(msg)
+    if hasattr(Environment, kind.name) or kind.name in Environment.model_fields:
+        msg = f"'{kind.name}' cannot be a key of environments"
+        raise _Unfit(msg)
+    if kind.verifier and verifier_key(kind) in keys:
+        msg = f"there is another verifier '{verifier_key(kind)}'"
+        raise _Unfit(msg)
+
+
 @cache
+def _found() -> FoundKinds:
+    return discover()
+
+
 def kinds() -> tuple[PartKind, ...]:
-    """Return all kinds by their rank."""
-    return tuple(sorted((kind() for kind in _KINDS), key=lambda kind: (kind.rank, kind.name)))
+    """Return all kinds that can be used, by their rank."""
+    return _found().kinds
+
+
+def faults() -> tuple[KindFault, ...]:
+    """Return why kinds that are installed cannot be used."""
+    return _found().faults
 
 
 @cache
