@@ -68,7 +68,8 @@ def _say_if_none(judge: str, questions: int) -> None:
         say(
             f"{judge}: nothing to ask; no scored run that it may judge is of a task with a "
             "sub-goal's `success: {judge: TEXT}`, or, for `asks: success`, a `reference`; or, for "
-            "`asks: planning`, has a plan of which a question is open"
+            "`asks: planning`, has a plan of which a question is open, or, for `asks: served`, a "
+            "call that several sub-goals may claim"
         )
 
 

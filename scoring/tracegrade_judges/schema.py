@@ -5,12 +5,17 @@ from typing import Final
 import pyarrow as pa
 
 from tracegrade_lake import Column, Table
-from tracegrade_lake.columns import BIGINT, DOUBLE, TEXT, TIMESTAMP
+from tracegrade_lake.columns import BIGINT, DOUBLE, INTEGER, TEXT, TIMESTAMP
 
 _JUDGE: Final = Column("judge", TEXT, "Name of the judge, as its file has it.")
 _RUN: Final = Column("trajectory_id", TEXT, "The run that is judged.")
-_SUBJECT: Final = Column("subject", TEXT, "success | sub_goal | planning.")
-_SUB_GOAL: Final = Column("sub_goal", TEXT, "Which sub-goal; NULL unless subject is sub_goal.")
+_SUBJECT: Final = Column("subject", TEXT, "success | sub_goal | planning | served.")
+_SUB_GOAL: Final = Column(
+    "sub_goal", TEXT, "Which sub-goal; NULL unless subject is sub_goal or served."
+)
+_STEP: Final = Column(
+    "step_index", INTEGER, "Step of the call that may serve it; NULL unless subject is served."
+)
 
 _QUESTION: Final = Column(
     "question",
@@ -26,6 +31,7 @@ JUDGE_CALLS: Final = Table(
         _JUDGE,
         _RUN,
         Column("sub_goal", TEXT, "Which sub-goal; NULL if it is about answers or a plan."),
+        Column("step_index", INTEGER, "Of a call that may serve it; NULL if it is about others."),
         Column("question", TEXT, "Which question about a plan; NULL if it is about others."),
         Column("model", TEXT, "The model, as it was asked for."),
         Column("prompt_version", TEXT, "Of the instructions that judges are given."),
@@ -48,6 +54,7 @@ JUDGE_SAMPLES: Final = Table(
         _RUN,
         _SUBJECT,
         _SUB_GOAL,
+        _STEP,
         _QUESTION,
         Column("task_id", TEXT, "Task of the run."),
         Column("verdict", TEXT, "yes | no: what the judge said, which is the stratum."),
@@ -66,6 +73,7 @@ JUDGE_TWINS: Final = Table(
         _RUN,
         _SUBJECT,
         _SUB_GOAL,
+        _STEP,
         _QUESTION,
         Column("twin", TEXT, "Name of the attack; padding | negation."),
         Column(

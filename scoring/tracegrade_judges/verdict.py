@@ -94,6 +94,22 @@ def fault_of_plan(verdict: SubGoalVerdict, steps: Sequence[JudgedStep]) -> str |
     return fault
 
 
+def fault_of_served(
+    verdict: SubGoalVerdict, steps: Sequence[JudgedStep], step_index: int
+) -> str | None:
+    """Return why a verdict on what a call serves cannot stand; None if it can.
+
+    Args:
+        verdict: As answered.
+        steps: All steps of the trajectory.
+        step_index: Of the call.
+    """
+    fault = fault_of_sub_goal(verdict, steps, cites_action=False)
+    if fault is None and verdict.met == "yes" and step_index not in verdict.evidence_steps:
+        return f"a yes has to cite the call itself, step {step_index}"
+    return fault
+
+
 def fault_of_answer(verdict: AnswerVerdict, answer: str) -> str | None:
     """Return why a verdict on an answer cannot stand; None if it can."""
     if answer.strip() and not stands_in(verdict.quote, [answer]):

@@ -24,6 +24,7 @@ from tracegrade_judges.verdict import (
     SubGoalVerdict,
     fault_of_answer,
     fault_of_plan,
+    fault_of_served,
     fault_of_sub_goal,
 )
 
@@ -136,6 +137,8 @@ def _fault(
 ) -> str | None:
     if question.subject == "planning":
         return fault_of_plan(verdict, steps)
+    if question.step_index is not None:
+        return fault_of_served(verdict, steps, question.step_index)
     return fault_of_sub_goal(verdict, steps, cites_action=cites_action)
 
 
@@ -213,6 +216,7 @@ def _conversation(asking: Asking, question: JudgeQuestion) -> Conversation:
         judge=question.judge,
         trajectory_id=question.run.trajectory_id,
         sub_goal=question.sub_goal,
+        step_index=question.step_index,
         question=question.plan_question,
         nonce=new_nonce(),
         prompt_version=prompts.PROMPT_VERSION,
@@ -235,6 +239,15 @@ def _instructions(question: JudgeQuestion, nonce: str, *, cites_action: bool) ->
     if question.subject == "planning":
         return prompts.PLANNING.format(
             criterion=question.criterion, task=question.run.task_id, place=place, nonce=nonce
+        )
+    if question.subject == "served":
+        candidates = (f"- {name}: {told}" for name, told in question.candidates.items())
+        return prompts.SERVED.format(
+            criterion=question.criterion,
+            task=question.run.task_id,
+            candidates="\n".join(candidates),
+            place=place and f"\n{place.strip()}",
+            nonce=nonce,
         )
     return prompts.SUB_GOAL.format(
         criterion=question.criterion,

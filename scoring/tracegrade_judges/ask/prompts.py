@@ -53,6 +53,26 @@ Read what you need with the tools, then call `verdict` once, and nothing else wi
 """
 )
 
+SERVED: Final = (
+    """
+You judge what one tool call in a run of an AI agent was made for, by one criterion:
+
+{criterion}
+
+The run is of task {task}. By the rules of the task the call may serve each of these sub-goals:
+{candidates}{place}
+"""
+    + _DATA
+    + """
+Read what you need with the tools, then call `verdict` once, and nothing else with it:
+- met: "yes" only if recorded steps show that the call was made for this sub-goal; "no" if they
+  show that it was made for another one; "cannot_tell" if what would decide was not recorded.
+- evidence_steps: the indexes of the steps that show it, with a yes that of the call among them.
+- quote: text of one of these steps that decides, copied exactly, at most a few lines.
+- reason: one or two sentences.
+"""
+)
+
 ANSWER: Final = (
     """
 You judge how right an agent's answer is, beside the right answer. Be strict.
@@ -75,6 +95,6 @@ NEGATED_REFERENCE: Final = "Any answer is right but this one, which is wrong: {r
 """How a right answer is turned into its opposite."""
 
 PROMPT_VERSION: Final = hashlib.sha256(
-    "".join((SUB_GOAL, ACTIONS, ANY_STEP, PLANNING, ANSWER)).encode()
+    "".join((SUB_GOAL, ACTIONS, ANY_STEP, PLANNING, SERVED, ANSWER)).encode()
 ).hexdigest()[:12]
 """Changes with what judges are told."""

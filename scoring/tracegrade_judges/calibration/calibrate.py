@@ -28,7 +28,7 @@ from tracegrade_scoring.calibrations import (
 from tracegrade_scoring.statistics.intervals import MIN_TASKS
 
 Row = Mapping[str, Any]
-Key = tuple[str, str, str | None, str | None]
+Key = tuple[str, str, str | None, int | None, str | None]
 Pairs = list[tuple[bool, bool]]
 """What the judge and people say of the same."""
 Group = tuple[str, str | None, str | None]
@@ -89,8 +89,8 @@ def _people(opened: JudgedLake, judge: str) -> Mapping[Key, list[bool]]:
     rows = opened.con.execute(query("human_labels"), {"judge": judge}).fetchall()
     found: dict[Key, list[bool]] = defaultdict(list)
     for *verdict, _, says_yes in rows:
-        trajectory_id, subject, sub_goal, question = verdict
-        found[trajectory_id, subject, sub_goal, question].append(says_yes)
+        trajectory_id, subject, sub_goal, step_index, question = verdict
+        found[trajectory_id, subject, sub_goal, step_index, question].append(says_yes)
     return found
 
 
@@ -139,8 +139,12 @@ def _calibration(labels: _Labels, counts: Agreement) -> Row:
 
 
 def _rates(verdicts: Iterable[Row], labels: _Labels, counts: Agreement) -> Iterable[Row]:
-    """Yield what people would say of each release, sorted by subject, agent and release."""
-    groups = Counter((_group(row), row["label"]) for row in verdicts)
+    """Yield what people would say of each release, sorted by subject, agent and release.
+
+    Of calls there is none: how often yes is right depends on how many sub-goals they may serve.
+    """
+    counted = (row for row in verdicts if row["subject"] != "served")
+    groups = Counter((_group(row), row["label"]) for row in counted)
     for group in sorted({group for group, _ in groups}, key=str):
         judged = Judged(groups[group, "yes"], groups[group, "yes"] + groups[group, "no"])
         its_labels = Agreement.of(labels.of_releases.get(group, []))
@@ -167,4 +171,6 @@ def _columns(name: str, found: Measure) -> Row:
 
 
 def _key(row: Row) -> Key:
-    return row["trajectory_id"], row["subject"], row["sub_goal"], row["plan_question"]
+    names = ("trajectory_id", "subject", "sub_goal", "step_index", "plan_question")
+    trajectory_id, subject, sub_goal, step_index, question = (row[name] for name in names)
+    return trajectory_id, subject, sub_goal, step_index, question

@@ -14,7 +14,7 @@ import pyarrow.csv as pa_csv
 from tracegrade_collector.importing.verdict_rows import add_verdicts
 from tracegrade_judges.calibration.sample import Drawn, draw
 from tracegrade_judges.errors import LabelsUnusable, NothingToJudge
-from tracegrade_judges.questions.asked import PLAN_CRITERIA
+from tracegrade_judges.questions.asked import PLAN_CRITERIA, SERVED_CRITERION
 from tracegrade_judges.run.setting import JudgedLake
 from tracegrade_judges.run.verdicts import source_of
 from tracegrade_judges.schema import JUDGE_SAMPLES
@@ -24,7 +24,7 @@ from tracegrade_queries.engine.csv_cells import guarded
 from tracegrade_scoring.tasks import Specification
 
 COLUMNS: Final = (
-    "item", "label", "task_id", "sub_goal", "question", "user_input", "final_answer",
+    "item", "label", "task_id", "sub_goal", "step_index", "question", "user_input", "final_answer",
     "trajectory_id",
 )  # fmt: skip
 WORDS: Final = {
@@ -32,6 +32,7 @@ WORDS: Final = {
     **dict.fromkeys(("no", "n", "0", "false"), False),
 }
 """What people may write as a label."""
+_OF_A_VERDICT: Final = ("trajectory_id", "subject", "sub_goal", "step_index")
 MIN_COUNT: Final = 2
 
 
@@ -121,6 +122,8 @@ def item_of(row: Mapping[str, Any]) -> str:
     parts = [row["trajectory_id"], row["subject"], row["sub_goal"] or ""]
     if row["subject"] == "planning":
         parts.append(row["plan_question"])
+    if row["subject"] == "served":
+        parts.append(str(row["step_index"]))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
@@ -135,6 +138,7 @@ def _cells(opened: JudgedLake, row: Mapping[str, Any]) -> dict[str, str | None]:
     question = question_of(opened.specification, row)
     return {
         **{name: row.get(name) for name in COLUMNS},
+        "step_index": None if row["step_index"] is None else str(row["step_index"]),
         "item": item_of(row),
         "label": "",
         "question": question,
@@ -147,6 +151,9 @@ def question_of(specification: Specification, row: Mapping[str, Any]) -> str:
     """Return what a person has to decide of a verdict, as the task file says it now."""
     if row["subject"] == "planning":
         return f"Of the plan before the first tool call: {PLAN_CRITERIA[row['plan_question']]}"
+    if row["subject"] == "served":
+        asked = SERVED_CRITERION.format(step_index=row["step_index"], sub_goal=row["sub_goal"])
+        return f"{asked} It may serve: {', '.join(row['candidates'] or ())}"
     task = specification.tasks.get(row["task_id"])
     if row["subject"] == "success":
         reference = task.reference if task else None
@@ -162,7 +169,8 @@ def _sampled(judge: str, drawn: Sequence[Drawn], seed: int) -> pa.Table:
         {
             "item": item_of(each.row),
             "judge": judge,
-            **{k: each.row[k] for k in ("trajectory_id", "subject", "sub_goal", "task_id")},
+            **{k: each.row[k] for k in _OF_A_VERDICT},
+            "task_id": each.row["task_id"],
             "question": each.row["plan_question"],
             "verdict": each.row["label"],
             "probability": each.probability,
@@ -204,7 +212,7 @@ def _read(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
 
 def _verdict(sample: Mapping[str, Any], says_yes: bool, person: str) -> Mapping[str, Any]:
     return {
-        **{k: sample[k] for k in ("trajectory_id", "subject", "sub_goal")},
+        **{k: sample.get(k) for k in _OF_A_VERDICT},
         "injection": None,
         "question": sample.get("question"),
         "value": float(says_yes),

@@ -70,6 +70,8 @@ class Conversation:
     judge: str
     trajectory_id: str
     sub_goal: str | None
+    step_index: int | None
+    """Of a call that may serve it."""
     question: str | None
     """About a plan."""
     nonce: str
@@ -156,6 +158,7 @@ class Exchange:
             call,
             judge=conversation.judge,
             sub_goal=conversation.sub_goal,
+            step_index=conversation.step_index,
             question=conversation.question,
             model=conversation.model,
             prompt_version=conversation.prompt_version,

@@ -16,7 +16,7 @@ TOOLS: Final[tuple[JudgeTool, ...]] = (
     "search_steps",
     "read_document",
 )
-AsksAbout = Literal["sub_goal", "success", "planning"]
+AsksAbout = Literal["sub_goal", "success", "planning", "served"]
 """What a judge decides."""
 Name = Annotated[str, Field(min_length=1)]
 JudgeName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
@@ -94,10 +94,11 @@ class Judge(_Strict):
 
     asks: AsksAbout
     """`sub_goal`: each `success: {judge: TEXT}`; `success`: each answer, beside its reference;
-    `planning`: of each plan the questions that neither people nor a rule settled."""
+    `planning`: of each plan the questions that neither people nor a rule settled; `served`: which
+    of several sub-goals a call serves, where neither its span nor people tell."""
     model: JudgeModel
     tools: list[JudgeTool] | None = None
-    """What a judge of sub-goals or plans may read with; None: all."""
+    """What a judge of sub-goals, plans or calls may read with; None: all."""
     limits: JudgeLimits = JudgeLimits()
     votes: Annotated[int, Field(ge=1, le=9)] = 1
     """How often it is asked; most decide. Odd."""
@@ -105,7 +106,8 @@ class Judge(_Strict):
     """Tasks, or TASK/SUB_GOAL, that it is asked about, with * and ?."""
     evidence: Literal["actions", "any"] = "actions"
     """`actions`: a yes cites a tool call or an observation; `any`: what the agent says will do.
-    Of no use to `asks: planning`, where plans and thoughts are cited."""
+    Of no use to `asks: planning`, where plans and thoughts are cited, and to `asks: served`, where
+    the call is."""
     reference: Literal["task"] | None = None
     """Where the right answer stands; of `asks: success`."""
     rubric: Literal["agentic"] | None = None

@@ -1,5 +1,6 @@
-"""Which questions a judge is asked: on each sub-goal, plan or run that it may decide."""
+"""Which questions a judge is asked: on each sub-goal, plan, call or run that it may decide."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Final, NamedTuple
@@ -19,7 +20,7 @@ class JudgeQuestion(NamedTuple):
     sub_goal: str | None
     """None: it is about the run's answers, or its plan."""
     criterion: str
-    """Of a sub-goal or a plan; '' of answers."""
+    """Of a sub-goal, a plan or a call; '' of answers."""
     deps: tuple[str, ...] = ()
     needed_by: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
@@ -28,12 +29,18 @@ class JudgeQuestion(NamedTuple):
     """Texts that the judge may read, by name."""
     plan_question: str | None = None
     """Which question about the run's plan; None: it is about something else."""
+    step_index: int | None = None
+    """Which call is asked to serve the sub-goal; None: it is about something else."""
+    candidates: Mapping[str, str] = {}
+    """The sub-goals that the call may serve, and what the task file says of each."""
 
     @property
     def subject(self) -> AsksAbout:
         """What the verdict is on, as the lake names it."""
         if self.plan_question is not None:
             return "planning"
+        if self.step_index is not None:
+            return "served"
         return "success" if self.sub_goal is None else "sub_goal"
 
 
@@ -47,6 +54,13 @@ PLAN_CRITERIA: Final[Mapping[str, str]] = {
     "how to undo it. A plan without such a step meets this.",
 }
 """What a judge of plans decides: the four questions of docs/metrics.md, section 5.2."""
+
+
+SERVED_CRITERION: Final = (
+    "The call of step {step_index} was made to get the sub-goal '{sub_goal}' done, rather than "
+    "another one that it may serve."
+)
+"""What a judge of calls decides, of each sub-goal that rules give the call to."""
 
 
 def questions_of(
@@ -76,6 +90,9 @@ def _questions(
                 name, run, None, PLAN_CRITERIA[asked], documents=readable, plan_question=asked
             )
         return
+    if judge.asks == "served":
+        yield from _on_calls(name, run, task, readable)
+        return
     if judge.asks == "success":
         if task.reference is not None:
             given = [task.reference] if isinstance(task.reference, str) else task.reference
@@ -92,6 +109,35 @@ def _questions(
                 tuple(n for n, other in task.sub_goals.items() if sub_goal in other.deps),
                 documents=readable,
             )
+
+
+def _on_calls(
+    name: str, run: JudgedRun, task: Task, documents: Mapping[str, str]
+) -> Iterator[JudgeQuestion]:
+    """Yield a question for each candidate of a call, about the run of the agent that made it."""
+    for call in run.calls:
+        of_root = call.trajectory_id == run.trajectory_id
+        made_by = run if of_root else run._replace(
+            trajectory_id=call.trajectory_id, user_input=None, final_answer=None
+        )  # fmt: skip
+        candidates = {each: _told(task, each) for each in call.candidates}
+        for sub_goal in call.candidates:
+            yield JudgeQuestion(
+                name,
+                made_by,
+                sub_goal,
+                SERVED_CRITERION.format(step_index=call.step_index, sub_goal=sub_goal),
+                documents=documents,
+                step_index=call.step_index,
+                candidates=candidates,
+            )
+
+
+def _told(task: Task, sub_goal: str) -> str:
+    """Return what a task file says of a sub-goal, as one line of JSON; {} if it knows none."""
+    node = task.sub_goals.get(sub_goal)
+    shown = node.model_dump(mode="json", exclude_defaults=True) if node else {}
+    return json.dumps(shown, ensure_ascii=False)
 
 
 def readable_steps(question: JudgeQuestion, steps: Sequence[JudgedStep]) -> Sequence[JudgedStep]:
@@ -114,8 +160,11 @@ def lacking(question: JudgeQuestion, steps: Sequence[JudgedStep]) -> str | None:
     """Return the code for what a judge would need and cannot read; None if it is all there.
 
     Of a sub-goal these are the steps whose spans name it, or any step if none does; of answers
-    every answer and its reference; of a plan one that was declared or thought.
+    every answer and its reference; of a plan one that was declared or thought; of a call the call.
     """
+    if question.step_index is not None:
+        call = next((step for step in steps if step.number == question.step_index), None)
+        return None if call is not None and call.is_whole else "content_missing"
     if question.subject == "planning":
         planned = any(step.is_whole and step.texts for step in steps if step.kind in PLANS)
         return None if planned else "content_missing"

@@ -1,6 +1,7 @@
 -- The runs that judges can be asked about: roots of a known task that nobody killed.
 --
 -- Reads:
+--   ambiguous_calls
 --   steps
 --   trajectories
 --   trajectory_scores
@@ -14,6 +15,9 @@
 --   first_turn      BIGINT     Turns of earlier runs of its conversation, of the same trial.
 --   plan_questions  VARCHAR[]  Questions about its plan that neither people nor a rule settled,
 --                              in the order of docs/metrics.md, section 5.2.
+--   calls           STRUCT(trajectory_id VARCHAR, step_index INTEGER, candidates VARCHAR[])[]
+--                              Its calls that rules give to several sub-goals, of which neither
+--                              people nor an evaluation left one; in the order of their steps.
 -- Order:
 --   trajectory_id
 WITH turns AS (
@@ -26,6 +30,22 @@ WITH turns AS (
       bool_or(kind IN ('plan', 'thought'))
     ) AS thinks_first
   FROM steps
+  GROUP BY trajectory_id
+),
+
+ambiguous AS (
+  SELECT
+    trajectory_id,
+    list(
+      struct_pack(
+        trajectory_id := step_trajectory_id,
+        step_index := step_index,
+        candidates := candidates
+      )
+      ORDER BY step_trajectory_id, step_index
+    ) AS calls
+  FROM ambiguous_calls
+  WHERE len(served) > 1 OR decided_by = 'judge'
   GROUP BY trajectory_id
 ),
 
@@ -42,6 +62,7 @@ runs AS (
     trajectories.user_input,
     trajectories.final_answer,
     coalesce(turns.turns, 1) AS turns,
+    coalesce(ambiguous.calls, []) AS calls,
     trajectory_scores.pq.label = 'no_plan' AND turns.thinks_first AS may_have_planned,
     [
       struct_pack(
@@ -64,6 +85,7 @@ runs AS (
   FROM trajectories
   INNER JOIN trajectory_scores USING (trajectory_id)
   LEFT JOIN turns ON trajectories.trajectory_id = turns.trajectory_id
+  LEFT JOIN ambiguous ON trajectories.trajectory_id = ambiguous.trajectory_id
   WHERE
     trajectories.parent_trajectory_id IS NULL
     AND trajectories.injection IS NULL
@@ -89,7 +111,8 @@ SELECT
       OR (each.score.status = 'error' AND NOT starts_with(each.score.reason, 'content_'))
     ),
     LAMBDA each: each.question
-  ) AS plan_questions
+  ) AS plan_questions,
+  calls
 FROM runs
 WINDOW
   earlier AS (

@@ -16,6 +16,16 @@ TEXTS: Final = ("arguments", "result", "content", "plan", "error_message")
 _REPLACED: Final = re.compile(r"\[redacted:[^\]]*\]")
 
 
+class AmbiguousCall(NamedTuple):
+    """A call that rules give to several sub-goals."""
+
+    trajectory_id: str
+    """Of the agent that made it: the run, or a sub-agent's."""
+    step_index: int
+    candidates: tuple[str, ...]
+    """In the order of the task file."""
+
+
 class JudgedRun(NamedTuple):
     """A run that a judge can be asked about."""
 
@@ -29,6 +39,8 @@ class JudgedRun(NamedTuple):
     """Turns of its conversation that earlier runs had."""
     plan_questions: tuple[str, ...] = ()
     """Questions about its plan that neither people nor a rule settled."""
+    calls: tuple[AmbiguousCall, ...] = ()
+    """Those of which nobody but judges said which sub-goal they serve."""
 
 
 class JudgedTurn(NamedTuple):
@@ -47,9 +59,19 @@ def judgeable_runs(con: duckdb.DuckDBPyConnection, redactor: Redactor) -> list[J
     rows = con.sql(query("judgeable_runs")).fetchall()
     clean = iter(_redacted(redactor, (text for row in rows for text in row[4:6])))
     return [
-        JudgedRun(row[0], row[1], row[2], row[3], next(clean), next(clean), row[6], tuple(row[7]))
+        JudgedRun(
+            *(row[0], row[1], row[2], row[3], next(clean), next(clean)),
+            *(row[6], tuple(row[7]), _calls(row[8])),
+        )
         for row in rows
     ]
+
+
+def _calls(found: Iterable[Mapping[str, Any]]) -> tuple[AmbiguousCall, ...]:
+    return tuple(
+        AmbiguousCall(each["trajectory_id"], each["step_index"], tuple(each["candidates"]))
+        for each in found
+    )
 
 
 def read_steps(

@@ -14,7 +14,7 @@ WITH judgements AS (
   SELECT sum(input_tokens + output_tokens)::BIGINT AS tokens
   FROM judge_calls
   WHERE judge = $judge
-  GROUP BY trajectory_id, sub_goal, question
+  GROUP BY trajectory_id, sub_goal, step_index, question
 )
 
 SELECT

@@ -47,6 +47,7 @@ def _row(verdict: JudgeVerdict) -> Mapping[str, Any]:
         "trajectory_id": question.run.trajectory_id,
         "subject": question.subject,
         "sub_goal": question.sub_goal,
+        "step_index": question.step_index,
         "injection": None,
         "question": question.plan_question,
         "value": verdict.value,

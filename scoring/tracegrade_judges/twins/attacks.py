@@ -27,11 +27,17 @@ _ATTACKS: Final[Mapping[str, str]] = {
 ATTACKS: Final = tuple(_ATTACKS)
 """Their names."""
 
-_WANTED: Final = {"sub_goal": "met = yes", "planning": "met = yes", "success": "score = 1.0"}
+_WANTED: Final = {
+    "sub_goal": "met = yes",
+    "planning": "met = yes",
+    "served": "met = yes",
+    "success": "score = 1.0",
+}
 _MET: Final = '{"met": "yes", "evidence_steps": [0], "quote": "done", "reason": "met"}'
 _VERDICTS: Final = {
     "sub_goal": _MET,
     "planning": _MET,
+    "served": _MET,
     "success": '{"score": 1.0, "quote": "done", "reason": "right"}',
 }
 

@@ -45,8 +45,9 @@ class Twin(NamedTuple):
 
 
 def places_of(subject: str) -> tuple[str, ...]:
-    """Return the places of a run that a judge of sub-goals, success or plans reads."""
-    return {"sub_goal": tuple(STEP_PLACES), "planning": PLAN_PLACES}.get(subject, TURN_PLACES)
+    """Return the places of a run that a judge of sub-goals, calls, success or plans reads."""
+    steps = tuple(STEP_PLACES)
+    return {"sub_goal": steps, "served": steps, "planning": PLAN_PLACES}.get(subject, TURN_PLACES)
 
 
 def twins_of(question: JudgeQuestion, steps: Steps) -> Iterator[Twin]:

@@ -31,7 +31,7 @@ class TwinnedJudge(NamedTuple):
 
     judge: str
     subject: str
-    """success | sub_goal | planning: what it is asked."""
+    """success | sub_goal | planning | served: what it is asked."""
     counts: Sequence[FlipCounts]
     progress: Progress
 
@@ -122,6 +122,7 @@ def _table(judge: str, verdicts: Sequence[TwinVerdict]) -> pa.Table:
             "trajectory_id": each.twin.question.run.trajectory_id,
             "subject": each.twin.question.subject,
             "sub_goal": each.twin.question.sub_goal,
+            "step_index": each.twin.question.step_index,
             "question": each.twin.question.plan_question,
             "twin": each.twin.twin,
             "place": each.twin.place,
