@@ -25,8 +25,8 @@ from tracegrade.rollback.handlers import Rollback, Rollbacks
 from tracegrade.scope import (
     SCOPE_KEY,
     Attribute,
-    Narrowed,
     Scope,
+    ScopeOverride,
     scope_of,
     step_attributes,
 )
@@ -175,13 +175,13 @@ class AgentRun:
         """Say no more what the user asked."""
         self._asked = {}
 
-    def sub_goal(self, sub_goal: str) -> Narrowed:
+    def sub_goal(self, sub_goal: str) -> ScopeOverride:
         """Return a `with` block whose steps serve one sub-goal of the task."""
-        return Narrowed(names.SUB_GOAL_ID, attribute_of(sub_goal))
+        return ScopeOverride(names.SUB_GOAL_ID, attribute_of(sub_goal))
 
-    def decision(self, decision: str) -> Narrowed:
+    def decision(self, decision: str) -> ScopeOverride:
         """Return a `with` block whose tool calls belong to one decision point of the task."""
-        return Narrowed(names.DECISION_ID, attribute_of(decision))
+        return ScopeOverride(names.DECISION_ID, attribute_of(decision))
 
     @guarded
     def _start(self) -> None:

@@ -10,7 +10,7 @@ from tracegrade import names, steps
 from tracegrade.attachment import current
 from tracegrade.content import attribute_of
 from tracegrade.guard import guarded
-from tracegrade.scope import Narrowed, scope_of
+from tracegrade.scope import ScopeOverride, scope_of
 
 
 @guarded
@@ -44,11 +44,11 @@ def answer(text: object) -> None:
         steps.write_answer(context, text)
 
 
-def sub_goal(sub_goal_id: str) -> Narrowed:
+def sub_goal(sub_goal_id: str) -> ScopeOverride:
     """Return a `with` block whose steps serve one sub-goal of the task."""
-    return Narrowed(names.SUB_GOAL_ID, attribute_of(sub_goal_id))
+    return ScopeOverride(names.SUB_GOAL_ID, attribute_of(sub_goal_id))
 
 
-def decision(decision_id: str) -> Narrowed:
+def decision(decision_id: str) -> ScopeOverride:
     """Return a `with` block whose tool calls belong to one decision point of the task."""
-    return Narrowed(names.DECISION_ID, attribute_of(decision_id))
+    return ScopeOverride(names.DECISION_ID, attribute_of(decision_id))

@@ -12,11 +12,11 @@ from tracegrade.scope import OUTSIDE, Attribute, scope_of, step_attributes
 from tracegrade.state import SCOPE_NAME
 
 
-class OwnProcessor(SpanProcessor):
+class TracegradeProcessor(SpanProcessor):
     """One of ours, which needs no start of a span that is over as it begins."""
 
 
-class ScopeProcessor(OwnProcessor):
+class ScopeProcessor(TracegradeProcessor):
     """Writes the scope onto each span of another instrumentation that starts inside a run."""
 
     @guarded

@@ -30,9 +30,9 @@ from tracegrade.host.patching import awaits_patching
 from tracegrade.host.processes import carry_to_children
 from tracegrade.host.telemetry import stand_beside
 from tracegrade.host.threads import carry_context
-from tracegrade.processor import OwnProcessor, ScopeProcessor
+from tracegrade.processor import ScopeProcessor, TracegradeProcessor
 from tracegrade.sending.batches import ExportProcessor
-from tracegrade.sending.export import CleanExporter
+from tracegrade.sending.export import RedactingExporter
 from tracegrade.sending.flush import unsent_after
 from tracegrade.settings import Redact, Settings
 from tracegrade.state import SCOPE_NAME, VERSION, Given, state
@@ -203,7 +203,7 @@ def flush(timeout_secs: float = 10) -> None:
 class _OwnProvider(TracerProvider):
     """Ours, to which a host may still add processors of its own."""
 
-    listening: tuple[OwnProcessor, ...] = ()
+    listening: tuple[TracegradeProcessor, ...] = ()
     """Those that are ours."""
 
     def get_tracer(self, *args: Any, **kwargs: Any) -> trace.Tracer:
@@ -219,7 +219,7 @@ class _OwnProvider(TracerProvider):
 
     def add_span_processor(self, span_processor: SpanProcessor) -> None:
         """Add a processor; one that is not ours sees each span start and end."""
-        if isinstance(span_processor, OwnProcessor):
+        if isinstance(span_processor, TracegradeProcessor):
             self.listening += (span_processor,)
         else:
             state.may_skip_start = False
@@ -229,7 +229,7 @@ class _OwnProvider(TracerProvider):
 def _write_to(provider: TracerProvider, exporter: SpanExporter | None) -> None:
     provider.add_span_processor(ScopeProcessor())
     for make in _exporters() if exporter is None else [lambda: exporter]:
-        exporting = CleanExporter(make)
+        exporting = RedactingExporter(make)
         if not awaits_patching():
             exporting.open()  # here, since modules are better not imported in two threads at once
         sending = ExportProcessor(exporting)
@@ -237,9 +237,9 @@ def _write_to(provider: TracerProvider, exporter: SpanExporter | None) -> None:
         state.sending.append(sending)
         atexit.register(sending.shutdown)  # a host's provider need not be shut down
     if address := os.environ.get(GATE):
-        from tracegrade.gate import stand_at_gate  # noqa: PLC0415 - only where a harness asks
+        from tracegrade.gate import wait_at_gate  # noqa: PLC0415 - only where a harness asks
 
-        stand_at_gate(provider, address)
+        wait_at_gate(provider, address)
     state.provider, state.exporter = provider, exporter
     state.tracer = provider.get_tracer(SCOPE_NAME, VERSION)
     known = all(hasattr(state.tracer, part) for part in ("span_processor", "id_generator"))

@@ -86,7 +86,7 @@ def has_ended(context: Context) -> None:
         run.introduced()
 
 
-class Narrowed:
+class ScopeOverride:
     """`with` (or `async with`) block in which the scope has one more attribute."""
 
     def __init__(self, key: str, value: Attribute) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypedDict
 
 import pytest
 
-from tracegrade.tape.captured import MoreThanText, result_of
+from tracegrade.tape.captured import ResultNotText, result_of
 
 
 class Typed(TypedDict):
@@ -66,5 +66,5 @@ def test_a_tool_without_a_signature_gave_the_json() -> None:
 @pytest.mark.parametrize("hint", [Order, tuple[int, int], list[int] | Order, set])
 def test_a_result_that_is_more_than_json_is_not_made_up(hint: object) -> None:
     """Its tool cannot be answered by what a span has."""
-    with pytest.raises(MoreThanText, match="and the tape has its text alone; record it"):
+    with pytest.raises(ResultNotText, match="and the tape has its text alone; record it"):
         result_of(json.dumps([1, 2]), giving(hint))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
-from tracegrade.rollback.undo import Ground, UndoFailed, is_database_url, perform
+from tracegrade.rollback.undo import UndoContext, UndoFailed, is_database_url, perform
 from tracegrade_harness.parts.state import State
 from tracegrade_harness.rollback.inside import Outside, inside
 from tracegrade_harness.rollback.places import Places
@@ -84,10 +84,10 @@ class Clone:
         """Return what is held in any part."""
         return {name for part in self.parts for name in part.held()}
 
-    def ground(self) -> Ground:
+    def context(self) -> UndoContext:
         """Return where undos are carried out."""
         run = lambda command: self.run(command, self.root)  # noqa: E731
-        return Ground(self._place, self._copy, run, self._url, self._database)
+        return UndoContext(self._place, self._copy, run, self._url, self._database)
 
     def _database(self, at: str) -> str | None:
         """Return where the copy of a database is; None for the path of one."""
@@ -179,7 +179,7 @@ def _carry_out(tried: Sequence[tuple[str, Claim]], clone: Clone) -> dict[str, st
 def _outcomes(
     tried: Sequence[tuple[str, Claim]], clone: Clone
 ) -> Iterator[tuple[str, str | None]]:
-    ground = clone.ground()
+    context = clone.context()
     ends = time.monotonic() + MAX_SECS
     for name, claim in tried:
         undo = claim.undo_of(name, clone.places)
@@ -188,12 +188,12 @@ def _outcomes(
         elif time.monotonic() > ends:
             yield name, f"undoing took more than {MAX_SECS:g} s"
         else:
-            yield name, _fault(undo, ground)
+            yield name, _fault(undo, context)
 
 
-def _fault(undo: Mapping[str, Any], ground: Ground) -> str | None:
+def _fault(undo: Mapping[str, Any], context: UndoContext) -> str | None:
     try:
-        perform(undo, ground)
+        perform(undo, context)
     except UndoFailed as error:
         return str(error)
     return None

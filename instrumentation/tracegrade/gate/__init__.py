@@ -4,4 +4,4 @@
 socket.
 """
 
-from tracegrade.gate.processor import stand_at_gate as stand_at_gate
+from tracegrade.gate.processor import wait_at_gate as wait_at_gate

@@ -28,7 +28,7 @@ from tracegrade.gate.spans import (
     usage_of,
 )
 from tracegrade.guard import lost_spans
-from tracegrade.processor import OwnProcessor
+from tracegrade.processor import TracegradeProcessor
 from tracegrade.state import SCOPE_NAME
 
 M = TypeVar("M", bound=Callable[..., None])
@@ -37,7 +37,7 @@ FLUSH_SECS: Final = 2.0
 """How long ended spans may take to leave, before the process is killed without them."""
 
 
-def stand_at_gate(provider: TracerProvider, address: str) -> None:
+def wait_at_gate(provider: TracerProvider, address: str) -> None:
     """Stop at the gate from now on; add it last, so that what it stops at is queued to be sent.
 
     A gate that cannot be reached ends the process with exit code 75 and one line on stderr.
@@ -81,7 +81,7 @@ def _certain(method: M) -> M:
     return cast("M", call)
 
 
-class GateProcessor(OwnProcessor):
+class GateProcessor(TracegradeProcessor):
     """Tells the harness what the agent does, and waits for it at boundaries."""
 
     def __init__(self, channel: Channel) -> None:

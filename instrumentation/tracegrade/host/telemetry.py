@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace import ReadableSpan, Span, TracerProvider
 from opentelemetry.trace import ProxyTracer, ProxyTracerProvider, Tracer
 
 from tracegrade.guard import guarded, say
-from tracegrade.processor import OwnProcessor, ScopeProcessor, attributes_in_run
+from tracegrade.processor import ScopeProcessor, TracegradeProcessor, attributes_in_run
 from tracegrade.scope import Attribute
 
 _MOST_OPEN: Final = 10_000
@@ -95,14 +95,14 @@ def _join(provider: Any, own: TracerProvider) -> None:
         add(_Listener(own))
 
 
-class _Listener(OwnProcessor):
+class _Listener(TracegradeProcessor):
     """Shows our processors a program's spans, and leaves these as they are."""
 
     def __init__(self, own: TracerProvider) -> None:
         self._own = own
         self._inside: OrderedDict[int, dict[str, Attribute]] = OrderedDict()
 
-    def _ours(self) -> tuple[OwnProcessor, ...]:
+    def _ours(self) -> tuple[TracegradeProcessor, ...]:
         return getattr(self._own, "listening", ())
 
     @guarded

@@ -14,10 +14,10 @@ from opentelemetry.sdk.trace import Span
 from tracegrade.guard import guarded
 from tracegrade.libraries.given_way import instrument
 from tracegrade.libraries.instrumentors import Instrumentor
-from tracegrade.processor import OwnProcessor
+from tracegrade.processor import TracegradeProcessor
 
 
-class Frameworks(OwnProcessor):
+class Frameworks(TracegradeProcessor):
     """Takes the clients' instrumentors out, or in again, once a framework writes a span.
 
     Of frameworks that hold their model calls and others that do not, both in one process, the

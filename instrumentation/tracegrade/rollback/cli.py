@@ -15,7 +15,7 @@ import typer
 
 from tracegrade.errors import BadInput, CheckFailed
 from tracegrade.rollback import journal as journals
-from tracegrade.rollback.undo import Ground, UndoFailed, kind_of, perform
+from tracegrade.rollback.undo import UndoContext, UndoFailed, kind_of, perform
 from tracegrade.terminal.visible import echo, echo_output
 
 
@@ -34,7 +34,7 @@ def rollback(
     left = read.left()
     if folder is None:
         _refuse_elsewhere(journal, left)
-    act = _would_undo if dry_run else partial(_undo, journal, _ground(folder or Path.cwd()))
+    act = _would_undo if dry_run else partial(_undo, journal, _context(folder or Path.cwd()))
     unfinished = sum(not act(entry) for entry in left)
     for line, fact in read.faults:
         echo(f"{journal}:{line}: {fact}; nothing is undone for it", err=True)
@@ -71,13 +71,13 @@ def _would_undo(entry: journals.JournalEntry) -> bool:
     return True
 
 
-def _undo(journal: Path, ground: Ground, entry: journals.JournalEntry) -> bool:
+def _undo(journal: Path, context: UndoContext, entry: journals.JournalEntry) -> bool:
     """Undo one entry, say so, and return whether it is done now."""
     if kind_of(entry.undo) == "manual":
         echo(f"by hand {_shown(entry.object)}: {_shown(entry.undo['manual'])}")
         return False
     try:
-        perform(entry.undo, ground)
+        perform(entry.undo, context)
     except UndoFailed as error:
         echo(f"failed {_shown(entry.object)}: {_shown(str(error))}")
         return False
@@ -86,7 +86,7 @@ def _undo(journal: Path, ground: Ground, entry: journals.JournalEntry) -> bool:
     return True
 
 
-def _ground(folder: Path) -> Ground:
+def _context(folder: Path) -> UndoContext:
     place: Callable[[str], Path] = folder.joinpath
 
     def copied(undo: Mapping[str, Any]) -> Path:
@@ -95,7 +95,7 @@ def _ground(folder: Path) -> Ground:
             raise UndoFailed(msg)
         return place(undo["from"])
 
-    return Ground(place, copied, partial(_run, folder))
+    return UndoContext(place, copied, partial(_run, folder))
 
 
 def _run(folder: Path, command: Sequence[str]) -> None:

@@ -18,7 +18,14 @@ from typing import Any, Final
 
 from tracegrade.guard import guarded, say
 from tracegrade.rollback import journal as journals
-from tracegrade.rollback.undo import Ground, UndoFailed, copy_file, kind_of, perform, undo_fault
+from tracegrade.rollback.undo import (
+    UndoContext,
+    UndoFailed,
+    copy_file,
+    kind_of,
+    perform,
+    undo_fault,
+)
 from tracegrade.values.looks import is_kind
 from tracegrade.values.plain_types import listed
 
@@ -128,7 +135,7 @@ class Rollback:
                 say("rollback", f"'{self._object}' is to be undone by its journal; {hint}")
                 return
             if failed:
-                perform(self._undo, writer.ground)
+                perform(self._undo, writer.context)
             self._close(writer)
 
     def _close(self, writer: "_Writer") -> None:
@@ -146,7 +153,7 @@ class _Writer:
         self.lock = threading.RLock()
         self.held: set[str] = set()
         """Objects whose rollback was begun in this process and has not ended."""
-        self.ground = Ground(self._place, self._copied, _refuse)
+        self.context = UndoContext(self._place, self._copied, _refuse)
         self._folder = folder
         self._size = -1
         self._left: dict[str, Mapping[str, Any]] = {}

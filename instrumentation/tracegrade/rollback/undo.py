@@ -93,7 +93,7 @@ def database_url(at: str) -> str | None:
 
 
 @dataclass(frozen=True)
-class Ground:
+class UndoContext:
     """Where undos are carried out."""
 
     place: Callable[[str], Path]
@@ -180,7 +180,7 @@ def _is_text(value: object) -> TypeGuard[str]:
     return True
 
 
-def perform(undo: Mapping[str, Any], ground: Ground) -> None:
+def perform(undo: Mapping[str, Any], context: UndoContext) -> None:
     """Carry out a valid undo.
 
     Raises:
@@ -195,26 +195,26 @@ def perform(undo: Mapping[str, Any], ground: Ground) -> None:
         *(sqlite3.Error, sqlite3.Warning, HTTPException),
     )
     try:
-        _perform(undo, ground)
+        _perform(undo, context)
     except failures as error:
         msg = f"{kind_of(undo)}: {type(error).__name__}: {error}"
         raise UndoFailed(msg) from error
 
 
-def _perform(undo: Mapping[str, Any], ground: Ground) -> None:
+def _perform(undo: Mapping[str, Any], context: UndoContext) -> None:
     kind = kind_of(undo)
     if kind == "delete":
-        delete(ground.place(undo["delete"]))
+        delete(context.place(undo["delete"]))
     elif kind == "restore":
-        restore(ground.place(undo["restore"]), ground.copy(undo))
-    elif kind == "sql" and (url := ground.database(undo["at"])) is not None:
+        restore(context.place(undo["restore"]), context.copy(undo))
+    elif kind == "sql" and (url := context.database(undo["at"])) is not None:
         run_on_server(url, undo["sql"])
     elif kind == "sql":
-        run_sql(ground.place(undo["at"]), undo["sql"])
+        run_sql(context.place(undo["at"]), undo["sql"])
     elif kind == "http":
-        request(ground.url(undo["at"]), undo["http"], undo.get("body"))
+        request(context.url(undo["at"]), undo["http"], undo.get("body"))
     elif kind == "command":
-        ground.run(undo["command"])
+        context.run(undo["command"])
     else:
         msg = f"to be done by hand: {undo['manual']}"
         raise UndoFailed(msg)

@@ -21,9 +21,9 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 from tracegrade.attachment import attach_in_thread
 from tracegrade.guard import LOST, gauges, guarded, note, say
-from tracegrade.processor import OwnProcessor
+from tracegrade.processor import TracegradeProcessor
 from tracegrade.sending.delivery import NO_ANSWER
-from tracegrade.sending.export import CleanExporter, say_what_was_lost
+from tracegrade.sending.export import RedactingExporter, say_what_was_lost
 
 EXIT_SECS: Final = 8.0
 """How long a process that ends waits for its last spans to be sent."""
@@ -92,14 +92,14 @@ class _Flush:
         self.all_sent = False
 
 
-class ExportProcessor(OwnProcessor):
+class ExportProcessor(TracegradeProcessor):
     """Hands spans to the exporter in batches, from a thread that starts with the first of them.
 
     It starts so late since a host may yet patch what threads are, as gevent does. A forked child
     starts with no spans, a thread and an exporter of its own.
     """
 
-    def __init__(self, exporter: CleanExporter, limits: QueueLimits | None = None) -> None:
+    def __init__(self, exporter: RedactingExporter, limits: QueueLimits | None = None) -> None:
         self._exporter = exporter
         self._limits = limits or QueueLimits.from_environment()
         asked = [each for each in (self._limits.batch, self._limits.queue) if each]

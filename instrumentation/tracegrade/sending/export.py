@@ -25,7 +25,7 @@ _BELOW: Final = ("urllib3.connectionpool", "urllib3.util.retry", "grpc._channel"
 """Loggers of what exporters send by, whose lines would stand in the host's log."""
 
 
-class CleanExporter:
+class RedactingExporter:
     """Cleans spans by the content mode and the user's `redact=`, then hands them on.
 
     What is lost is counted by reason, and each reason said once; the exporter's own complaints
@@ -40,7 +40,7 @@ class CleanExporter:
         """Whether nothing more is sent."""
         self._quiet = False
         self._has_said_wait = False
-        self._complaints = _Complaints()
+        self._warnings = _ExportWarnings()
 
     @guarded
     def open(self) -> None:
@@ -48,9 +48,9 @@ class CleanExporter:
         if self._exporter is None:
             self._exporter = self._make()
             for kind in type(self._exporter).__mro__:
-                logging.getLogger(kind.__module__).addFilter(self._complaints)
+                logging.getLogger(kind.__module__).addFilter(self._warnings)
             for name in _BELOW:
-                logging.getLogger(name).addFilter(self._complaints)
+                logging.getLogger(name).addFilter(self._warnings)
 
     def start_over(self) -> None:
         """Leave the exporter to the process that this one was forked from, with its connection."""
@@ -68,7 +68,7 @@ class CleanExporter:
     def send(self, spans: Sequence[ReadableSpan]) -> Delivery:
         """Send clean spans, count what is lost, and return what became of them; never raises."""
         self.open()
-        self._complaints.last = ""
+        self._warnings.last = ""
         delivery = self._deliver(spans)
         if delivery is None:
             delivery = Delivery(lost=Counter({FAILED: len(spans)}))
@@ -85,7 +85,7 @@ class CleanExporter:
         exporter = self._exporter
         if exporter is None or self.is_closed:
             return None
-        with self._complaints:
+        with self._warnings:
             if isinstance(exporter, Delivers):
                 return exporter.deliver(spans)
             whole = [whole_span(span) for span in spans]  # as our own encoding does
@@ -97,12 +97,12 @@ class CleanExporter:
         if self._quiet:
             note(LOST + reason, count)
             return
-        why = detail or self._complaints.last
+        why = detail or self._warnings.last
         text = f"spans are being lost, the agent goes on: {reason}{why and ': '}{why}"
         say(LOST + reason, text, count)
 
     def _say_wait(self, delivery: Delivery) -> None:
-        why = delivery.details.get(delivery.why) or self._complaints.last
+        why = delivery.details.get(delivery.why) or self._warnings.last
         self._say_once(
             f"spans wait to be sent, the agent goes on: {delivery.why}{why and ': '}{why}"
         )
@@ -118,14 +118,14 @@ class CleanExporter:
         From here on losses are counted, to be said together.
         """
         self._quiet = True
-        self._complaints.give_up_after(EXIT_RETRIES, self.shutdown)
+        self._warnings.give_up_after(EXIT_RETRIES, self.shutdown)
 
     def shutdown(self) -> None:
         """Close the exporter; a batch that is being retried is given up."""
         if not self.is_closed:
             self.is_closed = True
             if self._exporter is not None:
-                with self._complaints:
+                with self._warnings:
                     self._exporter.shutdown()
 
     def force_flush(self, timeout_millis: int) -> bool:
@@ -146,7 +146,7 @@ def say_what_was_lost() -> None:
     _said.update(lost)
 
 
-class _Complaints(logging.Filter):
+class _ExportWarnings(logging.Filter):
     """Keeps to itself what the exporter logs in a `with` block, in that block's thread."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ _AS_JSON: Final = frozenset(
 """Types of which JSON gives something back."""
 
 
-class MoreThanText(Exception):
+class ResultNotText(Exception):
     """The text is all that a tape has, and the tool gives something else."""
 
 
@@ -28,13 +28,13 @@ def result_of(text: str, function: Callable[..., Any]) -> Any:
     A tool whose signature does not say what it returns gave the text's JSON if it is some.
 
     Raises:
-        MoreThanText: It returns what neither is a text nor comes from JSON.
+        ResultNotText: It returns what neither is a text nor comes from JSON.
     """
     kinds = _kinds(_returned(function))
     strange = [kind for kind in kinds if isinstance(kind, type) and not _is_plain(kind)]
     if strange:
         msg = f"it returns a {strange[0].__name__}, and the tape has its text alone; record it"
-        raise MoreThanText(msg)
+        raise ResultNotText(msg)
     if [*kinds] == [str]:
         return text
     try:

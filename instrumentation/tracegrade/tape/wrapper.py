@@ -16,7 +16,7 @@ from tracegrade.call import WrappedTool
 from tracegrade.content import json_of
 from tracegrade.settings import Content, Settings
 from tracegrade.tape import exceptions
-from tracegrade.tape.captured import MoreThanText, result_of
+from tracegrade.tape.captured import ResultNotText, result_of
 from tracegrade.tape.channel import exchange
 from tracegrade.tape.plain_json import why_not_plain
 
@@ -77,7 +77,7 @@ class _Call:
     def _from_text(self, text: str) -> Any:
         try:
             return result_of(text, self._function)
-        except MoreThanText as error:
+        except ResultNotText as error:
             raise exceptions.ReplayMiss(self._say("unusable", why=str(error))["message"]) from None
 
     @property

@@ -18,7 +18,7 @@ from tracegrade.state import state
 from tracegrade.wrapping.frames import code_flags, leave_traceback, named_as, unseen
 
 
-class Yielded:
+class YieldedValues:
     """The values that a call yielded, as JSON, up to the limit of one text."""
 
     def __init__(self, tool: WrappedTool) -> None:
@@ -48,7 +48,7 @@ class _Inside:
 
     def __init__(self, call: Call) -> None:
         self._call = call
-        self.yielded = Yielded(call.tool)
+        self.yielded = YieldedValues(call.tool)
 
     def __enter__(self) -> None:
         try:

@@ -10,7 +10,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from tracegrade.sending.batches import ExportProcessor
-from tracegrade.sending.export import CleanExporter
+from tracegrade.sending.export import RedactingExporter
 from tracegrade.sending.flush import unsent_after
 
 
@@ -34,7 +34,7 @@ def _itself(exporter: SpanExporter) -> SpanExporter:
 def exporters() -> Iterator[list[ExportProcessor]]:
     """Three, each with a span of the same provider."""
     silent = [Silent() for _ in range(3)]
-    found = [ExportProcessor(CleanExporter(partial(_itself, each))) for each in silent]
+    found = [ExportProcessor(RedactingExporter(partial(_itself, each))) for each in silent]
     provider = TracerProvider(shutdown_on_exit=False)
     for each in found:
         provider.add_span_processor(each)
