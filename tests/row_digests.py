@@ -14,8 +14,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from unittest.mock import patch
 
+from tracegrade_collector.importing.import_part import ReadOptions
 from tracegrade_collector.importing.importer import import_files
-from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.score import score

@@ -77,7 +77,6 @@ SHARED_NAMES = {
     "Told",
     "TrialsOption",
     "Upstream",
-    "Verdict",
     "Wanted",
 }
 """Public names of classes and aliases that stand for several things: only fewer from here on."""

@@ -20,13 +20,13 @@ from tracegrade_collector.encoding.otlp_http import OtlpHttp
 from tracegrade_collector.errors import NotAllImported, OutUnwritable
 from tracegrade_collector.export import Exported, export_http, export_json
 from tracegrade_collector.importing.fenced_code import parse_languages
+from tracegrade_collector.importing.import_part import ReadOptions
 from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_collector.importing.known_formats import NAMES
 from tracegrade_collector.importing.mapping import parse_map
-from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_collector.importing.plan_marker import parse_marker
 from tracegrade_collector.importing.roles import parse_roles
-from tracegrade_collector.rows.messages import REDACTED
+from tracegrade_collector.rows.otlp_messages import REDACTED
 from tracegrade_lake import Lake
 from tracegrade_lake.out_files import out_file
 

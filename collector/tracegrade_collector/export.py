@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from tracegrade_collector.encoding.otlp import Request, Signal
 from tracegrade_collector.encoding.otlp_http import OtlpHttp
 from tracegrade_collector.encoding.otlp_json import write_json
-from tracegrade_collector.rows.messages import Row, log_request, span_request
+from tracegrade_collector.rows.otlp_messages import TableRow, log_request, span_request
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake, Table
 from tracegrade_lake.errors import LakeDamaged
 
@@ -73,7 +73,7 @@ def export_http(lake: Lake, signal: Signal, trace_id: str | None, endpoint: Otlp
     return Exported(counts["items"], counts["with_repeated_keys"], counts["redacted"])
 
 
-def raw_rows(lake: Lake, signal: Signal, trace_id: str | None) -> Iterator[list[Row]]:
+def raw_rows(lake: Lake, signal: Signal, trace_id: str | None) -> Iterator[list[TableRow]]:
     """Yield rows that no client sent before, a request's worth at a time.
 
     Raises:
@@ -108,7 +108,7 @@ def _fitting(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         yield rows
 
 
-def _request(signal: Signal, rows: list[Row]) -> Request:
+def _request(signal: Signal, rows: list[TableRow]) -> Request:
     """Return rows as a request.
 
     Raises:
@@ -124,7 +124,7 @@ def _request(signal: Signal, rows: list[Row]) -> Request:
         raise LakeDamaged(msg) from error
 
 
-def _counts(rows: list[Row]) -> Counter[str]:
+def _counts(rows: list[TableRow]) -> Counter[str]:
     return Counter(
         items=len(rows),
         with_repeated_keys=sum(row["duplicate_attributes"] is not None for row in rows),

@@ -11,7 +11,7 @@ import typer
 LakePath = Annotated[
     str, typer.Option("--lake", envvar="TRACEGRADE_LAKE", help="The lake: a folder or a URL.")
 ]
-State = Annotated[
+StateOption = Annotated[
     Path | None,
     typer.Option(help="Local state folder (log, quarantine) of a lake with a URL."),
 ]
@@ -19,7 +19,7 @@ Tables = Annotated[list[str] | None, typer.Option("--table", help="Only this tab
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show what would be done, without doing it.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 
 lake = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -33,7 +33,7 @@ def about() -> None:
 def files(
     place: LakePath,
     table: Annotated[str, typer.Option(help="spans, logs, steps, trajectories, ...")],
-    state: State = None,
+    state: StateOption = None,
 ) -> None:
     """Print the current Parquet files of a table, one per line."""
     from tracegrade_collector import lake_commands as commands
@@ -56,9 +56,9 @@ def delete(  # noqa: PLR0913, PLR0917 - one parameter per option
     config: Annotated[
         Path | None, typer.Option(help="Collector options (TOML), if no collector runs.")
     ] = None,
-    state: State = None,
+    state: StateOption = None,
     dry_run: DryRun = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Erase whole traces from tables, old files, the log, quarantine and dead letters."""
     from tracegrade_collector import lake_commands as commands
@@ -74,9 +74,9 @@ def compact(
     target_bytes: Annotated[
         int | None, typer.Option(min=1, help="Target size of a file in bytes; default 128 MiB.")
     ] = None,
-    state: State = None,
+    state: StateOption = None,
     dry_run: DryRun = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Merge small files into large, sorted ones, and mark rows that were sent twice."""
     from tracegrade_collector import lake_commands as commands
@@ -93,9 +93,9 @@ def expire(  # noqa: PLR0913, PLR0917 - one parameter per option
     keep_built: Annotated[
         bool, typer.Option("--keep-built", help="Keep steps, trajectories and scores.")
     ] = False,
-    state: State = None,
+    state: StateOption = None,
     dry_run: DryRun = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Remove old dates from the tables, and delete files that are no longer needed."""
     from tracegrade_collector import lake_commands as commands
@@ -110,8 +110,8 @@ def verify(
     deep: Annotated[
         bool, typer.Option("--deep", help="Decode every page of every file, not only footers.")
     ] = False,
-    state: State = None,
-    as_json: Json = False,
+    state: StateOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Check that nothing was lost: received = landed + rejected + quarantined + pending."""
     from tracegrade_collector import lake_commands as commands
@@ -127,9 +127,9 @@ def repair(
         bool,
         typer.Option("--rebuild", help="Rebuild logs from the files even if they are readable."),
     ] = False,
-    state: State = None,
+    state: StateOption = None,
     dry_run: DryRun = False,
-    as_json: Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Set aside torn or damaged files, and rebuild lost logs from the data files."""
     from tracegrade_collector import lake_commands as commands

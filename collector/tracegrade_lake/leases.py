@@ -41,7 +41,7 @@ ASK_AGAIN_SECS = 2.0
 LOCK_FOLDER: Final = "_locks"
 
 
-class Taken(NamedTuple):
+class LeaseRecord(NamedTuple):
     """The newest taking of a lease."""
 
     number: int
@@ -147,7 +147,7 @@ class Lease:
             return taken is not None and taken.holder == self._holder
         return True
 
-    def _newest(self) -> Taken | None:
+    def _newest(self) -> LeaseRecord | None:
         keys = self._keys()
         if not keys:
             return None
@@ -157,7 +157,7 @@ class Lease:
             return self._newest()
         said = json.loads(bytes(found.bytes()))
         number = int(keys[-1].rpartition("/")[2].removesuffix(".json"))
-        return Taken(
+        return LeaseRecord(
             number,
             said["holder"],
             said["given_back"],
@@ -174,7 +174,7 @@ class Lease:
         if older:
             self._store.delete(older)
 
-    def _is_over(self, newest: Taken) -> bool:
+    def _is_over(self, newest: LeaseRecord) -> bool:
         passed = self._store_time() - newest.renewed
         return passed.total_seconds() > newest.lease_secs
 

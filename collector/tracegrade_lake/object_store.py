@@ -81,9 +81,9 @@ class ObjectStore:
         return self.kind.objects(self.url, self.client)
 
     @cached_property
-    def fitness(self) -> "Fitness":
+    def conditional_puts(self) -> "ConditionalPutSupport":
         """What is known of the store so far; asked once a process."""
-        return Fitness(self)
+        return ConditionalPutSupport(self)
 
     def exists(self) -> bool:
         """Return whether anything stands under the prefix."""
@@ -108,7 +108,7 @@ class ObjectStore:
 
     def prepare(self) -> None:
         """Make sure that the store keeps commits apart, and note the version."""
-        self.fitness.check()
+        self.conditional_puts.check()
 
     def tables(self) -> list[str]:
         """Return the names of the tables, sorted."""
@@ -160,7 +160,7 @@ class ObjectStore:
 
 
 @dataclass
-class Fitness:
+class ConditionalPutSupport:
     """Whether a store refuses a second conditional PUT."""
 
     store: ObjectStore
@@ -251,7 +251,7 @@ class TableObjects:
             LakeUnreachable: The store does not answer.
             StoreUnfit: It does not.
         """
-        self.store.fitness.check()
+        self.store.conditional_puts.check()
 
     def is_whole(self, version: int) -> bool:
         """Return True: an object appears whole."""

@@ -21,7 +21,7 @@ from tracegrade.values.looks import MISSING, class_name, is_kind, on_class
 from tracegrade.values.reading import is_class
 from tracegrade.wrapping.proxy import is_proxy
 
-JsonObject = dict[str, Any]
+DefinitionPart = dict[str, Any]
 
 _SCALARS: Final[Mapping[object, str]] = {
     str: "string",
@@ -33,13 +33,13 @@ _SCALARS: Final[Mapping[object, str]] = {
 _ARRAYS: Final = (list, set, frozenset, tuple, Sequence)
 
 
-def definition_of(tool: Callable[..., Any] | Mapping[str, Any]) -> JsonObject:
+def definition_of(tool: Callable[..., Any] | Mapping[str, Any]) -> DefinitionPart:
     """Return one tool's definition; one that is already a definition is returned as it is.
 
     An object that can be called is what the `__call__` of its class is; it is not asked itself.
     """
     if any(is_kind(tool, mapping) for mapping in (dict, UserDict, MappingProxyType)):
-        definition: JsonObject = plain_of(tool, state.settings)
+        definition: DefinitionPart = plain_of(tool, state.settings)
         return definition
     if is_class(tool):
         return _made(class_name(tool), on_class(tool, "__init__"))  # type: ignore[arg-type]
@@ -56,7 +56,7 @@ _ASKED: Final = (
 """Callables that say themselves what they take."""
 
 
-def _made(name: str, function: Any) -> JsonObject:
+def _made(name: str, function: Any) -> DefinitionPart:
     definition = {"type": "function", "name": name}
     description = inspect.getdoc(function) if inspect.isroutine(function) else None
     if description:
@@ -64,7 +64,7 @@ def _made(name: str, function: Any) -> JsonObject:
     return {**definition, "parameters": _parameters(function)}
 
 
-def _parameters(tool: Callable[..., Any]) -> JsonObject:
+def _parameters(tool: Callable[..., Any]) -> DefinitionPart:
     try:
         parameters = inspect.signature(tool).parameters.values()
     except (TypeError, ValueError):  # some C functions have no signature
@@ -72,7 +72,7 @@ def _parameters(tool: Callable[..., Any]) -> JsonObject:
     hints = _hints(tool)
     named = [p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
     named = [p for p in named if p.name not in {"self", "cls"}]
-    schema: JsonObject = {
+    schema: DefinitionPart = {
         "type": "object",
         "properties": {p.name: schema_of(hints.get(p.name, Any)) for p in named},
         "required": [p.name for p in named if p.default is p.empty],
@@ -90,7 +90,7 @@ def _hints(tool: Callable[..., Any]) -> dict[str, Any]:
         return {}
 
 
-def schema_of(hint: object) -> JsonObject:
+def schema_of(hint: object) -> DefinitionPart:
     """Return the JSON schema of a type hint; {} (anything) where JSON has no word for it."""
     if hint in _SCALARS:
         return {"type": _SCALARS[hint]}
@@ -104,7 +104,7 @@ def schema_of(hint: object) -> JsonObject:
     return _class_schema(hint, origin if origin is not None else hint)
 
 
-def _class_schema(hint: object, kind: object) -> JsonObject:
+def _class_schema(hint: object, kind: object) -> DefinitionPart:
     if not isinstance(kind, type):
         return {}
     if issubclass(kind, Enum):
@@ -114,6 +114,6 @@ def _class_schema(hint: object, kind: object) -> JsonObject:
         is_uniform = kind is not tuple  # the items of a tuple differ
         return {"type": "array", "items": items} if is_uniform and items else {"type": "array"}
     if on_class(kind, "model_json_schema") is not MISSING:  # pydantic
-        made: JsonObject = kind.model_json_schema()  # type: ignore[attr-defined]
+        made: DefinitionPart = kind.model_json_schema()  # type: ignore[attr-defined]
         return made
     return {"type": "object"} if issubclass(kind, Mapping) else {}

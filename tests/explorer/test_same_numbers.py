@@ -14,8 +14,8 @@ from tests.commands import tracegrade
 from tests.same_numbers import Told, walk
 from tests.scoring.test_workbench import PATHS, TOOLS
 
+from tracegrade_collector.importing.import_part import ReadOptions
 from tracegrade_collector.importing.importer import import_files
-from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.score import score
 from tracegrade_scoring.tasks import load

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tracegrade_collector.importing.import_part import ReadOptions
 from tracegrade_collector.importing.importer import import_files
-from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.score import score

@@ -14,17 +14,17 @@ BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 
 """Upper bounds of what a duration in seconds is counted under."""
 
 Labels = tuple[tuple[str, str], ...]
-Key = tuple[str, Labels]
+SeriesKey = tuple[str, Labels]
 
 
 class Counters:
     """Named counts; each name may have labels."""
 
     def __init__(self) -> None:
-        self._counts: Counter[Key] = Counter()
+        self._counts: Counter[SeriesKey] = Counter()
         self._labels: dict[str, str] = {}
         self._gauges: dict[str, Callable[[], float]] = {}
-        self._durations: dict[Key, _Durations] = {}
+        self._durations: dict[SeriesKey, _Durations] = {}
 
     def labelled(self, **labels: str) -> "Counters":
         """Return a view of these counts that adds labels to each count made through it."""
@@ -68,7 +68,7 @@ class Counters:
         return "".join(f"{line}\n" for line in lines)
 
 
-def _name_of(item: tuple[Key, object]) -> str:
+def _name_of(item: tuple[SeriesKey, object]) -> str:
     return item[0][0]
 
 

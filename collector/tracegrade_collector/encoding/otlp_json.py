@@ -97,7 +97,7 @@ class JsonReading:
             self.unknown.append(shown_key(key))
 
 
-class _Strange(NamedTuple):
+class _RejectedValue(NamedTuple):
     """Stands in parsed JSON for a value that is refused, until its path is known."""
 
     text: str
@@ -113,7 +113,7 @@ def read_json(body: bytes, message: Message) -> JsonReading:
     Raises:
         MalformedRequest: It is not a JSON object, or a value is not as OTLP says; with its path.
     """
-    strange: list[_Strange] = []
+    strange: list[_RejectedValue] = []
     reading = JsonReading()
     try:
         _fill(message, _parsed(body, strange), 0, reading)
@@ -143,24 +143,24 @@ def any_value_from_json(text: str) -> AnyValue:
     return value
 
 
-def _parsed(body: bytes, strange: list[_Strange]) -> Any:
+def _parsed(body: bytes, strange: list[_RejectedValue]) -> Any:
     """Return the JSON, with a mark for each part that is refused; the marks also in `strange`."""
 
-    def mark(text: str) -> _Strange:
-        strange.append(_Strange(text))
+    def mark(text: str) -> _RejectedValue:
+        strange.append(_RejectedValue(text))
         return strange[-1]
 
-    def integer(text: str) -> int | _Strange:
+    def integer(text: str) -> int | _RejectedValue:
         too_long = f"number of {len(text)} digits, at most {MAX_DIGITS} are read"
         return mark(too_long) if len(text) > MAX_DIGITS else int(text)
 
-    def fraction(text: str) -> float | _Strange:
+    def fraction(text: str) -> float | _RejectedValue:
         number = float(text)
         return (
             number if math.isfinite(number) else mark(f"{shown(text)} is too large for a double")
         )
 
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Strange:
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _RejectedValue:
         found = dict(pairs)
         if len(found) == len(pairs):
             return found
@@ -429,7 +429,7 @@ def _read_bytes(value: Any, _: JsonReading) -> bytes:
 
 
 def _unexpected(value: Any, wanted: str) -> _Fault:
-    if isinstance(value, _Strange):
+    if isinstance(value, _RejectedValue):
         return _Fault(value.text)
     if isinstance(value, str):
         return _Fault(f"expected {wanted}, found a text of {len(value)} characters")

@@ -23,10 +23,10 @@ from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Request, Signal
 from tracegrade_collector.errors import ImportBusy, NotRedacted
 from tracegrade_collector.importing.fitting import fitting
+from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.known_formats import read_file
-from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.run_addresses import runs_of
-from tracegrade_collector.importing.verdict_rows import BATCH_ROWS, Verdict, add_verdicts
+from tracegrade_collector.importing.verdict_rows import BATCH_ROWS, VerdictRecord, add_verdicts
 from tracegrade_collector.redact.redaction import REDACTED, Redactor
 from tracegrade_collector.rows.rows import Record, log_rows, span_rows
 from tracegrade_collector.rows.shortening import NotedShortening, Shorten
@@ -277,7 +277,7 @@ class _Verdicts:
         if not self._parts:
             return
         found = runs_of(self._lake, (part.address for part in self._parts if part.address))
-        verdicts: list[Verdict] = []
+        verdicts: list[VerdictRecord] = []
         for part in self._parts:
             runs = found[part.address] if part.address else None
             if isinstance(runs, str):

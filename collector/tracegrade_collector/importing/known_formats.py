@@ -22,7 +22,7 @@ from tracegrade_collector.importing.formats import (
     tempo_format,
     verdict_format,
 )
-from tracegrade_collector.importing.part import ImportPart, ReadOptions
+from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import read_records
 from tracegrade_collector.importing.roles import known_roles
 from tracegrade_collector.importing.source import READ_ERRORS, open_plain

@@ -36,7 +36,7 @@ _LANGCHAIN_ROLES: Final = {
 }
 
 
-class Spoken(NamedTuple):
+class ChatContent(NamedTuple):
     """What was said, and the tools that were offered with it."""
 
     messages: list[dict[str, Any]]
@@ -45,7 +45,7 @@ class Spoken(NamedTuple):
     tools: list[Any]
 
 
-def read_spoken(value: Any, role: str, ignored: Counter[str]) -> Spoken:
+def read_chat_content(value: Any, role: str, ignored: Counter[str]) -> ChatContent:
     """Return what an input or output holds.
 
     Args:
@@ -61,7 +61,7 @@ def read_spoken(value: Any, role: str, ignored: Counter[str]) -> Spoken:
             tools.append(tool)
         else:
             messages += _genai(each, ignored)
-    return Spoken(messages, tools)
+    return ChatContent(messages, tools)
 
 
 def unpacked(value: Any) -> Any:

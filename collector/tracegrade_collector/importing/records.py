@@ -7,9 +7,9 @@ A document is cut into its records by brackets alone, so that no more than one i
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from io import BufferedIOBase
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from tracegrade_collector.importing.layout import BLANK, read_head
 
@@ -22,6 +22,9 @@ _CHUNK_BYTES: Final = 2**20
 _TOKEN: Final = re.compile(rb'\\.|["{}\[\]\n]', re.DOTALL)
 _BETWEEN: Final = BLANK + b",]"
 _LONE_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+
+JsonObject: TypeAlias = Mapping[str, Any]
+"""An object of JSON, or a part of one."""
 
 
 class FileRecord(NamedTuple):

@@ -34,7 +34,7 @@ class RunAddress(NamedTuple):
         return ", ".join(f"{name} '{value}'" for name, value in given if value is not None)
 
 
-class _Told(NamedTuple):
+class _SpanRunInfo(NamedTuple):
     """What one span tells of its run."""
 
     trace_id: str
@@ -68,13 +68,13 @@ def runs_of(lake: Lake, addresses: Iterable[RunAddress]) -> dict[RunAddress, Fou
     An address that no run has, or more than one, gets a text that says so.
     """
     wanted = set(addresses)
-    by_task: dict[str, set[_Told]] = defaultdict(set)
+    by_task: dict[str, set[_SpanRunInfo]] = defaultdict(set)
     for told in _told_in(lake, {address.task for address in wanted}):
         by_task[told.task].add(told)
     return {address: _found(address, by_task[address.task]) for address in wanted}
 
 
-def _found(address: RunAddress, told: Iterable[_Told]) -> FoundRuns:
+def _found(address: RunAddress, told: Iterable[_SpanRunInfo]) -> FoundRuns:
     fitting = [each for each in told if each.fits(address)]
     exact = {each.trace_id for each in fitting if each.root_id}
     of_run: dict[str, set[str | None]] = defaultdict(set)
@@ -93,7 +93,7 @@ def _found(address: RunAddress, told: Iterable[_Told]) -> FoundRuns:
     return sorted(of_run)
 
 
-def _told_in(lake: Lake, tasks: set[str]) -> Iterator[_Told]:
+def _told_in(lake: Lake, tasks: set[str]) -> Iterator[_SpanRunInfo]:
     """Yield what the spans of some tasks tell; one batch of spans at a time in memory."""
     wanted = pa.array(sorted(tasks), pa.string())
     columns = ["trace_id", "span_id", "parent_span_id", "attributes", "resource_attributes"]
@@ -104,7 +104,7 @@ def _told_in(lake: Lake, tasks: set[str]) -> Iterator[_Told]:
             yield from _told_by(batch.filter(chosen), task.filter(chosen))
 
 
-def _told_by(spans: pa.RecordBatch, task: pa.Array) -> Iterator[_Told]:
+def _told_by(spans: pa.RecordBatch, task: pa.Array) -> Iterator[_SpanRunInfo]:
     attributes, resource = spans["attributes"], spans["resource_attributes"]
     is_agent = pc.equal(_value_of(attributes, names.OPERATION_NAME), names.INVOKE_AGENT)
     is_root = pc.and_(spans["parent_span_id"].is_null(), is_agent)
@@ -119,7 +119,7 @@ def _told_by(spans: pa.RecordBatch, task: pa.Array) -> Iterator[_Told]:
         _value_of(attributes, names.CONVERSATION_ID),
     )
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
-    yield from {_Told(*row) for row in rows}
+    yield from {_SpanRunInfo(*row) for row in rows}
 
 
 def _value_of(attributes: pa.Array, key: str) -> pa.Array:

@@ -6,9 +6,10 @@ verdict; others are counted.
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from tracegrade_collector.importing.mapping import GUESSES
+from tracegrade_collector.importing.verdict_rows import VerdictRecord
 
 SUCCESSES: Final = ("success", "pass", "passed", "true", "correct", "yes", "resolved")
 FAILURES: Final = ("failure", "fail", "failed", "false", "incorrect", "no", "unresolved")
@@ -20,8 +21,6 @@ COST: Final = "gen_ai.usage.cost"
 """Of a model call, in US dollars. No attribute of the conventions, but what other tools read."""
 
 _NAMES: Final = {*GUESSES["success"], "correctness", "task_success"}
-
-Verdict: TypeAlias = dict[str, Any]
 
 
 def is_success(name: Any, wanted: str | None) -> bool:
@@ -38,7 +37,7 @@ def shown_name(name: Any) -> str:
 
 def success_verdict(
     run: str, source: str, value: Any, *, label: str | None = None, evidence: Any = None
-) -> Verdict | None:
+) -> VerdictRecord | None:
     """Return the row of a score, or None if it says neither success nor failure.
 
     Args:

@@ -17,7 +17,7 @@ from tracegrade_collector.encoding.otlp import (
     count_items,
     reject_invalid,
 )
-from tracegrade_collector.importing.part import ImportPart
+from tracegrade_collector.importing.import_part import ImportPart
 
 INTEGERS: Final = range(-(2**63), 2**63)
 TIMES: Final = range(2**64)

@@ -20,12 +20,12 @@ KEY: Final = (
 )
 SAID: Final = ("value", "label", "evidence")
 
-Verdict: TypeAlias = Mapping[str, Any]
-Key: TypeAlias = tuple[Any, ...]
+VerdictRecord: TypeAlias = Mapping[str, Any]
+VerdictKey: TypeAlias = tuple[Any, ...]
 
 
 def add_verdicts(
-    lake: Lake, verdicts: Sequence[Verdict], redactor: Redactor, *, replace: bool = True
+    lake: Lake, verdicts: Sequence[VerdictRecord], redactor: Redactor, *, replace: bool = True
 ) -> dict[str, int]:
     """Write what the lake lacks of some verdicts; return how many were added, replaced, known.
 
@@ -35,7 +35,7 @@ def add_verdicts(
 
 
 def add_clean_verdicts(
-    lake: Lake, verdicts: Sequence[Verdict], *, replace: bool = True
+    lake: Lake, verdicts: Sequence[VerdictRecord], *, replace: bool = True
 ) -> dict[str, int]:
     """Do as `add_verdicts`, with verdicts in which nothing is to be redacted."""
     wanted = {_key(verdict): verdict for verdict in verdicts}
@@ -53,7 +53,7 @@ def add_clean_verdicts(
     return {"added": len(new), "replaced": len(changed), "known": rest}
 
 
-def _clean(verdicts: Sequence[Verdict], redactor: Redactor) -> Iterator[Verdict]:
+def _clean(verdicts: Sequence[VerdictRecord], redactor: Redactor) -> Iterator[VerdictRecord]:
     """Yield the verdicts without secrets in what was written freely."""
     texts = [str(verdict[key] or "") for verdict in verdicts for key in ("label", "evidence")]
     clean = iter(redactor.redact_texts(texts))
@@ -61,7 +61,9 @@ def _clean(verdicts: Sequence[Verdict], redactor: Redactor) -> Iterator[Verdict]
         yield {**verdict, "label": next(clean) or None, "evidence": next(clean) or None}
 
 
-def _found(lake: Lake, wanted: Mapping[Key, Verdict]) -> Iterator[tuple[Key, tuple[str, Verdict]]]:
+def _found(
+    lake: Lake, wanted: Mapping[VerdictKey, VerdictRecord]
+) -> Iterator[tuple[VerdictKey, tuple[str, VerdictRecord]]]:
     """Yield the rows of the lake that have a wanted key, with their date; a file at a time."""
     runs = pa.array({verdict["trajectory_id"] for verdict in wanted.values()}, pa.string())
     for file in lake.live_files(VERDICTS.name):
@@ -72,7 +74,7 @@ def _found(lake: Lake, wanted: Mapping[Key, Verdict]) -> Iterator[tuple[Key, tup
                 yield _key(row), (str(file.date), row)
 
 
-def _replace(lake: Lake, date: str, changed: Mapping[Key, Verdict]) -> None:
+def _replace(lake: Lake, date: str, changed: Mapping[VerdictKey, VerdictRecord]) -> None:
     """Let the rows of a date say what is said now."""
     rows = [
         row
@@ -84,15 +86,15 @@ def _replace(lake: Lake, date: str, changed: Mapping[Key, Verdict]) -> None:
     lake.replace_dates(VERDICTS, _table(now, datetime.date.fromisoformat(date)), [date])
 
 
-def _table(verdicts: Sequence[Verdict], date: datetime.date) -> pa.Table:
+def _table(verdicts: Sequence[VerdictRecord], date: datetime.date) -> pa.Table:
     rows = [{**verdict, "date": date} for verdict in verdicts]
     return pa.Table.from_pylist(rows, VERDICTS.arrow())
 
 
-def _key(verdict: Verdict) -> Key:
+def _key(verdict: VerdictRecord) -> VerdictKey:
     """Return what a verdict is known by; files of earlier versions lack some of the columns."""
     return tuple(verdict.get(name) for name in KEY)
 
 
-def _said(verdict: Verdict) -> Key:
+def _said(verdict: VerdictRecord) -> VerdictKey:
     return tuple(verdict[name] for name in SAID)

@@ -36,8 +36,8 @@ KEYS: dict[type, tuple[str, str, str]] = {
 
 ID_KEYS = ("traceId", "spanId", "parentSpanId")
 
-LOT_LETTERS = 2000
-LOT_BYTES = 4 << 20
+BATCH_LETTERS = 2000
+BATCH_BYTES = 4 << 20
 """Of letters in memory at once; as Python objects they take ten times that."""
 
 SHARED_BYTES = 2 << 10
@@ -74,12 +74,12 @@ class DeadLetters:
             OSError: The file cannot be written.
         """
         letters = (each for record in records for each in _letters(record, self._redactor))
-        lots = _lots(letters)
-        first = next(lots, None)
+        batches = _batches(letters)
+        first = next(batches, None)
         if first is None:
             return RefusedItems(Counter())
         writing = _Writing(self._redactor, self._room.free_bytes())
-        pieces = writing.pieces(chain([first], lots))
+        pieces = writing.pieces(chain([first], batches))
         piece = next(pieces, None)
         if piece is not None:
             make_folder(self._path)
@@ -99,35 +99,35 @@ class _Writing:
         self.counts: Counter[str] = Counter()
         self.unkept = 0
 
-    def pieces(self, lots: Iterable[list[dict[str, Any]]]) -> Iterator[bytes]:
-        """Yield the lines of each lot that fits; after the first that does not, count."""
-        for lot in lots:
-            self.counts.update(letter["reason"] for letter in lot)
-            lines = b"" if self.unkept else _lines(lot, self._redactor)
+    def pieces(self, batches: Iterable[list[dict[str, Any]]]) -> Iterator[bytes]:
+        """Yield the lines of each batch that fits; after the first that does not, count."""
+        for batch in batches:
+            self.counts.update(letter["reason"] for letter in batch)
+            lines = b"" if self.unkept else _lines(batch, self._redactor)
             if self.unkept or self.size + len(lines) > self._max_bytes:
-                self.unkept += len(lot)
+                self.unkept += len(batch)
                 continue
             self.size += len(lines)
             yield lines
 
 
-def _lots(letters: Iterable[_Letter]) -> Iterator[list[dict[str, Any]]]:
-    """Yield letters in lots that fit into memory, whatever was refused."""
-    lot: list[dict[str, Any]] = []
-    room = LOT_BYTES
+def _batches(letters: Iterable[_Letter]) -> Iterator[list[dict[str, Any]]]:
+    """Yield letters in batches that fit into memory, whatever was refused."""
+    batch: list[dict[str, Any]] = []
+    room = BATCH_BYTES
     for letter in letters:
-        lot.append(letter.content)
+        batch.append(letter.content)
         room -= letter.size
-        if len(lot) == LOT_LETTERS or room <= 0:
-            yield lot
-            lot, room = [], LOT_BYTES
-    if lot:
-        yield lot
+        if len(batch) == BATCH_LETTERS or room <= 0:
+            yield batch
+            batch, room = [], BATCH_BYTES
+    if batch:
+        yield batch
 
 
-def _lines(lot: list[dict[str, Any]], redactor: Redactor) -> bytes:
+def _lines(batch: list[dict[str, Any]], redactor: Redactor) -> bytes:
     """Return the lines of some letters."""
-    clean = redact_json(lot, redactor)
+    clean = redact_json(batch, redactor)
     return "".join(json.dumps(letter, ensure_ascii=False) + "\n" for letter in clean).encode()
 
 

@@ -389,9 +389,9 @@ class Lander:
         give_back()
 
     def _batches(self, segments: Sequence[Path]) -> Iterator[list[Logged]]:
-        """Yield the records in lots of about one full segment, so that files do not get small.
+        """Yield the records in batches of about one full segment, so that files do not get small.
 
-        Of records that are very many values the lots are smaller.
+        Of records that are very many values the batches are smaller.
         """
         records = self._records(segments)
         return pieces(

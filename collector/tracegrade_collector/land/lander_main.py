@@ -131,8 +131,8 @@ class LandingLoop:
         self._pause_secs = min(2 * self._pause_secs, LONGEST_PAUSE_SECS)
 
 
-class Orders:
-    """Orders of the receiver, one JSON line each, read from a pipe."""
+class ReceiverCommands:
+    """Commands of the receiver, one JSON line each, read from a pipe."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -140,7 +140,7 @@ class Orders:
         self.ended = False
 
     def wait(self, secs: float) -> list[dict[str, Any]]:
-        """Return the orders that arrive within so many seconds; `ended` tells of their end."""
+        """Return the commands that arrive within so many seconds; `ended` tells of their end."""
         ready, _, _ = select.select([self._descriptor], [], [], secs)
         if not ready:
             return []
@@ -150,11 +150,13 @@ class Orders:
         return [json.loads(line) for line in lines]
 
 
-def land_until_told(orders: Orders, loop_of: Callable[[LogToLand], LandingLoop]) -> bool:
-    """Land the logs that orders name, in turn, until they end; return whether all has landed."""
+def land_until_stopped(
+    commands: ReceiverCommands, loop_of: Callable[[LogToLand], LandingLoop]
+) -> bool:
+    """Land the logs that commands name, in turn, until they end; return whether all has landed."""
     loops: dict[LogToLand, LandingLoop] = {}
-    while not orders.ended:
-        for order in orders.wait(POLL_SECS):
+    while not commands.ended:
+        for order in commands.wait(POLL_SECS):
             if "land" in order:
                 source = LogToLand(**order["land"])
                 loops.setdefault(source, loop_of(source))
@@ -174,8 +176,8 @@ def main(arguments: Sequence[str]) -> int:
     config = CollectorConfig(**json.loads(options))
     log_to_stderr("lander", config.log_format)
     use_one_allocator()
-    orders = Orders(sys.stdin.fileno())
-    landed = land_until_told(orders, lambda source: LandingLoop(source, config))
+    commands = ReceiverCommands(sys.stdin.fileno())
+    landed = land_until_stopped(commands, lambda source: LandingLoop(source, config))
     return 0 if landed else CollectorError.exit_code
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.land.folder_room import FolderRoom
-from tracegrade_collector.log.ledger import Undecodable
+from tracegrade_collector.log.ledger import UndecodableCounts
 from tracegrade_collector.log.wal import SUFFIX
 from tracegrade_lake.files import make_folder, write_whole
 
@@ -29,7 +29,7 @@ class Quarantine:
         self._room = FolderRoom(self._path, max_bytes)
         self._numbers = itertools.count()
         make_folder(self._path)
-        self._undecodable = Undecodable(lake_root, collector_id)
+        self._undecodable = UndecodableCounts(lake_root, collector_id)
         self._tidy_at = 0.0
 
     def keep_request(self, body: bytes, signal: Signal, encoding: Encoding) -> bool:

@@ -162,7 +162,7 @@ def landed_seqs(state: Path, signal: str) -> dict[str, int]:
     for path in (state / FOLDER).glob(f"*-{signal}.json"):
         collector_id = path.name.removesuffix(f"-{signal}.json")
         folder = WalFolder(state / "wal" / collector_id)
-        oldest = next(folder.glance_over(), None) if folder.path.is_dir() else None
+        oldest = next(folder.read_record_headers(), None) if folder.path.is_dir() else None
         through = [totals.through_seq for totals in _written(path)]
         found[collector_id] = max(
             (seq for seq in through if not oldest or seq < oldest.seq), default=0
@@ -170,7 +170,7 @@ def landed_seqs(state: Path, signal: str) -> dict[str, int]:
     return found
 
 
-class Shown(NamedTuple):
+class LedgerTotals(NamedTuple):
     """A ledger without its table, for metrics: the totals of the last known commit."""
 
     totals: Totals
@@ -180,18 +180,18 @@ class Shown(NamedTuple):
     commit_secs: float
 
 
-def shown(state: Path, collector_id: str, signal: Signal) -> Shown:
+def ledger_totals(state: Path, collector_id: str, signal: Signal) -> LedgerTotals:
     """Return what a ledger says without asking the table; all zeros if there is none."""
     try:
         content = json.loads((state / FOLDER / f"{collector_id}-{signal}.json").read_bytes())
     except FileNotFoundError:
-        return Shown(Totals(), 0, 0.0)
+        return LedgerTotals(Totals(), 0, 0.0)
     last = content.get("last_commit", {})
     totals = Totals(**content["totals"][0])
-    return Shown(totals, last.get("committed_ns", 0), last.get("commit_secs", 0.0))
+    return LedgerTotals(totals, last.get("committed_ns", 0), last.get("commit_secs", 0.0))
 
 
-class Undecodable:
+class UndecodableCounts:
     """How many requests of each signal could not be decoded; each is on the disk when counted.
 
     May be used by many threads. Those that wait for the disk share one write.
@@ -275,7 +275,7 @@ def _pending(folder: WalFolder, signal: Signal, landed_seq: int) -> tuple[int, i
     """Return how many requests and items the log holds beyond a number."""
     waiting = [
         glance.items
-        for glance in folder.glance_over(readable_only=True)
+        for glance in folder.read_record_headers(readable_only=True)
         if glance.seq > landed_seq and glance.signal is signal
     ]
     return len(waiting), sum(waiting)

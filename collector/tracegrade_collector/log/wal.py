@@ -124,7 +124,7 @@ class Damage(NamedTuple):
     end: int
 
 
-class Glance(NamedTuple):
+class RecordHeader(NamedTuple):
     """What a record's header alone says."""
 
     seq: int
@@ -171,13 +171,15 @@ def read_segment(file: BinaryIO) -> Iterator[Logged | Damage]:
             start = logged.end
 
 
-def glance_over(file: BinaryIO) -> Iterator[Glance]:
+def read_record_headers(file: BinaryIO) -> Iterator[RecordHeader]:
     """Return what the headers of a segment's good records say, without reading the bodies."""
     start, size = 0, file.seek(0, os.SEEK_END)
     while start < size:
         header = _header_at(file, start)
         if header and start + header.record_bytes <= size:
-            yield Glance(header.seq, header.received_ns, _SIGNAL_OF[header.signal], header.items)
+            yield RecordHeader(
+                header.seq, header.received_ns, _SIGNAL_OF[header.signal], header.items
+            )
             start += header.record_bytes
         else:
             start = _end_of_damage(file, start, size)

@@ -23,7 +23,7 @@ from typing import Final, Self
 
 from tracegrade_collector.log import acknowledged, wal
 from tracegrade_collector.log.acknowledged import Acknowledged, read_acknowledged
-from tracegrade_collector.log.wal import Damage, DamageKind, Glance
+from tracegrade_collector.log.wal import Damage, DamageKind, RecordHeader
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.files import (
     FILE_MODE,
@@ -188,7 +188,7 @@ class WalFolder:
         """Return how much the log holds that has not landed."""
         return sum(map(size_of, self.segments()))
 
-    def glance_over(self, *, readable_only: bool = False) -> Iterator[Glance]:
+    def read_record_headers(self, *, readable_only: bool = False) -> Iterator[RecordHeader]:
         """Yield what the headers of all records say, oldest first; the log may grow and shrink.
 
         Args:
@@ -197,11 +197,11 @@ class WalFolder:
         passed_over = (FileNotFoundError, PermissionError)[: 1 + readable_only]
         for segment in self.segments():
             with suppress(*passed_over), open(segment, "rb") as file:
-                yield from wal.glance_over(file)
+                yield from wal.read_record_headers(file)
 
     def oldest_ns(self) -> int | None:
         """Return when the oldest record was received, nanoseconds since 1970; None if none is."""
-        oldest = next(self.glance_over(), None)
+        oldest = next(self.read_record_headers(), None)
         return oldest.received_ns if oldest else None
 
     def recover(self) -> int:

@@ -65,7 +65,7 @@ class Log(Protocol):
         """Return the entry's number once it is on the disk."""
 
 
-class Checked(NamedTuple):
+class DecodedRequest(NamedTuple):
     """A decoded request: how many items it holds, and which of them are refused."""
 
     items: int
@@ -193,7 +193,7 @@ class Intake:
         self.counters.add("received_bytes", len(body), signal=METRICS)
         return count
 
-    async def _check(self, body: bytes, signal: Signal, encoding: Encoding) -> Checked:
+    async def _check(self, body: bytes, signal: Signal, encoding: Encoding) -> DecodedRequest:
         limits = self._limits.request
         try:
             if len(body) > INLINE_BYTES[encoding]:
@@ -211,7 +211,7 @@ class Intake:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._decoders, work, *arguments)
 
-    def _count(self, checked: Checked, signal: Signal) -> None:
+    def _count(self, checked: DecodedRequest, signal: Signal) -> None:
         self.counters.add("received_requests", signal=signal)
         self.counters.add("received_items", checked.items, signal=signal)
         for reason, count in checked.rejections:
@@ -219,7 +219,7 @@ class Intake:
         for reason, count in checked.reading.replaced.items():
             self.counters.add("replaced_values", count, signal=signal, reason=reason)
 
-    def _warning(self, checked: Checked, signal: Signal) -> str:
+    def _warning(self, checked: DecodedRequest, signal: Signal) -> str:
         """Return what to say of a request in which nothing was found, and count it."""
         if checked.items or not checked.reading.unknown:
             return ""
@@ -250,14 +250,16 @@ class ByteReservation:
 
 
 def _entry(
-    body: bytes, signal: Signal, encoding: Encoding, checked: Checked, tenant: str
+    body: bytes, signal: Signal, encoding: Encoding, checked: DecodedRequest, tenant: str
 ) -> Entry:
     has_rejects, is_repaired = bool(checked.rejections), bool(checked.reading.replaced)
     now = time.time_ns()
     return Entry(now, signal, encoding, tenant, has_rejects, body, checked.items, is_repaired)
 
 
-def check(body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits) -> Checked:
+def check(
+    body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimits
+) -> DecodedRequest:
     """Decode a request and find what is refused in it; raises as `decode`."""
     return check_items(decode(body, signal, encoding, at_most))
 
@@ -278,7 +280,7 @@ def decode(body: bytes, signal: Signal, encoding: Encoding, at_most: RequestLimi
     return decoded
 
 
-def check_items(decoded: Decoded) -> Checked:
+def check_items(decoded: Decoded) -> DecodedRequest:
     """Find what is refused in a request, and take it out."""
     request, reading = decoded
-    return Checked(otlp.count_items(request), otlp.reject_invalid(request), reading)
+    return DecodedRequest(otlp.count_items(request), otlp.reject_invalid(request), reading)

@@ -10,7 +10,7 @@ from functools import partial
 
 from tracegrade_collector.edge.counters import Counters
 from tracegrade_collector.encoding.otlp import Signal
-from tracegrade_collector.log.ledger import Shown, shown
+from tracegrade_collector.log.ledger import LedgerTotals, ledger_totals
 from tracegrade_collector.log.wal_folder import WalFolder
 
 
@@ -18,7 +18,7 @@ def landing_text(folders: Iterable[WalFolder]) -> str:
     """Return counts and gauges of all these logs together in Prometheus' text format."""
     found = list(folders)
     ledgers = [
-        (signal, shown(folder.path.parent.parent, folder.collector_id, signal))
+        (signal, ledger_totals(folder.path.parent.parent, folder.collector_id, signal))
         for folder in found
         for signal in Signal
     ]
@@ -31,7 +31,7 @@ def landing_text(folders: Iterable[WalFolder]) -> str:
     return counters.prometheus_text()
 
 
-def _counts(ledger: Shown) -> dict[str, int]:
+def _counts(ledger: LedgerTotals) -> dict[str, int]:
     totals = ledger.totals
     return {
         "landed_requests": totals.requests,
@@ -45,7 +45,7 @@ def _counts(ledger: Shown) -> dict[str, int]:
     }
 
 
-def _gauges(folders: list[WalFolder], ledgers: list[Shown]) -> dict[str, float]:
+def _gauges(folders: list[WalFolder], ledgers: list[LedgerTotals]) -> dict[str, float]:
     waiting = [oldest for folder in folders if (oldest := folder.oldest_ns())]
     lag_ns = time.time_ns() - min(waiting) if waiting else 0
     commits = [(ledger.committed_ns, ledger.commit_secs) for ledger in ledgers]

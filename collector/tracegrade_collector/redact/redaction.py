@@ -50,7 +50,7 @@ class RuleChange(NamedTuple):
     positions: Positions
 
 
-class Examined(NamedTuple):
+class MatchedTexts(NamedTuple):
     """An array of texts, and which of them are to be looked at by each rule."""
 
     texts: pa.Array
@@ -70,8 +70,8 @@ class ExaminedLeaf(NamedTuple):
     """One place of a table where texts stand, examined."""
 
     read: Callable[[pa.Table], Leaf]
-    keys: Examined | None
-    values: Examined
+    keys: MatchedTexts | None
+    values: MatchedTexts
     changes: list[RuleChange]
     """Those of values that their keys brought about."""
 
@@ -200,7 +200,7 @@ class Redactor:
         if leaf.is_shared:
             place = self._entries(read, distinct_lots(leaf))
             if not place.changes and not any(len(each.suspects) for each in _examined([place])):
-                return ExaminedLeaf(read, None, Examined(leaf.values, NOWHERE), [])
+                return ExaminedLeaf(read, None, MatchedTexts(leaf.values, NOWHERE), [])
         return self._entries(read, leaf)
 
     def _entries(self, read: Callable[[pa.Table], Leaf], leaf: Leaf) -> ExaminedLeaf:
@@ -218,7 +218,9 @@ class Redactor:
             changes.append(RuleChange(PSEUDONYM, people))
         return ExaminedLeaf(read, keys, self._examine(values), changes)
 
-    def _pseudonymous(self, names: Sequence[str], keys: Examined, values: pa.Array) -> Positions:
+    def _pseudonymous(
+        self, names: Sequence[str], keys: MatchedTexts, values: pa.Array
+    ) -> Positions:
         """Return where values stand for which a pseudonym is to stand, rising."""
         if self._pseudonym_keys.isdisjoint(names):
             return NOWHERE
@@ -231,14 +233,14 @@ class Redactor:
         words = [self._pseudonyms.of(each) for each in encoded.dictionary.to_pylist()]
         return pa.array(words, values.type).take(encoded.indices)
 
-    def _examine(self, texts: pa.Array) -> Examined:
-        return Examined(texts, self._prefilter.suspects(texts))
+    def _examine(self, texts: pa.Array) -> MatchedTexts:
+        return MatchedTexts(texts, self._prefilter.suspects(texts))
 
-    def _examine_distinct(self, texts: pa.Array) -> Examined:
+    def _examine_distinct(self, texts: pa.Array) -> MatchedTexts:
         encoded = texts.dictionary_encode()
         return self._examine(encoded.dictionary)._replace(indices=encoded.indices)
 
-    def _clean(self, examined: Sequence[Examined]) -> list[tuple[pa.Array, list[RuleChange]]]:
+    def _clean(self, examined: Sequence[MatchedTexts]) -> list[tuple[pa.Array, list[RuleChange]]]:
         """Return each array without secrets, and what changed; all are treated together."""
         suspects = [each.texts.take(pa.array(each.suspects)) for each in examined]
         encoded = pa.concat_arrays(suspects).dictionary_encode()  # often one text many times
@@ -309,7 +311,7 @@ class Redactor:
         return set_column(rows, HASH, _put(hashes, changed, keyed))
 
 
-def _examined(places: Iterable[ExaminedLeaf]) -> Iterator[Examined]:
+def _examined(places: Iterable[ExaminedLeaf]) -> Iterator[MatchedTexts]:
     """Yield what of places is examined, in the order of `_put_back`."""
     for place in places:
         if place.keys:
@@ -354,7 +356,7 @@ def _told_apart(keys: pa.Array, lots: Positions, changes: list[RuleChange]) -> p
 
 
 def _spread(
-    examined: Examined, texts: pa.Array, changes: list[RuleChange]
+    examined: MatchedTexts, texts: pa.Array, changes: list[RuleChange]
 ) -> tuple[pa.Array, list[RuleChange]]:
     """Return all texts and their changes, given those of the distinct ones."""
     if examined.indices is None:
@@ -365,7 +367,7 @@ def _spread(
 
 
 def _cleaned(
-    examined: Examined, codes: Positions, clean: pa.Array, changes: list[RuleChange]
+    examined: MatchedTexts, codes: Positions, clean: pa.Array, changes: list[RuleChange]
 ) -> tuple[pa.Array, list[RuleChange]]:
     """Return an array with its suspects cleaned; codes say which of the clean texts each is."""
     own = [RuleChange(rule, examined.suspects[np.isin(codes, at)]) for rule, at in changes]

@@ -1,6 +1,6 @@
 """One request → several with the same items, each of which fits into memory as rows.
 
-Protobuf alone: a resource and a scope are put before each lot of their items again. All bytes of
+Protobuf alone: a resource and a scope are put before each batch of their items again. All bytes of
 the items, of resources and of scopes are those that came, so that content hashes stay.
 """
 
@@ -18,7 +18,12 @@ from tracegrade_collector.rows.pieces import (
 )
 from tracegrade_collector.rows.rows import as_protobuf
 from tracegrade_collector.rows.sources import Record
-from tracegrade_collector.rows.wire import Shell, Unusual, shared_bytes, shells
+from tracegrade_collector.rows.wire import (
+    NonCanonicalBytes,
+    ScopeBlock,
+    scope_blocks,
+    shared_bytes,
+)
 
 PART_BYTES: Final = 12 << 20
 
@@ -40,53 +45,53 @@ def divided(record: Record, signal: Signal) -> Iterator[Record]:
     """
     whole = as_protobuf(record, signal)
     try:
-        found = list(shells(whole.body, signal))
-    except Unusual:  # written as the library writes it, it is not
+        found = list(scope_blocks(whole.body, signal))
+    except NonCanonicalBytes:  # written as the library writes it, it is not
         request = decode(whole.body, signal, Encoding.PROTOBUF)
         body = request.SerializeToString(deterministic=True)
-        found, whole = list(shells(body, signal)), whole._replace(body=body)
+        found, whole = list(scope_blocks(body, signal)), whole._replace(body=body)
     part = _Part()
-    for shell in found:
-        for item in shell.items:
-            if part.is_full_with(shell, item):
+    for block in found:
+        for item in block.items:
+            if part.is_full_with(block, item):
                 yield whole._replace(body=part.body())
                 part = _Part()
-            part.add(shell, item)
+            part.add(block, item)
     if part.groups:
         yield whole._replace(body=part.body())
 
 
 @dataclass
 class _Part:
-    """Some items, by the shells that they are of."""
+    """Some items, by the blocks of the scopes that they are of."""
 
-    groups: list[tuple[Shell, list[bytes]]] = field(default_factory=list)
+    groups: list[tuple[ScopeBlock, list[bytes]]] = field(default_factory=list)
     size: int = 0
     values: int = 0
     repeated: int = 0
 
-    def is_full_with(self, shell: Shell, item: bytes) -> bool:
+    def is_full_with(self, block: ScopeBlock, item: bytes) -> bool:
         return bool(self.groups) and (
             self.size + len(item) > PART_BYTES
             or self.values + most_values(item, Encoding.PROTOBUF) > PIECE_VALUES
-            or self.repeated + shared_bytes(shell.shared) > PIECE_REPEATED_BYTES
+            or self.repeated + shared_bytes(block.shared) > PIECE_REPEATED_BYTES
         )
 
-    def add(self, shell: Shell, item: bytes) -> None:
-        if not self.groups or self.groups[-1][0] is not shell:
-            self.groups.append((shell, []))
+    def add(self, block: ScopeBlock, item: bytes) -> None:
+        if not self.groups or self.groups[-1][0] is not block:
+            self.groups.append((block, []))
         self.groups[-1][1].append(item)
         self.size += len(item)
         self.values += most_values(item, Encoding.PROTOBUF)
-        self.repeated += shared_bytes(shell.shared)
+        self.repeated += shared_bytes(block.shared)
 
     def body(self) -> bytes:
-        return b"".join(_group_bytes(shell, items) for shell, items in self.groups)
+        return b"".join(_group_bytes(block, items) for block, items in self.groups)
 
 
-def _group_bytes(shell: Shell, items: list[bytes]) -> bytes:
+def _group_bytes(block: ScopeBlock, items: list[bytes]) -> bytes:
     """Return a resource with a scope and items; the numbers are those of either signal."""
-    shared = shell.shared
+    shared = block.shared
     scope = b"" if shared.scope is None else field_bytes(1, shared.scope)
     url = field_bytes(3, shared.scope_url.encode()) if shared.scope_url else b""
     of_scope = scope + b"".join(field_bytes(2, item) for item in items) + url

@@ -13,7 +13,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyVa
 
 from tracegrade_collector.rows.anyvalue import EMPTY, NO_VALUE, TypedText, double_text, value_text
 from tracegrade_collector.rows.attributes import Duplicate
-from tracegrade_collector.rows.wire import Unusual, owned
+from tracegrade_collector.rows.wire import NonCanonicalBytes, owned
 from tracegrade_lake.columns import MAP, TEXT
 
 LETTER: Final = pa.uint8()
@@ -47,7 +47,7 @@ def entry_columns(lists: pa.ListArray, place: Callable[[int], str]) -> EntryColu
         place: Names an item in `Duplicate`.
 
     Raises:
-        Unusual: A value is set twice.
+        NonCanonicalBytes: A value is set twice.
     """
     entries, offsets = lists.values, lists.offsets
     keys, values = entries.field("key"), typed_texts(entries.field("value"))
@@ -64,7 +64,7 @@ def typed_texts(values: pa.StructArray) -> TypedTexts:
     """Return the texts and letters of `AnyValue`s; one that is NULL has the letter of no value.
 
     Raises:
-        Unusual: A value is set twice.
+        NonCanonicalBytes: A value is set twice.
     """
     strings = values.field("string_value")
     texts = [strings]
@@ -81,7 +81,7 @@ def typed_texts(values: pa.StructArray) -> TypedTexts:
         letters = pc.replace_with_mask(letters, mask, found.letters)
     unset = pc.sum(pc.is_in(letters, value_set=_UNSET)).as_py() or 0
     if members + unset != len(values):
-        raise Unusual
+        raise NonCanonicalBytes
     return TypedTexts(pc.coalesce(*texts) if len(texts) > 1 else owned(strings), letters)
 
 

@@ -45,7 +45,7 @@ def span_columns(spans: pa.RecordBatch) -> ItemColumns:
     """Return the columns of spans as `wire.item_columns` reads them.
 
     Raises:
-        Unusual: A value is set twice.
+        NonCanonicalBytes: A value is set twice.
     """
     own = entry_columns(spans["attributes"], lambda _: "span")
     events, links = _Children("events", spans["events"]), _Children("links", spans["links"])
@@ -77,7 +77,7 @@ def log_columns(logs: pa.RecordBatch) -> ItemColumns:
     """Return the columns of log records as `wire.item_columns` reads them.
 
     Raises:
-        Unusual: A value is set twice.
+        NonCanonicalBytes: A value is set twice.
     """
     own = entry_columns(logs["attributes"], lambda _: "log")
     body = typed_texts(logs["body"])

@@ -23,13 +23,19 @@ from tracegrade_collector.rows.memory import give_back
 from tracegrade_collector.rows.pieces import pieces
 from tracegrade_collector.rows.shortening import Shorten, shortened
 from tracegrade_collector.rows.sources import Record, Shared, record_columns, shared_columns
-from tracegrade_collector.rows.wire import SharedBytes, Shell, Unusual, item_columns, shells
+from tracegrade_collector.rows.wire import (
+    NonCanonicalBytes,
+    ScopeBlock,
+    SharedBytes,
+    item_columns,
+    scope_blocks,
+)
 from tracegrade_lake.columns import Table
 from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS
 
 __all__ = ["Record", "log_rows", "span_rows"]
 
-LOT_BYTES = 16 << 20
+BATCH_BYTES = 16 << 20
 """Bytes of requests that are made columns at once: enough to share the cost of a call (5 ms),
 few enough that Arrow's offsets (2 GiB) and the memory for what is in between do not matter."""
 
@@ -83,9 +89,9 @@ def _rows(
 ) -> pa.Table:
     empty = _ROWS[signal].table.arrow().empty_table()
     protobuf = (as_protobuf(record, signal) for record in records)
-    lots = pieces(protobuf, lambda each: (each.body, each.encoding), LOT_BYTES)
+    batches = pieces(protobuf, lambda each: (each.body, each.encoding), BATCH_BYTES)
     return pa.concat_tables(
-        [empty, *(_lot_rows(lot, signal, collector_id, shorten) for lot in lots)]
+        [empty, *(_batch_rows(batch, signal, collector_id, shorten) for batch in batches)]
     )
 
 
@@ -104,20 +110,22 @@ def as_protobuf(record: Record, signal: Signal) -> Record:
     return record._replace(encoding=Encoding.PROTOBUF, body=body)
 
 
-def _lot_rows(
-    lot: list[Record], signal: Signal, collector_id: str, shorten: Shorten | None
+def _batch_rows(
+    batch: list[Record], signal: Signal, collector_id: str, shorten: Shorten | None
 ) -> pa.Table:
     """Return the rows of some requests; an unusual one among them is found by halving."""
     try:
-        return _Lot(lot, signal, shorten).rows(collector_id)
-    except Unusual:
-        if len(lot) == 1:
-            (record,) = lot
+        return _RequestBatch(batch, signal, shorten).rows(collector_id)
+    except NonCanonicalBytes:
+        if len(batch) == 1:
+            (record,) = batch
             short = record._replace(body=_short(record.body, signal, shorten))
             return _ROWS[signal].by_loop([short], collector_id)
-        middle = len(lot) // 2
-        halves = (lot[:middle], lot[middle:])
-        return pa.concat_tables(_lot_rows(half, signal, collector_id, shorten) for half in halves)
+        middle = len(batch) // 2
+        halves = (batch[:middle], batch[middle:])
+        return pa.concat_tables(
+            _batch_rows(half, signal, collector_id, shorten) for half in halves
+        )
 
 
 def _short(body: bytes, signal: Signal, shorten: Shorten | None) -> bytes:
@@ -127,7 +135,7 @@ def _short(body: bytes, signal: Signal, shorten: Shorten | None) -> bytes:
     return short
 
 
-class _Lot:
+class _RequestBatch:
     """Some requests taken apart: their items, and what each of these shares with others."""
 
     def __init__(self, records: Sequence[Record], signal: Signal, shorten: Shorten | None) -> None:
@@ -142,19 +150,21 @@ class _Lot:
         self._record: list[int] = []
         for index, record in enumerate(records):
             self._bodies.append(_short(record.body, signal, shorten))
-            sent = shells(record.body, signal)
-            short = sent if self._bodies[-1] is record.body else shells(self._bodies[-1], signal)
-            for shell in sent:
-                shared = shell.shared if short is sent else next(short).shared
-                if shell.items:
-                    self._add(index, shell, shared)
+            sent = scope_blocks(record.body, signal)
+            short = (
+                sent if self._bodies[-1] is record.body else scope_blocks(self._bodies[-1], signal)
+            )
+            for block in sent:
+                shared = block.shared if short is sent else next(short).shared
+                if block.items:
+                    self._add(index, block, shared)
 
-    def _add(self, record: int, shell: Shell, shared: SharedBytes) -> None:
+    def _add(self, record: int, block: ScopeBlock, shared: SharedBytes) -> None:
         """Add the items of a scope, which share this; it may be shorter than it was sent."""
         place = self._places.setdefault(shared, len(self._places))
         if place == len(self._seeds):
-            self._seeds.append(shared_seed(*shell.shared))
-        self._digests += content_hashes(shell.items, self._seeds[place])
+            self._seeds.append(shared_seed(*block.shared))
+        self._digests += content_hashes(block.items, self._seeds[place])
         self._ends.append(len(self._digests))
         self._shared.append(place)
         self._record.append(record)
@@ -180,9 +190,9 @@ class _Lot:
         }
         return _table(declared, columns, own.is_valid)
 
-    def _per_item(self, per_shell: list[int]) -> pa.Int32Array:
+    def _per_item(self, per_block: list[int]) -> pa.Int32Array:
         ends = pa.array(self._ends, pa.int32())
-        runs = pa.RunEndEncodedArray.from_arrays(ends, pa.array(per_shell, pa.int32()))
+        runs = pa.RunEndEncodedArray.from_arrays(ends, pa.array(per_block, pa.int32()))
         return pc.run_end_decode(runs)
 
 

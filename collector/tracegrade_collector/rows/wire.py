@@ -1,6 +1,6 @@
 """OTLP protobuf bytes → Arrow arrays, without a message per span.
 
-Two readers of altered copies of OTLP's schema. A request's outer shell (`Shell`) is read by
+Two readers of altered copies of OTLP's schema. A request's outer shell (`ScopeBlock`) is read by
 protobuf itself, with each item left as the bytes it came in: they are what a content hash covers.
 The items of many requests are then read at once by ptars, into one array per field. Members of
 nested values stay bytes there, because Arrow has no recursive types.
@@ -64,7 +64,7 @@ _REQUEST_TYPES: Final = {
 }
 
 
-class Unusual(Exception):
+class NonCanonicalBytes(Exception):
     """The bytes are written in a way that only protobuf itself reads rightly."""
 
 
@@ -81,19 +81,19 @@ class SharedBytes(NamedTuple):
     scope_url: str
 
 
-class Shell(NamedTuple):
+class ScopeBlock(NamedTuple):
     """The items of one scope of one resource, each a `Span` or `LogRecord` in its own bytes."""
 
     shared: SharedBytes
     items: Sequence[bytes]
 
 
-def shells(body: bytes, signal: Signal) -> Iterator[Shell]:
+def scope_blocks(body: bytes, signal: Signal) -> Iterator[ScopeBlock]:
     """Yield the items of a protobuf request by resource and scope, in the order sent.
 
     Raises:
         MalformedRequest: The bytes are not such a request.
-        Unusual: A part that can only stand once stands twice, or a length is padded.
+        NonCanonicalBytes: A part that can only stand once stands twice, or a length is padded.
     """
     request = _request_class(signal)()
     try:
@@ -102,8 +102,8 @@ def shells(body: bytes, signal: Signal) -> Iterator[Shell]:
         msg = f"{signal} request of {len(body)} bytes is not an OTLP protobuf message: {error}"
         raise MalformedRequest(msg) from error
     if request.ByteSize() != len(body):
-        raise Unusual
-    return _trace_shells(request) if signal is Signal.TRACES else _log_shells(request)
+        raise NonCanonicalBytes
+    return _trace_blocks(request) if signal is Signal.TRACES else _log_blocks(request)
 
 
 def repeated_bytes(body: bytes) -> int:
@@ -155,16 +155,16 @@ def owned(array: pa.Array) -> pa.Array:
     return array.copy_to(pa.default_cpu_memory_manager())
 
 
-def _trace_shells(request: Any) -> Iterator[Shell]:
+def _trace_blocks(request: Any) -> Iterator[ScopeBlock]:
     for resource in request.resource_spans:
         for scope in resource.scope_spans:
-            yield Shell(_shared(resource, scope), scope.spans)
+            yield ScopeBlock(_shared(resource, scope), scope.spans)
 
 
-def _log_shells(request: Any) -> Iterator[Shell]:
+def _log_blocks(request: Any) -> Iterator[ScopeBlock]:
     for resource in request.resource_logs:
         for scope in resource.scope_logs:
-            yield Shell(_shared(resource, scope), scope.log_records)
+            yield ScopeBlock(_shared(resource, scope), scope.log_records)
 
 
 def _shared(resource: Any, scope: Any) -> SharedBytes:

@@ -192,7 +192,7 @@ def _remove_live(lake: Lake, name: str, selection: RowSelection, progress: _Prog
     now = snapshot(lake, name)
     if now is None:
         return
-    lot: list[LiveFile] = []
+    batch: list[LiveFile] = []
     for number, file in enumerate(now.files, start=1):
         if file.path in progress.clean:
             continue
@@ -204,30 +204,30 @@ def _remove_live(lake: Lake, name: str, selection: RowSelection, progress: _Prog
             progress.removed.rows += found
             progress.removed.files += 1
         else:
-            lot.append(file)
-        if len(lot) == FILES_PER_COMMIT:
-            _rewrite(lake, now, lot, selection, progress.removed)
-            lot = []
-    if lot:
-        _rewrite(lake, now, lot, selection, progress.removed)
+            batch.append(file)
+        if len(batch) == FILES_PER_COMMIT:
+            _rewrite(lake, now, batch, selection, progress.removed)
+            batch = []
+    if batch:
+        _rewrite(lake, now, batch, selection, progress.removed)
 
 
 def _rewrite(
-    lake: Lake, now: Snapshot, lot: Sequence[LiveFile], selection: RowSelection, removed: Removed
+    lake: Lake, now: Snapshot, batch: Sequence[LiveFile], selection: RowSelection, removed: Removed
 ) -> None:
     """Put files without the selected rows in the place of these, and remove these for good."""
     name, staged, gone = now.table.name, [], Counter[str]()
-    for file in lot:
+    for file in batch:
         survivor = stage_others(lake, now.table, file, selection, gone)
         staged += [survivor] if survivor else []
-    paths = [file.path for file in lot]
+    paths = [file.path for file in batch]
     with recording(lake, name, gone, "delete") as transactions:
         lake.replace_files(now.table, paths, staged, transactions)
     reach("rows_replaced")
     lake.remove_files(name, paths)
     reach("files_removed")
     removed.rows += gone.total()
-    removed.files += len(lot)
+    removed.files += len(batch)
 
 
 def stage_others(

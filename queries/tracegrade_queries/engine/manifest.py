@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 from tracegrade_lake import Lake
-from tracegrade_lake.handed_over import HandedOver, hand_over, take_over
+from tracegrade_lake.staged_files import StagedFileRef, adopt_staged, publish_staged
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
 from tracegrade_queries.engine.connection import Limits
 from tracegrade_queries.engine.layers import table_named
@@ -92,14 +92,14 @@ Rows = Annotated[pa.Table, PlainValidator(_read_rows), PlainSerializer(_write_ro
 """An Arrow table; as JSON the base64 of its IPC stream."""
 
 
-class _Told(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(
         strict=True, extra="forbid", frozen=True, arbitrary_types_allowed=True
     )
     versions: Versions
 
 
-class BucketManifest(_Told):
+class BucketManifest(_StrictModel):
     """A bucket, and what is to be done with it."""
 
     work: str
@@ -112,10 +112,10 @@ class BucketManifest(_Told):
     """JSON."""
 
 
-class ToldOutcome(_Told):
+class OutcomeFile(_StrictModel):
     """What working on a bucket made."""
 
-    files: dict[str, list[HandedOver]]
+    files: dict[str, list[StagedFileRef]]
     tables: dict[str, Rows]
 
 
@@ -167,9 +167,9 @@ def read_manifest(content: bytes, lake: Lake, place: str) -> tuple[Work, Bucket[
 
 def write_outcome(outcome: Outcome, lake: Lake) -> bytes:
     """Return an outcome as JSON, after its files were brought to where the job reaches them."""
-    files = {name: hand_over(lake, name, staged) for name, staged in outcome.files.items()}
+    files = {name: publish_staged(lake, name, staged) for name, staged in outcome.files.items()}
     tables = {name: _write_rows(rows) for name, rows in outcome.tables.items()}
-    told = ToldOutcome(versions=versions_here(), files=files, tables=tables)
+    told = OutcomeFile(versions=versions_here(), files=files, tables=tables)
     return told.model_dump_json().encode()
 
 
@@ -187,12 +187,12 @@ def read_outcome(content: bytes, lake: Lake, place: str) -> Outcome:
         VersionsDiffer: The worker has other versions than this process.
     """
     try:
-        told = ToldOutcome.model_validate_json(content)
+        told = OutcomeFile.model_validate_json(content)
         check_versions(told.versions, f"the worker of {place}")
         tables = {name: table_named(name) for name in told.files}
     except ValueError as error:
         raise _unfit(place, error) from error
-    files = {name: take_over(lake, tables[name], each) for name, each in told.files.items()}
+    files = {name: adopt_staged(lake, tables[name], each) for name, each in told.files.items()}
     return Outcome(files, told.tables)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 
+from tracegrade_collector.importing.import_part import ReadOptions
 from tracegrade_collector.importing.importer import Imported, import_files
-from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect

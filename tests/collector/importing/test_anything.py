@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.collector.importing.test_messages import Row, lines
 
+from tracegrade_collector.importing.import_part import ReadOptions
 from tracegrade_collector.importing.known_formats import read_file
-from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_collector.importing.plan_marker import parse_marker
 
 WORDS = [

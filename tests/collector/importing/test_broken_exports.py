@@ -16,8 +16,8 @@ from tests.collector.importing import (
 )
 from tests.collector.importing.imports import written
 
+from tracegrade_collector.importing.import_part import ReadOptions
 from tracegrade_collector.importing.known_formats import FORMATS, Sample, read_file
-from tracegrade_collector.importing.part import ReadOptions
 
 EXPORTS = {
     "inspect": {"eval": test_inspect.EVAL, "plan": {}, "samples": [test_inspect.sample()]},

@@ -13,9 +13,9 @@ from tests.scenes import built_together
 
 from tracegrade import names
 from tracegrade_collector.encoding.otlp import Signal
+from tracegrade_collector.importing.import_part import ReadOptions
 from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_collector.importing.known_formats import read_file
-from tracegrade_collector.importing.part import ReadOptions
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect

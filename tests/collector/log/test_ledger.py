@@ -13,7 +13,7 @@ from tests.waiting import wait_until
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.land.lander import Lander
-from tracegrade_collector.log.ledger import Account, Ledger, Totals, Undecodable, read_ledger
+from tracegrade_collector.log.ledger import Account, Ledger, Totals, UndecodableCounts, read_ledger
 from tracegrade_collector.log.wal import Entry
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log.wal_writer import WalWriter
@@ -65,7 +65,7 @@ def test_ledger_that_does_not_know_a_commit_is_a_copy(tmp_path: Path) -> None:
 def test_undecodable_requests_are_counted_by_many_threads(tmp_path: Path) -> None:
     """Each is on the disk when it is counted, and a restart goes on from there."""
     for _ in range(2):
-        counts = Undecodable(tmp_path, "c")
+        counts = UndecodableCounts(tmp_path, "c")
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(counts.add, [Signal.LOGS] * 100))
 

@@ -15,7 +15,7 @@ from tracegrade_collector.log.wal import (
     DamageKind,
     Entry,
     Logged,
-    glance_over,
+    read_record_headers,
     read_segment,
     record_header,
     segment_name,
@@ -109,7 +109,7 @@ def test_headers_tell_of_records_without_their_bodies() -> None:
     content[len(RECORDS[0]) - 1] ^= 1
     content[len(RECORDS[0]) + 20] ^= 1
 
-    found = [(each.seq, each.signal, each.items) for each in glance_over(BytesIO(content))]
+    found = [(each.seq, each.signal, each.items) for each in read_record_headers(BytesIO(content))]
     assert found == [(7, Signal.TRACES, 2), (9, Signal.TRACES, 3)]
 
 
@@ -132,7 +132,9 @@ def test_record_in_a_body_is_not_read_as_one(folder: WalFolder, *, is_finished: 
     (folder.path / segment_name(7)).write_bytes(content)
 
     assert [seq for seq, _ in good(content)] == ([8] if is_finished else [])
-    assert [each.seq for each in glance_over(BytesIO(content))] == ([7, 8] if is_finished else [])
+    assert [each.seq for each in read_record_headers(BytesIO(content))] == (
+        [7, 8] if is_finished else []
+    )
     assert folder.recover() == (9 if is_finished else 7)
 
 

@@ -21,7 +21,7 @@ from tests.collector.transports import ACCEPTED, Transport
 from tests.slow import slow_after
 from tests.waiting import wait_until
 
-from tracegrade_collector.rows.messages import span_request
+from tracegrade_collector.rows.otlp_messages import span_request
 
 from .bad_inputs import (
     MILLION,

@@ -36,7 +36,7 @@ from tracegrade_collector.land.folder_room import BLOCK_BYTES
 from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.redact.pseudonyms import SECRET_FILE, Pseudonyms, load_secret
 from tracegrade_collector.redact.redaction import Redactor
-from tracegrade_collector.rows.messages import log_request, span_request
+from tracegrade_collector.rows.otlp_messages import log_request, span_request
 from tracegrade_collector.rows.rows import Record, log_rows, span_rows
 from tracegrade_lake import RAW_SPANS, Lake, Table
 

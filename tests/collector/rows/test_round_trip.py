@@ -16,7 +16,7 @@ from tests.examples import many
 
 from tracegrade_collector.encoding.otlp import Encoding, Request, Signal, decode
 from tracegrade_collector.encoding.otlp_json import write_json
-from tracegrade_collector.rows.messages import log_request, span_request
+from tracegrade_collector.rows.otlp_messages import log_request, span_request
 from tracegrade_collector.rows.rows import Record, log_rows, span_rows
 
 NOW_NS = 1_763_676_000_000_000_000

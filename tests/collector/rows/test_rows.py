@@ -21,7 +21,7 @@ from tracegrade_collector.errors import MalformedRequest
 from tracegrade_collector.rows import row_loop
 from tracegrade_collector.rows.item_columns import span_columns
 from tracegrade_collector.rows.rows import Record, log_rows, span_rows
-from tracegrade_collector.rows.wire import Unusual, item_columns, shells
+from tracegrade_collector.rows.wire import NonCanonicalBytes, item_columns, scope_blocks
 
 RECEIVED_NS = 1_763_762_400_000_000_000
 
@@ -136,7 +136,7 @@ def test_a_value_set_twice_is_found() -> None:
     twice = b"\x4a\x0d\x0a\x03key\x12\x06\x0a\x02up\x18\x05"
     ids = Span(trace_id=b"t" * 16, span_id=b"s" * 8).SerializeToString()
     body = _enclosed(_enclosed(_enclosed(ids + twice, 2), 2), 1)
-    with pytest.raises(Unusual):
+    with pytest.raises(NonCanonicalBytes):
         span_columns(item_columns([body], Signal.TRACES))
 
     (row,) = span_rows(records([body]), "c").to_pylist()
@@ -148,8 +148,8 @@ def test_a_resource_sent_in_two_pieces_is_whole() -> None:
     pieces = _enclosed(b"\x0a\x03\x0a\x01a", 1) + _enclosed(b"\x0a\x03\x0a\x01b", 1)
     spans = _enclosed(Span(trace_id=b"t" * 16, span_id=b"s" * 8).SerializeToString(), 2)
     body = _enclosed(pieces + _enclosed(spans, 2), 1)
-    with pytest.raises(Unusual):
-        list(shells(body, Signal.TRACES))
+    with pytest.raises(NonCanonicalBytes):
+        list(scope_blocks(body, Signal.TRACES))
 
     (row,) = span_rows(records([body]), "c").to_pylist()
     assert row["resource_attributes"] == [("a", None), ("b", None)]
@@ -167,7 +167,7 @@ def test_bytes_that_are_no_request_are_told(body: bytes) -> None:
 
 
 def test_large_lots_keep_the_order() -> None:
-    """Rows of more requests than one lot holds stand as they were sent."""
+    """Rows of more requests than one batch holds stand as they were sent."""
     bodies = []
     for number in range(40):
         request = ExportTraceServiceRequest()

@@ -64,13 +64,13 @@ def test_a_driver_that_lost_its_lock_does_not_commit_over_another(
     """Whatever became of the lock, the log of the tables knows who was first."""
     second: list[ScoreSummary] = []
 
-    def take_over() -> None:
+    def adopt_staged() -> None:
         taken = {"holder": "another", "given_back": True, "lease_secs": 60}
         client = ObjectStore(lake.place, tmp_path).client
         obstore.put(client, f"_locks/score/{9:020d}.json", json.dumps(taken).encode())
         second.append(score_elsewhere(lake, tmp_path))
 
-    either_store.fault("PUT", rf"/{STAGED[0].name}/.*parquet", applied=True, then=take_over)
+    either_store.fault("PUT", rf"/{STAGED[0].name}/.*parquet", applied=True, then=adopt_staged)
     first = tracegrade("score", "--lake", lake.place)
 
     assert [each.trajectories for each in second] == [2]

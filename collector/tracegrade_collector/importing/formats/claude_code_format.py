@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.chat import read_messages
-from tracegrade_collector.importing.part import ImportPart, ReadOptions
+from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import TOO_DEEP, read_records
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.trajectory import (

@@ -6,7 +6,7 @@ are verdicts on its success. The archive is read a sample at a time.
 
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -21,9 +21,14 @@ from tracegrade_collector.importing.formats.inspect_sample import (
     as_list,
     as_object,
 )
-from tracegrade_collector.importing.part import ImportPart, ReadOptions
-from tracegrade_collector.importing.records import MAX_RECORD_BYTES, FileRecord, read_records
-from tracegrade_collector.importing.scores import JUDGE, Verdict, success_verdict
+from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
+from tracegrade_collector.importing.records import (
+    MAX_RECORD_BYTES,
+    FileRecord,
+    JsonObject,
+    read_records,
+)
+from tracegrade_collector.importing.scores import JUDGE, success_verdict
 from tracegrade_collector.importing.source import open_plain, source_of
 from tracegrade_collector.importing.spellings import as_text
 from tracegrade_collector.importing.times import nanoseconds
@@ -35,6 +40,7 @@ from tracegrade_collector.importing.trajectory import (
     left_out,
     spans_of,
 )
+from tracegrade_collector.importing.verdict_rows import VerdictRecord
 from tracegrade_collector.importing.whose_calls import with_own_replies
 
 FORMAT: Final = "inspect"
@@ -47,8 +53,6 @@ _GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 
 _GRADER: Final = "model_graded"
 """How the names of scorers begin that ask a model."""
-
-Row = Mapping[str, Any]
 
 
 def fits(head: bytes, record: Any) -> bool:
@@ -84,7 +88,7 @@ class _Log(NamedTuple):
     scorer: str | None
     """Whose scores are verdicts; None: everyone's."""
 
-    eval: Row = MappingProxyType({})
+    eval: JsonObject = MappingProxyType({})
     """The log's member of this name: task, solver, ids."""
 
 
@@ -154,7 +158,7 @@ def _part(log: _Log, position: str, number: int, sample: Any) -> ImportPart:
     )
 
 
-def _place(log: _Log, number: int, sample: Row) -> RunOrigin:
+def _place(log: _Log, number: int, sample: JsonObject) -> RunOrigin:
     run_name = sample.get("uuid") or f"{sample.get('id')}/{sample.get('epoch')}"
     eval_name = log.eval.get("eval_id") or log.eval.get("run_id")
     source = as_text(eval_name) if eval_name not in (None, "...") else source_of(log.path)
@@ -162,7 +166,7 @@ def _place(log: _Log, number: int, sample: Row) -> RunOrigin:
 
 
 def _trajectory(
-    log: _Log, where: RunOrigin, sample: Row, outcome: str | None, ignored: Counter[str]
+    log: _Log, where: RunOrigin, sample: JsonObject, outcome: str | None, ignored: Counter[str]
 ) -> Trajectory:
     task, sample_id, epoch = log.eval.get("task"), sample.get("id"), sample.get("epoch")
     read = LoggedSample(sample)
@@ -182,8 +186,8 @@ def _trajectory(
 
 
 def _verdicts(
-    log: _Log, where: RunOrigin, sample: Row, ignored: Counter[str]
-) -> Iterator[Verdict]:
+    log: _Log, where: RunOrigin, sample: JsonObject, ignored: Counter[str]
+) -> Iterator[VerdictRecord]:
     """Yield a verdict for each score that says how right the sample is."""
     for name, score in _scores(sample).items():
         value = score.get("value")
@@ -204,7 +208,7 @@ def _verdicts(
             yield verdict
 
 
-def _scores(sample: Row) -> dict[str, Row]:
+def _scores(sample: JsonObject) -> dict[str, JsonObject]:
     """Return the scores by scorer; logs of the first version have one without a name."""
     scores = as_object(sample.get("scores"))
     if not scores and sample.get("score"):
@@ -212,7 +216,7 @@ def _scores(sample: Row) -> dict[str, Row]:
     return {name: as_object(score) for name, score in scores.items()}
 
 
-def _outcome(sample: Row, verdicts: Sequence[Verdict]) -> str | None:
+def _outcome(sample: JsonObject, verdicts: Sequence[VerdictRecord]) -> str | None:
     """Return what all verdicts say; nothing if they differ or one is between right and wrong."""
     if sample.get("error"):
         return "invalid"
@@ -235,7 +239,7 @@ def _messages(sample: LoggedSample, ignored: Counter[str]) -> list[Message]:
     return with_own_replies(found, ignored)
 
 
-def _plain(message: Row) -> dict[str, Any]:
+def _plain(message: JsonObject) -> dict[str, Any]:
     """Return a message with the names that chats have for what Inspect names otherwise."""
     plain = dict(message)
     plain["tool_calls"] = [

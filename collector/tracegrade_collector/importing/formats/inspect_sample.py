@@ -14,14 +14,13 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from tracegrade_collector.importing.records import JsonObject
 from tracegrade_collector.importing.spellings import as_text, block_text
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.usage import read_usage
 
 _ATTACHMENTS: Final = ("attachment://", "tc://")
 _USER: Final = "user"
-
-Row = Mapping[str, Any]
 
 
 class MessageFacts(NamedTuple):
@@ -38,7 +37,7 @@ class MessageFacts(NamedTuple):
 class LoggedSample:
     """Messages of a sample and what is told of each; texts that are only named are put in."""
 
-    def __init__(self, sample: Row) -> None:
+    def __init__(self, sample: JsonObject) -> None:
         transcript = as_object(sample.get("transcript"))
         self._attachments = as_object(sample.get("attachments") or transcript.get("content"))
         events = as_list(sample.get("events")) or as_list(transcript.get("events"))
@@ -52,7 +51,7 @@ class LoggedSample:
         self.messages: list[Any] = [self._owned(each) for each in self._of_agent(sample, logged)]
         """Those of the agent's conversation, in order, with whose they are."""
 
-    def told(self, message: Row) -> MessageFacts:
+    def told(self, message: JsonObject) -> MessageFacts:
         """Return what events tell of the next message that is equal to this one."""
         key = str(message.get("tool_call_id") if message.get("role") == "tool" else _id(message))
         if key in self._by_id:
@@ -66,7 +65,7 @@ class LoggedSample:
         tools = next(filter(None, offers), None)
         return as_text(tools) if isinstance(tools, list) else None
 
-    def _read_events(self, sample: Row, logged: Sequence[Any]) -> None:
+    def _read_events(self, sample: JsonObject, logged: Sequence[Any]) -> None:
         calls = [event for event in self._events if event.get("event") == "model"]
         answers = [each for each in logged if as_object(each).get("role") == "assistant"]
         if not calls and len(answers) == 1:  # before Inspect logged events
@@ -78,7 +77,7 @@ class LoggedSample:
             if event.get("event") == "tool" and event.get("id") and time:
                 self._by_id[str(event["id"])] = MessageFacts(time)
 
-    def _read_model_call(self, event: Row) -> None:
+    def _read_model_call(self, event: JsonObject) -> None:
         output = as_object(event.get("output"))
         message = self._attached(_first_message(output))
         model = output.get("model") or event.get("model")
@@ -95,7 +94,7 @@ class LoggedSample:
         elif message:
             self._by_output[_output_key(message)].append(told)
 
-    def _of_agent(self, sample: Row, logged: Sequence[Any]) -> Sequence[Any]:
+    def _of_agent(self, sample: JsonObject, logged: Sequence[Any]) -> Sequence[Any]:
         """Return the conversation; of one that the simulated user led, the agent's side."""
         said = [each for each in logged if self._is_said_by_user(each)]
         if not said:
@@ -153,16 +152,16 @@ def as_list(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else ()
 
 
-def _first_message(output: Row) -> dict[str, Any]:
+def _first_message(output: JsonObject) -> dict[str, Any]:
     choices = as_list(output.get("choices"))
     return as_object(as_object(choices[0]).get("message")) if choices else {}
 
 
-def _id(message: Row) -> Any:
+def _id(message: JsonObject) -> Any:
     return message.get("id")
 
 
-def _calls(message: Row) -> list[dict[str, Any]]:
+def _calls(message: JsonObject) -> list[dict[str, Any]]:
     return [call for call in as_list(message.get("tool_calls")) if isinstance(call, dict)]
 
 
@@ -173,7 +172,7 @@ def _text(message: Any) -> str:
     return "\n".join(filter(None, map(block_text, as_list(content))))
 
 
-def _output_key(message: Row) -> str:
+def _output_key(message: JsonObject) -> str:
     """Return what tells a model's message without an id from others: its text and its calls."""
     calls = [
         (call.get("id"), call.get("function"), call.get("arguments")) for call in _calls(message)
@@ -181,7 +180,7 @@ def _output_key(message: Row) -> str:
     return json.dumps([_text(message), calls], sort_keys=True)
 
 
-def _input(event: Row, pool: Sequence[Any]) -> Iterator[Any]:
+def _input(event: JsonObject, pool: Sequence[Any]) -> Iterator[Any]:
     """Yield the messages that a model call was given, from the pool where it only names them."""
     yield from as_list(event.get("input"))
     for pair in as_list(event.get("input_refs")):

@@ -5,7 +5,7 @@ Ids, times (microseconds), tags, logs, references and processes are kept.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,8 +14,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tracegrade.names import SERVICE_NAME
 from tracegrade_collector.encoding.otlp import SPAN_ID_BYTES, TRACE_ID_BYTES
-from tracegrade_collector.importing.part import ImportPart, ReadOptions
-from tracegrade_collector.importing.records import FileRecord, read_records
+from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
+from tracegrade_collector.importing.records import FileRecord, JsonObject, read_records
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.span_parts import (
     TIMES,
@@ -43,8 +43,6 @@ _SPENT: Final = (
 )
 """Tags that Jaeger makes from fields that are not attributes in OTLP."""
 
-Row = Mapping[str, Any]
-
 
 def fits(record: Any) -> bool:
     """Return whether a file that begins with this record is of this format."""
@@ -68,7 +66,7 @@ def _parts(place: str, record: FileRecord) -> Iterator[ImportPart]:
         yield part_of(place, _request(trace, ignored), ignored)
 
 
-def _traces(record: Any) -> Sequence[Row]:
+def _traces(record: Any) -> Sequence[JsonObject]:
     """Return the traces in a record; a span alone is one."""
     if not isinstance(record, dict):
         return ()
@@ -77,7 +75,7 @@ def _traces(record: Any) -> Sequence[Row]:
     return [trace for trace in found if isinstance(trace, dict) and _spans(trace)]
 
 
-def _spans(trace: Row) -> Sequence[Any]:
+def _spans(trace: JsonObject) -> Sequence[Any]:
     spans = trace.get("spans")
     return spans if isinstance(spans, list) else [trace] if _is_span(trace) else []
 
@@ -86,7 +84,7 @@ def _is_span(value: Any) -> bool:
     return isinstance(value, dict) and "traceID" in value and "spanID" in value
 
 
-def _request(trace: Row, ignored: Counter[str]) -> ExportTraceServiceRequest:
+def _request(trace: JsonObject, ignored: Counter[str]) -> ExportTraceServiceRequest:
     request = ExportTraceServiceRequest()
     processes = trace.get("processes")
     resources: dict[str, Any] = {}
@@ -119,7 +117,7 @@ def _resource(request: ExportTraceServiceRequest, process: Any, ignored: Counter
     return group
 
 
-def _write(span: Span, found: Row, tags: dict[str, Any], ignored: Counter[str]) -> None:
+def _write(span: Span, found: JsonObject, tags: dict[str, Any], ignored: Counter[str]) -> None:
     span.trace_id = padded_id(found["traceID"], TRACE_ID_BYTES)
     span.span_id = padded_id(found["spanID"], SPAN_ID_BYTES)
     span.name = str(found.get("operationName", ""))
@@ -146,7 +144,7 @@ def _write(span: Span, found: Row, tags: dict[str, Any], ignored: Counter[str]) 
         ignored["warnings of Jaeger"] += 1
 
 
-def _write_references(span: Span, found: Row) -> None:
+def _write_references(span: Span, found: JsonObject) -> None:
     """The parent is the first span of the trace that this is a child of, else that it follows."""
     references = [
         (

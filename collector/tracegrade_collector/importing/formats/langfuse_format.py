@@ -8,7 +8,7 @@ conventions.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,15 +17,15 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tracegrade import names
 from tracegrade_collector.importing.formats.langfuse_scores import FORMAT, is_score, verdicts_of
+from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.message_shapes import (
     plain,
-    read_spoken,
+    read_chat_content,
     unpacked,
     unpacked_arguments,
 )
-from tracegrade_collector.importing.part import ImportPart, ReadOptions
-from tracegrade_collector.importing.records import FileRecord, read_records
-from tracegrade_collector.importing.scores import COST, Verdict
+from tracegrade_collector.importing.records import FileRecord, JsonObject, read_records
+from tracegrade_collector.importing.scores import COST
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.span_parts import (
     add_attributes,
@@ -38,6 +38,7 @@ from tracegrade_collector.importing.span_parts import (
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.trajectory import SCOPE
 from tracegrade_collector.importing.usage import langfuse_usage
+from tracegrade_collector.importing.verdict_rows import VerdictRecord
 
 _MODEL: Final = "chat"
 _OPERATIONS: Final = {
@@ -55,8 +56,6 @@ _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _WORKFLOW: Final = "Agent workflow"
 """What OpenAI's agents call a run."""
 _NAME_PREFIX: Final = re.compile(r"(?:execute_tool|running tool:) +")
-
-Row = Mapping[str, Any]
 
 
 def fits(record: Any) -> bool:
@@ -86,13 +85,13 @@ def _parts(place: str, record: FileRecord, score: str | None) -> Iterator[Import
         yield _of_score(place, trace, score) if is_score(trace) else _part(place, trace, score)
 
 
-def _of_score(place: str, found: Row, score: str | None) -> ImportPart:
+def _of_score(place: str, found: JsonObject, score: str | None) -> ImportPart:
     ignored: Counter[str] = Counter()
     verdicts = list(verdicts_of([found], score, ignored))
     return ImportPart(place, verdicts=verdicts, understood=_scores(verdicts), ignored=ignored)
 
 
-def _part(place: str, trace: Row, score: str | None) -> ImportPart:
+def _part(place: str, trace: JsonObject, score: str | None) -> ImportPart:
     ignored: Counter[str] = Counter()
     scores = [_camel_case(each) for each in _list(trace.get("scores"))]
     of_trace = ({"traceId": trace.get("id"), **each} for each in scores)
@@ -110,11 +109,11 @@ def _part(place: str, trace: Row, score: str | None) -> ImportPart:
     return part._replace(verdicts=verdicts, understood=understood)
 
 
-def _scores(verdicts: Sequence[Verdict]) -> Counter[str]:
+def _scores(verdicts: Sequence[VerdictRecord]) -> Counter[str]:
     return +Counter({"scores": len(verdicts)})
 
 
-def _traces(record: Any) -> Sequence[Row]:
+def _traces(record: Any) -> Sequence[JsonObject]:
     """Return the traces in a record; an observation alone is one, a score stands for itself."""
     if not isinstance(record, dict):
         return ()
@@ -131,21 +130,23 @@ def _traces(record: Any) -> Sequence[Row]:
     return [{"observations": [found]}] if _is_observation(found) else []
 
 
-def _observations(trace: Row) -> Sequence[Row]:
+def _observations(trace: JsonObject) -> Sequence[JsonObject]:
     return [_camel_case(each) for each in _list(trace.get("observations"))]
 
 
-def _camel_case(value: Any) -> Row:
+def _camel_case(value: Any) -> JsonObject:
     """Return an observation with the names of its members as the interface writes them."""
     members = value if isinstance(value, dict) else {}
     return {re.sub(r"_(\w)", lambda m: m[1].upper(), key): members[key] for key in members}
 
 
-def _is_observation(value: Row) -> bool:
+def _is_observation(value: JsonObject) -> bool:
     return bool(value.get("id") and value.get("traceId")) and str(value.get("type")) in _TYPES
 
 
-def _request(found: Row, trace: Row, ignored: Counter[str]) -> ExportTraceServiceRequest:
+def _request(
+    found: JsonObject, trace: JsonObject, ignored: Counter[str]
+) -> ExportTraceServiceRequest:
     metadata = _object(found.get("metadata"))
     scope = _object(metadata.get("scope"))
     resource = {
@@ -162,7 +163,7 @@ def _request(found: Row, trace: Row, ignored: Counter[str]) -> ExportTraceServic
     )
 
 
-def _span(found: Row, trace: Row, kept: Row, ignored: Counter[str]) -> Span:
+def _span(found: JsonObject, trace: JsonObject, kept: JsonObject, ignored: Counter[str]) -> Span:
     """Return the span; what Langfuse tells comes before the attributes that it kept."""
     start = nanoseconds(found.get("startTime"))
     span = Span(
@@ -187,7 +188,7 @@ def _span(found: Row, trace: Row, kept: Row, ignored: Counter[str]) -> Span:
     return span
 
 
-def _told(found: Row, kept: Row, ignored: Counter[str]) -> dict[str, Any]:
+def _told(found: JsonObject, kept: JsonObject, ignored: Counter[str]) -> dict[str, Any]:
     operation = _operation(found, kept)
     told: dict[str, Any] = {names.OPERATION_NAME: operation}
     if operation == names.EXECUTE_TOOL:
@@ -202,7 +203,7 @@ def _told(found: Row, kept: Row, ignored: Counter[str]) -> dict[str, Any]:
     return told
 
 
-def _agent_name(found: Row, kept: Row) -> str | None:
+def _agent_name(found: JsonObject, kept: JsonObject) -> str | None:
     """Return what an agent is called; the name of a trace or of a workflow is not its own."""
     if stated := kept.get(names.AGENT_NAME):
         return as_json(stated)
@@ -212,21 +213,21 @@ def _agent_name(found: Row, kept: Row) -> str | None:
     return None if _UUID.fullmatch(name) else name or None
 
 
-def _operation(found: Row, kept: Row) -> str | None:
+def _operation(found: JsonObject, kept: JsonObject) -> str | None:
     """Return what an observation is; one without a parent that is nothing else is the run."""
     kind = "TOOL" if _is_tool(found, kept) else str(found["type"])
     is_root = not found.get("parentObservationId")
     return _OPERATIONS.get(kind, names.INVOKE_AGENT if is_root else None)
 
 
-def _is_tool(found: Row, kept: Row) -> bool:
+def _is_tool(found: JsonObject, kept: JsonObject) -> bool:
     """Return whether a tool ran: older SDKs know no such type, and LangChain's answer tells it."""
     return kept.get("openinference.span.kind") == "TOOL" or (
         found["type"] == "SPAN" and _answer_message(found) is not None
     )
 
 
-def _answer_message(found: Row) -> Row | None:
+def _answer_message(found: JsonObject) -> JsonObject | None:
     """Return LangChain's message of a tool, if an observation's output is one."""
     output = unpacked(found.get("output"))
     message = plain(output.get("output", output)) if isinstance(output, dict) else None
@@ -235,7 +236,7 @@ def _answer_message(found: Row) -> Row | None:
     return None
 
 
-def _tool(found: Row, kept: Row) -> dict[str, Any]:
+def _tool(found: JsonObject, kept: JsonObject) -> dict[str, Any]:
     arguments = unpacked_arguments(found.get("input"))
     if isinstance(arguments, dict) and [*arguments] == ["input"]:
         arguments = unpacked_arguments(arguments["input"])
@@ -252,9 +253,9 @@ def _tool(found: Row, kept: Row) -> dict[str, Any]:
     }
 
 
-def _messages(found: Row, ignored: Counter[str]) -> dict[str, Any]:
-    heard = read_spoken(found.get("input"), "user", ignored)
-    said = read_spoken(found.get("output"), "assistant", ignored)
+def _messages(found: JsonObject, ignored: Counter[str]) -> dict[str, Any]:
+    heard = read_chat_content(found.get("input"), "user", ignored)
+    said = read_chat_content(found.get("output"), "assistant", ignored)
     return {
         names.INPUT_MESSAGES: as_json(heard.messages) if heard.messages else None,
         names.OUTPUT_MESSAGES: as_json(said.messages) if said.messages else None,
@@ -262,23 +263,23 @@ def _messages(found: Row, ignored: Counter[str]) -> dict[str, Any]:
     }
 
 
-def _tokens(found: Row) -> dict[str, Any]:
+def _tokens(found: JsonObject) -> dict[str, Any]:
     usage = _object(found.get("usage")) | _object(found.get("usageDetails"))
     return dict(langfuse_usage(usage))
 
 
-def _cost(found: Row) -> float | None:
+def _cost(found: JsonObject) -> float | None:
     """Return what a model call cost, as it was told or as Langfuse worked it out."""
     details = _object(found.get("providedCostDetails")) or _object(found.get("costDetails"))
     cost = _first({**found, **details}, ("total", "totalCost", "calculatedTotalCost"))
     return float(cost) if isinstance(cost, int | float) and cost >= 0 else None
 
 
-def _first(values: Row, keys: Sequence[str]) -> Any:
+def _first(values: JsonObject, keys: Sequence[str]) -> Any:
     return next((values[key] for key in keys if values.get(key) not in (None, "")), None)
 
 
-def _given(values: Row) -> dict[str, Any]:
+def _given(values: JsonObject) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value not in (None, {})}
 
 

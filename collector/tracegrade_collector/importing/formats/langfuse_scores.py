@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from tracegrade_collector.importing.scores import (
     JUDGE,
-    Verdict,
     is_success,
     shown_name,
     success_verdict,
 )
 from tracegrade_collector.importing.span_parts import trace_id_of
+from tracegrade_collector.importing.verdict_rows import VerdictRecord
 
 FORMAT: Final = "langfuse"
 
@@ -39,7 +39,7 @@ def is_score(value: Any) -> bool:
 
 def verdicts_of(
     scores: Iterable[Any], wanted: str | None, ignored: Counter[str]
-) -> Iterator[Verdict]:
+) -> Iterator[VerdictRecord]:
     """Yield the verdicts among some scores.
 
     Args:
@@ -60,7 +60,7 @@ def verdicts_of(
             ignored["scores that are not a number from 0 to 1"] += 1
 
 
-def _verdict(score: dict[str, Any]) -> Verdict | None:
+def _verdict(score: dict[str, Any]) -> VerdictRecord | None:
     label = score.get("stringValue") or None
     value = score.get("value")
     return success_verdict(

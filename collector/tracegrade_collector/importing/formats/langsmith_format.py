@@ -5,19 +5,18 @@ the same steps. Inputs, outputs and extra may be JSON in a text; runs may hold t
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tracegrade import names
+from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.message_shapes import unpacked
-from tracegrade_collector.importing.part import ImportPart, ReadOptions
-from tracegrade_collector.importing.records import FileRecord
+from tracegrade_collector.importing.records import FileRecord, JsonObject
 from tracegrade_collector.importing.scores import (
     COST,
-    Verdict,
     is_success,
     shown_name,
     success_verdict,
@@ -32,6 +31,7 @@ from tracegrade_collector.importing.span_parts import (
 )
 from tracegrade_collector.importing.tables import read_table, time_ns
 from tracegrade_collector.importing.usage import read_usage
+from tracegrade_collector.importing.verdict_rows import VerdictRecord
 
 FORMAT: Final = "langsmith"
 SCOPE: Final = "langsmith"
@@ -44,8 +44,6 @@ _OPERATIONS: Final = {
     "retriever": "embeddings",
     "tool": names.EXECUTE_TOOL,
 }
-
-Row = Mapping[str, Any]
 
 
 def fits(record: Any) -> bool:
@@ -92,8 +90,8 @@ def _is_run(value: Any) -> bool:
 
 
 def _verdicts(
-    run: Row, wanted: str | None, ignored: Counter[str], *, is_child: bool = False
-) -> Iterator[Verdict]:
+    run: JsonObject, wanted: str | None, ignored: Counter[str], *, is_child: bool = False
+) -> Iterator[VerdictRecord]:
     """Yield a verdict for each feedback on success that a whole trace got: the mean of it."""
     is_root = not is_child and not run.get("parent_run_id")
     for key, stats in _object(run.get("feedback_stats")).items():
@@ -110,7 +108,7 @@ def _verdicts(
         yield from _verdicts(child, wanted, ignored, is_child=True)
 
 
-def _spans(run: Row, trace: Any, parent: Any) -> Iterator[Span]:
+def _spans(run: JsonObject, trace: Any, parent: Any) -> Iterator[Span]:
     """Yield the span of a run and of its children, whose trace and parent may be told by it."""
     trace = run.get("trace_id") or trace or _trace_of(run)
     parent = run.get("parent_run_id") or parent
@@ -119,18 +117,18 @@ def _spans(run: Row, trace: Any, parent: Any) -> Iterator[Span]:
         yield from _spans(child, trace, run["id"])
 
 
-def _children(run: Row) -> Iterator[Row]:
+def _children(run: JsonObject) -> Iterator[JsonObject]:
     children = run.get("child_runs")
     return filter(_is_run, children if isinstance(children, list) else ())
 
 
-def _trace_of(run: Row) -> Any:
+def _trace_of(run: JsonObject) -> Any:
     """Return the id of the trace: the root's, with which the dotted order begins."""
     root = str(run.get("dotted_order") or "").partition(".")[0]
     return root.partition("Z")[2] or run["id"]
 
 
-def _span(run: Row, trace: Any, parent: Any) -> Span:
+def _span(run: JsonObject, trace: Any, parent: Any) -> Span:
     start = time_ns(run.get("start_time"))
     span = Span(
         trace_id=trace_id_of(FORMAT, trace),
@@ -152,7 +150,7 @@ def _span(run: Row, trace: Any, parent: Any) -> Span:
     return span
 
 
-def _attributes(run: Row) -> dict[str, Any]:
+def _attributes(run: JsonObject) -> dict[str, Any]:
     extra = _object(run.get("extra"))
     metadata = _object(extra.get("metadata")) or _object(run.get("metadata"))
     asked = _object(extra.get("invocation_params"))
@@ -178,7 +176,7 @@ def _json(value: Any) -> str | None:
     return None if value in (None, "", {}) else as_json(value)
 
 
-def _tokens(run: Row) -> dict[str, int]:
+def _tokens(run: JsonObject) -> dict[str, int]:
     """Return what LangSmith counted, else what the model told; it counts none as zero."""
     outputs = _object(run.get("outputs"))
     metadata = _object(_object(run.get("extra")).get("metadata"))

@@ -24,8 +24,8 @@ from tracegrade_collector.importing.chat import (
     role_names,
 )
 from tracegrade_collector.importing.fenced_code import code_calls
+from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.mapping import GUESSES, FieldMap, as_name
-from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.plan_marker import marked_plans
 from tracegrade_collector.importing.react import is_step, read_steps
 from tracegrade_collector.importing.records import TOO_DEEP, FileRecord, parse, read_records

@@ -6,13 +6,14 @@ spans of its interface have all attributes so already, and JSON in attributes ta
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from tracegrade_collector.importing.part import ImportPart, ReadOptions
+from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
+from tracegrade_collector.importing.records import JsonObject
 from tracegrade_collector.importing.span_parts import (
     add_attributes,
     as_json,
@@ -38,8 +39,6 @@ _JSON: Final = (
 """Attributes whose value is JSON: objects in them are not split into attributes."""
 
 _STATUS: Final = {"OK": Status.STATUS_CODE_OK, "ERROR": Status.STATUS_CODE_ERROR}
-
-Row = Mapping[str, Any]
 
 
 def fits(record: Any) -> bool:
@@ -78,7 +77,7 @@ _KNOWN: Final = (
 )
 
 
-def _flat_names(record: Any) -> Row:
+def _flat_names(record: Any) -> JsonObject:
     """Return a row by dotted columns: JSON may have `context` and `attributes` as objects."""
     row = dict(record) if isinstance(record, dict) else {}
     for key in ("context", "attributes"):
@@ -88,7 +87,7 @@ def _flat_names(record: Any) -> Row:
     return row
 
 
-def _span(row: Row) -> Span:
+def _span(row: JsonObject) -> Span:
     start = time_ns(row.get("start_time"))
     span = Span(
         trace_id=trace_id_of(FORMAT, row["context.trace_id"]),
@@ -113,7 +112,7 @@ def _span(row: Row) -> Span:
     return span
 
 
-def _scope(row: Row) -> str:
+def _scope(row: JsonObject) -> str:
     """Return who wrote a span, which Phoenix does not keep: its name and kind tell it of some."""
     kind, name = str(row.get("span_kind")), str(row.get("name"))
     for instrumentation, pattern in _SCOPES:
@@ -134,7 +133,7 @@ _SCOPES: Final = tuple(
 """Of those whose spans are read otherwise than what OpenInference says of all."""
 
 
-def _attributes(row: Row) -> dict[str, Any]:
+def _attributes(row: JsonObject) -> dict[str, Any]:
     found: dict[str, Any] = {"openinference.span.kind": row.get("span_kind")}
     apart: dict[str, dict[str, Any]] = {}
     for column, value in row.items():
@@ -149,7 +148,7 @@ def _attributes(row: Row) -> dict[str, Any]:
     return found | {name: _put_together(members) for name, members in apart.items()}
 
 
-def _put_together(members: Row) -> Any:
+def _put_together(members: JsonObject) -> Any:
     """Return the JSON value that was taken apart into dotted names, and places in lists."""
     inner: dict[str, dict[str, Any]] = {}
     for name, value in members.items():

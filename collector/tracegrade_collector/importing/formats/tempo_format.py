@@ -13,7 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from tracegrade_collector.encoding.otlp_json import read_json
 from tracegrade_collector.errors import MalformedRequest
-from tracegrade_collector.importing.part import ImportPart, ReadOptions
+from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import FileRecord, read_records
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.span_parts import part_of

@@ -15,8 +15,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final
 
+from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.mapping import GUESSES, FieldMap, as_name
-from tracegrade_collector.importing.part import ImportPart, ReadOptions
 from tracegrade_collector.importing.records import MAX_RECORD_BYTES, FileRecord, read_records
 from tracegrade_collector.importing.run_addresses import RunAddress
 from tracegrade_collector.importing.scores import shown_name

@@ -19,7 +19,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 from tracegrade_collector.encoding.otlp_json import read_json
 from tracegrade_collector.rows.anyvalue import set_entry, set_value
 
-Row = Mapping[str, Any]
+TableRow = Mapping[str, Any]
 REDACTED = "tracegrade.collector.redacted"
 """Attribute of an exported item: a list of `path rule`, such as `attributes.password named`."""
 
@@ -40,7 +40,7 @@ SCOPE_COLUMNS = (
 )
 
 
-def span_request(rows: Iterable[Row]) -> ExportTraceServiceRequest:
+def span_request(rows: Iterable[TableRow]) -> ExportTraceServiceRequest:
     """Return one request with these spans, in this order; neighbours share resource and scope."""
     request = ExportTraceServiceRequest()
     for starts_resource, spans in _by_scope(rows):
@@ -53,7 +53,7 @@ def span_request(rows: Iterable[Row]) -> ExportTraceServiceRequest:
     return request
 
 
-def log_request(rows: Iterable[Row]) -> ExportLogsServiceRequest:
+def log_request(rows: Iterable[TableRow]) -> ExportLogsServiceRequest:
     """Return one request with these log records, as `span_request` does."""
     request = ExportLogsServiceRequest()
     for starts_resource, logs in _by_scope(rows):
@@ -66,26 +66,26 @@ def log_request(rows: Iterable[Row]) -> ExportLogsServiceRequest:
     return request
 
 
-def _by_scope(rows: Iterable[Row]) -> Iterator[tuple[bool, list[Row]]]:
+def _by_scope(rows: Iterable[TableRow]) -> Iterator[tuple[bool, list[TableRow]]]:
     """Yield neighbours of one scope, and whether they are the first of their resource."""
     for _, of_resource in groupby(rows, _resource_key):
         for index, (_, of_scope) in enumerate(groupby(of_resource, _scope_key)):
             yield index == 0, list(of_scope)
 
 
-def _resource_key(row: Row) -> list[Any]:
+def _resource_key(row: TableRow) -> list[Any]:
     return [*(row[name] for name in RESOURCE_COLUMNS), _duplicates(row, "resource")]
 
 
-def _scope_key(row: Row) -> list[Any]:
+def _scope_key(row: TableRow) -> list[Any]:
     return [*(row[name] for name in SCOPE_COLUMNS), _duplicates(row, "scope")]
 
 
-def _duplicates(row: Row, place: str) -> list[Row]:
+def _duplicates(row: TableRow, place: str) -> list[TableRow]:
     return [each for each in row["duplicate_attributes"] or () if each["place"] == place]
 
 
-def _set_resource(group: ResourceSpans | ResourceLogs, row: Row) -> None:
+def _set_resource(group: ResourceSpans | ResourceLogs, row: TableRow) -> None:
     group.schema_url = row["resource_schema_url"]
     if row["resource_attributes"] is None:
         return
@@ -98,7 +98,7 @@ def _set_resource(group: ResourceSpans | ResourceLogs, row: Row) -> None:
         read_json(json.dumps(ref).encode(), resource.entity_refs.add())
 
 
-def _set_scope(group: ScopeSpans | ScopeLogs, row: Row) -> None:
+def _set_scope(group: ScopeSpans | ScopeLogs, row: TableRow) -> None:
     group.schema_url = row["scope_schema_url"]
     if row["scope_attributes"] is None:
         return
@@ -111,7 +111,10 @@ def _set_scope(group: ScopeSpans | ScopeLogs, row: Row) -> None:
 
 
 def _set_attributes(
-    target: Any, pairs: Iterable[tuple[str, str | None]], letters: str, repeated: Iterable[Row]
+    target: Any,
+    pairs: Iterable[tuple[str, str | None]],
+    letters: str,
+    repeated: Iterable[TableRow],
 ) -> None:
     entries = [(key, letter, text) for (key, text), letter in zip(pairs, letters, strict=True)]
     for each in sorted(
@@ -122,7 +125,7 @@ def _set_attributes(
         set_entry(target.add(), *entry)
 
 
-def _set_span(span: Span, row: Row) -> None:
+def _set_span(span: Span, row: TableRow) -> None:
     oversize = dict(row["oversize"] or ())
     span.trace_id, span.span_id = bytes.fromhex(row["trace_id"]), bytes.fromhex(row["span_id"])
     span.parent_span_id = _id(row["parent_span_id"], oversize.get("parent_span_id"))
@@ -148,20 +151,20 @@ def _set_span(span: Span, row: Row) -> None:
         _set_link(span.links.add(), link, _duplicates(row, f"links[{index}]"))
 
 
-def _set_event(event: Span.Event, row: Row, repeated: Iterable[Row]) -> None:
+def _set_event(event: Span.Event, row: TableRow, repeated: Iterable[TableRow]) -> None:
     event.name = row["name"]
     event.dropped_attributes_count = row["dropped_attributes_count"]
     _set_attributes(event.attributes, row["attributes"], row["attribute_types"], repeated)
 
 
-def _set_link(link: Span.Link, row: Row, repeated: Iterable[Row]) -> None:
+def _set_link(link: Span.Link, row: TableRow, repeated: Iterable[TableRow]) -> None:
     link.trace_id, link.span_id = bytes.fromhex(row["trace_id"]), bytes.fromhex(row["span_id"])
     link.trace_state, link.flags = row["trace_state"], row["flags"]
     link.dropped_attributes_count = row["dropped_attributes_count"]
     _set_attributes(link.attributes, row["attributes"], row["attribute_types"], repeated)
 
 
-def _set_log(log: LogRecord, row: Row) -> None:
+def _set_log(log: LogRecord, row: TableRow) -> None:
     oversize = dict(row["oversize"] or ())
     log.time_unix_nano = _time(row["time_ns"], oversize.get("time_ns"))
     log.observed_time_unix_nano = _time(row["observed_time_ns"], oversize.get("observed_time_ns"))
@@ -179,7 +182,7 @@ def _set_log(log: LogRecord, row: Row) -> None:
     _mark_redacted(log, row)
 
 
-def _mark_redacted(item: Span | LogRecord, row: Row) -> None:
+def _mark_redacted(item: Span | LogRecord, row: TableRow) -> None:
     found = row.get("redacted")  # a table of an earlier version has no such column
     if found:
         values = item.attributes.add(key=REDACTED).value.array_value.values

@@ -22,7 +22,7 @@ _NAME: Final = re.compile(
 )
 
 
-class HandedOver(NamedTuple):
+class StagedFileRef(NamedTuple):
     """What is told of a staged file to the process that commits it."""
 
     name: str
@@ -34,7 +34,7 @@ class HandedOver(NamedTuple):
     rows: int
 
 
-def hand_over(lake: Lake, table: str, files: Sequence[StagedFile]) -> list[HandedOver]:
+def publish_staged(lake: Lake, table: str, files: Sequence[StagedFile]) -> list[StagedFileRef]:
     """Bring staged files to where every machine that shares the lake reaches them.
 
     A folder's are there already. Those of an object store are put where they will be committed; as
@@ -44,26 +44,26 @@ def hand_over(lake: Lake, table: str, files: Sequence[StagedFile]) -> list[Hande
         lake.storage.table(table).publish(files)
         for file in files:
             file.path.unlink(missing_ok=True)
-    return [HandedOver(file.name, file.size, file.rows) for file in files]
+    return [StagedFileRef(file.name, file.size, file.rows) for file in files]
 
 
-def take_over(lake: Lake, table: Table, told: Iterable[HandedOver]) -> list[StagedFile]:
+def adopt_staged(lake: Lake, table: Table, told: Iterable[StagedFileRef]) -> list[StagedFile]:
     """Return files that were handed over, for `Lake.put_files`.
 
     Raises:
         StagedFileUnfit: One is not there, or not as it is told to be.
     """
-    return [_take_over(lake, table, each) for each in told]
+    return [_adopt(lake, table, each) for each in told]
 
 
-def _take_over(lake: Lake, table: Table, told: HandedOver) -> StagedFile:
+def _adopt(lake: Lake, table: Table, told: StagedFileRef) -> StagedFile:
     partition = _partition(table, told.name)
     path = lake.storage.table(table.name).stage_folder / told.name.replace("/", "-")
     inside = f"{STAGE_FOLDER}/{path.name}" if lake.is_local else told.name
     try:
         size = lake.storage.table(table.name).filesystem.get_file_info(inside).size
         with lake.open_parquet(table.name, inside) as parquet:
-            found = HandedOver(told.name, size or 0, parquet.metadata.num_rows)
+            found = StagedFileRef(told.name, size or 0, parquet.metadata.num_rows)
             _check_columns(table, told.name, partition, parquet.schema_arrow)
             stats = file_stats(_pruned_by(parquet))
     except LakeDamaged as error:
@@ -97,5 +97,5 @@ def _pruned_by(parquet: pq.ParquetFile) -> pa.Table:
     return parquet.read([name for name in PRUNED_BY if name in parquet.schema_arrow.names])
 
 
-def _extent(file: HandedOver) -> str:
+def _extent(file: StagedFileRef) -> str:
     return f"{file.size:,} bytes and {file.rows:,} rows"
