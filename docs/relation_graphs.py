@@ -66,6 +66,8 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "scorers/failure_modes": "Ways in which attempts fail.",
         "scorers/run_reasons": "Why attempts failed, in an order of precedence.",
         "scorers/rollback": "What is left after an agent is killed.",
+        "own_metrics": "Scores of users' own metrics, held to what these promise.",
+        "own_metrics/readable": "What users' own metrics may read.",
         "job": "What has to be scored, and what the run writes.",
         "statistics": "Sums over the attempts of a release.",
         "report": "What a report shows.",

@@ -15,6 +15,7 @@ import typer
 
 from tracegrade.terminal.visible import echo
 from tracegrade_scoring.compare.cli import compare
+from tracegrade_scoring.own_metrics.cli import metrics
 from tracegrade_scoring.rendering.options import LakeOption, utc_time
 from tracegrade_scoring.report.cli import report
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from tracegrade_scoring.job.score import ScoreSummary
     from tracegrade_scoring.tasks.load import Specification
 
-__all__ = ["compare", "report", "sample", "score", "tasks"]
+__all__ = ["compare", "metrics", "report", "sample", "score", "tasks"]
 
 
 class ScoreCompat(StrEnum):
@@ -229,6 +230,31 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             help="Score traces of tools, or of titles and summaries, alone as runs, too; kept.",
         ),
     ] = None,
+    metrics: Annotated[
+        Path | None,
+        typer.Option(
+            help="Metrics of your own in SQL: a folder of files; kept for later runs.",
+            metavar="FOLDER",
+        ),
+    ] = None,
+    forget_metrics: Annotated[
+        bool, typer.Option("--forget-metrics", help="Drop the metrics in SQL that are kept.")
+    ] = False,
+    trust_kept_metrics: Annotated[
+        bool,
+        typer.Option(
+            "--trust-kept-metrics",
+            help="Run the SQL of metrics that the lake keeps; whoever can write to it may have "
+            "written it.",
+        ),
+    ] = False,
+    no_plugins: Annotated[
+        bool,
+        typer.Option("--no-plugins", help="Use no metrics of other installed distributions."),
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 1 if a metric of your own failed.")
+    ] = False,
     engine: Annotated[
         str,
         typer.Option(
@@ -253,6 +279,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_scoring.job import score as job
     from tracegrade_scoring.job.discovery import Chosen
+    from tracegrade_scoring.own_metrics.in_force import MetricsAsked, with_metrics
     from tracegrade_scoring.prices import load_prices
     from tracegrade_scoring.tasks.specification import weighted
 
@@ -260,6 +287,8 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     opened = open_lake(lake, say)
     specification = _specification(tasks, forget_tasks, fragments, say)
     specification = weighted(specification, tool_weights, tool_threshold, compat and compat.value)
+    asked = MetricsAsked(metrics, forget_metrics, trust_kept_metrics, not no_plugins)
+    specification = with_metrics(opened, specification, asked, say)
     given = load_prices(prices) if prices or forget_prices else None
     chosen = Chosen(since, until, agent, release)
     if dry_run:
@@ -278,6 +307,18 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
         )
     _tell(done, summary, say, why=why)
+    if strict:
+        _hold_to(done)
+
+
+def _hold_to(done: "ScoreSummary") -> None:
+    """Fail if a metric of a user's own did."""
+    from tracegrade_scoring.errors import MetricFailed
+
+    if done.failed_metrics:
+        names = ", ".join(done.failed_metrics)
+        msg = f"metrics failed: {names}; why stands above, and all others were scored"
+        raise MetricFailed(msg)
 
 
 @contextmanager

@@ -69,3 +69,15 @@ class TrajectoryUnknown(ScoringError, BadInput):
 
 class SampleNotWritten(ScoringError, BadInput):
     """The sample's files exist already, or cannot be written."""
+
+
+class MetricInvalid(ScoringError, BadInput):
+    """A metric of a user's own cannot be used, so nothing was scored."""
+
+
+class MetricCheckFailed(ScoringError, CheckFailed):
+    """`tracegrade metrics check` found faults."""
+
+
+class MetricFailed(ScoringError, CheckFailed):
+    """Under `--strict`: a metric of a user's own failed; all others were scored."""

@@ -3,14 +3,16 @@
 from typing import Final
 
 from tracegrade_queries.engine.layers import Layer, RunOrder
-from tracegrade_scoring.schema import SCORE_TABLES, SCORED_FILES, TRAJECTORY_SCORES
+from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS
+from tracegrade_scoring.noted_files import SCORED_FILES
+from tracegrade_scoring.schema import SCORE_TABLES, TRAJECTORY_SCORES
 from tracegrade_scoring.sql import QUERIES
 
 RUN_ORDER: Final = RunOrder(application="score", last_table=TRAJECTORY_SCORES.name)
 """All score tables are read as one scoring run left them."""
 
 SCORES: Final = Layer(
-    (*SCORE_TABLES, SCORED_FILES),
+    (*SCORE_TABLES, SCORED_FILES, METRIC_DEFINITIONS),
     QUERIES,
     views=("continued_runs", "observed_optima", "observed_step_scores", "scores"),
     run_order=RUN_ORDER,

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from tracegrade_lake import Column, Struct, Table
 from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TEXTS, list_of
+from tracegrade_scoring.metric_definition import METRIC_EVIDENCE
 from tracegrade_scoring.metrics import METRICS
 
 EXACT: Final = pa.decimal128(38)
@@ -77,7 +78,9 @@ _TASK: Final = Column(
 _RELEASE: Final = Column("release", TEXT, "`service.version`; NULL if not sent.")
 _AGENT: Final = Column("agent_name", TEXT, "Name of the agent; NULL if none is named.")
 _RUN_MODE: Final = Column("run_mode", TEXT, "production | live | mocked; NULL if not declared.")
-_METRIC: Final = Column("metric", TEXT, "Name of the metric: its column in trajectory_scores.")
+_METRIC: Final = Column(
+    "metric", TEXT, "Name of the metric: a column of trajectory_scores, or one in custom_scores."
+)
 _SCORED: Final = Column("scored", BIGINT, "Number of trajectories that were scored.")
 _NOT_APPLICABLE: Final = Column(
     "not_applicable", BIGINT, "Number of trajectories with nothing to measure."
@@ -120,6 +123,24 @@ TRAJECTORY_SCORES: Final = Table(
             "input_hash", TEXT, "Hash that changes when spans or verdicts of the trace are added."
         ),
         *(Column(name, SCORE, metric.definition, _SCORE) for name, metric in METRICS.items()),
+        _DATE,
+    ),
+)
+
+CUSTOM_SCORES: Final = Table(
+    name="custom_scores",
+    grain="one metric of a user's own of one trajectory",
+    columns=(
+        Column("trajectory_id", TEXT, "The trajectory, also one of a sub-agent."),
+        Column("metric", TEXT, "Name of the metric: one in metric_definitions."),
+        Column("score", SCORE, "As a column of trajectory_scores has it.", _SCORE),
+        Column("metric_hash", TEXT, "Of its definition; NULL where that is not trusted to run."),
+        Column(
+            "evidence",
+            list_of(METRIC_EVIDENCE.type),
+            "Steps that the metric names, at most 20; NULL if none.",
+            METRIC_EVIDENCE,
+        ),
         _DATE,
     ),
 )
@@ -470,28 +491,6 @@ SCORE_SUMS: Final = Table(
 )
 
 SCORE_TABLES: Final = (
-    *(TRAJECTORY_SCORES, DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS, AMBIGUOUS_CALLS),
-    *(RUN_REASONS, RELEASE_SCORES, SCORE_SUMS),
-)
-
-SCORED_FILES: Final = Table(
-    name="scored_files",
-    grain="one file at which the last scoring run looked, or which it wrote",
-    columns=(
-        Column(
-            "table_name",
-            TEXT,
-            "Table of the file: trajectories | verdicts | trajectory_scores | score_sums.",
-        ),
-        Column("path", TEXT, "Path of the file inside the table's folder."),
-        Column("date", pa.date32(), "Its partition; NULL if the table has none."),
-        Column("rows", BIGINT, "Rows in it."),
-        Column("waits", BOOLEAN, "True if a trace of its date is still to be scored."),
-        Column(
-            "held_against",
-            TEXT,
-            "Version of the scorer and hash of the tasks and tools, the same for all files.",
-        ),
-    ),
-    partition_by=(),
+    *(TRAJECTORY_SCORES, CUSTOM_SCORES, DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS),
+    *(AMBIGUOUS_CALLS, RUN_REASONS, RELEASE_SCORES, SCORE_SUMS),
 )

@@ -7,6 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 import duckdb
+import pyarrow as pa
 import pytest
 from tests.headers import bare, columns_of, header, parameters_used, relations_read
 from tests.needs import kept_without
@@ -22,6 +23,7 @@ from tracegrade_scoring.job import score_bucket
 from tracegrade_scoring.job.bucket_rows import divide, steps_read, take_bucket
 from tracegrade_scoring.job.discovery import find_traces, newest_receipt
 from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.own_metrics.answers import COLUMNS
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 from tracegrade_scoring.sql import QUERIES as ALL
 from tracegrade_scoring.sql import RELATIONS
@@ -30,7 +32,7 @@ from tracegrade_scoring.tasks import load
 
 from ..queries.traces import Row, agent, land, message, request_of, span, tool
 
-FOLDERS = {"attempts", "job", "scorers", "statistics", "tasks"}
+FOLDERS = {"attempts", "job", "own_metrics", "scorers", "statistics", "tasks"}
 PLAN_GRAPH = (
     "sub_goal_",
     "ambiguous_call",
@@ -54,6 +56,8 @@ PARAMETERS = {
     "fragments": False,
     "scorer_version": "1",
     "bucket_steps": 10,
+    "high": None,
+    "low": None,
     "match_hash": "y",
     "now_ns": 1,
     "release": None,
@@ -92,7 +96,9 @@ def refund(trace: int, error: str | None) -> list[Row]:
 
 IN_BUCKETS = [
     name
-    for name in RELATIONS.named_below("attempts", "scorers", "tasks/relations.py")
+    for name in RELATIONS.named_below(
+        "attempts", "own_metrics/readable", "scorers", "tasks/relations.py"
+    )
     if not (name in ALL.paths and taken(ALL.text(name)))
 ]
 """All relations that are made of a bucket, but for those that change others in place."""
@@ -131,6 +137,7 @@ def con(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
         take_bucket(con, steps_read(SPECIFICATION))
         with patch.object(score_bucket, "WANTED", {*score_bucket.WANTED, *IN_BUCKETS}):
             rows = score_bucket.score_traces(con, SPECIFICATION)
+        put(con, "own_metric_rows", pa.schema(COLUMNS).empty_table())
         for name in ("bucket_steps", "declared_steps"):
             con.execute(f"CREATE TEMP VIEW {name} AS FROM steps")
         start_sums(con, are_whole=True)
@@ -192,6 +199,7 @@ OF_THE_LAKE = {
 """Queries that read the lake's tables, in which runs have their ids; others read a bucket's."""
 
 EMPTY = {
+    "traces_with_other_metrics",
     *("pattern_answers", "cascades", "observed_results"),
     *("attempt_graph_faults", "judged_sub_goals", "redacted_values"),
     *("conversation_turns", "own_expectations"),

@@ -75,10 +75,11 @@ def of_traces(table: Table, traces: str) -> str:
 def typed(table: Table, rows: pa.Table) -> pa.Table:
     """Return the rows with the columns and types of the table, none of them as dictionaries."""
     names = table.arrow().names
-    return pa.table([_in_full(rows[name]) for name in names], names=names).cast(table.arrow())
+    return pa.table([in_full(rows[name]) for name in names], names=names).cast(table.arrow())
 
 
-def _in_full(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def in_full(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the values of a column that may stand in a dictionary."""
     if not pa.types.is_dictionary(column.type):
         return column
     chunks = [chunk.dictionary_decode() for chunk in column.chunks]

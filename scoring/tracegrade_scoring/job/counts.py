@@ -13,6 +13,7 @@ import pyarrow as pa
 from tracegrade_queries.engine.relations import append, put
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.sql import query
+from tracegrade_scoring.statistics.sums import metrics_in
 from tracegrade_scoring.tasks import Specification
 
 
@@ -81,7 +82,7 @@ def count_bucket(con: duckdb.DuckDBPyConnection, scores: pa.Table) -> dict[str, 
 
 def _statuses(scores: pa.Table) -> Iterator[pa.Table]:
     """Yield the status and reason of each metric's scores, and how many trajectories have them."""
-    for metric in METRICS:
+    for metric in metrics_in(scores.schema):
         for score in scores[metric].chunks:
             times = np.bincount(score.indices, minlength=len(score.dictionary))
             found = pa.Table.from_struct_array(score.dictionary).select(["status", "reason"])
@@ -91,7 +92,7 @@ def _statuses(scores: pa.Table) -> Iterator[pa.Table]:
 
 def _statuses_of_few(scores: pa.Table) -> Iterator[pa.Table]:
     """Yield the same for scores that do not stand in dictionaries, a row for each."""
-    for metric in METRICS:
+    for metric in metrics_in(scores.schema):
         found = pa.Table.from_struct_array(scores[metric]).select(["status", "reason"])
         yield found.append_column("metric", pa.repeat(metric, len(found)))
 
@@ -115,12 +116,13 @@ def read_counts(
         put(con, name, counted.get(name, schema.empty_table()))
     earlier = con.sql("FROM earlier_part_scores WHERE made_anew").to_arrow_table()
     append(con, "run_statuses", pa.concat_tables(_statuses_of_few(earlier)), _TAKEN_OFF)
-    statuses: dict[str, dict[tuple[str, str | None], int]] = {name: {} for name in METRICS}
+    names = [*METRICS, *(each.name for each in specification.metrics)]
+    statuses: dict[str, dict[tuple[str, str | None], int]] = {name: {} for name in names}
     for metric, status, reason, count in con.sql(
         "SELECT metric, status, reason, sum(trajectories)::BIGINT FROM run_statuses "
         "GROUP BY ALL HAVING sum(trajectories) > 0 ORDER BY ALL"
     ).fetchall():
-        statuses[metric][status, reason] = count
+        statuses.setdefault(metric, {})[status, reason] = count
     sources = con.sql(
         "SELECT source, sum(attempts)::BIGINT FROM run_task_sources GROUP BY ALL ORDER BY ALL"
     )

@@ -12,8 +12,11 @@ is: the same lake gives the same scores of what no longer waits.
 
 Makes:
     conversation_turns: which turns of its conversation each run has, where tasks give turns
+    metric_hashes: the version of each metric of a user's own, and whether it runs
     task_hashes: the version of each task
-    unscored_traces: the traces that are scored, or will be once they are settled and chosen
+    traces_with_other_metrics (from metric_hashes): traces scored by other metrics of users' own
+    unscored_traces (from traces_with_other_metrics): the traces that are scored, or will be once
+        they are settled and chosen
     traces_to_score (from unscored_traces): the traces that are scored
     waiting_runs: runs that wait for their root
 """
@@ -34,7 +37,15 @@ from tracegrade_lake.errors import LakeDamaged
 from tracegrade_lake.maintenance.row_selection import TRACE_ID_DIGITS, with_columns
 from tracegrade_queries.engine.connection import Limits, connect_pinned, read_pinned
 from tracegrade_queries.engine.pinned import PinnedLake, dated_on
-from tracegrade_queries.engine.relations import count, given, make_table, put
+from tracegrade_queries.engine.relations import (
+    count,
+    given,
+    has_rows,
+    make_table,
+    put,
+    start,
+    table,
+)
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_scoring.job.last_scoring import (
     LastScoring,
@@ -318,7 +329,25 @@ def find_traces(
     make_table(con, "waiting_runs", query("waiting_runs"), {"now_ns": now_ns})
     by_turn = {"by_turn": specification.gives_turns}
     make_table(con, "conversation_turns", query("conversation_turns"), by_turn)
+    put(con, "metric_hashes", _metric_hashes(specification))
+    is_used = bool(specification.metrics) or has_rows(con, "custom_scores")
+    make = make_table if is_used else start
+    make(
+        con,
+        "traces_with_other_metrics",
+        query("traces_with_other_metrics").rstrip().removesuffix(";"),
+    )
     make_table(con, "unscored_traces", query("unscored_traces"), parameters)
     rows = "SELECT * EXCLUDE (waits) FROM unscored_traces WHERE NOT waits"
     make_table(con, "traces_to_score", rows)
     return count(con, "traces_to_score")
+
+
+_METRIC_HASHES: Final = pa.schema(
+    {"metric": pa.string(), "metric_hash": pa.string(), "runs": pa.bool_()}
+)
+
+
+def _metric_hashes(specification: Specification) -> pa.Table:
+    rows = [(each.name, each.hash, each.runs) for each in specification.metrics]
+    return table(_METRIC_HASHES, rows)

@@ -22,11 +22,11 @@ from tracegrade_queries.engine.staged import of_traces
 from tracegrade_queries.schema import TRAJECTORIES
 from tracegrade_scoring.job.discovery import TracesToScore
 from tracegrade_scoring.job.score_bucket import MAY_BE_RESUMED
-from tracegrade_scoring.schema import TRAJECTORY_SCORES
+from tracegrade_scoring.schema import CUSTOM_SCORES, TRAJECTORY_SCORES
 from tracegrade_scoring.sql import RELATIONS
-from tracegrade_scoring.statistics.sums import add_scores, total_sums
+from tracegrade_scoring.statistics.sums import add_scores, total_sums, wide_scores
 
-_READ: Final = (TRAJECTORIES.name, TRAJECTORY_SCORES.name)
+_READ: Final = (TRAJECTORIES, TRAJECTORY_SCORES, CUSTOM_SCORES)
 _EARLIER_PARTS: Final = """
   WITH RECURSIVE parts AS (
     SELECT trajectory_id FROM continued_runs
@@ -49,14 +49,14 @@ def find_earlier_parts(found: TracesToScore, scored: pa.Table | None) -> None:
     """
     empty = TRAJECTORY_SCORES.arrow().empty_table()
     before = empty
-    lake = found.look.lake.only(dict.fromkeys(_READ, lambda _: True))
-    with connect_pinned(lake, (TRAJECTORIES, TRAJECTORY_SCORES)) as con:
+    lake = found.look.lake.only({table.name: lambda _: True for table in _READ})
+    with connect_pinned(lake, _READ) as con:
         make_table(con, "earlier_parts", "SELECT NULL::VARCHAR AS trajectory_id LIMIT 0")
         if has_rows(con, MAY_BE_RESUMED):
             RELATIONS.make(con, "continued_runs")
             make_table(con, "earlier_parts", _EARLIER_PARTS)
             before = con.sql(
-                "FROM trajectory_scores SEMI JOIN earlier_parts USING (trajectory_id)"
+                f"FROM {wide_scores(con)} SEMI JOIN earlier_parts USING (trajectory_id)"
             ).to_arrow_table()
         parts = con.sql("FROM earlier_parts").to_arrow_table()
     for name, rows in {"parts": parts, "before": before, "scored": scored or empty}.items():

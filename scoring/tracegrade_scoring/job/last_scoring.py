@@ -16,9 +16,9 @@ from tracegrade_lake import VERDICTS, Lake, StagedFile, Table
 from tracegrade_lake.commit import LiveFile
 from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.schema import TRAJECTORIES
+from tracegrade_scoring.noted_files import SCORED_FILES
 from tracegrade_scoring.schema import (
     SCORE_SUMS,
-    SCORED_FILES,
     SCORER_VERSION,
     TRAJECTORY_SCORES,
 )

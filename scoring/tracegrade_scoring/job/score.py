@@ -44,7 +44,15 @@ from tracegrade_scoring.job.discovery import (
 )
 from tracegrade_scoring.job.earlier_parts import find_earlier_parts, without_earlier_parts
 from tracegrade_scoring.job.last_scoring import NotedFile, note_scoring
-from tracegrade_scoring.job.score_bucket import RESUMABLE, STAGED, SUMS, score_bucket
+from tracegrade_scoring.job.score_bucket import (
+    FAILED_METRICS,
+    RESUMABLE,
+    STAGED,
+    SUMS,
+    score_bucket,
+)
+from tracegrade_scoring.own_metrics.in_force import MetricsAsked, metrics_in_force
+from tracegrade_scoring.own_metrics.kept import keep_metrics
 from tracegrade_scoring.schema import (
     RELEASE_SCORES,
     SCORE_SUMS,
@@ -106,6 +114,8 @@ class ScoreSummary(NamedTuple):
     """Its tasks and tools are those that the lake kept, not given to this run."""
     earlier_parts: int = 0
     """Of the trajectories, those that are the earlier part of a run that was resumed."""
+    failed_metrics: Mapping[str, str] = MappingProxyType({})
+    """By metric of a user's own that failed: why, in one of the buckets."""
     without_task: int = 0
     """Trajectories that had a task file's task and lost it: none in force describes it."""
 
@@ -148,6 +158,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     with _alone(lake, wait=wait) as lock:
         done = start_summary(lake, specification)
         keep_specification(lake, done.specification)
+        keep_metrics(lake, done.specification.metrics)
         _drop_outdated(lake)
         before = run_numbers(lake)
         known = known_prices(lake, prices)
@@ -177,7 +188,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
             outcomes = at_work.run(score_bucket, buckets)
             scored = together(_watched(outcomes, len(buckets), progress))
             lock.check()
-            written = _commit(lake, found, scored, before, at_work)
+            written = _commit(lake, found, scored, before, at_work, done.specification)
             note_scoring(lake, found.last, found.noting(done.specification, written))
             return done._replace(
                 traces=found.traces,
@@ -185,7 +196,15 @@ def score(  # noqa: PLR0913 - one for each option of the command
                 counts=read_counts(found.con, done.specification, scored.tables),
                 earlier_parts=count(found.con, "earlier_part_scores WHERE made_anew"),
                 without_task=without_task,
+                failed_metrics=_failed_metrics(scored),
             )
+
+
+def _failed_metrics(scored: Outcome) -> dict[str, str]:
+    """Return by metric that failed in a bucket why it did, in the first one by words."""
+    failed = scored.tables.get(FAILED_METRICS)
+    rows = sorted(zip(*failed.to_pydict().values(), strict=True), reverse=True) if failed else []
+    return dict(rows)
 
 
 def start_summary(lake: Lake, specification: Specification) -> ScoreSummary:
@@ -196,6 +215,8 @@ def start_summary(lake: Lake, specification: Specification) -> ScoreSummary:
         specification: As for `score`.
     """
     known = known_specification(lake, specification)
+    if "metrics" not in specification.model_fields_set:
+        known = known.model_copy(update={"metrics": metrics_in_force(lake, MetricsAsked())})
     return ScoreSummary(
         0, 0, specification=known, kept="tasks" not in specification.model_fields_set
     )
@@ -295,6 +316,7 @@ def _commit(
     scored: Outcome,
     before: Mapping[str, int],
     executor: Executor,
+    specification: Specification,
 ) -> dict[str, list[NotedFile]]:
     """Commit the new rows; the scores of trajectories last, since they say what is done.
 
@@ -314,7 +336,7 @@ def _commit(
     sums = commit.commit_whole(SCORE_SUMS, _sums(con))
     find_earlier_parts(found, scored.tables.get(RESUMABLE))
     without_earlier_parts(con)
-    commit.commit_whole(RELEASE_SCORES, release_scores(con))
+    commit.commit_whole(RELEASE_SCORES, release_scores(con, metrics=specification.metrics))
     return {SCORE_SUMS.name: sums, scores.name: commit.commit_dated(scores)}
 
 

@@ -1,8 +1,12 @@
 """Scores one bucket of traces: from their steps to staged rows of the score tables.
 
 Traces are independent, so a bucket bounds the memory and changes no score.
+
+Makes:
+    failed_metrics: metrics of users' own that failed in the bucket, and why
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 import duckdb
@@ -12,12 +16,15 @@ import pyarrow.compute as pc
 from tracegrade_lake import Table
 from tracegrade_lake.crash_points import reach
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, opened
-from tracegrade_queries.engine.staged import stage_rows, typed
+from tracegrade_queries.engine.relations import put, table
+from tracegrade_queries.engine.staged import in_full, stage_rows
 from tracegrade_scoring.job.bucket_rows import READ, steps_read, take_bucket
 from tracegrade_scoring.job.counts import count_bucket
-from tracegrade_scoring.job.score_table import SCORERS, score_table
+from tracegrade_scoring.job.score_table import SCORERS, custom_rows, score_table
+from tracegrade_scoring.own_metrics.bucket import OwnScores, own_scores, relations_wanted
 from tracegrade_scoring.schema import (
     AMBIGUOUS_CALLS,
+    CUSTOM_SCORES,
     DECISIONS,
     FAILED_CALLS,
     FAILURES,
@@ -31,6 +38,7 @@ from tracegrade_scoring.tasks import Specification
 
 STAGED: Final = (
     *(DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS, AMBIGUOUS_CALLS, RUN_REASONS),
+    CUSTOM_SCORES,
     TRAJECTORY_SCORES,
 )
 """The tables that each bucket adds rows to."""
@@ -55,6 +63,9 @@ WANTED: Final = frozenset(
     | {"ambiguous_calls", "attempts", "calls", "steps"}
 )
 """What is written and counted; the last four are counted."""
+
+FAILED_METRICS: Final = "failed_metrics"
+"""Under which an outcome has, of metrics that failed, `metric` and `message`."""
 
 SUMS: Final = "sum_parts"
 """Under which an outcome has the sums of its scores."""
@@ -81,7 +92,9 @@ def score_bucket(bucket: Bucket[Specification]) -> Outcome:
         files = {table.name: stage_rows(lake, table, new) for table, new in rows.items()}
         reach("scores_staged")
         scores = rows[TRAJECTORY_SCORES]
-        tables = {SUMS: sums_of(scores), RESUMABLE: _resumable_scores(con, scores)}
+        resumable = _resumable_scores(con, scores)
+        failed = con.table(FAILED_METRICS).to_arrow_table()
+        tables = {SUMS: sums_of(scores), RESUMABLE: resumable, FAILED_METRICS: failed}
         return Outcome(files, {**tables, **count_bucket(con, scores)})
 
 
@@ -97,7 +110,8 @@ def _resumable_scores(con: duckdb.DuckDBPyConnection, scores: pa.Table) -> pa.Ta
         f"WHERE trace_id IN (SELECT trace_id FROM {MAY_BE_RESUMED})"
     ).to_arrow_table()
     chosen = pc.is_in(scores["trajectory_id"], value_set=ids["id"].combine_chunks())
-    return typed(TRAJECTORY_SCORES, scores.filter(chosen))
+    rows = scores.filter(chosen)
+    return pa.table({name: in_full(rows[name]) for name in rows.column_names})
 
 
 def score_traces(
@@ -105,22 +119,35 @@ def score_traces(
 ) -> dict[Table, pa.Table]:
     """Return the rows of one bucket for each table of STAGED; scores as `score_table` has them.
 
+    The connection has `failed_metrics` then: users' own metrics that failed.
+
     Args:
         con: Holds `bucket_traces`, and the bucket's rows as `take_bucket` leaves them.
         specification: What to score against.
     """
     options = {**hashes(specification), "compat": specification.tool_correctness.compat}
-    RELATIONS.run(con, WANTED, GIVEN, options=options, context=specification)
-    return _new_rows(con)
+    wanted = WANTED | relations_wanted(specification.metrics)
+    RELATIONS.run(con, wanted, GIVEN, options=options, context=specification)
+    own = own_scores(con, specification.metrics)
+    failures = [(name, said.failure) for name, said in own.items() if said.failure is not None]
+    put(con, FAILED_METRICS, table(_FAILURES, failures))
+    return _new_rows(con, own, specification)
 
 
-def _new_rows(con: duckdb.DuckDBPyConnection) -> dict[Table, pa.Table]:
-    """Return the rows of the score tables, from what the scorers made."""
+_FAILURES: Final = pa.schema({"metric": pa.string(), "message": pa.string()})
+
+
+def _new_rows(
+    con: duckdb.DuckDBPyConnection, own: Mapping[str, OwnScores], specification: Specification
+) -> dict[Table, pa.Table]:
+    """Return the rows of the score tables, from what the scorers and own metrics made."""
     rows = {
         table: con.sql(_described(table, found)).to_arrow_table().cast(table.arrow())
         for table, found in _EVIDENCE.items()
     }
-    rows[TRAJECTORY_SCORES] = score_table(con)
+    scores = score_table(con, own)
+    rows[CUSTOM_SCORES] = custom_rows(scores, own, specification.metrics)
+    rows[TRAJECTORY_SCORES] = scores
     return rows
 
 

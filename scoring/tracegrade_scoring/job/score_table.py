@@ -5,15 +5,22 @@ go through a join. Each scorer gives one row for attempts that are alike; `call_
 trajectories in its rows, since sub-agents are judged by their own calls, too.
 """
 
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracegrade_lake.columns import TEXT
+from tracegrade_queries.engine.staged import in_full
 from tracegrade_scoring.job.unrecorded_calls import OF_OWN_CALLS, with_unrecorded_calls
+from tracegrade_scoring.metric_definition import OwnMetric
 from tracegrade_scoring.metrics import METRICS
+from tracegrade_scoring.own_metrics.bucket import OwnScores
 from tracegrade_scoring.schema import (
+    CUSTOM_SCORES,
     KILLED_RUN,
     SCORE,
     SCORER_VERSION,
@@ -36,10 +43,16 @@ LOST: Final = ("content_redacted", "content_truncated")
 """What is said instead where an attempt has content that was redacted, or cut."""
 
 
-def score_table(con: duckdb.DuckDBPyConnection) -> pa.Table:
+def score_table(
+    con: duckdb.DuckDBPyConnection, own: Mapping[str, OwnScores] = MappingProxyType({})
+) -> pa.Table:
     """Return the rows of `trajectory_scores` by date; needs `scored_trajectories` and all scorers.
 
     Few scores are different: they are dictionaries, each once, with a number for each trajectory.
+
+    Args:
+        con: Holds them.
+        own: By name, metrics of users' own: more columns.
 
     Raises:
         KeyError: A scorer left out an attempt.
@@ -52,15 +65,15 @@ def score_table(con: duckdb.DuckDBPyConnection) -> pa.Table:
     columns["trajectory_id"] = known["id"]
     columns["scorer_version"] = pa.repeat(SCORER_VERSION, len(known))
     for scorer in SCORERS:
-        columns |= _scores(con, scorer, known)
-    return pa.table({name: columns[name] for name in TRAJECTORY_SCORES.arrow().names})
+        columns |= _scores(scorer, con.table(scorer).to_arrow_table(), known)
+    for name, said in own.items():
+        columns |= _scores(name, said.scores.rename_columns(["trajectory_ids", name]), known)
+    return pa.table({name: columns[name] for name in (*TRAJECTORY_SCORES.arrow().names, *own)})
 
 
-def _scores(
-    con: duckdb.DuckDBPyConnection, scorer: str, known: pa.Table
-) -> dict[str, pa.DictionaryArray]:
+def _scores(scorer: str, rows: pa.Table, known: pa.Table) -> dict[str, pa.DictionaryArray]:
     """Return the scores of one scorer in the order of the known trajectories."""
-    found = con.table(scorer).to_arrow_table().combine_chunks()
+    found = rows.combine_chunks()
     alike = found["trajectory_ids"].combine_chunks()
     places = pc.index_in(known["trajectory_id"], alike.flatten())
     if missing := pc.sum(pc.and_(places.is_null(), known["is_root"])).as_py():
@@ -110,3 +123,35 @@ def _told_why(scores: pa.DictionaryArray, lost: pa.Int32Array) -> pa.DictionaryA
     kind = pc.if_else(is_missing.take(scores.indices), lost, 0)
     indices = pc.add(scores.indices, pc.multiply(kind, len(cases)).cast(pa.int32()))
     return pa.DictionaryArray.from_arrays(indices, pa.concat_arrays([cases, *others]))
+
+
+def custom_rows(
+    scores: pa.Table, own: Mapping[str, OwnScores], metrics: Sequence[OwnMetric]
+) -> pa.Table:
+    """Return the rows of `custom_scores`: one for each trajectory and metric of a user's own.
+
+    Args:
+        scores: As `score_table` has them.
+        own: By name, what the metrics say.
+        metrics: The metrics.
+    """
+    parts = [_custom_rows(scores, own[metric.name], metric) for metric in metrics]
+    return pa.concat_tables([CUSTOM_SCORES.arrow().empty_table(), *parts])
+
+
+def _custom_rows(scores: pa.Table, said: OwnScores, metric: OwnMetric) -> pa.Table:
+    ids = scores["trajectory_id"].combine_chunks()
+    schema, size = CUSTOM_SCORES.arrow(), len(scores)
+    evidence = pa.nulls(size, schema.field("evidence").type)
+    if said.evidence is not None and len(said.evidence):
+        places = pc.index_in(ids, said.evidence["trajectory_id"].combine_chunks())
+        evidence = said.evidence["evidence"].combine_chunks().cast(evidence.type).take(places)
+    columns = {
+        "trajectory_id": ids,
+        "metric": pa.repeat(metric.name, size),
+        "score": in_full(scores[metric.name]),
+        "metric_hash": pa.repeat(pa.scalar(metric.hash if metric.runs else None, TEXT), size),
+        "evidence": evidence,
+        "date": scores["date"],
+    }
+    return pa.table({name: columns[name] for name in schema.names}).cast(schema)

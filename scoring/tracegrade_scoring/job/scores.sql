@@ -1,11 +1,12 @@
--- Every score: one row for each trajectory and metric.
+-- Every score: one row for each trajectory and metric, users' own metrics among them.
 --
 -- Reads:
+--   custom_scores
 --   observed_step_scores
 --   trajectory_scores
 -- Columns:
 --   trajectory_id  VARCHAR  The trajectory.
---   metric         VARCHAR  Name of the metric: its column in trajectory_scores.
+--   metric         VARCHAR  A column of trajectory_scores, or one in metric_definitions.
 --   value          DOUBLE   The score; NULL unless status is scored.
 --   numerator      DOUBLE   What value is the quotient of; NULL unless scored.
 --   denominator    DOUBLE   What value is the quotient of; NULL unless scored.
@@ -50,6 +51,20 @@ found AS (
       scorer_version, task_hash, specification_hash, input_hash, step_efficiency, step_ratio
     )
   FROM as_stored
+  UNION ALL BY NAME
+  SELECT
+    custom_scores.trajectory_id,
+    custom_scores.metric,
+    custom_scores.score,
+    trajectory_scores.task_id,
+    trajectory_scores.task_category,
+    trajectory_scores.release,
+    trajectory_scores.agent_name,
+    trajectory_scores.run_mode,
+    trajectory_scores.sample_weight,
+    trajectory_scores.date
+  FROM custom_scores
+  INNER JOIN trajectory_scores USING (trajectory_id, date)
 )
 
 SELECT

@@ -41,6 +41,7 @@ def summary_lines(done: ScoreSummary, *, why: bool = False) -> Iterator[str]:
     """
     if done.dry_run:
         yield f"would build steps from {done.new_spans:,} new spans; of those already built:"
+    yield from _own_metric_lines(done)
     verb = "would score" if done.dry_run else "scored"
     yield f"{verb} {done.trajectories:,} trajectories of {done.traces:,} traces"
     yield from _resumed_lines(done.earlier_parts)
@@ -57,6 +58,18 @@ def summary_lines(done: ScoreSummary, *, why: bool = False) -> Iterator[str]:
     yield from _redacted_lines(done.counts.redacted)
     yield from _cost_lines(done.costs)
     yield from _score_lines(done.counts.statuses, why=why)
+
+
+def _own_metric_lines(done: ScoreSummary) -> Iterator[str]:
+    """Yield which metrics of users' own failed or were not run, and why."""
+    for name, why in done.failed_metrics.items():
+        yield f"metric {name} failed, all others are scored: {visible(why)}"
+    idle = [metric.name for metric in done.specification.metrics if not metric.runs]
+    if idle:
+        yield (
+            f"metrics that the lake keeps and that were not run: {', '.join(idle)}; give them "
+            "with --metrics, or run the text that the lake keeps with --trust-kept-metrics"
+        )
 
 
 def _resumed_lines(earlier_parts: int) -> Iterator[str]:
@@ -361,6 +374,7 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
         "calls": done.counts.calls._asdict(),
         "redacted": dict(done.counts.redacted),
         "served_verdicts": dict(done.counts.served_verdicts),
+        "failed_metrics": dict(done.failed_metrics),
         "task_sources": dict(done.counts.task_sources),
         "idle_tasks": done.counts.idle_tasks,
         "unread": dict(done.unread),

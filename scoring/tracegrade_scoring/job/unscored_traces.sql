@@ -10,6 +10,7 @@
 -- Reads:
 --   conversation_turns
 --   task_hashes
+--   traces_with_other_metrics
 --   trajectories
 --   trajectory_scores
 --   verdicts
@@ -143,12 +144,14 @@ candidates AS (
     coalesce(present.settled AND present.chosen, FALSE) AS ready,
     coalesce(
       scored.current
+      AND traces_with_other_metrics.trace_id IS NULL
       AND scored.input_hash = present.input_hash
       AND scored.trajectories = present.trajectories,
       FALSE
     ) AS current
   FROM present
   FULL JOIN scored ON present.trace_id = scored.trace_id
+  LEFT JOIN traces_with_other_metrics ON scored.trace_id = traces_with_other_metrics.trace_id
 )
 
 SELECT

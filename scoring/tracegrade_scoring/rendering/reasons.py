@@ -52,6 +52,14 @@ REASONS: Final[Mapping[str, Reason]] = {
         "the number of steps that the task needs is not known",
         "give tasks `optimal_steps`, all `expected` calls or `sub_goals`",
     ),
+    "metric_failed": Reason(
+        "the metric of your own failed",
+        "see why in the summary of `tracegrade score`, or run `tracegrade metrics check`",
+    ),
+    "metric_not_trusted": Reason(
+        "the lake keeps the metric's text, which nobody said to trust",
+        "score with `--metrics FOLDER`, or with --trust-kept-metrics",
+    ),
     "no_arguments_expected": Reason(
         "the task states no arguments", "give expected calls `arguments`"
     ),
@@ -95,6 +103,9 @@ REASONS: Final[Mapping[str, Reason]] = {
     "no_plan_needed": Reason("the task needs at most one step, so no plan"),
     "no_registry": Reason("no tools are declared in a task file", "declare `tools`"),
     "no_results": Reason("no result was captured, or no tool was called"),
+    "no_row": Reason(
+        "the metric of your own returned no row for the run", "let it return one for each attempt"
+    ),
     "no_schema": Reason(
         "no tool declares its parameters",
         "give `tools.NAME.parameters`, or let the instrumentation capture tool definitions",
@@ -141,6 +152,14 @@ REASONS: Final[Mapping[str, Reason]] = {
     "success_unknown": Reason(
         "it is not known whether the run succeeded",
         "give tasks `success`, or import verdicts on success",
+    ),
+    "out_of_range": Reason(
+        "the metric of your own returned a value that is no number or out of its range",
+        "correct the metric, or its `Range:`",
+    ),
+    "two_rows": Reason(
+        "the metric of your own returned several rows for the run",
+        "let it return one for each attempt",
     ),
     "two_steps": Reason("a task of two steps neither needs a plan nor excludes one"),
     "verifier_failed": Reason("the verifier could not decide", "import its verdict again"),

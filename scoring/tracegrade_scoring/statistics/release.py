@@ -7,7 +7,7 @@ rollback-ability: there it is the mean over tasks of the mean over runs (docs/me
 section 7.4).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import fsum
 from typing import Any, Final, TypeAlias
@@ -15,7 +15,8 @@ from typing import Any, Final, TypeAlias
 import duckdb
 import pyarrow as pa
 
-from tracegrade_scoring.metrics import METRICS, TASK_MEANS, Kind, counts_decision_points
+from tracegrade_scoring.metric_definition import OwnMetric
+from tracegrade_scoring.metrics import METRICS, Kind, counts_decision_points
 from tracegrade_scoring.schema import RELEASE_SCORES
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, Interval, bootstrap, wilson
@@ -29,15 +30,23 @@ MIN_DECISION_POINTS: Final = 50
 _KEY: Final = ("release", "agent_name", "run_mode", "task_category", "metric")
 
 
-def release_scores(con: duckdb.DuckDBPyConnection, level: float = LEVEL) -> pa.Table:
+def release_scores(
+    con: duckdb.DuckDBPyConnection, level: float = LEVEL, metrics: Iterable[OwnMetric] = ()
+) -> pa.Table:
     """Return the rows of `release_scores` over every trajectory of the lake, sorted by key.
 
     Args:
         con: Holds `current_sums`, see `sums.py`.
         level: Of the intervals, between 0 and 1.
+        metrics: Of users' own, which say how their values add up.
     """
+    own = {metric.name: metric.kind for metric in metrics}
+    kinds = {**{name: metric.kind for name, metric in METRICS.items()}, **own}
     sums = con.sql(query("task_sums")).to_arrow_table().to_pylist()
-    rows = [_release_score(key, list(tasks), level) for key, tasks in _cells(sums)]
+    rows = [
+        _release_score(key, list(tasks), level, kinds.get(key["metric"], Kind.RATIO))
+        for key, tasks in _cells(sums)
+    ]
     return pa.Table.from_pylist(rows, schema=RELEASE_SCORES.arrow())
 
 
@@ -47,13 +56,20 @@ def _cells(sums: Sequence[Row]) -> Iterator[tuple[Row, Iterator[Row]]]:
         yield dict(zip(_KEY, key, strict=True)), tasks
 
 
-def _release_score(key: Row, tasks: Sequence[Row], level: float) -> Row:
-    """Return the row of one cell. `tasks`: the sums of each task in it."""
+def _release_score(key: Row, tasks: Sequence[Row], level: float, kind: Kind) -> Row:
+    """Return the row of one cell.
+
+    Args:
+        key: Of the cell.
+        tasks: The sums of each task in it.
+        level: Of the interval.
+        kind: How values of its metric add up.
+    """
     scored = [task for task in tasks if task["scored"]]
-    if key["metric"] in TASK_MEANS:
+    if kind is Kind.TASK_MEAN:
         scored = [_as_mean(task) for task in scored]
     numerator, denominator = total(scored, "numerator"), total(scored, "denominator")
-    interval = _interval(key["metric"], scored, level)
+    interval = _interval(scored, level, is_share=kind is Kind.SHARE)
     return {
         **key,
         "value": numerator / denominator if numerator is not None and denominator else None,
@@ -92,11 +108,11 @@ def _known_tasks(scored: Sequence[Row]) -> int:
     return sum(task["task_id"] is not None for task in scored)
 
 
-def _interval(metric: str, scored: Sequence[Row], level: float) -> Interval | None:
+def _interval(scored: Sequence[Row], level: float, *, is_share: bool) -> Interval | None:
     """Return Wilson's interval of a share if every task has one observation, else a bootstrap."""
     known = _known_tasks(scored)
     single = known == len(scored) and all(task["single"] for task in scored)
-    if scored and single and METRICS[metric].kind is Kind.SHARE:
+    if scored and single and is_share:
         return wilson(sum(task["numerator"] for task in scored), len(scored), level)
     if known < MIN_TASKS:
         return None

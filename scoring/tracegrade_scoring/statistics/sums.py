@@ -78,9 +78,46 @@ _OF_TRACES: Final = of_traces(TRAJECTORY_SCORES, "traces_to_score")
 
 
 def read_scores(con: duckdb.DuckDBPyConnection, condition: str) -> pa.RecordBatchReader:
-    """Return the rows of `trajectory_scores` of a condition, for `add_scores`."""
-    rows = con.sql(f"SELECT * FROM trajectory_scores WHERE {condition}")
+    """Return the scores of all metrics of a condition on `trajectory_scores`, for `add_scores`."""
+    rows = con.sql(f"SELECT * FROM {wide_scores(con)} WHERE {condition}")
     return rows.to_arrow_reader(BATCH_ROWS)
+
+
+def wide_scores(con: duckdb.DuckDBPyConnection) -> str:
+    """Return what stands behind FROM for `trajectory_scores` with a column for each own metric.
+
+    Args:
+        con: Holds `trajectory_scores` and `custom_scores`.
+    """
+    names = con.sql("SELECT DISTINCT metric FROM custom_scores ORDER BY metric").fetchall()
+    if not names:
+        return "trajectory_scores"
+    columns = ", ".join(
+        f"any_value(score) FILTER (WHERE metric = {_text(name)}) AS {_quoted(name)}"
+        for (name,) in names
+    )
+    return (
+        f"(FROM trajectory_scores LEFT JOIN (SELECT trajectory_id, date, {columns} "
+        "FROM custom_scores GROUP BY trajectory_id, date) USING (trajectory_id, date))"
+    )
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def metrics_in(schema: pa.Schema) -> list[str]:
+    """Return the columns that are scores, also where these stand in a dictionary."""
+    types = {field.name: field.type for field in schema}
+    values = {
+        name: type_.value_type if pa.types.is_dictionary(type_) else type_
+        for name, type_ in types.items()
+    }
+    return [name for name, type_ in values.items() if pa.types.is_struct(type_)]
 
 
 def add_scores(
@@ -90,8 +127,8 @@ def add_scores(
 
     Args:
         con: Holds `sum_parts`.
-        scores: Rows with the columns of `trajectory_scores`, at most BATCH_ROWS in each; scores
-            as dictionaries take less time.
+        scores: Rows with the columns of `trajectory_scores` and of own metrics, at most BATCH_ROWS
+            in each; scores as dictionaries take less time.
         sign: 1 or -1.
     """
     parts = [_added_up(rows) for rows in scores]  # all are read before `con` writes
@@ -143,10 +180,11 @@ def _added_up(scores: pa.RecordBatch) -> pa.Table:
     weights = scores["sample_weight"]
     kinds, first = _numbered((pa.array(groups), weights))
     rows = _Rows(kinds, groups[first], _doubles(weights)[first])
-    cells = [_cell(scores[metric], rows, len(keys)) for metric in METRICS]
+    names = metrics_in(scores.schema)
+    cells = [_cell(scores[metric], rows, len(keys)) for metric in names]
     sums = {name: np.concatenate([cell[name] for cell in cells]) for name in cells[0]}
-    every = keys.take(pa.array(np.tile(np.arange(len(keys)), len(METRICS))))
-    metrics = pa.array([metric for metric in METRICS for _ in range(len(keys))], pa.string())
+    every = keys.take(pa.array(np.tile(np.arange(len(keys)), len(names))))
+    metrics = pa.array([metric for metric in names for _ in range(len(keys))], pa.string())
     return pa.table({**{name: every[name] for name in _COHORT}, "metric": metrics, **sums})
 
 

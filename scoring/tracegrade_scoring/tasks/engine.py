@@ -62,17 +62,24 @@ def _engine() -> duckdb.DuckDBPyConnection:
 def closed_engine() -> duckdb.DuckDBPyConnection:
     """Return an engine with an empty table of steps; it reaches nothing else and never spills."""
     columns = ", ".join(f"{column.name} {duckdb_type(column.type)}" for column in STEPS.columns)
+    con = bare_engine()
+    con.execute(f"CREATE TABLE steps ({columns})")
+    return con
+
+
+def bare_engine(memory_limit: str = MEMORY_LIMIT) -> duckdb.DuckDBPyConnection:
+    """Return an engine without tables that reaches no file or network and never spills."""
     con = duckdb.connect(
         config={
             "enable_external_access": False,
             "threads": 1,
-            "memory_limit": MEMORY_LIMIT,
+            "memory_limit": memory_limit,
             "temp_directory": "",
+            "python_enable_replacements": False,  # a Python variable is not a table
         }
     )
     con.execute("LOAD icu")  # part of the wheel
     con.execute("SET GLOBAL TimeZone = 'UTC'")  # else the machine's would be part of a result
-    con.execute(f"CREATE TABLE steps ({columns})")
     con.execute("SET lock_configuration = true")
     return con
 

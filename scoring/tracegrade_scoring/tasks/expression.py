@@ -64,14 +64,14 @@ def forbidden(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
     parsed = _parsed(text)
     if parsed is None:
         return "it is more than one expression"
-    nodes = list(_nodes(parsed))
+    nodes = list(nodes_of(parsed))
     lambdas = {name for node in nodes if node.get("class") == "LAMBDA" for name in _names(node)}
     return next((fault for node in nodes if (fault := _fault(con, node, lambdas))), None)
 
 
 def columns_read(con: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
     """Return the columns of `steps` that an expression without faults reads, sorted."""
-    nodes = _nodes(_parsed(_serialised(con, sql)))
+    nodes = nodes_of(_parsed(_serialised(con, sql)))
     named = {
         node["column_names"][-1].lower() for node in nodes if node.get("class") == "COLUMN_REF"
     }
@@ -115,7 +115,7 @@ def _nothing_else() -> dict[str, Any]:
     return query
 
 
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+def nodes_of(tree: Any) -> Iterator[dict[str, Any]]:
     """Yield the objects of a tree, outer ones first, in order."""
     left = [tree]
     while left:
@@ -129,7 +129,7 @@ def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
 
 def _names(node: dict[str, Any]) -> Iterator[str]:
     """Yield the parameters of a lambda."""
-    for part in _nodes(node["lhs"]):
+    for part in nodes_of(node["lhs"]):
         yield from part.get("column_names", ())
 
 
@@ -146,15 +146,21 @@ def _fault(con: duckdb.DuckDBPyConnection, node: dict[str, Any], lambdas: set[st
 
 
 def _function_fault(con: duckdb.DuckDBPyConnection, node: dict[str, Any]) -> str | None:
+    if (fault := unsteady(con, node)) is not None:
+        return fault
+    name = node["function_name"].lower()
+    if name in _NEEDS_ORDER and not node["order_bys"]["orders"]:
+        return f"{name}() needs an ORDER BY in its brackets, such as step_index"
+    return None
+
+
+def unsteady(con: duckdb.DuckDBPyConnection, node: dict[str, Any]) -> str | None:
+    """Return why a call of a function may give another result for the same rows; None if not."""
     name = node["function_name"].lower()
     asks_clock = name in _CLOCKS or (name == "age" and len(node["arguments"]) == 1)
     if node["schema"] or asks_clock or name not in _consistent(con):
         return f"{name}() is not a function that always gives the same result for the same steps"
-    if name.startswith(_INEXACT):
-        return f"{name}() only estimates"
-    if name in _NEEDS_ORDER and not node["order_bys"]["orders"]:
-        return f"{name}() needs an ORDER BY in its brackets, such as step_index"
-    return None
+    return f"{name}() only estimates" if name.startswith(_INEXACT) else None
 
 
 @cache

@@ -5,13 +5,14 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from tracegrade_queries.files.shape import parse_as
 from tracegrade_queries.files.yaml_source import Problem, SourceFile, read_file
 from tracegrade_scoring.errors import TaskFileUnreadable
+from tracegrade_scoring.metric_definition import OwnMetric
 from tracegrade_scoring.tasks import check, model
 from tracegrade_scoring.tasks.model import Task, TaskFile, Tool, ToolCorrectness
 from tracegrade_scoring.tasks.readable import readable_part
@@ -45,11 +46,15 @@ class Specification(BaseModel):
     tool_correctness: ToolCorrectness = ToolCorrectness()
     fragments: bool = False
     """Traces that are parts of runs elsewhere are runs to be scored."""
+    metrics: tuple[OwnMetric, ...] = ()
+    """Metrics of users' own, by name."""
 
     @cached_property
     def hash(self) -> str:
         """Sixteen hex digits that change when anything in the specification does."""
-        return _hash(self)
+        if not self.metrics:
+            return _hash(self)
+        return _hash_text([_hash(self), *([each.hash, each.runs] for each in self.metrics)])
 
     @cached_property
     def tools_hash(self) -> str:
@@ -162,11 +167,11 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _hash(value: BaseModel) -> str:
     # Keys keep their order: that of sub-goals decides between variants.
-    return _hash_text(value.model_dump(mode="json", exclude=_FOR_JUDGES))
+    return _hash_text(value.model_dump(mode="json", exclude=_NOT_HASHED))
 
 
-_FOR_JUDGES: Final = {"tasks": {"__all__": {"reference", "documents"}}}
-"""What no score comes from."""
+_NOT_HASHED: Final[Any] = {"tasks": {"__all__": {"reference", "documents"}}, "metrics": True}
+"""What no score of ours comes from: what judges alone read, and users' own metrics."""
 
 
 def _hash_text(value: object) -> str:

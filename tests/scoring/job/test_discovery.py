@@ -25,7 +25,8 @@ from tracegrade_queries.schema import PRICED_DATES
 from tracegrade_scoring.job.commit import run_numbers
 from tracegrade_scoring.job.discovery import ALL, Chosen, unscored
 from tracegrade_scoring.job.score import score
-from tracegrade_scoring.schema import SCORE_SUMS, SCORED_FILES, TRAJECTORY_SCORES
+from tracegrade_scoring.noted_files import SCORED_FILES
+from tracegrade_scoring.schema import SCORE_SUMS, TRAJECTORY_SCORES
 
 from .lakes import TASKS, run, tables, tracegrade_score
 
@@ -241,7 +242,7 @@ def test_run_killed_before_it_noted_anything_is_made_up_for(days: Lake, tmp_path
     """Its scores stand; the next run looks everywhere, finds nothing, and notes that."""
     (tmp_path / "tasks.yaml").write_text(f"version: 1{TASKS}")
     land(days, run(4, "look"), seq=7, day=2)
-    last_commit = {VARIABLE: "scores_committed:8"}
+    last_commit = {VARIABLE: "scores_committed:10"}
     died = tracegrade_score(days, "--tasks", str(tmp_path / "tasks.yaml"), **last_commit)
 
     assert died.returncode == EXIT_CODE

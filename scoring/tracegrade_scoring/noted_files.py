@@ -1,0 +1,30 @@
+"""The table in which a scoring run notes the files that the next one need not look at again."""
+
+from typing import Final
+
+import pyarrow as pa
+
+from tracegrade_lake import Column, Table
+from tracegrade_lake.columns import BIGINT, BOOLEAN, TEXT
+
+SCORED_FILES: Final = Table(
+    name="scored_files",
+    grain="one file at which the last scoring run looked, or which it wrote",
+    columns=(
+        Column(
+            "table_name",
+            TEXT,
+            "Table of the file: trajectories | verdicts | trajectory_scores | score_sums.",
+        ),
+        Column("path", TEXT, "Path of the file inside the table's folder."),
+        Column("date", pa.date32(), "Its partition; NULL if the table has none."),
+        Column("rows", BIGINT, "Rows in it."),
+        Column("waits", BOOLEAN, "True if a trace of its date is still to be scored."),
+        Column(
+            "held_against",
+            TEXT,
+            "Version of the scorer and hash of the tasks and tools, the same for all files.",
+        ),
+    ),
+    partition_by=(),
+)

@@ -1,0 +1,95 @@
+"""The scores of users' own metrics for one bucket, beside those of ours.
+
+A metric that fails harms no other: all its attempts are in error, and the summary says why.
+
+Makes:
+    own_metric_rows: what one metric returned
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_queries.engine.relations import put
+from tracegrade_scoring.metric_definition import OwnMetric
+from tracegrade_scoring.own_metrics import readable
+from tracegrade_scoring.own_metrics.plugins import function_at
+from tracegrade_scoring.own_metrics.python_metric import MetricAnswer, run_function
+from tracegrade_scoring.own_metrics.run_sql import run_queries
+from tracegrade_scoring.sql import query
+
+FAILED: Final = "metric_failed"
+"""Why no attempt has a score of a metric that failed."""
+NOT_TRUSTED: Final = "metric_not_trusted"
+"""The same of one that the lake keeps and nobody has said to trust."""
+
+_ALL_IN_ERROR: Final = (
+    "SELECT list(attempt_id) AS trajectory_ids, "
+    "score_of(NULL, NULL, NULL, $reason, NULL, 'own') AS score FROM attempts HAVING count(*) > 0"
+)
+_EVIDENCE: Final = (
+    "SELECT attempt_id AS trajectory_id, any_value(evidence) AS evidence FROM own_metric_rows "
+    "WHERE len(evidence) > 0 GROUP BY attempt_id HAVING count(*) = 1"
+)
+
+
+class OwnScores(NamedTuple):
+    """What one metric of a user's own says of a bucket."""
+
+    scores: pa.Table
+    """`trajectory_ids`, and their `score`: all attempts, in one row those whose are equal."""
+    evidence: pa.Table | None
+    """`trajectory_id` and `evidence` of the attempts that have any; None if the metric failed."""
+    failure: str | None
+    """Why it failed; None if it did not."""
+
+
+def relations_wanted(metrics: Sequence[OwnMetric]) -> set[str]:
+    """Return the relations of a bucket that metrics read."""
+    return {readable.RELATIONS[name] for name in _read(metrics)}
+
+
+def own_scores(
+    con: duckdb.DuckDBPyConnection, metrics: Sequence[OwnMetric]
+) -> dict[str, OwnScores]:
+    """Return by metric what it says of a bucket.
+
+    Args:
+        con: Holds the bucket's attempts and what `relations_wanted` names.
+        metrics: Without faults.
+    """
+    rows = readable.rows_of(con, _read(metrics)) if metrics else {}
+    queries = {each.name: each.sql for each in metrics if each.sql is not None and each.runs}
+    answers: dict[str, MetricAnswer] = dict(run_queries(queries, rows))
+    for metric in metrics:
+        if metric.python is not None:
+            given = {name: rows[name] for name in metric.reads}
+            answers[metric.name] = _answer(metric.python, given)
+    return {metric.name: _scores(con, metric, answers.get(metric.name)) for metric in metrics}
+
+
+def _read(metrics: Sequence[OwnMetric]) -> set[str]:
+    return {name for each in metrics if each.runs for name in each.reads}
+
+
+def _answer(place: str, rows: Mapping[str, pa.Table]) -> MetricAnswer:
+    try:
+        function = function_at(place)
+    except Exception as error:  # noqa: BLE001 - it is not our code, and harms no other metric
+        return " ".join(f"{type(error).__name__}: {error}".split())
+    return run_function(function, rows)
+
+
+def _scores(
+    con: duckdb.DuckDBPyConnection, metric: OwnMetric, answer: MetricAnswer | None
+) -> OwnScores:
+    if answer is None or isinstance(answer, str):
+        reason = {"reason": NOT_TRUSTED if answer is None else FAILED}
+        return OwnScores(con.sql(_ALL_IN_ERROR, params=reason).to_arrow_table(), None, answer)
+    put(con, "own_metric_rows", answer)
+    bounds = {"low": metric.low, "high": metric.high}
+    scores = con.sql(query("own_metric_scores"), params=bounds).to_arrow_table()
+    evidence = con.sql(_EVIDENCE).to_arrow_table()
+    return OwnScores(scores, evidence, None)

@@ -1,0 +1,114 @@
+"""Reads the header of a file with a metric in SQL: what the metric says about itself."""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
+from pathlib import Path
+from typing import Final, NamedTuple, TypeAlias
+
+from pydantic import ValidationError
+
+from tracegrade_scoring.metric_definition import OwnMetric
+
+
+class MetricFault(NamedTuple):
+    """What keeps a metric from being used."""
+
+    origin: str
+    """The file or distribution."""
+    code: str
+    """Of the kind of fault."""
+    message: str
+    """Fact and way out."""
+
+    def __str__(self) -> str:
+        """Return it on one line."""
+        return f"{self.origin}: {self.code}: {self.message}"
+
+
+ReadMetric: TypeAlias = OwnMetric | MetricFault
+
+_KEYS: Final = ("Metric", "Version", "Range", "Better", "Kind", "Unit", "Label", "Reads")
+_NEEDED: Final = ("Metric", "Version", "Range", "Better", "Kind", "Reads")
+_PART: Final = re.compile(rf"({'|'.join(_KEYS)}): *(.+)")
+_NUMBER: Final = r"-?\d+(?:\.\d+)?"
+_RANGE: Final = re.compile(rf"({_NUMBER})?\.\.({_NUMBER})?")
+_EXAMPLE: Final = (
+    "write `-- Metric: NAME   Version: 1   Range: 0..1   Better: less|none|more   "
+    "Kind: share|count|ratio|task_mean   Unit: UNIT` and `-- Reads: RELATION, ...` below a "
+    "first line that says what it measures"
+)
+
+
+def read_metric(path: Path) -> ReadMetric:
+    """Return the metric that a file of SQL defines, or what is wrong with its header."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return MetricFault(str(path), "not_readable", f"{error}; give a readable file in UTF-8")
+    return metric_of(text, str(path))
+
+
+def metric_of(text: str, origin: str) -> ReadMetric:
+    """Return the metric of a text of SQL, or what is wrong with its header.
+
+    Args:
+        text: Comment lines, then one SELECT.
+        origin: The file or distribution, for messages.
+    """
+    header = list(takewhile(lambda line: line.startswith("--"), text.lstrip().splitlines()))
+    lines = [line.removeprefix("--").strip() for line in header]
+    said = dict(_parts(lines))
+    if missing := [key for key in _NEEDED if key not in said]:
+        return MetricFault(
+            origin, "bad_header", f"it does not say {', '.join(missing)}; {_EXAMPLE}"
+        )
+    bounds = _RANGE.fullmatch(said["Range"].strip())
+    if bounds is None:
+        fact = f"'{said['Range']}' is no range; write 0..1, 0.. or .."
+        return MetricFault(origin, "bad_header", fact)
+    meaning = " ".join(takewhile(lambda line: not _PART.match(line), lines)).strip()
+    if not meaning:
+        return MetricFault(
+            origin, "bad_header", f"its first line does not say what it is; {_EXAMPLE}"
+        )
+    query = "\n".join(text.lstrip().splitlines()[len(header) :]).strip().removesuffix(";")
+    return _metric(said, bounds, {"meaning": meaning, "sql": query, "origin": origin})
+
+
+def _parts(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield keys and values; several of a line have two or more spaces between them."""
+    for line in lines:
+        for part in re.split(r"\s{2,}", line):
+            if found := _PART.fullmatch(part):
+                yield found[1], found[2]
+
+
+def _metric(said: Mapping[str, str], bounds: re.Match[str], rest: Mapping[str, str]) -> ReadMetric:
+    name = said["Metric"]
+    low, high = (None if bound is None else float(bound) for bound in bounds.groups())
+    try:
+        said_so = {key: said[key.capitalize()] for key in ("version", "better", "kind")}
+        return OwnMetric.model_validate(
+            {
+                **said_so,
+                **rest,
+                "name": name,
+                "low": low,
+                "high": high,
+                "unit": said.get("Unit", "runs"),
+                "label": said.get("Label", words_of(name)),
+                "reads": sorted(each.strip() for each in said["Reads"].split(",")),
+            }
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = str(first["loc"][0]).capitalize()
+        code = "bad_name" if key == "Name" else "bad_header"
+        fact = f"'{first['input']}' cannot be its {key}: {first['msg']}; {_EXAMPLE}"
+        return MetricFault(rest["origin"], code, fact)
+
+
+def words_of(name: str) -> str:
+    """Return the name of a metric as words: `late_refunds` as `Late refunds`."""
+    return name.replace("_", " ").capitalize()

@@ -1,0 +1,142 @@
+"""Decides which metrics of users' own a run of scoring is to use.
+
+In SQL those of the folder that is given, else those that the lake keeps; in Python those of
+installed distributions. What is wrong with a given file ends the run before it begins; what is
+wrong with a distribution is said, and harms nothing.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tracegrade_lake import Lake
+from tracegrade_scoring.errors import MetricInvalid
+from tracegrade_scoring.metric_definition import OwnMetric
+from tracegrade_scoring.own_metrics import plugins, readable
+from tracegrade_scoring.own_metrics.checks import query_fault, running_faults
+from tracegrade_scoring.own_metrics.header import MetricFault, ReadMetric, read_metric
+from tracegrade_scoring.own_metrics.kept import kept_metrics
+from tracegrade_scoring.schema import TRAJECTORY_SCORES
+from tracegrade_scoring.tasks import Specification
+
+
+class MetricsAsked(NamedTuple):
+    """What the operator says of own metrics."""
+
+    folder: Path | None = None
+    """Of files of SQL, or one such file; None: those that the lake keeps."""
+    forget: bool = False
+    """There are none in SQL, instead of a folder."""
+    trust_kept: bool = False
+    """Those that the lake keeps may be run."""
+    plugins: bool = True
+    """Installed distributions may bring some."""
+
+
+class CheckedMetrics(NamedTuple):
+    """Metrics that can be used, and what is wrong with others."""
+
+    metrics: tuple[OwnMetric, ...]
+    """By name."""
+    faults: tuple[MetricFault, ...]
+
+
+def metrics_in_force(
+    lake: Lake, asked: MetricsAsked, note: Callable[[str], object] = lambda _: None
+) -> tuple[OwnMetric, ...]:
+    """Return the metrics that a run is to use, by name.
+
+    Args:
+        lake: Keeps those of the last run.
+        asked: By the operator.
+        note: Gets a line for each distribution whose metric cannot be used.
+
+    Raises:
+        MetricInvalid: A given file cannot be used, or its metric has a name that is taken.
+    """
+    given = checked(_in_sql(lake, asked))
+    if given.faults:
+        more = f", and {len(given.faults) - 1} more" if len(given.faults) > 1 else ""
+        msg = f"{given.faults[0]}{more}; `tracegrade metrics check` names all"
+        raise MetricInvalid(msg)
+    brought = checked(plugins.installed() if asked.plugins else ())
+    both = _with_clashes(given.metrics, brought.metrics)
+    for fault in (*brought.faults, *both.faults):
+        note(f"left out: {fault}")
+    return both.metrics
+
+
+def with_metrics(
+    lake: Lake, specification: Specification, asked: MetricsAsked, note: Callable[[str], object]
+) -> Specification:
+    """Return a specification with the metrics in force; arguments as of `metrics_in_force`."""
+    return specification.model_copy(update={"metrics": metrics_in_force(lake, asked, note)})
+
+
+def _in_sql(lake: Lake, asked: MetricsAsked) -> Iterable[ReadMetric]:
+    if asked.folder is not None:
+        return read_folder(asked.folder)
+    if asked.forget:
+        return ()
+    kept = (each for each in kept_metrics(lake) if each.sql is not None)
+    return [each.model_copy(update={"runs": asked.trust_kept}) for each in kept]
+
+
+def read_folder(folder: Path) -> list[ReadMetric]:
+    """Return the metrics of all files of SQL in a folder, or of one file.
+
+    Raises:
+        MetricInvalid: There is none.
+    """
+    files = sorted(folder.rglob("*.sql")) if folder.is_dir() else [folder]
+    if not files or not files[0].exists():
+        msg = f"'{folder}' holds no metric; give a folder of files *.sql"
+        raise MetricInvalid(msg)
+    return [read_metric(file) for file in files]
+
+
+def checked(found: Iterable[ReadMetric]) -> CheckedMetrics:
+    """Return which of these metrics can be used, and what is wrong with the others.
+
+    What a lake keeps and nobody trusts is not even looked at.
+    """
+    metrics = list(found)
+    faults = [each for each in metrics if isinstance(each, MetricFault)]
+    usable: list[OwnMetric] = []
+    for metric in metrics:
+        if isinstance(metric, OwnMetric):
+            fault = _fault(metric, usable) if metric.runs else None
+            if fault:
+                faults.append(fault)
+            else:
+                usable.append(metric)
+    broken = running_faults(usable)
+    whole = [each for each in usable if each.name not in broken]
+    faults += broken.values()
+    return CheckedMetrics(tuple(sorted(whole, key=lambda each: each.name)), tuple(faults))
+
+
+def _fault(metric: OwnMetric, others: Sequence[OwnMetric]) -> MetricFault | None:
+    if metric.name in TRAJECTORY_SCORES.arrow().names:
+        fact = f"tracegrade has a metric or column '{metric.name}'; choose another name"
+        return MetricFault(metric.origin, "name_taken", fact)
+    for other in others:
+        if other.name == metric.name:
+            fact = f"{other.origin} has a metric '{metric.name}' as well; rename one"
+            return MetricFault(metric.origin, "name_taken", fact)
+    if unlisted := sorted({*metric.reads} - readable.RELATIONS.keys()):
+        fact = f"it reads '{unlisted[0]}'; a metric may read {', '.join(readable.RELATIONS)}"
+        return MetricFault(metric.origin, "unlisted_relation", fact)
+    return query_fault(metric) if metric.sql is not None else None
+
+
+def _with_clashes(given: Sequence[OwnMetric], brought: Sequence[OwnMetric]) -> CheckedMetrics:
+    """Return both; of two with one name the given one."""
+    names = {each.name: each for each in given}
+    faults = []
+    for metric in brought:
+        if metric.name in names:
+            fact = f"{names[metric.name].origin} has a metric '{metric.name}' as well; rename one"
+            faults.append(MetricFault(metric.origin, "name_taken", fact))
+    kept = [*given, *(each for each in brought if each.name not in names)]
+    return CheckedMetrics(tuple(sorted(kept, key=lambda each: each.name)), tuple(faults))

@@ -1,0 +1,69 @@
+"""The definitions of users' own metrics that a lake keeps: all that it was scored by last.
+
+Its own module because a text that a lake holds is not the operator's: it may be anybody's who can
+write to the lake, so it is read as a definition and run only where that is asked for.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+from pydantic import ValidationError
+
+from tracegrade_lake import Lake
+from tracegrade_scoring.errors import MetricInvalid
+from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS, OwnMetric
+
+_DERIVED: Final = {"position", "metric_hash"}
+
+
+def keep_metrics(lake: Lake, metrics: Sequence[OwnMetric]) -> None:
+    """Let the lake keep these definitions; nothing is written if it does."""
+    rows = list(_rows(metrics))
+    if rows != _kept_rows(lake):
+        lake.replace(METRIC_DEFINITIONS, pa.Table.from_pylist(rows, METRIC_DEFINITIONS.arrow()))
+
+
+def kept_metrics(lake: Lake) -> tuple[OwnMetric, ...]:
+    """Return the metrics that a lake keeps, by name; none of them is to be run yet.
+
+    Raises:
+        MetricInvalid: One was written by another version.
+    """
+    return metrics_of(_kept_rows(lake), str(lake.place))
+
+
+def metrics_of(rows: Sequence[dict[str, Any]], place: str) -> tuple[OwnMetric, ...]:
+    """Return the metrics in rows of METRIC_DEFINITIONS; none of them is to be run yet.
+
+    Args:
+        rows: In their order.
+        place: Of the lake, for messages.
+
+    Raises:
+        MetricInvalid: One was written by another version.
+    """
+    try:
+        return tuple(
+            OwnMetric(**{k: v for k, v in row.items() if k not in _DERIVED}, runs=False)
+            for row in rows
+        )
+    except ValidationError as error:
+        msg = (
+            f"metrics that the lake at {place} keeps are of another version; give them again "
+            "with --metrics, or drop them with --forget-metrics"
+        )
+        raise MetricInvalid(msg) from error
+
+
+def _rows(metrics: Sequence[OwnMetric]) -> Iterator[dict[str, Any]]:
+    for position, metric in enumerate(metrics):
+        said = metric.model_dump(mode="json", exclude={"runs"})
+        row = {"position": position, **said, "metric_hash": metric.hash}
+        yield {**row, "reads": [*metric.reads]}
+
+
+def _kept_rows(lake: Lake) -> list[dict[str, Any]]:
+    dataset = lake.dataset(METRIC_DEFINITIONS.name)
+    rows = dataset.to_table().to_pylist() if dataset else []
+    return sorted(rows, key=lambda row: row["position"])

@@ -1,0 +1,244 @@
+"""Metrics of users' own stand beside ours, and harm none of them."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.commands import Ended, tracegrade
+
+from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import connect
+from tracegrade_scoring.job.score import score as score_lake
+from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.own_metrics.in_force import MetricsAsked, with_metrics
+from tracegrade_scoring.tasks import Specification
+
+AS_OURS = Path(__file__).with_name("as_ours")
+HEADER = (
+    "-- What it is.\n"
+    "-- Metric: {name}   Version: {version}   Range: 0..1   Better: less   Kind: share\n"
+    "-- Reads: {reads}\n"
+)
+PLUGIN = """
+import pyarrow as pa
+from tracegrade_scoring.own_metrics.python_metric import metric
+
+
+@metric("calls_made", version="1", meaning="Calls, a count.", reads=["attempts"], kind="count")
+def calls_made(tables):
+    attempts = tables["attempts"]
+    return pa.table({"attempt_id": attempts["attempt_id"], "numerator": attempts["call_count"]})
+"""
+
+
+def file_of(folder: Path, query: str, name: str = "mine", **said: str) -> Path:
+    """Return the file of a metric with this query, in a folder."""
+    header = HEADER.format(name=name, **{"version": "1", "reads": "attempts", **said})
+    folder.mkdir(exist_ok=True)
+    file = folder / f"{name}.sql"
+    file.write_text(header + query, "utf-8")
+    return file
+
+
+def scored_with(lake: Path, *words: object) -> Ended:
+    """Return what scoring said."""
+    return tracegrade("score", "--lake", lake, *words)
+
+
+def rows(lake: Path, sql: str) -> list[dict[str, Any]]:
+    """Return what a query finds."""
+    found: list[dict[str, Any]] = json.loads(
+        tracegrade("sql", sql, "--lake", lake, "--format", "json").stdout
+    )
+    return found
+
+
+def reasons(lake: Path, metric: str = "mine") -> dict[str | None, int]:
+    """Return how many runs have each reason in place of a score."""
+    found = rows(
+        lake,
+        f"SELECT reason, count(*) AS runs FROM scores WHERE metric = '{metric}' GROUP BY ALL",
+    )
+    return {row["reason"]: row["runs"] for row in found}
+
+
+def test_ours_can_be_written_as_own_metrics(lake: Path) -> None:
+    """Three of ours, written in SQL over what may be read, have equal scores to the last bit."""
+    assert scored_with(lake, "--metrics", AS_OURS).returncode == 0
+    for name in ("tsa", "redundant_calls", "step_efficiency"):
+        assert (
+            rows(
+                lake,
+                f"""
+            SELECT trajectory_id FROM trajectory_scores
+            INNER JOIN custom_scores USING (trajectory_id)
+            WHERE metric = 'own_{name}'
+            AND struct_pack(
+              value := score.value, n := score.numerator, d := score.denominator,
+              status := score.status, reason := score.reason
+            ) IS DISTINCT FROM struct_pack(
+              value := {name}.value, n := {name}.numerator, d := {name}.denominator,
+              status := {name}.status, reason := {name}.reason
+            )
+            """,
+            )
+            == []
+        )
+        ours, own = (
+            rows(
+                lake,
+                f"SELECT * EXCLUDE (metric, flags) FROM release_scores WHERE metric = '{each}'",
+            )
+            for each in (name, f"own_{name}")
+        )
+        assert own == ours
+        assert own
+    assert reasons(lake, "own_tsa") == reasons(lake, "tsa")
+
+
+def test_scores_of_ours_stay_as_they_are(scored: Path, lake: Path) -> None:
+    """The table of our own metrics has the same columns and rows."""
+    scored_with(lake, "--metrics", AS_OURS)
+    query = "SELECT * FROM trajectory_scores ORDER BY ALL"
+    assert rows(lake, query) == rows(scored, query)
+
+
+@pytest.mark.parametrize(
+    ("code", "query", "said"),
+    [
+        ("not_a_select", "DELETE FROM attempts", {}),
+        ("name_taken", "SELECT attempt_id, 1 AS numerator FROM attempts", {"name": "tsa"}),
+        ("name_taken", "SELECT attempt_id, 1 AS numerator FROM attempts", {"name": "task_id"}),
+        ("bad_name", "SELECT attempt_id, 1 AS numerator FROM attempts", {"name": "Mine"}),
+        ("bad_header", "SELECT attempt_id, 1 AS numerator FROM attempts", {"reads": ""}),
+        ("unlisted_relation", "SELECT 1 FROM raw_spans", {"reads": "raw_spans"}),
+        ("unlisted_relation", "SELECT 1 FROM attempts, raw_spans", {}),
+        ("reads_differ", "SELECT attempt_id, 1 AS numerator FROM attempts, calls", {}),
+        ("unsteady_function", "SELECT attempt_id, random() AS numerator FROM attempts", {}),
+        ("does_not_run", "SELECT attempt_id, 1 AS value FROM attempts", {}),
+        ("does_not_run", "SELECT attempt_id, nothing AS numerator FROM attempts", {}),
+        ("does_not_run", "SELECT a.* FROM attempts AS a, read_csv('/etc/passwd')", {}),
+    ],
+)
+def test_wrong_file_is_refused_before_anything_is_scored(
+    lake: Path, tmp_path: Path, code: str, query: str, said: dict[str, str]
+) -> None:
+    """It is named with a code of what is wrong, and nothing is kept."""
+    file_of(tmp_path / "metrics", query, **said)
+    checked = tracegrade("metrics", "check", tmp_path / "metrics")
+    ended = scored_with(lake, "--metrics", tmp_path / "metrics")
+
+    assert (checked.returncode, ended.returncode) == (1, 2)
+    assert f": {code}: " in checked.stdout
+    assert f": {code}: " in ended.stderr
+    assert Lake.open(lake).columns("metric_definitions") is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "query"),
+    [
+        ("no_row", "SELECT attempt_id, 1 AS numerator FROM attempts WHERE FALSE"),
+        ("two_rows", "SELECT attempt_id, 1 AS numerator FROM attempts, range(2)"),
+        ("out_of_range", "SELECT attempt_id, 2 AS numerator FROM attempts"),
+        ("out_of_range", "SELECT attempt_id, 'nan'::DOUBLE AS numerator FROM attempts"),
+        ("out_of_range", "SELECT attempt_id, 0 AS numerator, 0 AS denominator FROM attempts"),
+        ("metric_failed", "SELECT attempt_id, agent_name::INTEGER AS numerator FROM attempts"),
+        (
+            "metric_failed",
+            "SELECT attempt_id, len(range(call_count * 3000000000)) AS numerator FROM attempts",
+        ),
+        ("why", "SELECT attempt_id, 1 AS numerator, 'why' AS fault FROM attempts"),
+    ],
+)
+def test_broken_promise_is_an_error_of_that_metric_alone(
+    lake: Path, tmp_path: Path, reason: str, query: str
+) -> None:
+    """Each attempt says which; the metric beside it has its scores."""
+    file_of(tmp_path / "metrics", query)
+    file_of(tmp_path / "metrics", "SELECT attempt_id, 1 AS numerator FROM attempts", "other")
+    ended = scored_with(lake, "--metrics", tmp_path / "metrics", "--strict")
+
+    assert ended.returncode == (1 if reason == "metric_failed" else 0), ended.stderr
+    assert ("metric mine failed" in ended.stderr) == (reason == "metric_failed")
+    assert reasons(lake) == {reason: 24}
+    assert reasons(lake, "other") == {None: 24}
+
+
+def test_changed_metric_is_scored_again_and_a_removed_one_disappears(
+    lake: Path, tmp_path: Path
+) -> None:
+    """Its old scores are nowhere, sums and release scores included."""
+    folder = tmp_path / "metrics"
+    file_of(folder, "SELECT attempt_id, 1 AS numerator FROM attempts")
+    scored_with(lake, "--metrics", folder)
+    file_of(folder, "SELECT attempt_id, 0 AS numerator FROM attempts")
+    scored_with(lake, "--metrics", folder)
+    query = "SELECT sum(numerator) AS sum FROM release_scores WHERE metric = 'mine'"
+    assert rows(lake, query) == [{"sum": 0}]
+
+    assert scored_with(lake, "--forget-metrics").returncode == 0
+    for table in ("scores", "custom_scores", "release_scores", "score_sums"):
+        assert rows(lake, f"SELECT metric FROM {table} WHERE metric = 'mine'") == []
+
+
+def test_text_that_the_lake_keeps_runs_only_if_it_is_trusted(lake: Path, tmp_path: Path) -> None:
+    """Without that, scores stay as they are, and new ones are in error."""
+    file_of(tmp_path / "metrics", "SELECT attempt_id, 1 AS numerator FROM attempts")
+    scored_with(lake, "--metrics", tmp_path / "metrics")
+
+    assert "were not run: mine" in scored_with(lake).stderr
+    assert reasons(lake) == {None: 24}
+    scored_with(lake, "--full")
+    assert reasons(lake) == {"metric_not_trusted": 24}
+    scored_with(lake, "--trust-kept-metrics")
+    assert reasons(lake) == {None: 24}
+
+
+def test_buckets_of_one_and_of_all_give_the_same_scores(lake: Path, tmp_path: Path) -> None:
+    """No value depends on which runs are scored together."""
+    opened = Lake.open(lake)
+    found = []
+    for steps in (1, 1_000_000):
+        asked = with_metrics(opened, Specification(), MetricsAsked(AS_OURS), print)
+        score_lake(opened, asked, full=True, bucket_steps=steps)
+        with connect(opened, layers=(SCORES,)) as con:
+            found.append(con.sql("SELECT * FROM custom_scores ORDER BY ALL").to_arrow_table())
+    assert found[0].equals(found[1])
+    assert len(found[0]) == 3 * 24
+
+
+def test_evidence_names_steps(lake: Path, tmp_path: Path) -> None:
+    """A drafted metric runs as it stands, and says at which steps it rests."""
+    assert tracegrade("metrics", "new", "mine", "--folder", tmp_path / "metrics").returncode == 0
+    scored_with(lake, "--metrics", tmp_path / "metrics")
+    query = "SELECT evidence FROM custom_scores WHERE evidence IS NOT NULL"
+    assert [row["evidence"][0]["note"] for row in rows(lake, query)] == [
+        "failed: cancel_order"
+    ] * 2
+
+
+def test_distributions_bring_metrics_and_broken_ones_harm_nothing(
+    lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An entry point in Python is a metric; one that cannot be loaded is said."""
+    info = tmp_path / "site" / "acme_metrics-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-metrics\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(
+        "[tracegrade.metrics]\ncalls = acme_metrics:calls_made\nbroken = acme_gone:nothing\n"
+    )
+    (tmp_path / "site" / "acme_metrics.py").write_text(PLUGIN)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    try:
+        ended = scored_with(lake)
+        assert "left out: acme-metrics (acme_gone:nothing): not_loaded" in ended.stderr
+        assert reasons(lake, "calls_made") == {None: 24}
+        assert rows(lake, "SELECT name, sql FROM metric_definitions") == [
+            {"name": "calls_made", "sql": None}
+        ]
+        scored_with(lake, "--no-plugins")
+        assert reasons(lake, "calls_made") == {}
+    finally:
+        sys.modules.pop("acme_metrics", None)
