@@ -15,7 +15,7 @@ from tracegrade_lake import Lake
 from tracegrade_scoring.calibrations import VERDICT_CALIBRATIONS, put_source_rows
 from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.lake import read_lake
-from tracegrade_scoring.report.markdown import render_markdown
+from tracegrade_scoring.report.texts import render_markdown
 
 
 @pytest.fixture

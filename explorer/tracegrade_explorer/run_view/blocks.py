@@ -5,8 +5,8 @@ from itertools import groupby
 from typing import Final, NamedTuple, TypeAlias
 
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.blocks import StepView
 from tracegrade_scoring.timeline.model import Step
-from tracegrade_scoring.timeline.view import StepView
 
 LEAST_REPEATS: Final = 3
 """Equal calls in a row that are folded."""

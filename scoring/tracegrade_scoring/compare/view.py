@@ -238,25 +238,6 @@ def metric_headings(view: CohortView) -> tuple[str, ...]:
     return ("metric", view.base, view.candidate, "change", f"{view.level} interval", "", "from")
 
 
-def reason_headings(view: CohortView) -> tuple[str, ...]:
-    """Return the headings of `reasons`."""
-    return ("why", view.base, view.candidate, "change", "in that run", "e.g. run")
-
-
-def mode_headings(view: CohortView) -> tuple[str, ...]:
-    """Return the headings of `modes`."""
-    return ("failure mode", *_sides(view), "e.g. run", "from")
-
-
-def category_headings(view: CohortView) -> tuple[str, ...]:
-    """Return the headings of `categories`."""
-    return ("category", *_sides(view), "from")
-
-
-def _sides(view: CohortView) -> tuple[str, ...]:
-    return ("before", "after", "change", f"{view.level} interval", "")
-
-
 def task_headings(view: CohortView) -> tuple[str, ...]:
     """Return the headings of `tasks`."""
     sides = (view.base, view.candidate)

@@ -1,4 +1,4 @@
-"""Axes and the key of colours: where a value stands, and what says so."""
+"""Axes, which place values, and the key of colours."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
@@ -10,13 +10,13 @@ from markupsafe import Markup
 from tracegrade_scoring.pictures.marks import FAINT, GRID, dot, line, text, text_width
 
 WIDTH: Final = 470
-"""Of a whole picture, so that those beside each other are scaled alike."""
+"""Width of a whole picture, so that neighbors are scaled alike."""
 PADDING: Final = 8
 """Between labels and what they label."""
 RIGHT: Final = 18
 """Kept free right of an axis, for half of its last label."""
 BELOW: Final = 22
-"""What the labels of an axis take below it; a title takes as much again."""
+"""Height of the labels below an axis; a title takes as much again."""
 KEY_ROW, KEY_GAP, KEY_MARK = 24, 18, 14
 
 

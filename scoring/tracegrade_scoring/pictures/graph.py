@@ -38,15 +38,15 @@ class DrawnGoal(Protocol):
 
     @property
     def attempted(self) -> int:
-        """Of these, with an action that served it."""
+        """Attempts with an action that served it."""
 
     @property
     def completed(self) -> int:
-        """Of these, that completed it."""
+        """Attempts that completed it."""
 
     @property
     def skipped(self) -> int:
-        """Of these, without any action that served it."""
+        """Attempts without any action that served it."""
 
 
 class Box(NamedTuple):

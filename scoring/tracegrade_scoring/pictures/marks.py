@@ -1,4 +1,4 @@
-"""What pictures are made of: texts, lines, areas, dots.
+"""The elements of pictures: texts, lines, areas, dots.
 
 Colours are CSS variables of the page, so one picture serves light and dark. Widths and colours are
 attributes, for pages allow no style of their own. Every text is made visible and escaped here.

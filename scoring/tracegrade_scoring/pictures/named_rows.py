@@ -40,7 +40,7 @@ class Value(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """How the values of one row are spread."""
+    """The spread of the values of one row."""
 
     row: str
     least: float

@@ -41,7 +41,7 @@ class Meeting(NamedTuple):
 
 
 class Titles(NamedTuple):
-    """What is counted along both axes, and what the whole shows in a sentence."""
+    """Titles of both axes, and the whole in a sentence."""
 
     x: str
     y: str
@@ -69,7 +69,7 @@ class Curve(NamedTuple):
 
 
 def meetings(found: Sequence[Meeting], series: Sequence[str], titles: Titles) -> Markup:
-    """Return dots, the larger the more runs; the series beside each other, the newest last."""
+    """Return dots, the larger the more runs; the series side by side, the newest last."""
     colour, most = colours(series), max(each.runs for each in found)
 
     def sized(runs: int) -> float:

@@ -21,8 +21,8 @@ class ReportFormat(StrEnum):
     CSV = "csv"
 
 
-_MODULES: Final = {"json": "as_json", "csv": "as_csv"}
-"""Of other formats the module has the format's name."""
+_MODULES: Final = {"json": "as_json", "csv": "as_csv", "terminal": "texts", "markdown": "texts"}
+"""Of HTML the module has the format's name."""
 
 
 def render(found: object, package: str, format_: str, out: Path | None) -> str:

@@ -1,4 +1,4 @@
-"""What the plots of the HTML report show; the page has each number in a table as well."""
+"""The plots of the HTML report; the page has each number in a table as well."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -121,7 +121,7 @@ def spread_plot(agent: AgentView) -> Markup | None:
 def pass_plot(agent: AgentView) -> Markup | None:
     """Return pass@k and pass^k by k with their bands; None where no release repeated its attempts.
 
-    Lines with points are unbiased estimates; thin ones go on by the paper's formulas for each
+    Lines with points are unbiased estimates; thin ones continue by the paper's formulas for each
     task, which are biased, and extrapolate beyond the fewest attempts.
     """
     found = [

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from tracegrade.terminal.visible import visible_text
 from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.blocks import StepText, StepView
 from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
 from tracegrade_scoring.timeline.model import (
     Mark,
@@ -68,14 +69,6 @@ RUN_FLAGS: Final = {
 """What a flag of a run means."""
 
 
-class StepText(NamedTuple):
-    """One text of a step."""
-
-    title: str
-    text: str
-    """With line ends; other characters that act are spelled out."""
-
-
 class SubAgentMark(NamedTuple):
     """What was found at a step of a sub-agent."""
 
@@ -91,26 +84,6 @@ class SubAgentMark(NamedTuple):
         return f"{self.agent}, run {words.run(self.trajectory_id)}, step {self.step_index}: " + (
             self.sentence
         )
-
-
-@dataclass(frozen=True)
-class StepView:
-    """One step in words."""
-
-    index: int
-    kind: str
-    title: str
-    """The tool, or the role of the speaker."""
-    failed: bool
-    facts: tuple[str, ...]
-    """Status, tokens, effect, sub-goal, flags."""
-    texts: tuple[StepText, ...]
-    marks: tuple[str, ...]
-    offset: str
-    duration: str
-    start_share: float
-    """Where its bar starts, 0..100 of the run's time."""
-    width_share: float
 
 
 @dataclass(frozen=True)

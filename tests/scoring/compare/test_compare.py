@@ -10,12 +10,11 @@ from tests.scoring.report.build import Tables
 from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting, DeclaredTask
 from tracegrade_scoring.compare.judgement import judge
-from tracegrade_scoring.compare.markdown import render_markdown
 from tracegrade_scoring.compare.mocked import read_mocked_calls
 from tracegrade_scoring.compare.model import Comparison
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rules import parse_rules
-from tracegrade_scoring.compare.terminal import render_terminal
+from tracegrade_scoring.compare.texts import render_markdown, render_terminal
 from tracegrade_scoring.compare.view import cohort_view
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.sql import QUERIES

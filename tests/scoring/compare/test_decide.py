@@ -14,7 +14,7 @@ from tracegrade_scoring.compare.judgement import judge
 from tracegrade_scoring.compare.model import Comparison
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rules import parse_rules
-from tracegrade_scoring.compare.terminal import render_terminal
+from tracegrade_scoring.compare.texts import render_terminal
 from tracegrade_scoring.compare.view import cohort_view
 
 

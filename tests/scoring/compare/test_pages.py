@@ -16,11 +16,10 @@ from tracegrade_scoring.compare.as_csv import render_csv
 from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.html import render_html
 from tracegrade_scoring.compare.judgement import judge
-from tracegrade_scoring.compare.markdown import render_markdown
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rules import parse_rules
-from tracegrade_scoring.compare.terminal import render_terminal
+from tracegrade_scoring.compare.texts import render_markdown, render_terminal
 from tracegrade_scoring.compare.view import cohort_view
 
 

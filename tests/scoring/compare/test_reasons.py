@@ -9,10 +9,9 @@ from tests.scoring.report.build import Tables
 from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.html import render_html
 from tracegrade_scoring.compare.judgement import judge
-from tracegrade_scoring.compare.markdown import render_markdown
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
-from tracegrade_scoring.compare.terminal import render_terminal
+from tracegrade_scoring.compare.texts import render_markdown, render_terminal
 from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.report.view import agent_views
 

@@ -13,10 +13,9 @@ from tracegrade_queries.engine.connection import view_sql
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.report.html import render_html
-from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import Report
 from tracegrade_scoring.report.read import read_report
-from tracegrade_scoring.report.terminal import render_terminal
+from tracegrade_scoring.report.texts import render_markdown, render_terminal
 from tracegrade_scoring.schema import SCORE, SCORE_TABLES
 from tracegrade_scoring.sql import query
 

@@ -14,9 +14,8 @@ from tests.slow import slow_after
 
 from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.html import render_html
-from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import Report
-from tracegrade_scoring.report.terminal import render_terminal
+from tracegrade_scoring.report.texts import render_markdown, render_terminal
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(1)><a href='javascript:alert(1)'>x</a>",

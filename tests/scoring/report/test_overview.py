@@ -15,7 +15,6 @@ from tracegrade_scoring.pictures.graph import depths, sub_goal_graph
 from tracegrade_scoring.rendering.words import DASH
 from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.html import render_html
-from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import (
     EVERY_ATTEMPT,
     Counting,
@@ -26,7 +25,7 @@ from tracegrade_scoring.report.model import (
     SubGoalOutcome,
 )
 from tracegrade_scoring.report.read import read_report
-from tracegrade_scoring.report.terminal import render_terminal
+from tracegrade_scoring.report.texts import render_markdown, render_terminal
 from tracegrade_scoring.sql import QUERIES
 from tracegrade_scoring.statistics.intervals import percentile
 from tracegrade_scoring.statistics.t_score import label_of

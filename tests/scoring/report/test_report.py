@@ -13,9 +13,8 @@ from tests.scoring.report.build import Tables
 
 from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.html import render_html
-from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import Key, Release, Report
-from tracegrade_scoring.report.terminal import render_terminal
+from tracegrade_scoring.report.texts import render_markdown, render_terminal
 from tracegrade_scoring.statistics.sums import add_scores, read_scores, total_sums
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from tests.scoring.report.build import START, Tables
 
 from tracegrade_scoring.compare.read import read_comparisons
-from tracegrade_scoring.report.markdown import render_markdown
 from tracegrade_scoring.report.model import Release, Report
+from tracegrade_scoring.report.texts import render_markdown
 from tracegrade_scoring.timeline.read import read_timeline
-from tracegrade_scoring.timeline.terminal import render_terminal
+from tracegrade_scoring.timeline.texts import render_terminal
 
 RANDOM = "call_Z7vQ4mXk2pLs"
 PAUSED: dict[str, Any] = {"interrupted": True, "open_calls": ["c1"], "conversation_id": "k"}

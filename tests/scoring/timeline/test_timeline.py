@@ -14,10 +14,9 @@ from tracegrade_scoring.errors import TrajectoryUnknown
 from tracegrade_scoring.timeline.as_csv import render_csv
 from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.html import render_html
-from tracegrade_scoring.timeline.markdown import render_markdown
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import Window, read_timeline
-from tracegrade_scoring.timeline.terminal import render_terminal
+from tracegrade_scoring.timeline.texts import render_markdown, render_terminal
 
 
 def refund(tables: Tables, said: str = "The refund is done.") -> str:

@@ -1,0 +1,106 @@
+"""A comparison in text: on a terminal, and as Markdown for a pull request."""
+
+from collections.abc import Iterator, Sequence
+
+from tracegrade.terminal.visible import visible
+from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.compare.reasons_view import REASONS_NOTE
+from tracegrade_scoring.compare.rules import RuleOutcome
+from tracegrade_scoring.compare.view import (
+    CohortView,
+    cohort_view,
+    mocked_headings,
+    rule_rows,
+    task_headings,
+)
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.blocks import (
+    MARKDOWN,
+    TERMINAL,
+    Bullets,
+    Grid,
+    GridColumn,
+    Part,
+    Remark,
+    Sentence,
+    TextBlock,
+    Title,
+    columns,
+)
+from tracegrade_scoring.rendering.markdown import write_markdown
+from tracegrade_scoring.rendering.terminal import write_terminal
+
+LEAST_WIDTH = 76
+REASON_ROWS = 12
+"""Reasons why runs failed on a terminal; the other formats have them all."""
+
+
+def render_terminal(judgement: Judgement, *, width: int, colour: bool) -> str:
+    """Return the comparison as text, with colours or plain.
+
+    It is at most `width` columns wide, but never narrower than 76, where numbers would be cut.
+    """
+    return write_terminal(_blocks(judgement), width=max(width, LEAST_WIDTH), colour=colour)
+
+
+def render_markdown(judgement: Judgement) -> str:
+    """Return the comparison as GitHub-flavoured Markdown."""
+    return write_markdown(_blocks(judgement))
+
+
+def _blocks(judgement: Judgement) -> Iterator[TextBlock]:
+    found = judgement.comparisons
+    names = [words.name(found.base), words.name(found.candidate)]
+    yield Title(names, said=f"{' → '.join(names)} in {visible(found.lake)}")
+    for comparison, outcomes in judgement.cohorts:
+        yield from _cohort(cohort_view(comparison, found), outcomes)
+
+
+def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[TextBlock]:
+    basis, example = GridColumn("from", below=""), GridColumn("e.g. run", below="e.g. ")
+    metrics = [GridColumn("metric", name=True), *_sides(view), *_verdict(view), basis]
+    before_after = [*_sides(view, "before", "after"), *_verdict(view)]
+    changed = [row for row in view.more_rows if row.verdict in {"better", "worse", "changed"}]
+    more = len(view.reasons) - REASON_ROWS
+    yield Part(view.title)
+    yield Sentence(view.answer, "strong")
+    yield Bullets("", view.findings)
+    yield Grid("Rules", columns("rule", "", "found"), rule_rows(outcomes))
+    yield Grid(view.scores_title, metrics, view.rows, view.sure)
+    yield Grid(
+        "Why runs failed",
+        [
+            *(
+                GridColumn("why", "reason", name=True),
+                *_sides(view),
+                GridColumn("change", number=True),
+            ),
+            *(GridColumn("in that run", below=""), example),
+        ],
+        [row.cells for row in view.reasons],
+        (),
+        note=REASONS_NOTE,
+        most=REASON_ROWS,
+        rest=f"{words.count(more, 'more reason')}: --format html lists them." if more > 0 else "",
+    )
+    modes = [GridColumn("failure mode", name=True), *before_after, example, basis]
+    yield Grid("Failure modes", modes, view.modes, ())
+    yield Remark(view.mode_note)
+    categories = [GridColumn("category", name=True), *before_after, basis]
+    yield Grid("Success by task category", categories, view.categories, view.sure)
+    yield Grid("Tasks that changed most", columns(*task_headings(view)), view.tasks)
+    yield Grid("Mocked and live calls compared", columns(*mocked_headings()), view.mocked)
+    yield Grid("More metrics that changed", metrics, changed, view.sure, {TERMINAL})
+    yield Bullets("Cautions", view.cautions)
+    yield Grid("More metrics", metrics, view.more_rows, only={MARKDOWN})
+
+
+def _sides(view: CohortView, base: str = "", candidate: str = "") -> list[GridColumn]:
+    """Return the columns of both releases, under these headings where there is room."""
+    sides = ((base, view.base), (candidate, view.candidate))
+    return [GridColumn(heading or name, name, number=True) for heading, name in sides]
+
+
+def _verdict(view: CohortView) -> list[GridColumn]:
+    numbers = ("change", f"{view.level} interval")
+    return [*(GridColumn(each, number=True) for each in numbers), GridColumn("")]

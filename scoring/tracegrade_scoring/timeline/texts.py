@@ -1,0 +1,46 @@
+"""A run in text: on a terminal, and as Markdown for an issue."""
+
+from collections.abc import Iterator
+
+from tracegrade_scoring.rendering.blocks import (
+    TERMINAL,
+    Bullets,
+    FactList,
+    Grid,
+    Quote,
+    Sentence,
+    StepList,
+    TextBlock,
+    Title,
+    columns,
+)
+from tracegrade_scoring.rendering.markdown import write_markdown
+from tracegrade_scoring.rendering.terminal import write_terminal
+from tracegrade_scoring.timeline.model import Timeline
+from tracegrade_scoring.timeline.view import LOOSE_TITLE, SUB_AGENTS_TITLE, timeline_view
+
+
+def render_terminal(timeline: Timeline, *, width: int, colour: bool) -> str:
+    """Return the run as text, at most `width` columns wide, with colours or plain."""
+    return write_terminal(_blocks(timeline), width=width, colour=colour)
+
+
+def render_markdown(timeline: Timeline) -> str:
+    """Return the run as GitHub-flavoured Markdown."""
+    return write_markdown(_blocks(timeline))
+
+
+def _blocks(timeline: Timeline) -> Iterator[TextBlock]:
+    view = timeline_view(timeline)
+    yield Title([view.title], lead="Run of ")
+    if view.headline:
+        yield Sentence(view.headline)
+    yield FactList("Facts", view.facts)
+    yield Quote(view.request)
+    yield StepList(view.steps, view.more_steps)
+    yield Bullets(LOOSE_TITLE, view.loose_marks)
+    yield Bullets(SUB_AGENTS_TITLE, [mark.line for mark in view.sub_agent_marks])
+    for title, rows in (("Sub-goals", view.sub_goals), ("Scores", view.scores)):
+        yield Grid(title, columns("", "", "", names=0), rows, colored=())
+    yield Bullets("Not scored, and why", view.unscored)
+    yield Bullets("Sub-agents' runs", view.children, only={TERMINAL})
