@@ -34,7 +34,6 @@ SHARED_NAMES = {
     "Ask",
     "Attributes",
     "Criterion",
-    "Door",
     "Effect",
     "Files",
     "Floats",

@@ -53,7 +53,7 @@ class Options(NamedTuple):
     open_browser: bool = False
 
 
-class Doors(NamedTuple):
+class AccessPolicy(NamedTuple):
     """Who gets in, and what they are told."""
 
     knows: Callable[[str], bool] | None
@@ -77,7 +77,7 @@ def serve(place: str, options: Options, say: Callable[[str], object]) -> None:
     """
     address = _address(options)
     tls = _tls(options)
-    doors = _doors(options)
+    policy = _access_policy(options)
     lake = open_lake(place, say)
     with (
         _listener(address) as listener,
@@ -87,10 +87,10 @@ def serve(place: str, options: Options, say: Callable[[str], object]) -> None:
         sql = is_loopback(address.host) if options.sql is None else options.sql
         explorer = Explorer(shelf, Site(str(place), sql), options.timeout_secs)
         rules = Rules(
-            allowed_hosts(bound, options.host_names), doors.knows, f"tracegrade_{bound.port}",
+            allowed_hosts(bound, options.host_names), policy.knows, f"tracegrade_{bound.port}",
             tls=tls is not None,
         )  # fmt: skip
-        url = _url(bound, options, doors.token)
+        url = _url(bound, options, policy.token)
         render.load_templates()
         shelf.follow()
         say(f"ui: {url}")
@@ -127,13 +127,13 @@ def _address(options: Options) -> Address:
     return address
 
 
-def _doors(options: Options) -> Doors:
+def _access_policy(options: Options) -> AccessPolicy:
     if options.token_file:
-        return Doors(knows_file(options.token_file), None)
+        return AccessPolicy(knows_file(options.token_file), None)
     if options.no_token:
-        return Doors(None, None)
+        return AccessPolicy(None, None)
     token = new_token()
-    return Doors(knows_one(token), token)
+    return AccessPolicy(knows_one(token), token)
 
 
 def _tls(options: Options) -> TlsFiles | None:

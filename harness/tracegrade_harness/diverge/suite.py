@@ -21,7 +21,7 @@ from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import Case, McpServer
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeKey, read_tape
-from tracegrade_harness.trial.http_doors import own_headers
+from tracegrade_harness.trial.http_proxies import own_headers
 from tracegrade_harness.trial.program import OutsidePlace, outside_program
 from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.taping import tape_file, taped_cases

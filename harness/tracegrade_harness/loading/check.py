@@ -14,9 +14,9 @@ from tracegrade_harness.parts.kind import PartKind
 from tracegrade_harness.parts.registry import kind_of_verifier, part_kinds, verifier_key
 from tracegrade_harness.suite import model, paths, records
 from tracegrade_harness.suite.at import At
+from tracegrade_harness.suite.channels import check_channels, check_reachable, check_servers
 from tracegrade_harness.suite.command import OF_AGENTS, TO_FILL_IN, substitutions
 from tracegrade_harness.suite.commands import check_command, check_variables
-from tracegrade_harness.suite.doors import check_behind_doors, check_doors, check_reachable
 from tracegrade_harness.suite.inputs import check_input
 from tracegrade_harness.suite.normalise import check_normalise
 from tracegrade_harness.suite.readable import ReadableEnvironment, ReadableSuite
@@ -77,12 +77,14 @@ def _check_agent(source: SourceFile, path: KeyPath, agent: model.Agent) -> Itera
                 fact = f"{dotted((*path, key))} names {{release}}, but the agent has none"
                 yield source.problem((*path, key), fact, "give it a release")
     yield from check_variables(source, (*path, "environment"), agent.environment)
-    yield from check_doors(source, (*path, "doors"), agent.doors)
+    yield from check_channels(source, (*path, "channels"), agent.channels)
     for i, record in enumerate(agent.records):
-        if isinstance(record, records.LakeRecord) and "sdk" not in agent.doors:
+        if isinstance(record, records.LakeRecord) and "sdk" not in agent.channels:
             fact = f"{dotted((*path, 'records', i, 'lake'))}: an agent behind "
-            fact += f"'{agent.doors[0]}' sends no plan"
-            yield source.problem((*path, "records", i), fact, "remove it, or give the door 'sdk'")
+            fact += f"'{agent.channels[0]}' sends no plan"
+            yield source.problem(
+                (*path, "records", i), fact, "remove it, or give the channel 'sdk'"
+            )
 
 
 def _check_record(
@@ -124,7 +126,7 @@ def _check_environment(at: At, environment: ReadableEnvironment) -> Iterator[Pro
         if kind.placed:
             yield from _check_place(here, kind, part, places)
         yield from _check_variable(here, "path_as" if kind.placed else "url_as", part, variables)
-    yield from check_behind_doors(at.source, at.path, environment, variables)
+    yield from check_servers(at.source, at.path, environment, variables)
     yield from _check_locks(at.source, at.below("locks"), environment.locks)
 
 

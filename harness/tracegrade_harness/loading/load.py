@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.loading.check import check_suite
 from tracegrade_harness.loading.model import suite_classes
+from tracegrade_harness.loading.old_keys import with_new_keys
 from tracegrade_harness.loading.readable import readable
 from tracegrade_harness.parts.registry import faults, part_kinds, verifier_kinds
 from tracegrade_harness.suite import limits, model, paths, records
@@ -98,10 +99,11 @@ def load(path: Path) -> LoadedSuite:
     source = read_file(path, "suite", "give a suite file", SuiteUnusable)
     if source.values is None and source.problems:  # not even YAML
         return LoadedSuite(None, path.parent, source.problems, None)
+    source, notes = with_new_keys(source)
     suite, problems = parse_as(suite_classes().suite, keys(), source)
     parts = readable(source.values)
     specification, of_tasks = _tasks(source, path.parent, parts.tasks)
-    problems += [*source.problems, *check_suite(source, path.parent, parts, specification)]
+    problems += [*notes, *source.problems, *check_suite(source, path.parent, parts, specification)]
     for fact, way_out in faults():
         problems.append(source.problem(("environments",), fact, way_out)._replace(is_note=True))
     problems.sort(key=lambda problem: problem.line)

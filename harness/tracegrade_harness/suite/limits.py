@@ -12,7 +12,7 @@ class TrialLimits(Strict):
 
     wall_secs: Seconds = 300
     idle_secs: Seconds | None = None
-    """How long it may show no sign: nothing at the gate, no span, no call at a door, no output."""
+    """How long it may show no sign: no span, no output, nothing at the gate or in a channel."""
     calls: Annotated[int, Field(ge=1)] | None = None
     """Tool calls."""
     tokens: Annotated[int, Field(ge=1)] | None = None

@@ -18,7 +18,6 @@ from tracegrade_harness.suite.upstreams import Upstream
 Point = Literal["early", "mid", "late"]
 Mode = Literal["live", "mocked"]
 ModelSource = Literal["replay", "live", "replay-then-live"]
-Door = Literal["sdk", "mcp", "http"]
 
 
 def _list_or_word(value: Any) -> str:
@@ -65,7 +64,9 @@ class Agent(Strict):
     read: list[Name] = Field(default_factory=list)
     """Files and folders beside the suite, or absolute, that it may read in bubblewrap beside those
     that its command names. What verifiers know is not among them, nor are keys and sockets."""
-    doors: Annotated[list[Door], Field(min_length=1)] = Field(default=["sdk"])
+    channels: Annotated[list[Literal["sdk", "mcp", "http"]], Field(min_length=1)] = Field(
+        default=["sdk"]
+    )
     """Where it is stopped. `sdk`: where its spans say that a call has returned; it sends them
     itself. `mcp`: where an MCP server has answered, `http`: where a service or an upstream has;
     then the harness writes its spans."""

@@ -1,6 +1,6 @@
-"""A run whose calls the harness sees itself, at a door in its agent's way to its tools.
+"""A run whose calls the harness sees itself, at a channel in its agent's way to its tools.
 
-Such an agent writes no spans and does not know of the gate. What stands at its doors does both in
+Such an agent writes no spans and does not know of the gate. What watches its channels does both in
 its place: it tells the gate of a run as `tracegrade.gate` would, asks after each call whether the
 answer may go on to the agent, and sends spans of the run and its calls.
 

@@ -1,7 +1,7 @@
 """OTLP between agents and the collector: each trial has an address of its own.
 
-    with OtlpRelay(collector) as relay, relay.admitted(trial) as door:
-        ...  # an agent sends to `door.address`; `door.claimed` counts what it had no right to say
+    with OtlpRelay(collector) as relay, relay.admitted(trial) as receiver:
+        ...  # an agent sends to `receiver.address`; `claimed` counts what it had no right to say
 
 A request is filtered (`otlp_filter.py`) and sent on; what needs no change goes on byte by byte.
 One that cannot be read is refused here: who reads it otherwise would find what nobody filtered.
@@ -69,7 +69,7 @@ class Endpoint(NamedTuple):
 
 
 @dataclass
-class Door:
+class TrialReceiver:
     """Where one trial's agent sends to."""
 
     address: str
@@ -122,7 +122,7 @@ class OtlpRelay:
         """
         self._collector = collector
         self._owners = owners or TraceOwners()
-        self._doors: dict[str, Door] = {}
+        self._receivers: dict[str, TrialReceiver] = {}
         self._pool = urllib3.PoolManager(retries=False, timeout=ANSWER_SECS, maxsize=32)
         routes = [Route(f"/{{secret}}/v1/{each}", self._take, methods=["POST"]) for each in Signal]
         options = uvicorn.Config(
@@ -155,7 +155,7 @@ class OtlpRelay:
     @contextmanager
     def admitted(
         self, sayings: Sayings, seen: Callable[[], None] = lambda: None
-    ) -> Iterator[Door]:
+    ) -> Iterator[TrialReceiver]:
         """Give an address to a trial, for as long as the block lasts.
 
         Args:
@@ -163,33 +163,35 @@ class OtlpRelay:
             seen: Told each request.
         """
         secret = secrets.token_urlsafe(16)
-        self._doors[secret] = Door(f"{self._base}/{secret}", sayings, self._owners, seen=seen)
+        self._receivers[secret] = TrialReceiver(
+            f"{self._base}/{secret}", sayings, self._owners, seen=seen
+        )
         try:
-            yield self._doors[secret]
+            yield self._receivers[secret]
         finally:
-            del self._doors[secret]
+            del self._receivers[secret]
 
     async def _take(self, request: Request) -> Response:
         """Answer one request."""
-        door = self._doors.get(request.path_params["secret"])
-        if door is None:
+        receiver = self._receivers.get(request.path_params["secret"])
+        if receiver is None:
             return _refusal(request, HTTPStatus.NOT_FOUND, "no trial has this address")
-        door.seen()
-        async with door.under_way:
+        receiver.seen()
+        async with receiver.under_way:
             try:
                 body = await _body(request)
-                return await asyncio.to_thread(self._send_on, request, body, door)
+                return await asyncio.to_thread(self._send_on, request, body, receiver)
             except TooLarge as error:
                 return _refusal(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error))
             except ClientDisconnect:
                 return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody reads it
 
-    def _send_on(self, request: Request, body: bytes, door: Door) -> Response:
+    def _send_on(self, request: Request, body: bytes, receiver: TrialReceiver) -> Response:
         """Return the collector's answer to what is left of a request."""
         headers = {name: request.headers[name] for name in PASSED_ON if name in request.headers}
         signal = Signal(request.url.path.rpartition("/")[2])
         try:
-            filtered = _filtered(body, headers, signal, door)
+            filtered = _filtered(body, headers, signal, receiver)
         except MalformedRequest as error:
             return _refusal(request, HTTPStatus.BAD_REQUEST, str(error))
         except EnvironmentFailed as error:
@@ -210,8 +212,8 @@ class OtlpRelay:
             text = f"the collector cannot be reached: {error}"
             return _refusal(request, HTTPStatus.SERVICE_UNAVAILABLE, text)
         if answer.status == HTTPStatus.OK:  # else it is sent again, and counted then
-            door.claimed.update(filtered.claimed)
-            door.took_spans = door.took_spans or signal is Signal.TRACES
+            receiver.claimed.update(filtered.claimed)
+            receiver.took_spans = receiver.took_spans or signal is Signal.TRACES
         given = {name: answer.headers[name] for name in PASSED_BACK if name in answer.headers}
         return Response(answer.data, answer.status, given)
 
@@ -240,7 +242,9 @@ class _Filtered(NamedTuple):
     claimed: Mapping[str, int]
 
 
-def _filtered(body: bytes, headers: Mapping[str, str], signal: Signal, door: Door) -> _Filtered:
+def _filtered(
+    body: bytes, headers: Mapping[str, str], signal: Signal, receiver: TrialReceiver
+) -> _Filtered:
     """Return what goes on of a request.
 
     Raises:
@@ -256,8 +260,8 @@ def _filtered(body: bytes, headers: Mapping[str, str], signal: Signal, door: Doo
         raise MalformedRequest(msg)
     plain = inflate(body, coding, MAX_BYTES) if coding in CODINGS else body
     request = decode(plain, signal, encoding)
-    claimed, is_changed = filter_request(request, door.sayings)
-    moved = move_traces(request, door.owners.own(door.address, traces_of(request)))
+    claimed, is_changed = filter_request(request, receiver.sayings)
+    moved = move_traces(request, receiver.owners.own(receiver.address, traces_of(request)))
     if not (is_changed or moved.is_changed):
         return _Filtered(None, {})
     filtered = _Filtered(None, claimed + moved.claimed)

@@ -23,7 +23,7 @@ from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge, recov
 from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, Clone, prove, services
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import Point
-from tracegrade_harness.trial.doors import AgentDoors, agent_doors, tool_doors
+from tracegrade_harness.trial.channels import AgentChannels, agent_channels, tool_channels
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import (
@@ -85,7 +85,7 @@ class Killing:
     baseline: Baseline
     spending: Spending = field(default_factory=Spending)
     """Told what it uses; it may keep the point from being reached."""
-    doors: list[AgentDoors] = field(default_factory=list)
+    channels: list[AgentChannels] = field(default_factory=list)
     """Of each time that it was tried."""
 
     def result(self, **fields: Any) -> TrialResult:
@@ -99,7 +99,7 @@ class Killing:
             "baseline_trajectory_id": self.baseline.trajectory_id,
             "tokens": self.spending.tokens,
             "usd": self.spending.usd,
-            "traces": [trace for doors in self.doors for trace in doors.traces],
+            "traces": [trace for channels in self.channels for trace in channels.traces],
         }
         return TrialResult(**common, **fields)
 
@@ -161,21 +161,21 @@ class Killing:
         repeated = Taping.of(self.setting, self.tried).repeating(self.baseline.models)
         taping = repeated.measured(spending)
         with ExitStack() as stack:
-            doors = stack.enter_context(
-                agent_doors(self.setting, self.tried, folder, environment, taping, deadline)
+            channels = stack.enter_context(
+                agent_channels(self.setting, self.tried, folder, environment, taping, deadline)
             )
-            self.doors.append(doors)
-            program = agent_program(self.setting, self.tried, place, doors.entrances)
+            self.channels.append(channels)
+            program = agent_program(self.setting, self.tried, place, channels.entrances)
             with ExitStack() as started:
                 running = started.enter_context(self.setting.sandbox.start(program))
                 watch = AgentWatch(
-                    doors.gate,
+                    channels.gate,
                     running,
                     deadline,
                     effect_of,
                     before,
                     state,
-                    told=doors.told,
+                    told=channels.told,
                     on_run=self._mark,
                     spending=spending,
                 )
@@ -186,23 +186,23 @@ class Killing:
                         continue
                     if moment.boundary is None and running.wait(0) is not None:
                         break  # it has answered already, and nobody there could wait
-                    lost = flush(doors.gate, moment)
+                    lost = flush(channels.gate, moment)
                     if self._spares_others():
                         running.kill_program()
                         living.push(stack.pop_all())
                         living.push(started.pop_all())
                     else:
                         running.kill()
-                    notes = [*watch.faults, *lost, *doors.notes(), *spending.notes()]
-                    misses = doors.taping.misses
+                    notes = [*watch.faults, *lost, *channels.notes(), *spending.notes()]
+                    misses = channels.taping.misses
                     return self._died(watch, moment, running, notes, misses, deadline)
                 code = running.wait(0)
-            doors.finish(code)
-            if code is None and doors.run is None:
+            channels.finish(code)
+            if code is None and channels.run is None:
                 self._name(watch.open_root)
             how = self._end_before(code, deadline)
             notes = [f"not_reached: {how} after call {len(watch.boundaries)}"]
-            return Missed([*notes, *watch.faults, *doors.notes()])
+            return Missed([*notes, *watch.faults, *channels.notes()])
 
     def _died(
         self,
@@ -297,7 +297,7 @@ class Killing:
         """Run the recovery command, if there is one; return what is to be known of it."""
         place = Place(folder.root, environment, folder.log("recovery"))
         taping = Taping.of(self.setting, self.tried).measured(self.spending)
-        with tool_doors(self.setting, self.tried, folder, environment, taping) as entrances:
+        with tool_channels(self.setting, self.tried, folder, environment, taping) as entrances:
             program = recovery_program(self.setting, self.tried, place, entrances)
             if program is None:
                 return []

@@ -58,7 +58,7 @@ class UndoPlace(NamedTuple):
 
 
 class Entrances(NamedTuple):
-    """What an agent needs to find the harness's doors."""
+    """What an agent needs to find the harness's channels."""
 
     variables: Mapping[str, str] = MappingProxyType({})
     visible: Sequence[Path] = ()
@@ -70,7 +70,7 @@ class Entrances(NamedTuple):
 
 
 def agent_program(setting: Setting, tried: Tried, place: Place, entrances: Entrances) -> Program:
-    """Return how the agent is started so that it comes to its doors."""
+    """Return how the agent is started so that it comes to its channels."""
     return _program(setting, tried, place, tried.agent(setting).command, entrances)
 
 
@@ -246,7 +246,7 @@ def variables(declared: Variables) -> dict[str, str]:
 
 
 def command_values(setting: Setting, tried: Tried) -> dict[str, str]:
-    """Return what the placeholders in the commands of a suite stand for, but those of doors."""
+    """Return what the placeholders in the commands of a suite stand for, but those of channels."""
     release = tried.release(setting)
     return {
         "task": tried.task_id,

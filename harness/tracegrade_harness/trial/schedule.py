@@ -232,4 +232,4 @@ def _why_no_kill(result: TrialResult, baseline: Baseline | None) -> tuple[Status
     silent = (
         "silent: no agent span came to the gate; start the agent with `tracegrade run --`, or, "
     )
-    return "error", f"{silent}if it is no Python, put its tools behind the door mcp or http"
+    return "error", f"{silent}if it is no Python, put its tools behind the channel mcp or http"

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from tracegrade_harness.parts.diff import StateDifference
 from tracegrade_harness.suite.command import filled
-from tracegrade_harness.trial.doors import tool_doors
+from tracegrade_harness.trial.channels import tool_channels
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.program import Place, command_values, silent_program
 from tracegrade_harness.trial.setting import Setting, Tried
@@ -32,7 +32,7 @@ def run_shell(setting: Setting, tried: Tried, say: Callable[[str], None]) -> Sta
     with (
         TrialFolder(setting.folder, tried.label()) as folder,
         closing(template.open(folder.root)) as environment,
-        tool_doors(setting, tried, folder, environment, Taping.of(setting, tried)) as entrances,
+        tool_channels(setting, tried, folder, environment, Taping.of(setting, tried)) as entrances,
     ):
         place = Place(folder.root, environment, folder.log("shell"))
         shell = os.environ.get("SHELL", "/bin/sh")

@@ -17,7 +17,7 @@ from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.limits import TrialLimits
 from tracegrade_harness.suite.model import Case
 from tracegrade_harness.tape.entries import TapeEntry
-from tracegrade_harness.trial.doors import agent_doors
+from tracegrade_harness.trial.channels import agent_channels
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.out_of_sight import out_of_sight
 from tracegrade_harness.trial.points import Boundary
@@ -160,18 +160,18 @@ def _run(
     deadline = Deadline(limits.wall_secs, limits.idle_secs, partial(size, place.log))
     taping = Taping.of(setting, tried).measured(spending)
     taping = taping if before is None else taping.to_be_repeated()
-    with agent_doors(setting, tried, folder, environment, taping, deadline) as doors:
-        program = agent_program(setting, tried, place, doors.entrances)
+    with agent_channels(setting, tried, folder, environment, taping, deadline) as channels:
+        program = agent_program(setting, tried, place, channels.entrances)
         with setting.sandbox.start(program) as running:
             state = None if before is None else environment.state
             watch = AgentWatch(
-                doors.gate,
+                channels.gate,
                 running,
                 deadline,
                 setting.effect_of,
                 before or {},
                 state,
-                told=doors.told,
+                told=channels.told,
                 spending=spending,
             )
             stopped = _follow(watch, limits, running)
@@ -180,21 +180,21 @@ def _run(
             running.kill()
             stopped = stopped or _exceeded(running, watch, exit_code)
             stopped = stopped or _refused(limits, watch, running, place.log)
-        doors.finish(None if stopped else exit_code)
+        channels.finish(None if stopped else exit_code)
     seconds = deadline.spent_secs()
-    if doors.run is None and watch.open_root is not None:
+    if channels.run is None and watch.open_root is not None:
         why = stopped.reason if stopped else f"the agent ended with {exit_code} before its run did"
         send_root(setting.collector, watch.open_root, None, resource(setting, tried), why)
     mismatches = watch.effect_mismatches.values()
-    notes = [*watch.faults, *mismatches, *doors.notes(), *spending.notes()]
+    notes = [*watch.faults, *mismatches, *channels.notes(), *spending.notes()]
     misses, models = taping.misses, taping.models.entries() if taping.models else ()
-    traces = doors.traces
+    traces = channels.traces
     if stopped:
         return Ran(watch, *stopped, None, lives_on, notes, misses, models, seconds, traces)
     notes += taping.notes()
     if exit_code and setting.sandbox.name == Bubblewrap.name:
         notes += out_of_sight(program, tried.case(setting).agent)
-    is_silent = watch.root is None and not doors.has_spans
+    is_silent = watch.root is None and not channels.has_spans
     silence = silent(exit_code, place.log) if is_silent else None
     _keep_tape(setting, tried, taping, silence)
     ran = Ran(watch, "done", None, exit_code, lives_on, notes, misses, models, seconds, traces)

@@ -34,7 +34,7 @@ def waits(_: Deadline, clock: Clock) -> None:
 
 
 def is_seen(limit: Deadline, clock: Clock) -> None:
-    """A door has told of the agent."""
+    """A channel has told of the agent."""
     clock.now += 6
     limit.seen()
 
@@ -85,7 +85,7 @@ def test_who_has_no_time_left_was_not_idle(clock: Clock) -> None:
     assert (limit.left_secs(), limit.was_idle) == (0, False)
 
 
-def test_requests_and_replies_at_a_door_are_signs() -> None:
+def test_requests_and_replies_at_a_channel_are_signs() -> None:
     """Each of them is one."""
     signs: list[None] = []
     reply = ProxiedReply(200, (), (b"found",))

@@ -141,7 +141,7 @@ def _written(folder: Path, url: str, wiki_path: str) -> Path:
     }
     asker = {
         "command": ["{python}", "{suite}/agent.py"],
-        "doors": ["http"],
+        "channels": ["http"],
         "environment": {"set": {"WIKI_PATH": wiki_path}},
     }
     written = {

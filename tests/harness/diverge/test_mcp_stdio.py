@@ -110,7 +110,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Shop:
         "version": 1,
         "suite": "asking",
         "tasks": "tasks.yaml",
-        "agents": {"worker": {"command": ["{python}", "{suite}/agent.py"], "doors": ["mcp"]}},
+        "agents": {"worker": {"command": ["{python}", "{suite}/agent.py"], "channels": ["mcp"]}},
         "environments": {
             "desk": {
                 "files": {"data": {"from": "fixtures", "at": "data"}},

@@ -155,11 +155,11 @@ with Bubblewrap().start(told) as running:
 
 def test_an_agent_in_the_sandbox_is_killed_at_its_gate(bwrap: Bubblewrap, tmp_path: Path) -> None:
     """At its second call of three."""
-    root, door = tmp_path / "root", tmp_path / "door"
+    root, meeting = tmp_path / "root", tmp_path / "gate"
     root.mkdir()
-    door.mkdir()
+    meeting.mkdir()
     searched = [Path(each) for each in sys.path if os.path.isabs(each) and Path(each).exists()]
-    with Gate(door) as gate:
+    with Gate(meeting) as gate:
         told = program(root, OURS)
         variables = {**os.environ, **gate.variables, "OTEL_TRACES_EXPORTER": "none"}
         told = Program(
@@ -169,7 +169,7 @@ def test_an_agent_in_the_sandbox_is_killed_at_its_gate(bwrap: Bubblewrap, tmp_pa
             variables,
             told.stdout,
             told.stderr,
-            visible=[door, *searched],
+            visible=[meeting, *searched],
         )
         with bwrap.start(told) as running:
             for event in gate.events(soon(), running):

@@ -38,13 +38,13 @@ from tests.harness.suite.build import (
             "9: variable 'TZ' is passed and set in agents.a.environment; remove one",
         ),
         (
-            with_agent("command: [run]\ndoors: [sdk, mcp]"),
-            "6: agents.a.doors has 'sdk' beside others: each call would count twice; "
+            with_agent("command: [run]\nchannels: [sdk, mcp]"),
+            "6: agents.a.channels has 'sdk' beside others: each call would count twice; "
             "give 'sdk' alone, or leave it out",
         ),
         (
-            with_agent("command: [run]\ndoors: [mcp, mcp]"),
-            "6: agents.a.doors[1]: the door 'mcp' is there already; remove it",
+            with_agent("command: [run]\nchannels: [mcp, mcp]"),
+            "6: agents.a.channels[1]: the channel 'mcp' is there already; remove it",
         ),
         (
             with_agent("command: [run]\nrecords:\n- journal: /data/x"),
@@ -70,9 +70,9 @@ from tests.harness.suite.build import (
             "7: agents.a.records[0].lake is 'plans'; it should be 'plan'",
         ),
         (
-            with_agent("command: [run]\ndoors: [mcp]\nrecords:\n- lake: plan"),
+            with_agent("command: [run]\nchannels: [mcp]\nrecords:\n- lake: plan"),
             "8: agents.a.records[0].lake: an agent behind 'mcp' sends no plan; "
-            "remove it, or give the door 'sdk'",
+            "remove it, or give the channel 'sdk'",
         ),
         (
             with_agent("command: [run]\nrecords:\n- runbook: fixtures"),
@@ -194,8 +194,8 @@ def test_a_wrong_server_or_upstream_is_named(folder: Path, text: str, problem: s
     ("agent", "what"),
     [
         (
-            "{command: [run], doors: [mcp]}",
-            "has the door 'mcp', but environment 'e' has no MCP server; "
+            "{command: [run], channels: [mcp]}",
+            "has the channel 'mcp', but environment 'e' has no MCP server; "
             "declare one under 'mcp' there",
         ),
         (
@@ -203,13 +203,13 @@ def test_a_wrong_server_or_upstream_is_named(folder: Path, text: str, problem: s
             "names {mcp}, but environment 'e' has no MCP server; declare one under 'mcp' there",
         ),
         (
-            "{command: [run], doors: [http]}",
-            "has the door 'http', but environment 'e' has no service with a url_as; "
+            "{command: [run], channels: [http]}",
+            "has the channel 'http', but environment 'e' has no service with a url_as; "
             "declare one under 'http' or 'upstreams' there",
         ),
     ],
 )
-def test_a_door_leads_somewhere(folder: Path, agent: str, what: str) -> None:
+def test_a_channel_leads_somewhere(folder: Path, agent: str, what: str) -> None:
     """Nobody could ever come to it otherwise."""
     text = START.replace("{command: [run]}", agent) + "cases:\n  c: {agent: a, environment: e}\n"
 

@@ -17,7 +17,7 @@ from tests.harness.telemetry.test_filter import EVALUATION, OF_TRIAL, TRIAL, spa
 
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.telemetry.filter import CLAIMED
-from tracegrade_harness.telemetry.relay import MAX_BYTES, Door, Endpoint, OtlpRelay
+from tracegrade_harness.telemetry.relay import MAX_BYTES, Endpoint, OtlpRelay, TrialReceiver
 from tracegrade_harness.telemetry.trace_owners import MAX_TRACES, TraceOwners
 
 PROTOBUF = {"Content-Type": "application/x-protobuf"}
@@ -72,7 +72,7 @@ def upstream() -> Iterator[Upstream]:
 
 
 @contextmanager
-def door(upstream: Upstream) -> Iterator[Door]:
+def receiver(upstream: Upstream) -> Iterator[TrialReceiver]:
     """Admit a trial."""
     with OtlpRelay(upstream.endpoint) as relay, relay.admitted(OF_TRIAL) as admitted:
         yield admitted
@@ -108,7 +108,7 @@ def traces(upstream: Upstream) -> list[bytes]:
 def test_what_needs_no_change_passes_byte_by_byte(upstream: Upstream) -> None:
     """Compressed as it was, with the collector's token, which the agent never sees."""
     body = gzip.compress(spans().SerializeToString(), mtime=1)
-    with door(upstream) as admitted:
+    with receiver(upstream) as admitted:
         answer = send(admitted.address, body, {**PROTOBUF, "Content-Encoding": "gzip"})
 
     (request,) = upstream.received
@@ -123,7 +123,7 @@ def test_what_an_agent_may_not_say_is_renamed_and_counted(upstream: Upstream, co
     """The rest goes on, and the trial's notes say it."""
     body = graded().SerializeToString()
     compressed = gzip.compress(body) if coding == "gzip" else body
-    with door(upstream) as admitted:
+    with receiver(upstream) as admitted:
         send(admitted.address, compressed, {**PROTOBUF, "Content-Encoding": coding})
 
     (request,) = upstream.received
@@ -137,7 +137,7 @@ def test_json_is_filtered_as_protobuf_is(upstream: Upstream) -> None:
     span = {"traceId": "0" * 31 + "1", "spanId": "0" * 15 + "1", "name": "s"}
     groups = [{"resource": said, "scopeSpans": [{"spans": [span]}]}]
     body = json.dumps({"resourceSpans": groups}).encode()
-    with door(upstream) as admitted:
+    with receiver(upstream) as admitted:
         send(admitted.address, body, {"Content-Type": "application/json"})
 
     (group,) = json.loads(upstream.received[0].body)["resourceSpans"]
@@ -151,7 +151,7 @@ def test_json_is_filtered_as_protobuf_is(upstream: Upstream) -> None:
 def test_the_collectors_answer_comes_back(upstream: Upstream, status: int) -> None:
     """With the time after which to send again; what was not taken was not said."""
     upstream.answer.update(status=status, headers={"Retry-After": 7}, body=b"busy")
-    with door(upstream) as admitted:
+    with receiver(upstream) as admitted:
         body = graded().SerializeToString()
         answer = urllib3.request(
             "POST", f"{admitted.address}/v1/traces", body=body, headers=PROTOBUF, retries=False
@@ -171,7 +171,7 @@ def test_the_collectors_answer_comes_back(upstream: Upstream, status: int) -> No
 )
 def test_what_cannot_be_read_is_refused(upstream: Upstream, content_type: str, said: str) -> None:
     """Nobody else gets to read what was not filtered."""
-    with door(upstream) as admitted:
+    with receiver(upstream) as admitted:
         answer = send(admitted.address, b"\xff\xff", {"Content-Type": content_type})
 
     assert (answer.status, upstream.received) == (400, [])
@@ -184,7 +184,7 @@ def test_an_agent_that_names_its_service_gets_no_note(upstream: Upstream) -> Non
     said = request.resource_spans[0].resource.attributes
     for key in ("service.name", "service.version"):
         said.add(key=key).value.string_value = "own"
-    with door(upstream) as admitted:
+    with receiver(upstream) as admitted:
         send(admitted.address, request.SerializeToString())
 
     assert admitted.claimed == {"service.name": 1, "service.version": 1}
@@ -247,7 +247,7 @@ def test_a_trial_has_no_more_traces_than_it_may() -> None:
 def test_a_body_beyond_the_collectors_limit_is_refused(upstream: Upstream) -> None:
     """Also one that is small until it is decompressed."""
     bomb = gzip.compress(bytes(MAX_BYTES + 1), compresslevel=1)
-    with door(upstream) as admitted:
+    with receiver(upstream) as admitted:
         answer = send(admitted.address, bomb, {**PROTOBUF, "Content-Encoding": "gzip"})
 
     assert answer.status == 413

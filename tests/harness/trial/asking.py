@@ -107,7 +107,7 @@ def made(folder: Path, url: str, case: Mapping[str, Any], **suite: Any) -> Tried
         "version": 1,
         "suite": "asking",
         "agents": {
-            "worker": {"command": ["{python}", "{suite}/agent.py"], "doors": ["mcp", "http"]}
+            "worker": {"command": ["{python}", "{suite}/agent.py"], "channels": ["mcp", "http"]}
         },
         "environments": {
             "desk": {

@@ -46,13 +46,13 @@ def made(
     command: Sequence[str] = CURL,
     **environment: Any,
 ) -> Tried:
-    """Write a suite whose cases are runs of an agent behind the door `http`."""
+    """Write a suite whose cases are runs of an agent behind the channel `http`."""
     (folder / "agent.sh").write_text(CURL_AGENT)
     (folder / "agent.js").write_text(NODE_AGENT)
     suite = {
         "version": 1,
         "suite": "ordering",
-        "agents": {"worker": {"command": [*command], "release": "1", "doors": ["http"]}},
+        "agents": {"worker": {"command": [*command], "release": "1", "channels": ["http"]}},
         "environments": {"town": {"http": {"bank": bank_beside(folder)}, **environment}},
         "cases": {
             task_id: {"environment": "town", "agent": "worker", **case}

@@ -197,12 +197,12 @@ def made(
     command: Sequence[str] = ("{python}", "{suite}/agent.py", "{task}"),
     server: Sequence[str] = ("{python}", "{suite}/server.py"),
 ) -> Tried:
-    """Write a suite whose cases are tasks of an agent behind the door `mcp`."""
+    """Write a suite whose cases are tasks of an agent behind the channel `mcp`."""
     (folder / "fixtures").mkdir(parents=True)
     (folder / "fixtures/notes").write_text("Buy milk.")
     for name, text in (("agent.py", AGENT), ("agent.js", NODE_AGENT), ("server.py", SERVER)):
         (folder / name).write_text(text)
-    agent = {"command": [*command], "release": "1", "doors": ["mcp"]}
+    agent = {"command": [*command], "release": "1", "channels": ["mcp"]}
     recover = ["{python}", "{suite}/agent.py", "recover"]
     environment = {
         "files": {"data": {"from": "fixtures", "at": "data"}},

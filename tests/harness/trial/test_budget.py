@@ -95,7 +95,7 @@ def suite(tmp_path: Path, model: tuple[Model, str]) -> Tried:
     (tmp_path / "prices.yaml").write_text(PRICES)
     upstream = {"url": model[1], "url_as": "MODEL_URL", "is_a": "model"}
     files = {"data": {"from": "fixtures", "at": "data"}}
-    asking = {"command": ["{python}", "{suite}/asking.py", "{task}"], "doors": ["http"]}
+    asking = {"command": ["{python}", "{suite}/asking.py", "{task}"], "channels": ["http"]}
     telling = {
         "command": ["{python}", "{suite}/telling.py"],
         "environment": {"pass": ["PYTHONPATH"]},

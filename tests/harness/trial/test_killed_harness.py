@@ -79,7 +79,7 @@ def suite_in(folder: Path) -> Tried:
     content = yaml.safe_load(suite.suite.read_text())
     content["agents"]["clerk"] = {
         "command": ["{python}", "-S", "{suite}/clerk.py", "{task}", "{suite}"],
-        "doors": ["http"],
+        "channels": ["http"],
         "recover": ["rm", "-f", "data/a"],
         "records": [{"journal": "journal.jsonl"}],
     }

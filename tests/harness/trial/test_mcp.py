@@ -1,4 +1,4 @@
-"""Agents that write no spans are stopped, recorded, killed and judged at the door `mcp`."""
+"""Agents that write no spans are stopped, recorded, killed and judged at the channel `mcp`."""
 
 import shutil
 from pathlib import Path

@@ -91,7 +91,7 @@ def suite_in(folder: Path, cases: Mapping[str, Mapping[str, Any]], *, overlay: b
     content = yaml.safe_load(suite.suite.read_text())
     content["agents"]["worker"] = {
         "command": ["{python}", "-S", "{suite}/mover.py", "{task}", "{suite}"],
-        "doors": ["http"],
+        "channels": ["http"],
         "records": [{"journal": "journal.jsonl"}],
         "recover": ["rm", "-rf", "data/moved"],
     }

@@ -48,7 +48,7 @@ def searching(folder: Path) -> Iterator[tuple[Tried, Search]]:
         written = {
             "version": 1,
             "suite": "asking",
-            "agents": {"a": {"command": ["{python}", "{suite}/agent.py"], "doors": ["http"]}},
+            "agents": {"a": {"command": ["{python}", "{suite}/agent.py"], "channels": ["http"]}},
             "environments": {"web": {"upstreams": {"search": upstream}}},
             "cases": {"ask": {"environment": "web", "agent": "a", "trials": 2}},
         }

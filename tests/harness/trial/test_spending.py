@@ -42,7 +42,7 @@ def test_an_answer_that_two_places_saw_is_counted_once(spending: Spending) -> No
 
 
 def test_the_place_that_saw_more_answers_is_believed(spending: Spending) -> None:
-    """An agent may ask models behind no door, or ask through a door and write no spans."""
+    """An agent may ask models behind no channel, or ask through a channel and write no spans."""
     spending.asked(TEN)
     for _ in range(3):
         spending.told(used())

@@ -14,7 +14,7 @@ from tracegrade_harness.parts.kind import Around, MadePart, PartKind
 from tracegrade_harness.parts.verifying.result import Context, Finding
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.at import At
-from tracegrade_harness.suite.doors import check_calls
+from tracegrade_harness.suite.channels import check_calls
 from tracegrade_harness.suite.readable import ReadableEnvironment
 from tracegrade_harness.suite.sources import check_source
 from tracegrade_harness.suite.values import check_value, check_values_at

@@ -42,7 +42,7 @@ class HttpProxies:
             tried: Which trial.
             environment: What has the services.
             taping: What answers for upstreams.
-            run: The agent's run, if it comes through the door `http`; otherwise services of the
+            run: The agent's run, if it comes through the channel `http`; otherwise services of the
                 environment are reached directly.
             deadline: When the agent's time is over: requests are signs of it, and it stands still
                 while one waits for its turn.

@@ -1,4 +1,4 @@
-"""Agents that write no spans are stopped, recorded and killed at the door `http`."""
+"""Agents that write no spans are stopped, recorded and killed at the channel `http`."""
 
 import json
 import shutil

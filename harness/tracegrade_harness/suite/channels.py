@@ -1,4 +1,4 @@
-"""What can be wrong with the doors of agents, and with the servers behind them."""
+"""What can be wrong with the channels of agents, and with the servers behind them."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
@@ -14,18 +14,20 @@ from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 _CALL: Final = re.compile(r"[A-Z]+ /\S*")
 
 
-def check_doors(source: SourceFile, path: KeyPath, doors: Sequence[str]) -> Iterator[Problem]:
-    """Yield the problems of an agent's doors among each other."""
-    for i, door in enumerate(doors):
-        if door in doors[:i]:
-            fact = f"{dotted((*path, i))}: the door '{door}' is there already"
+def check_channels(
+    source: SourceFile, path: KeyPath, channels: Sequence[str]
+) -> Iterator[Problem]:
+    """Yield the problems of an agent's channels among each other."""
+    for i, channel in enumerate(channels):
+        if channel in channels[:i]:
+            fact = f"{dotted((*path, i))}: the channel '{channel}' is there already"
             yield source.problem((*path, i), fact, "remove it")
-    if "sdk" in doors and set(doors) != {"sdk"}:
+    if "sdk" in channels and set(channels) != {"sdk"}:
         fact = f"{dotted(path)} has 'sdk' beside others: each call would count twice"
         yield source.problem(path, fact, "give 'sdk' alone, or leave it out")
 
 
-def check_behind_doors(
+def check_servers(
     source: SourceFile,
     path: KeyPath,
     environment: ReadableEnvironment,
@@ -84,7 +86,7 @@ def check_reachable(
     suite: ReadableSuite,
     http: Collection[str],
 ) -> Iterator[Problem]:
-    """Yield a problem if a case's agent has a door with nothing behind it.
+    """Yield a problem if a case's agent has a channel with nothing behind it.
 
     Args:
         source: Where the suite's values stand.
@@ -97,14 +99,14 @@ def check_reachable(
     if agent is None or environment is None:
         return
     is_named = any("mcp" in substitutions(argument) for argument in agent.command)
-    if ("mcp" in agent.doors or is_named) and not environment.servers:
-        what = "names {mcp}" if is_named else "has the door 'mcp'"
+    if ("mcp" in agent.channels or is_named) and not environment.servers:
+        what = "names {mcp}" if is_named else "has the channel 'mcp'"
         fact = f"{dotted(path)}: agent '{case.agent}' {what}, but environment "
         fact += f"'{case.environment}' has no MCP server"
         way_out = "declare one under 'mcp' there"
         yield source.problem((*path, "environment"), fact, way_out)
-    if "http" in agent.doors and not _has_url(environment, http):
-        fact = f"{dotted(path)}: agent '{case.agent}' has the door 'http', but environment "
+    if "http" in agent.channels and not _has_url(environment, http):
+        fact = f"{dotted(path)}: agent '{case.agent}' has the channel 'http', but environment "
         fact += f"'{case.environment}' has no service with a url_as"
         way_out = "declare one under 'http' or 'upstreams' there"
         yield source.problem((*path, "environment"), fact, way_out)

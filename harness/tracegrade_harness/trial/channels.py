@@ -1,4 +1,4 @@
-"""The doors of a trial: where its agent is stopped, where its spans and its tools are."""
+"""The channels of a trial: where its agent is stopped, where its spans and its tools are."""
 
 import json
 import secrets
@@ -19,9 +19,9 @@ from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import McpServer
 from tracegrade_harness.tape.tools import ToolTape
 from tracegrade_harness.telemetry.observed_run import ObservedRun, Origin
-from tracegrade_harness.telemetry.relay import Door
+from tracegrade_harness.telemetry.relay import TrialReceiver
 from tracegrade_harness.trial.folder import TrialFolder
-from tracegrade_harness.trial.http_doors import HttpProxies
+from tracegrade_harness.trial.http_proxies import HttpProxies
 from tracegrade_harness.trial.program import (
     NO_SPANS,
     Entrances,
@@ -37,11 +37,11 @@ from tracegrade_harness.trial.taping import Taping
 NO_PROXY = {"NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
 
 
-class AgentDoors(NamedTuple):
+class AgentChannels(NamedTuple):
     """What a trial's agent comes to while it runs; either it sends spans, or its run is seen."""
 
     gate: Gate
-    telemetry: Door | None
+    telemetry: TrialReceiver | None
     run: ObservedRun | None
     servers: McpServers
     proxies: HttpProxies
@@ -99,15 +99,15 @@ class AgentDoors(NamedTuple):
 
 
 @contextmanager
-def agent_doors(
+def agent_channels(
     setting: Setting,
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
     taping: Taping,
     deadline: Deadline,
-) -> Iterator[AgentDoors]:
-    """Open the doors of a trial's agent, for as long as the block lasts.
+) -> Iterator[AgentChannels]:
+    """Open the channels of a trial's agent, for as long as the block lasts.
 
     Args:
         setting: What is run.
@@ -124,7 +124,7 @@ def agent_doors(
         gate = stack.enter_context(Gate(folder.meeting))
         telemetry, run = None, None
         addresses: list[ServiceAddress] = []
-        if "sdk" in tried.agent(setting).doors:
+        if "sdk" in tried.agent(setting).channels:
             telemetry = stack.enter_context(
                 setting.relay.admitted(sayings(setting, tried), deadline.seen)
             )
@@ -134,7 +134,8 @@ def agent_doors(
             run = stack.enter_context(closing(ObservedRun(gate.address, _origin(setting, tried))))
             variables = NO_SPANS
         at_mcp, at_http = (
-            run if door in tried.agent(setting).doors else None for door in ("mcp", "http")
+            run if channel in tried.agent(setting).channels else None
+            for channel in ("mcp", "http")
         )
         served = _served(setting, tried, folder, environment, taping)
         found = McpServers(folder.meeting, served, at_mcp, deadline.seen)
@@ -154,11 +155,11 @@ def agent_doors(
             variables={**entrances.variables, **variables, **at_tools},
             addresses=[*entrances.addresses, *addresses],
         )
-        yield AgentDoors(gate, telemetry, run, servers, proxies, taping, entrances, tools)
+        yield AgentChannels(gate, telemetry, run, servers, proxies, taping, entrances, tools)
 
 
 @contextmanager
-def tool_doors(
+def tool_channels(
     setting: Setting,
     tried: Tried,
     folder: TrialFolder,
@@ -260,7 +261,7 @@ def _origin(setting: Setting, tried: Tried) -> Origin:
     return Origin(setting.collector, described, case.agent, case.user_input)
 
 
-def _sending(telemetry: Door) -> dict[str, str]:
+def _sending(telemetry: TrialReceiver) -> dict[str, str]:
     """Return the variables by which an agent finds where its spans go."""
     described = telemetry.sayings.resource.items()
     attributes = ",".join(f"{key}={quote(value, safe='')}" for key, value in described)
