@@ -28,7 +28,7 @@ from .queries.traces import capture, captures, land, land_logs, logs_of
 
 TABLES = (
     *("steps", "trajectories", "trajectory_scores", "decisions", "sub_goals"),
-    *("failures", "failed_calls", "run_reasons", "release_scores"),
+    *("failures", "failed_calls", "ambiguous_calls", "run_reasons", "release_scores"),
 )
 OF_THE_DAY = ("date", "trace_received_ns", "input_hash")
 """Columns that say when a trace was received, or are made of that."""

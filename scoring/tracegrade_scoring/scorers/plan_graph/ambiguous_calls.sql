@@ -17,15 +17,25 @@
 --   verdicts_disagree  BOOLEAN    Verdicts of one rank said yes and no of one sub-goal.
 -- Order:
 --   none
-WITH ambiguous AS (
+-- Most calls have one candidate: these are left out before any list is made.
+WITH shared AS (
   SELECT
     attempt_id,
-    call_index,
-    list(sub_goal ORDER BY place) AS candidates
+    call_index
   FROM sub_goal_candidates
   WHERE attribution = 'rule'
   GROUP BY attempt_id, call_index
   HAVING count(*) > 1
+),
+
+ambiguous AS (
+  SELECT
+    candidates.attempt_id,
+    candidates.call_index,
+    list(candidates.sub_goal ORDER BY candidates.place) AS candidates
+  FROM sub_goal_candidates AS candidates
+  SEMI JOIN shared USING (attempt_id, call_index)
+  GROUP BY candidates.attempt_id, candidates.call_index
 ),
 
 said AS (
