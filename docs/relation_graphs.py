@@ -14,8 +14,7 @@ INTRODUCTION: Final = """\
 What is made from what, from received spans to scores. `make docs` draws this page from the code:
 what a relation reads stands in the header of its SQL file (`Reads:`), beside the name of the
 function of Python that makes it (`@relation`), or in the docstring of its module (`Makes:`).
-`tests/test_relations.py` runs a build and a scoring job to see that this is true, and that
-everything is made before it is read.
+`tests/test_relations.py` sees that this is true.
 
 How to read a graph: it shows one folder, from left to right. An arrow leads from what is read to
 what is made of it.
@@ -41,7 +40,8 @@ LAKE: Final = "lake"
 ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
     "queries": {
         "build": "Which traces are new, and the bucket that each is built in.",
-        "steps/spans": "The spans of a bucket, and what the dialects say of them.",
+        "steps/received": "Spans of a bucket, each once and whole, and events beside them.",
+        "steps/spans": "What the dialects say of the spans of a bucket.",
         "steps/runs": "Which run (trajectory) each operation belongs to, and what a run is.",
         "steps/copies": "What is recorded again: replays, copies, polls; and the runs of replays.",
         "steps/model_calls": "Spans that record one model call are one row; what was said in it.",

@@ -1,7 +1,6 @@
 """Knows which relation is made from which: `relation_graphs.py` draws it.
 
-What a relation reads stands in the header of its SQL file (`Reads:`), or beside the name of a
-function that makes it (`@relation`). What jobs make besides is in the docstring of their module
+The plans of the packages know it. What jobs make besides is in the docstring of their module
 (`Makes:`). Tests hold all of it to what the code really does.
 """
 
@@ -16,11 +15,12 @@ from typing import Final, NamedTuple
 from tracegrade_queries.engine.connection import DEDUPLICATED
 from tracegrade_queries.engine.layers import BUILT
 from tracegrade_queries.engine.sql import QUERIES, Queries
-from tracegrade_queries.graph import RelationPlan, headers
+from tracegrade_queries.graph import RelationPlan
 from tracegrade_queries.graph.plan import path_of
+from tracegrade_queries.relations import RELATIONS as BUILDING
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.sql import QUERIES as SCORING
-from tracegrade_scoring.sql import RELATIONS
+from tracegrade_scoring.sql import RELATIONS as SCORING_RELATIONS
 
 
 class Relation(NamedTuple):
@@ -42,8 +42,7 @@ class Package:
     """The relations of one package."""
 
     queries: Queries
-    plan: RelationPlan | None
-    """Who makes its relations; None where a module does so itself."""
+    plan: RelationPlan
     tables: frozenset[str]
     """Tables of the lake that it writes, and views that a connection has of them."""
     below: frozenset[str] = frozenset()
@@ -52,8 +51,7 @@ class Package:
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
         """Those of SQL files by name, then those of Python."""
-        of_functions = _of_functions(self.plan) if self.plan else ()
-        return (*_of_sql(self.queries), *of_functions, *_of_modules(self.queries.root))
+        return (*_of_plan(self.plan), *_of_modules(self.queries.root))
 
     @cached_property
     def readable(self) -> frozenset[str]:
@@ -63,30 +61,18 @@ class Package:
 
 _BUILT: Final = frozenset({*BUILT.names(), *DEDUPLICATED})
 PACKAGES: Final[Mapping[str, Package]] = {
-    "queries": Package(QUERIES, None, _BUILT),
-    "scoring": Package(SCORING, RELATIONS, frozenset(SCORES.names()), below=_BUILT),
+    "queries": Package(QUERIES, BUILDING, _BUILT),
+    "scoring": Package(SCORING, SCORING_RELATIONS, frozenset(SCORES.names()), below=_BUILT),
 }
-
-_CREATED = re.compile(r"^CREATE OR REPLACE TEMP (?:TABLE|VIEW) (\w+)", re.MULTILINE)
-
-
-def _of_sql(queries: Queries) -> Iterator[Relation]:
-    for name, path in queries.paths.items():
-        text = queries.text(name)
-        taken = headers.taken(text)
-        reads = headers.reads(text) | ({taken} if taken else set())
-        alone = [] if headers.macros_made(text) else [name]
-        for made in _CREATED.findall(text) or alone:
-            yield Relation(made, reads, path)
-
 
 _MAKES = re.compile(r"^ {4}(\w+)(?: \(from ([\w, ]+)\))?: ", re.MULTILINE)
 
 
-def _of_functions(plan: RelationPlan) -> Iterator[Relation]:
-    for made in dict.fromkeys(plan.of_python.values()):
+def _of_plan(plan: RelationPlan) -> Iterator[Relation]:
+    for made in plan.relations:
+        reads = made.reads.union(filter(None, (made.takes,)))
         for name in made.makes:
-            yield Relation(name, made.reads, path_of(made))
+            yield Relation(name, reads, path_of(made))
 
 
 def _of_modules(root: Path) -> Iterator[Relation]:

@@ -55,7 +55,7 @@ def code(sql: str) -> str:
 def relations_read(sql: str) -> set[str]:
     """Return the relations that a query reads, also by macros, but for its own common tables."""
     text = re.sub(r"IS (NOT )?DISTINCT FROM", "=", code(sql))
-    read = set(re.findall(r"\b(?:FROM|JOIN)\s+([a-z]\w*)\b(?!\()", text))
+    read = set(re.findall(r"\b(?:FROM|JOIN|UPDATE|ALTER TABLE)\s+([a-z]\w*)\b(?!\()", text))
     read |= set(re.findall(r"\b(?:FROM|JOIN)\s+\w+\('(\w+)'[,)]", text))  # given to a macro
     own = re.findall(r"\b(\w+) (?:\([\w, ]+\) )?AS (?:(?:NOT )?MATERIALIZED )?\(", text)
     return read - set(own)

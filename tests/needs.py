@@ -6,8 +6,8 @@ from contextlib import ExitStack, contextmanager
 
 import duckdb
 
-from tracegrade_queries.engine.relations import has_rows, make_relation
-from tracegrade_queries.engine.sql import needs
+from tracegrade_queries.engine.relations import has_rows, make_empty
+from tracegrade_queries.engine.sql import declared_columns, needs
 
 from .headers import bare, columns_of, header
 
@@ -28,9 +28,8 @@ def kept_without(con: duckdb.DuckDBPyConnection, text: str) -> dict[str, int]:
                 taken_away.enter_context(_without(con, needed))
                 assert not has_rows(con, needed)
             rows = con.execute(f"SELECT count(*) FROM ({bare(text)})").fetchall()[0][0]
-            make_relation(con, "left_out", text)
-            assert con.table("left_out").fetchall() == []
-            assert columns_of(con.table("left_out")) == header(text).columns
+        make_empty(con, "left_out", declared_columns(text))
+        assert columns_of(con.table("left_out")) == header(text).columns
         found[" or ".join(either)] = rows
     return {needed: rows for needed, rows in found.items() if rows}
 

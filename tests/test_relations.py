@@ -10,8 +10,6 @@ import pytest
 from docs.relations import PACKAGES, Package, Relation
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
-from tracegrade_queries.build.passes import split_into_steps
-from tracegrade_queries.costs.pricing import NO_PRICES, create_prices, work_out_costs
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.relations import put
 from tracegrade_queries.engine.sql import saved_queries
@@ -25,7 +23,7 @@ from tracegrade_scoring.statistics.sums import add_scores, start_sums, total_sum
 
 from .citations import ROOT
 from .headers import relations_read
-from .queries.traces import capture, captures, land, request_of, take_all
+from .queries.traces import land, request_of
 from .recording import Recorder, Statement
 from .scoring.test_queries import SPECIFICATION, refund
 
@@ -105,27 +103,6 @@ def _naming(names: Iterable[str]) -> re.Pattern[str]:
     compound = "|".join(sorted(name for name in names if "_" in name))
     simple = "|".join(sorted(name for name in names if "_" not in name))
     return re.compile(rf"\b(?:{compound})\b|[\"'] *(?:FROM|JOIN) (?:{simple})\b")
-
-
-@pytest.mark.slow
-def test_relations_of_the_pass_are_made_before_they_are_read(tmp_path: Path) -> None:
-    """What an earlier bucket left is never taken for this one's."""
-    lake = Lake.create(tmp_path / "lake")
-    land(lake, *map(capture, captures()))
-    with connect(lake) as con:
-        take_all(con)
-        before = Recorder(con)
-        create_prices(before.con, NO_PRICES)
-        split_into_steps(con)
-        work_out_costs(con, "built_trajectories")
-        recorder = Recorder(con)
-
-        split_into_steps(recorder.con)
-        work_out_costs(recorder.con, "built_trajectories")
-
-    assert _read_too_early(recorder.statements) == []
-    statements = [*before.statements, *recorder.statements]
-    assert _not_made(PACKAGES["queries"], statements, {"build.py", "discovery.py"}) == []
 
 
 def test_relations_of_scores_are_made_before_they_are_read(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from tests.queries.traces import take_all
 from tests.recording import Recorder
 
 from tracegrade_lake import Lake
-from tracegrade_queries.build.passes import split_into_steps
+from tracegrade_queries.build.split import split_into_steps
 from tracegrade_queries.engine.connection import Limits, connect_whole
 
 _MAKING: Final = re.compile(r"(?:--.*\n|\s)*(?:CREATE OR REPLACE TEMP TABLE|INSERT INTO) (\w+)")

@@ -18,10 +18,12 @@ from tests.needs import kept_without
 
 from tracegrade_harness.schema import HARNESS_TRIALS
 from tracegrade_lake import Lake
-from tracegrade_queries.build.passes import split_into_steps
+from tracegrade_queries.build.split import split_into_steps
 from tracegrade_queries.engine.connection import DEDUPLICATED, connect, duckdb_type
 from tracegrade_queries.engine.layers import BUILT, find_query, saved
 from tracegrade_queries.engine.sql import QUERIES, needs, query
+from tracegrade_queries.graph import headers
+from tracegrade_queries.relations import RELATIONS as PLAN
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import SCORE_TABLES
 
@@ -30,20 +32,32 @@ from .traces import capture, captures, land, take_all
 TABLES = {table.name: table for table in (*BUILT.tables, *SCORE_TABLES, HARNESS_TRIALS)}
 CASES = sorted(path.parent for path in (Path(__file__).parent / "cases").rglob("expect.csv"))
 SAVED = list(saved())
-IN_STEPS = [name for name, path in QUERIES.paths.items() if "steps" in path.parts]
-RELATIONS = [name for name in IN_STEPS if "MACRO" not in query(name)]
+IN_STEPS = [
+    name
+    for name, path in QUERIES.paths.items()
+    if "steps" in path.parts and not headers.macros_made(query(name))
+]
+TAKEN = {name: taken for name in IN_STEPS if (taken := headers.taken(query(name)))}
+"""What is changed in place, by the name that it has then."""
+RELATIONS = [name for name in IN_STEPS if name not in TAKEN]
 
 each_relation = pytest.mark.parametrize("name", RELATIONS)
 
 
 @pytest.fixture(scope="module")
 def passed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection in which the shared pass has worked on every captured trace."""
+    """A connection with all relations of every captured trace, also by names that were taken."""
     lake = Lake.create(tmp_path_factory.mktemp("headers") / "lake")
     land(lake, *map(capture, captures()))
     with connect(lake) as con:
         take_all(con)
-        split_into_steps(con)
+        read = set().union(*(header(query(name)).reads for name in IN_STEPS))
+        split_into_steps(con, PLAN.names & {*IN_STEPS, *read})
+        for taken in TAKEN.values():
+            last = taken
+            while later := next((name for name, each in TAKEN.items() if each == last), None):
+                last = later
+            con.execute(f"CREATE TEMP VIEW {taken} AS FROM {last}")
         yield con
 
 

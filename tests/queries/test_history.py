@@ -9,10 +9,7 @@ import pytest
 from hypothesis import strategies as st
 from tests.drawn import drawn
 
-from tracegrade_queries.build.passes import define_macros
-from tracegrade_queries.engine.relations import make_relation
-from tracegrade_queries.engine.sql import query
-from tracegrade_queries.engine.statements import run
+from tracegrade_queries.relations import RELATIONS
 
 LONG = "Be kind. " * 400
 INPUT = "gen_ai.input.messages"
@@ -63,10 +60,9 @@ def told(draw: st.DrawFn) -> str:
 
 @pytest.fixture(scope="module")
 def con() -> duckdb.DuckDBPyConnection:
-    """An engine that knows the macros of the build."""
+    """An engine without events."""
     con = duckdb.connect()
     con.execute("SET threads = 1")
-    define_macros(con)
     con.execute(f"CREATE TABLE bucket_events ({EVENTS})")
     return con
 
@@ -104,13 +100,14 @@ def heard(
     if not by_history:
         con.execute("DELETE FROM otel_genai_history")
     for name in ("otel_genai_plain_chat", "otel_genai_plain_parts"):
-        make_relation(con, name, query(name))
-    run(con, query("otel_genai_messages_read"))
+        RELATIONS.make(con, name)
+    RELATIONS.make(con, "otel_genai_messages_read")
     con.execute("CREATE OR REPLACE TEMP TABLE shapes (shape BIGINT, names VARCHAR[])")
     con.execute("ALTER TABLE bucket_spans ADD COLUMN shape BIGINT")
     for name in ("otel_genai_hosted", "otel_genai_grounded"):
-        make_relation(con, name, query(name))
-    run(con, query("otel_genai_messages"))
+        RELATIONS.make(con, name)
+    for name in ("otel_genai_parts", "otel_genai_messages"):
+        RELATIONS.make(con, name)
     found: list[list[tuple[Any, ...]]] = [[] for _ in traces]
     for key, *part in con.sql("SELECT key, * FROM otel_genai_messages ORDER BY ALL").fetchall():
         found[trace_of[key]].append(tuple(part))
@@ -123,6 +120,6 @@ def read(con: duckdb.DuckDBPyConnection, traces: Sequence[Sequence[str]]) -> lis
     told = [(trace, text) for trace, lists in enumerate(traces) for text in lists]
     rows = [[key, str(trace), {INPUT: text}] for key, (trace, text) in enumerate(told)]
     con.executemany("INSERT INTO bucket_spans VALUES ($1, $2, 's', $3)", rows)
-    run(con, query("otel_genai_lists"))
-    make_relation(con, "otel_genai_history", query("otel_genai_history"))
+    for name in ("otel_genai_lists", "otel_genai_history"):
+        RELATIONS.make(con, name)
     return [trace for trace, _ in told]

@@ -12,7 +12,6 @@ import pytest
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.dialect import dialects
-from tracegrade_queries.engine.sql import QUERIES as ALL
 from tracegrade_queries.engine.sql import Queries
 from tracegrade_queries.errors import BadDialect
 
@@ -84,12 +83,6 @@ def test_dialect_without_a_rank_of_its_own_is_refused(
 
     with pytest.raises(BadDialect, match=said):
         dialects(Queries(tmp_path))
-
-
-def test_parts_of_a_dialect_are_the_files_of_its_folder() -> None:
-    """Each is named in the header, in the order in which they are made."""
-    for dialect in dialects():
-        assert sorted(dialect.parts) == ALL.in_folder(dialect.name)
 
 
 def test_example_of_the_guide_reads_its_framework(lake: Lake, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.needs import kept_without
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
-from tracegrade_queries.engine.relations import put, start
+from tracegrade_queries.engine.relations import make_table, put
 from tracegrade_queries.engine.sql import needs
 from tracegrade_queries.engine.staged import typed
 from tracegrade_queries.graph.headers import macros_made, taken
@@ -122,7 +122,9 @@ def whole(lake: Lake) -> Iterator[duckdb.DuckDBPyConnection]:
     with connect(lake, layers=(SCORES,)) as con:
         find_traces(con, SPECIFICATION, now_ns=newest_receipt(lake))
         RELATIONS.make(con, "attempt_members")
-        start(con, "called_agents", "SELECT trajectory_id, step_index, tool_name FROM steps")
+        make_table(
+            con, "called_agents", "SELECT trajectory_id, step_index, tool_name FROM steps LIMIT 0"
+        )
         RELATIONS.make(con, "attempt_order")
         yield con
 

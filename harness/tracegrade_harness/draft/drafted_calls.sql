@@ -6,7 +6,7 @@
 --   model_calls
 --   model_members
 --   operations
---   runs
+--   run_ids
 -- Columns:
 --   trajectory_id  VARCHAR    The drafted run.
 --   model_call     BIGINT     One row each.
@@ -36,8 +36,8 @@ SELECT
   flagged.flags,
   flagged.failed
 FROM model_calls
-INNER JOIN runs USING (run)
-INNER JOIN attempt_members ON runs.trajectory_id = attempt_members.trajectory_id
+INNER JOIN run_ids USING (run)
+INNER JOIN attempt_members ON run_ids.trajectory_id = attempt_members.trajectory_id
 INNER JOIN drafted_runs ON attempt_members.attempt_id = drafted_runs.trajectory_id
 INNER JOIN flagged USING (model_call)
 ORDER BY drafted_runs.trajectory_id, model_calls.start_ns, model_calls.span_id;

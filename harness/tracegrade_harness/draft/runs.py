@@ -174,7 +174,7 @@ def captured_runs(con: duckdb.DuckDBPyConnection, chosen: ChosenRuns) -> list[Ca
     runs = [DraftedRun(*row) for row in found.fetchall()]
     _refuse_absent(runs, chosen)
     make_view(con, "chosen_traces", "SELECT DISTINCT trace_id FROM drafted_runs")
-    split_traces(con)
+    split_traces(con, "drafted_calls", "drafted_parts", "drafted_tools")
     RELATIONS.make(con, "attempt_members")
     steps: dict[str, list[CapturedStep]] = defaultdict(list)
     for row in con.sql(QUERIES.text("drafted_steps")).fetchall():

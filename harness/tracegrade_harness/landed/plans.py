@@ -43,7 +43,7 @@ def landed_plans(lake: Lake, last: LastSpan) -> list[str]:
     Raises:
         EnvironmentFailed: It does not land, or cannot be read.
     """
-    with steps_of_traces(_landed(lake, last), [last.trace_id]) as con:
+    with steps_of_traces(_landed(lake, last), [last.trace_id], "landed_plans") as con:
         return [plan for (plan,) in con.sql(QUERIES.text("landed_plans")).fetchall()]
 
 

@@ -43,5 +43,5 @@ def landed_runs(lake: Lake, traces: Sequence[str], first_ns: int, last_ns: int) 
 
 
 def _runs(pinned: PinnedLake, traces: Sequence[str]) -> list[LandedRun]:
-    with steps_of_traces(pinned, traces) as con:
+    with steps_of_traces(pinned, traces, "landed_runs") as con:
         return [LandedRun(*row) for row in con.sql(QUERIES.text("landed_runs")).fetchall()]

@@ -15,10 +15,12 @@ import pyarrow as pa
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.sql import QUERIES
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Lake
-from tracegrade_queries.build.passes import split_into_steps
+from tracegrade_queries.build.split import split_into_steps
 from tracegrade_queries.engine.connection import Limits, connect_pinned
 from tracegrade_queries.engine.pinned import PinnedLake, pin, received_between
 from tracegrade_queries.engine.relations import make_table, put
+from tracegrade_queries.graph import headers
+from tracegrade_queries.relations import RELATIONS
 
 _RAW: Final = (RAW_SPANS, RAW_LOGS)
 _LIMITS: Final = Limits("1GB")
@@ -33,9 +35,9 @@ def pinned_since(lake: Lake, first_ns: int, last_ns: int) -> PinnedLake:
 
 @contextmanager
 def steps_of_traces(
-    pinned: PinnedLake, traces: Collection[str]
+    pinned: PinnedLake, traces: Collection[str], *queries: str
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open an engine that holds what the pass makes of some traces; it ends with the block.
+    """Open an engine that holds what queries read of some traces; it ends with the block.
 
     Raises:
         EnvironmentFailed: They cannot be read.
@@ -43,18 +45,20 @@ def steps_of_traces(
     try:
         with connect_pinned(pinned, _RAW, _LIMITS) as con:
             put(con, "chosen_traces", pa.table({"trace_id": pa.array(traces, pa.string())}))
-            split_traces(con)
+            split_traces(con, *queries)
             yield con
     except duckdb.Error as error:
         msg = f"{len(traces)} traces cannot be read from the lake: {error}"
         raise EnvironmentFailed(msg) from error
 
 
-def split_traces(con: duckdb.DuckDBPyConnection) -> None:
-    """Make what the pass makes of the chosen traces: `built_steps`, `message_parts` and others.
+def split_traces(con: duckdb.DuckDBPyConnection, *queries: str) -> None:
+    """Make of the chosen traces what queries of this package read of their steps.
 
     Args:
         con: Holds `spans`, `logs` and `chosen_traces` (trace_id, one row each).
+        queries: Their names.
     """
     make_table(con, "bucket_traces", QUERIES.unordered("landed_traces"))
-    split_into_steps(con)
+    read = set().union(*(headers.reads(QUERIES.text(name)) for name in queries))
+    split_into_steps(con, sorted(read & RELATIONS.names))

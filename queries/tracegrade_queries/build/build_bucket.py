@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracegrade_lake import RAW_LOGS, RAW_SPANS
-from tracegrade_queries.build.passes import split_into_steps
+from tracegrade_queries.build.split import FOUND, split_into_steps
 from tracegrade_queries.costs.pricing import Prices, create_prices, with_costs, work_out_costs
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, opened
 from tracegrade_queries.engine.connection import DEDUPLICATED
@@ -18,9 +18,6 @@ from tracegrade_queries.schema import STEPS, TRAJECTORIES
 
 RAW: Final = (RAW_SPANS, RAW_LOGS)
 """The tables that are read."""
-
-FOUND: Final = ("evaluations", "unread_scopes", "detached_model_calls", "fragments", "copies")
-"""What is told of a bucket beside the rows that are built."""
 
 
 def build_bucket(bucket: Bucket[Prices]) -> Outcome:

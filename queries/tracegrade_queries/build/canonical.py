@@ -18,8 +18,10 @@ from typing import TypeAlias
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracegrade_queries.build.nesting import is_too_deep
+from tracegrade_queries.graph import Run, relation
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | _Huge | None"
 
@@ -129,3 +131,17 @@ def _write(value: Json) -> str:
 
 def _write_parts(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
+
+
+@relation("canonical", "deep_texts", reads=("argument_texts",))
+def _canonical(run: Run) -> dict[str, pa.Table]:
+    """Return the form of each text of arguments that is JSON (text, canonical), and other texts.
+
+    Those are nested too deeply to be read (text).
+    """
+    texts = run.table("argument_texts")
+    made = texts.append_column("canonical", canonical_texts(texts["text"]))
+    is_read = pc.field("canonical").is_valid()
+    unread = made.filter(~is_read).drop_columns(["canonical"])
+    deep = pa.array(map(is_too_deep, unread["text"].to_pylist()), pa.bool_())
+    return {"canonical": made.filter(is_read), "deep_texts": unread.filter(deep)}

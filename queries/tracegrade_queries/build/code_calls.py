@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from tracegrade_queries.graph import Run, relation
+
 _BUILTINS = frozenset(dir(builtins)) | {"PythonFinalizationError"}  # the last one since 3.13
 
 _MAX_DEPTH = 500
@@ -113,3 +115,10 @@ def _arguments(call: ast.Call) -> str | None:
         return json.dumps({k.arg: ast.literal_eval(k.value) for k in call.keywords})
     except (TypeError, ValueError):
         return None
+
+
+@relation("code_calls", "code_names", reads=("code_texts",))
+def _read_code(run: Run) -> dict[str, pa.Table]:
+    """Return tool calls in the Python code that agents write, and what that code defines."""
+    codes = run.con.sql("SELECT DISTINCT code FROM code_texts").to_arrow_table().column(0)
+    return {"code_calls": code_calls(codes), "code_names": code_names(codes)}

@@ -1,8 +1,8 @@
 """What every dialect says about its spans: two relations, declared once.
 
 A dialect is one SQL file that makes two relations from `bucket_spans`, `<dialect>_operations` and
-`<dialect>_messages`, with the columns below (those it leaves out are NULL). A long one has
-parts, in a folder of its name. The shared pass reads the union of all and knows no dialect.
+`<dialect>_messages`, with the columns below (those it leaves out are NULL). A long one reads what
+files in a folder of its name make. The shared pass reads the union of all and knows no dialect.
 """
 
 import re
@@ -29,10 +29,6 @@ class Dialect(NamedTuple):
     attributes or of an event beside them. The dialect is shown no other spans. Without marks it
     is a last resort: it is shown the spans of which no dialect before it knows what they are."""
 
-    parts: tuple[str, ...] = ()
-    """Queries in the folder of its name that make what its own file reads, in this order. One that
-    creates nothing itself is a table of its name."""
-
 
 @cache
 def dialects(queries: Queries = QUERIES) -> tuple[Dialect, ...]:
@@ -57,8 +53,7 @@ def _declared(name: str, text: str) -> Dialect:
     if len(ranks) != 1 or not re.fullmatch(r"\d+", ranks[0]):
         msg = f"dialect '{name}' has no rank; write a whole number under '-- Rank:' in its header"
         raise BadDialect(msg)
-    marks, parts = (tuple(header_lines(text, heading)) for heading in ("Marks", "Parts"))
-    return Dialect(name, int(ranks[0]), marks, parts)
+    return Dialect(name, int(ranks[0]), tuple(header_lines(text, "Marks")))
 
 
 OPERATIONS: Final = Table(

@@ -11,8 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from tracegrade_queries.build.nesting import is_too_deep
+from tracegrade_queries.graph import Run, relation
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],"]', re.DOTALL)
+_CUT = "SELECT text FROM cut_texts UNION SELECT text FROM cut_events"
 _CLOSING = {"{": "}", "[": "]"}
 
 
@@ -36,9 +38,12 @@ def whole_prefix(text: str) -> str | None:
     return best if _holds_something(best) else None
 
 
-def whole_prefixes(texts: pa.ChunkedArray) -> pa.Array:
-    """Return the whole prefix of each text, in the same order."""
-    return pa.array(map(whole_prefix, texts.to_pylist()), pa.string())
+@relation("whole_prefixes", reads=("cut_events", "cut_texts"))
+def _whole_prefixes(run: Run) -> pa.Table:
+    """Return the whole prefix of each text that was cut (text, prefix); NULL if there is none."""
+    texts = run.con.sql(_CUT).to_arrow_table()
+    prefixes = map(whole_prefix, texts["text"].to_pylist())
+    return texts.append_column("prefix", pa.array(prefixes, pa.string()))
 
 
 def _holds_something(text: str) -> bool:

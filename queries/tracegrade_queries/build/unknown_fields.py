@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from tracegrade_queries.engine.relations import table
+from tracegrade_queries.graph import Run, relation
 
 ENDINGS: Final = {
     "tool_name": "tool_name tool",
@@ -77,6 +78,12 @@ class Field(NamedTuple):
     """Of several attributes of a role the one with the lowest counts."""
     is_of_model: bool
     """Only spans of model calls have it."""
+
+
+@relation("unknown_fields", reads=("names_sent",))
+def _unknown_fields(run: Run) -> pa.Table:
+    """Return what each attribute of the bucket may be, as `unknown_fields` has it."""
+    return unknown_fields(run.table("names_sent")["name"].drop_null().to_pylist())
 
 
 def unknown_fields(names: Iterable[str]) -> pa.Table:

@@ -28,9 +28,10 @@ from tracegrade_queries.costs.priced_dates import (
 )
 from tracegrade_queries.engine.connection import Limits, connect_pinned, read_pinned
 from tracegrade_queries.engine.pinned import PinnedLake, dated_on
-from tracegrade_queries.engine.relations import make_relation, make_view, put
+from tracegrade_queries.engine.relations import make_view, put
 from tracegrade_queries.engine.sql import query
 from tracegrade_queries.engine.staged import stage_dates
+from tracegrade_queries.relations import RELATIONS
 from tracegrade_queries.schema import TRAJECTORIES
 
 MEMORY_LIMIT: Final = "4GB"
@@ -176,15 +177,14 @@ def create_prices(con: duckdb.DuckDBPyConnection, prices: Prices) -> None:
 
 
 def work_out_costs(con: duckdb.DuckDBPyConnection, runs: str) -> None:
-    """Make `run_costs` (trajectory_id, cost_usd) of the trajectories in a relation.
+    """Make `usage_costs` and `run_costs` of the trajectories in a relation.
 
     Args:
         con: Holds `prices`, as `create_prices` makes it.
         runs: Its name; it has `trajectory_id` and `model_usage`.
     """
     make_view(con, "priced_runs", f"SELECT trajectory_id, model_usage FROM {runs}")
-    for name in ("usage_costs", "run_costs"):
-        make_relation(con, name, query(name))
+    RELATIONS.run(con, ("run_costs", "usage_costs"), ("priced_runs", "prices"))
 
 
 def with_costs(con: duckdb.DuckDBPyConnection, runs: str) -> duckdb.DuckDBPyRelation:

@@ -10,11 +10,6 @@
 --   ^llm\.request\.type$
 --   ^gen_ai\.(prompt|completion)\.
 --   ^agentops\.
--- Parts:
---   traceloop_keys
---   traceloop_turns
---   traceloop_requests
---   traceloop_offers
 -- Reads:
 --   bucket_spans
 --   shapes
@@ -159,10 +154,6 @@ FROM traceloop_requests AS requests
 INNER JOIN traceloop_turns AS messages USING (key, direction, message_position)
 UNION ALL BY NAME
 FROM chat_parts('traceloop_llama_index');
-
--- Their texts stand in the messages now: the memory serves for what follows.
-DROP TABLE traceloop_turns;
-DROP TABLE traceloop_requests;
 
 CREATE OR REPLACE TEMP VIEW traceloop_operations AS
 -- Steps of a workflow of LlamaIndex tell which agent it is.

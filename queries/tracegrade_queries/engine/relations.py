@@ -1,13 +1,12 @@
 """Makes relations of a connection: from the text of a query, or from an Arrow table."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import duckdb
 import pyarrow as pa
 
 from tracegrade_queries.engine.connection import duckdb_type
-from tracegrade_queries.engine.sql import declared_columns, needs
 from tracegrade_queries.engine.statements import found, run
 
 
@@ -19,32 +18,6 @@ def make_table(
 ) -> None:
     """Keep the rows of a query as the temporary table of that name; replaces one that is there."""
     run(con, f"CREATE OR REPLACE TEMP TABLE {name} AS {rows}", parameters)
-
-
-def make_relation(
-    con: duckdb.DuckDBPyConnection,
-    name: str,
-    text: str,
-    types: Callable[[], Mapping[str, str]] = dict,
-) -> None:
-    """Keep the rows of a query as the temporary table of that name; replaces one that is there.
-
-    Planning a query takes as long as reading thousands of rows. So where its header says that it
-    needs rows (`Needs`) that are not there, it is not planned: the table has its declared columns
-    and no rows.
-
-    Args:
-        con: The connection.
-        name: The table to make.
-        text: The text of the query's file.
-        types: Returns those of columns of that name where they are other than declared.
-    """
-    if all(any(has_rows(con, rows) for rows in either) for either in needs(text)):
-        make_table(con, name, text)
-    else:
-        other = types()
-        columns = declared_columns(text)
-        make_empty(con, name, ((column, other.get(column, kind)) for column, kind in columns))
 
 
 def make_empty(
@@ -63,11 +36,6 @@ def has_rows(con: duckdb.DuckDBPyConnection, rows: str) -> bool:
 def make_view(con: duckdb.DuckDBPyConnection, name: str, rows: str) -> None:
     """Let a query be read under a name; it runs each time it is read, so once is cheapest."""
     run(con, f"CREATE OR REPLACE TEMP VIEW {name} AS {rows}")
-
-
-def start(con: duckdb.DuckDBPyConnection, name: str, rows: str) -> None:
-    """Make an empty temporary table with the columns of a query, which need not be run for it."""
-    make_table(con, name, f"{rows} LIMIT 0")
 
 
 @contextmanager

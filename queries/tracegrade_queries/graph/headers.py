@@ -10,6 +10,7 @@ from tracegrade_queries.engine.sql import header_lines
 
 _CALLED: Final = re.compile(r"\b([a-z]\w*)\s*\(")
 _MACRO: Final = re.compile(r"\bCREATE OR REPLACE TEMP MACRO (\w+)")
+_CREATED: Final = re.compile(r"^CREATE OR REPLACE TEMP (TABLE|VIEW) (\w+)", re.MULTILINE)
 _COMMENT: Final = re.compile(r"--.*")
 
 
@@ -21,6 +22,16 @@ def reads(text: str) -> frozenset[str]:
 def taken(text: str) -> str | None:
     """Return the relation under `Takes`, which the statement changes in place; None without."""
     return _only(text, "Takes")
+
+
+def ends(text: str) -> str | None:
+    """Return the relation under `Ends`: where each chain of these edges leads; None without."""
+    return _only(text, "Ends")
+
+
+def created(text: str) -> dict[str, str]:
+    """Return what a script makes, by name: TABLE or VIEW; nothing for a plain query."""
+    return {name: kind for kind, name in _CREATED.findall(text)}
 
 
 def replaced(text: str) -> str | None:

@@ -11,15 +11,25 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import duckdb
 
 from tracegrade_queries.engine.sql import Queries
 from tracegrade_queries.errors import GraphBroken
 from tracegrade_queries.graph import headers
-from tracegrade_queries.graph.relation import AnyRelation, MacroFile, PythonRelation, SqlRelation
+from tracegrade_queries.graph.relation import (
+    AnyRelation,
+    ChainEnds,
+    MacroFile,
+    PythonRelation,
+    Script,
+    SqlRelation,
+)
 from tracegrade_queries.graph.run import ColumnTypes, Run, declared_types
+
+FileRelation: TypeAlias = SqlRelation | Script | ChainEnds
+"""What SQL files make."""
 
 _DECORATED: Final = re.compile(r"^@relation\(", re.MULTILINE)
 
@@ -31,6 +41,13 @@ class Order(NamedTuple):
     dropped: tuple[tuple[str, ...], ...]
     """For each of them, what nobody reads any more after it."""
 
+    @property
+    def kept(self) -> frozenset[str]:
+        """What is left at the end: what was wanted, and what views of it read."""
+        made = {name for relation in self.relations for name in relation.makes}
+        taken = {relation.takes for relation in self.relations}
+        return frozenset(made.difference(*self.dropped) - taken)
+
 
 class RelationPlan:
     """The relations of one package."""
@@ -41,6 +58,7 @@ class RelationPlan:
         *folders: str,
         macros: Queries | None = None,
         types: ColumnTypes = declared_types,
+        is_sorted: bool = False,
     ) -> None:
         """Take the SQL files of a package, and the decorated functions of some of its folders.
 
@@ -49,7 +67,9 @@ class RelationPlan:
             folders: Those of its folders whose modules have functions that make relations.
             macros: A package below whose macros may be called.
             types: Returns, for a connection, types of columns that are not as declared.
+            is_sorted: Rows are made in the order that headers declare; else in any.
         """
+        self._text = queries.text if is_sorted else queries.unordered
         self._queries = queries
         self._folders = folders
         self._macro_files = macros
@@ -57,12 +77,18 @@ class RelationPlan:
         self._orders: dict[tuple[object, ...], Order] = {}
 
     @cached_property
-    def _of_sql(self) -> dict[str, SqlRelation]:
-        made = {}
+    def _of_sql(self) -> dict[str, FileRelation]:
+        """The relations of SQL files, by name."""
+        made: dict[str, FileRelation] = {}
         for name, path in self._queries.paths.items():
             text = self._queries.text(name)
-            if not headers.macros_made(text):
-                made[name] = SqlRelation(name, self._queries.unordered(name), path)
+            if headers.created(text):
+                script = Script(name, text, path)
+                made |= dict.fromkeys(script.makes, script)
+            elif not headers.macros_made(text):
+                made[name] = SqlRelation(name, self._text(name), path)
+            if ends := headers.ends(text):
+                made[ends] = ChainEnds(ends, name, path)
         return made
 
     @cached_property
@@ -70,7 +96,7 @@ class RelationPlan:
         """By name, the relations that may stand in its place."""
         found: dict[str, list[SqlRelation]] = {}
         for relation in self._of_sql.values():
-            if name := headers.replaced(relation.text):
+            if isinstance(relation, SqlRelation) and (name := headers.replaced(relation.text)):
                 found.setdefault(name, []).append(relation)
         return found
 
@@ -81,6 +107,8 @@ class RelationPlan:
         for queries in filter(None, (self._macro_files, self._queries)):
             for name, path in queries.paths.items():
                 text = queries.text(name)
+                if headers.created(text):
+                    continue  # it makes its own
                 for macro in headers.macros_made(text):
                     found[macro] = MacroFile(name, text, path)
         return _shared(found)
@@ -105,10 +133,15 @@ class RelationPlan:
         return made
 
     @property
-    def relations(self) -> Iterator[SqlRelation | PythonRelation]:
+    def relations(self) -> Iterator[FileRelation | PythonRelation]:
         """All relations, those of SQL files first."""
-        yield from self._of_sql.values()
+        yield from dict.fromkeys(self._of_sql.values())
         yield from dict.fromkeys(self.of_python.values())
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of all relations."""
+        return frozenset(self._of_sql) | frozenset(self.of_python)
 
     def named_below(self, *folders: str) -> list[str]:
         """Return the names of the relations whose files stand below folders, in their order."""
@@ -122,8 +155,9 @@ class RelationPlan:
         ]
 
     def make(self, con: duckdb.DuckDBPyConnection, name: str) -> None:
-        """Make one relation of what the connection already holds."""
-        self.run(con, (name,), given=self._of_sql[name].reads)
+        """Make one relation of what the connection already holds, and what its file makes else."""
+        relation = self._of_sql[name]
+        self.run(con, relation.makes, given=relation.reads)
 
     def run(
         self,
@@ -146,9 +180,8 @@ class RelationPlan:
         Raises:
             GraphBroken: Nothing makes what something reads, or relations need each other.
         """
-        run = Run(con, options or {}, context, self._types)
-        order = self.order(targets, given, run.options)
-        run.make_all(order.relations, order.dropped, targets)
+        run = Run(con, self, options or {}, context, self._types)
+        run.make_all(targets, given)
         return run
 
     def order(
@@ -176,8 +209,8 @@ class RelationPlan:
 
     def maker(self, name: str, chosen: Mapping[str, str]) -> AnyRelation | None:
         """Return the relation that makes a name; None if nothing does."""
-        if name in chosen:
-            other = self._of_sql[chosen[name]]
+        other = self._of_sql[chosen[name]] if name in chosen else None
+        if isinstance(other, SqlRelation):
             return SqlRelation(name, other.text, other.path)
         return self._of_sql.get(name) or self.of_python.get(name)
 
@@ -187,11 +220,11 @@ class RelationPlan:
         return sorted(files, key=lambda file: file.name)
 
 
-def path_of(relation: SqlRelation | PythonRelation) -> Path:
+def path_of(relation: FileRelation | PythonRelation) -> Path:
     """Return the file of a relation."""
-    if isinstance(relation, SqlRelation):
-        return relation.path
-    return Path(str(importlib.import_module(relation.module).__file__))
+    if isinstance(relation, PythonRelation):
+        return Path(str(importlib.import_module(relation.module).__file__))
+    return relation.path
 
 
 def _shared(found: Mapping[str, MacroFile]) -> dict[str, MacroFile]:
@@ -271,9 +304,8 @@ class _Ordering:
 
     def _readers(self, name: str) -> set[AnyRelation]:
         readers = {relation for relation in self._sources if name in relation.reads}
-        for view in [relation for relation in readers if relation.is_view]:
-            for made in view.makes:
-                readers |= self._readers(made)
+        for view in chain.from_iterable(relation.views for relation in list(readers)):
+            readers |= self._readers(view)
         return readers
 
     def _visit(self, relation: AnyRelation) -> None:
@@ -292,20 +324,30 @@ class _Ordering:
 
     def _dropped(self) -> list[list[str]]:
         """Return what is dropped after each relation: what it was the last to read."""
+        lasting = self._lasting()
         last: dict[str, int] = {}
+        lives: dict[AnyRelation, int] = {}
         for place, relation in reversed(list(enumerate(self._found))):
-            end = max((self._end(name, last, place) for name in relation.makes), default=place)
-            lives = end if relation.is_view else place
-            for name in relation.reads:
-                last[name] = max(last.get(name, 0), lives)
+            ends = [self._end(name, last, place) for name in relation.makes if name in lasting]
+            lives[relation] = until = max(ends, default=place)
+            for name in relation.reads.union(filter(None, (relation.takes,))):
+                last[name] = max(last.get(name, 0), until)
         dropped: list[list[str]] = [[] for _ in self._found]
         taken = {relation.takes for relation in self._found}
         kept = self._targets | self._given | taken
         for place, relation in enumerate(self._found):
             for name in relation.makes:
-                if name not in kept and last.get(name, place) < len(self._found):
-                    dropped[last.get(name, place)].append(name)
+                until = max(last.get(name, place), lives[relation])
+                if name not in kept and until < len(self._found):
+                    dropped[until].append(name)
         return [sorted(names) for names in dropped]
+
+    def _lasting(self) -> set[str]:
+        """Return the views, also under the names that those have who take one."""
+        found: set[str] = set()
+        for relation in self._found:
+            found |= set(relation.makes) if relation.takes in found else relation.views
+        return found
 
     def _end(self, name: str, last: Mapping[str, int], place: int) -> int:
         """Return the place of the last reader of a name; beyond all of a target."""

@@ -1,4 +1,4 @@
-"""What a graph is made of: queries of SQL files, functions of Python, and macros.
+"""What a graph is made of: queries and scripts of SQL files, functions of Python, and macros.
 
 A relation makes rows under one name, seldom under several, and says what it reads. Who runs it
 makes that first.
@@ -19,6 +19,7 @@ from tracegrade_queries.engine.sql import declared_columns, needs
 from tracegrade_queries.engine.statements import found
 from tracegrade_queries.engine.statements import run as run_statements
 from tracegrade_queries.graph import headers
+from tracegrade_queries.graph.chains import follow
 
 if TYPE_CHECKING:
     from tracegrade_queries.graph.run import Run
@@ -57,8 +58,8 @@ class AnyRelation(Protocol):
         """What it has no rows without."""
 
     @property
-    def is_view(self) -> bool:
-        """It reads its sources again each time that it is read."""
+    def views(self) -> frozenset[str]:
+        """Those of its names that are read from its sources each time."""
 
     def make(self, run: Run) -> Mapping[str, int]:
         """Make it; return how many rows each name has, as far as this is known."""
@@ -101,9 +102,9 @@ class SqlRelation:
         return needs(self.text)
 
     @cached_property
-    def is_view(self) -> bool:
-        """Whether its header says so."""
-        return headers.is_view(self.text)
+    def views(self) -> frozenset[str]:
+        """Its name, if its header says so."""
+        return frozenset(self.makes if headers.is_view(self.text) else ())
 
     @cached_property
     def _parameters(self) -> tuple[str, ...]:
@@ -111,7 +112,7 @@ class SqlRelation:
 
     def make(self, run: Run) -> Mapping[str, int]:
         """Make a view, change what it takes, or keep the rows as a temporary table."""
-        if self.is_view:
+        if self.views:
             make_view(run.con, self.name, self.text)
             return {}
         if self.takes is not None:
@@ -127,6 +128,82 @@ class SqlRelation:
 
 
 @dataclass(frozen=True, eq=False)
+class Script:
+    """The tables and views that one SQL file of several statements makes."""
+
+    name: str
+    text: str
+    path: Path
+    takes: Final[str | None] = None
+    needs: Final[Needs] = ()
+
+    @cached_property
+    def makes(self) -> tuple[str, ...]:
+        """What its statements create."""
+        return tuple(headers.created(self.text))
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """What its header says."""
+        return headers.reads(self.text)
+
+    @cached_property
+    def calls(self) -> frozenset[str]:
+        """What its queries call, but for macros of its own."""
+        return headers.functions_called(self.text) - set(headers.macros_made(self.text))
+
+    @cached_property
+    def views(self) -> frozenset[str]:
+        """Those that it creates as views."""
+        made = headers.created(self.text)
+        return frozenset(name for name, kind in made.items() if kind == "VIEW")
+
+    def make(self, run: Run) -> Mapping[str, int]:
+        """Run its statements."""
+        run_statements(run.con, self.text)
+        return {}
+
+    def columns(self, name: str) -> Sequence[tuple[str, str]]:
+        """Return none: a script is always run."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class ChainEnds:
+    """Where each chain of edges ends: key, last. The header of the edges names it (`Ends`)."""
+
+    name: str
+    edges: str
+    path: Path
+    calls: Final[frozenset[str]] = frozenset()
+    takes: Final[str | None] = None
+    views: Final[frozenset[str]] = frozenset()
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """Its name."""
+        return (self.name,)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The edges."""
+        return frozenset({self.edges})
+
+    @property
+    def needs(self) -> Needs:
+        """The edges."""
+        return ((self.edges,),)
+
+    def make(self, run: Run) -> Mapping[str, int]:
+        """Follow the edges."""
+        return {self.name: follow(run.con, self.edges, self.name)}
+
+    def columns(self, name: str) -> Sequence[tuple[str, str]]:
+        """Return the columns that all of them have."""
+        return (("key", "BIGINT"), ("last", "BIGINT"))
+
+
+@dataclass(frozen=True, eq=False)
 class MacroFile:
     """The macros that one SQL file defines; they stay for as long as the connection does."""
 
@@ -137,7 +214,7 @@ class MacroFile:
     reads: Final[frozenset[str]] = frozenset()
     takes: Final[str | None] = None
     needs: Final[Needs] = ()
-    is_view: Final = False
+    views: Final[frozenset[str]] = frozenset()
 
     @cached_property
     def calls(self) -> frozenset[str]:
@@ -164,7 +241,7 @@ class PythonRelation:
     calls: frozenset[str] = frozenset()
     takes: Final[str | None] = None
     needs: Final[Needs] = field(default=())
-    is_view: Final = False
+    views: Final[frozenset[str]] = frozenset()
 
     @property
     def name(self) -> str:

@@ -7,22 +7,29 @@ that is made reads it.
 
 import json
 import os
+import re
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import duckdb
 import pyarrow as pa
 
-from tracegrade_queries.engine.relations import has_rows, make_empty
+from tracegrade_queries.engine.relations import has_rows, make_empty, make_view
 from tracegrade_queries.engine.statements import run as run_statements
 from tracegrade_queries.graph.relation import AnyRelation, MacroFile
+
+if TYPE_CHECKING:
+    from tracegrade_queries.graph.plan import RelationPlan
 
 PROFILE: Final = "TRACEGRADE_PROFILE"
 """The environment variable that names the file which profiles are added to."""
 
 ColumnTypes: TypeAlias = Callable[[duckdb.DuckDBPyConnection], Mapping[str, str]]
 """Returns, for a connection, types of columns that are not as declared."""
+
+_WORD: Final = re.compile(r"\w+")
 
 _OF_THE_LAKE: Final = (
     "SELECT table_name FROM duckdb_tables() WHERE NOT temporary "
@@ -35,9 +42,9 @@ class Cost(NamedTuple):
 
     relation: str
     rows: int | None
-    """NULL of a view, and where a function made them in the engine."""
+    """NULL of a view, of what takes another, and where a function or a script made them."""
     cpu_ms: float
-    """Of the whole process, so other jobs in it count too."""
+    """Of the whole process, so other jobs in it count too; without that of relations within."""
     skipped: bool
     """Rows that it needs were missing, so it was not planned."""
 
@@ -53,12 +60,14 @@ class Run:
     def __init__(
         self,
         con: duckdb.DuckDBPyConnection,
+        plan: "RelationPlan",
         options: Mapping[str, object],
         context: Any,
         types: ColumnTypes,
     ) -> None:
         """Take a connection; arguments as of `RelationPlan.run`."""
         self.con: Final = con
+        self.plan: Final = plan
         self.options: Final = options
         self.context: Final = context
         self.kept: Final[dict[str, Any]] = {}
@@ -68,33 +77,53 @@ class Run:
         self._counts: dict[str, int] = {}
         self._absent: dict[str, AnyRelation] = {}
         """Relations without rows whose tables were not created yet."""
-        self._views: set[str] = set()
+        self._views: dict[str, Collection[str]] = {}
+        """By name, what is dropped with it."""
+        self._macros: set[MacroFile] = set()
 
     def table(self, name: str) -> pa.Table:
         """Return the rows of a relation that was made."""
         return self.con.table(name).to_arrow_table()
 
-    def make_all(
-        self,
-        relations: Sequence[AnyRelation],
-        dropped: Sequence[Sequence[str]],
-        targets: Collection[str],
-    ) -> None:
-        """Make relations, and drop some after each; targets are there at the end."""
-        of_lake = self._of_lake() if any(dropped) else set()
+    def make_all(self, targets: Collection[str], given: Collection[str]) -> None:
+        """Make relations and what they are made of; arguments as of `RelationPlan.run`."""
         try:
-            for relation, names in zip(relations, dropped, strict=True):
-                self._make(relation)
-                for name in names:
-                    if name not in of_lake:
-                        self._drop(name)
+            self.make(targets, given)
         finally:
             self._write_profile()
+
+    def make(self, targets: Collection[str], given: Collection[str]) -> frozenset[str]:
+        """Make relations of the plan for a function that reads them itself.
+
+        Returns:
+            What is left for it to drop: the targets, and what views of them read.
+        """
+        order = self.plan.order(targets, given, self.options)
+        for relation, names in zip(order.relations, order.dropped, strict=True):
+            self._make(relation)
+            self.drop(names)
         for name in targets:
             self._create(name)
+        return order.kept
+
+    def show(self, name: str, rows: str, sources: Collection[str]) -> None:
+        """Make a view; the relations that it reads are dropped when it is."""
+        make_view(self.con, name, rows)
+        self._views[name] = sources
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Drop relations that were made; what has the name of a table of the lake is left."""
+        for name in names:
+            if self._absent.pop(name, None) is None and name not in self._of_lake:
+                kind = "VIEW" if name in self._views else "TABLE"
+                run_statements(self.con, f"DROP {kind} IF EXISTS temp.{name}")
+                self.drop(self._views.pop(name, ()))
 
     def _make(self, relation: AnyRelation) -> None:
-        started = time.process_time()
+        if isinstance(relation, MacroFile):
+            self._define(relation)
+            return
+        started, before = time.process_time(), len(self.costs)
         skipped = not all(any(map(self._has_rows, either)) for either in relation.needs)
         if skipped:
             self._skip(relation)
@@ -103,16 +132,23 @@ class Run:
                 self._create(name)
             self._take(relation)
             self._counts |= relation.make(self)
-            self._views |= set(relation.makes) if relation.is_view else set()
-        if not isinstance(relation, MacroFile):
-            rows = self._counts.get(relation.name)
-            took = (time.process_time() - started) * 1000
-            self.costs.append(Cost(relation.name, rows, round(took, 3), skipped))
+            self._views |= {name: () for name in relation.views}
+        took = (time.process_time() - started) * 1000
+        took -= sum(cost.cpu_ms for cost in self.costs[before:])
+        rows = self._counts.get(relation.name)
+        self.costs.append(Cost(relation.name, rows, round(took, 3), skipped))
+
+    def _define(self, macros: MacroFile) -> None:
+        if macros not in self._macros:
+            macros.make(self)
+            self._macros.add(macros)
 
     def _skip(self, relation: AnyRelation) -> None:
         """Leave a relation without rows; one that takes another leaves that as it is."""
         if relation.takes is not None:
+            count = self._counts.get(relation.takes)
             self._take(relation)
+            self._counts |= {} if count is None else {relation.name: count}
             return
         for name in relation.makes:
             self._absent[name] = relation
@@ -123,7 +159,12 @@ class Run:
         if relation.takes is None:
             return
         self._create(relation.takes)
-        rename = f"ALTER TABLE temp.{relation.takes} RENAME TO {relation.name}"
+        self._counts.pop(relation.takes, None)
+        kind = "TABLE"
+        if relation.takes in self._views:
+            kind = "VIEW"
+            self._views[relation.name] = self._views.pop(relation.takes)
+        rename = f"ALTER {kind} temp.{relation.takes} RENAME TO {relation.name}"
         run_statements(self.con, rename)
 
     def _has_rows(self, rows: str) -> bool:
@@ -134,6 +175,8 @@ class Run:
             return False
         if count is not None and name == rows:
             return True
+        for word in _WORD.findall(rows):  # a condition may read other relations
+            self._create(word)
         return has_rows(self.con, rows)
 
     def _create(self, name: str) -> None:
@@ -143,13 +186,9 @@ class Run:
             columns = relation.columns(name)
             make_empty(self.con, name, [(each, other.get(each, kind)) for each, kind in columns])
 
-    def _drop(self, name: str) -> None:
-        if self._absent.pop(name, None) is None:
-            kind = "VIEW" if name in self._views else "TABLE"
-            run_statements(self.con, f"DROP {kind} IF EXISTS temp.{name}")
-
+    @cached_property
     def _of_lake(self) -> set[str]:
-        """Return the names that would mean the lake's tables if they were dropped."""
+        """The names that would mean the lake's tables if they were dropped."""
         return {name for (name,) in self.con.execute(_OF_THE_LAKE).fetchall()}
 
     def _write_profile(self) -> None:

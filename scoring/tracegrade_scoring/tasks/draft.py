@@ -15,7 +15,7 @@ import yaml
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_queries.engine.relations import start
+from tracegrade_queries.engine.relations import make_table
 from tracegrade_scoring.errors import NothingToDraft
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.sql import RELATIONS, query
@@ -106,7 +106,9 @@ def successful_paths(con: duckdb.DuckDBPyConnection, chosen: DraftedFrom) -> lis
         chosen: Which runs.
     """
     RELATIONS.make(con, "attempt_members")
-    start(con, "called_agents", "SELECT trajectory_id, step_index, tool_name FROM steps")
+    make_table(
+        con, "called_agents", "SELECT trajectory_id, step_index, tool_name FROM steps LIMIT 0"
+    )
     RELATIONS.make(con, "attempt_order")
     parameters = {
         "agent_name": chosen.agent_name,

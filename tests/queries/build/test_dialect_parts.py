@@ -7,11 +7,9 @@ import pytest
 from tests.headers import columns_of, header
 from tests.needs import kept_without
 
-from tracegrade_queries.build.dialect import dialects
-from tracegrade_queries.build.passes import define_macros
-from tracegrade_queries.engine.relations import make_relation
-from tracegrade_queries.engine.sql import query
-from tracegrade_queries.engine.statements import run
+from tracegrade_queries.engine.sql import QUERIES, query
+from tracegrade_queries.graph import headers
+from tracegrade_queries.relations import RELATIONS
 
 SAID = [
     {"role": "user", "parts": [{"type": "text", "content": letter * 3000}]} for letter in "abc"
@@ -36,10 +34,9 @@ HOSTED = [
 ]
 GROUNDED = {"adk.experimental.grounding.query_count": "1"}
 PARTS = [
-    part
-    for dialect in dialects()
-    for part in dialect.parts
-    if "\nCREATE OR REPLACE " not in query(part)
+    name
+    for name, path in QUERIES.paths.items()
+    if path.parents[1].name == "dialects" and not headers.created(query(name))
 ]
 
 
@@ -73,13 +70,10 @@ def con() -> duckdb.DuckDBPyConnection:
         "CREATE TEMP TABLE bucket_events (key BIGINT, name VARCHAR, "
         "attributes MAP(VARCHAR, VARCHAR))"
     )
-    define_macros(con)
-    make_relation(con, "shapes", query("shapes"))
-    run(con, query("otel_genai_lists"))
-    for part in PARTS:
-        if part == "otel_genai_hosted":
-            run(con, query("otel_genai_messages_read"))
-        make_relation(con, part, query(part))
+    given = ("bucket_events", "bucket_spans", "openinference_items")
+    con.execute("CREATE TEMP VIEW mended_spans AS FROM bucket_spans")
+    wanted = {*PARTS, *(name for part in PARTS for name in headers.reads(query(part)))}
+    RELATIONS.run(con, wanted, (*given, "mended_spans"))
     return con
 
 

@@ -31,7 +31,7 @@ from tests.scenes import built_together
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
-from tracegrade_queries.build.passes import split_into_steps
+from tracegrade_queries.build.split import split_into_steps
 from tracegrade_queries.engine.connection import connect
 
 NAMES = [name + variant for name, variant in CASES]
@@ -48,7 +48,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     land(lake, *map(capture, NAMES))
     with connect(lake) as con:
         take_all(con)
-        split_into_steps(con)
+        split_into_steps(con, ["operations"])
         found = con.sql("SELECT span_id FROM operations WHERE operation = 'tool'").fetchall()
     return {span_id for (span_id,) in found}
 

@@ -108,6 +108,76 @@ def test_a_relation_that_takes_another_comes_after_all_who_read_it(
     assert made(con) == {"given", "changed", "zz_before"}
 
 
+def test_ends_of_chains_are_found_and_kept_like_others(
+    con: duckdb.DuckDBPyConnection, written: Written
+) -> None:
+    """Each edge has the end of its chain; no edges, no rows, and the columns all the same."""
+    columns = "key   BIGINT  One row each.\n--   next  BIGINT  Where it leads."
+    plan = written(
+        edges=query("FROM (VALUES (1, 2), (2, 3), (5, 6)) AS t (key, next)", Ends="ends"),
+        few=query(
+            "SELECT n AS key, n AS next FROM given",
+            Reads="given",
+            Needs="given WHERE n > 5",
+            Ends="no_ends",
+            Columns=columns,
+        ),
+    )
+    plan.run(con, ["ends", "no_ends"], ["given"])
+
+    assert con.sql("FROM ends ORDER BY key").fetchall() == [(1, 3), (2, 3), (5, 6)]
+    assert con.sql("FROM no_ends").fetchall() == []
+    assert made(con) == {"given", "ends", "no_ends"}
+
+
+def test_a_view_that_is_taken_shows_the_changed_table_under_the_new_name(
+    con: duckdb.DuckDBPyConnection, written: Written
+) -> None:
+    """The table below lives as long as the view does under any of its names."""
+    plan = written(
+        below=query("SELECT n FROM given", Reads="given"),
+        first=query("SELECT n FROM below", Reads="below", As="view"),
+        before=query("SELECT n FROM first", Reads="first"),
+        second=query("UPDATE below SET n = -n", Reads="below", Takes="first"),
+        third=query(
+            "DELETE FROM below",
+            Reads="below\n--   before",
+            Takes="second",
+            Needs="before WHERE n > 5",
+        ),
+        total=query("SELECT sum(n) AS n FROM third", Reads="third"),
+    )
+    plan.run(con, ["before", "third"], ["given"])
+    assert numbers(con, "before") == [1, 2]
+    assert numbers(con, "third") == [-2, -1]
+    assert made(con) == {"given", "before", "third", "below"}
+    for view in ("VIEW third", "TABLE below", "TABLE before"):
+        con.execute(f"DROP {view}")
+
+    plan.run(con, ["total"], ["given"])
+    assert numbers(con, "total") == [-3]
+    assert made(con) == {"given", "total"}
+
+
+def test_what_a_script_makes_lives_as_long_as_its_views(
+    con: duckdb.DuckDBPyConnection, written: Written
+) -> None:
+    """Its tables go at once where only another table of it is wanted."""
+    script = query(
+        "CREATE OR REPLACE TEMP TABLE one AS SELECT twice(n) AS n FROM given;\n"
+        "CREATE OR REPLACE TEMP VIEW two AS SELECT n FROM one;\n"
+        "CREATE OR REPLACE TEMP TABLE three AS SELECT n FROM two;",
+        Reads="given",
+    )
+    plan = written(script=script, macro="CREATE OR REPLACE TEMP MACRO twice(N) AS n * 2;")
+
+    plan.run(con, ["three"], ["given"])
+    assert numbers(con, "three") == [2, 4]
+    assert made(con) == {"given", "three"}
+    plan.run(con, ["two"], ["given"])
+    assert made(con) == {"given", "one", "two", "three"}
+
+
 def test_unmet_needs_leave_a_relation_unplanned_and_taken_rows_as_they_are(
     con: duckdb.DuckDBPyConnection, written: Written
 ) -> None:
@@ -117,7 +187,12 @@ def test_unmet_needs_leave_a_relation_unplanned_and_taken_rows_as_they_are(
         none=query("SELECT n FROM given WHERE n > 5", Reads="given"),
         after=query("SELECT no_such FROM none", Reads="none", Needs="none", Columns=columns),
         later=query("SELECT no_such FROM after", Reads="after", Needs="after", Columns=columns),
-        total=query("SELECT count(*) AS n FROM later", Reads="later"),
+        but=query(
+            "SELECT n FROM given",
+            Reads="given\n--   later",
+            Needs="given WHERE n NOT IN (SELECT n FROM later)",
+        ),
+        total=query("SELECT count(*) AS n FROM later, but", Reads="but\n--   later"),
         rows=query("SELECT n FROM given", Reads="given"),
         changed=query("UPDATE changed SET n = -n", Takes="rows", Reads="none", Needs="none"),
     )

@@ -28,7 +28,7 @@ from tests.scenes import built_together
 
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
-from tracegrade_queries.build.passes import split_into_steps
+from tracegrade_queries.build.split import split_into_steps
 from tracegrade_queries.engine.connection import connect
 
 FINE = 0.000123

@@ -53,8 +53,3 @@ WHERE
     SELECT openinference_messages.key FROM openinference_messages
     WHERE openinference_messages.part_type = 'server_tool_call'
   );
-
--- Their texts stand in the messages now: the memory serves for what follows.
-DROP TABLE openinference_turns;
-DROP TABLE openinference_items;
-DROP TABLE openinference_attributes;

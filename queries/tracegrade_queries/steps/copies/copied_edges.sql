@@ -6,6 +6,8 @@
 --   tool_copies
 -- Needs:
 --   tool_copies
+-- Ends:
+--   copied_ends
 -- Columns:
 --   key   BIGINT
 --   next  BIGINT

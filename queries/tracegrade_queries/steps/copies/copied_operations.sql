@@ -12,7 +12,7 @@
 --   model_ends
 --   operations
 --   run_copies
---   operation_runs
+--   placed_operations
 --   tool_copies
 -- Needs:
 --   run_copies or model_copy_ends or tool_copies or lone_copies
@@ -25,7 +25,7 @@ WITH told AS (
   SELECT
     operations.key,
     operations.start_ns,
-    operation_runs.run,
+    placed_operations.run,
     run_copies.kept,
     hash(
       operations.operation,
@@ -35,9 +35,9 @@ WITH told AS (
       operations.sub_goal
     ) AS said,
     row_number() OVER (
-      PARTITION BY operation_runs.run, said ORDER BY operations.start_ns, operations.key
+      PARTITION BY placed_operations.run, said ORDER BY operations.start_ns, operations.key
     ) AS occurrence
-  FROM operation_runs
+  FROM placed_operations
   INNER JOIN run_copies USING (run)
   INNER JOIN operations USING (key)
   WHERE operations.operation NOT IN ('agent', 'model', 'tool', 'other')
@@ -56,8 +56,8 @@ below_copies AS (
   SELECT copied_ends.key
   FROM copied_ends
   SEMI JOIN tool_copies ON copied_ends.last = tool_copies.key
-  INNER JOIN operation_runs ON copied_ends.key = operation_runs.key
-  ANTI JOIN run_copies ON operation_runs.run = run_copies.run
+  INNER JOIN placed_operations ON copied_ends.key = placed_operations.key
+  ANTI JOIN run_copies ON placed_operations.run = run_copies.run
 ),
 
 dropped AS (
@@ -77,19 +77,19 @@ recorded_again AS (
   FROM operations
   LEFT JOIN model_ends USING (key)
   INNER JOIN model_copy_ends ON coalesce(model_ends.last, operations.key) = model_copy_ends.key
-  INNER JOIN operation_runs AS counting ON model_copy_ends.last = counting.key
+  INNER JOIN placed_operations AS counting ON model_copy_ends.last = counting.key
 ),
 
 placed AS (
   SELECT
-    operation_runs.key,
-    operation_runs.run AS old_run,
+    placed_operations.key,
+    placed_operations.run AS old_run,
     CASE
       WHEN dropped.key IS NULL
         THEN coalesce(counting_runs.kept, recorded_again.run, run_copies.kept)
     END AS run,
     dropped.key IS NOT NULL AS is_dropped
-  FROM operation_runs
+  FROM placed_operations
   LEFT JOIN run_copies USING (run)
   LEFT JOIN recorded_again USING (key)
   LEFT JOIN run_copies AS counting_runs ON recorded_again.run = counting_runs.run

@@ -9,6 +9,8 @@
 --   model_records
 -- Needs:
 --   model_records
+-- Ends:
+--   found_copy_ends
 -- Columns:
 --   key   BIGINT  As `record` in model_records; one row each.
 --   next  BIGINT  A record of the same call with a lower rank, or one that tells more.

@@ -10,7 +10,7 @@
 --   operations
 --   repeating_traces
 --   response_ids
---   operation_runs
+--   placed_operations
 --   bucket_spans
 -- Needs:
 --   repeating_traces
@@ -111,7 +111,7 @@ stated AS (
 SELECT
   stated.record,
   operations.trace_id,
-  operation_runs.run,
+  placed_operations.run,
   CASE
     WHEN
       stated.response_id IS NULL
@@ -119,7 +119,7 @@ SELECT
       THEN
         if(
           agents.conversation_id IS NULL,
-          operation_runs.run,
+          placed_operations.run,
           (hash(agents.conversation_id) >> 1)::BIGINT
         )
   END AS place,
@@ -141,8 +141,8 @@ SELECT
   coalesce(list_has_any(fullest.requested, fullest.known), FALSE) AS hears_own
 FROM stated
 INNER JOIN operations ON stated.record = operations.key
-INNER JOIN operation_runs ON stated.record = operation_runs.key
+INNER JOIN placed_operations ON stated.record = placed_operations.key
 INNER JOIN known_parents ON stated.record = known_parents.key
 LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
-LEFT JOIN operations AS agents ON operation_runs.run = agents.key
+LEFT JOIN operations AS agents ON placed_operations.run = agents.key
 LEFT JOIN fullest ON stated.record = fullest.record;

@@ -2,7 +2,7 @@
 -- often, one made the call.
 --
 -- Reads:
---   model_copy_ends
+--   found_copy_ends
 --   model_records
 --   run_copies
 -- Needs:
@@ -23,7 +23,7 @@ WITH numbered AS (
     ) AS occurrence
   FROM model_records
   INNER JOIN run_copies USING (run)
-  ANTI JOIN model_copy_ends ON model_records.record = model_copy_ends.key
+  ANTI JOIN found_copy_ends ON model_records.record = found_copy_ends.key
   WHERE model_records.said IS NOT NULL AND model_records.heard IS NOT NULL
 ),
 

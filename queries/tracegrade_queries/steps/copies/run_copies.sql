@@ -3,7 +3,7 @@
 -- Reads:
 --   operations
 --   run_copy_ends
---   operation_runs
+--   placed_operations
 -- Needs:
 --   run_copy_ends
 -- Columns:
@@ -29,7 +29,7 @@ sizes AS (
     replays.first_run,
     count(*) FILTER (WHERE operations.operation IN ('model', 'tool')) AS spans
   FROM replays
-  INNER JOIN operation_runs USING (run)
+  INNER JOIN placed_operations USING (run)
   INNER JOIN operations USING (key)
   GROUP BY replays.run, replays.first_run
 )

@@ -2,11 +2,13 @@
 -- that made one of their model calls.
 --
 -- Reads:
---   model_copy_ends
+--   found_copy_ends
 --   model_records
 --   run_starts
 -- Needs:
---   model_copy_ends
+--   found_copy_ends
+-- Ends:
+--   run_copy_ends
 -- Columns:
 --   key   BIGINT  One row each.
 --   next  BIGINT  The first of those runs to start.
@@ -16,9 +18,9 @@ WITH shared AS (
   SELECT DISTINCT
     copies.run,
     originals.run AS other
-  FROM model_copy_ends
-  INNER JOIN model_records AS copies ON model_copy_ends.key = copies.record
-  INNER JOIN model_records AS originals ON model_copy_ends.last = originals.record
+  FROM found_copy_ends
+  INNER JOIN model_records AS copies ON found_copy_ends.key = copies.record
+  INNER JOIN model_records AS originals ON found_copy_ends.last = originals.record
   WHERE copies.run <> originals.run
 ),
 

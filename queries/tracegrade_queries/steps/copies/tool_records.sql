@@ -9,7 +9,7 @@
 --   operations
 --   repeating_traces
 --   run_copies
---   operation_runs
+--   placed_operations
 -- Needs:
 --   repeating_traces
 -- Columns:
@@ -62,8 +62,8 @@ requests AS (
 SELECT
   operations.key,
   operations.trace_id,
-  operation_runs.run,
-  coalesce(run_copies.kept, operation_runs.run) AS kept,
+  placed_operations.run,
+  coalesce(run_copies.kept, placed_operations.run) AS kept,
   row_number() OVER (
     ORDER BY
       coalesce(tops.parent_span_id IS NOT NULL, FALSE), operations.start_ns, operations.span_id,
@@ -88,10 +88,10 @@ SELECT
   ) AS replayed
 FROM operations
 SEMI JOIN repeating_traces USING (trace_id)
-INNER JOIN operation_runs USING (key)
+INNER JOIN placed_operations USING (key)
 INNER JOIN known_parents USING (key)
 LEFT JOIN bucket_spans AS tops ON known_parents.top = tops.key
-LEFT JOIN run_copies ON operation_runs.run = run_copies.run
+LEFT JOIN run_copies ON placed_operations.run = run_copies.run
 LEFT JOIN requests
   ON operations.trace_id = requests.trace_id AND operations.call_id = requests.call_id
 LEFT JOIN replaying_traces ON operations.trace_id = replaying_traces.trace_id

@@ -8,6 +8,8 @@
 --   response_ids
 -- Needs:
 --   known_parents WHERE operation = 'model' AND parent_operation = 'model'
+-- Ends:
+--   model_ends
 -- Columns:
 --   key   BIGINT  The inner span; one row each.
 --   next  BIGINT  The outer span.

@@ -6,6 +6,8 @@
 --   recorded_parts
 --   recovered_hosted
 --   recovered_parts
+-- As:
+--   view
 -- Columns:
 --   model_call        BIGINT
 --   run               BIGINT

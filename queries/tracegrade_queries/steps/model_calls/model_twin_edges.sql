@@ -10,6 +10,8 @@
 --   operations
 -- Needs:
 --   model_twin_candidates
+-- Ends:
+--   model_twin_ends
 -- Columns:
 --   key   BIGINT  Record of a later scope; one row each.
 --   next  BIGINT  Record of an earlier scope; one of each scope at most leads to it.

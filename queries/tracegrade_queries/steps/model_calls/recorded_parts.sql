@@ -5,6 +5,8 @@
 -- Reads:
 --   message_parts
 --   message_sources
+-- As:
+--   view
 -- Columns:
 --   model_call        BIGINT
 --   run               BIGINT

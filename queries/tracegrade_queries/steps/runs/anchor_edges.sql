@@ -2,6 +2,8 @@
 --
 -- Reads:
 --   known_parents
+-- Ends:
+--   anchor_ends
 -- Columns:
 --   key   BIGINT
 --   next  BIGINT

@@ -7,9 +7,9 @@
 -- Reads:
 --   dialect_messages
 --   operations
---   operation_runs
+--   placed_with_their_own
 -- Needs:
---   operations WHERE operation = 'model' AND key NOT IN (SELECT key FROM operation_runs)
+--   operations WHERE operation = 'model' AND key NOT IN (SELECT key FROM placed_with_their_own)
 -- Columns:
 --   key        BIGINT   One row each.
 --   run        BIGINT   The first run that was given a result of it.
@@ -22,7 +22,7 @@ WITH strays AS (
     operations.trace_id,
     operations.start_ns
   FROM operations
-  ANTI JOIN operation_runs USING (key)
+  ANTI JOIN placed_with_their_own USING (key)
   WHERE operations.operation = 'model'
 ),
 
@@ -42,10 +42,10 @@ given AS (
   SELECT
     operations.trace_id,
     operations.start_ns,
-    operation_runs.run,
+    placed_with_their_own.run,
     dialect_messages.call_id
   FROM operations
-  INNER JOIN operation_runs USING (key)
+  INNER JOIN placed_with_their_own USING (key)
   INNER JOIN dialect_messages USING (key)
   WHERE
     operations.operation = 'model'

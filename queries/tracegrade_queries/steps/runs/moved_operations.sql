@@ -9,7 +9,7 @@
 --   known_parents
 --   operations
 --   run_starts
---   operation_runs
+--   placed_without_copies
 -- Needs:
 --   run_starts WHERE caller IS NOT NULL
 -- Columns:
@@ -25,7 +25,7 @@ WITH called AS (
     run_starts.end_ns,
     calling.run AS caller_run
   FROM run_starts
-  INNER JOIN operation_runs AS calling ON run_starts.caller = calling.key
+  INNER JOIN placed_without_copies AS calling ON run_starts.caller = calling.key
   WHERE calling.run <> run_starts.key
 ),
 
@@ -41,10 +41,10 @@ spans AS (
     )::VARCHAR AS call_digest,
     operations.start_ns,
     operations.end_ns,
-    operation_runs.run
+    placed_without_copies.run
   FROM operations
   SEMI JOIN called USING (trace_id)
-  INNER JOIN operation_runs USING (key)
+  INNER JOIN placed_without_copies USING (key)
   WHERE operations.operation IN ('model', 'tool')
 ),
 
@@ -171,6 +171,6 @@ SELECT
   moved.run
 FROM moved
 INNER JOIN known_parents ON moved.key = known_parents.parent
-INNER JOIN operation_runs AS inner_spans ON known_parents.key = inner_spans.key
+INNER JOIN placed_without_copies AS inner_spans ON known_parents.key = inner_spans.key
 INNER JOIN called ON moved.run = called.run AND inner_spans.run = called.caller_run
 ANTI JOIN moved AS moved_itself ON known_parents.key = moved_itself.key;

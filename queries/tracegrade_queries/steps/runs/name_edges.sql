@@ -4,6 +4,8 @@
 --   operations
 --   known_parents
 --   run_starts
+-- Ends:
+--   name_ends
 -- Columns:
 --   key   BIGINT
 --   next  BIGINT

@@ -7,6 +7,8 @@
 --   lost_run_edges
 --   run_starts
 --   twin_edges
+-- Ends:
+--   run_parent_ends
 -- Columns:
 --   key   BIGINT
 --   next  BIGINT

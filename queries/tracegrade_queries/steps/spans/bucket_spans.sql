@@ -1,62 +1,14 @@
--- Spans of the traces of this bucket, numbered.
+-- Spans of the traces of this bucket, after the dialects have read them: without attributes.
 --
--- A view, since giving numbers to wide rows would copy them.
+-- These take most of the memory of a bucket, which serves for the steps then. What a dialect reads
+-- under this name are its own spans, with attributes. The columns are those of sent_spans.
 --
 -- Reads:
 --   span_rows
--- Columns:
---   key              BIGINT   One row each.
---   trace_id         VARCHAR
---   span_id          VARCHAR
---   parent_span_id   VARCHAR  NULL at a root.
---   trace_state      VARCHAR
---   name             VARCHAR
---   start_ns         BIGINT   0 if it was not sent or too large.
---   end_ns           BIGINT   start_ns if it was not sent, too large or before it.
---   ended            BOOLEAN  An end was sent.
---   is_local_root    BOOLEAN  Nothing of its own process is above it, as far as it says: it has no
---                             parent, or one elsewhere.
---   failed           BOOLEAN  The span's status is an error.
---   status_message   VARCHAR  NULL if empty.
---   attributes       MAP(VARCHAR, VARCHAR)  NULL once the dialects have read them.
---   exception        MAP(VARCHAR, VARCHAR)  Attributes of the last exception event; NULL if none.
---   span_events      STRUCT(time_ns BIGINT, "name" VARCHAR, attributes MAP(VARCHAR, VARCHAR))[]
---   linked_span_id   VARCHAR  Target of the first link; NULL if none.
---   dropped          BOOLEAN  The exporter dropped attributes or events of it.
---   marks            VARCHAR[]  Flags of what the collector replaced or cut; NULL if nothing.
---   scope_name       VARCHAR
---   service_name     VARCHAR
---   release          VARCHAR
---   environment      VARCHAR
---   declared         STRUCT(task VARCHAR, category VARCHAR, trial INTEGER, run_mode VARCHAR)
---   finish_reasons   VARCHAR  Why a model stopped, as sent: a JSON list.
---   shape            UBIGINT  Digest of its scope and of the names of its attributes.
+-- Takes:
+--   all_spans
 -- Order:
 --   none
-SELECT
-  rowid AS key,
-  trace_id,
-  span_id,
-  parent_span_id,
-  trace_state,
-  name,
-  start_ns,
-  end_ns,
-  ended,
-  is_local_root,
-  failed,
-  status_message,
-  attributes,
-  exception,
-  span_events,
-  linked_span_id,
-  dropped,
-  marks,
-  scope_name,
-  service_name,
-  release,
-  environment,
-  declared,
-  finish_reasons,
-  shape
-FROM span_rows;
+ALTER TABLE span_rows DROP attributes;
+
+ALTER TABLE span_rows ADD attributes MAP (VARCHAR, VARCHAR);

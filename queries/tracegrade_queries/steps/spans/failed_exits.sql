@@ -1,7 +1,7 @@
 -- Spans whose process ended with an exit code other than 0, by the conventions of processes.
 --
 -- Reads:
---   bucket_spans
+--   all_spans
 --   shapes
 -- Needs:
 --   shapes WHERE list_contains(names, 'process.exit.code')
@@ -15,7 +15,7 @@ WITH exiting AS (
   WHERE list_contains(names, 'process.exit.code')
 )
 
-SELECT bucket_spans.key
-FROM bucket_spans
+SELECT all_spans.key
+FROM all_spans
 SEMI JOIN exiting USING (shape)
-WHERE try_cast(bucket_spans.attributes['process.exit.code'] AS BIGINT) <> 0;
+WHERE try_cast(all_spans.attributes['process.exit.code'] AS BIGINT) <> 0;

@@ -2,10 +2,12 @@
 --
 -- Reads:
 --   bucket_spans
---   operations
+--   found_operations
 --   tree
 -- Needs:
---   operations WHERE operation = 'evaluator'
+--   found_operations WHERE operation = 'evaluator'
+-- Ends:
+--   judge_ends
 -- Columns:
 --   key   BIGINT  Span that is not an evaluator.
 --   next  BIGINT  Its parent.
@@ -15,7 +17,7 @@ WITH evaluators AS (
   SELECT
     key,
     trace_id
-  FROM operations
+  FROM found_operations
   WHERE operation = 'evaluator'
 )
 

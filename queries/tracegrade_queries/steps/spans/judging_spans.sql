@@ -2,16 +2,16 @@
 --
 -- Reads:
 --   judge_ends
---   operations
+--   found_operations
 -- Needs:
---   operations WHERE operation = 'evaluator'
+--   found_operations WHERE operation = 'evaluator'
 -- Columns:
 --   key  BIGINT
 -- Order:
 --   none
 WITH evaluators AS (
   SELECT key
-  FROM operations
+  FROM found_operations
   WHERE operation = 'evaluator'
 )
 

@@ -8,7 +8,7 @@
 -- print there what waits.
 --
 -- Reads:
---   bucket_spans
+--   all_spans
 --   shapes
 -- Columns:
 --   key  BIGINT  One row each.
@@ -32,7 +32,7 @@ WITH telling AS (
 )
 
 SELECT key
-FROM bucket_spans
+FROM all_spans
 WHERE
   (
     failed

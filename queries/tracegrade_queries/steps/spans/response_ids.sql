@@ -4,7 +4,7 @@
 -- that begins with its id. Source: [OTel GenAI], `gen_ai.response.id`.
 --
 -- Reads:
---   bucket_spans
+--   mended_spans
 --   shapes
 -- Needs:
 --   shapes WHERE list_has_any(names, ['gen_ai.response.id', 'ai.response.id', 'output.value',
@@ -33,14 +33,14 @@ WITH telling AS (
 
 told AS (
   SELECT
-    bucket_spans.key,
+    mended_spans.key,
     CASE
-      WHEN telling.stated_in IS NOT NULL THEN bucket_spans.attributes[telling.stated_in]
+      WHEN telling.stated_in IS NOT NULL THEN mended_spans.attributes[telling.stated_in]
       ELSE regexp_extract(
-        left(bucket_spans.attributes[telling.printed_in], 200), '^\{\s*"id":\s*"([^"\\]+)"', 1
+        left(mended_spans.attributes[telling.printed_in], 200), '^\{\s*"id":\s*"([^"\\]+)"', 1
       )
     END AS response_id
-  FROM bucket_spans
+  FROM mended_spans
   INNER JOIN telling USING (shape)
   WHERE telling.stated_in IS NOT NULL OR telling.printed_in IS NOT NULL
 )

@@ -3,7 +3,7 @@
 -- Spans of one kind have one shape, so that names are looked at once for each shape.
 --
 -- Reads:
---   bucket_spans
+--   mended_spans
 -- Columns:
 --   shape        UBIGINT    One row each.
 --   scope_name   VARCHAR    '' if none was sent.
@@ -15,17 +15,17 @@ WITH samples AS (
   SELECT
     shape,
     min(key) AS key
-  FROM bucket_spans
+  FROM mended_spans
   GROUP BY shape
 ),
 
 named AS (
   SELECT
     samples.shape,
-    coalesce(bucket_spans.scope_name, '') AS scope_name,
-    map_keys(bucket_spans.attributes) AS names
+    coalesce(mended_spans.scope_name, '') AS scope_name,
+    map_keys(mended_spans.attributes) AS names
   FROM samples
-  INNER JOIN bucket_spans USING (key)
+  INNER JOIN mended_spans USING (key)
 )
 
 SELECT

@@ -6,9 +6,9 @@
 --
 -- Reads:
 --   dialect_messages
---   operations
+--   working_operations
 -- Needs:
---   operations WHERE operation = 'model'
+--   working_operations WHERE operation = 'model'
 -- Columns:
 --   key  BIGINT  One row each.
 -- Order:
@@ -43,14 +43,14 @@ users AS (
 ),
 
 agents AS (
-  SELECT DISTINCT operations.trace_id
-  FROM operations
+  SELECT DISTINCT working_operations.trace_id
+  FROM working_operations
   ANTI JOIN users USING (key)
-  WHERE operations.operation = 'model'
+  WHERE working_operations.operation = 'model'
 )
 
-SELECT operations.key
-FROM operations
+SELECT working_operations.key
+FROM working_operations
 INNER JOIN users USING (key)
 INNER JOIN agents USING (trace_id)
-WHERE operations.operation = 'model';
+WHERE working_operations.operation = 'model';

@@ -5,7 +5,7 @@
 -- Ollama's say `stop` where they call tools, too: that is no reason.
 --
 -- Reads:
---   bucket_spans
+--   all_spans
 --   shapes
 -- Columns:
 --   key        BIGINT   One row each; spans that tell no reason have none.
@@ -59,7 +59,7 @@ told AS (
         ''
       )
     ) AS reason
-  FROM bucket_spans
+  FROM all_spans
   WHERE shape IN (SELECT telling.shape FROM telling)
 )
 

@@ -3,6 +3,8 @@
 -- Reads:
 --   operations
 --   tree
+-- Ends:
+--   unknown_ends
 -- Columns:
 --   key   BIGINT  Span without a known operation.
 --   next  BIGINT  Its parent.

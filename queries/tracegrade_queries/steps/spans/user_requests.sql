@@ -1,7 +1,7 @@
 -- Spans that say that the user requested them, as tau2-bench says of a simulated user's tools.
 --
 -- Reads:
---   bucket_spans
+--   all_spans
 --   shapes
 -- Needs:
 --   shapes WHERE regexp_matches(array_to_string(names, ' '), '(^|[ .])requestor( |$)')
@@ -16,9 +16,9 @@ WITH named AS (
   FROM shapes
 )
 
-SELECT DISTINCT bucket_spans.key
-FROM bucket_spans
+SELECT DISTINCT all_spans.key
+FROM all_spans
 INNER JOIN named USING (shape)
 WHERE
   regexp_matches(named.name, '(^|\.)requestor$')
-  AND bucket_spans.attributes[named.name] = 'user';
+  AND all_spans.attributes[named.name] = 'user';

@@ -4,12 +4,12 @@
 -- what nothing came of.
 --
 -- Reads:
---   calls
+--   client_calls
 --   model_calls
 --   run_ids
 --   unfinished_runs
 -- Needs:
---   calls WHERE status IN ('interrupted', 'unknown') AND call_id IS NOT NULL
+--   client_calls WHERE status IN ('interrupted', 'unknown') AND call_id IS NOT NULL
 -- Columns:
 --   run       BIGINT     One row each.
 --   call_ids  VARCHAR[]  Sorted.
@@ -27,14 +27,18 @@ WITH last_calls AS (
 )
 
 SELECT
-  calls.run,
-  list_sort(list(DISTINCT calls.call_id)) AS call_ids
-FROM calls
+  client_calls.run,
+  list_sort(list(DISTINCT client_calls.call_id)) AS call_ids
+FROM client_calls
 LEFT JOIN last_calls USING (model_call)
 WHERE
-  calls.call_id IS NOT NULL
+  client_calls.call_id IS NOT NULL
   AND (
-    calls.status = 'interrupted'
-    OR (calls.status = 'unknown' AND calls.execution IS NULL AND last_calls.run IS NOT NULL)
+    client_calls.status = 'interrupted'
+    OR (
+      client_calls.status = 'unknown'
+      AND client_calls.execution IS NULL
+      AND last_calls.run IS NOT NULL
+    )
   )
-GROUP BY calls.run;
+GROUP BY client_calls.run;

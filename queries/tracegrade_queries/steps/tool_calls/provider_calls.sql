@@ -8,7 +8,7 @@
 --
 -- Reads:
 --   canonical
---   executions
+--   found_executions
 --   model_parts
 -- Needs:
 --   model_parts WHERE direction = 'out' AND part_type = 'server_tool_call'
@@ -130,7 +130,7 @@ candidates AS (
       PARTITION BY executions.key ORDER BY made.start_ns DESC, made.call ASC
     ) AS choice
   FROM made
-  INNER JOIN executions
+  INNER JOIN found_executions AS executions
     ON
       made.run = executions.run
       AND (
@@ -201,4 +201,4 @@ SELECT
   'provider' AS executed_by
 FROM told
 LEFT JOIN matched USING (call)
-LEFT JOIN executions ON matched.key = executions.key;
+LEFT JOIN found_executions AS executions ON matched.key = executions.key;

@@ -1,11 +1,11 @@
 -- Calls that a run has from one before it: it began with their results, or by executing them.
 --
 -- Reads:
---   calls
+--   client_calls
 --   model_calls
 --   requests
 -- Needs:
---   requests WHERE is_carried or calls WHERE model_call IS NULL AND call_id IS NOT NULL
+--   requests WHERE is_carried or client_calls WHERE model_call IS NULL AND call_id IS NOT NULL
 -- Columns:
 --   run       BIGINT     One row each.
 --   call_ids  VARCHAR[]  Sorted.
@@ -20,15 +20,15 @@ WITH firsts AS (
 )
 
 SELECT
-  calls.run,
-  list_sort(list(DISTINCT calls.call_id)) AS call_ids
-FROM calls
+  client_calls.run,
+  list_sort(list(DISTINCT client_calls.call_id)) AS call_ids
+FROM client_calls
 LEFT JOIN firsts USING (run)
-LEFT JOIN requests ON calls.call = requests.request
+LEFT JOIN requests ON client_calls.call = requests.request
 WHERE
-  calls.call_id IS NOT NULL
+  client_calls.call_id IS NOT NULL
   AND (
     requests.is_carried
-    OR (calls.model_call IS NULL AND calls.execution_ns < firsts.start_ns)
+    OR (client_calls.model_call IS NULL AND client_calls.execution_ns < firsts.start_ns)
   )
-GROUP BY calls.run;
+GROUP BY client_calls.run;

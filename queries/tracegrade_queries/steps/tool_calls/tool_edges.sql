@@ -5,6 +5,8 @@
 --   nested_tool_edges
 --   resumed_tool_edges
 --   tool_twin_edges
+-- Ends:
+--   tool_ends
 -- Columns:
 --   key   BIGINT  One row each.
 --   next  BIGINT

@@ -13,7 +13,7 @@ from typing import Final
 import duckdb
 import pyarrow as pa
 
-from tracegrade_queries.engine.relations import put, start
+from tracegrade_queries.engine.relations import make_table, put
 from tracegrade_queries.graph import Run, relation
 from tracegrade_scoring.tasks.engine import closed_engine
 from tracegrade_scoring.tasks.expression import as_boolean, columns_read
@@ -44,6 +44,7 @@ _COLUMN = {"trajectory_id": "steps.trajectory_id::VARCHAR AS trajectory_id"}
 _RESULTS = """
   SELECT attempt_id, '' AS sub_goal, 0 AS condition, FALSE AS at_end, FALSE AS holds
   FROM attempt_members
+  LIMIT 0
 """
 
 _ANSWERED = """
@@ -69,7 +70,7 @@ def _evaluate(run: Run) -> None:
     Where an expression cannot be run over the steps there is one row, `holds` NULL.
     """
     con = run.con
-    start(con, "expression_results", _RESULTS)
+    make_table(con, "expression_results", _RESULTS)
     asked = "SELECT DISTINCT expression FROM criterion_conditions WHERE kind = 'sql'"
     expressions = con.execute(f"{asked} ORDER BY expression").fetchall()
     if not expressions:

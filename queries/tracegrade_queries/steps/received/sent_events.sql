@@ -7,7 +7,7 @@
 -- scores that were sent out of a lake and came back: no agent or evaluator said them.
 --
 -- Reads:
---   bucket_spans
+--   mended_spans
 --   logs
 -- Columns:
 --   key         BIGINT   Span it belongs to.
@@ -21,17 +21,17 @@
 WITH span_events AS (
   SELECT
     key,
-    generate_subscripts(bucket_spans.span_events, 1) AS position,
-    unnest(bucket_spans.span_events) AS event
-  FROM bucket_spans
-  WHERE len(bucket_spans.span_events) > 0
+    generate_subscripts(mended_spans.span_events, 1) AS position,
+    unnest(mended_spans.span_events) AS event
+  FROM mended_spans
+  WHERE len(mended_spans.span_events) > 0
 ),
 
 log_records AS (
   SELECT
-    bucket_spans.key,
+    mended_spans.key,
     position_gap() + row_number() OVER (
-      PARTITION BY bucket_spans.key
+      PARTITION BY mended_spans.key
       ORDER BY
         coalesce(nullif(logs.time_ns, 0), logs.observed_time_ns),
         try_cast(logs.attributes['event.sequence'] AS BIGINT),
@@ -48,7 +48,7 @@ log_records AS (
     logs.attributes,
     logs.body
   FROM logs
-  INNER JOIN bucket_spans USING (trace_id, span_id)
+  INNER JOIN mended_spans USING (trace_id, span_id)
   WHERE logs.scope_name IS DISTINCT FROM 'tracegrade.scoring'
 )
 

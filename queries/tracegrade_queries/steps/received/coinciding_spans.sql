@@ -3,7 +3,7 @@
 -- Imported sources may have no times of their own, so that equal ones tell nothing.
 --
 -- Reads:
---   bucket_spans
+--   begun_spans
 -- Columns:
 --   trace_id   VARCHAR  A row for each name and time that several spans of a trace have.
 --   name       VARCHAR
@@ -13,22 +13,22 @@
 --   none
 WITH places AS (
   SELECT hash(trace_id, name, start_ns, end_ns) AS place
-  FROM bucket_spans
+  FROM begun_spans
   WHERE start_ns > 0 AND scope_name IS DISTINCT FROM 'tracegrade.import'
   GROUP BY place
   HAVING count(*) > 1
 )
 
 SELECT
-  bucket_spans.trace_id,
-  bucket_spans.name,
-  bucket_spans.start_ns,
-  bucket_spans.end_ns
-FROM bucket_spans
+  begun_spans.trace_id,
+  begun_spans.name,
+  begun_spans.start_ns,
+  begun_spans.end_ns
+FROM begun_spans
 WHERE
-  bucket_spans.scope_name IS DISTINCT FROM 'tracegrade.import'
+  begun_spans.scope_name IS DISTINCT FROM 'tracegrade.import'
   AND hash(
-    bucket_spans.trace_id, bucket_spans.name, bucket_spans.start_ns, bucket_spans.end_ns
+    begun_spans.trace_id, begun_spans.name, begun_spans.start_ns, begun_spans.end_ns
   ) IN (SELECT places.place FROM places)
 GROUP BY ALL
 HAVING count(*) > 1;

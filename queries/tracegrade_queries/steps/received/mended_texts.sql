@@ -4,7 +4,7 @@
 -- does); no reader of JSON takes it, and all that stands beside it would be lost.
 --
 -- Reads:
---   bucket_spans
+--   single_spans
 -- Columns:
 --   key         BIGINT                 Of the span in bucket_spans.
 --   attributes  MAP(VARCHAR, VARCHAR)  Those of its attributes that hold one.
@@ -15,7 +15,7 @@ WITH suspected AS (
   SELECT
     key,
     attributes
-  FROM bucket_spans
+  FROM single_spans
   WHERE
     len(
       list_filter(

@@ -3,7 +3,7 @@
 -- Results are left out: a cut text is what was captured of them.
 --
 -- Reads:
---   bucket_spans
+--   mended_spans
 --   shapes
 -- Columns:
 --   key   BIGINT   Of the span in bucket_spans.
@@ -28,10 +28,10 @@ WITH places AS (
 
 entries AS (
   SELECT
-    bucket_spans.key,
-    unnest(list_select(map_keys(bucket_spans.attributes), places.places)) AS name,
-    unnest(list_select(map_values(bucket_spans.attributes), places.places)) AS text
-  FROM bucket_spans
+    mended_spans.key,
+    unnest(list_select(map_keys(mended_spans.attributes), places.places)) AS name,
+    unnest(list_select(map_values(mended_spans.attributes), places.places)) AS text
+  FROM mended_spans
   INNER JOIN places USING (shape)
   WHERE len(places.places) > 0
 )

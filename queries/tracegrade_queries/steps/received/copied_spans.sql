@@ -8,7 +8,7 @@
 -- name, then one whose parent arrived, then the one with the lowest id.
 --
 -- Reads:
---   bucket_spans
+--   begun_spans
 --   coinciding_spans
 --   logs
 -- Needs:
@@ -28,44 +28,44 @@ WITH traces AS (
 
 members AS (
   SELECT
-    bucket_spans.key,
-    bucket_spans.trace_id,
-    bucket_spans.span_id,
-    bucket_spans.start_ns,
-    bucket_spans.end_ns,
+    begun_spans.key,
+    begun_spans.trace_id,
+    begun_spans.span_id,
+    begun_spans.start_ns,
+    begun_spans.end_ns,
     parents.span_id IS NOT NULL AS has_parent,
-    length(map_values(bucket_spans.attributes)::VARCHAR) AS characters,
+    length(map_values(begun_spans.attributes)::VARCHAR) AS characters,
     if(
       coinciding_spans.trace_id IS NULL,
       NULL,
       hash(
-        bucket_spans.name,
-        bucket_spans.start_ns,
-        bucket_spans.end_ns,
-        bucket_spans.ended,
-        bucket_spans.failed,
-        bucket_spans.status_message,
-        bucket_spans.scope_name,
-        bucket_spans.service_name,
-        bucket_spans.linked_span_id,
-        bucket_spans.attributes,
-        bucket_spans.exception,
-        bucket_spans.span_events
+        begun_spans.name,
+        begun_spans.start_ns,
+        begun_spans.end_ns,
+        begun_spans.ended,
+        begun_spans.failed,
+        begun_spans.status_message,
+        begun_spans.scope_name,
+        begun_spans.service_name,
+        begun_spans.linked_span_id,
+        begun_spans.attributes,
+        begun_spans.exception,
+        begun_spans.span_events
       )
     ) AS said
-  FROM bucket_spans
+  FROM begun_spans
   SEMI JOIN traces USING (trace_id)
-  LEFT JOIN bucket_spans AS parents
+  LEFT JOIN begun_spans AS parents
     ON
-      bucket_spans.trace_id = parents.trace_id
-      AND bucket_spans.parent_span_id = parents.span_id
+      begun_spans.trace_id = parents.trace_id
+      AND begun_spans.parent_span_id = parents.span_id
   LEFT JOIN coinciding_spans
     ON
-      bucket_spans.trace_id = coinciding_spans.trace_id
-      AND bucket_spans.name = coinciding_spans.name
-      AND bucket_spans.start_ns = coinciding_spans.start_ns
-      AND bucket_spans.end_ns = coinciding_spans.end_ns
-      AND bucket_spans.scope_name IS DISTINCT FROM 'tracegrade.import'
+      begun_spans.trace_id = coinciding_spans.trace_id
+      AND begun_spans.name = coinciding_spans.name
+      AND begun_spans.start_ns = coinciding_spans.start_ns
+      AND begun_spans.end_ns = coinciding_spans.end_ns
+      AND begun_spans.scope_name IS DISTINCT FROM 'tracegrade.import'
 ),
 
 counted AS (

@@ -3,10 +3,10 @@
 -- Results are left out: a cut text is what was captured of them.
 --
 -- Reads:
---   bucket_events
---   bucket_spans
+--   sent_events
+--   mended_spans
 -- Needs:
---   bucket_events
+--   sent_events
 -- Columns:
 --   key       BIGINT   Of the span in bucket_spans.
 --   position  BIGINT   Of the event among those of the span.
@@ -32,7 +32,7 @@ WITH entries AS (
         AND NOT (ends_with(entry.value, ']') OR ends_with(entry.value, '}'))
       )
     ) AS entry
-  FROM bucket_events
+  FROM sent_events
   WHERE name <> 'tool.output'
 )
 
@@ -42,10 +42,10 @@ SELECT
   entries.entry.key AS name,
   entries.entry.value AS text
 FROM entries
-INNER JOIN bucket_spans USING (key)
+INNER JOIN mended_spans USING (key)
 WHERE
   -- A tool's first message is its arguments, and its choice the result.
-  entries.event_name <> CASE bucket_spans.attributes['gen_ai.operation.name']
+  entries.event_name <> CASE mended_spans.attributes['gen_ai.operation.name']
     WHEN 'execute_tool' THEN 'gen_ai.choice'
     ELSE 'gen_ai.tool.message'
   END;

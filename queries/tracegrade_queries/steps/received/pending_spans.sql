@@ -4,9 +4,9 @@
 -- ended.
 --
 -- Reads:
---   bucket_spans
+--   distinct_spans
 -- Needs:
---   bucket_spans WHERE start_ns = end_ns AND attributes['logfire.span_type'] = 'pending_span'
+--   distinct_spans WHERE start_ns = end_ns AND attributes['logfire.span_type'] = 'pending_span'
 -- Columns:
 --   key             BIGINT   One row each.
 --   span_id         VARCHAR  The span that has begun.
@@ -20,7 +20,7 @@ WITH pending AS (
     trace_id,
     parent_span_id AS span_id,
     nullif(attributes['logfire.pending_parent_id'], '0000000000000000') AS parent_span_id
-  FROM bucket_spans
+  FROM distinct_spans
   WHERE
     start_ns = end_ns
     AND attributes['logfire.span_type'] = 'pending_span'
@@ -33,4 +33,4 @@ SELECT
   pending.parent_span_id,
   whole.span_id IS NOT NULL AS is_superseded
 FROM pending
-LEFT JOIN bucket_spans AS whole USING (trace_id, span_id);
+LEFT JOIN distinct_spans AS whole USING (trace_id, span_id);

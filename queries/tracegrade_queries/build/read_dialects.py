@@ -1,0 +1,90 @@
+"""What all dialects say of the spans of a bucket.
+
+Each is shown its own spans alone, under the name `bucket_spans`; one that has none here is left
+out. One without marks is shown what those before it left.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import duckdb
+import pyarrow as pa
+
+from tracegrade_lake import Table
+from tracegrade_queries.build.dialect import MESSAGES, OPERATIONS, Dialect, dialects
+from tracegrade_queries.build.marks import marked_names
+from tracegrade_queries.engine.connection import duckdb_type
+from tracegrade_queries.engine.relations import has_rows, make_table, make_view
+from tracegrade_queries.engine.statements import found
+from tracegrade_queries.engine.statements import run as run_statements
+from tracegrade_queries.graph import Run, relation
+
+_READ: Final = ("all_spans", "bucket_events", "names_sent", "shapes")
+"""What dialects are made of beside `bucket_spans`."""
+
+_GIVEN: Final = frozenset({*_READ, "bucket_spans", "dialect_operations"})
+
+
+@relation("marked_names", reads=("names_sent",))
+def _marked_names(run: Run) -> pa.Table:
+    """Return which names of the bucket bear a mark of which dialect: dialect, name."""
+    return marked_names(run.table("names_sent")["name"], dialects())
+
+
+@relation(
+    "dialect_operations", "dialect_messages", reads=(*_READ, "dialect_events", "dialect_shapes")
+)
+def _read_dialects(run: Run) -> None:
+    """Make what all dialects say, with `dialect` and its `precedence`; messages are a view."""
+    make_table(run.con, "dialect_operations", _no_rows(OPERATIONS))
+    messages, sources = [_no_rows(MESSAGES)], set[str]()
+    for dialect in _shown(run.con):
+        operations, heard = (f"{dialect.name}_{each.name}" for each in (OPERATIONS, MESSAGES))
+        left = run.make((operations, heard), _GIVEN)
+        said = _said(dialect, OPERATIONS)
+        run_statements(run.con, f"INSERT INTO dialect_operations BY NAME {said}")
+        read_later = run.plan.order((heard,), _GIVEN).kept
+        run.drop(left - read_later)
+        messages.append(_said(dialect, MESSAGES))
+        sources |= read_later
+    run_statements(run.con, "DROP VIEW IF EXISTS temp.bucket_spans")
+    run.show("dialect_messages", " UNION ALL BY NAME ".join(messages), sources)
+
+
+def _shown(con: duckdb.DuckDBPyConnection) -> Iterator[Dialect]:
+    """Yield each dialect that has spans here, while `bucket_spans` is these."""
+    by_event = _dialects_in(con, "dialect_events")
+    marked = by_event | _dialects_in(con, "dialect_shapes")
+    for dialect in dialects():
+        if dialect.marks and dialect.name not in marked:
+            continue
+        own = _own_spans(dialect, by_event=dialect.name in by_event)
+        make_view(con, "bucket_spans", f"SELECT * FROM all_spans WHERE {own}")
+        if dialect.marks or has_rows(con, "bucket_spans"):
+            yield dialect
+
+
+def _dialects_in(con: duckdb.DuckDBPyConnection, rows: str) -> set[str]:
+    return {name for (name,) in found(con, f"SELECT DISTINCT dialect FROM {rows}")}
+
+
+def _own_spans(dialect: Dialect, *, by_event: bool) -> str:
+    """Return the condition for the spans that a dialect is shown."""
+    if not dialect.marks:
+        return "key NOT IN (SELECT key FROM dialect_operations WHERE operation IS NOT NULL)"
+    shapes = f"shape IN (SELECT shape FROM dialect_shapes WHERE dialect = '{dialect.name}')"
+    keys = f"key IN (SELECT key FROM dialect_events WHERE dialect = '{dialect.name}')"
+    return f"{shapes} OR {keys}" if by_event else shapes
+
+
+def _said(dialect: Dialect, said: Table) -> str:
+    """Return the query for what one dialect says, with `dialect` and its `precedence`."""
+    return (
+        f"SELECT *, {dialect.rank} AS precedence, '{dialect.name}' AS dialect "
+        f"FROM {dialect.name}_{said.name}"
+    )
+
+
+def _no_rows(said: Table) -> str:
+    columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in said.columns)
+    return f"SELECT {columns}, 0 AS precedence, '' AS dialect WHERE false"

@@ -1,0 +1,9 @@
+"""The relations of this package: which is made of which, and in which order."""
+
+from typing import Final
+
+from tracegrade_queries.engine.sql import QUERIES
+from tracegrade_queries.graph import RelationPlan
+
+RELATIONS: Final = RelationPlan(QUERIES, "build", is_sorted=True)
+"""Of a bucket of traces they are made for `build/split.py`, costs for `costs/pricing.py`."""

@@ -1,0 +1,14 @@
+-- The record of each copied model call that counts, replays without ids among them.
+--
+-- The columns are those of found_copy_ends: key, last.
+--
+-- Reads:
+--   replayed_calls
+-- Takes:
+--   found_copy_ends
+-- Needs:
+--   replayed_calls
+-- Order:
+--   none
+INSERT INTO model_copy_ends BY NAME
+FROM replayed_calls;

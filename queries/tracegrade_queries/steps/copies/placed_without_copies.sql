@@ -1,0 +1,16 @@
+-- The run that each operation belongs to, without what was recorded before.
+--
+-- Reads:
+--   copied_operations
+-- Takes:
+--   placed_operations
+-- Needs:
+--   copied_operations
+-- Order:
+--   none
+UPDATE placed_without_copies SET run = copied_operations.run
+FROM copied_operations
+WHERE placed_without_copies.key = copied_operations.key;
+
+DELETE FROM placed_without_copies
+WHERE run IS NULL;

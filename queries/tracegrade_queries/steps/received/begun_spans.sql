@@ -1,0 +1,27 @@
+-- Spans of the traces of this bucket, with those that have begun and did not come.
+--
+-- A note that a span has begun is the span, as long as that has not come.
+--
+-- Reads:
+--   pending_spans
+--   span_rows
+-- Takes:
+--   distinct_spans
+-- Needs:
+--   pending_spans
+-- Order:
+--   none
+DELETE FROM span_rows
+WHERE rowid IN (
+  SELECT key
+  FROM pending_spans
+  WHERE is_superseded
+);
+
+UPDATE span_rows SET
+  span_id = pending_spans.span_id,
+  parent_span_id = pending_spans.parent_span_id,
+  is_local_root = pending_spans.parent_span_id IS NULL,
+  ended = FALSE
+FROM pending_spans
+WHERE span_rows.rowid = pending_spans.key;

@@ -1,0 +1,16 @@
+-- Spans of the traces of this bucket, whose JSON holds no half of a character.
+--
+-- Reads:
+--   mended_texts
+--   span_rows
+-- Takes:
+--   single_spans
+-- Needs:
+--   mended_texts
+-- Order:
+--   none
+UPDATE span_rows SET
+  attributes = map_concat(span_rows.attributes, mended_texts.attributes),
+  marks = coalesce(span_rows.marks, []) || ['invalid_unicode']
+FROM mended_texts
+WHERE span_rows.rowid = mended_texts.key;

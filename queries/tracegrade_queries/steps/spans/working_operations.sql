@@ -1,0 +1,12 @@
+-- Spans that mean something to some dialect, without those that judge.
+--
+-- Reads:
+--   judging_spans
+-- Takes:
+--   found_operations
+-- Needs:
+--   judging_spans
+-- Order:
+--   none
+DELETE FROM working_operations
+WHERE key IN (SELECT key FROM judging_spans);
