@@ -43,7 +43,6 @@ from tracegrade_queries.engine.relations import (
     has_rows,
     make_table,
     put,
-    start,
     table,
 )
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
@@ -331,12 +330,9 @@ def find_traces(
     make_table(con, "conversation_turns", query("conversation_turns"), by_turn)
     put(con, "metric_hashes", _metric_hashes(specification))
     is_used = bool(specification.metrics) or has_rows(con, "custom_scores")
-    make = make_table if is_used else start
-    make(
-        con,
-        "traces_with_other_metrics",
-        query("traces_with_other_metrics").rstrip().removesuffix(";"),
-    )
+    others = query("traces_with_other_metrics").rstrip().removesuffix(";")
+    limit = "" if is_used else " LIMIT 0"
+    make_table(con, "traces_with_other_metrics", others + limit)
     make_table(con, "unscored_traces", query("unscored_traces"), parameters)
     rows = "SELECT * EXCLUDE (waits) FROM unscored_traces WHERE NOT waits"
     make_table(con, "traces_to_score", rows)
