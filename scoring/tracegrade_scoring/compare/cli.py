@@ -1,13 +1,12 @@
 """`tracegrade compare`: is the new release better, and what broke?"""
 
-from enum import StrEnum
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from tracegrade.terminal.visible import echo
-from tracegrade_scoring.rendering.formats import render
+from tracegrade_scoring.rendering.formats import ReportFormat, render
 from tracegrade_scoring.rendering.options import (
     LakeOption,
     LevelOption,
@@ -20,16 +19,6 @@ from tracegrade_scoring.rendering.options import (
 from tracegrade_scoring.rendering.output import is_folder, put_out, say_folder
 
 
-class ComparisonFormat(StrEnum):
-    """How a comparison is written."""
-
-    TERMINAL = "terminal"
-    HTML = "html"
-    MARKDOWN = "markdown"
-    JSON = "json"
-    CSV = "csv"
-
-
 def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     base: Annotated[str, typer.Argument(help="The release before.", metavar="BASE")],
     candidate: Annotated[str, typer.Argument(help="The release after.", metavar="CANDIDATE")],
@@ -38,8 +27,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         str | None, typer.Option(help="Only this agent; otherwise all that ran both releases.")
     ] = None,
     format_: Annotated[
-        ComparisonFormat, typer.Option("--format", help="How to write it.")
-    ] = ComparisonFormat.TERMINAL,
+        ReportFormat, typer.Option("--format", help="How to write it.")
+    ] = ReportFormat.TERMINAL,
     out: OutOption = None,
     fail_on: Annotated[
         list[str] | None,
@@ -71,9 +60,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     )
     note = partial(echo, err=True)
     if out is not None and is_folder(out, format_):
-        from tracegrade_scoring.compare.pages import write_pages
+        from tracegrade_scoring.compare.html import render_html
+        from tracegrade_scoring.timeline.folder import write_folder
 
-        judgement, runs = write_pages(lake, note, asked, rules, out)
+        with opened.opened_judgement(lake, note, asked, rules) as (con, judgement):
+            runs = write_folder(con, lake, out, partial(render_html, judgement))
         say_folder(runs, out, "comparison")
     else:
         judgement = opened.read_judgement(lake, note, asked, rules)

@@ -1,6 +1,6 @@
 """The formats in which reports, timelines and comparisons are written, and the modules that do it.
 
-Each package has a module for each of its formats, with one function `render_<format>`.
+Each package has a function `render_<format>` for each of them.
 """
 
 from enum import StrEnum
@@ -12,7 +12,7 @@ from tracegrade_scoring.rendering.output import screen
 
 
 class ReportFormat(StrEnum):
-    """How a report or a timeline is written."""
+    """How a report, a timeline or a comparison is written."""
 
     TERMINAL = "terminal"
     HTML = "html"
@@ -22,7 +22,7 @@ class ReportFormat(StrEnum):
 
 
 _MODULES: Final = {"json": "as_json", "csv": "as_csv", "terminal": "texts", "markdown": "texts"}
-"""Of HTML the module has the format's name."""
+"""The module of HTML has its name."""
 
 
 def render(found: object, package: str, format_: str, out: Path | None) -> str:

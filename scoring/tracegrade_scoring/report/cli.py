@@ -108,9 +108,11 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         parse_release_rules(fail_on or ()),
     )
     if out is not None and is_folder(out, format_):
-        from tracegrade_scoring.report.pages import write_pages
+        from tracegrade_scoring.report.html import render_html
+        from tracegrade_scoring.timeline.folder import write_folder
 
-        found, runs = write_pages(lake, note, asked, out)
+        with opened.opened_report(lake, note, asked) as (con, found):
+            runs = write_folder(con, lake, out, partial(render_html, found))
         say_folder(runs, out, "report")
     else:
         found = opened.read_lake(lake, note, asked)
