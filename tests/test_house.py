@@ -73,7 +73,6 @@ SHARED_NAMES = {
     "State",
     "Step",
     "TaskAxes",
-    "Told",
     "TrialsOption",
     "Upstream",
     "Wanted",

@@ -28,9 +28,9 @@ from tracegrade_harness.control.gate_messages import (
     PROTOCOL,
     Answering,
     Flushed,
+    GateMessage,
     Hello,
     Left,
-    Told,
     ToolReturned,
     read_message,
 )
@@ -56,7 +56,7 @@ class Event(NamedTuple):
 
     peer: int
     """Which process, in order of arrival from 1."""
-    message: Told | Left
+    message: GateMessage | Left
 
 
 class Gate:
@@ -173,7 +173,7 @@ class Gate:
         if message is not None and not isinstance(message, Flushed):  # that came too late
             self._later.append(Event(peer, message))
 
-    def _receive(self, peer: int) -> Told | Left | None:
+    def _receive(self, peer: int) -> GateMessage | Left | None:
         """Return the peer's next message, which is there; None if it has left already."""
         connection = self._peers.get(peer)
         if connection is None:
@@ -193,7 +193,7 @@ class Gate:
         fault = self._fault(peer, message)
         return message if fault is None else self._dismiss(peer, fault)
 
-    def _fault(self, peer: int, message: Told) -> str | None:
+    def _fault(self, peer: int, message: GateMessage) -> str | None:
         """Return what is wrong about a message here and now."""
         first = peer not in self._greeted
         self._greeted.add(peer)

@@ -123,17 +123,19 @@ class Left(NamedTuple):
     """Why it was turned away; NULL if it went by itself."""
 
 
-Told: TypeAlias = (
+GateMessage: TypeAlias = (
     Hello | RunStarted | Planned | TokensUsed | ToolReturned | Answering | RunEnded | Flushed
 )
 
-_TOLD: Final[TypeAdapter[Told]] = TypeAdapter(Annotated[Told, Field(discriminator="type")])
+_GATE_MESSAGES: Final[TypeAdapter[GateMessage]] = TypeAdapter(
+    Annotated[GateMessage, Field(discriminator="type")]
+)
 
 
-def read_message(text: bytes) -> Told:
+def read_message(text: bytes) -> GateMessage:
     """Return a message.
 
     Raises:
         ValueError: It is none.
     """
-    return _TOLD.validate_json(text)
+    return _GATE_MESSAGES.validate_json(text)

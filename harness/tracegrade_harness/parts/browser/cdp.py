@@ -19,7 +19,7 @@ from websockets.sync.client import connect
 ANSWER_SECS: Final = 20.0
 """How long the browser itself may take for an answer."""
 
-Told: TypeAlias = Callable[[dict[str, Any]], None]
+EventHandler: TypeAlias = Callable[[dict[str, Any]], None]
 """Takes an event; it must not ask anything itself."""
 
 
@@ -42,7 +42,7 @@ class Gone(CdpFailed):
 class Cdp:
     """A connection."""
 
-    def __init__(self, url: str, told: Told) -> None:
+    def __init__(self, url: str, told: EventHandler) -> None:
         """Connect.
 
         Args:
