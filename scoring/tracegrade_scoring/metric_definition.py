@@ -8,13 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tracegrade_lake import Column, Struct, Table
 from tracegrade_lake.columns import DOUBLE, INTEGER, TEXT, TEXTS
-from tracegrade_scoring.metrics import Kind, Metric, Scale
+from tracegrade_scoring.metrics import OWN_GROUP, Kind, Metric, Scale
 
 API_VERSION: Final = 1
 """Of the relations that own metrics read; it rises when one loses or changes a column."""
-
-OWN_GROUP: Final = "Own metrics"
-"""The heading under which they stand."""
 
 NAME: Final = r"^[a-z][a-z0-9_]{2,59}$"
 

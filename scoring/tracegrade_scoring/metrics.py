@@ -14,6 +14,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 OTHER_GROUP: Final = "Other metrics"
+OWN_GROUP: Final = "Own metrics"
+"""The heading of metrics that users define."""
 
 
 class Kind(StrEnum):

@@ -47,9 +47,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     from tracegrade_scoring.compare import lake as opened
     from tracegrade_scoring.compare.attempts import AttemptCounting
     from tracegrade_scoring.compare.rules import parse_rules
+    from tracegrade_scoring.own_metrics.kept import names_kept
     from tracegrade_scoring.statistics.t_score import parse_weights
 
-    rules = parse_rules(fail_on or ())
+    note = partial(echo, err=True)
+    rules = parse_rules(fail_on or (), names_kept(lake, note) if fail_on else ())
     asked = opened.AskedReleases(
         base,
         candidate,
@@ -58,7 +60,6 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         AttemptCounting(missing.value, trials),
         parse_weights(weights),
     )
-    note = partial(echo, err=True)
     if out is not None and is_folder(out, format_):
         from tracegrade_scoring.compare.html import render_html
         from tracegrade_scoring.timeline.folder import write_folder

@@ -9,7 +9,7 @@ shows a mode that the base never did, `failure-mode-rose` if one rose by more th
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tracegrade.suggestions import did_you_mean
@@ -121,13 +121,17 @@ _MODE_RULES: Final[dict[str, Callable[[FailureMode], bool]]] = {
 }
 
 
-def parse_rules(texts: Sequence[str]) -> list[Rule]:
+def parse_rules(texts: Sequence[str], own: Collection[str] = ()) -> list[Rule]:
     """Return the rules of `--fail-on`.
+
+    Args:
+        texts: One each.
+        own: Names of users' own metrics that the lake has.
 
     Raises:
         BadRule: One has another form, or names a metric or field that does not exist.
     """
-    return [_parse(text.strip()) for text in texts]
+    return [_parse(text.strip(), (*METRICS, *own, *BESIDE)) for text in texts]
 
 
 def judged(rules: Sequence[Rule], comparison: Comparison) -> Iterator[RuleOutcome]:
@@ -135,7 +139,7 @@ def judged(rules: Sequence[Rule], comparison: Comparison) -> Iterator[RuleOutcom
     return (rule.judge(comparison) for rule in rules)
 
 
-def _parse(text: str) -> Rule:
+def _parse(text: str, known: Sequence[str]) -> Rule:
     if text in _MODE_RULES:
         return ModeRule(text, _MODE_RULES[text])
     bound = parse_bound(text)
@@ -145,8 +149,7 @@ def _parse(text: str) -> Rule:
         msg = f"the rule '{text}' is not understood; {hint}"
         raise BadRule(msg)
     metric, field = bound.metric, bound.field or "difference"
-    if metric not in METRICS and metric not in BESIDE and metric[:5] not in {"pass@", "pass^"}:
-        known = (*METRICS, *BESIDE)
+    if metric not in known and metric[:5] not in {"pass@", "pass^"}:
         hint = did_you_mean(metric, known) or f"known: {', '.join(known)}"
         msg = f"the rule '{text}' names an unknown metric '{metric}'; {hint}"
         raise BadRule(msg)

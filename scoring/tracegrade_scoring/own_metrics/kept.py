@@ -4,13 +4,15 @@ Its own module because a text that a lake holds is not the operator's: it may be
 write to the lake, so it is read as a definition and run only where that is asked for.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 from pydantic import ValidationError
 
 from tracegrade_lake import Lake
+from tracegrade_queries.engine.connection import open_lake
 from tracegrade_scoring.errors import MetricInvalid
 from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS, OwnMetric
 
@@ -31,6 +33,16 @@ def kept_metrics(lake: Lake) -> tuple[OwnMetric, ...]:
         MetricInvalid: One was written by another version.
     """
     return metrics_of(_kept_rows(lake), str(lake.place))
+
+
+def names_kept(place: str | Path, note: Callable[[str], object]) -> list[str]:
+    """Return the names of the metrics that the lake at a path or URL keeps.
+
+    Args:
+        place: Of the lake.
+        note: Gets a line if reading it takes longer.
+    """
+    return [metric.name for metric in kept_metrics(open_lake(place, note))]
 
 
 def metrics_of(rows: Sequence[dict[str, Any]], place: str) -> tuple[OwnMetric, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from tracegrade.terminal.visible import visible
-from tracegrade_scoring.metrics import METRICS, OTHER_GROUP, Metric, Scale
+from tracegrade_scoring.metrics import METRICS, OWN_GROUP, Metric, Scale
 
 MAIN: Final = (
     "success",
@@ -77,7 +77,7 @@ def _in_order(names: Collection[str]) -> Iterator[str]:
 
 def _metric(name: str) -> Metric:
     """Return a metric; one that nobody declares stands under its own name."""
-    unknown = "See the definition of the metric of this name."
+    unknown = "A metric of your own: `tracegrade metrics list --lake LAKE` says what it measures."
     label = visible(name).replace("_", " ")
-    plain = Metric(name, label, OTHER_GROUP, unknown, Scale.NUMBER, better=0)
+    plain = Metric(name, label, OWN_GROUP, unknown, Scale.NUMBER, better=0)
     return METRICS.get(name, plain)

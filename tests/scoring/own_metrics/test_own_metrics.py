@@ -242,3 +242,14 @@ def test_distributions_bring_metrics_and_broken_ones_harm_nothing(
         assert reasons(lake, "calls_made") == {}
     finally:
         sys.modules.pop("acme_metrics", None)
+
+
+def test_releases_are_compared_by_own_metrics_too(lake: Path, tmp_path: Path) -> None:
+    """A rule of a pipeline may name one."""
+    assert tracegrade("metrics", "new", "mine", "--folder", tmp_path / "metrics").returncode == 0
+    scored_with(lake, "--metrics", tmp_path / "metrics")
+    rule = ("--fail-on", "mine>0.1", "--format", "json")
+    ended = tracegrade("compare", "1.0", "1.1", "--lake", lake, *rule)
+    assert ended.returncode == 1, ended.stderr
+    found = json.loads(ended.stdout)["comparisons"][0]["metrics"]["mine"]
+    assert (found["base"], found["candidate"]) == (0.0, 0.125)

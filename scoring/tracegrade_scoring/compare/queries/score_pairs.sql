@@ -8,6 +8,7 @@
 -- metrics are added up as columns; rows for each run and metric would take three times as long.
 --
 -- Reads:
+--   custom_scores
 --   observed_step_scores
 --   trajectory_scores
 -- Parameters:
@@ -15,7 +16,7 @@
 -- Columns:
 --   agent_name             VARCHAR  NULL if the trace names none.
 --   run_mode               VARCHAR  NULL if the trace does not say.
---   metric                 VARCHAR  Its name in trajectory_scores.
+--   metric                 VARCHAR  Its name; users' own metrics are among them.
 --   task_id                VARCHAR  One row for each of the four; never NULL.
 --   base_numerator         DOUBLE   Sum over scored trajectories; NULL if none was scored.
 --   base_denominator       DOUBLE   Likewise.
@@ -95,12 +96,50 @@ observed_sums AS (
   GROUP BY key
 ),
 
+own_scores AS (
+  SELECT
+    trajectory_scores.agent_name,
+    trajectory_scores.run_mode,
+    trajectory_scores.task_id,
+    trajectory_scores.release,
+    trajectory_scores.sample_weight * 1152921504606846976 AS unit,
+    custom_scores.metric,
+    custom_scores.score
+  FROM custom_scores
+  INNER JOIN trajectory_scores USING (trajectory_id)
+  WHERE trajectory_scores.task_id IS NOT NULL
+),
+
+own_sums AS (
+  SELECT
+    {
+      'agent_name': agent_name,
+      'run_mode': run_mode,
+      'task_id': task_id,
+      'side': if(release = $base, 'base', 'candidate')
+    } AS key,
+    metric,
+    struct_pack(
+      numerator := sum((unit * score.numerator)::HUGEINT),
+      denominator := sum((unit * score.denominator)::HUGEINT),
+      weighted := sum((unit * score.value)::HUGEINT),
+      weight := sum(if(score.value IS NULL, NULL, unit)::HUGEINT),
+      scored := count(score.value),
+      errors := count_if(score.status = 'error'),
+      runs := count(score.status)
+    ) AS added
+  FROM own_scores
+  GROUP BY ALL
+),
+
 by_metric AS (
   FROM stored_sums
   UNPIVOT (added FOR metric IN (COLUMNS(* EXCLUDE (key))))
   UNION ALL BY NAME
   FROM observed_sums
   UNPIVOT (added FOR metric IN (step_efficiency, step_ratio))
+  UNION ALL BY NAME
+  FROM own_sums
 ),
 
 side_sums AS (
