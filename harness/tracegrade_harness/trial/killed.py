@@ -1,6 +1,6 @@
 """A trial that is killed at its point; then what it leaves is judged, and again after recovery."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -138,14 +138,6 @@ class Killing:
             started_at=started_at,
         )
 
-    def _end_before(self, code: int | None, deadline: Deadline) -> str:
-        """Return how an agent ended that did not get to the point; None: it had to be ended."""
-        if self.spending.stop is not None:
-            return self.spending.stop.reason
-        if code is not None:
-            return f"it ended with {code}"
-        return "it showed no sign for too long" if deadline.was_idle else "its time was over"
-
     def _kill(
         self,
         folder: TrialFolder,
@@ -154,12 +146,11 @@ class Killing:
         living: ExitStack,
     ) -> Died | Missed:
         """Run the agent up to the point and kill it; `living` gets what is to end later."""
-        spending, effect_of, state = self.spending, self.setting.effect_of, environment.state
         place = Place(folder.root, environment, folder.log("agent"))
         limits = self.tried.case(self.setting).limits
         deadline = Deadline(limits.wall_secs, limits.idle_secs, partial(size, place.log))
         repeated = Taping.of(self.setting, self.tried).repeating(self.baseline.models)
-        taping = repeated.measured(spending)
+        taping = repeated.measured(self.spending)
         with ExitStack() as stack:
             channels = stack.enter_context(
                 agent_channels(self.setting, self.tried, folder, environment, taping, deadline)
@@ -168,61 +159,81 @@ class Killing:
             program = agent_program(self.setting, self.tried, place, channels.entrances)
             with ExitStack() as started:
                 running = started.enter_context(self.setting.sandbox.start(program))
-                watch = AgentWatch(
-                    channels.gate,
-                    running,
-                    deadline,
-                    effect_of,
-                    before,
-                    state,
-                    told=channels.told,
-                    on_run=self._mark,
-                    spending=spending,
-                )
-                for moment in watch.moments():
-                    if spending.stop is not None:
-                        break
-                    if not self._is_reached(watch, moment):
-                        continue
-                    if moment.boundary is None and running.wait(0) is not None:
-                        break  # it has answered already, and nobody there could wait
-                    lost = flush(channels.gate, moment)
-                    if self._spares_others():
-                        running.kill_program()
-                        living.push(stack.pop_all())
-                        living.push(started.pop_all())
-                    else:
-                        running.kill()
-                    notes = [*watch.faults, *lost, *channels.notes(), *spending.notes()]
-                    misses = channels.taping.misses
-                    return self._died(watch, moment, running, notes, misses, deadline)
+                watch = self._watch(channels, running, deadline, environment, before)
+                with closing(watch.moments()) as moments:  # the agent waits as long as they do
+                    point = self._point(watch, moments)
+                    if point is not None:
+                        lost = flush(channels.gate, point)
+                        if self._spares_others():
+                            running.kill_program()
+                            living.push(stack.pop_all())
+                            living.push(started.pop_all())
+                        else:
+                            running.kill()
+                        return self._died(watch, point, channels, lost)
                 code = running.wait(0)
             channels.finish(code)
-            if code is None and channels.run is None:
-                self._name(watch.open_root)
-            how = self._end_before(code, deadline)
-            notes = [f"not_reached: {how} after call {len(watch.boundaries)}"]
-            return Missed([*notes, *watch.faults, *channels.notes()])
+            return self._missed(watch, channels, code)
+
+    def _watch(
+        self,
+        channels: AgentChannels,
+        running: Running,
+        deadline: Deadline,
+        environment: OpenedEnvironment,
+        before: State,
+    ) -> AgentWatch:
+        return AgentWatch(
+            channels.gate,
+            running,
+            deadline,
+            self.setting.effect_of,
+            before,
+            environment.state,
+            told=channels.told,
+            on_run=self._mark,
+            spending=self.spending,
+        )
+
+    def _point(self, watch: AgentWatch, moments: Iterator[Moment]) -> Moment | None:
+        """Let the agent go on up to the point, and return it; None if it does not come there."""
+        for moment in moments:
+            if self.spending.stop is not None:
+                return None
+            if not self._is_reached(watch, moment):
+                continue
+            has_answered = moment.boundary is None and watch.running.wait(0) is not None
+            return None if has_answered else moment  # nobody there could wait
+        return None
 
     def _died(
-        self,
-        watch: AgentWatch,
-        moment: Moment,
-        running: Running,
-        notes: list[str],
-        misses: list[str],
-        deadline: Deadline,
+        self, watch: AgentWatch, point: Moment, channels: AgentChannels, lost: list[str]
     ) -> Died:
+        """Return what is known of an agent that was killed at its point."""
         return Died(
             watch.open_root,
             len(watch.boundaries),
             self._has_diverged(watch),
-            moment.in_flight,
-            notes,
-            misses,
-            deadline.spent_secs(),
-            running.leftovers,
+            point.in_flight,
+            [*watch.faults, *lost, *channels.notes(), *self.spending.notes()],
+            channels.taping.misses,
+            watch.deadline.spent_secs(),
+            watch.running.leftovers,
         )
+
+    def _missed(self, watch: AgentWatch, channels: AgentChannels, code: int | None) -> Missed:
+        """Return how an agent ended before its point; one without a code had to be ended."""
+        if code is None and channels.run is None:
+            self._name(watch.open_root)
+        if self.spending.stop is not None:
+            how = self.spending.stop.reason
+        elif code is not None:
+            how = f"it ended with {code}"
+        else:
+            was_idle = watch.deadline.was_idle
+            how = "it showed no sign for too long" if was_idle else "its time was over"
+        reached = f"not_reached: {how} after call {len(watch.boundaries)}"
+        return Missed([reached, *watch.faults, *channels.notes()])
 
     def _spares_others(self) -> bool:
         """Return whether what the agent started is not killed with it."""

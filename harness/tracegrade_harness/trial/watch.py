@@ -1,6 +1,6 @@
 """What a running agent does, as it says at the gate: its calls, its plan, its answer."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -70,7 +70,7 @@ class AgentWatch:
     effect_mismatches: dict[str, str] = field(default_factory=dict)
     """Tool → how the first call of it that changed something is not what is declared."""
 
-    def moments(self) -> Iterator[Moment]:
+    def moments(self) -> Generator[Moment, None, None]:
         """Yield each moment at which the agent waits; it goes on as the next one is asked for.
 
         The caller may kill it instead. Ends with the agent, with its time, or with its money: then
