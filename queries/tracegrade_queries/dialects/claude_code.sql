@@ -28,7 +28,7 @@ FROM bucket_spans
 WHERE scope_name = 'com.anthropic.claude_code.tracing' AND attributes['span.type'] IS NOT NULL;
 
 CREATE OR REPLACE TEMP TABLE claude_code_messages AS
-WITH said AS (
+WITH responses AS (
   SELECT
     claude_code_spans.trace_id,
     claude_code_spans.span_id AS parent_span_id,
@@ -54,16 +54,16 @@ calls AS (
 )
 
 SELECT
-  arg_min(calls.key, abs(calls.end_ns - said.time_ns)) AS key,
+  arg_min(calls.key, abs(calls.end_ns - responses.time_ns)) AS key,
   'out' AS direction,
-  said.position AS message_position,
+  responses.position AS message_position,
   1 AS part_position,
   'assistant' AS role,
   'text' AS part_type,
-  said.text
-FROM said
+  responses.text
+FROM responses
 INNER JOIN calls USING (trace_id, parent_span_id)
-GROUP BY said.trace_id, said.parent_span_id, said.position, said.text;
+GROUP BY responses.trace_id, responses.parent_span_id, responses.position, responses.text;
 
 CREATE OR REPLACE TEMP VIEW claude_code_operations AS
 WITH results AS (

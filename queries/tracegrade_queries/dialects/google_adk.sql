@@ -88,7 +88,7 @@ SELECT
     WHEN NOT google_adk_spans.is_empty
       THEN nullif(google_adk_spans.result, '{"result": "<not specified>"}')
   END AS result,
-  spoken.user_input,
+  texts.user_input,
   google_adk_spans.request ->> '$.model' AS model,
   coalesce(
     google_adk_spans.used.input_tokens,
@@ -120,4 +120,4 @@ SELECT
   END AS offered_tools,
   google_adk_spans.attributes['gcp.vertex.agent.session_id'] AS conversation_id
 FROM google_adk_spans
-LEFT JOIN last_texts('google_adk_messages') AS spoken USING (key);
+LEFT JOIN last_texts('google_adk_messages') AS texts USING (key);

@@ -25,14 +25,14 @@ SELECT
       attributes['haystack.agent.input'],
       attributes['haystack.component.input']
     ) AS JSON
-  ) AS heard,
+  ) AS input_value,
   try_cast(
     coalesce(
       attributes['haystack.agent.step.llm.output'],
       attributes['haystack.agent.output'],
       attributes['haystack.component.output']
     ) AS JSON
-  ) AS said,
+  ) AS output_value,
   CASE
     WHEN name = 'haystack.agent.run' THEN 'agent'
     -- Around it, in a pipeline, where it has a name.
@@ -40,12 +40,14 @@ SELECT
     WHEN name = 'haystack.agent.step.llm' THEN 'model'
     WHEN name = 'haystack.agent.step.tool' THEN 'tool'
     WHEN ends_with(attributes['haystack.component.type'], 'ChatGenerator') THEN 'model'
-    WHEN json_array_length(said, '$.tool_messages') = 1 THEN 'tool'
+    WHEN json_array_length(output_value, '$.tool_messages') = 1 THEN 'tool'
     ELSE 'other'
   END AS operation,
-  said -> '$.tool_messages[0].content[0].tool_call_result' AS invoked,
+  output_value -> '$.tool_messages[0].content[0].tool_call_result' AS invoked,
   list_filter(
-    cast(if(operation = 'agent' AND heard IS NULL, said -> '$.messages', NULL) AS JSON[]),
+    cast(
+      if(operation = 'agent' AND input_value IS NULL, output_value -> '$.messages', NULL) AS JSON[]
+    ),
     LAMBDA message: message ->> '$.role' = 'user'
   )[-1] AS last_asked
 FROM bucket_spans
@@ -56,13 +58,15 @@ WITH lists AS (
   SELECT
     key,
     'in' AS direction,
-    heard -> '$.messages' AS messages
+    input_value -> '$.messages' AS messages
   FROM haystack_spans
   UNION ALL
   SELECT
     key,
     'out' AS direction,
-    coalesce(said -> '$.replies', json_array(said -> '$.messages[#-1]')) AS messages
+    coalesce(
+      output_value -> '$.replies', json_array(output_value -> '$.messages[#-1]')
+    ) AS messages
   FROM haystack_spans
 ),
 
@@ -118,12 +122,12 @@ CREATE OR REPLACE TEMP VIEW haystack_operations AS
 WITH described AS (
   SELECT
     haystack_spans.*,
-    haystack_spans.said -> '$.replies[0].meta' AS meta,
-    spoken.user_input,
-    spoken.answer,
+    haystack_spans.output_value -> '$.replies[0].meta' AS meta,
+    texts.user_input,
+    texts.answer,
     callers.attributes['haystack.tool.name'] AS called_as
   FROM haystack_spans
-  LEFT JOIN last_texts('haystack_messages') AS spoken USING (key)
+  LEFT JOIN last_texts('haystack_messages') AS texts USING (key)
   LEFT JOIN haystack_spans AS callers
     ON
       haystack_spans.trace_id = callers.trace_id
@@ -160,8 +164,8 @@ SELECT
   meta ->> '$.model' AS model,
   unnest(told_usage(meta -> '$.usage')),  -- noqa: AL03
   if(
-    json_type(heard, '$.tools') = 'ARRAY',
-    '[' || array_to_string(heard ->> '$.tools[*].data', ',') || ']',
+    json_type(input_value, '$.tools') = 'ARRAY',
+    '[' || array_to_string(input_value ->> '$.tools[*].data', ',') || ']',
     NULL
   ) AS offered_tools
 FROM described;

@@ -86,7 +86,7 @@ WITH answers AS (
   GROUP BY key
 ),
 
-spoken AS (
+user_texts AS (
   SELECT
     texts.key,
     texts.user_input,
@@ -112,10 +112,10 @@ runs AS (
 described AS (
   SELECT
     runs.*,
-    spoken.user_input,
-    spoken.answer
+    user_texts.user_input,
+    user_texts.answer
   FROM runs
-  LEFT JOIN spoken USING (key)
+  LEFT JOIN user_texts USING (key)
 )
 
 SELECT

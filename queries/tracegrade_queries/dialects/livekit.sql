@@ -22,8 +22,8 @@ SELECT
   trace_id,
   name,
   attributes,
-  try_cast(of_livekit(attributes, 'chat_ctx') AS JSON) AS heard,
-  of_livekit(attributes, 'response.text') AS said,
+  try_cast(of_livekit(attributes, 'chat_ctx') AS JSON) AS input_value,
+  of_livekit(attributes, 'response.text') AS output_value,
   try_cast(of_livekit(attributes, 'response.function_calls') AS JSON) AS requested
 FROM bucket_spans
 WHERE name IN ('agent_session', 'agent_turn', 'llm_node', 'function_tool');
@@ -47,10 +47,10 @@ CREATE OR REPLACE TEMP VIEW livekit_chat AS
 WITH items AS (
   SELECT
     key,
-    generate_subscripts(cast(heard -> '$.items' AS JSON[]), 1) AS message_position,
-    unnest(cast(heard -> '$.items' AS JSON[])) AS item
+    generate_subscripts(cast(input_value -> '$.items' AS JSON[]), 1) AS message_position,
+    unnest(cast(input_value -> '$.items' AS JSON[])) AS item
   FROM livekit_spans
-  WHERE name = 'llm_node' AND json_type(heard, '$.items') = 'ARRAY'
+  WHERE name = 'llm_node' AND json_type(input_value, '$.items') = 'ARRAY'
 )
 
 SELECT
@@ -80,7 +80,7 @@ SELECT
   1 AS message_position,
   json_object(
     'role', 'assistant',
-    'content', said,
+    'content', output_value,
     'tool_calls',
     list_transform(
       CASE WHEN json_type(requested) = 'ARRAY' THEN cast(requested AS JSON[]) END,
@@ -92,7 +92,7 @@ SELECT
     )
   ) AS message
 FROM livekit_spans
-WHERE name = 'llm_node' AND (said <> '' OR json_array_length(requested) > 0);
+WHERE name = 'llm_node' AND (output_value <> '' OR json_array_length(requested) > 0);
 
 CREATE OR REPLACE TEMP TABLE livekit_messages AS
 FROM chat_parts('livekit_chat');
@@ -114,7 +114,9 @@ SELECT
   of_livekit(livekit_spans.attributes, 'function_tool.output') AS result,
   livekit_spans.attributes['lk.function_tool.is_error'] = 'true' AS failed,
   nullif(of_livekit(livekit_spans.attributes, 'user_input'), '') AS user_input,
-  CASE WHEN livekit_spans.name = 'agent_turn' THEN nullif(livekit_spans.said, '') END AS answer,
+  CASE
+    WHEN livekit_spans.name = 'agent_turn' THEN nullif(livekit_spans.output_value, '')
+  END AS answer,
   livekit_spans.attributes['gen_ai.request.model'] AS model,
   CASE WHEN livekit_spans.name = 'llm_node' THEN livekit_spans.attributes['lk.function_tools'] END
     AS offered_tools,

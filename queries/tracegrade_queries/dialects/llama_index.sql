@@ -48,7 +48,7 @@ WITH lists AS (
   WHERE json_type(try_cast(messages AS JSON)) = 'ARRAY'
 ),
 
-told AS (
+inputs_outputs AS (
   SELECT
     key,
     direction,
@@ -80,7 +80,7 @@ SELECT
       ELSE coalesce(message -> '$.tool_calls', message -> '$.additional_kwargs.tool_calls')
     END
   ) AS message
-FROM told;
+FROM inputs_outputs;
 
 CREATE OR REPLACE TEMP TABLE llama_index_messages AS
 FROM chat_parts('llama_index_chat');
@@ -151,7 +151,7 @@ SELECT
   nullif(regexp_extract(spans.called, '^ToolCall\(tool_name=\x27([^\x27]+)\x27', 1), '')
     AS tool_name,
   nullif(regexp_extract(spans.called, ', tool_id=\x27([^\x27]+)\x27\)$', 1), '') AS call_id,
-  spoken.user_input,
+  texts.user_input,
   calls.offered_tools,
   calls.model,
   try_cast(calls.input_tokens AS BIGINT) AS input_tokens,
@@ -162,4 +162,4 @@ SELECT
   calls.cached_beside
 FROM spans
 LEFT JOIN calls ON spans.key = calls.key
-LEFT JOIN last_texts('llama_index_messages') AS spoken ON spans.key = spoken.key;
+LEFT JOIN last_texts('llama_index_messages') AS texts ON spans.key = texts.key;

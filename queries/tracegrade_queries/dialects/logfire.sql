@@ -76,7 +76,7 @@ WITH events AS (
   WHERE json_type(events) = 'ARRAY'
 ),
 
-asked AS (
+prompts AS (
   SELECT
     key,
     generate_subscripts(cast(request -> '$.messages' AS JSON[]), 1) AS message_position,
@@ -97,7 +97,7 @@ SELECT
   'in' AS direction,
   message_position,
   message
-FROM asked
+FROM prompts
 UNION ALL BY NAME
 SELECT
   key,
@@ -121,14 +121,14 @@ CREATE OR REPLACE TEMP VIEW logfire_operations AS
 WITH kinds AS (
   SELECT
     logfire_spans.*,
-    spoken.user_input,
+    texts.user_input,
     CASE
       WHEN logfire_spans.in_agents_sdk AND logfire_spans.template LIKE 'OpenAI Agents trace:%'
         THEN 'agent'
       WHEN logfire_spans.in_agents_sdk AND logfire_spans.template LIKE 'Agent run:%' THEN 'agent'
       WHEN logfire_spans.in_agents_sdk AND logfire_spans.template LIKE 'Function:%' THEN 'tool'
       WHEN logfire_spans.in_agents_sdk AND logfire_spans.template LIKE 'Handoff:%' THEN 'handoff'
-      WHEN logfire_spans.in_agents_sdk AND spoken.key IS NULL THEN 'other'
+      WHEN logfire_spans.in_agents_sdk AND texts.key IS NULL THEN 'other'
       WHEN logfire_spans.in_agents_sdk THEN 'model'
       -- The request of a stream: what came of it is told at its end, in a span of its own.
       WHEN
@@ -140,11 +140,11 @@ WITH kinds AS (
         THEN 'other'
       WHEN logfire_spans.attributes['agent_name'] IS NOT NULL THEN 'agent'
       WHEN logfire_spans.attributes['gen_ai.tool.name'] IS NOT NULL THEN 'tool'
-      WHEN spoken.key IS NOT NULL OR logfire_spans.parameters IS NOT NULL THEN 'model'
+      WHEN texts.key IS NOT NULL OR logfire_spans.parameters IS NOT NULL THEN 'model'
       ELSE 'other'
     END AS operation
   FROM logfire_spans
-  LEFT JOIN last_texts('logfire_messages') AS spoken USING (key)
+  LEFT JOIN last_texts('logfire_messages') AS texts USING (key)
 )
 
 SELECT

@@ -15,7 +15,7 @@
 -- Order:
 --   none
 CREATE OR REPLACE TEMP TABLE mastra_spans AS
-WITH told AS (
+WITH inputs_outputs AS (
   SELECT
     key,
     trace_id,
@@ -36,7 +36,7 @@ WITH told AS (
 
 SELECT
   *,
-  try_cast(output AS JSON) AS said,
+  try_cast(output AS JSON) AS output_value,
   try_cast(
     coalesce(
       attributes['mastra.metadata.body'],
@@ -44,7 +44,7 @@ SELECT
       try_cast(attributes['metadata'] AS JSON) ->> '$.body'
     ) AS JSON
   ) AS answered
-FROM told;
+FROM inputs_outputs;
 
 -- Steps that never arrived, by the first of their pieces; of texts it is not known which were
 -- thoughts.
@@ -52,20 +52,20 @@ CREATE OR REPLACE TEMP TABLE mastra_lost_steps AS
 SELECT
   arg_min(chunks.key, (chunks.start_ns, chunks.span_id)) AS key,
   string_agg(
-    chunks.said ->> '$.text', '' ORDER BY chunks.start_ns, chunks.span_id
+    chunks.output_value ->> '$.text', '' ORDER BY chunks.start_ns, chunks.span_id
   ) AS text,
   list(
     json_object(
-      'id', chunks.said ->> '$.toolCallId',
-      'name', chunks.said ->> '$.toolName',
-      'arguments', chunks.said -> '$.toolInput'
+      'id', chunks.output_value ->> '$.toolCallId',
+      'name', chunks.output_value ->> '$.toolName',
+      'arguments', chunks.output_value -> '$.toolInput'
     )
     ORDER BY chunks.start_ns, chunks.span_id
-  ) FILTER (WHERE json_exists(chunks.said, '$.toolName')) AS tool_calls
+  ) FILTER (WHERE json_exists(chunks.output_value, '$.toolName')) AS tool_calls
 FROM mastra_spans AS chunks
 LEFT JOIN mastra_spans AS steps
   ON chunks.trace_id = steps.trace_id AND chunks.parent_span_id = steps.span_id
-WHERE chunks.kind = 'model_chunk' AND chunks.said IS NOT NULL AND steps.key IS NULL
+WHERE chunks.kind = 'model_chunk' AND chunks.output_value IS NOT NULL AND steps.key IS NULL
 GROUP BY chunks.trace_id, chunks.parent_span_id
 HAVING tool_calls IS NOT NULL;
 
@@ -75,7 +75,7 @@ WITH steps AS (
     key,
     trace_id,
     span_id,
-    said ->> '$.text' AS text
+    output_value ->> '$.text' AS text
   FROM mastra_spans
   WHERE kind = 'model_step'
 ),
@@ -87,7 +87,7 @@ pieces AS (
     coalesce(calls.parent_span_id, chunks.parent_span_id) AS step_span_id,
     chunks.start_ns,
     chunks.span_id,
-    chunks.said ->> '$.text' AS text
+    chunks.output_value ->> '$.text' AS text
   FROM mastra_spans AS chunks
   LEFT JOIN mastra_spans AS calls
     ON
@@ -109,21 +109,21 @@ CREATE OR REPLACE TEMP VIEW mastra_chat AS
 WITH lists AS (
   SELECT
     key,
-    try_cast(input AS JSON) AS told,
+    try_cast(input AS JSON) AS input_json,
     -- The request as it was sent, before version 1.
-    try_cast(told ->> '$.body' AS JSON) -> '$.messages' AS sent
+    try_cast(input_json ->> '$.body' AS JSON) -> '$.messages' AS sent
   FROM mastra_spans
   WHERE kind = 'model_step'
 ),
 
-heard AS (
+inputs AS (
   SELECT
     key,
     sent IS NOT NULL AS is_whole,
-    generate_subscripts(cast(coalesce(sent, told) AS JSON[]), 1) AS message_position,
-    unnest(cast(coalesce(sent, told) AS JSON[])) AS message
+    generate_subscripts(cast(coalesce(sent, input_json) AS JSON[]), 1) AS message_position,
+    unnest(cast(coalesce(sent, input_json) AS JSON[])) AS message
   FROM lists
-  WHERE json_type(coalesce(sent, told)) = 'ARRAY'
+  WHERE json_type(coalesce(sent, input_json)) = 'ARRAY'
 )
 
 SELECT
@@ -131,7 +131,7 @@ SELECT
   'in' AS direction,
   message_position,
   message
-FROM heard
+FROM inputs
 -- Otherwise only the names of calls and their results are recorded.
 WHERE is_whole OR message ->> '$.role' IN ('system', 'user')
 UNION ALL BY NAME
@@ -141,13 +141,13 @@ SELECT
   1 AS message_position,
   json_object(
     'role', 'assistant',
-    'content', mastra_spans.said ->> '$.text',
+    'content', mastra_spans.output_value ->> '$.text',
     'reasoning_content', mastra_thoughts.thought,
-    'tool_calls', mastra_spans.said -> '$.toolCalls'
+    'tool_calls', mastra_spans.output_value -> '$.toolCalls'
   ) AS message
 FROM mastra_spans
 LEFT JOIN mastra_thoughts USING (key)
-WHERE mastra_spans.kind = 'model_step' AND mastra_spans.said IS NOT NULL
+WHERE mastra_spans.kind = 'model_step' AND mastra_spans.output_value IS NOT NULL
 UNION ALL BY NAME
 SELECT
   key,
@@ -159,7 +159,7 @@ FROM mastra_lost_steps;
 CREATE OR REPLACE TEMP TABLE mastra_messages AS
 FROM chat_parts('mastra_chat');
 
-CREATE OR REPLACE TEMP VIEW mastra_asked AS
+CREATE OR REPLACE TEMP VIEW mastra_prompts AS
 SELECT
   key,
   'in' AS direction,
@@ -170,7 +170,7 @@ FROM mastra_spans
 WHERE kind = 'agent_run';
 
 CREATE OR REPLACE TEMP TABLE mastra_questions AS
-FROM history_chat('mastra_asked');
+FROM history_chat('mastra_prompts');
 
 CREATE OR REPLACE TEMP VIEW mastra_question_parts AS
 FROM chat_parts('mastra_questions');
@@ -181,23 +181,23 @@ WITH stepped AS (
     trace_id,
     parent_span_id AS span_id
   FROM mastra_spans
-  WHERE kind = 'model_step' AND said IS NOT NULL
+  WHERE kind = 'model_step' AND output_value IS NOT NULL
 ),
 
 described AS (
   SELECT
     mastra_spans.*,
-    asked.user_input,
+    question.user_input,
     CASE
       WHEN mastra_spans.kind = 'agent_run' OR stepped.span_id IS NOT NULL THEN 'agent'
-      WHEN mastra_spans.kind = 'model_step' AND mastra_spans.said IS NOT NULL THEN 'model'
+      WHEN mastra_spans.kind = 'model_step' AND mastra_spans.output_value IS NOT NULL THEN 'model'
       WHEN mastra_spans.kind = 'model_generation' THEN 'model'
       WHEN mastra_spans.key IN (SELECT mastra_lost_steps.key FROM mastra_lost_steps) THEN 'model'
       WHEN mastra_spans.kind = 'tool_call' THEN 'tool'
       ELSE 'other'
     END AS operation
   FROM mastra_spans
-  LEFT JOIN last_texts('mastra_question_parts') AS asked USING (key)
+  LEFT JOIN last_texts('mastra_question_parts') AS question USING (key)
   LEFT JOIN stepped USING (trace_id, span_id)
 )
 
@@ -209,7 +209,7 @@ SELECT
   if(kind = 'tool_call', input, NULL) AS arguments,
   if(kind = 'tool_call', coalesce(result_text(output), error), NULL) AS result,
   user_input,
-  if(kind = 'agent_run', said ->> '$.text', NULL) AS answer,
+  if(kind = 'agent_run', output_value ->> '$.text', NULL) AS answer,
   if(operation = 'model', answered ->> '$.model', NULL) AS model,
   unnest(if(operation = 'model', told_usage(answered -> '$.usage'), NULL))  -- noqa: AL03
 FROM described;

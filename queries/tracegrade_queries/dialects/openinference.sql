@@ -51,10 +51,10 @@ hidden AS (
 plans AS (
   SELECT
     key,
-    arg_min(said.text, (said.message_position, said.part_position)) AS plan
-  FROM openinference_messages AS said
+    arg_min(messages.text, (messages.message_position, messages.part_position)) AS plan
+  FROM openinference_messages AS messages
   SEMI JOIN asking_for_plans USING (key)
-  WHERE said.direction = 'out' AND said.part_type = 'text'
+  WHERE messages.direction = 'out' AND messages.part_type = 'text'
   GROUP BY key
 ),
 
@@ -62,14 +62,14 @@ described AS (
   SELECT
     spans.*,
     offers.offered_tools,
-    spoken.user_input AS user_text,
+    texts.user_input AS user_text,
     plans.plan,
     hidden.is_hidden,
     workflows.agent_name AS workflow_agent,
     haystack_agents.called_as
   FROM spans
   LEFT JOIN openinference_offers AS offers USING (key)
-  LEFT JOIN last_texts('openinference_messages') AS spoken USING (key)
+  LEFT JOIN last_texts('openinference_messages') AS texts USING (key)
   LEFT JOIN plans USING (key)
   LEFT JOIN hidden USING (key)
   LEFT JOIN openinference_workflows AS workflows USING (key)

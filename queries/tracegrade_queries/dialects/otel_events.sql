@@ -36,7 +36,7 @@ SELECT
 FROM sides
 WHERE json_type(messages) = 'ARRAY';
 
-CREATE OR REPLACE TEMP TABLE otel_events_held AS
+CREATE OR REPLACE TEMP TABLE otel_events_history AS
 SELECT
   key,
   if(name = 'gen_ai.content.prompt', 'in', 'out') AS direction,
@@ -77,7 +77,7 @@ WHERE
   );
 
 CREATE OR REPLACE TEMP TABLE otel_events_chat AS
-WITH told AS (
+WITH parts AS (
   SELECT
     key,
     position,
@@ -139,7 +139,7 @@ SELECT
       )
     END
   ) AS message
-FROM told
+FROM parts
 WHERE body ->> '$.content' IS DISTINCT FROM '<elided>'
 UNION ALL BY NAME
 SELECT
@@ -147,7 +147,7 @@ SELECT
   direction,
   message_position,
   message
-FROM history_chat('otel_events_held');
+FROM history_chat('otel_events_history');
 
 CREATE OR REPLACE TEMP TABLE otel_events_messages AS
 FROM chat_parts('otel_events_chat');
@@ -155,7 +155,7 @@ FROM chat_parts('otel_events_chat');
 -- What the spans are, the current conventions say; here stands what their events tell. The
 -- messages of a tool span are its arguments and its result.
 CREATE OR REPLACE TEMP VIEW otel_events_operations AS
-WITH spoken AS (
+WITH event_texts AS (
   SELECT
     key,
     arg_max(result, message_position) FILTER (WHERE role = 'tool') AS tool_message,
@@ -174,12 +174,12 @@ kinds AS (
 )
 
 SELECT
-  spoken.key,
+  event_texts.key,
   cast(NULL AS VARCHAR) AS operation,
-  if(kinds.is_tool, spoken.tool_message, NULL) AS arguments,
-  if(kinds.is_tool, spoken.answer, NULL) AS result,
-  if(kinds.is_tool, NULL, asked.user_input) AS user_input,
-  if(kinds.is_tool, NULL, spoken.answer) AS answer
-FROM spoken
+  if(kinds.is_tool, event_texts.tool_message, NULL) AS arguments,
+  if(kinds.is_tool, event_texts.answer, NULL) AS result,
+  if(kinds.is_tool, NULL, prompts.user_input) AS user_input,
+  if(kinds.is_tool, NULL, event_texts.answer) AS answer
+FROM event_texts
 INNER JOIN kinds USING (key)
-LEFT JOIN last_texts('otel_events_messages') AS asked USING (key);
+LEFT JOIN last_texts('otel_events_messages') AS prompts USING (key);

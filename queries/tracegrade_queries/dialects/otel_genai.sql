@@ -47,7 +47,7 @@ WITH answering AS (
 ),
 
 -- What events of a span add to it: the tools that a call was offered, and the error it ended in.
-beside AS (
+details AS (
   SELECT
     key,
     max(attributes['gen_ai.tool.definitions']) AS offered_tools,
@@ -70,21 +70,21 @@ described AS (
     starts_with(bucket_spans.name, 'invoke_agent ')
     AND bucket_spans.attributes['gen_ai.operation.name'] <> 'invoke_agent' AS is_overwritten,
     answering.key IS NOT NULL AS is_answering,
-    spoken.user_input,
-    spoken.answer,
-    beside.offered_tools AS offers_beside,
-    beside.error_type AS error_beside,
-    beside.error_message
+    texts.user_input,
+    texts.answer,
+    details.offered_tools AS offers_beside,
+    details.error_type AS error_beside,
+    details.error_message
   FROM bucket_spans
-  LEFT JOIN last_texts('otel_genai_messages') AS spoken USING (key)
-  LEFT JOIN beside USING (key)
+  LEFT JOIN last_texts('otel_genai_messages') AS texts USING (key)
+  LEFT JOIN details USING (key)
   LEFT JOIN answering USING (key)
   WHERE
     bucket_spans.attributes['gen_ai.operation.name'] IS NOT NULL
     OR bucket_spans.attributes['gen_ai.tool.name'] IS NOT NULL
     OR bucket_spans.attributes['mcp.method.name'] = 'tools/call'
     OR (bucket_spans.name = 'workflow.run' AND bucket_spans.scope_name = 'agent_framework')
-    OR spoken.key IS NOT NULL
+    OR texts.key IS NOT NULL
     OR answering.key IS NOT NULL
 )
 

@@ -18,7 +18,7 @@ SELECT
   name,
   attributes,
   coalesce(attributes['gen_ai.operation.name'], name) AS operation_name,
-  try_cast(attributes['input'] AS JSON) AS heard
+  try_cast(attributes['input'] AS JSON) AS input_value
 FROM bucket_spans
 WHERE scope_name = 'pipecat';
 
@@ -26,10 +26,10 @@ CREATE OR REPLACE TEMP VIEW pipecat_chat AS
 WITH messages AS (
   SELECT
     key,
-    generate_subscripts(cast(heard AS JSON[]), 1) AS message_position,
-    unnest(cast(heard AS JSON[])) AS message
+    generate_subscripts(cast(input_value AS JSON[]), 1) AS message_position,
+    unnest(cast(input_value AS JSON[])) AS message
   FROM pipecat_spans
-  WHERE operation_name IN ('chat', 'llm_request') AND json_type(heard) = 'ARRAY'
+  WHERE operation_name IN ('chat', 'llm_request') AND json_type(input_value) = 'ARRAY'
 )
 
 SELECT

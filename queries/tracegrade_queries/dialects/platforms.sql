@@ -12,7 +12,7 @@
 -- Order:
 --   none
 CREATE OR REPLACE TEMP TABLE platforms_spans AS
-WITH told AS (
+WITH inputs_outputs AS (
   SELECT
     key,
     name,
@@ -45,8 +45,8 @@ WITH told AS (
       attributes['gen_ai.tool.call.result'],
       attributes['output.value']
     ) AS output,
-    try_cast(input AS JSON) AS heard,
-    try_cast(output AS JSON) AS said,
+    try_cast(input AS JSON) AS input_value,
+    try_cast(output AS JSON) AS output_value,
     try_cast(attributes['braintrust.metadata'] AS JSON) AS braintrust
   FROM bucket_spans
 ),
@@ -54,32 +54,32 @@ WITH told AS (
 named AS (
   SELECT
     *,
-    json_keys(heard) = ['args', 'kwargs'] AS is_function,
+    json_keys(input_value) = ['args', 'kwargs'] AS is_function,
     CASE
       WHEN kind IN ('generation', 'model', 'llm', 'chat_model') THEN 'model'
       WHEN kind IN ('tool', 'tool.v2', 'tool_call') THEN 'tool'
       WHEN kind IN ('agent', 'flow', 'chat_client') THEN 'agent'
       ELSE 'other'
     END AS operation
-  FROM told
+  FROM inputs_outputs
   WHERE kind IS NOT NULL OR attributes['spring.ai.model.request.tool.names'] IS NOT NULL
 )
 
 SELECT
   *,
   CASE
-    WHEN is_function THEN (heard ->> '$.args[*]') || (heard ->> '$.kwargs.*')
-    WHEN json_type(heard) = 'OBJECT' THEN heard ->> '$.*'
+    WHEN is_function THEN (input_value ->> '$.args[*]') || (input_value ->> '$.kwargs.*')
+    WHEN json_type(input_value) = 'OBJECT' THEN input_value ->> '$.*'
   END AS given,
   coalesce(
     try_cast(attributes['langfuse.observation.usage_details'] AS JSON),
     try_cast(attributes['mlflow.chat.tokenUsage'] AS JSON),
     try_cast(attributes['braintrust.metrics'] AS JSON),
-    said -> '$.usage'
+    output_value -> '$.usage'
   ) AS usage
 FROM named;
 
-CREATE OR REPLACE TEMP VIEW platforms_told AS
+CREATE OR REPLACE TEMP VIEW platforms_texts AS
 SELECT
   key,
   'in' AS direction,
@@ -99,7 +99,7 @@ FROM platforms_spans
 WHERE operation = 'model';
 
 CREATE OR REPLACE TEMP TABLE platforms_chat AS
-FROM history_chat('platforms_told');
+FROM history_chat('platforms_texts');
 
 CREATE OR REPLACE TEMP TABLE platforms_messages AS
 FROM chat_parts('platforms_chat');
@@ -125,8 +125,8 @@ SELECT
   CASE
     WHEN operation <> 'tool' THEN NULL
     -- Of a decorated function.
-    WHEN is_function AND heard ->> '$.args' = '[]'
-      THEN heard ->> '$.kwargs'
+    WHEN is_function AND input_value ->> '$.args' = '[]'
+      THEN input_value ->> '$.kwargs'
     ELSE input
   END AS arguments,
   CASE WHEN operation = 'tool' THEN result_text(output) END AS result,
@@ -158,7 +158,7 @@ SELECT
     CASE
       WHEN operation = 'model'
         THEN coalesce(
-          attributes['mlflow.chat.tools'], heard ->> '$.tools', braintrust ->> '$.tools'
+          attributes['mlflow.chat.tools'], input_value ->> '$.tools', braintrust ->> '$.tools'
         )
     END
   ) AS offered_tools,

@@ -22,8 +22,8 @@ CREATE OR REPLACE TEMP TABLE traceloop_llama_index AS
 WITH wholes AS MATERIALIZED (
   SELECT
     key,
-    try_cast(attributes['traceloop.entity.input'] AS JSON) AS heard,
-    try_cast(attributes['traceloop.entity.output'] AS JSON) AS said
+    try_cast(attributes['traceloop.entity.input'] AS JSON) AS input_value,
+    try_cast(attributes['traceloop.entity.output'] AS JSON) AS output_value
   FROM bucket_spans
   WHERE
     scope_name = 'opentelemetry.instrumentation.llamaindex'
@@ -34,18 +34,18 @@ messages AS (
   SELECT
     key,
     'in' AS direction,
-    generate_subscripts(cast(heard -> '$.messages' AS JSON[]), 1) AS message_position,
-    unnest(cast(heard -> '$.messages' AS JSON[])) AS message
+    generate_subscripts(cast(input_value -> '$.messages' AS JSON[]), 1) AS message_position,
+    unnest(cast(input_value -> '$.messages' AS JSON[])) AS message
   FROM wholes
-  WHERE json_type(heard, '$.messages[0].blocks') = 'ARRAY'
+  WHERE json_type(input_value, '$.messages[0].blocks') = 'ARRAY'
   UNION ALL
   SELECT
     key,
     'out' AS direction,
     0 AS message_position,
-    said -> '$.message' AS message
+    output_value -> '$.message' AS message
   FROM wholes
-  WHERE json_type(said, '$.message.blocks') = 'ARRAY'
+  WHERE json_type(output_value, '$.message.blocks') = 'ARRAY'
 )
 
 SELECT
@@ -199,7 +199,7 @@ workflow_agents AS (
 spans AS (
   SELECT
     bucket_spans.*,
-    without_later_items(bucket_spans.attributes, shapes.kept_places) AS kept
+    without_later_items(bucket_spans.attributes, shapes.kept_positions) AS kept
   FROM bucket_spans
   INNER JOIN shapes USING (shape)
 ),
@@ -215,8 +215,8 @@ callers AS (
 marked AS (
   SELECT
     spans.*,
-    spoken.user_input,
-    spoken.key IS NOT NULL AS has_messages,
+    texts.user_input,
+    texts.key IS NOT NULL AS has_messages,
     spans.scope_name = 'opentelemetry.instrumentation.agno' AS is_plain,
     is_request(spans.scope_name, spans.attributes) AS is_request,
     -- Agno's results, as Python prints them.
@@ -266,13 +266,13 @@ marked AS (
     workflow_agents.agent_name AS workflow_agent
   FROM spans
   LEFT JOIN workflow_agents USING (key)
-  LEFT JOIN last_texts('traceloop_messages') AS spoken USING (key)
+  LEFT JOIN last_texts('traceloop_messages') AS texts USING (key)
   LEFT JOIN callers
     ON
       spans.trace_id = callers.trace_id
       AND spans.parent_span_id = callers.span_id
   WHERE
-    spoken.key IS NOT NULL
+    texts.key IS NOT NULL
     OR attribute(spans.kept, 'traceloop.span.kind') IS NOT NULL
     OR attribute(spans.kept, 'traceloop.entity.name') IS NOT NULL
     OR attribute(spans.kept, 'llm.request.type') IS NOT NULL

@@ -150,12 +150,12 @@ placed AS (
   LEFT JOIN named USING (name)
 ),
 
-told AS (
+stated_kinds AS (
   SELECT
     kinds,
     list_filter(
       list_transform(kinds, LAMBDA kind: kind_of(words_of(kind))), LAMBDA kind: kind IS NOT NULL
-    )[1] AS told_kind
+    )[1] AS stated_kind
   FROM placed
   GROUP BY kinds
 ),
@@ -163,11 +163,11 @@ told AS (
 read AS (
   SELECT
     placed.*,
-    told.told_kind,
+    stated_kinds.stated_kind,
     regexp_full_match(placed.tool_name, '[A-Za-z_][\w.:/ -]{0,127}')
     AND placed.tool_name NOT IN ('auto', 'false', 'none', 'null', 'required', 'true') AS names_tool
   FROM placed
-  LEFT JOIN told ON placed.kinds = told.kinds
+  LEFT JOIN stated_kinds ON placed.kinds = stated_kinds.kinds
 )
 
 SELECT
@@ -175,7 +175,7 @@ SELECT
   trace_id,
   parent_span_id,
   CASE
-    WHEN told_kind IS NOT NULL THEN told_kind
+    WHEN stated_kind IS NOT NULL THEN stated_kind
     WHEN names_model AND named_kind = 'agent' THEN 'agent'
     WHEN names_model AND named_kind <> 'other' THEN 'model'
     WHEN names_tool THEN 'tool'
@@ -257,11 +257,11 @@ SELECT
     list_transform(
       map_entries(names), LAMBDA entry: { 'key': entry.key, 'value': attributes[entry.value] }
     )
-  ) AS found,
-  function_input(found['input']) AS input
+  ) AS values,
+  function_input(values['input']) AS input
 FROM chosen;
 
-CREATE OR REPLACE TEMP VIEW unknown_told AS
+CREATE OR REPLACE TEMP VIEW unknown_texts AS
 SELECT
   key,
   'in' AS direction,
@@ -281,7 +281,7 @@ SELECT
   'out' AS direction,
   0 AS position,
   'assistant' AS role,
-  found['output'] AS text
+  values['output'] AS text
 FROM unknown_spans
 WHERE operation <> 'tool';
 
@@ -291,20 +291,20 @@ SELECT
   direction,
   message_position,
   message
-FROM history_chat('unknown_told')
+FROM history_chat('unknown_texts')
 UNION ALL BY NAME
 SELECT
   key,
   'out' AS direction,
   position_gap() AS message_position,
-  json_object('role', 'assistant', 'tool_calls', try_cast(found['tool_calls'] AS JSON)) AS message
+  json_object('role', 'assistant', 'tool_calls', try_cast(values['tool_calls'] AS JSON)) AS message
 FROM unknown_spans
-WHERE operation = 'model' AND found['tool_calls'] IS NOT NULL;
+WHERE operation = 'model' AND values['tool_calls'] IS NOT NULL;
 
 CREATE OR REPLACE TEMP TABLE unknown_messages AS
 FROM chat_parts('unknown_chat');
 
-CREATE OR REPLACE TEMP TABLE unknown_spoken AS
+CREATE OR REPLACE TEMP TABLE unknown_last_texts AS
 FROM last_texts('unknown_messages');
 
 -- Arguments that have an attribute each.
@@ -336,45 +336,45 @@ WHERE name <> ''
 GROUP BY key;
 
 CREATE OR REPLACE TEMP VIEW unknown_operations AS
-WITH told AS (
+WITH spans AS (
   SELECT
     unknown_spans.*,
-    unknown_spoken.user_input,
-    unknown_spoken.answer,
+    unknown_last_texts.user_input,
+    unknown_last_texts.answer,
     unknown_spread.arguments
   FROM unknown_spans
-  LEFT JOIN unknown_spoken USING (key)
+  LEFT JOIN unknown_last_texts USING (key)
   LEFT JOIN unknown_spread USING (key)
 )
 
 SELECT
   key,
   operation,
-  found['agent_name'] AS agent_name,
+  values['agent_name'] AS agent_name,
   if(kind = 'agent', own_name(name), NULL) AS agent_label,
   if(
     operation = 'tool',
-    coalesce(found['tool_name'], found['function_name'], own_name(name)),
+    coalesce(values['tool_name'], values['function_name'], own_name(name)),
     NULL
   ) AS tool_name,
-  found['call_id'] AS call_id,
+  values['call_id'] AS call_id,
   if(operation = 'tool', coalesce(input, arguments), NULL) AS arguments,
-  if(operation = 'tool', result_text(found['output']), NULL) AS result,
+  if(operation = 'tool', result_text(values['output']), NULL) AS result,
   if(operation = 'tool', NULL, user_input) AS user_input,
   if(operation = 'agent', answer, NULL) AS answer,
   operation = 'tool'
   AND (
-    coalesce(found['is_error'] = 'true', FALSE)
-    OR coalesce(lower(found['status']) IN ('error', 'failed', 'failure', 'false'), FALSE)
+    coalesce(values['is_error'] = 'true', FALSE)
+    OR coalesce(lower(values['status']) IN ('error', 'failed', 'failure', 'false'), FALSE)
   ) AS failed,
-  nullif(found['error_message'], 'false') AS error_message,
-  if(operation = 'model', found['model'], NULL) AS model,
-  if(operation = 'model', try_cast(found['input_tokens'] AS BIGINT), NULL) AS input_tokens,
-  if(operation = 'model', try_cast(found['output_tokens'] AS BIGINT), NULL) AS output_tokens,
-  if(operation = 'model', try_cast(found['cached'] AS BIGINT), NULL) AS cache_read_tokens,
-  if(operation = 'model', try_cast(found['written'] AS BIGINT), NULL) AS cache_write_tokens,
-  if(operation = 'model', try_cast(found['reasoning'] AS BIGINT), NULL) AS reasoning_tokens,
-  if(operation = 'model', try_cast(found['total'] AS BIGINT), NULL) AS total_tokens,
-  if(operation = 'tool', NULL, found['offered_tools']) AS offered_tools,
-  found['conversation_id'] AS conversation_id
-FROM told;
+  nullif(values['error_message'], 'false') AS error_message,
+  if(operation = 'model', values['model'], NULL) AS model,
+  if(operation = 'model', try_cast(values['input_tokens'] AS BIGINT), NULL) AS input_tokens,
+  if(operation = 'model', try_cast(values['output_tokens'] AS BIGINT), NULL) AS output_tokens,
+  if(operation = 'model', try_cast(values['cached'] AS BIGINT), NULL) AS cache_read_tokens,
+  if(operation = 'model', try_cast(values['written'] AS BIGINT), NULL) AS cache_write_tokens,
+  if(operation = 'model', try_cast(values['reasoning'] AS BIGINT), NULL) AS reasoning_tokens,
+  if(operation = 'model', try_cast(values['total'] AS BIGINT), NULL) AS total_tokens,
+  if(operation = 'tool', NULL, values['offered_tools']) AS offered_tools,
+  values['conversation_id'] AS conversation_id
+FROM spans;

@@ -14,7 +14,7 @@ SELECT
   attributes,
   attributes['ai.operationId'] AS operation_id,
   try_cast(attributes['ai.prompt'] AS JSON) AS prompt,
-  try_cast(attributes['ai.prompt.messages'] AS JSON) AS heard,
+  try_cast(attributes['ai.prompt.messages'] AS JSON) AS input_value,
   try_cast(attributes['ai.prompt.tools'] AS JSON) AS tools
 FROM bucket_spans
 WHERE attributes['ai.operationId'] IS NOT NULL;
@@ -23,10 +23,10 @@ CREATE OR REPLACE TEMP VIEW vercel_ai_chat AS
 SELECT
   key,
   'in' AS direction,
-  generate_subscripts(cast(heard AS JSON[]), 1) AS message_position,
-  unnest(cast(heard AS JSON[])) AS message
+  generate_subscripts(cast(input_value AS JSON[]), 1) AS message_position,
+  unnest(cast(input_value AS JSON[])) AS message
 FROM vercel_ai_spans
-WHERE json_type(heard) = 'ARRAY'
+WHERE json_type(input_value) = 'ARRAY'
 UNION ALL BY NAME
 SELECT
   key,

@@ -13,11 +13,11 @@ WITH names AS (
   FROM shapes
 ),
 
-told AS (
+inputs_outputs AS (
   SELECT
     shape,
-    bool_or(starts_with(name, 'llm.input_messages.')) AS heard,
-    bool_or(starts_with(name, 'llm.output_messages.')) AS said
+    bool_or(starts_with(name, 'llm.input_messages.')) AS has_input,
+    bool_or(starts_with(name, 'llm.output_messages.')) AS has_output
   FROM names
   GROUP BY shape
 ),
@@ -26,13 +26,13 @@ spans AS (
   SELECT
     bucket_spans.key,
     bucket_spans.attributes,
-    told.heard AS tells_heard,
+    inputs_outputs.has_input,
     -- What the Agents SDK answered is read above; a call that failed tells of its error.
-    told.said
+    inputs_outputs.has_output
     OR bucket_spans.failed
-    OR bucket_spans.scope_name = 'openinference.instrumentation.openai_agents' AS tells_said
+    OR bucket_spans.scope_name = 'openinference.instrumentation.openai_agents' AS has_output
   FROM bucket_spans
-  INNER JOIN told USING (shape)
+  INNER JOIN inputs_outputs USING (shape)
   WHERE
     bucket_spans.attributes['openinference.span.kind'] = 'LLM'
     AND bucket_spans.attributes['mastra.span.type'] IS NULL
@@ -40,8 +40,12 @@ spans AS (
 
 SELECT
   key,
-  CASE WHEN NOT tells_heard THEN nullif(attributes['input.value'], '__REDACTED__') END AS heard,
-  CASE WHEN NOT tells_said THEN nullif(attributes['output.value'], '__REDACTED__') END AS said,
-  try_cast(said AS JSON) AS answer
+  CASE
+    WHEN NOT has_input THEN nullif(attributes['input.value'], '__REDACTED__')
+  END AS input_value,
+  CASE
+    WHEN NOT has_output THEN nullif(attributes['output.value'], '__REDACTED__')
+  END AS output_value,
+  try_cast(output_value AS JSON) AS answer
 FROM spans
-WHERE NOT (tells_heard AND tells_said);
+WHERE NOT (has_input AND has_output);

@@ -11,7 +11,7 @@
 --   message  JSON    Its text as one, and its calls.
 -- Order:
 --   none
-WITH said AS (
+WITH outputs AS (
   SELECT
     key,
     try_cast(attributes['output.value'] AS JSON) AS output
@@ -39,5 +39,5 @@ SELECT
       )
     )
   ) AS message
-FROM said
+FROM outputs
 WHERE json_type(output) = 'ARRAY';

@@ -7,7 +7,7 @@
 -- Order:
 --   none
 CREATE OR REPLACE TEMP VIEW openinference_chat AS
-WITH held AS (
+WITH history AS (
   SELECT
     *,
     -- Messages of smolagents, as Python prints them.
@@ -33,7 +33,7 @@ SELECT
         )
     ELSE message
   END AS message
-FROM held
+FROM history
 -- What else Python printed cannot be read.
 WHERE
   printed.role <> ''

@@ -11,7 +11,7 @@
 CREATE OR REPLACE TEMP TABLE openinference_haystack AS
 SELECT
   key,
-  try_cast(attributes['input.value'] AS JSON) AS heard
+  try_cast(attributes['input.value'] AS JSON) AS input_value
 FROM bucket_spans
 WHERE
   scope_name = 'openinference.instrumentation.haystack'
@@ -21,8 +21,8 @@ CREATE OR REPLACE TEMP TABLE openinference_haystack_parts AS
 WITH messages AS (
   SELECT
     key,
-    generate_subscripts(heard ->> '$.messages[*]', 1) AS message_position,
-    unnest(heard ->> '$.messages[*]') AS message
+    generate_subscripts(input_value ->> '$.messages[*]', 1) AS message_position,
+    unnest(input_value ->> '$.messages[*]') AS message
   FROM openinference_haystack
 ),
 
@@ -95,7 +95,9 @@ WITH spans AS MATERIALIZED (
 before AS (
   SELECT
     agents.key,
-    arg_max({ 'requested': models.requested, 'other': models.other }, models.start_ns) AS said
+    arg_max(
+      { 'requested': models.requested, 'other': models.other }, models.start_ns
+    ) AS output_value
   FROM spans AS agents
   -- The outer agent may not have arrived.
   LEFT JOIN spans AS callers
@@ -111,7 +113,7 @@ before AS (
 
 SELECT
   key,
-  said.requested AS called_as
+  output_value.requested AS called_as
 FROM before
 -- Which of several it was is not known.
-WHERE said.other IS NULL;
+WHERE output_value.other IS NULL;

@@ -10,7 +10,7 @@ SELECT
   'in' AS direction,
   1 AS position,
   'user' AS role,
-  heard AS text
+  input_value AS text
 FROM openinference_attributes
 UNION ALL
 SELECT
@@ -27,7 +27,7 @@ SELECT
       WHEN json_type(answer, '$.message.blocks') = 'ARRAY'
         THEN json_object('content', llama_index_content(answer -> '$.message.blocks'))::VARCHAR
     END,
-    said
+    output_value
   ) AS text
 FROM openinference_attributes
 WHERE json_type(answer, '$.output') IS DISTINCT FROM 'ARRAY';

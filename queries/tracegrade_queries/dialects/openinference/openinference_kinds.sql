@@ -9,7 +9,7 @@ CREATE OR REPLACE TEMP VIEW openinference_kinds AS
 WITH spans AS (
   SELECT
     bucket_spans.*,
-    without_later_items(bucket_spans.attributes, shapes.kept_places) AS kept
+    without_later_items(bucket_spans.attributes, shapes.kept_positions) AS kept
   FROM bucket_spans
   INNER JOIN shapes USING (shape)
 ),

@@ -11,7 +11,7 @@ WITH offer_places AS (
   SELECT
     shape,
     list_filter(
-      generate_series(1, len(names)), LAMBDA place: starts_with(names[place], 'llm.tools.')
+      generate_series(1, len(names)), LAMBDA number: starts_with(names[number], 'llm.tools.')
     ) AS places
   FROM shapes
 ),
@@ -78,9 +78,9 @@ SELECT
   key,
   to_json(
     list_transform(
-      heard ->> '$.tools[*]',
+      input_value ->> '$.tools[*]',
       LAMBDA printed: { 'name': regexp_extract(printed, '^\w+\(name=\x27([^\x27]+)\x27', 1) }
     )
   )::VARCHAR AS offered_tools
 FROM openinference_haystack
-WHERE json_type(heard, '$.tools') = 'ARRAY';
+WHERE json_type(input_value, '$.tools') = 'ARRAY';

@@ -11,7 +11,7 @@
 -- Columns:
 --   key        BIGINT   Span whose input goes on from an earlier one.
 --   first_key  BIGINT   Span whose input is the first of the chain.
---   place      BIGINT   In the chain, from 1 for the shortest that begins alike.
+--   position   BIGINT   In the chain, from 1 for the shortest that begins alike.
 --   rest       VARCHAR  The list of what is new in it.
 -- Order:
 --   none
@@ -40,7 +40,7 @@ ordered AS (
     scope_name,
     opening,
     size,
-    row_number() OVER growing AS place,
+    row_number() OVER growing AS position,
     lag(key) OVER growing AS earlier,
     lag(size) OVER growing AS earlier_size
   FROM inputs
@@ -75,11 +75,11 @@ going_on AS (
 chained AS (
   SELECT
     ordered.key,
-    ordered.place,
+    ordered.position,
     going_on.rest,
     last_value(CASE WHEN going_on.key IS NULL THEN ordered.key END IGNORE NULLS) OVER (
       PARTITION BY ordered.trace_id, ordered.scope_name, ordered.opening
-      ORDER BY ordered.place
+      ORDER BY ordered.position
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS first_key
   FROM ordered
@@ -102,7 +102,7 @@ firsts AS (
 SELECT
   chained.key,
   chained.first_key,
-  chained.place,
+  chained.position,
   chained.rest
 FROM chained
 SEMI JOIN firsts ON chained.first_key = firsts.key

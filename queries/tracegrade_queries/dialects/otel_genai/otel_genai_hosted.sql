@@ -23,13 +23,13 @@
 --   none
 WITH lists AS (
   SELECT
-    told.key,
+    messages_read.key,
     cast(coalesce(history.rest, sent.messages) AS JSON[]) AS messages
-  FROM otel_genai_messages_read AS told
+  FROM otel_genai_messages_read AS messages_read
   INNER JOIN otel_genai_lists AS sent
-    ON told.key = sent.key AND told.direction = sent.direction
-  LEFT JOIN otel_genai_history AS history ON told.key = history.key
-  WHERE told.direction = 'in' AND hold_hosted(told.messages)
+    ON messages_read.key = sent.key AND messages_read.direction = sent.direction
+  LEFT JOIN otel_genai_history AS history ON messages_read.key = history.key
+  WHERE messages_read.direction = 'in' AND hold_hosted(messages_read.messages)
 ),
 
 messages AS (

@@ -31,13 +31,17 @@ WITH details AS (
   GROUP BY key
 ),
 
-told AS (
+inputs_outputs AS (
   SELECT
     bucket_spans.key,
     bucket_spans.trace_id,
     bucket_spans.scope_name,
-    coalesce(bucket_spans.attributes['gen_ai.input.messages'], details.input_messages) AS heard,
-    coalesce(bucket_spans.attributes['gen_ai.output.messages'], details.output_messages) AS said
+    coalesce(
+      bucket_spans.attributes['gen_ai.input.messages'], details.input_messages
+    ) AS input_value,
+    coalesce(
+      bucket_spans.attributes['gen_ai.output.messages'], details.output_messages
+    ) AS output_value
   FROM bucket_spans
   LEFT JOIN details USING (key)
 ),
@@ -48,16 +52,16 @@ lists AS (
     trace_id,
     scope_name,
     'in' AS direction,
-    json_once(heard) AS messages
-  FROM told
+    json_once(input_value) AS messages
+  FROM inputs_outputs
   UNION ALL
   SELECT
     key,
     trace_id,
     scope_name,
     'out' AS direction,
-    json_once(said) AS messages
-  FROM told
+    json_once(output_value) AS messages
+  FROM inputs_outputs
 )
 
 SELECT

@@ -24,7 +24,7 @@ SELECT
   parts.failed
 FROM otel_genai_references AS consisting
 INNER JOIN otel_genai_parts AS parts
-  ON consisting.told_by = parts.key AND consisting.direction = parts.direction
+  ON consisting.source_key = parts.key AND consisting.direction = parts.direction
 UNION ALL BY NAME
 SELECT
   consisting.key,
@@ -40,7 +40,7 @@ SELECT
   hosted.failed
 FROM otel_genai_references AS consisting
 INNER JOIN otel_genai_hosted AS hosted
-  ON consisting.told_by = hosted.key AND consisting.direction = hosted.direction
+  ON consisting.source_key = hosted.key AND consisting.direction = hosted.direction
 UNION ALL BY NAME
 FROM otel_genai_grounded
 UNION ALL BY NAME

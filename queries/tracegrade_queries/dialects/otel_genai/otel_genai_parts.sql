@@ -11,13 +11,13 @@ WITH members AS (
   SELECT
     key,
     first_key,
-    place
+    position
   FROM otel_genai_history
   UNION ALL
   SELECT DISTINCT
     first_key AS key,
     first_key,
-    0 AS place
+    0 AS position
   FROM otel_genai_history
 ),
 
@@ -25,9 +25,9 @@ counted AS (
   SELECT
     members.key,
     members.first_key,
-    members.place,
+    members.position,
     sum(coalesce(len(told.messages), 0)) OVER (
-      PARTITION BY members.first_key ORDER BY members.place
+      PARTITION BY members.first_key ORDER BY members.position
     )::BIGINT - coalesce(len(told.messages), 0) AS messages_before
   FROM members
   INNER JOIN otel_genai_messages_read AS told ON members.key = told.key AND told.direction = 'in'
@@ -36,16 +36,16 @@ counted AS (
 SELECT
   referring.key,
   'in' AS direction,
-  counted.key AS told_by,
+  counted.key AS source_key,
   counted.messages_before
 FROM counted AS referring
 INNER JOIN counted
-  ON referring.first_key = counted.first_key AND referring.place >= counted.place
+  ON referring.first_key = counted.first_key AND referring.position >= counted.position
 UNION ALL
 SELECT
   told.key,
   told.direction,
-  told.key AS told_by,
+  told.key AS source_key,
   0 AS messages_before
 FROM otel_genai_messages_read AS told
 LEFT JOIN members ON told.key = members.key AND told.direction = 'in'
@@ -85,7 +85,7 @@ called AS (
   FROM messages
 ),
 
-whole AS (
+every_part AS (
   SELECT
     * EXCLUDE (message, calls),
     if(
@@ -121,12 +121,12 @@ parts AS (
     unnest(coalesce(nullif(message.parts, []), [{ 'type': 'text' }])) AS part,
     generate_subscripts(coalesce(nullif(message.parts, []), [NULL]), 1) AS part_position,
     greatest(len(message.parts), 1) AS part_count
-  FROM whole
+  FROM every_part
   WHERE len(message.parts) > 0 OR (message.role = 'user' AND message.parts = [])
 ),
 
 -- Gemini's calls and responses mostly have no ids. These make some up, of the tool's name and
--- the part's place in its message: a call and its response differ, what differs may be the same.
+-- the part's position in its message: a call and its response differ, what differs may be the same.
 counted AS (
   SELECT DISTINCT
     key,

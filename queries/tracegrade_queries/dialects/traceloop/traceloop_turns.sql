@@ -23,7 +23,7 @@ WITH messages AS (
   SELECT
     key,
     values,
-    attributes['gen_ai.output.messages'] AS said,
+    attributes['gen_ai.output.messages'] AS output_messages,
     unnest(position_rows) AS positions
   FROM indexed_values('bucket_spans', 'traceloop_turn_positions')
 )
@@ -38,7 +38,7 @@ SELECT
     values[positions.content],
     CASE
       WHEN positions.lists_calls AND positions.direction = 'out'
-        THEN array_to_string(try_cast(said AS JSON) ->> '$[0].parts[*].content', '')
+        THEN array_to_string(try_cast(output_messages AS JSON) ->> '$[0].parts[*].content', '')
     END
   ) AS content,
   -- Anthropic's content blocks, as they were.

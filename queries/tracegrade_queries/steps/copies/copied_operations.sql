@@ -21,7 +21,7 @@
 --   run  BIGINT  The run that it is in; NULL if it counts nowhere.
 -- Order:
 --   none
-WITH told AS (
+WITH telling AS (
   SELECT
     operations.key,
     operations.start_ns,
@@ -33,9 +33,9 @@ WITH told AS (
       operations.plan,
       operations.answer,
       operations.sub_goal
-    ) AS said,
+    ) AS output,
     row_number() OVER (
-      PARTITION BY placed_operations.run, said ORDER BY operations.start_ns, operations.key
+      PARTITION BY placed_operations.run, output ORDER BY operations.start_ns, operations.key
     ) AS occurrence
   FROM placed_operations
   INNER JOIN run_copies USING (run)
@@ -45,10 +45,10 @@ WITH told AS (
 
 told_again AS (
   SELECT key
-  FROM told
+  FROM telling
   QUALIFY
     row_number() OVER (
-      PARTITION BY kept, said, occurrence ORDER BY run <> kept, start_ns, key
+      PARTITION BY kept, output, occurrence ORDER BY run <> kept, start_ns, key
     ) > 1
 ),
 

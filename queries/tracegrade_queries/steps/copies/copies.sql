@@ -26,7 +26,7 @@ WITH pairs AS (
   SELECT
     copies.scope_name <> originals.scope_name AS is_other_scope,
     copies.start_ns = originals.start_ns AND copies.end_ns = originals.end_ns AS is_at_once,
-    (copies.heard IS NULL) <> (originals.heard IS NULL) AS is_poll
+    (copies.input IS NULL) <> (originals.input IS NULL) AS is_poll
   FROM model_copy_ends
   INNER JOIN model_records AS copies ON model_copy_ends.key = copies.record
   INNER JOIN model_records AS originals ON model_copy_ends.last = originals.record

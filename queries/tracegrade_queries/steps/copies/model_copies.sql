@@ -20,12 +20,12 @@ WITH alike AS (
   SELECT
     *,
     count(DISTINCT response_id) OVER (
-      PARTITION BY trace_id, place, failed, said, heard
+      PARTITION BY trace_id, position, failed, output, input
     ) AS responses
   FROM model_records
   WHERE
-    said IS NOT NULL
-    AND (response_id IS NOT NULL OR (requests AND heard IS NOT NULL AND NOT hears_own))
+    output IS NOT NULL
+    AND (response_id IS NOT NULL OR (requests AND input IS NOT NULL AND NOT hears_own))
 ),
 
 equal AS (
@@ -33,7 +33,7 @@ equal AS (
     record,
     first_value(record) OVER (
       PARTITION BY
-        trace_id, place, failed, said, heard, CASE WHEN responses > 1 THEN response_id END
+        trace_id, position, failed, output, input, CASE WHEN responses > 1 THEN response_id END
       ORDER BY rank
     ) AS next
   FROM alike
@@ -44,17 +44,17 @@ at_once AS (
   SELECT
     record,
     first_value(record) OVER (
-      PARTITION BY trace_id, run, scope_name, start_ns, end_ns, said, heard, response_id
+      PARTITION BY trace_id, run, scope_name, start_ns, end_ns, output, input, response_id
       ORDER BY rank
     ) AS next
   FROM model_records
-  WHERE said IS NOT NULL AND (response_id IS NOT NULL OR requests)
+  WHERE output IS NOT NULL AND (response_id IS NOT NULL OR requests)
 ),
 
 telling AS (
   SELECT *
   FROM model_records
-  WHERE said IS NOT NULL AND response_id IS NOT NULL
+  WHERE output IS NOT NULL AND response_id IS NOT NULL
 ),
 
 -- A poll says what it was answered, and not to what.
@@ -63,14 +63,14 @@ polls AS (
     if(polls.rank > telling.rank, polls.record, telling.record) AS record,
     if(polls.rank > telling.rank, telling.record, polls.record) AS next
   FROM telling AS polls
-  INNER JOIN telling USING (trace_id, response_id, failed, said)
-  WHERE polls.heard IS NULL AND telling.heard IS NOT NULL
+  INNER JOIN telling USING (trace_id, response_id, failed, output)
+  WHERE polls.input IS NULL AND telling.input IS NOT NULL
 ),
 
 bare AS (
   SELECT *
   FROM model_records
-  WHERE said IS NULL AND response_id IS NOT NULL
+  WHERE output IS NULL AND response_id IS NOT NULL
 ),
 
 -- What was asked for before it was done, and asked again.
@@ -112,7 +112,7 @@ silent AS (
         bare.trace_id,
         bare.response_id,
         bare.failed,
-        bare.heard,
+        bare.input,
         bare.input_tokens,
         bare.output_tokens
       ORDER BY bare.rank
@@ -137,7 +137,7 @@ neighbours AS (
   WINDOW in_time AS (PARTITION BY trace_id, response_id ORDER BY start_ns, rank)
 ),
 
-beside AS (
+simultaneous AS (
   SELECT
     if(rank > other_rank, record, other) AS record,
     if(rank > other_rank, other, record) AS next
@@ -158,7 +158,7 @@ pairs AS (
   UNION
   SELECT * FROM silent
   UNION
-  SELECT * FROM beside
+  SELECT * FROM simultaneous
 ),
 
 ranked AS (

@@ -18,7 +18,7 @@
 --   record         BIGINT   Key of the outermost of its spans; one row each.
 --   trace_id       VARCHAR
 --   run            BIGINT
---   place          BIGINT   Records of one call are in one place: the run, or the conversation;
+--   position       BIGINT   Records of one call are in one place: the run, or the conversation;
 --                           NULL if an id tells them from those of all other runs.
 --   rank           BIGINT   The first of a call's records is the one that counts: what has its
 --                           parents, then what starts first.
@@ -29,8 +29,8 @@
 --   input_tokens   BIGINT
 --   output_tokens  BIGINT
 --   response_id    VARCHAR
---   said           HUGEINT  Digest of its output; NULL if it was not recorded.
---   heard          HUGEINT  Digest of its input; NULL if it was not recorded.
+--   output         HUGEINT  Digest of its output; NULL if it was not recorded.
+--   input          HUGEINT  Digest of its input; NULL if it was not recorded.
 --   requests       BOOLEAN  It requests a tool by an id.
 --   hears_own      BOOLEAN  It heard of a call with the id of one that it requests.
 -- Order:
@@ -53,7 +53,7 @@ around AS (
   WHERE known_parents.operation = 'model' AND known_parents.parent_operation = 'model'
 ),
 
-told AS (
+recorded AS (
   SELECT
     members.record,
     members.key,
@@ -84,13 +84,13 @@ told AS (
 fullest AS (
   SELECT
     record,
-    arg_max(digest, position_by(parts, -precedence)) FILTER (WHERE direction = 'out') AS said,
-    arg_max(digest, position_by(parts, -precedence)) FILTER (WHERE direction = 'in') AS heard,
+    arg_max(digest, position_by(parts, -precedence)) FILTER (WHERE direction = 'out') AS output,
+    arg_max(digest, position_by(parts, -precedence)) FILTER (WHERE direction = 'in') AS input,
     coalesce(bool_or(has_random_id), FALSE) AS has_random_id,
     arg_max(call_ids, position_by(parts, -precedence)) FILTER (WHERE direction = 'out')
       AS requested,
     arg_max(call_ids, position_by(parts, -precedence)) FILTER (WHERE direction = 'in') AS known
-  FROM told
+  FROM recorded
   GROUP BY record
 ),
 
@@ -122,7 +122,7 @@ SELECT
           placed_operations.run,
           (hash(agents.conversation_id) >> 1)::BIGINT
         )
-  END AS place,
+  END AS position,
   row_number() OVER (
     ORDER BY
       coalesce(tops.parent_span_id IS NOT NULL, FALSE), operations.start_ns, operations.span_id,
@@ -135,8 +135,8 @@ SELECT
   stated.input_tokens,
   stated.output_tokens,
   stated.response_id,
-  fullest.said,
-  fullest.heard,
+  fullest.output,
+  fullest.input,
   coalesce(len(fullest.requested) > 0, FALSE) AS requests,
   coalesce(list_has_any(fullest.requested, fullest.known), FALSE) AS hears_own
 FROM stated

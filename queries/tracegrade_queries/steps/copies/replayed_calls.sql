@@ -18,20 +18,20 @@ WITH numbered AS (
     run_copies.kept,
     row_number() OVER (
       PARTITION BY
-        model_records.run, model_records.failed, model_records.said, model_records.heard
+        model_records.run, model_records.failed, model_records.output, model_records.input
       ORDER BY model_records.rank
     ) AS occurrence
   FROM model_records
   INNER JOIN run_copies USING (run)
   ANTI JOIN found_copy_ends ON model_records.record = found_copy_ends.key
-  WHERE model_records.said IS NOT NULL AND model_records.heard IS NOT NULL
+  WHERE model_records.output IS NOT NULL AND model_records.input IS NOT NULL
 ),
 
 paired AS (
   SELECT
     record AS key,
     first_value(record) OVER (
-      PARTITION BY kept, failed, said, heard, occurrence, response_id ORDER BY run <> kept, rank
+      PARTITION BY kept, failed, output, input, occurrence, response_id ORDER BY run <> kept, rank
     ) AS last
   FROM numbered
 )

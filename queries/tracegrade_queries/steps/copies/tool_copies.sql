@@ -19,7 +19,7 @@ WITH numbered AS (
     tool_records.*,
     run_copies.kept IS NOT NULL AS in_replay,
     row_number() OVER (
-      PARTITION BY tool_records.run, tool_records.said ORDER BY tool_records.rank
+      PARTITION BY tool_records.run, tool_records.output ORDER BY tool_records.rank
     ) AS occurrence
   FROM tool_records
   LEFT JOIN run_copies USING (run)
@@ -29,7 +29,7 @@ by_run AS (
   SELECT
     key,
     first_value(key) OVER (
-      PARTITION BY kept, said, occurrence ORDER BY run <> kept, rank
+      PARTITION BY kept, output, occurrence ORDER BY run <> kept, rank
     ) AS next
   FROM numbered
   WHERE in_replay
@@ -38,13 +38,13 @@ by_run AS (
 placed AS (
   SELECT
     *,
-    row_number() OVER in_order AS place,
+    row_number() OVER in_order AS position,
     first_value(key) OVER in_order AS next,
     first_value(start_ns) OVER in_order AS first_start_ns,
     first_value(end_ns) OVER in_order AS first_end_ns
   FROM numbered
   WHERE call_id IS NOT NULL
-  WINDOW in_order AS (PARTITION BY kept, scope_name, said ORDER BY run <> kept, rank)
+  WINDOW in_order AS (PARTITION BY kept, scope_name, output ORDER BY run <> kept, rank)
 ),
 
 by_id AS (
@@ -53,7 +53,7 @@ by_id AS (
     next
   FROM placed
   WHERE
-    place > greatest(requests, 1)
+    position > greatest(requests, 1)
     AND (
       (start_ns = first_start_ns AND end_ns = first_end_ns)
       OR (replayed AND (requests > 0 OR NOT failed))

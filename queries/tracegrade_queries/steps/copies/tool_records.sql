@@ -20,7 +20,7 @@
 --   rank        BIGINT   As in model_records.
 --   scope_name  VARCHAR
 --   call_id     VARCHAR
---   said        HUGEINT  Digest of its tool, id, arguments, result and failure.
+--   output      HUGEINT  Digest of its tool, id, arguments, result and failure.
 --   failed      BOOLEAN
 --   start_ns    BIGINT
 --   end_ns      BIGINT
@@ -77,7 +77,7 @@ SELECT
     operations.call_id,
     operations.arguments,
     concat_ws(' ', operations.failed::VARCHAR, operations.result, operations.error_message)
-  ) AS said,
+  ) AS output,
   operations.failed,
   operations.start_ns,
   operations.end_ns,

@@ -10,7 +10,7 @@ coalesce(type IN ('apply_patch_call', 'local_shell_call', 'shell_call'), FALSE);
 -- reads, and for a tool's message the id of its call. The columns of the result are those of
 -- dialect messages. Calls of a model repeat what was said before: each message is read once.
 CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
-  WITH told AS MATERIALIZED (
+  WITH distinct_parts AS MATERIALIZED (
     SELECT
       key,
       direction,
@@ -22,7 +22,7 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
 
   distinct_texts AS (
     SELECT DISTINCT text
-    FROM told
+    FROM distinct_parts
   ),
 
   items AS (
@@ -151,10 +151,10 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
     WHERE content_type = 'ARRAY' AND (role <> 'tool' OR is_blocks)
   ),
 
-  beside AS (
+  hosted AS (
     SELECT
       * EXCLUDE (message, content_type, is_blocks),
-      hosted_beside(message) AS held
+      hosted_beside(message) AS hosted_blocks
     FROM messages
     WHERE role = 'assistant' AND tells_beside(text)
   ),
@@ -163,10 +163,10 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
     SELECT * FROM blocks
     UNION ALL BY NAME
     SELECT
-      * EXCLUDE (held),
-      generate_subscripts(held, 1) - position_gap() AS part_position,
-      unnest(held) AS block
-    FROM beside
+      * EXCLUDE (hosted_blocks),
+      generate_subscripts(hosted_blocks, 1) - position_gap() AS part_position,
+      unnest(hosted_blocks) AS block
+    FROM hosted
   ),
 
   requests AS (
@@ -229,9 +229,9 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
   )
 
   SELECT
-    told.key,
-    told.direction,
-    told.message_position,
+    distinct_parts.key,
+    distinct_parts.direction,
+    distinct_parts.message_position,
     read_parts.part_position,
     read_parts.role,
     read_parts.part_type,
@@ -241,5 +241,5 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
     read_parts.arguments,
     read_parts.result,
     read_parts.failed
-  FROM told
-  INNER JOIN read_parts ON told.text = read_parts.message_text;
+  FROM distinct_parts
+  INNER JOIN read_parts ON distinct_parts.text = read_parts.message_text;

@@ -81,14 +81,14 @@ END;
 -- of Google's), else what was said. Blocks of a message stand in `content`, or in `parts` as
 -- Google and the GenAI conventions have it.
 CREATE OR REPLACE TEMP MACRO history_chat(RELATION) AS TABLE
-  WITH held AS (
+  WITH chats AS (
     SELECT
       key,
       direction,
       position,
       role,
       text,
-      try_cast(text AS JSON) AS whole
+      try_cast(text AS JSON) AS content
     FROM query_table(relation)
     WHERE text IS NOT NULL
   ),
@@ -97,25 +97,25 @@ CREATE OR REPLACE TEMP MACRO history_chat(RELATION) AS TABLE
     SELECT
       *,
       CASE
-        WHEN json_type(whole, '$.messages') = 'ARRAY' THEN whole -> '$.messages'
-        WHEN json_type(whole, '$.choices') = 'ARRAY' THEN whole -> '$.choices'
+        WHEN json_type(content, '$.messages') = 'ARRAY' THEN content -> '$.messages'
+        WHEN json_type(content, '$.choices') = 'ARRAY' THEN content -> '$.choices'
         -- The blocks of one message.
         WHEN
-          json_exists(whole, '$[0].type')
-          AND NOT json_exists(whole, '$[0].content')
-          AND NOT are_items(whole)
-          THEN json_array(json_object('content', whole))
-        WHEN json_type(whole) = 'ARRAY' THEN whole
+          json_exists(content, '$[0].type')
+          AND NOT json_exists(content, '$[0].content')
+          AND NOT are_items(content)
+          THEN json_array(json_object('content', content))
+        WHEN json_type(content) = 'ARRAY' THEN content
         WHEN
-          json_type(whole) = 'OBJECT'
+          json_type(content) = 'OBJECT'
           AND list_has_any(
-            json_keys(whole), ['content', 'message', 'parts', 'role', 'tool_calls', 'type']
+            json_keys(content), ['content', 'message', 'parts', 'role', 'tool_calls', 'type']
           )
-          THEN json_array(whole)
-        WHEN json_type(whole) = 'OBJECT'
-          THEN if(direction = 'out', answered_items(whole), requested_items(whole))
+          THEN json_array(content)
+        WHEN json_type(content) = 'OBJECT'
+          THEN if(direction = 'out', answered_items(content), requested_items(content))
       END AS items
-    FROM held
+    FROM chats
   ),
 
   items AS (
@@ -130,7 +130,7 @@ CREATE OR REPLACE TEMP MACRO history_chat(RELATION) AS TABLE
     WHERE items IS NOT NULL
   ),
 
-  told AS MATERIALIZED (
+  chat_texts AS MATERIALIZED (
     SELECT
       key,
       direction,
@@ -146,7 +146,7 @@ CREATE OR REPLACE TEMP MACRO history_chat(RELATION) AS TABLE
     SELECT DISTINCT
       role,
       text
-    FROM told
+    FROM chat_texts
   ),
 
   messages AS (
@@ -197,13 +197,15 @@ CREATE OR REPLACE TEMP MACRO history_chat(RELATION) AS TABLE
   )
 
   SELECT
-    told.key,
-    told.direction,
-    told.message_position,
+    chat_texts.key,
+    chat_texts.direction,
+    chat_texts.message_position,
     read_messages.message
-  FROM told
+  FROM chat_texts
   INNER JOIN read_messages
-    ON told.text = read_messages.text AND told.role IS NOT DISTINCT FROM read_messages.role
+    ON
+      chat_texts.text = read_messages.text
+      AND chat_texts.role IS NOT DISTINCT FROM read_messages.role
   UNION ALL
   SELECT
     key,

@@ -4,7 +4,7 @@
 -- are lines. NULL where nothing was said.
 CREATE OR REPLACE TEMP MACRO last_texts(RELATION) AS TABLE
   -- Some of these relations are views.
-  WITH spoken AS MATERIALIZED (
+  WITH texts AS MATERIALIZED (
     SELECT
       key,
       direction,
@@ -24,30 +24,30 @@ CREATE OR REPLACE TEMP MACRO last_texts(RELATION) AS TABLE
       max(message_position) FILTER (WHERE direction = 'in') AS message_position,
       arg_max(text, position_by(message_position, part_position))
       FILTER (WHERE direction = 'out') AS answer
-    FROM spoken
+    FROM texts
     GROUP BY key
   ),
 
   -- Few messages have several parts: they alone are put together.
   several AS (
     SELECT
-      spoken.key,
-      spoken.message_position
-    FROM spoken
+      texts.key,
+      texts.message_position
+    FROM texts
     SEMI JOIN last_parts USING (key, message_position)
-    WHERE spoken.direction = 'in'
-    GROUP BY spoken.key, spoken.message_position
+    WHERE texts.direction = 'in'
+    GROUP BY texts.key, texts.message_position
     HAVING count(*) > 1
   ),
 
   joined_texts AS (
     SELECT
-      spoken.key,
-      string_agg(spoken.text, chr(10) ORDER BY spoken.part_position) AS text
-    FROM spoken
+      texts.key,
+      string_agg(texts.text, chr(10) ORDER BY texts.part_position) AS text
+    FROM texts
     SEMI JOIN several USING (key, message_position)
-    WHERE spoken.direction = 'in'
-    GROUP BY spoken.key
+    WHERE texts.direction = 'in'
+    GROUP BY texts.key
   )
 
   SELECT

@@ -13,8 +13,8 @@ IN ('null', '""', '{}', '[]', 'false', '0', '0.0', '-0.0');
 
 -- Of an object whose `status` is error: it tells of nothing else, or is a tool's message. What
 -- else has such a status may be what a tool found.
-CREATE OR REPLACE TEMP MACRO is_failure_alone(TOLD) AS
-list_has_any(json_keys(told), ['toolUseId', 'tool_call_id', 'tool_use_id'])
+CREATE OR REPLACE TEMP MACRO is_failure_alone(CONTENT) AS
+list_has_any(json_keys(content), ['toolUseId', 'tool_call_id', 'tool_use_id'])
 OR list_has_all(
   [
     'code', 'content', 'data', 'description', 'detail', 'details', 'error', 'errorCode',
@@ -25,7 +25,7 @@ OR list_has_all(
     'suggestion',
     'timestamp', 'tool', 'tool_name', 'traceback', 'type'
   ],
-  json_keys(told)
+  json_keys(content)
 );
 
 CREATE OR REPLACE TEMP MACRO says_failed(LEVEL) AS
@@ -59,30 +59,30 @@ CASE json_type(level)
 END;
 
 -- What a wrapper holds: a server's reply, a framework's object around each result.
-CREATE OR REPLACE TEMP MACRO unwrapped(TOLD) AS
+CREATE OR REPLACE TEMP MACRO unwrapped(CONTENT) AS
 CASE
-  WHEN json_type(told) = 'OBJECT'
+  WHEN json_type(content) = 'OBJECT'
     THEN
       try_cast(
         coalesce(
           list_filter(
             json_extract_string(
-              told,
+              content,
               -- `kwargs` are of a message of LangChain's, as it is written whole.
               ['result', 'output', 'response', 'toolResult', 'tool_result', 'content', 'kwargs']
             ),
-            LAMBDA held: held IS NOT NULL
+            LAMBDA item: item IS NOT NULL
           )[1],
-          CASE WHEN told ->> '$.type' = 'tool' THEN told ->> '$.data' END
+          CASE WHEN content ->> '$.type' = 'tool' THEN content ->> '$.data' END
         ) AS JSON
       )
 END;
 
-CREATE OR REPLACE TEMP MACRO says_failed_inside(TOLD) AS
-says_failed(told)
+CREATE OR REPLACE TEMP MACRO says_failed_inside(CONTENT) AS
+says_failed(content)
 OR (
-  json_type(told, '$.error') IN ('VARCHAR', 'OBJECT', 'ARRAY')
-  AND NOT is_empty_error(json_extract(told, '$.error'))
+  json_type(content, '$.error') IN ('VARCHAR', 'OBJECT', 'ARRAY')
+  AND NOT is_empty_error(json_extract(content, '$.error'))
 );
 
 -- Whether an object or list says so, what it wraps, or what that wraps. Each is named by a lambda:
@@ -90,11 +90,11 @@ OR (
 CREATE OR REPLACE TEMP MACRO tells_failure(GIVEN) AS
 list_transform(
   [given],
-  LAMBDA told:
-  says_failed(told)
-  OR NOT is_empty_error(json_extract(told, '$.error'))
+  LAMBDA content:
+  says_failed(content)
+  OR NOT is_empty_error(json_extract(content, '$.error'))
   OR list_transform(
-    [unwrapped(told)],
+    [unwrapped(content)],
     LAMBDA wrapped:
     says_failed_inside(wrapped)
     OR list_transform([unwrapped(wrapped)], LAMBDA innermost: says_failed_inside(innermost))[1]

@@ -119,27 +119,27 @@ list_transform(
         usage ->> '$.total_token_count'
       ) AS BIGINT
     ),
-    'apart': usage ->> '$.input' IS NOT NULL,
+    'counts_apart': usage ->> '$.input' IS NOT NULL,
     'is_bedrock': coalesce(
       usage ->> '$.cacheReadInputTokens', usage ->> '$.cacheReadInputTokenCount'
     ) IS NOT NULL
   }],
-  LAMBDA told: {
-    'input_tokens': try_cast(told.given + coalesce(told.of_tools, 0) AS BIGINT),
+  LAMBDA counts: {
+    'input_tokens': try_cast(counts.given + coalesce(counts.of_tools, 0) AS BIGINT),
     'output_tokens': try_cast(
-      told.output + CASE
-        WHEN told.apart AND told.total = told.given + told.output THEN 0
-        ELSE coalesce(told.thoughts, 0)
+      counts.output + CASE
+        WHEN counts.counts_apart AND counts.total = counts.given + counts.output THEN 0
+        ELSE coalesce(counts.thoughts, 0)
       END AS BIGINT
     ),
-    'cache_read_tokens': try_cast(coalesce(told.read_inside, told.read_else) AS BIGINT),
-    'cache_write_tokens': told.written,
-    'reasoning_tokens': coalesce(told.reasoning, told.thoughts),
-    'total_tokens': told.total,
+    'cache_read_tokens': try_cast(coalesce(counts.read_inside, counts.read_else) AS BIGINT),
+    'cache_write_tokens': counts.written,
+    'reasoning_tokens': coalesce(counts.reasoning, counts.thoughts),
+    'total_tokens': counts.total,
     'cached_beside': CASE
-      WHEN told.read_inside IS NOT NULL THEN FALSE
-      WHEN told.apart THEN coalesce(told.total <> told.given + told.output, TRUE)
-      WHEN told.is_bedrock THEN TRUE
+      WHEN counts.read_inside IS NOT NULL THEN FALSE
+      WHEN counts.counts_apart THEN coalesce(counts.total <> counts.given + counts.output, TRUE)
+      WHEN counts.is_bedrock THEN TRUE
     END
   }
 )[1];

@@ -26,14 +26,14 @@ regexp_matches(
 CREATE OR REPLACE TEMP MACRO langchain_refusal(TOOL) AS
 tool || ' is not a valid tool, try one of [';
 
-CREATE OR REPLACE TEMP MACRO smolagents_refuses(SEEN, TOOL) AS
+CREATE OR REPLACE TEMP MACRO smolagents_refuses(OBSERVED, TOOL) AS
 contains(
-  seen,
+  observed,
   'Forbidden function evaluation: ''' || tool || ''' is not among the explicitly allowed tools'
 )
 OR (
-  contains(seen, 'It is not permitted to evaluate other functions than the provided tools')
-  AND contains(seen, '(tried to execute ' || tool || ')')
+  contains(observed, 'It is not permitted to evaluate other functions than the provided tools')
+  AND contains(observed, '(tried to execute ' || tool || ')')
 );
 
 CREATE OR REPLACE TEMP MACRO haystack_failure(TOOL) AS 'Failed to invoke Tool `' || tool || '`';

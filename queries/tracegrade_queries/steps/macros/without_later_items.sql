@@ -3,10 +3,10 @@
 --
 -- Of a long history only the first message remains. Looking into a map takes as long as the map is
 -- large, a join copies it, and building one costs more than both: so these are two lists.
-CREATE OR REPLACE TEMP MACRO without_later_items(ATTRIBUTES, KEPT_PLACES) AS
+CREATE OR REPLACE TEMP MACRO without_later_items(ATTRIBUTES, KEPT_POSITIONS) AS
 {
-  'names': list_select(map_keys(attributes), kept_places),
-  'texts': list_select(map_values(attributes), kept_places)
+  'names': list_select(map_keys(attributes), kept_positions),
+  'texts': list_select(map_values(attributes), kept_positions)
 };
 
 CREATE OR REPLACE TEMP MACRO attribute(KEPT, NAME) AS

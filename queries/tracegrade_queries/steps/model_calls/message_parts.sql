@@ -32,7 +32,7 @@
 --   failed            BOOLEAN  Of a response: the source says that the call failed.
 -- Order:
 --   none
-WITH told AS NOT MATERIALIZED (
+WITH sent_parts AS NOT MATERIALIZED (
   SELECT
     parts.key,
     parts.direction,
@@ -90,13 +90,13 @@ WITH told AS NOT MATERIALIZED (
 
 chosen AS MATERIALIZED (
   SELECT *
-  FROM told
+  FROM sent_parts
   WHERE may_have_form
 ),
 
 requesting AS (
   SELECT DISTINCT key
-  FROM told
+  FROM sent_parts
   WHERE direction = 'out' AND part_type = 'tool_call'
 ),
 
@@ -304,7 +304,7 @@ split_parts AS (
     arguments,
     result,
     failed
-  FROM told
+  FROM sent_parts
   WHERE NOT may_have_form
   UNION ALL BY NAME
   SELECT

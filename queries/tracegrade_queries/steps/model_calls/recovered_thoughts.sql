@@ -142,13 +142,13 @@ answered AS (
   SELECT
     agent_thoughts.key,
     agent_thoughts.message_position,
-    arg_max(said.model_call, (said.start_ns, said.model_call)) AS producer,
-    max(said.start_ns) AS start_ns
+    arg_max(output.model_call, (output.start_ns, output.model_call)) AS producer,
+    max(output.start_ns) AS start_ns
   FROM agent_thoughts
   INNER JOIN agent_answers USING (key, message_position)
-  INNER JOIN model_parts AS said
-    ON agent_thoughts.run = said.run AND agent_answers.text = said.text
-  WHERE said.direction = 'out' AND said.part_type = 'text'
+  INNER JOIN model_parts AS output
+    ON agent_thoughts.run = output.run AND agent_answers.text = output.text
+  WHERE output.direction = 'out' AND output.part_type = 'text'
   GROUP BY agent_thoughts.key, agent_thoughts.message_position
 ),
 

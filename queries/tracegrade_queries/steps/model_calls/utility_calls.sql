@@ -18,7 +18,7 @@
 --   model_call  BIGINT  One row each.
 -- Order:
 --   none
-WITH heard AS (
+WITH inputs AS (
   SELECT
     model_calls.model_call,
     dialect_messages.role,
@@ -36,7 +36,7 @@ WITH heard AS (
 -- Many calls have the same instructions.
 texts AS (
   SELECT DISTINCT text[1:500] AS text
-  FROM heard
+  FROM inputs
   WHERE role <> 'user'
 ),
 
@@ -47,17 +47,17 @@ asking AS (
 ),
 
 instructed AS (
-  SELECT heard.model_call
-  FROM heard
-  INNER JOIN asking ON heard.text[1:500] = asking.text
-  WHERE heard.role <> 'user'
+  SELECT inputs.model_call
+  FROM inputs
+  INNER JOIN asking ON inputs.text[1:500] = asking.text
+  WHERE inputs.role <> 'user'
 ),
 
 last_messages AS (
   SELECT
     model_call,
     max(message_position) AS message_position
-  FROM heard
+  FROM inputs
   WHERE role = 'user'
   GROUP BY model_call
 ),
@@ -75,11 +75,11 @@ serving AS (
   FROM instructed
   ANTI JOIN using_tools USING (model_call)
   UNION
-  SELECT heard.model_call
-  FROM heard
+  SELECT inputs.model_call
+  FROM inputs
   SEMI JOIN last_messages USING (model_call, message_position)
   ANTI JOIN using_tools USING (model_call)
-  WHERE heard.role = 'user' AND asks_to_serve(heard.text)
+  WHERE inputs.role = 'user' AND asks_to_serve(inputs.text)
 ),
 
 -- What an agent does in all its model calls is its work.

@@ -52,7 +52,7 @@ members AS (
         begun_spans.exception,
         begun_spans.span_events
       )
-    ) AS said
+    ) AS content
   FROM begun_spans
   SEMI JOIN traces USING (trace_id)
   LEFT JOIN begun_spans AS parents
@@ -71,28 +71,28 @@ members AS (
 counted AS (
   SELECT
     *,
-    said IS NOT NULL AND count(*) OVER (PARTITION BY trace_id, said) > 1 AS comes_again
+    content IS NOT NULL AND count(*) OVER (PARTITION BY trace_id, content) > 1 AS comes_again
   FROM members
 ),
 
-whole AS (
+complete_traces AS (
   SELECT trace_id
   FROM counted
   GROUP BY trace_id
   HAVING
     bool_and(comes_again OR NOT has_parent)
-    AND count(DISTINCT said) FILTER (WHERE comes_again) > 1
+    AND count(DISTINCT content) FILTER (WHERE comes_again) > 1
     AND max(characters) FILTER (WHERE comes_again) > 200
 ),
 
 copies AS (
   SELECT counted.*
   FROM counted
-  LEFT JOIN whole USING (trace_id)
+  LEFT JOIN complete_traces USING (trace_id)
   WHERE
     counted.comes_again
     AND (
-      whole.trace_id IS NOT NULL
+      complete_traces.trace_id IS NOT NULL
       OR (
         counted.end_ns > counted.start_ns
         AND (counted.start_ns % 1000000 > 0 OR counted.end_ns % 1000000 > 0)
@@ -126,7 +126,7 @@ placed AS (
   FROM ranked
   WINDOW
     by_preference AS (
-      PARTITION BY trace_id, said ORDER BY NOT is_logged, NOT has_parent, span_id
+      PARTITION BY trace_id, content ORDER BY NOT is_logged, NOT has_parent, span_id
     )
 )
 

@@ -16,9 +16,9 @@ WITH places AS (
     shape,
     list_filter(
       generate_series(1, len(names)),
-      LAMBDA place:
+      LAMBDA position:
       regexp_matches(
-        names[place],
+        names[position],
         '(messages|arguments|args|definitions|prompt|completion|llm_request|llm_response'
         '|request_data|response_data|events|toolCalls|entity\.input)$'
       )

@@ -31,6 +31,6 @@ SELECT
   pending.key,
   pending.span_id,
   pending.parent_span_id,
-  whole.span_id IS NOT NULL AS is_superseded
+  ended_spans.span_id IS NOT NULL AS is_superseded
 FROM pending
-LEFT JOIN distinct_spans AS whole USING (trace_id, span_id);
+LEFT JOIN distinct_spans AS ended_spans USING (trace_id, span_id);

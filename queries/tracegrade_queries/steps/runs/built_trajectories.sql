@@ -39,7 +39,7 @@ WITH members AS (
       operations.start_ns, 'ASC NULLS LAST',
       operations.end_ns, 'DESC NULLS LAST',
       operations.span_id, 'ASC NULLS LAST'
-    ) AS place
+    ) AS position
   FROM operation_runs
   INNER JOIN run_ids USING (run)
   INNER JOIN operations USING (key)
@@ -48,20 +48,20 @@ WITH members AS (
 gathered AS (
   SELECT
     run,
-    arg_min(service_name, place) AS service_name,
-    arg_min(release, place) AS release,
-    arg_min(environment, place) AS environment,
-    arg_min(conversation_id, place) AS conversation_id,
-    arg_min(task_id, place) AS task_id,
-    arg_min(task_category, place) AS task_category,
-    arg_min(trial, place) AS trial,
-    arg_min(run_mode, place) AS run_mode,
-    arg_min(injection, place) AS injection,
-    arg_min(user_input, place) FILTER (WHERE operation = 'agent') AS user_input,
-    arg_min(user_input, place) FILTER (WHERE operation NOT IN ('agent', 'model'))
+    arg_min(service_name, position) AS service_name,
+    arg_min(release, position) AS release,
+    arg_min(environment, position) AS environment,
+    arg_min(conversation_id, position) AS conversation_id,
+    arg_min(task_id, position) AS task_id,
+    arg_min(task_category, position) AS task_category,
+    arg_min(trial, position) AS trial,
+    arg_min(run_mode, position) AS run_mode,
+    arg_min(injection, position) AS injection,
+    arg_min(user_input, position) FILTER (WHERE operation = 'agent') AS user_input,
+    arg_min(user_input, position) FILTER (WHERE operation NOT IN ('agent', 'model'))
       AS told_input,
-    arg_min(outcome, place) FILTER (WHERE operation = 'agent') AS outcome,
-    arg_min(trace_state, place) AS trace_state,
+    arg_min(outcome, position) FILTER (WHERE operation = 'agent') AS outcome,
+    arg_min(trace_state, position) AS trace_state,
     min(start_ns) AS start_ns,
     max(end_ns) FILTER (WHERE ended) AS end_ns,
     bool_and(operation IN ('tool', 'observation')) AS has_tools_alone,
@@ -317,4 +317,4 @@ WHERE
   step_counts.step_count > 0
   OR model_counts.llm_call_count > 0
   OR run_agent_names.agent_name IS NOT NULL
-ORDER BY run_ids.place;
+ORDER BY run_ids.position;

@@ -125,7 +125,7 @@ unanswered AS (
     AND NOT coalesce(regexp_matches(lower(bucket_spans.finish_reasons), 'length|max|limit'), FALSE)
 ),
 
-found AS (
+interruptions AS (
   SELECT run FROM saying_so
   UNION
   SELECT run FROM unanswered
@@ -134,12 +134,12 @@ found AS (
 )
 
 SELECT
-  found.run,
+  interruptions.run,
   last_calls.model_call AS last_model_call,
   paused_tools.run IS NULL AND open_requests.run IS NULL AND approvals.run IS NULL AS is_hidden
-FROM found
-ANTI JOIN unfinished_runs ON found.run = unfinished_runs.run
-LEFT JOIN last_calls ON found.run = last_calls.run
-LEFT JOIN paused_tools ON found.run = paused_tools.run
-LEFT JOIN open_requests ON found.run = open_requests.run
-LEFT JOIN approvals ON found.run = approvals.run;
+FROM interruptions
+ANTI JOIN unfinished_runs ON interruptions.run = unfinished_runs.run
+LEFT JOIN last_calls ON interruptions.run = last_calls.run
+LEFT JOIN paused_tools ON interruptions.run = paused_tools.run
+LEFT JOIN open_requests ON interruptions.run = open_requests.run
+LEFT JOIN approvals ON interruptions.run = approvals.run;

@@ -55,7 +55,7 @@ requested AS (
     AND regexp_matches(tool_name, '(?i)hand_?off|transfer')
 ),
 
-told AS (
+handoffs AS (
   SELECT
     operations.trace_id,
     operations.start_ns,
@@ -76,13 +76,13 @@ told AS (
 
 handing AS (
   SELECT
-    told.trace_id,
-    told.start_ns,
-    told.name,
+    handoffs.trace_id,
+    handoffs.start_ns,
+    handoffs.name,
     lost.key,
     lost.above
-  FROM told
-  ASOF JOIN lost ON told.trace_id = lost.trace_id AND told.start_ns >= lost.start_ns
+  FROM handoffs
+  ASOF JOIN lost ON handoffs.trace_id = lost.trace_id AND handoffs.start_ns >= lost.start_ns
 ),
 
 handed AS (

@@ -48,7 +48,7 @@ spans AS (
   WHERE operations.operation IN ('model', 'tool')
 ),
 
-told AS (
+model_requests AS (
   SELECT DISTINCT
     spans.key,
     spans.trace_id,
@@ -79,7 +79,7 @@ ids AS (
   SELECT
     trace_id,
     call_id
-  FROM told
+  FROM model_requests
 ),
 
 executions AS (
@@ -95,12 +95,12 @@ executions AS (
 
 told_calls AS (
   SELECT
-    told.key,
-    told.trace_id,
-    told.run,
-    told.is_request,
-    coalesce(ids.call_id, told.call_digest) AS call
-  FROM told
+    model_requests.key,
+    model_requests.trace_id,
+    model_requests.run,
+    model_requests.is_request,
+    coalesce(ids.call_id, model_requests.call_digest) AS call
+  FROM model_requests
   LEFT JOIN ids USING (trace_id, call_id)
 ),
 

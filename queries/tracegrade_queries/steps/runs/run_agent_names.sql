@@ -25,7 +25,7 @@ WITH agents AS (
       operations.start_ns,
       -operations.end_ns,
       operations.span_id
-    ) AS place
+    ) AS position
   FROM operations
   INNER JOIN operation_runs USING (key)
   INNER JOIN run_ids USING (run)
@@ -57,7 +57,7 @@ crew_roles AS (
 names AS (
   SELECT
     run,
-    coalesce(arg_min(agent_name, place), arg_min(agent_label, place)) AS agent_name
+    coalesce(arg_min(agent_name, position), arg_min(agent_label, position)) AS agent_name
   FROM agents
   GROUP BY run
 )

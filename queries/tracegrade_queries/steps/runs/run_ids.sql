@@ -11,7 +11,7 @@
 --   root           BIGINT   Key of the run's agent; NULL for a trace without agents.
 --   trace_id       VARCHAR
 --   trajectory_id  VARCHAR
---   place          BIGINT   Its place in the order of trajectory ids, from 1.
+--   position       BIGINT   Its place in the order of trajectory ids, from 1.
 -- Order:
 --   none
 WITH numbers AS (
@@ -33,5 +33,5 @@ identified AS (
 
 SELECT
   *,
-  row_number() OVER (ORDER BY trajectory_id) AS place
+  row_number() OVER (ORDER BY trajectory_id) AS position
 FROM identified;

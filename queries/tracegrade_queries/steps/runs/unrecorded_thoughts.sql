@@ -33,10 +33,10 @@ WITH first_calls AS (
   GROUP BY step_rows.run
 ),
 
-said AS (
+recorded AS (
   SELECT
     step_rows.run,
-    bool_or(coalesce(step_rows.plan, step_rows.content) IS NOT NULL) AS seen
+    bool_or(coalesce(step_rows.plan, step_rows.content) IS NOT NULL) AS has_content
   FROM step_rows
   LEFT JOIN first_calls USING (run)
   WHERE
@@ -49,13 +49,13 @@ said AS (
 unseen AS (
   SELECT
     run_ids.run,
-    said.run IS NOT NULL AS has_lost,
+    recorded.run IS NOT NULL AS has_lost,
     coalesce(first_calls.without_content, FALSE) AS without_content,
     first_calls.start_ns
   FROM run_ids
-  LEFT JOIN said USING (run)
+  LEFT JOIN recorded USING (run)
   LEFT JOIN first_calls USING (run)
-  WHERE said.seen IS NOT TRUE
+  WHERE recorded.has_content IS NOT TRUE
 ),
 
 speaking AS (

@@ -31,7 +31,7 @@ WITH telling AS (
   FROM shapes
 ),
 
-told AS (
+stated_ids AS (
   SELECT
     mended_spans.key,
     CASE
@@ -48,5 +48,5 @@ told AS (
 SELECT
   key,
   response_id
-FROM told
+FROM stated_ids
 WHERE response_id <> '';

@@ -8,7 +8,7 @@
 --   shape        UBIGINT    One row each.
 --   scope_name   VARCHAR    '' if none was sent.
 --   names        VARCHAR[]  Of their attributes, in the order in which they were sent.
---   kept_places  BIGINT[]   Of names but for those of later items of lists (`a.1.b`).
+--   kept_positions  BIGINT[]   Of names but for those of later items of lists (`a.1.b`).
 -- Order:
 --   none
 WITH samples AS (
@@ -34,6 +34,6 @@ SELECT
   names,
   list_filter(
     generate_series(1, len(names)),
-    LAMBDA place: NOT regexp_matches(names[place], '\.[1-9][0-9]*\.')
-  ) AS kept_places
+    LAMBDA position: NOT regexp_matches(names[position], '\.[1-9][0-9]*\.')
+  ) AS kept_positions
 FROM named;

@@ -27,7 +27,7 @@ WITH telling AS (
     )
 ),
 
-told AS (
+stated_reasons AS (
   SELECT
     key,
     coalesce(
@@ -68,7 +68,7 @@ SELECT
   regexp_matches(
     reason, '(?i)(^|[^a-z_-])(tool[_-]?(calls?|use)|function[_-]?call)([^a-z_-]|$)'
   ) AS for_tools
-FROM told
+FROM stated_reasons
 WHERE
   reason <> ''
   AND NOT (

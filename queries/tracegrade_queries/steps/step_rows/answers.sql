@@ -12,7 +12,7 @@
 --   span_answer  VARCHAR  Of the last answer span.
 -- Order:
 --   none
-WITH found AS (
+WITH candidates AS (
   SELECT
     operation_runs.run,
     operations.key,
@@ -34,6 +34,6 @@ SELECT
   arg_min(key, (start_ns, -end_ns, span_id)) FILTER (WHERE operation = 'agent') AS root_key,
   arg_max(answer, (start_ns, process_order, span_id)) FILTER (WHERE operation = 'answer')
     AS span_answer
-FROM found
+FROM candidates
 WHERE answer <> ''
 GROUP BY run;

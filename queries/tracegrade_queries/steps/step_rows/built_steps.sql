@@ -136,4 +136,4 @@ LEFT JOIN model_calls ON placed.model_call = model_calls.model_call
 LEFT JOIN calls ON placed.call = calls.call
 LEFT JOIN calls AS observed ON placed.observed_call = observed.call
 LEFT JOIN called ON placed.observed_call = called.call
-ORDER BY run_ids.place, placed.step_index;
+ORDER BY run_ids.position, placed.step_index;

@@ -27,8 +27,8 @@
 WITH observing AS (
   SELECT
     execution,
-    arg_min(key, place) AS key,
-    arg_min(content, place) AS content
+    arg_min(key, position) AS key,
+    arg_min(content, position) AS content
   FROM observers
   GROUP BY execution
 )

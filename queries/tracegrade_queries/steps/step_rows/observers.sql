@@ -10,14 +10,14 @@
 --   key        BIGINT   Observation span; one row each.
 --   execution  BIGINT   Key in executions that it observes.
 --   content    VARCHAR  NULL where the agent saw what the tool returned.
---   place      STRUCT(start_ns BIGINT, span_id VARCHAR)  Order of observations of one execution.
+--   position   STRUCT(start_ns BIGINT, span_id VARCHAR)  Order of observations of one execution.
 -- Order:
 --   none
 SELECT
   observing.key,
   coalesce(tool_ends.last, executing.key) AS execution,
   observing.content,
-  { 'start_ns': observing.start_ns, 'span_id': observing.span_id } AS place
+  { 'start_ns': observing.start_ns, 'span_id': observing.span_id } AS position
 FROM operations AS observing
 INNER JOIN operations AS executing
   ON

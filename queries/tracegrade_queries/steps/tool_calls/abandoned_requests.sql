@@ -49,7 +49,7 @@ made_again AS (
   WHERE next_calls.next_ns >= broken_calls.end_ns
 ),
 
-asked AS (
+requested AS (
   SELECT
     made_again.*,
     model_parts.message_position,
@@ -63,19 +63,19 @@ asked AS (
 
 executed AS (
   SELECT DISTINCT
-    asked.model_call,
-    asked.message_position,
-    asked.part_position
-  FROM asked
-  INNER JOIN operation_runs ON asked.run = operation_runs.run
+    requested.model_call,
+    requested.message_position,
+    requested.part_position
+  FROM requested
+  INNER JOIN operation_runs ON requested.run = operation_runs.run
   INNER JOIN operations ON operation_runs.key = operations.key
   WHERE
     operations.operation = 'tool'
-    AND operations.start_ns >= asked.start_ns
-    AND operations.start_ns < asked.next_ns
+    AND operations.start_ns >= requested.start_ns
+    AND operations.start_ns < requested.next_ns
     AND coalesce(
-      operations.call_id = asked.call_id,
-      operations.tool_name = asked.tool_name,
+      operations.call_id = requested.call_id,
+      operations.tool_name = requested.tool_name,
       TRUE
     )
 ),
@@ -90,23 +90,25 @@ results AS (
     direction = 'in'
     AND part_type = 'tool_call_response'
     AND model_call IN (
-      SELECT asked.model_call FROM asked
+      SELECT requested.model_call FROM requested
       UNION
-      SELECT asked.next_call FROM asked
+      SELECT requested.next_call FROM requested
     )
   GROUP BY model_call, call_id
 )
 
 SELECT
-  asked.model_call,
-  asked.message_position,
-  asked.part_position
-FROM asked
+  requested.model_call,
+  requested.message_position,
+  requested.part_position
+FROM requested
 ANTI JOIN executed USING (model_call, message_position, part_position)
 LEFT JOIN results AS before
   ON
-    asked.model_call = before.model_call
-    AND asked.call_id IS NOT DISTINCT FROM before.call_id
+    requested.model_call = before.model_call
+    AND requested.call_id IS NOT DISTINCT FROM before.call_id
 LEFT JOIN results AS after
-  ON asked.next_call = after.model_call AND asked.call_id IS NOT DISTINCT FROM after.call_id
+  ON
+    requested.next_call = after.model_call
+    AND requested.call_id IS NOT DISTINCT FROM after.call_id
 WHERE coalesce(after.results, 0) <= coalesce(before.results, 0);

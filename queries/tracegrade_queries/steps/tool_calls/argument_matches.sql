@@ -23,7 +23,7 @@ WITH open_requests AS (
     row_number() OVER (
       PARTITION BY requests.run, requests.tool_name, requests.arguments
       ORDER BY requests.start_ns, requests.request
-    ) AS place,
+    ) AS position,
     row_number() OVER (
       PARTITION BY requests.model_call, requests.tool_name, requests.arguments
       ORDER BY requests.request
@@ -43,7 +43,7 @@ open_executions AS (
     row_number() OVER (
       PARTITION BY executions.run, executions.tool_name, executions.match_arguments
       ORDER BY executions.start_ns, executions.key
-    ) AS place,
+    ) AS position,
     count(*) OVER (
       PARTITION BY executions.run, executions.tool_name, executions.match_arguments
     ) AS times
@@ -57,7 +57,7 @@ as_often AS (
     open_requests.request,
     open_executions.key AS execution
   FROM open_requests
-  INNER JOIN open_executions USING (run, tool_name, arguments, times, place)
+  INNER JOIN open_executions USING (run, tool_name, arguments, times, position)
 ),
 
 asking AS (
@@ -79,7 +79,7 @@ asked_before AS (
     asking.model_call,
     row_number() OVER (
       PARTITION BY asking.model_call, open_executions.tool_name, asking.arguments
-      ORDER BY open_executions.place
+      ORDER BY open_executions.position
     ) AS occurrence
   FROM open_executions
   ASOF JOIN asking
@@ -106,22 +106,22 @@ matched AS (
 
 left_requests AS (
   SELECT
-    open_requests.* EXCLUDE (place),
+    open_requests.* EXCLUDE (position),
     row_number() OVER (
       PARTITION BY open_requests.run, open_requests.tool_name, open_requests.arguments
-      ORDER BY open_requests.place
-    ) AS place
+      ORDER BY open_requests.position
+    ) AS position
   FROM open_requests
   ANTI JOIN matched USING (request)
 ),
 
 left_executions AS (
   SELECT
-    open_executions.* EXCLUDE (place),
+    open_executions.* EXCLUDE (position),
     row_number() OVER (
       PARTITION BY open_executions.run, open_executions.tool_name, open_executions.arguments
-      ORDER BY open_executions.place
-    ) AS place
+      ORDER BY open_executions.position
+    ) AS position
   FROM open_executions
   ANTI JOIN matched ON open_executions.key = matched.execution
 )
@@ -135,4 +135,4 @@ SELECT
   left_requests.request,
   left_executions.key AS execution
 FROM left_requests
-INNER JOIN left_executions USING (run, tool_name, arguments, place);
+INNER JOIN left_executions USING (run, tool_name, arguments, position);

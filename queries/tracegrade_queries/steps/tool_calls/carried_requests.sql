@@ -24,7 +24,7 @@
 --   arguments         VARCHAR  As sent.
 -- Order:
 --   none
-WITH heard AS (
+WITH received AS (
   SELECT
     given_results.run,
     given_results.trace_id,
@@ -33,7 +33,7 @@ WITH heard AS (
     model_parts.model_call,
     model_parts.message_position,
     model_parts.part_position,
-    position_by(model_parts.message_position, model_parts.part_position) AS place,
+    position_by(model_parts.message_position, model_parts.part_position) AS position,
     model_parts.part_type,
     model_parts.tool_name,
     model_parts.call_id,
@@ -43,24 +43,25 @@ WITH heard AS (
   WHERE
     model_parts.direction = 'in'
     AND model_parts.part_type IN ('tool_call', 'tool_call_response')
-    AND position_by(model_parts.message_position, model_parts.part_position) > given_results.spoken
+    AND position_by(model_parts.message_position, model_parts.part_position)
+    > given_results.user_position
 ),
 
 results AS (
   SELECT
     model_call,
     call_id,
-    max(place) AS place
-  FROM heard
+    max(position) AS position
+  FROM received
   WHERE part_type = 'tool_call_response' AND call_id IS NOT NULL
   GROUP BY model_call, call_id
 ),
 
-asked AS (
-  SELECT heard.*
-  FROM heard
+requests_made AS (
+  SELECT received.*
+  FROM received
   INNER JOIN results USING (model_call, call_id)
-  WHERE heard.part_type = 'tool_call' AND heard.place < results.place
+  WHERE received.part_type = 'tool_call' AND received.position < results.position
 ),
 
 requested AS (
@@ -75,7 +76,7 @@ requested AS (
   WHERE
     model_parts.direction = 'out'
     AND model_parts.part_type = 'tool_call'
-    AND run_ids.trace_id IN (SELECT asked.trace_id FROM asked)
+    AND run_ids.trace_id IN (SELECT requests_made.trace_id FROM requests_made)
 ),
 
 executed AS (
@@ -116,20 +117,20 @@ others AS (
 )
 
 SELECT
-  asked.run,
-  asked.model_call,
-  least(any_value(operations.start_ns), any_value(asked.start_ns) - 1) AS start_ns,
-  arg_max(asked.message_position, asked.place) AS message_position,
-  arg_max(asked.part_position, asked.place) AS part_position,
-  arg_max(asked.tool_name, asked.place) AS tool_name,
-  asked.call_id,
-  arg_max(asked.arguments, asked.place) AS arguments
-FROM asked
-INNER JOIN operations ON asked.root = operations.key
+  requests_made.run,
+  requests_made.model_call,
+  least(any_value(operations.start_ns), any_value(requests_made.start_ns) - 1) AS start_ns,
+  arg_max(requests_made.message_position, requests_made.position) AS message_position,
+  arg_max(requests_made.part_position, requests_made.position) AS part_position,
+  arg_max(requests_made.tool_name, requests_made.position) AS tool_name,
+  requests_made.call_id,
+  arg_max(requests_made.arguments, requests_made.position) AS arguments
+FROM requests_made
+INNER JOIN operations ON requests_made.root = operations.key
 ANTI JOIN others
   ON
-    asked.trace_id = others.trace_id
-    AND asked.call_id = others.call_id
-    AND coalesce(asked.start_ns < others.left_open_ns, TRUE)
-ANTI JOIN executed ON asked.run = executed.run AND asked.call_id = executed.call_id
-GROUP BY asked.run, asked.model_call, asked.call_id;
+    requests_made.trace_id = others.trace_id
+    AND requests_made.call_id = others.call_id
+    AND coalesce(requests_made.start_ns < others.left_open_ns, TRUE)
+ANTI JOIN executed ON requests_made.run = executed.run AND requests_made.call_id = executed.call_id
+GROUP BY requests_made.run, requests_made.model_call, requests_made.call_id;

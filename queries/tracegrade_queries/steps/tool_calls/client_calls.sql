@@ -205,7 +205,7 @@ known AS (
       recording_runs.run IS NOT NULL
       AND list_contains(run_offered_tools.names, requested.tool_name)
     ) AS executions_recorded,
-    coalesce(requested.observed, requested.result) AS seen,
+    coalesce(requested.observed, requested.result) AS observed_text,
     unfinished_runs.run IS NOT NULL AS is_unfinished,
     list_contains(
       coalesce(tool_lists.bare_names, run_offered_tools.bare_names), requested.tool_name
@@ -237,27 +237,27 @@ judged AS (
       WHEN execution IS NOT NULL AND failed THEN { 'status': 'error', 'source': 'span' }
       -- A chat log records it like any result.
       WHEN
-        contains(seen, langchain_refusal(tool_name))
-        OR (execution IS NULL AND smolagents_refuses(seen, tool_name))
+        contains(observed_text, langchain_refusal(tool_name))
+        OR (execution IS NULL AND smolagents_refuses(observed_text, tool_name))
         THEN { 'status': 'not_executed', 'source': 'text' }
       -- Some look for it as for any other, and say so.
       WHEN
-        (NOT coalesce(offered, TRUE) AND says_tool_not_found(seen))
+        (NOT coalesce(offered, TRUE) AND says_tool_not_found(observed_text))
         OR (execution IS NOT NULL AND says_unknown AND NOT coalesce(offered, FALSE))
         THEN { 'status': 'not_executed', 'source': 'text' }
       WHEN execution IS NOT NULL AND (result_fails OR observed_fails)
         THEN { 'status': 'error', 'source': 'text' }
       -- The process may have died in it.
-      WHEN execution IS NOT NULL AND NOT ended AND seen IS NULL
+      WHEN execution IS NOT NULL AND NOT ended AND observed_text IS NULL
         THEN { 'status': 'unknown', 'source': 'span' }
       -- Some tell a pause as an execution that ended well.
-      WHEN execution IS NOT NULL AND hides_pause AND seen IS NULL
+      WHEN execution IS NOT NULL AND hides_pause AND observed_text IS NULL
         THEN { 'status': 'interrupted', 'source': 'span' }
       -- ADK offers no model the tools by which it asks.
       WHEN
         is_interrupted
         AND execution IS NULL
-        AND seen IS NULL
+        AND observed_text IS NULL
         AND (coalesce(offered, TRUE) OR starts_with(tool_name, 'adk_request_'))
         THEN { 'status': 'interrupted', 'source': 'request' }
       WHEN execution IS NOT NULL AND seen_failed
@@ -308,7 +308,7 @@ SELECT
   parsed,
   request_parsed,
   coalesce(result, CASE WHEN verdict.status <> 'not_executed' THEN observed END) AS result,
-  seen AS observed,
+  observed_text AS observed,
   verdict.status,
   verdict.source AS status_source,
   error_type,

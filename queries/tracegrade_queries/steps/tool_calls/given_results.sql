@@ -16,7 +16,7 @@
 --   trace_id    VARCHAR
 --   root        BIGINT   Key of the run's root.
 --   start_ns    BIGINT   Start of the model call.
---   spoken      HUGEINT  Place of what the user said last; -1 if nothing.
+--   user_position  HUGEINT  Place of what the user said last; -1 if nothing.
 -- Order:
 --   none
 WITH firsts AS (
@@ -50,7 +50,7 @@ ends AS (
     ) AS given,
     max(position_by(message_parts.message_position, message_parts.part_position)) FILTER (
       WHERE message_parts.part_type = 'text' AND message_parts.role = 'user'
-    ) AS spoken
+    ) AS user_position
   FROM message_parts
   WHERE message_parts.direction = 'in' AND message_parts.key IN (SELECT sources.key FROM sources)
   GROUP BY message_parts.key
@@ -62,7 +62,7 @@ SELECT
   sources.trace_id,
   sources.root,
   sources.start_ns,
-  coalesce(ends.spoken, -1)::HUGEINT AS spoken
+  coalesce(ends.user_position, -1)::HUGEINT AS user_position
 FROM sources
 INNER JOIN ends USING (key)
-WHERE ends.given > coalesce(ends.spoken, -1);
+WHERE ends.given > coalesce(ends.user_position, -1);

@@ -124,7 +124,7 @@ rounds AS (
     row_number() OVER (
       PARTITION BY requests.run, requests.call_id, scopes.scope
       ORDER BY min(requests.start_ns), requests.model_call
-    ) AS place,
+    ) AS position,
     count(*) OVER (PARTITION BY requests.run, requests.call_id, scopes.scope) AS rounds
   FROM requests
   INNER JOIN scopes
@@ -145,7 +145,7 @@ placed AS (
     row_number() OVER (
       PARTITION BY executions.run, executions.call_id, scopes.scope
       ORDER BY executions.start_ns, executions.key
-    ) AS place,
+    ) AS position,
     count(*) OVER (PARTITION BY executions.run, executions.call_id, scopes.scope) AS executions
   FROM executions
   INNER JOIN scopes USING (run, call_id, key)
@@ -157,7 +157,7 @@ in_order AS (
     rounds.request,
     rounds.requests
   FROM placed
-  INNER JOIN rounds USING (run, call_id, scope, place)
+  INNER JOIN rounds USING (run, call_id, scope, position)
   WHERE placed.executions = rounds.rounds
 ),
 
@@ -166,7 +166,7 @@ by_time AS (
     placed.key,
     rounds.request,
     rounds.requests,
-    row_number() OVER (PARTITION BY rounds.request ORDER BY placed.place) AS occurrence
+    row_number() OVER (PARTITION BY rounds.request ORDER BY placed.position) AS occurrence
   FROM placed
   ASOF JOIN rounds
     ON

@@ -28,7 +28,7 @@ open_requests AS (
     requests.*,
     row_number() OVER (
       PARTITION BY requests.run, requests.tool_name ORDER BY requests.start_ns, requests.request
-    ) AS place,
+    ) AS position,
     row_number() OVER (
       PARTITION BY requests.model_call, requests.tool_name ORDER BY requests.request
     ) AS occurrence,
@@ -43,7 +43,7 @@ open_executions AS (
     row_number() OVER (
       PARTITION BY executions.run, executions.tool_name
       ORDER BY executions.start_ns, executions.key
-    ) AS place,
+    ) AS position,
     count(*) OVER (PARTITION BY executions.run, executions.tool_name) AS times
   FROM executions
   ANTI JOIN matched ON executions.key = matched.execution
@@ -54,7 +54,7 @@ as_often AS (
     open_requests.request,
     open_executions.key AS execution
   FROM open_requests
-  INNER JOIN open_executions USING (run, tool_name, times, place)
+  INNER JOIN open_executions USING (run, tool_name, times, position)
   WHERE
     open_executions.match_arguments IS NULL
     OR open_requests.arguments IS NULL
@@ -92,7 +92,7 @@ asked_before AS (
     open_executions.tool_name,
     asking.model_call,
     row_number() OVER (
-      PARTITION BY asking.model_call, open_executions.tool_name ORDER BY open_executions.place
+      PARTITION BY asking.model_call, open_executions.tool_name ORDER BY open_executions.position
     ) AS occurrence
   FROM open_executions
   ANTI JOIN as_often ON open_executions.key = as_often.execution

@@ -53,7 +53,7 @@ doubtful AS (
   WHERE is_alike AND may_be_another AND has_same_id IS NULL
 ),
 
-asked AS (
+requested AS (
   SELECT
     doubtful.run,
     doubtful.tool_name,
@@ -84,7 +84,7 @@ asked_as_often AS (
     run,
     tool_name,
     match_arguments
-  FROM asked
+  FROM requested
   INNER JOIN executed USING (run, tool_name, match_arguments, times)
 )
 

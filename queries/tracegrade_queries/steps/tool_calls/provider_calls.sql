@@ -46,7 +46,7 @@ WITH made AS (
       ORDER BY model_parts.model_call, model_parts.message_position, model_parts.part_position
     ) AS call,
     model_parts.* EXCLUDE (arguments),
-    position_by(model_parts.message_position, model_parts.part_position) AS place,
+    position_by(model_parts.message_position, model_parts.part_position) AS position,
     coalesce(canonical.canonical, model_parts.arguments) AS arguments,
     model_parts.arguments IS NULL OR canonical.canonical IS NOT NULL AS parsed
   FROM model_parts
@@ -60,13 +60,13 @@ WITH made AS (
     ) = 1
 ),
 
-responses_told AS (
+responses_stated AS (
   SELECT
     run,
     model_call,
     start_ns,
     call_id,
-    position_by(message_position, part_position) AS place,
+    position_by(message_position, part_position) AS position,
     result,
     failed,
     -- What failed after it was approved is told by the call itself.
@@ -85,35 +85,37 @@ responses_told AS (
 by_id AS (
   SELECT
     made.call,
-    arg_min_null(responses_told.result, (responses_told.start_ns, responses_told.place)) AS result,
-    bool_or(responses_told.failed) AS failed,
-    bool_or(responses_told.is_denial) AS is_denied
+    arg_min_null(
+      responses_stated.result, (responses_stated.start_ns, responses_stated.position)
+    ) AS result,
+    bool_or(responses_stated.failed) AS failed,
+    bool_or(responses_stated.is_denial) AS is_denied
   FROM made
-  INNER JOIN responses_told
+  INNER JOIN responses_stated
     ON
-      made.run = responses_told.run
-      AND made.call_id = responses_told.call_id
-      AND made.start_ns <= responses_told.start_ns
+      made.run = responses_stated.run
+      AND made.call_id = responses_stated.call_id
+      AND made.start_ns <= responses_stated.start_ns
   GROUP BY made.call
 ),
 
 by_place AS (
   SELECT
     made.call,
-    responses_told.result,
-    responses_told.failed
-  FROM responses_told
+    responses_stated.result,
+    responses_stated.failed
+  FROM responses_stated
   ASOF JOIN made
-    ON responses_told.model_call = made.model_call AND responses_told.place > made.place
-  WHERE responses_told.call_id IS NULL
-  QUALIFY row_number() OVER (PARTITION BY made.call ORDER BY responses_told.place) = 1
+    ON responses_stated.model_call = made.model_call AND responses_stated.position > made.position
+  WHERE responses_stated.call_id IS NULL
+  QUALIFY row_number() OVER (PARTITION BY made.call ORDER BY responses_stated.position) = 1
 ),
 
-told AS (
+stated AS (
   SELECT
     made.*,
-    coalesce(made.result, by_id.result, by_place.result) AS told_result,
-    coalesce(made.failed, by_id.failed, by_place.failed) AS told_failed,
+    coalesce(made.result, by_id.result, by_place.result) AS stated_result,
+    coalesce(made.failed, by_id.failed, by_place.failed) AS stated_failed,
     coalesce(by_id.call, by_place.call) IS NOT NULL AS is_answered,
     coalesce(by_id.is_denied, FALSE) AS is_denied
   FROM made
@@ -154,41 +156,41 @@ matched AS (
 )
 
 SELECT
-  told.call,
-  told.run,
-  told.model_call,
+  stated.call,
+  stated.run,
+  stated.model_call,
   executions.key AS execution,
-  told.start_ns AS anchor_ns,
-  told.message_position,
-  told.part_position,
+  stated.start_ns AS anchor_ns,
+  stated.message_position,
+  stated.part_position,
   executions.start_ns AS execution_ns,
   'tool_call' AS kind,
-  coalesce(told.tool_name, nullif(executions.tool_name, '')) AS tool_name,
-  coalesce(told.call_id, executions.call_id) AS call_id,
-  coalesce(told.arguments, executions.arguments) AS arguments,
-  told.parsed,
-  told.parsed AS request_parsed,
-  if(told.is_denied, NULL, coalesce(executions.result, told.told_result)) AS result,
-  coalesce(told.told_result, executions.result) AS observed,
+  coalesce(stated.tool_name, nullif(executions.tool_name, '')) AS tool_name,
+  coalesce(stated.call_id, executions.call_id) AS call_id,
+  coalesce(stated.arguments, executions.arguments) AS arguments,
+  stated.parsed,
+  stated.parsed AS request_parsed,
+  if(stated.is_denied, NULL, coalesce(executions.result, stated.stated_result)) AS result,
+  coalesce(stated.stated_result, executions.result) AS observed,
   CASE
-    WHEN told.is_denied THEN 'not_executed'
-    WHEN told.told_failed OR executions.failed THEN 'error'
-    WHEN result_is_error(coalesce(told.told_result, executions.result)) THEN 'error'
+    WHEN stated.is_denied THEN 'not_executed'
+    WHEN stated.stated_failed OR executions.failed THEN 'error'
+    WHEN result_is_error(coalesce(stated.stated_result, executions.result)) THEN 'error'
     WHEN
-      told.is_answered
-      OR told.told_result IS NOT NULL
-      OR told.told_failed IS NOT NULL
+      stated.is_answered
+      OR stated.stated_result IS NOT NULL
+      OR stated.stated_failed IS NOT NULL
       OR executions.ended
       THEN 'ok'
-    WHEN starts_with(told.call_id, 'mcpr_') THEN 'interrupted'
+    WHEN starts_with(stated.call_id, 'mcpr_') THEN 'interrupted'
     ELSE 'unknown'
   END AS status,
   CASE
     WHEN executions.failed THEN 'span'
-    WHEN told.told_failed THEN 'response'
-    WHEN result_is_error(coalesce(told.told_result, executions.result)) THEN 'text'
+    WHEN stated.stated_failed THEN 'response'
+    WHEN result_is_error(coalesce(stated.stated_result, executions.result)) THEN 'text'
     WHEN
-      told.is_answered OR told.told_result IS NOT NULL OR told.told_failed IS NOT NULL
+      stated.is_answered OR stated.stated_result IS NOT NULL OR stated.stated_failed IS NOT NULL
       THEN 'response'
     WHEN executions.ended THEN 'span'
     ELSE 'request'
@@ -199,6 +201,6 @@ SELECT
   executions.cost,
   TRUE AS offered,
   'provider' AS executed_by
-FROM told
+FROM stated
 LEFT JOIN matched USING (call)
 LEFT JOIN found_executions AS executions ON matched.key = executions.key;

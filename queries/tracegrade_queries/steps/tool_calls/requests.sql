@@ -24,7 +24,7 @@
 --   is_carried        BOOLEAN  An earlier run requested it; the model call was given its result.
 -- Order:
 --   none
-WITH told AS (
+WITH stated AS (
   SELECT
     model_parts.run,
     model_parts.model_call,
@@ -51,21 +51,21 @@ WITH told AS (
 SELECT
   row_number() OVER (
     ORDER BY
-      told.model_call ASC,
-      told.is_carried DESC,
-      told.message_position ASC,
-      told.part_position ASC
+      stated.model_call ASC,
+      stated.is_carried DESC,
+      stated.message_position ASC,
+      stated.part_position ASC
   ) AS request,
-  told.run,
-  told.model_call,
-  told.start_ns,
-  told.message_position,
-  told.part_position,
-  coalesce(told.tool_name, '') AS tool_name,
-  told.call_id,
-  coalesce(canonical.canonical, told.arguments) AS arguments,
-  told.arguments IS NULL OR canonical.canonical IS NOT NULL AS parsed,
-  coalesce(regexp_matches(told.arguments, '^\s*(null|"")?\s*$'), FALSE) AS is_blank,
-  told.is_carried
-FROM told
-LEFT JOIN canonical ON told.arguments = canonical.text;
+  stated.run,
+  stated.model_call,
+  stated.start_ns,
+  stated.message_position,
+  stated.part_position,
+  coalesce(stated.tool_name, '') AS tool_name,
+  stated.call_id,
+  coalesce(canonical.canonical, stated.arguments) AS arguments,
+  stated.arguments IS NULL OR canonical.canonical IS NOT NULL AS parsed,
+  coalesce(regexp_matches(stated.arguments, '^\s*(null|"")?\s*$'), FALSE) AS is_blank,
+  stated.is_carried
+FROM stated
+LEFT JOIN canonical ON stated.arguments = canonical.text;

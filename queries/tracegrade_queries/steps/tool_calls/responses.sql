@@ -56,7 +56,7 @@ first_heard AS (
   SELECT
     requests.request,
     min(position_by(responses_seen.start_ns, responses_seen.model_call))
-    FILTER (WHERE responses_seen.observed IS NOT NULL OR responses_seen.failed) AS place
+    FILTER (WHERE responses_seen.observed IS NOT NULL OR responses_seen.failed) AS position
   FROM requests
   ANTI JOIN used_again USING (run, call_id)
   INNER JOIN responses_seen
@@ -88,7 +88,7 @@ by_own_id AS (
     ON
       requests.run = responses_seen.run
       AND requests.call_id = responses_seen.call_id
-      AND first_heard.place = position_by(responses_seen.start_ns, responses_seen.model_call)
+      AND first_heard.position = position_by(responses_seen.start_ns, responses_seen.model_call)
   GROUP BY requests.request
 ),
 
@@ -150,7 +150,7 @@ told_again AS (
   SELECT
     model_parts.model_call,
     model_parts.call_id,
-    max(position_by(model_parts.message_position, model_parts.part_position)) AS place
+    max(position_by(model_parts.message_position, model_parts.part_position)) AS position
   FROM model_parts
   SEMI JOIN used_again USING (run, call_id)
   WHERE model_parts.direction = 'in' AND model_parts.part_type = 'tool_call'
@@ -189,7 +189,7 @@ round_responses AS (
       if(users.agent_name IS NULL, rounds.next_ns, rounds.own_next_ns), responses_seen.start_ns
     )
     AND position_by(responses_seen.message_position, responses_seen.part_position)
-    > coalesce(told_again.place, position_by(-1, 0))
+    > coalesce(told_again.position, position_by(-1, 0))
 ),
 
 numbered_again AS (

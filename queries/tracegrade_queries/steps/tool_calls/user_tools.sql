@@ -22,7 +22,7 @@ WITH requested AS (
   WHERE message_parts.part_type = 'tool_call'
 ),
 
-asked AS (
+requested_by_user AS (
   SELECT
     trace_id,
     call_id
@@ -43,7 +43,7 @@ asked_tools AS (
 
 SELECT operations.key
 FROM operations
-INNER JOIN asked USING (trace_id, call_id)
+INNER JOIN requested_by_user USING (trace_id, call_id)
 WHERE operations.operation = 'tool'
 UNION
 SELECT operations.key

@@ -5,10 +5,10 @@ coalesce(
 );
 
 -- An object, or the first of a list: LiteLLM has one for each candidate. NULL of all else.
-CREATE OR REPLACE TEMP MACRO one_object(TOLD) AS
-CASE json_type(told)
-  WHEN 'OBJECT' THEN told
-  WHEN 'ARRAY' THEN json_extract(told, '$[0]')
+CREATE OR REPLACE TEMP MACRO one_object(ANSWER) AS
+CASE json_type(answer)
+  WHEN 'OBJECT' THEN answer
+  WHEN 'ARRAY' THEN json_extract(answer, '$[0]')
 END;
 
 -- Sources of an answer that are of one kind, as JSON, by either spelling; NULL if there are none.
@@ -39,14 +39,14 @@ nullif(
 )::JSON;
 
 -- A call of a tool that Google ran for an answer: what it was given and what it found, where told.
-CREATE OR REPLACE TEMP MACRO grounding_block(NAME, GIVEN, QUERIES, FOUND) AS
+CREATE OR REPLACE TEMP MACRO grounding_block(NAME, GIVEN, QUERIES, RESULTS) AS
 CASE
-  WHEN queries IS NOT NULL OR found IS NOT NULL
+  WHEN queries IS NOT NULL OR results IS NOT NULL
     THEN json_object(
       'type', 'server_tool_call',
       'name', name,
       'args', CASE WHEN queries IS NOT NULL THEN json_object(given, queries) END,
-      'output', found,
+      'output', results,
       'status', 'completed'
     )
 END;
@@ -81,30 +81,30 @@ END;
 -- It is told of a candidate of Gemini, of ADK's response, of LangChain's `response_metadata`, in
 -- the AI SDK's metadata of the provider and, by other names, in LiteLLM's answers. Models that
 -- have parts of their own for these calls (`toolCall`) tell them there.
-CREATE OR REPLACE TEMP MACRO grounding_blocks(TOLD) AS
+CREATE OR REPLACE TEMP MACRO grounding_blocks(ANSWER) AS
 CASE
-  WHEN tells_grounding(told::VARCHAR)
+  WHEN tells_grounding(answer::VARCHAR)
     THEN list_transform(
       [{
         'grounding': one_object(
           coalesce(
-            json_extract(told, '$.groundingMetadata'),
-            json_extract(told, '$.grounding_metadata'),
-            json_extract(told, '$.vertex_ai_grounding_metadata')
+            json_extract(answer, '$.groundingMetadata'),
+            json_extract(answer, '$.grounding_metadata'),
+            json_extract(answer, '$.vertex_ai_grounding_metadata')
           )
         ),
         'pages': one_object(
           coalesce(
-            json_extract(told, '$.urlContextMetadata'),
-            json_extract(told, '$.url_context_metadata'),
-            json_extract(told, '$.vertex_ai_url_context_metadata')
+            json_extract(answer, '$.urlContextMetadata'),
+            json_extract(answer, '$.url_context_metadata'),
+            json_extract(answer, '$.vertex_ai_url_context_metadata')
           )
         )
       }],
       LAMBDA metadata: list_filter(
         [
           if(
-            contains(told::VARCHAR, '"GOOGLE_SEARCH_'),
+            contains(answer::VARCHAR, '"GOOGLE_SEARCH_'),
             NULL,
             grounding_block(
               'google_search',
@@ -120,18 +120,18 @@ CASE
             )
           ),
           if(
-            contains(told::VARCHAR, '"GOOGLE_MAPS"'),
+            contains(answer::VARCHAR, '"GOOGLE_MAPS"'),
             NULL,
             grounding_block(
               'google_maps', 'queries', NULL, sources_of(metadata.grounding, 'maps', 'maps')
             )
           ),
           if(
-            contains(told::VARCHAR, '"FILE_SEARCH"'),
+            contains(answer::VARCHAR, '"FILE_SEARCH"'),
             NULL,
             grounding_block(
               if(
-                regexp_matches(told::VARCHAR, '"file_?[sS]earch_?[sS]tore"'),
+                regexp_matches(answer::VARCHAR, '"file_?[sS]earch_?[sS]tore"'),
                 'file_search',
                 'retrieval'
               ),
@@ -141,7 +141,7 @@ CASE
             )
           ),
           if(
-            contains(told::VARCHAR, '"URL_CONTEXT"'),
+            contains(answer::VARCHAR, '"URL_CONTEXT"'),
             NULL,
             url_context_block(
               coalesce(

@@ -49,8 +49,8 @@ OR CASE
 END;
 
 -- An object without the keys that are null in the other. NULL of all else.
-CREATE OR REPLACE TEMP MACRO without_key(TOLD, NULLS) AS
-if(json_type(told) = 'OBJECT', json_merge_patch(told, nulls)::VARCHAR, NULL);
+CREATE OR REPLACE TEMP MACRO without_key(PART, NULLS) AS
+if(json_type(part) = 'OBJECT', json_merge_patch(part, nulls)::VARCHAR, NULL);
 
 -- What such a block says, as in block_part: its part_type is server_tool_call or
 -- server_tool_call_response. A call that tells its result has it beside its arguments; `failed` of
