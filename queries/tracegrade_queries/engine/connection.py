@@ -107,12 +107,25 @@ def connect_whole(
     declared = _declared(layers)
     names = sorted({table.name for table in declared}.union(lake.tables()))
     con, pinned = _connect(lake, declared, names, _known(layers), limits)
+    _create_lacking_tables(con, layers, {*names})
     _create_layer_views(con, layers)
     return con, pinned
 
 
 def _known(layers: Sequence[Layer]) -> dict[Layer, None]:
     return dict.fromkeys((*layers, *higher_layers()))
+
+
+def _create_lacking_tables(
+    con: duckdb.DuckDBPyConnection, layers: Sequence[Layer], names: Collection[str]
+) -> None:
+    """Create what an earlier version did not write yet, without rows: views read it."""
+    for layer in _known(layers):
+        order = layer.run_order
+        if order is not None and order.last_table in names and layer not in layers:
+            for table in layer.tables:
+                if table.name not in names:
+                    con.execute(view_sql(table, None))
 
 
 def _create_layer_views(con: duckdb.DuckDBPyConnection, layers: Sequence[Layer]) -> None:

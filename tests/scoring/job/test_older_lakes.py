@@ -43,6 +43,8 @@ def test_an_older_lake_is_read_and_scored_again(archive: Path, tmp_path: Path) -
     with tarfile.open(archive) as file:
         file.extractall(lake, filter="tar")
     assert report(lake) == ("weather", "1.0", 1)
+    values = tracegrade("sql", "SELECT count(value) > 0 AS known FROM scores", "--lake", lake)
+    assert "true" in values.stdout, values.stderr
     assert not (lake / VERSION_FILE).exists()
 
     scored = tracegrade("score", "--lake", lake)
