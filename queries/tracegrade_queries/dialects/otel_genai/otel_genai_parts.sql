@@ -126,7 +126,8 @@ parts AS (
 ),
 
 -- Gemini's calls and responses mostly have no ids. These make some up, of the tool's name and
--- the part's position in its message: a call and its response differ, what differs may be the same.
+-- the part's position in its message: a call and its response differ, what differs may be
+-- the same.
 counted AS (
   SELECT DISTINCT
     key,

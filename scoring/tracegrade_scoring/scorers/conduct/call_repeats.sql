@@ -84,7 +84,7 @@ followed AS (
     count_if(may_find) OVER (
       PARTITION BY attempt_id, trajectory_id
       ORDER BY own_index
-    ) AS finds,
+    )::BIGINT AS finds,
     bool_or(unsure) OVER (PARTITION BY attempt_id, trajectory_id) AS finds_unsure
   FROM finding
 ),
