@@ -119,6 +119,14 @@ def _files(place: Place) -> None:
     for each, text in texts.items():
         (place / each).write_text(text)
     (place / "home" / "runs" / NAME / "trials").mkdir(parents=True)
+    (place / "metrics").mkdir()
+    header = f"-- {NAME}\n-- Metric: {NAME}   Version: {NAME}   {NAME}: 1\n-- Reads: {NAME}\n"
+    (place / "metrics" / f"{NAME}.sql").write_text(f'{header}SELECT "{NAME}" FROM attempts')
+    (place / "metrics" / "good.sql").write_text(
+        f"-- {NAME}\n-- Metric: calls_made   Version: {NAME}   Range: 0..   Better: none   "
+        f"Kind: count   Label: {NAME}\n-- Reads: attempts\n"
+        "SELECT attempt_id, 1 AS numerator FROM attempts"
+    )
 
 
 def _calls_of_lakes(place: Place) -> Mapping[Path_, Sequence[Call]]:
@@ -173,6 +181,9 @@ def _calls_of_scores(place: Place) -> Mapping[Path_, Sequence[Call]]:
         ("judge", "run"): [(judges, *of_scored, "--offline")],
         ("judge", "schema"): [()],
         ("judge", "twins"): [(judges, *of_scored, "--offline")],
+        ("metrics", "check"): [(place / "metrics",), (nothing,)],
+        ("metrics", "list"): [("--lake", nothing)],
+        ("metrics", "new"): [(NAME,), ("calls_made", "--folder", nothing / "x")],
         ("report",): [(*of_scored, "--format", form) for form in ("text", "markdown", "json")]
         + [(*of_scored, "--agent", f"no{NAME}"), (*of_scored, "--trajectory", NAME)],
         ("sample",): [(place / "sample",), (place / "sample",), (file,)],
@@ -182,6 +193,7 @@ def _calls_of_scores(place: Place) -> Mapping[Path_, Sequence[Call]]:
             (*of_lake, "--tasks", place / "good", "--summary", "-"),
             (*of_lake, "--prices", place / "prices"),
             (*of_lake, "--agent", NAME),
+            (*of_lake, "--metrics", place / "metrics"),
         ],
         ("task", "run"): [(nothing,)],
         ("task", "share"): [("--lake", nothing, "--index", "0", "--of", "1")],

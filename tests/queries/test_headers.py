@@ -19,7 +19,7 @@ from tests.needs import kept_without
 from tracegrade_harness.schema import HARNESS_TRIALS
 from tracegrade_lake import Lake
 from tracegrade_queries.build.split import split_into_steps
-from tracegrade_queries.engine.connection import DEDUPLICATED, connect, duckdb_type
+from tracegrade_queries.engine.connection import DEDUPLICATED, connect, duckdb_type, view_sql
 from tracegrade_queries.engine.layers import BUILT, find_query, saved
 from tracegrade_queries.engine.sql import QUERIES, needs, query
 from tracegrade_queries.graph import headers
@@ -134,6 +134,7 @@ def run(case: Path) -> duckdb.DuckDBPyRelation:
     for name in header(sql).reads:
         if name == "scores":
             fill(con, case, "trajectory_scores")
+            con.execute(view_sql(TABLES["custom_scores"], None))
             for view in SCORES.views:
                 if header(find_query(view)).reads == {"trajectories"}:
                     continue  # it is of no scores

@@ -87,7 +87,7 @@ def test_what_was_heard_before_is_not_read_again(con: duckdb.DuckDBPyConnection)
     ]
     read(con, [[json.dumps(said[:n]) for n in range(1, 9)]])
 
-    rests = con.sql("SELECT rest FROM otel_genai_history ORDER BY place").fetchall()
+    rests = con.sql("SELECT rest FROM otel_genai_history ORDER BY position").fetchall()
 
     assert [json.loads(rest) for (rest,) in rests] == [[each] for each in said[1:]]
 

@@ -110,7 +110,8 @@ def score_pairs(first: Timeline, second: Timeline) -> list[ScorePair]:
 
 def _score_pairs(first: Timeline, second: Timeline) -> Iterator[ScorePair]:
     names = {score.metric for run in (first, second) for score in run.scores}
-    for metric in (*main_metrics(names), *more_metrics(names)):
+    own = {**second.own_metrics, **first.own_metrics}
+    for metric in (*main_metrics(names), *more_metrics(names, own)):
         one, other = first.score(metric.name), second.score(metric.name)
         values = [score.value if score else None for score in (one, other)]
         if values != [None, None]:

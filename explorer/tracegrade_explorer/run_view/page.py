@@ -159,7 +159,7 @@ def score_rows(
     names = {score.metric: score for score in timeline.scores}
     shown = [
         metric
-        for metric in (*main_metrics(names), *more_metrics(names))
+        for metric in (*main_metrics(names), *more_metrics(names, timeline.own_metrics))
         if names[metric.name].status in {"scored", "error"}
     ]
     return [

@@ -1,10 +1,11 @@
 """What a comparison holds: numbers unrounded, names as the traces spell them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from tracegrade_scoring.compare.paired import Difference
+from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering.planning_share import NOTHING_KNOWN, PlanningShare
 from tracegrade_scoring.rendering.served_share import NO_AMBIGUOUS_CALLS, ServedShare
 from tracegrade_scoring.statistics.intervals import LEVEL
@@ -294,6 +295,8 @@ class Comparison:
     """Judges that decide on scores, success first."""
     planning: tuple[PlanningShare, PlanningShare] = (NOTHING_KNOWN, NOTHING_KNOWN)
     """Runs of base and candidate without planning quality, and those that somebody judged."""
+    own_metrics: Mapping[str, Metric] = field(default_factory=dict)
+    """Metrics of users' own, by name."""
     calls: tuple[ServedShare, ServedShare] = (NO_AMBIGUOUS_CALLS, NO_AMBIGUOUS_CALLS)
     """Calls of base and candidate that rules give to several sub-goals."""
 

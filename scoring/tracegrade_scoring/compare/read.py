@@ -5,6 +5,7 @@ Everything is added up in SQL, so what arrives here grows with tasks and metrics
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final, TypeAlias
 
@@ -51,6 +52,7 @@ from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
 from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
 from tracegrade_scoring.rendering.measured_modes import adds_nothing
+from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.planning_share import NOTHING_KNOWN, PlanningShare
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.rendering.served_share import NO_AMBIGUOUS_CALLS, ServedShare
@@ -94,13 +96,15 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     cohorts = _cohorts_of_both(con, base, candidate, agent)
     facts = _facts(con, base, candidate, is_paired=all(cohort.is_paired for cohort in cohorts))
     mocked = read_mocked_calls(con, base, candidate)
+    own = own_metrics(read_rows(con, OWN_METRICS))
     found = []
     for cohort in cohorts:
         plain = _comparison(
             cohort, facts, (base, candidate), counting, mocked, TScoreWay(level, weights)
         )
         judged = _judged_attempts(cohort, facts, counting)
-        found.append(decided(with_judges(plain, (base, candidate), judged, measured, level)))
+        with_own = replace(plain, own_metrics=own)
+        found.append(decided(with_judges(with_own, (base, candidate), judged, measured, level)))
     return Comparisons(lake, base, candidate, level, tuple(found))
 
 

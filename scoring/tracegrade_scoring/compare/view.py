@@ -117,7 +117,8 @@ def cohort_view(comparison: Comparison, of: Comparisons) -> CohortView:
     main = [*composite, *known, *first, *_used(comparison)]
     # Failure modes have a table of their own.
     elsewhere = {*(metric.name for metric in (*main, *passes)), *FIRST_PASSES, *FAILURE_MODES}
-    others = more_metrics([name for name in comparison.metrics if name not in elsewhere])
+    names = [name for name in comparison.metrics if name not in elsewhere]
+    others = more_metrics(names, comparison.own_metrics)
     more = [*passes[len(first) :], *others]
     old, new = words.name(of.base), words.name(of.candidate)
     sure = sure_changes(comparison, main)

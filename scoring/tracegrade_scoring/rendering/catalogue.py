@@ -4,7 +4,8 @@ How each is named and explained stands in the `metric.toml` of its folder. Metri
 that are not listed here are shown last.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from tracegrade.terminal.visible import visible
@@ -65,9 +66,16 @@ def main_metrics(names: Collection[str]) -> list[Metric]:
     return [METRICS[name] for name in MAIN if name in names]
 
 
-def more_metrics(names: Collection[str]) -> list[Metric]:
-    """Return the other metrics of these names: those listed here, then the rest by name."""
-    return [_metric(name) for name in _in_order(names)]
+def more_metrics(
+    names: Collection[str], own: Mapping[str, Metric] = MappingProxyType({})
+) -> list[Metric]:
+    """Return the other metrics of these names: those listed here, then the rest by name.
+
+    Args:
+        names: Of metrics, ours and users' own.
+        own: Those of users' own that the lake has definitions of.
+    """
+    return [METRICS.get(name) or own.get(name) or _unknown(name) for name in _in_order(names)]
 
 
 def _in_order(names: Collection[str]) -> Iterator[str]:
@@ -75,9 +83,8 @@ def _in_order(names: Collection[str]) -> Iterator[str]:
     yield from sorted(set(names) - {*MAIN, *MORE})
 
 
-def _metric(name: str) -> Metric:
-    """Return a metric; one that nobody declares stands under its own name."""
+def _unknown(name: str) -> Metric:
+    """Return a metric that nobody declares: it stands under its own name."""
     unknown = "A metric of your own: `tracegrade metrics list --lake LAKE` says what it measures."
     label = visible(name).replace("_", " ")
-    plain = Metric(name, label, OWN_GROUP, unknown, Scale.NUMBER, better=0)
-    return METRICS.get(name, plain)
+    return Metric(name, label, OWN_GROUP, unknown, Scale.NUMBER, better=0)

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.rules import RuleOutcome
+from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.report.breakdown import (
     NO_CONVERSATIONS,
     NO_REMARKS,
@@ -484,3 +485,5 @@ class Report:
     selection: Selection = EVERYTHING
     outcomes: Mapping[Key, tuple[RuleOutcome, ...]] = field(default_factory=dict)
     """What the rules of `--fail-on` say of the releases that they judge."""
+    own_metrics: Mapping[str, Metric] = field(default_factory=dict)
+    """Metrics of users' own, by name."""

@@ -14,6 +14,7 @@ from tracegrade_scoring.compare.attempts import DeclaredTask
 from tracegrade_scoring.compare.judged import NOBODY_MEASURED, MeasuredJudges
 from tracegrade_scoring.errors import NothingToReport
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.report.breakdown import (
     NO_REMARKS,
@@ -101,7 +102,10 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
             raise NothingToReport(_nothing(found, selection))
         keys = [release.key for release in releases]
         compared = newest_compared(con, lake, keys, counting, options, measured)
-    return Report(lake, LakeContents(**contents), releases, options, compared, selection)
+        own = own_metrics(read_rows(con, OWN_METRICS))
+    return Report(
+        lake, LakeContents(**contents), releases, options, compared, selection, own_metrics=own
+    )
 
 
 def _releases(

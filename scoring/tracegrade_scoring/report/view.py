@@ -4,7 +4,7 @@ One view for the terminal, HTML and Markdown, so that all three say the same. Al
 line and free of control characters (`visible`); markup is escaped by the writer of each format.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple, TypeVar
@@ -214,6 +214,7 @@ def agent_views(report: Report) -> list[AgentView]:
             words.cohort(*key),
             tuple(releases),
             _change(report.comparisons.get(key)),
+            report.own_metrics,
             in_labels=speaks_in_labels(report),
         )
         for key, releases in by_agent
@@ -244,10 +245,15 @@ def release_label(release: Release) -> str:
 
 
 def _agent_view(
-    name: str, releases: tuple[Release, ...], change: CohortView | None, *, in_labels: bool
+    name: str,
+    releases: tuple[Release, ...],
+    change: CohortView | None,
+    own: Mapping[str, Metric],
+    *,
+    in_labels: bool,
 ) -> AgentView:
     names = {name for release in releases for name in release.metrics}
-    metrics, others = main_metrics(names), more_metrics(names)
+    metrics, others = main_metrics(names), more_metrics(names, own)
     rows = _main_rows(metrics, releases, change)
     more_rows = [_metric_row(metric, releases, change) for metric in others]
     valued = {name for release in releases for name in _valued(release)}

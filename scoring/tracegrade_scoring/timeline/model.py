@@ -3,9 +3,12 @@
 Texts may be cut to a length that a page can hold; `longest` says of which length they were.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
+
+from tracegrade_scoring.metrics import Metric
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,8 @@ class Timeline:
     sub_goals: tuple[RunSubGoal, ...]
     verdicts: tuple[RunVerdict, ...]
     reasons: tuple[RunReason, ...] = ()
+    own_metrics: Mapping[str, Metric] = field(default_factory=dict)
+    """Metrics of users' own, by name."""
 
     @property
     def headline(self) -> tuple[RunReason, ...]:

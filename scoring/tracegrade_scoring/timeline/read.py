@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from duckdb import DuckDBPyConnection
 
 from tracegrade_scoring.errors import TrajectoryUnknown
+from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import Row, read_rows
 from tracegrade_scoring.timeline.model import (
     Mark,
@@ -91,6 +92,7 @@ def timeline_queries(
         "timeline_sub_goals": run_key,
         OF_LAKE: {**run_key, "characters": window.characters},
         "timeline_reasons": run_key,
+        OWN_METRICS: {},
     }
 
 
@@ -119,6 +121,7 @@ def timeline_of(lake: str, rows: Mapping[str, Sequence[Row]], trajectory_id: str
         tuple(RunSubGoal(**row) for row in rows["timeline_sub_goals"]),
         tuple(RunVerdict(**row) for row in rows[OF_LAKE]),
         tuple(RunReason(**row) for row in rows["timeline_reasons"]),
+        own_metrics(rows[OWN_METRICS]),
     )
 
 

@@ -3,6 +3,7 @@
 -- As the view `scores` has them; the wide row is cut to one trajectory before it becomes many.
 --
 -- Reads:
+--   custom_scores
 --   observed_step_scores
 --   trajectory_scores
 -- Parameters:
@@ -32,6 +33,12 @@ worked_out AS (
   WHERE date = $date AND trajectory_id = $trajectory_id
 ),
 
+own AS (
+  SELECT *
+  FROM custom_scores
+  WHERE date = $date AND trajectory_id = $trajectory_id
+),
+
 found AS (
   SELECT
     metric,
@@ -56,6 +63,13 @@ found AS (
     task_id
   FROM worked_out
   UNPIVOT (score FOR metric IN (step_efficiency, step_ratio))
+  UNION ALL
+  SELECT
+    own.metric,
+    own.score,
+    stored.task_id
+  FROM own
+  INNER JOIN stored USING (trajectory_id)
 )
 
 SELECT

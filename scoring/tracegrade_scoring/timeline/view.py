@@ -359,7 +359,7 @@ def _longest_kept(step: Step) -> int:
 
 def _scores(timeline: Timeline) -> Iterator[tuple[str, str, str]]:
     by_name = {score.metric: score for score in timeline.scores}
-    for metric in (*main_metrics(by_name), *more_metrics(by_name)):
+    for metric in (*main_metrics(by_name), *more_metrics(by_name, timeline.own_metrics)):
         score = by_name[metric.name]
         if score.status == "scored":
             yield metric.label, *_value(score, metric)
@@ -383,7 +383,7 @@ def _unscored(timeline: Timeline) -> Iterator[str]:
     """Yield each reason why metrics do not apply to the run, with these metrics."""
     by_name = {score.metric: score for score in timeline.scores}
     found: dict[str, list[str]] = {}
-    for metric in (*main_metrics(by_name), *more_metrics(by_name)):
+    for metric in (*main_metrics(by_name), *more_metrics(by_name, timeline.own_metrics)):
         score = by_name[metric.name]
         if score.status not in {"scored", "error"}:
             found.setdefault(words.reason(score.reason), []).append(metric.label)

@@ -1,6 +1,7 @@
 """Metrics of users' own stand beside ours, and harm none of them."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -253,3 +254,24 @@ def test_releases_are_compared_by_own_metrics_too(lake: Path, tmp_path: Path) ->
     assert ended.returncode == 1, ended.stderr
     found = json.loads(ended.stdout)["comparisons"][0]["metrics"]["mine"]
     assert (found["base"], found["candidate"]) == (0.0, 0.125)
+
+
+def test_readers_meet_an_own_metric_as_its_definition_says(lake: Path) -> None:
+    """Under its label, as a share, and worse where it rose: in reports, comparisons, one run."""
+    file_of(
+        lake.parent / "mine",
+        "SELECT attempt_id, (release = '1.1')::INT AS numerator, 1 AS denominator FROM attempts",
+        name="late_refunds",
+    )
+    assert scored_with(lake, "--metrics", lake.parent / "mine").returncode == 0
+    text, beside = (
+        tracegrade(*words, "--lake", lake, "--format", "markdown").stdout
+        for words in (("report",), ("compare", "1.0", "1.1"))
+    )
+    run = rows(lake, "SELECT trajectory_id FROM trajectories WHERE release = '1.1' LIMIT 1")[0]
+    page = tracegrade("report", "--lake", lake, "--trajectory", run["trajectory_id"]).stdout
+
+    for shown in (text, beside):
+        (line,) = [line for line in shown.splitlines() if "Late refunds" in line]
+        assert all(said in line for said in ("0.0%", "100.0%", "worse"))
+    assert re.search(r"Late refunds +yes", page)

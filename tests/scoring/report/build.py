@@ -12,6 +12,7 @@ from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Lake
 from tracegrade_queries.engine.connection import view_sql
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS
 from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.report.model import Report
 from tracegrade_scoring.report.read import read_report
@@ -19,7 +20,11 @@ from tracegrade_scoring.report.texts import render_markdown, render_terminal
 from tracegrade_scoring.schema import SCORE, SCORE_TABLES
 from tracegrade_scoring.sql import query
 
-TABLES = (RAW_LOGS, RAW_SPANS, STEPS, TRAJECTORIES, VERDICTS, *SCORE_TABLES)
+TABLES = (
+    *(RAW_LOGS, RAW_SPANS, STEPS, TRAJECTORIES, VERDICTS),
+    *SCORE_TABLES,
+    METRIC_DEFINITIONS,
+)
 START = datetime(2026, 11, 1, 9)  # noqa: DTZ001 - the lake's times are UTC without saying so
 
 

@@ -7,7 +7,8 @@ import duckdb
 from tests.headers import bare
 from tests.scoring.build import Row, arrow
 
-from tracegrade_scoring.schema import TRAJECTORY_SCORES
+from tracegrade_queries.engine.connection import view_sql
+from tracegrade_scoring.schema import CUSTOM_SCORES, TRAJECTORY_SCORES
 from tracegrade_scoring.sql import query
 
 FIRST = date(2026, 11, 21)
@@ -33,6 +34,7 @@ def stored(*attempts: Row) -> duckdb.DuckDBPyConnection:
     con = duckdb.connect()
     con.register("rows", arrow(TRAJECTORY_SCORES, attempts))
     con.execute("CREATE TABLE trajectory_scores AS FROM rows")
+    con.execute(view_sql(CUSTOM_SCORES, None))
     for view in ("observed_optima", "observed_step_scores"):
         con.execute(f"CREATE VIEW {view} AS {query(view)}")
     return con
