@@ -71,6 +71,7 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "job": "What has to be scored, and what the run writes.",
         "statistics": "Sums over the attempts of a release.",
         "report": "What a report shows.",
+        "rendering": "What reports, comparisons and runs say of users' own metrics.",
         "timeline": "One run, step by step.",
         "compare": "Two releases, side by side.",
     },
