@@ -183,7 +183,7 @@ def _calls_of_scores(place: Place) -> Mapping[Path_, Sequence[Call]]:
         ("judge", "twins"): [(judges, *of_scored, "--offline")],
         ("metrics", "check"): [(place / "metrics",), (nothing,)],
         ("metrics", "list"): [("--lake", nothing)],
-        ("metrics", "new"): [(NAME,), ("calls_made", "--folder", nothing / "x")],
+        ("metrics", "new"): [(NAME,), ("calls_made", "--folder", file / "x")],
         ("report",): [(*of_scored, "--format", form) for form in ("text", "markdown", "json")]
         + [(*of_scored, "--agent", f"no{NAME}"), (*of_scored, "--trajectory", NAME)],
         ("sample",): [(place / "sample",), (place / "sample",), (file,)],

@@ -75,7 +75,7 @@ def _timeline_queries(ask: Ask, found: FoundRun, window: Window) -> dict[str, Ca
     """Return what reads the rows of each query of the timeline."""
 
     def rows(name: str, given: Mapping[str, object]) -> list[Row]:
-        con = ask.cursor_of_lake() if name == OF_LAKE else ask.cursor_of(found.date)
+        con = ask.cursor_of_lake() if name in OF_LAKE else ask.cursor_of(found.date)
         return read_rows(con, name, **given)
 
     queries = timeline_queries(found.trajectory_id, found.date, window)

@@ -17,6 +17,7 @@ from tracegrade_queries.engine.pinned import PinnedLake, dated_on
 from tracegrade_queries.engine.relations import given
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_scoring.schema import (
+    CUSTOM_SCORES,
     DECISIONS,
     FAILED_CALLS,
     FAILURES,
@@ -28,7 +29,7 @@ from tracegrade_scoring.sql import unordered
 
 TABLES: Final = (
     STEPS, TRAJECTORIES, TRAJECTORY_SCORES, DECISIONS, SUB_GOALS, FAILURES, FAILED_CALLS,
-    RUN_REASONS,
+    RUN_REASONS, CUSTOM_SCORES,
 )  # fmt: skip
 """What pages read of one date; each table more takes time when a date is opened."""
 KEPT: Final = 4

@@ -22,8 +22,9 @@ from tracegrade_scoring.timeline.model import (
 
 STEP_ROWS = 2_000
 """Steps of a page: as many as it still scrolls well."""
-OF_LAKE: Final = "timeline_verdicts"
-"""The query that reads a table whose dates are not those of traces."""
+VERDICTS: Final = "timeline_verdicts"
+OF_LAKE: Final = frozenset({VERDICTS, OWN_METRICS})
+"""Queries of tables that have no dates, or others than those of traces."""
 CHARACTERS = 20_000
 """Of one text on a page: more than anybody reads, less than a browser minds."""
 
@@ -90,7 +91,7 @@ def timeline_queries(
         "timeline_marks": run_key,
         "timeline_scores": run_key,
         "timeline_sub_goals": run_key,
-        OF_LAKE: {**run_key, "characters": window.characters},
+        VERDICTS: {**run_key, "characters": window.characters},
         "timeline_reasons": run_key,
         OWN_METRICS: {},
     }
@@ -119,7 +120,7 @@ def timeline_of(lake: str, rows: Mapping[str, Sequence[Row]], trajectory_id: str
         tuple(Mark(**_without(mark, "place")) for mark in rows["timeline_marks"]),
         tuple(RunScore(**_without(score, "task_id")) for score in scores),
         tuple(RunSubGoal(**row) for row in rows["timeline_sub_goals"]),
-        tuple(RunVerdict(**row) for row in rows[OF_LAKE]),
+        tuple(RunVerdict(**row) for row in rows[VERDICTS]),
         tuple(RunReason(**row) for row in rows["timeline_reasons"]),
         own_metrics(rows[OWN_METRICS]),
     )
