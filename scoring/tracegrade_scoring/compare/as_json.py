@@ -52,12 +52,10 @@ def _comparison(comparison: Comparison, outcomes: tuple[RuleOutcome, ...]) -> di
             for change in comparison.categories
         ],
         "unplanned": dict(zip(SIDES, comparison.unplanned, strict=True)),
-        "calls": {
-            side: found._asdict() for side, found in zip(SIDES, comparison.calls, strict=True)
-        },
-        "planning": {
-            side: found._asdict() for side, found in zip(SIDES, comparison.planning, strict=True)
-        },
+        "calls": dict(zip(SIDES, [found._asdict() for found in comparison.calls], strict=True)),
+        "planning": dict(
+            zip(SIDES, [found._asdict() for found in comparison.planning], strict=True)
+        ),
         "disputed": dict(zip(SIDES, comparison.disputed, strict=True)),
         "judged": [_judged(found) for found in comparison.judged],
         "missing_attempts": dict(zip(SIDES, comparison.missing_attempts, strict=True)),

@@ -9,14 +9,14 @@ lock.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import duckdb
 import pyarrow as pa
 
 from tracegrade_lake import Lake
 from tracegrade_lake.storage import Lock
-from tracegrade_queries.build.build import build
+from tracegrade_queries.build.build import BuildSummary, build
 from tracegrade_queries.build.discovery import unbuilt
 from tracegrade_queries.costs.pricing import NO_COSTS, Costs, Prices, known_prices, update_costs
 from tracegrade_queries.engine.bucket_work import (
@@ -164,15 +164,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         known = known_prices(lake, prices)
         built = build(lake, full=full, prices=known, executor=executor)
         costs = update_costs(lake, known)
-        done = done._replace(
-            new_spans=built.new_spans,
-            costs=costs,
-            unread=built.unread,
-            apart=built.apart,
-            fragments=built.fragments,
-            copies=built.copies,
-            unread_logs=built.unread_logs,
-        )
+        done = done._replace(costs=costs, **_of_build(built))
         at_work = executor or Threads(workers(WORKER_MB))
         here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines
         limits = limits_between(BUCKET_MB * here, here)
@@ -198,6 +190,12 @@ def score(  # noqa: PLR0913 - one for each option of the command
                 without_task=without_task,
                 failed_metrics=_failed_metrics(scored),
             )
+
+
+def _of_build(built: BuildSummary) -> dict[str, Any]:
+    """Return the counts of the build that a summary repeats."""
+    names = ("new_spans", "unread", "apart", "fragments", "copies", "unread_logs")
+    return {name: getattr(built, name) for name in names}
 
 
 def _failed_metrics(scored: Outcome) -> dict[str, str]:

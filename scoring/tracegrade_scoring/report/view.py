@@ -283,16 +283,17 @@ def _agent_view(
         unmeasured=unmeasured([*metrics, *others], list(zip(labels, releases, strict=True))),
         cautions=_cautions(metrics, releases),
         level=words.level(releases[0].options.level),
-        cards=tuple(
-            found
-            for release, label in labelled
-            if (found := card(release, label, in_labels=in_labels))
-        ),
+        cards=tuple(_cards(labelled, in_labels=in_labels)),
         reasons=_of_each(labelled, lambda each, label: reason_rows(each.reasons, label)),
         mode_note=measured_note(row.mode for each in releases for row in each.failure_modes),
         modes=tuple(row for release in releases for row in _mode_rows(release)),
         kills=_of_each(labelled, lambda each, label: kill_rows(each.kills, label)),
     )
+
+
+def _cards(labelled: Iterable[tuple[Release, str]], *, in_labels: bool) -> Iterator[Card]:
+    found = (card(release, label, in_labels=in_labels) for release, label in labelled)
+    return filter(None, found)
 
 
 Shown = TypeVar("Shown")
