@@ -79,7 +79,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     judged or, offline, an answer is not in the lake; 3 if the endpoint failed.
     """
     from tracegrade_judges import commands
-    from tracegrade_judges.run.setting import JudgingOptions
+    from tracegrade_judges.run.open_lake import JudgingOptions
 
     limits = commands.spending_limits(max_usd, max_tokens, offline=offline)
     commands.run(lake, file, JudgingOptions(judge, limits, offline, jobs))
@@ -144,7 +144,7 @@ def twins(  # noqa: PLR0913, PLR0917 - one parameter per option
     with its interval one of `judge_flip_rates`.
     """
     from tracegrade_judges import commands
-    from tracegrade_judges.run.setting import JudgingOptions
+    from tracegrade_judges.run.open_lake import JudgingOptions
 
     limits = commands.spending_limits(max_usd, max_tokens, offline=offline)
     commands.twins(lake, file, JudgingOptions(judge, limits, offline, jobs), count, seed)

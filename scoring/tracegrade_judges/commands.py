@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tracegrade.terminal.progress import progress as shown_progress
 from tracegrade.terminal.visible import echo, visible
-from tracegrade_judges.calibration.calibrate import Calibrated, Row, calibrate
-from tracegrade_judges.calibration.label_files import draw_labels, take_labels
+from tracegrade_judges.calibration.calibrate import CalibrationResult, ResultRow, calibrate
+from tracegrade_judges.calibration.label_files import draw_labels, import_labels
 from tracegrade_judges.calls.spending import SpendingLimits
 from tracegrade_judges.errors import (
     JudgeCheckFailed,
@@ -21,8 +21,8 @@ from tracegrade_judges.errors import (
 from tracegrade_judges.judge_file.load import load_judges, usable_judges
 from tracegrade_judges.run.estimate import JudgeEstimate, estimate
 from tracegrade_judges.run.judging import Progress
+from tracegrade_judges.run.open_lake import JudgingOptions, judged_lake
 from tracegrade_judges.run.run import JudgedRuns, run_judges
-from tracegrade_judges.run.setting import JudgingOptions, judged_lake
 from tracegrade_judges.twins.flips import FlipCounts
 from tracegrade_judges.twins.twins import TwinnedJudge, ask_twins
 from tracegrade_lake import Lake
@@ -31,9 +31,9 @@ from tracegrade_queries.engine.connection import open_lake
 say = partial(echo, err=True)
 
 
-def opened(place: str) -> Lake:
+def opened(location: str) -> Lake:
     """Return the lake that an option names."""
-    return open_lake(place, say)
+    return open_lake(location, say)
 
 
 def check_file(path: Path) -> None:
@@ -55,9 +55,9 @@ def check_file(path: Path) -> None:
     say(f"{len(judges)} judges and {len(loaded.documents)} documents are well-formed")
 
 
-def show_estimate(place: str, path: Path, only: str | None) -> None:
+def show_estimate(location: str, path: Path, only: str | None) -> None:
     """Print what a run would take."""
-    for found in estimate(opened(place), usable_judges(path), only):
+    for found in estimate(opened(location), usable_judges(path), only):
         echo(_estimate_line(found))
         _say_if_none(found.judge, found.questions)
 
@@ -102,7 +102,7 @@ def spending_limits(
     return SpendingLimits(max_usd, max_tokens)
 
 
-def run(place: str, path: Path, options: JudgingOptions) -> None:
+def run(location: str, path: Path, options: JudgingOptions) -> None:
     """Ask judges and write what they say.
 
     Raises:
@@ -110,7 +110,7 @@ def run(place: str, path: Path, options: JudgingOptions) -> None:
         NotAllJudged: The budget ended, or an answer was not in the cache, before all was judged.
     """
     with shown_progress() as show:
-        found = run_judges(opened(place), usable_judges(path), options, show)
+        found = run_judges(opened(location), usable_judges(path), options, show)
     for each in found:
         echo(_judged_line(each))
         _say_if_none(each.judge, each.questions)
@@ -153,26 +153,26 @@ def _raise_unfinished(found: Sequence[tuple[str, Progress]]) -> None:
             )
             raise JudgeEndpointFailed(msg)
     left = sum(progress.not_judged for _, progress in found)
-    lacking = sum(len(progress.not_cached) for _, progress in found)
+    uncached = sum(len(progress.not_cached) for _, progress in found)
     if left:
         msg = (
             f"the budget is spent, {left} not judged; the same command with a higher "
             "--max-usd or --max-tokens goes on from here"
         )
         raise NotAllJudged(msg)
-    if lacking:
-        msg = f"{lacking} not judged, whose calls are not in the lake; run without --offline"
+    if uncached:
+        msg = f"{uncached} not judged, whose calls are not in the lake; run without --offline"
         raise NotAllJudged(msg)
 
 
-def twins(place: str, path: Path, options: JudgingOptions, count: int, seed: int) -> None:
+def twins(location: str, path: Path, options: JudgingOptions, count: int, seed: int) -> None:
     """Ask judges about twins of runs, and print how often they were moved.
 
     Raises:
         JudgeEndpointFailed: The endpoint refuses requests, or failed again and again.
         NotAllJudged: The budget ended, or an answer was not in the cache.
     """
-    found = ask_twins(opened(place), usable_judges(path), options, count, seed)
+    found = ask_twins(opened(location), usable_judges(path), options, count, seed)
     for each in found:
         for row in each.counts:
             echo(_twin_line(each, row))
@@ -180,11 +180,11 @@ def twins(place: str, path: Path, options: JudgingOptions, count: int, seed: int
 
 
 def _twin_line(each: TwinnedJudge, row: FlipCounts) -> str:
-    asked = "an answer beside the right one" if each.subject == "success" else "a criterion"
+    statement = "an answer beside the right one" if each.subject == "success" else "a criterion"
     what = {
         "attacks": "attacks turned no into yes in",
         "padding": "padding changed the verdict of",
-        "negation": f"yes to {asked} and to its opposite in",
+        "negation": f"yes to {statement} and to its opposite in",
     }[row.kind]
     where = f" ({row.place})" if row.place else ""
     ends = row.interval
@@ -194,7 +194,7 @@ def _twin_line(each: TwinnedJudge, row: FlipCounts) -> str:
 
 
 def label_verdicts(
-    place: str,
+    location: str,
     judge: str,
     draw: tuple[int, int],
     files: tuple[Path | None, Path | None, str],
@@ -211,19 +211,19 @@ def label_verdicts(
             "give either --out FILE, to draw verdicts, or --labels FILE --by NAME, to take labels"
         )
         raise LabelsUnusable(msg)
-    with judged_lake(opened(place)) as lake:
+    with judged_lake(opened(location)) as lake:
         if out is not None:
-            drawn = draw_labels(lake, judge, *draw, out)
-            echo(f"{drawn} verdicts of judge '{judge}' to label are in {out}")
+            count = draw_labels(lake, judge, *draw, out)
+            echo(f"{count} verdicts of judge '{judge}' to label are in {out}")
         elif labels is not None:
-            taken = take_labels(lake, judge, labels, by)
+            taken = import_labels(lake, judge, labels, by)
             echo(
                 f"{taken.labels} labels of {by.strip()}; {taken.empty} items without one; "
                 f"added {taken.written['added']}, replaced {taken.written['replaced']}"
             )
 
 
-def show_calibration(place: str, judge: str) -> None:
+def show_calibration(location: str, judge: str) -> None:
     """Measure a judge, and print what was found.
 
     Raises:
@@ -231,7 +231,7 @@ def show_calibration(place: str, judge: str) -> None:
         NothingToCalibrate: There is no label.
         NothingToJudge: The judge has said nothing.
     """
-    with judged_lake(opened(place)) as lake:
+    with judged_lake(opened(location)) as lake:
         found = calibrate(lake, judge)
     for line in _calibration_lines(found):
         echo(line)
@@ -243,7 +243,7 @@ def show_calibration(place: str, judge: str) -> None:
         raise JudgeUncalibrated(msg)
 
 
-def _calibration_lines(found: Calibrated) -> list[str]:
+def _calibration_lines(found: CalibrationResult) -> list[str]:
     row = found.calibration
     counts = "both_yes", "only_source_yes", "only_people_yes", "both_no"
     shown = {
@@ -269,11 +269,11 @@ def _calibration_lines(found: Calibrated) -> list[str]:
     ]
 
 
-def _named(rate: Row) -> str:
+def _named(rate: ResultRow) -> str:
     return visible(f"{rate['agent_name'] or 'unnamed'} {rate['release'] or 'of no release'}")
 
 
-def _interval(row: Row, column: str) -> str:
+def _interval(row: ResultRow, column: str) -> str:
     value, low, high = (row[f"{column}{end}"] for end in ("", "_low", "_high"))
     if value is None:
         return "unknown"

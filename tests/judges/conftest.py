@@ -73,7 +73,7 @@ def honest_model() -> Iterator[ModelServer]:
         yield found
 
 
-class Judged(NamedTuple):
+class YesCounts(NamedTuple):
     """A lake whose runs were judged once, how that ended, and the requests that it took."""
 
     lake: Lake
@@ -82,7 +82,7 @@ class Judged(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def judged_once(scored_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> Judged:
+def judged_once(scored_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> YesCounts:
     """A copy of that lake, judged by an honest model; only read."""
     folder = tmp_path_factory.mktemp("first")
     lake = Lake.open(shutil.copytree(scored_lake.root, folder / "lake"))
@@ -90,11 +90,11 @@ def judged_once(scored_lake: Lake, tmp_path_factory: pytest.TempPathFactory) -> 
         command = ("judge", "run", judge_file(folder), "--lake", lake.root)
         ended = tracegrade(*command, "--max-tokens", 1_000_000)
         assert set(server.keys) == {f"Bearer {KEY}"}
-        return Judged(lake, ended, len(server.bodies))
+        return YesCounts(lake, ended, len(server.bodies))
 
 
 @pytest.fixture
-def judged(judged_once: Judged, tmp_path: Path) -> Lake:
+def judged(judged_once: YesCounts, tmp_path: Path) -> Lake:
     """A copy of that lake, with 9 verdicts that are yes and 3 that are no."""
     return Lake.open(shutil.copytree(judged_once.lake.root, tmp_path / "judged"))
 

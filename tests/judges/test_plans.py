@@ -13,10 +13,11 @@ from tests.queries.traces import agent, land, request_of, span, tool
 from tests.scoring.build import specification
 
 from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
-from tracegrade_judges.questions.asked import PLAN_CRITERIA, JudgeQuestion, readable_steps
+from tracegrade_judges.questions.build import PLAN_CRITERIA, JudgeQuestion, readable_steps
 from tracegrade_judges.questions.runs import JudgedRun
 from tracegrade_judges.twins.copies import twins_of
-from tracegrade_judges.verdict import JudgedStep, SubGoalVerdict, fault_of_plan
+from tracegrade_judges.verdict import JudgedStep, SubGoalVerdict
+from tracegrade_judges.verdict_checks import fault_of_plan
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.score import score

@@ -12,8 +12,8 @@ from tests.slow import slow_after
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.redact.redaction import Redactor
-from tracegrade_judges.calls.answers import AskedFor
-from tracegrade_judges.calls.messages import read_message
+from tracegrade_judges.calls.answers import CompletionRequest
+from tracegrade_judges.calls.anthropic_messages import read_message
 from tracegrade_judges.judge_file.load import load_judges
 from tracegrade_lake import Lake
 from tracegrade_queries.costs.answer_cost import TokenCounts
@@ -192,7 +192,7 @@ def test_tokens_of_a_cache_are_part_of_the_input(tmp_path: Path) -> None:
     redactor = Redactor.from_options(CollectorConfig(), tmp_path)
     usage = {"input_tokens": 5, "output_tokens": 2, "cache_read_input_tokens": 30,
              "cache_creation_input_tokens": 4}  # fmt: skip
-    asked = AskedFor("m", TokenCounts(900, 80), 0)
+    asked = CompletionRequest("m", TokenCounts(900, 80), 0)
     content = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "sk-proj-a"}]
 
     counted = read_message(json.dumps({"content": content, "usage": usage}).encode(), asked,

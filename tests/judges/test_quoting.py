@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracegrade_judges.quoting import NonceInside, json_string, new_nonce, quoted
+from tracegrade_judges.untrusted_text import NonceInside, json_string, new_nonce, quoted
 
 
 @given(st.text(st.characters(), max_size=200))

@@ -13,7 +13,7 @@ from tests.slow import slow_after
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.score import score
 
-from .conftest import KEY, RUNS, TASKS, Judged, judge_file
+from .conftest import KEY, RUNS, TASKS, YesCounts, judge_file
 from .model_server import Json, ModelServer, Reply, honest
 from .reading import rows, verdicts
 
@@ -30,7 +30,7 @@ def run(lake: Lake, judges: Path, *options: object) -> Ended:
     return tracegrade("judge", "run", judges, "--lake", lake.root, *options)
 
 
-def test_judge_reads_and_cites(judged_once: Judged) -> None:
+def test_judge_reads_and_cites(judged_once: YesCounts) -> None:
     """Each sub-goal of each run has a verdict, with the step that shows it, in two requests."""
     lake, ended, requests = judged_once
 

@@ -12,10 +12,11 @@ from tests.commands import Ended, tracegrade
 from tests.queries.traces import agent, land, request_of, span, tool
 from tests.scoring.build import specification
 
-from tracegrade_judges.questions.asked import SERVED_CRITERION, JudgeQuestion
+from tracegrade_judges.questions.build import SERVED_CRITERION, JudgeQuestion
 from tracegrade_judges.questions.runs import JudgedRun
 from tracegrade_judges.twins.copies import twins_of
-from tracegrade_judges.verdict import JudgedStep, SubGoalVerdict, fault_of_served
+from tracegrade_judges.verdict import JudgedStep, SubGoalVerdict
+from tracegrade_judges.verdict_checks import fault_of_served
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.score import score

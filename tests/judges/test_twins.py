@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 from tests.commands import tracegrade
 
-from tracegrade_judges.questions.asked import JudgeQuestion
+from tracegrade_judges.questions.build import JudgeQuestion
 from tracegrade_judges.questions.runs import JudgedRun
 from tracegrade_judges.twins.attacks import ATTACKS, attacks_on
 from tracegrade_judges.twins.copies import STEP_PLACES, in_step, in_turns

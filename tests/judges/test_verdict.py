@@ -2,13 +2,8 @@
 
 import pytest
 
-from tracegrade_judges.verdict import (
-    AnswerVerdict,
-    JudgedStep,
-    SubGoalVerdict,
-    fault_of_answer,
-    fault_of_sub_goal,
-)
+from tracegrade_judges.verdict import AnswerVerdict, JudgedStep, SubGoalVerdict
+from tracegrade_judges.verdict_checks import fault_of_answer, fault_of_sub_goal
 
 STEPS = [
     JudgedStep(0, "thought", "assistant", None, None, {"content": "I have\n  paid."}),

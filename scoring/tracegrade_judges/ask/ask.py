@@ -9,19 +9,17 @@ from typing import Any, Final, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from tracegrade_judges.ask import prompts
-from tracegrade_judges.ask.reading import RunReading
-from tracegrade_judges.ask.vote import Ballot, Voted, vote
+from tracegrade_judges.ask.reader_tools import RunReader
+from tracegrade_judges.ask.vote import VoteRequest, VoteResult, vote
 from tracegrade_judges.calls.exchange import Conversation, Exchange
 from tracegrade_judges.calls.formats import FORMATS
 from tracegrade_judges.judge_file.load import ModelEndpoint
 from tracegrade_judges.judge_file.model import TOOLS, Judge
-from tracegrade_judges.questions.asked import JudgeQuestion, lacking, readable_steps
+from tracegrade_judges.questions.build import JudgeQuestion, missing_inputs, readable_steps
 from tracegrade_judges.questions.runs import JudgedTurn, turns_of
-from tracegrade_judges.quoting import new_nonce, quoted
-from tracegrade_judges.verdict import (
-    AnswerVerdict,
-    JudgedStep,
-    SubGoalVerdict,
+from tracegrade_judges.untrusted_text import new_nonce, quoted
+from tracegrade_judges.verdict import AnswerVerdict, JudgedStep, SubGoalVerdict
+from tracegrade_judges.verdict_checks import (
     fault_of_answer,
     fault_of_plan,
     fault_of_served,
@@ -47,7 +45,7 @@ class JudgeVerdict(NamedTuple):
     """Steps, quote and reason of the vote that decides; tokens, cost and calls of all."""
 
 
-class Asking(NamedTuple):
+class JudgeSession(NamedTuple):
     """Who is asked, and by what way."""
 
     judge: Judge
@@ -56,7 +54,7 @@ class Asking(NamedTuple):
 
 
 async def ask(
-    asking: Asking, question: JudgeQuestion, steps: Sequence[JudgedStep]
+    session: JudgeSession, question: JudgeQuestion, steps: Sequence[JudgedStep]
 ) -> JudgeVerdict:
     """Return a verdict; of what cannot be judged the label is `error`, never a guess.
 
@@ -67,17 +65,17 @@ async def ask(
         TooManyFailures: The endpoint failed again and again.
     """
     steps = readable_steps(question, steps)
-    reason = lacking(question, steps)
+    reason = missing_inputs(question, steps)
     if reason:
         return JudgeVerdict(question, ERROR, None, {"reason_code": reason})
     conversations: list[Conversation] = []
-    found = []
-    asked = _answers if question.subject == "success" else _criterion
-    for number in range(asking.judge.votes):
-        first = asking.judge.model.seed
+    votes = []
+    vote_on = _answers if question.subject == "success" else _criterion
+    for number in range(session.judge.votes):
+        first = session.judge.model.seed
         seed = None if first is None else first + number
-        found.append(await asked(_Poll(asking, question, seed, conversations), steps))
-    return _counted(question, found, _taken(asking, conversations))
+        votes.append(await vote_on(_Poll(session, question, seed, conversations), steps))
+    return _counted(question, votes, _spending(session, conversations))
 
 
 class _Vote(NamedTuple):
@@ -89,43 +87,43 @@ class _Vote(NamedTuple):
 class _Poll(NamedTuple):
     """How often a question is put, each time in a conversation of its own."""
 
-    asking: Asking
+    session: JudgeSession
     question: JudgeQuestion
     seed: int | None
     conversations: list[Conversation]
     """So far."""
 
-    async def vote(self, ballot_of: Callable[[str], Ballot[V]]) -> Voted[V]:
+    async def vote(self, request_of: Callable[[str], VoteRequest[V]]) -> VoteResult[V]:
         """Hold one vote, on the ballot for the nonce of its conversation."""
-        asking = self.asking
-        conversation = _conversation(asking, self.question)
+        session = self.session
+        conversation = _conversation(session, self.question)
         self.conversations.append(conversation)
         return await vote(
-            asking.judge,
-            ballot_of(conversation.nonce),
+            session.judge,
+            request_of(conversation.nonce),
             conversation,
-            asking.exchange,
-            asking.endpoint,
+            session.exchange,
+            session.endpoint,
             self.seed,
         )
 
 
 async def _criterion(poll: _Poll, steps: Sequence[JudgedStep]) -> _Vote:
-    question, judge = poll.question, poll.asking.judge
+    question, judge = poll.question, poll.session.judge
     allowed = judge.tools if judge.tools is not None else TOOLS
     cites_action = judge.evidence == "actions"
 
-    def ballot(nonce: str) -> Ballot[SubGoalVerdict]:
-        reading = RunReading(steps, question.documents, nonce)
-        return Ballot(
+    def request(nonce: str) -> VoteRequest[SubGoalVerdict]:
+        reader = RunReader(steps, question.documents, nonce)
+        return VoteRequest(
             SubGoalVerdict,
             _instructions(question, nonce, cites_action=cites_action),
-            _message(question, reading, nonce),
+            _message(question, reader, nonce),
             lambda verdict: _fault(question, verdict, steps, cites_action=cites_action),
-            [tool for name, tool in reading.tools().items() if name in allowed],
+            [tool for name, tool in reader.tools().items() if name in allowed],
         )
 
-    return _vote_on_criterion(await poll.vote(ballot))
+    return _vote_on_criterion(await poll.vote(request))
 
 
 def _fault(
@@ -142,36 +140,38 @@ def _fault(
     return fault_of_sub_goal(verdict, steps, cites_action=cites_action)
 
 
-def _vote_on_criterion(voted: Voted[SubGoalVerdict]) -> _Vote:
-    said = voted.verdict
-    if said is None:
-        return _Vote(ERROR, None, {"reason_code": voted.reason})
+def _vote_on_criterion(result: VoteResult[SubGoalVerdict]) -> _Vote:
+    verdict = result.verdict
+    if verdict is None:
+        return _Vote(ERROR, None, {"reason_code": result.reason})
     evidence = {
-        "evidence_steps": said.evidence_steps, "quote": said.quote, "reason": said.reason,
+        "evidence_steps": verdict.evidence_steps, "quote": verdict.quote, "reason": verdict.reason,
     }  # fmt: skip
-    if said.met == "cannot_tell":
+    if verdict.met == "cannot_tell":
         return _Vote(ERROR, None, {"reason_code": "cannot_tell", **evidence})
-    return _Vote(said.met, float(said.met == YES), evidence)
+    return _Vote(verdict.met, float(verdict.met == YES), evidence)
 
 
 async def _answers(poll: _Poll, steps: Sequence[JudgedStep]) -> _Vote:
     """Judge every turn's answer: the lowest score is the run's."""
     turns = []
     for turn in turns_of(poll.question.run, steps):
-        voted = await poll.vote(partial(_answer_ballot, turn, poll.question))
-        if voted.verdict is None:
-            return _Vote(ERROR, None, {"reason_code": voted.reason, "turn": turn.number})
+        result = await poll.vote(partial(_answer_request, turn, poll.question))
+        if result.verdict is None:
+            return _Vote(ERROR, None, {"reason_code": result.reason, "turn": turn.number})
         steps_cited = [] if turn.step_index is None else [turn.step_index]
         turns.append(
-            {"turn": turn.number, "evidence_steps": steps_cited, **voted.verdict.model_dump()}
+            {"turn": turn.number, "evidence_steps": steps_cited, **result.verdict.model_dump()}
         )
     score = min(turn["score"] for turn in turns)
-    label = YES if round(score, 9) >= poll.asking.judge.least_score else NO
+    label = YES if round(score, 9) >= poll.session.judge.least_score else NO
     return _Vote(label, score, {"turns": turns})
 
 
-def _answer_ballot(turn: JudgedTurn, question: JudgeQuestion, nonce: str) -> Ballot[AnswerVerdict]:
-    return Ballot(
+def _answer_request(
+    turn: JudgedTurn, question: JudgeQuestion, nonce: str
+) -> VoteRequest[AnswerVerdict]:
+    return VoteRequest(
         AnswerVerdict,
         prompts.ANSWER.format(nonce=nonce),
         _answer_message(turn, question, nonce),
@@ -180,7 +180,7 @@ def _answer_ballot(turn: JudgedTurn, question: JudgeQuestion, nonce: str) -> Bal
 
 
 def _counted(
-    question: JudgeQuestion, votes: Sequence[_Vote], taken: Mapping[str, Any]
+    question: JudgeQuestion, votes: Sequence[_Vote], spending: Mapping[str, Any]
 ) -> JudgeVerdict:
     """Return what most votes say; one without a verdict decides that there is none."""
     labels = Counter(each.label for each in votes)
@@ -190,19 +190,19 @@ def _counted(
     values = [each.value for each in votes if each.value is not None]
     value = None if failed else _value(question, values, deciding)
     counted = {"votes": dict(sorted(labels.items()))} if len(votes) > 1 else {}
-    return JudgeVerdict(question, label, value, {**deciding.evidence, **counted, **taken})
+    return JudgeVerdict(question, label, value, {**deciding.evidence, **counted, **spending})
 
 
 def _value(question: JudgeQuestion, values: Sequence[float], deciding: _Vote) -> float | None:
     return median(values) if question.subject == "success" else deciding.value
 
 
-def _taken(asking: Asking, conversations: Sequence[Conversation]) -> Mapping[str, Any]:
+def _spending(session: JudgeSession, conversations: Sequence[Conversation]) -> Mapping[str, Any]:
     """Return what the votes took, as the lake keeps it of each call."""
     calls = [call for conversation in conversations for call in conversation.calls]
     costs = [call.cost_usd for call in calls]
     return {
-        "model": asking.endpoint.model,
+        "model": session.endpoint.model,
         "prompt_version": prompts.PROMPT_VERSION,
         "requests": len(calls),
         "input_tokens": sum(call.input_tokens or 0 for call in calls),
@@ -211,7 +211,7 @@ def _taken(asking: Asking, conversations: Sequence[Conversation]) -> Mapping[str
     }
 
 
-def _conversation(asking: Asking, question: JudgeQuestion) -> Conversation:
+def _conversation(session: JudgeSession, question: JudgeQuestion) -> Conversation:
     return Conversation(
         judge=question.judge,
         trajectory_id=question.run.trajectory_id,
@@ -220,54 +220,54 @@ def _conversation(asking: Asking, question: JudgeQuestion) -> Conversation:
         question=question.plan_question,
         nonce=new_nonce(),
         prompt_version=prompts.PROMPT_VERSION,
-        model=asking.endpoint.model,
-        wire=FORMATS[asking.endpoint.provider],
-        max_output_tokens=asking.judge.model.max_output_tokens,
-        timeout_secs=asking.judge.model.timeout_secs,
-        reasks=asking.judge.limits.reasks,
+        model=session.endpoint.model,
+        wire=FORMATS[session.endpoint.provider],
+        max_output_tokens=session.judge.model.max_output_tokens,
+        timeout_secs=session.judge.model.timeout_secs,
+        reasks=session.judge.limits.reasks,
     )
 
 
 def _instructions(question: JudgeQuestion, nonce: str, *, cites_action: bool) -> str:
-    place = ""
+    context = ""
     if question.deps:
-        place += f" It depends on: {', '.join(question.deps)}."
+        context += f" It depends on: {', '.join(question.deps)}."
     if question.needed_by:
-        place += f" These depend on it: {', '.join(question.needed_by)}."
+        context += f" These depend on it: {', '.join(question.needed_by)}."
     if question.documents:
-        place += f" Documents to read: {', '.join(question.documents)}."
+        context += f" Documents to read: {', '.join(question.documents)}."
     if question.subject == "planning":
         return prompts.PLANNING.format(
-            criterion=question.criterion, task=question.run.task_id, place=place, nonce=nonce
+            criterion=question.criterion, task=question.run.task_id, place=context, nonce=nonce
         )
     if question.subject == "served":
-        candidates = (f"- {name}: {told}" for name, told in question.candidates.items())
+        candidates = (f"- {name}: {text}" for name, text in question.candidates.items())
         return prompts.SERVED.format(
             criterion=question.criterion,
             task=question.run.task_id,
             candidates="\n".join(candidates),
-            place=place and f"\n{place.strip()}",
+            place=context and f"\n{context.strip()}",
             nonce=nonce,
         )
     return prompts.SUB_GOAL.format(
         criterion=question.criterion,
         sub_goal=question.sub_goal,
         task=question.run.task_id,
-        place=place,
+        place=context,
         nonce=nonce,
         citing=prompts.ACTIONS if cites_action else prompts.ANY_STEP,
     )
 
 
-def _message(question: JudgeQuestion, reading: RunReading, nonce: str) -> str:
-    asked = question.run.user_input
-    request = f"What the user asked:\n{quoted(asked, nonce)}\n" if asked else ""
-    return f"{request}The steps of the run:\n{reading.list_steps()}"
+def _message(question: JudgeQuestion, reader: RunReader, nonce: str) -> str:
+    user_input = question.run.user_input
+    request = f"What the user asked:\n{quoted(user_input, nonce)}\n" if user_input else ""
+    return f"{request}The steps of the run:\n{reader.list_steps()}"
 
 
 def _answer_message(turn: JudgedTurn, question: JudgeQuestion, nonce: str) -> str:
     parts = {
-        "What the user asked": turn.asked,
+        "What the user asked": turn.question,
         "The right answer": question.references[turn.number],
         "The agent's answer": turn.answered,
     }

@@ -36,7 +36,7 @@ V = TypeVar("V", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class Ballot(Generic[V]):
+class VoteRequest(Generic[V]):
     """What one vote is asked for."""
 
     kind: type[V]
@@ -47,7 +47,7 @@ class Ballot(Generic[V]):
     tools: Sequence[Callable[..., str]] = ()
 
 
-class Voted(NamedTuple, Generic[V]):
+class VoteResult(NamedTuple, Generic[V]):
     """What came of a vote: a verdict, or the code for why there is none."""
 
     verdict: V | None
@@ -56,12 +56,12 @@ class Voted(NamedTuple, Generic[V]):
 
 async def vote(
     judge: Judge,
-    ballot: Ballot[V],
+    request: VoteRequest[V],
     conversation: Conversation,
     exchange: Exchange,
     endpoint: ModelEndpoint,
     seed: int | None,
-) -> Voted[V]:
+) -> VoteResult[V]:
     """Ask once, with the re-asks that the judge's limits allow.
 
     Raises:
@@ -72,10 +72,10 @@ async def vote(
     """
     transport = ExchangeTransport(exchange, conversation)
     async with httpx2.AsyncClient(transport=transport) as http:
-        agent = _agent(judge, ballot, model_of(endpoint, http))
+        agent = _agent(judge, request, model_of(endpoint, http))
         try:
             run = await agent.run(
-                ballot.message,
+                request.message,
                 model_settings=_settings(judge, seed),
                 usage_limits=UsageLimits(
                     request_limit=judge.limits.requests,
@@ -86,22 +86,22 @@ async def vote(
         except Exception as error:  # noqa: BLE001 - whatever the library makes of an answer
             if conversation.failure and not isinstance(conversation.failure, CallFailed):
                 raise conversation.failure from None
-            return Voted(None, _code(conversation.failure or error))
-    return Voted(run.output, None)
+            return VoteResult(None, _code(conversation.failure or error))
+    return VoteResult(run.output, None)
 
 
-def _agent(judge: Judge, ballot: Ballot[V], model: Model) -> Agent[None, V]:
+def _agent(judge: Judge, request: VoteRequest[V], model: Model) -> Agent[None, V]:
     agent: Agent[None, V] = Agent(
         model,
-        output_type=ToolOutput(ballot.kind, name=VERDICT),
-        instructions=ballot.instructions,
-        tools=[Tool(tool, takes_ctx=False) for tool in ballot.tools],
+        output_type=ToolOutput(request.kind, name=VERDICT),
+        instructions=request.instructions,
+        tools=[Tool(tool, takes_ctx=False) for tool in request.tools],
         retries=judge.limits.reasks,
     )
 
     @agent.output_validator
     def _standing(context: RunContext[None], verdict: V) -> V:
-        fault = _unclear(context.messages) or ballot.fault(verdict)
+        fault = _unclear(context.messages) or request.fault(verdict)
         if fault:
             raise ModelRetry(fault)
         return verdict

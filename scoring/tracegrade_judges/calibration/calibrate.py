@@ -13,11 +13,11 @@ from tracegrade_judges.calibration.agreement import (
     share,
     why_uncalibrated,
 )
-from tracegrade_judges.calibration.correction import Judged, corrected_rate
+from tracegrade_judges.calibration.correction import YesCounts, corrected_rate
 from tracegrade_judges.calibration.label_files import judge_verdicts
 from tracegrade_judges.calibration.prediction_powered import prediction_powered_rate
 from tracegrade_judges.errors import NothingToCalibrate
-from tracegrade_judges.run.setting import JudgedLake
+from tracegrade_judges.run.open_lake import JudgedLake
 from tracegrade_judges.run.verdicts import source_of
 from tracegrade_judges.sql import query
 from tracegrade_scoring.calibrations import (
@@ -27,19 +27,19 @@ from tracegrade_scoring.calibrations import (
 )
 from tracegrade_scoring.statistics.intervals import MIN_TASKS
 
-Row = Mapping[str, Any]
-Key = tuple[str, str, str | None, int | None, str | None]
+ResultRow = Mapping[str, Any]
+LabelKey = tuple[str, str, str | None, int | None, str | None]
 Pairs = list[tuple[bool, bool]]
 """What the judge and people say of the same."""
 Group = tuple[str, str | None, str | None]
 """Subject, agent and release."""
 
 
-class Calibrated(NamedTuple):
+class CalibrationResult(NamedTuple):
     """What was measured of one judge, as the lake now has it."""
 
-    calibration: Row
-    rates: Sequence[Row]
+    calibration: ResultRow
+    rates: Sequence[ResultRow]
 
     @property
     def calibrated(self) -> bool:
@@ -56,7 +56,7 @@ class _Labels(NamedTuple):
     """What two people say of the same."""
 
 
-def calibrate(opened: JudgedLake, judge: str) -> Calibrated:
+def calibrate(opened: JudgedLake, judge: str) -> CalibrationResult:
     """Measure a judge by the labels of people on verdicts that were drawn at random.
 
     Raises:
@@ -81,20 +81,20 @@ def calibrate(opened: JudgedLake, judge: str) -> Calibrated:
     ]
     put_source_rows(opened.lake, VERDICT_CALIBRATIONS, source_of(judge), [calibration])
     put_source_rows(opened.lake, CORRECTED_RATES, source_of(judge), rates)
-    return Calibrated(calibration, rates)
+    return CalibrationResult(calibration, rates)
 
 
-def _people(opened: JudgedLake, judge: str) -> Mapping[Key, list[bool]]:
+def _people(opened: JudgedLake, judge: str) -> Mapping[LabelKey, list[bool]]:
     """Return what people say of each verdict that was drawn, in the order of their names."""
     rows = opened.con.execute(query("human_labels"), {"judge": judge}).fetchall()
-    found: dict[Key, list[bool]] = defaultdict(list)
+    found: dict[LabelKey, list[bool]] = defaultdict(list)
     for *verdict, _, says_yes in rows:
         trajectory_id, subject, sub_goal, step_index, question = verdict
         found[trajectory_id, subject, sub_goal, step_index, question].append(says_yes)
     return found
 
 
-def _labels(verdicts: Iterable[Row], people: Mapping[Key, Sequence[bool]]) -> _Labels:
+def _labels(verdicts: Iterable[ResultRow], people: Mapping[LabelKey, Sequence[bool]]) -> _Labels:
     """Return the pairs by task, or by run where there are few tasks; most people decide."""
     labelled = [(row, people[_key(row)]) for row in verdicts if _key(row) in people]
     tasks = {row["task_id"] for row, _ in labelled}
@@ -102,18 +102,22 @@ def _labels(verdicts: Iterable[Row], people: Mapping[Key, Sequence[bool]]) -> _L
     pairs: dict[str, Pairs] = defaultdict(list)
     of_releases: dict[Group, Pairs] = defaultdict(list)
     undecided = 0
-    for row, said in labelled:
-        if 2 * sum(said) == len(said):
+    for row, labels_of_people in labelled:
+        if 2 * sum(labels_of_people) == len(labels_of_people):
             undecided += 1
         else:
-            pair = (row["label"] == "yes", 2 * sum(said) > len(said))
+            pair = (row["label"] == "yes", 2 * sum(labels_of_people) > len(labels_of_people))
             pairs[row[cluster] or ""].append(pair)
             of_releases[_group(row)].append(pair)
-    twice = [(said[0], said[1]) for _, said in labelled if len(said) > 1]
+    twice = [
+        (labels_of_people[0], labels_of_people[1])
+        for _, labels_of_people in labelled
+        if len(labels_of_people) > 1
+    ]
     return _Labels(pairs, of_releases, undecided, twice)
 
 
-def _calibration(labels: _Labels, counts: Agreement) -> Row:
+def _calibration(labels: _Labels, counts: Agreement) -> ResultRow:
     by_cluster = {name: Agreement.of(pairs) for name, pairs in labels.pairs.items()}
     kappas, ac1s = measured(by_cluster, counts)
     reason = why_uncalibrated(counts, kappas)
@@ -138,7 +142,9 @@ def _calibration(labels: _Labels, counts: Agreement) -> Row:
     }
 
 
-def _rates(verdicts: Iterable[Row], labels: _Labels, counts: Agreement) -> Iterable[Row]:
+def _rates(
+    verdicts: Iterable[ResultRow], labels: _Labels, counts: Agreement
+) -> Iterable[ResultRow]:
     """Yield what people would say of each release, sorted by subject, agent and release.
 
     Of calls there is none: how often yes is right depends on how many sub-goals they may serve.
@@ -146,31 +152,31 @@ def _rates(verdicts: Iterable[Row], labels: _Labels, counts: Agreement) -> Itera
     counted = (row for row in verdicts if row["subject"] != "served")
     groups = Counter((_group(row), row["label"]) for row in counted)
     for group in sorted({group for group, _ in groups}, key=str):
-        judged = Judged(groups[group, "yes"], groups[group, "yes"] + groups[group, "no"])
+        yes_counts = YesCounts(groups[group, "yes"], groups[group, "yes"] + groups[group, "no"])
         its_labels = Agreement.of(labels.of_releases.get(group, []))
         subject, agent_name, release = group
         yield {
             "subject": subject,
             "agent_name": agent_name,
             "release": release,
-            "judged": judged.of,
-            "judged_yes": judged.yes,
-            "judged_rate": judged.yes / judged.of,
-            **_columns("corrected_rate", corrected_rate(judged, counts)),
+            "judged": yes_counts.of,
+            "judged_yes": yes_counts.yes,
+            "judged_rate": yes_counts.yes / yes_counts.of,
+            **_columns("corrected_rate", corrected_rate(yes_counts, counts)),
             "labels": its_labels.labels,
-            **_columns("ppi_rate", prediction_powered_rate(judged, its_labels)),
+            **_columns("ppi_rate", prediction_powered_rate(yes_counts, its_labels)),
         }
 
 
-def _group(row: Row) -> Group:
+def _group(row: ResultRow) -> Group:
     return row["subject"], row["agent_name"], row["release"]
 
 
-def _columns(name: str, found: Measure) -> Row:
+def _columns(name: str, found: Measure) -> ResultRow:
     return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
 
 
-def _key(row: Row) -> Key:
+def _key(row: ResultRow) -> LabelKey:
     names = ("trajectory_id", "subject", "sub_goal", "step_index", "plan_question")
     trajectory_id, subject, sub_goal, step_index, question = (row[name] for name in names)
     return trajectory_id, subject, sub_goal, step_index, question

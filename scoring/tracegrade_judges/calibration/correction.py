@@ -18,26 +18,28 @@ from tracegrade_scoring.statistics.intervals import LEVEL, middle
 from tracegrade_scoring.statistics.posteriors import draws, posterior_mean
 
 
-class Judged(NamedTuple):
+class YesCounts(NamedTuple):
     """How many verdicts say yes, of how many that say yes or no."""
 
     yes: int
     of: int
 
 
-def corrected_rate(judged: Judged, labels: Agreement) -> Measure:
+def corrected_rate(verdicts: YesCounts, labels: Agreement) -> Measure:
     """Return the share of which people would say yes.
 
     Args:
-        judged: Verdicts of the runs that the rate is of; at least one.
+        verdicts: Verdicts of the runs that the rate is of; at least one.
         labels: Of a random sample of the judge's verdicts, whichever runs they are on.
     """
     pairs = (
-        (judged.yes, judged.of - judged.yes),
+        (verdicts.yes, verdicts.of - verdicts.yes),
         (labels.both_yes, labels.only_judge_yes),
         (labels.only_people_yes, labels.both_no),
     )
-    said, right, missed = (posterior_mean(yes, no) for yes, no in pairs)
-    drawn = draws(*pairs)
-    rates = np.sort(drawn[0] * drawn[1] + (1 - drawn[0]) * drawn[2])
-    return Measure(said * right + (1 - said) * missed, *middle(rates.tolist(), LEVEL))
+    judge_yes, right, missed_yes = (posterior_mean(yes, no) for yes, no in pairs)
+    samples = draws(*pairs)
+    rates = np.sort(samples[0] * samples[1] + (1 - samples[0]) * samples[2])
+    return Measure(
+        judge_yes * right + (1 - judge_yes) * missed_yes, *middle(rates.tolist(), LEVEL)
+    )

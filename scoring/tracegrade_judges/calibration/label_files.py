@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from tracegrade_collector.importing.verdict_rows import add_verdicts
-from tracegrade_judges.calibration.sample import Drawn, draw
+from tracegrade_judges.calibration.sample import SampledVerdict, draw
 from tracegrade_judges.errors import LabelsUnusable, NothingToJudge
-from tracegrade_judges.questions.asked import PLAN_CRITERIA, SERVED_CRITERION
-from tracegrade_judges.run.setting import JudgedLake
+from tracegrade_judges.questions.build import PLAN_CRITERIA, SERVED_CRITERION
+from tracegrade_judges.run.open_lake import JudgedLake
 from tracegrade_judges.run.verdicts import source_of
 from tracegrade_judges.schema import JUDGE_SAMPLES
 from tracegrade_judges.sql import query
@@ -36,7 +36,7 @@ _OF_A_VERDICT: Final = ("trajectory_id", "subject", "sub_goal", "step_index")
 MIN_COUNT: Final = 2
 
 
-class LabelsTaken(NamedTuple):
+class LabelImport(NamedTuple):
     """What a file of labels held."""
 
     labels: int
@@ -79,13 +79,13 @@ def draw_labels(opened: JudgedLake, judge: str, count: int, seed: int, out: Path
     if not rows:
         msg = f"all verdicts of judge '{judge}' were drawn already; ask it about more runs"
         raise LabelsUnusable(msg)
-    drawn = draw(rows, count, seed)
-    _write(out, [_cells(opened, each.row) for each in drawn])
-    opened.lake.append(JUDGE_SAMPLES, _sampled(judge, drawn, seed))
-    return len(drawn)
+    sampled = draw(rows, count, seed)
+    _write(out, [_cells(opened, each.row) for each in sampled])
+    opened.lake.append(JUDGE_SAMPLES, _sampled(judge, sampled, seed))
+    return len(sampled)
 
 
-def take_labels(opened: JudgedLake, judge: str, path: Path, person: str) -> LabelsTaken:
+def import_labels(opened: JudgedLake, judge: str, path: Path, person: str) -> LabelImport:
     """Write the labels in a file as verdicts of a person.
 
     Raises:
@@ -114,7 +114,7 @@ def take_labels(opened: JudgedLake, judge: str, path: Path, person: str) -> Labe
         else:
             verdicts.append(_verdict(sample, WORDS[word], person.strip()))
     written = add_verdicts(opened.lake, verdicts, opened.redactor)
-    return LabelsTaken(len(verdicts), empty, written)
+    return LabelImport(len(verdicts), empty, written)
 
 
 def item_of(row: Mapping[str, Any]) -> str:
@@ -134,7 +134,7 @@ def _samples(lake: Lake) -> list[dict[str, Any]]:
 
 def _cells(opened: JudgedLake, row: Mapping[str, Any]) -> dict[str, str | None]:
     texts = [row["user_input"] or "", row["final_answer"] or ""]
-    asked, answered = opened.redactor.redact_texts(texts)
+    user_input, final_answer = opened.redactor.redact_texts(texts)
     question = question_of(opened.specification, row)
     return {
         **{name: row.get(name) for name in COLUMNS},
@@ -142,8 +142,8 @@ def _cells(opened: JudgedLake, row: Mapping[str, Any]) -> dict[str, str | None]:
         "item": item_of(row),
         "label": "",
         "question": question,
-        "user_input": asked,
-        "final_answer": answered,
+        "user_input": user_input,
+        "final_answer": final_answer,
     }
 
 
@@ -152,8 +152,10 @@ def question_of(specification: Specification, row: Mapping[str, Any]) -> str:
     if row["subject"] == "planning":
         return f"Of the plan before the first tool call: {PLAN_CRITERIA[row['plan_question']]}"
     if row["subject"] == "served":
-        asked = SERVED_CRITERION.format(step_index=row["step_index"], sub_goal=row["sub_goal"])
-        return f"{asked} It may serve: {', '.join(row['candidates'] or ())}"
+        question_text = SERVED_CRITERION.format(
+            step_index=row["step_index"], sub_goal=row["sub_goal"]
+        )
+        return f"{question_text} It may serve: {', '.join(row['candidates'] or ())}"
     task = specification.tasks.get(row["task_id"])
     if row["subject"] == "success":
         reference = task.reference if task else None
@@ -163,7 +165,7 @@ def question_of(specification: Specification, row: Mapping[str, Any]) -> str:
     return (node.success and node.success.judge if node else None) or ""
 
 
-def _sampled(judge: str, drawn: Sequence[Drawn], seed: int) -> pa.Table:
+def _sampled(judge: str, sampled: Sequence[SampledVerdict], seed: int) -> pa.Table:
     now = datetime.datetime.now(datetime.UTC).replace(tzinfo=None)
     rows = [
         {
@@ -178,7 +180,7 @@ def _sampled(judge: str, drawn: Sequence[Drawn], seed: int) -> pa.Table:
             "drawn_at": now,
             "date": now.date(),
         }
-        for each in drawn
+        for each in sampled
     ]
     return pa.Table.from_pylist(rows, JUDGE_SAMPLES.arrow())
 

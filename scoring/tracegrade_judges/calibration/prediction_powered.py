@@ -13,28 +13,28 @@ one: it holds too little where labels are few or nearly all alike, which ours do
 from math import sqrt
 
 from tracegrade_judges.calibration.agreement import Agreement, Measure
-from tracegrade_judges.calibration.correction import Judged
+from tracegrade_judges.calibration.correction import YesCounts
 from tracegrade_scoring.statistics.intervals import LEVEL, normal_quantile
 
 MIN_LABELS = 2
 """One has no variance."""
 
 
-def prediction_powered_rate(judged: Judged, labels: Agreement) -> Measure:
+def prediction_powered_rate(verdicts: YesCounts, labels: Agreement) -> Measure:
     """Return the share of which people would say yes, in [0, 1] as both ends of its interval.
 
     Args:
-        judged: All verdicts of one release, labelled ones included.
+        verdicts: All verdicts of one release, labelled ones included.
         labels: Those of them that people labelled; fewer than 2 give nothing.
     """
-    n, others = labels.labels, judged.of - labels.labels
+    n, others = labels.labels, verdicts.of - labels.labels
     if n < MIN_LABELS:
         return Measure(None)
     judge_yes = labels.both_yes + labels.only_judge_yes
     y, f = (labels.both_yes + labels.only_people_yes) / n, judge_yes / n
-    g = (judged.yes - judge_yes) / others if others else 0.0
+    g = (verdicts.yes - judge_yes) / others if others else 0.0
     covariance = labels.both_yes / n - y * f
-    weight = _weight(covariance, judged, others)
+    weight = _weight(covariance, verdicts, others)
     rest = _variance(y) - 2 * weight * covariance + weight**2 * _variance(f)
     spread = rest / n + (weight**2 * _variance(g) / others if others else 0.0)
     value = weight * g + y - weight * f
@@ -42,15 +42,15 @@ def prediction_powered_rate(judged: Judged, labels: Agreement) -> Measure:
     return Measure(*(min(1.0, max(0.0, each)) for each in (value, value - half, value + half)))
 
 
-def _weight(covariance: float, judged: Judged, others: int) -> float:
+def _weight(covariance: float, verdicts: YesCounts, others: int) -> float:
     """Return how much the judge counts: not at all where it always says the same, or all is known.
 
     1 + n / N is the number of all verdicts over that of those without a label.
     """
-    spread = _variance(judged.yes / judged.of)
+    spread = _variance(verdicts.yes / verdicts.of)
     if not spread:
         return 0.0
-    return min(1.0, max(0.0, covariance * others / (judged.of * spread)))
+    return min(1.0, max(0.0, covariance * others / (verdicts.of * spread)))
 
 
 def _variance(share: float) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 VERDICTS: Final = ("yes", "no")
 
 
-class Drawn(NamedTuple):
+class SampledVerdict(NamedTuple):
     """A verdict that was drawn."""
 
     row: Mapping[str, Any]
@@ -16,7 +16,7 @@ class Drawn(NamedTuple):
     """Of each verdict of its stratum to be drawn."""
 
 
-def draw(rows: Sequence[Mapping[str, Any]], count: int, seed: int) -> list[Drawn]:
+def draw(rows: Sequence[Mapping[str, Any]], count: int, seed: int) -> list[SampledVerdict]:
     """Return verdicts drawn without replacement, in an order that says nothing of them.
 
     As many of each stratum (what the judge says) as its share of all, and one at least, so that
@@ -32,11 +32,11 @@ def draw(rows: Sequence[Mapping[str, Any]], count: int, seed: int) -> list[Drawn
     chances = {each: left[each] / size for each, size in sizes.items() if size}
     numbers = np.random.PCG64(seed).random_raw(max(len(rows), 1))
     found = []
-    for place in np.argsort(numbers, kind="stable")[: len(rows)].tolist():
-        label = rows[place]["label"]
+    for index in np.argsort(numbers, kind="stable")[: len(rows)].tolist():
+        label = rows[index]["label"]
         if left[label]:
             left[label] -= 1
-            found.append(Drawn(rows[place], chances[label]))
+            found.append(SampledVerdict(rows[index], chances[label]))
     return found
 
 
@@ -44,6 +44,6 @@ def allocation(yes: int, no: int, count: int) -> tuple[int, int]:
     """Return how many of each stratum to draw, in proportion to their sizes, one at least."""
     if count >= yes + no:
         return yes, no
-    wanted = round(count * yes / (yes + no))
-    of_yes = min(max(wanted, min(1, yes), count - no), yes, count - min(1, no))
+    share = round(count * yes / (yes + no))
+    of_yes = min(max(share, min(1, yes), count - no), yes, count - min(1, no))
     return of_yes, count - of_yes

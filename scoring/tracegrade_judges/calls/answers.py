@@ -15,7 +15,7 @@ MAX_BYTES: Final = 1_000_000
 MAX_COUNT: Final = 2**40
 """A greater number of tokens is none."""
 
-Json = dict[str, Any]
+AnswerFields = dict[str, Any]
 UNREADABLE: Final = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """What reading an answer raises that is none."""
 
@@ -29,7 +29,7 @@ class JudgeAnswer(NamedTuple):
     """None if the endpoint does not count."""
 
 
-class AskedFor(NamedTuple):
+class CompletionRequest(NamedTuple):
     """What is known of an answer before it is there."""
 
     model: str

@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracegrade_judges.quoting import NONCE_IN_KEYS
 from tracegrade_judges.schema import JUDGE_CALLS
+from tracegrade_judges.untrusted_text import NONCE_IN_KEYS
 from tracegrade_lake import Lake
 
 _COLUMNS: Final = ["trajectory_id", "key", "response", "input_tokens", "output_tokens", "cost_usd"]

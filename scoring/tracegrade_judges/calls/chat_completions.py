@@ -7,8 +7,8 @@ from typing import Any
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_judges.calls.answers import (
     UNREADABLE,
-    AskedFor,
-    Json,
+    AnswerFields,
+    CompletionRequest,
     JudgeAnswer,
     clean_json,
     clean_text,
@@ -17,12 +17,14 @@ from tracegrade_judges.calls.answers import (
 from tracegrade_queries.costs.answer_cost import TokenCounts
 
 
-def read_completion(body: bytes, asked: AskedFor, redactor: Redactor) -> JudgeAnswer | None:
+def read_completion(
+    body: bytes, request: CompletionRequest, redactor: Redactor
+) -> JudgeAnswer | None:
     """Return the answer in a response's body; None if it holds none that can be read.
 
     Args:
         body: As received.
-        asked: What was asked for.
+        request: What was asked for.
         redactor: Of the lake.
     """
     try:
@@ -32,35 +34,40 @@ def read_completion(body: bytes, asked: AskedFor, redactor: Redactor) -> JudgeAn
     except UNREADABLE:
         return None
     counts = _counts(response.get("usage"))
-    said = counts or asked.most
-    kept = {
+    tokens = counts or request.most
+    answer = {
         "id": "kept",
         "object": "chat.completion",
         "created": 0,
-        "model": asked.model,
+        "model": request.model,
         "choices": [
             {"index": 0, "message": message, "finish_reason": _finish(choice, message)},
         ],
         "usage": {
-            "prompt_tokens": said.input,
-            "completion_tokens": said.output,
-            "total_tokens": said.input + said.output,
+            "prompt_tokens": tokens.input,
+            "completion_tokens": tokens.output,
+            "total_tokens": tokens.input + tokens.output,
         },
     }
-    return JudgeAnswer(json.dumps(kept), counts)
+    return JudgeAnswer(json.dumps(answer), counts)
 
 
-def _message(message: Json, redactor: Redactor) -> Json:
+def _message(message: AnswerFields, redactor: Redactor) -> AnswerFields:
     calls = message.get("tool_calls") or []
-    kept: Json = {"role": "assistant", "content": clean_text(message.get("content"), redactor)}
+    answer: AnswerFields = {
+        "role": "assistant",
+        "content": clean_text(message.get("content"), redactor),
+    }
     if message.get("refusal"):
-        kept["refusal"] = clean_text(message["refusal"], redactor)
+        answer["refusal"] = clean_text(message["refusal"], redactor)
     if calls:
-        kept["tool_calls"] = [_call(i, call["function"], redactor) for i, call in enumerate(calls)]
-    return kept
+        answer["tool_calls"] = [
+            _call(i, call["function"], redactor) for i, call in enumerate(calls)
+        ]
+    return answer
 
 
-def _call(number: int, function: Json, redactor: Redactor) -> Json:
+def _call(number: int, function: AnswerFields, redactor: Redactor) -> AnswerFields:
     arguments = function.get("arguments")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments)
     return {
@@ -70,7 +77,7 @@ def _call(number: int, function: Json, redactor: Redactor) -> Json:
     }
 
 
-def _finish(choice: Json, message: Json) -> str:
+def _finish(choice: AnswerFields, message: AnswerFields) -> str:
     given = choice.get("finish_reason")
     if given in {"stop", "length", "tool_calls", "content_filter"}:
         return str(given)

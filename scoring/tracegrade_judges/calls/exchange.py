@@ -14,10 +14,10 @@ from typing import Final, NamedTuple
 import httpx2
 
 from tracegrade_collector.redact.redaction import Redactor
-from tracegrade_judges.calls.answers import MAX_BYTES, AskedFor, JudgeAnswer
+from tracegrade_judges.calls.answers import MAX_BYTES, CompletionRequest, JudgeAnswer
 from tracegrade_judges.calls.cache import CachedCall, CallCache, request_key
 from tracegrade_judges.calls.formats import WireFormat
-from tracegrade_judges.calls.pace import Pace
+from tracegrade_judges.calls.pace import ConcurrencyLimit
 from tracegrade_judges.calls.spending import Amount, JudgeSpending
 from tracegrade_queries.costs.answer_cost import TokenCounts
 
@@ -102,7 +102,7 @@ class Exchange:
         self,
         cache: CallCache,
         spending: JudgeSpending,
-        pace: Pace,
+        pace: ConcurrencyLimit,
         redactor: Redactor,
         *,
         offline: bool,
@@ -143,7 +143,7 @@ class Exchange:
         self, conversation: Conversation, request: httpx2.Request, key: str
     ) -> CachedCall:
         began = time.monotonic()
-        answer = await self._tried(conversation, request)
+        answer = await self._send_until_answered(conversation, request)
         counts = answer.counts
         cost = self.spending.cost(counts).usd if counts and self.spending.price else None
         call = CachedCall(
@@ -166,7 +166,9 @@ class Exchange:
         )
         return call
 
-    async def _tried(self, conversation: Conversation, request: httpx2.Request) -> JudgeAnswer:
+    async def _send_until_answered(
+        self, conversation: Conversation, request: httpx2.Request
+    ) -> JudgeAnswer:
         """Return the answer, asked for again while it is refused or cannot be read."""
         code, unread = ENDPOINT_FAILED, 0
         for tries in range(1, MAX_TRIES + 1):
@@ -213,8 +215,8 @@ class Exchange:
             self._refused(answered, tries)
         self._pace.went_well()
         most = _most_tokens(conversation, request)
-        asked = AskedFor(conversation.model, most, len(conversation.calls))
-        answer = conversation.wire.read(answered.body, asked, self._redactor)
+        expected = CompletionRequest(conversation.model, most, len(conversation.calls))
+        answer = conversation.wire.read(answered.body, expected, self._redactor)
         if answer is None:
             raise _Again(UNREADABLE)
         return answer

@@ -4,16 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from tracegrade_collector.redact.redaction import Redactor
-from tracegrade_judges.calls.answers import AskedFor, JudgeAnswer
+from tracegrade_judges.calls.answers import CompletionRequest, JudgeAnswer
+from tracegrade_judges.calls.anthropic_messages import read_message
 from tracegrade_judges.calls.chat_completions import read_completion
-from tracegrade_judges.calls.messages import read_message
 from tracegrade_judges.judge_file.providers import ProviderName
 
 
 class WireFormat(NamedTuple):
     """What the way of a request has to know of a provider."""
 
-    read: Callable[[bytes, AskedFor, Redactor], JudgeAnswer | None]
+    read: Callable[[bytes, CompletionRequest, Redactor], JudgeAnswer | None]
     headers: frozenset[str]
     """Sent beside those of every request; no other header of the client is."""
     unseen_tokens: int = 0

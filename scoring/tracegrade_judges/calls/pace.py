@@ -17,7 +17,7 @@ class TooManyFailures(Exception):
     """The endpoint failed so often in a row that to go on is of no use."""
 
 
-class Pace:
+class ConcurrencyLimit:
     """Limits the requests under way: halved when told to slow down, one more after 20 good ones.
 
     All requests wait while the endpoint wants no more.
@@ -51,7 +51,7 @@ class Pace:
     async def _enter(self) -> None:
         while True:
             async with self._changed:
-                await self._changed.wait_for(self._has_place)
+                await self._changed.wait_for(self._is_free)
                 if self._failures >= MAX_FAILURES:
                     self._changed.notify_all()
                     raise TooManyFailures
@@ -61,7 +61,7 @@ class Pace:
                     return
             await asyncio.sleep(wait)
 
-    def _has_place(self) -> bool:
+    def _is_free(self) -> bool:
         return self._failures >= MAX_FAILURES or self._under_way < self.allowed
 
     def went_well(self) -> None:

@@ -119,10 +119,10 @@ def _documents(
 ) -> Iterator[Problem]:
     """Yield what is wrong with documents, and put the texts of the others into `found`."""
     home = path.parent.resolve()
-    for name, place in file.documents.items():
-        document = (home / place).resolve()
+    for name, relative in file.documents.items():
+        document = (home / relative).resolve()
         if not document.is_relative_to(home):
-            fact = f"document '{name}' is outside of the folder of the judge file: {place}"
+            fact = f"document '{name}' is outside of the folder of the judge file: {relative}"
             yield source.problem(("documents", name), fact, "move it there")
             continue
         try:
@@ -132,7 +132,7 @@ def _documents(
                 continue
             found[name] = document.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            fact = f"document '{name}' cannot be read from {place}: {unreadable(error)}"
+            fact = f"document '{name}' cannot be read from {relative}: {unreadable(error)}"
             yield source.problem(("documents", name), fact, "give a text file")
 
 

@@ -48,7 +48,7 @@ class JudgedTurn(NamedTuple):
 
     number: int
     """Within the conversation, from 0."""
-    asked: str | None
+    question: str | None
     answered: str | None
     """None: there is no answer, or it was not captured."""
     step_index: int | None
@@ -96,13 +96,13 @@ def turns_of(run: JudgedRun, steps: Sequence[JudgedStep]) -> list[JudgedTurn]:
 
 
 def _turn(run: JudgedRun, steps: Sequence[JudgedStep], turn: int, *, is_last: bool) -> JudgedTurn:
-    here = [step for step in steps if step.turn == turn]
-    answers = [step for step in here if step.kind == "answer"]
-    asked = [step for step in here if step.kind == "message" and step.role == "user"]
-    spoken = [step for step in here if step.kind == "message" and step.role == "assistant"]
-    step = next(reversed(answers or spoken), None)
+    of_turn = [step for step in steps if step.turn == turn]
+    answers = [step for step in of_turn if step.kind == "answer"]
+    questions = [step for step in of_turn if step.kind == "message" and step.role == "user"]
+    messages = [step for step in of_turn if step.kind == "message" and step.role == "assistant"]
+    step = next(reversed(answers or messages), None)
     answer = step.texts.get("content") if step else None
-    question = asked[-1].texts.get("content") if asked else None
+    question = questions[-1].texts.get("content") if questions else None
     return JudgedTurn(
         run.first_turn + turn,
         question if question is not None else run.user_input if turn == 0 else None,

@@ -12,11 +12,11 @@ from tracegrade_judges.calls.spending import Amount
 from tracegrade_judges.judge_file.load import LoadedJudges
 from tracegrade_judges.judge_file.model import Judge
 from tracegrade_judges.run.judging import judge_all
-from tracegrade_judges.run.setting import (
-    AskedJudge,
+from tracegrade_judges.run.open_lake import (
     JudgedLake,
     JudgingOptions,
-    asked_judges,
+    PreparedJudge,
+    prepare_judges,
 )
 from tracegrade_judges.schema import JUDGE_CALLS
 from tracegrade_judges.sql import query
@@ -51,16 +51,16 @@ def estimate(lake: Lake, loaded: LoadedJudges, only: str | None) -> list[JudgeEs
         NothingToJudge: No run of a known task was scored.
     """
     options = JudgingOptions(only, offline=True)
-    return [_of_judge(asked) for asked in asked_judges(lake, loaded, options)]
+    return [_of_judge(prepared) for prepared in prepare_judges(lake, loaded, options)]
 
 
-def _of_judge(asked: AskedJudge) -> JudgeEstimate:
-    name, opened, asking, questions = asked
-    progress = asyncio.run(judge_all(opened, asking, questions, 1, lambda _: None))
+def _of_judge(prepared: PreparedJudge) -> JudgeEstimate:
+    name, opened, session, questions = prepared
+    progress = asyncio.run(judge_all(opened, session, questions, 1, lambda _: None))
     uncached = len(progress.not_cached)
     earlier = _earlier(opened, name)
-    low, expected, high = earlier or _by_limits(asking.judge)
-    price = asking.exchange.spending.price
+    low, expected, high = earlier or _by_limits(session.judge)
+    price = session.exchange.spending.price
     dearest = None if price is None else Amount(0, uncached * high * max(price)).usd
     return JudgeEstimate(
         name,

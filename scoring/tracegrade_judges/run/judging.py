@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from tracegrade_judges.ask.ask import ERROR, Asking, JudgeVerdict, ask
+from tracegrade_judges.ask.ask import ERROR, JudgeSession, JudgeVerdict, ask
 from tracegrade_judges.calls.exchange import EndpointRefuses, NotCached
 from tracegrade_judges.calls.pace import TooManyFailures
 from tracegrade_judges.calls.spending import BudgetSpent
-from tracegrade_judges.questions.asked import JudgeQuestion
+from tracegrade_judges.questions.build import JudgeQuestion
 from tracegrade_judges.questions.runs import read_steps
-from tracegrade_judges.run.setting import JudgedLake
+from tracegrade_judges.run.open_lake import JudgedLake
 from tracegrade_judges.verdict import JudgedStep
 
 RUNS_AT_A_TIME: Final = 100
@@ -40,7 +40,7 @@ class Progress:
 
 async def judge_all(
     opened: JudgedLake,
-    asking: Asking,
+    session: JudgeSession,
     questions: Sequence[JudgeQuestion],
     jobs: int,
     done: Callable[[Progress], None],
@@ -49,7 +49,7 @@ async def judge_all(
 
     Args:
         opened: The lake; its `judge_calls` gets the new calls after each batch.
-        asking: Who is asked.
+        session: Who is asked.
         questions: Sorted by run.
         jobs: How many at a time.
         done: Is told of progress after each batch.
@@ -58,18 +58,18 @@ async def judge_all(
     try:
         for batch in _batches(questions):
             runs = list(dict.fromkeys(each.run.trajectory_id for each in batch))
-            asking.exchange.cache.take(runs)
+            session.exchange.cache.take(runs)
             steps, models = read_steps(opened.con, runs, opened.redactor)
             progress.models |= models
             try:
-                asked = [(each, steps[each.run.trajectory_id]) for each in batch]
-                found = await judge_each(asking, asked, jobs, progress)
+                with_steps = [(each, steps[each.run.trajectory_id]) for each in batch]
+                found = await judge_each(session, with_steps, jobs, progress)
                 progress.verdicts += [verdict for verdict in found if verdict]
             finally:
-                asking.exchange.cache.keep()
+                session.exchange.cache.keep()
             done(progress)
     finally:
-        await asking.exchange.close()
+        await session.exchange.close()
     return progress
 
 
@@ -80,7 +80,7 @@ def _batches(questions: Sequence[JudgeQuestion]) -> Iterator[list[JudgeQuestion]
 
 
 async def judge_each(
-    asking: Asking,
+    session: JudgeSession,
     questions: Sequence[tuple[JudgeQuestion, Sequence[JudgedStep]]],
     jobs: int,
     progress: Progress,
@@ -93,25 +93,25 @@ async def judge_each(
     found: list[JudgeVerdict | None] = [None] * len(questions)
 
     async def work() -> None:
-        for place, (question, steps) in waiting:
+        for index, (question, steps) in waiting:
             if progress.stopped_by:
                 progress.not_judged += 1
             else:
-                found[place] = await _judged(asking, question, steps, progress)
+                found[index] = await _verdict(session, question, steps, progress)
 
     await asyncio.gather(*(work() for _ in range(jobs)))
     return found
 
 
-async def _judged(
-    asking: Asking,
+async def _verdict(
+    session: JudgeSession,
     question: JudgeQuestion,
     steps: Sequence[JudgedStep],
     progress: Progress,
 ) -> JudgeVerdict | None:
     """Return a verdict, or note why there is none."""
     try:
-        return await ask(asking, question, steps)
+        return await ask(session, question, steps)
     except NotCached:
         progress.not_cached.append(question)
         return None

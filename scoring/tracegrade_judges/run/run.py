@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tracegrade_judges.judge_file.load import LoadedJudges
 from tracegrade_judges.run.judging import Progress, judge_all
-from tracegrade_judges.run.setting import AskedJudge, JudgingOptions, asked_judges
+from tracegrade_judges.run.open_lake import JudgingOptions, PreparedJudge, prepare_judges
 from tracegrade_judges.run.verdicts import write_misses, write_verdicts
 from tracegrade_lake import Lake
 
@@ -42,24 +42,26 @@ def run_judges(
         NothingToJudge: No run of a known task was scored.
     """
     found = []
-    for asked in asked_judges(lake, loaded, options):
-        found.append(_run_judge(lake, asked, options.jobs, say))
+    for prepared in prepare_judges(lake, loaded, options):
+        found.append(_run_judge(lake, prepared, options.jobs, say))
         if found[-1].progress.stopped_by:
             break
     return found
 
 
-def _run_judge(lake: Lake, asked: AskedJudge, jobs: int, say: Callable[[str], None]) -> JudgedRuns:
-    name, opened, asking, questions = asked
+def _run_judge(
+    lake: Lake, prepared: PreparedJudge, jobs: int, say: Callable[[str], None]
+) -> JudgedRuns:
+    name, opened, session, questions = prepared
 
     def done(progress: Progress) -> None:
         say(f"{name}: judged {len(progress.verdicts)} of {len(questions)}")
 
-    progress = asyncio.run(judge_all(opened, asking, questions, jobs, done))
+    progress = asyncio.run(judge_all(opened, session, questions, jobs, done))
     written = Counter(write_verdicts(lake, progress.verdicts, opened.redactor))
     written.update(write_misses(lake, progress.not_cached, opened.redactor))
-    spent = asking.exchange.spending.spent
-    family = family_of(asking.endpoint.model)
+    spent = session.exchange.spending.spent
+    family = family_of(session.endpoint.model)
     related = sorted(model for model in progress.models if family_of(model) == family)
     return JudgedRuns(
         name, len(questions), progress, spent.tokens, spent.usd, written, next(iter(related), None)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from tracegrade_collector.importing.verdict_rows import add_verdicts
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_judges.ask.ask import ERROR, JudgeVerdict
-from tracegrade_judges.questions.asked import JudgeQuestion
+from tracegrade_judges.questions.build import JudgeQuestion
 from tracegrade_lake import Lake
 
 PREFIX: Final = "judge:"

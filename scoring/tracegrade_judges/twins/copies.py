@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from tracegrade_judges.ask.prompts import NEGATED, NEGATED_REFERENCE
-from tracegrade_judges.questions.asked import JudgeQuestion, readable_steps
+from tracegrade_judges.questions.build import JudgeQuestion, readable_steps
 from tracegrade_judges.questions.runs import turns_of
 from tracegrade_judges.twins.attacks import PADDING, attacks_on
 from tracegrade_judges.verdict import JudgedStep
@@ -99,8 +99,8 @@ def in_turns(question: JudgeQuestion, steps: Steps, place: str, text: str) -> Co
         changed = run._replace(final_answer=_ending(whole or "", text))
     if whole is None and not places:
         return None
-    asked = question if whole is None else question._replace(run=changed)
-    return asked, _with_text(steps, places, "content", text)
+    about = question if whole is None else question._replace(run=changed)
+    return about, _with_text(steps, places, "content", text)
 
 
 def _asking(steps: Steps) -> list[int]:
@@ -112,8 +112,8 @@ def _asking(steps: Steps) -> list[int]:
 
 
 def _answering(question: JudgeQuestion, steps: Steps) -> list[int]:
-    spoken = {turn.step_index for turn in turns_of(question.run, steps)}
-    return [step.number for step in steps if step.number in spoken and "content" in step.texts]
+    cited = {turn.step_index for turn in turns_of(question.run, steps)}
+    return [step.number for step in steps if step.number in cited and "content" in step.texts]
 
 
 def _with_text(steps: Steps, numbers: Collection[int], name: str, text: str) -> Steps:

@@ -72,9 +72,9 @@ def _counts(
     *,
     wants_other: bool = False,
 ) -> FlipCounts:
-    judged = [each for each in verdicts if each.after != ERROR]
-    flipped = sum((each.before == each.after) is wants_other for each in judged)
-    return FlipCounts(kind, place, len(judged), flipped, len(verdicts) - len(judged))
+    answered = [each for each in verdicts if each.after != ERROR]
+    flipped = sum((each.before == each.after) is wants_other for each in answered)
+    return FlipCounts(kind, place, len(answered), flipped, len(verdicts) - len(answered))
 
 
 def rate_rows(source: str, subject: str, counts: Sequence[FlipCounts]) -> list[dict[str, Any]]:

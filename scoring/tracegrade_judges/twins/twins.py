@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from tracegrade_judges.ask.ask import ERROR, Asking, JudgeVerdict
+from tracegrade_judges.ask.ask import ERROR, JudgeSession, JudgeVerdict
 from tracegrade_judges.judge_file.load import LoadedJudges
-from tracegrade_judges.questions.asked import JudgeQuestion
+from tracegrade_judges.questions.build import JudgeQuestion
 from tracegrade_judges.questions.runs import read_steps
 from tracegrade_judges.run.judging import Progress, judge_each
-from tracegrade_judges.run.setting import JudgedLake, JudgingOptions, asked_judges
+from tracegrade_judges.run.open_lake import JudgedLake, JudgingOptions, prepare_judges
 from tracegrade_judges.run.verdicts import source_of
 from tracegrade_judges.schema import JUDGE_FLIP_RATES, JUDGE_TWINS
 from tracegrade_judges.twins.copies import Twin, twins_of
@@ -55,63 +55,65 @@ def ask_twins(
         NothingToJudge: No run of a known task was scored.
     """
     found = []
-    for asked in asked_judges(lake, loaded, options):
-        subject = asked.asking.judge.asks
+    for prepared in prepare_judges(lake, loaded, options):
+        subject = prepared.session.judge.asks
         progress = Progress()
-        questions = _drawn(asked.questions, count, seed)
+        questions = _random_questions(prepared.questions, count, seed)
         verdicts = asyncio.run(
-            _of_judge(asked.opened, asked.asking, questions, options.jobs, progress)
+            _of_judge(prepared.opened, prepared.session, questions, options.jobs, progress)
         )
         counts = counted(verdicts, subject)
-        lake.append(JUDGE_TWINS, _table(asked.name, verdicts))
-        rates = rate_rows(source_of(asked.name), subject, counts)
-        put_source_rows(lake, JUDGE_FLIP_RATES, source_of(asked.name), rates)
-        found.append(TwinnedJudge(asked.name, subject, counts, progress))
+        lake.append(JUDGE_TWINS, _table(prepared.name, verdicts))
+        rates = rate_rows(source_of(prepared.name), subject, counts)
+        put_source_rows(lake, JUDGE_FLIP_RATES, source_of(prepared.name), rates)
+        found.append(TwinnedJudge(prepared.name, subject, counts, progress))
         if progress.stopped_by:
             break
     return found
 
 
-def _drawn(questions: Sequence[JudgeQuestion], count: int, seed: int) -> list[JudgeQuestion]:
+def _random_questions(
+    questions: Sequence[JudgeQuestion], count: int, seed: int
+) -> list[JudgeQuestion]:
     numbers = np.random.PCG64(seed).random_raw(max(len(questions), 1))
-    places = sorted(np.argsort(numbers, kind="stable")[: len(questions)][:count].tolist())
-    return [questions[place] for place in places]
+    indexes = sorted(np.argsort(numbers, kind="stable")[: len(questions)][:count].tolist())
+    return [questions[index] for index in indexes]
 
 
 async def _of_judge(
     opened: JudgedLake,
-    asking: Asking,
+    session: JudgeSession,
     questions: Sequence[JudgeQuestion],
     jobs: int,
     progress: Progress,
 ) -> list[TwinVerdict]:
     """Judge the runs as they are, which the cache knows if they were judged, then their twins."""
     runs = list(dict.fromkeys(each.run.trajectory_id for each in questions))
-    asking.exchange.cache.take(runs)
+    session.exchange.cache.take(runs)
     steps, _ = read_steps(opened.con, runs, opened.redactor)
     try:
         plain = [(each, steps[each.run.trajectory_id]) for each in questions]
-        before = await judge_each(asking, plain, jobs, progress)
+        before = await judge_each(session, plain, jobs, progress)
         twins = [
             (twin, verdict.label)
             for verdict in before
             if verdict and verdict.label != ERROR
             for twin in twins_of(verdict.question, steps[verdict.question.run.trajectory_id])
         ]
-        asked = [(twin.question, twin.steps) for twin, _ in twins]
-        after = await judge_each(asking, asked, jobs, progress)
+        prepared = [(twin.question, twin.steps) for twin, _ in twins]
+        after = await judge_each(session, prepared, jobs, progress)
     finally:
-        asking.exchange.cache.keep()
-        await asking.exchange.close()
+        session.exchange.cache.keep()
+        await session.exchange.close()
     return [
-        _verdict(twin, label, said)
-        for (twin, label), said in zip(twins, after, strict=True)
-        if said is not None
+        _verdict(twin, label, verdict)
+        for (twin, label), verdict in zip(twins, after, strict=True)
+        if verdict is not None
     ]
 
 
-def _verdict(twin: Twin, before: str, said: JudgeVerdict) -> TwinVerdict:
-    return TwinVerdict(twin, before, said.label, said.evidence.get("reason_code"))
+def _verdict(twin: Twin, before: str, verdict: JudgeVerdict) -> TwinVerdict:
+    return TwinVerdict(twin, before, verdict.label, verdict.evidence.get("reason_code"))
 
 
 def _table(judge: str, verdicts: Sequence[TwinVerdict]) -> pa.Table:

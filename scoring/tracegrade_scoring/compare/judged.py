@@ -39,7 +39,7 @@ class MeasuredJudges(NamedTuple):
     rates: Rates
 
 
-NOBODY_MEASURED: Final = MeasuredJudges({}, {})
+NO_CALIBRATIONS: Final = MeasuredJudges({}, {})
 """Nothing is known of any judge."""
 
 

@@ -29,7 +29,7 @@ from tracegrade_scoring.compare.composite import (
 from tracegrade_scoring.compare.decide import decided
 from tracegrade_scoring.compare.flags import paired_flags, unpaired_flags
 from tracegrade_scoring.compare.judged import (
-    NOBODY_MEASURED,
+    NO_CALIBRATIONS,
     JudgedAttempts,
     MeasuredJudges,
     with_judges,
@@ -75,7 +75,7 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
     level: float = LEVEL,
     counting: AttemptCounting = KNOWN_ALONE,
     weights: Weights = PRESETS[DEFAULT],
-    measured: MeasuredJudges = NOBODY_MEASURED,
+    measured: MeasuredJudges = NO_CALIBRATIONS,
 ) -> Comparisons:
     """Return both releases of every agent and run mode that has both.
 

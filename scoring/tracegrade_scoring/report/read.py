@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from duckdb import DuckDBPyConnection
 
 from tracegrade_scoring.compare.attempts import DeclaredTask
-from tracegrade_scoring.compare.judged import NOBODY_MEASURED, MeasuredJudges
+from tracegrade_scoring.compare.judged import NO_CALIBRATIONS, MeasuredJudges
 from tracegrade_scoring.errors import NothingToReport
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
@@ -75,7 +75,7 @@ def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
     counting: Counting = AS_TIERS,
     options: ReportOptions = DEFAULT_OPTIONS,
     declared: Sequence[DeclaredTask] = (),
-    measured: MeasuredJudges = NOBODY_MEASURED,
+    measured: MeasuredJudges = NO_CALIBRATIONS,
     selection: Selection = EVERYTHING,
 ) -> Report:
     """Return what the tables behind a connection say about each release.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from tracegrade_judges.calibration.agreement import Agreement, Measure
-from tracegrade_judges.calibration.correction import Judged, corrected_rate
+from tracegrade_judges.calibration.correction import YesCounts, corrected_rate
 from tracegrade_judges.calibration.sample import allocation
 
 RATES = (0.3, 0.6, 0.9)
@@ -25,7 +25,7 @@ def coverage(labels: int, simulations: int, random: np.random.Generator) -> floa
     return sum(held.values()) / len(held)
 
 
-Estimate = Callable[[Judged, Agreement], Measure]
+Estimate = Callable[[YesCounts, Agreement], Measure]
 """A rate with its interval, by the verdicts and the labels."""
 
 
@@ -64,5 +64,5 @@ def _holds(
         ]
     )
     pairs = list(zip(judge[drawn].tolist(), people[drawn].tolist(), strict=True))
-    found = estimate(Judged(int(judge.sum()), JUDGED), Agreement.of(pairs))
+    found = estimate(YesCounts(int(judge.sum()), JUDGED), Agreement.of(pairs))
     return found.low is not None and found.high is not None and found.low <= rate <= found.high

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from tracegrade_judges.calibration.agreement import Agreement
-from tracegrade_judges.calibration.correction import Judged, corrected_rate
+from tracegrade_judges.calibration.correction import YesCounts, corrected_rate
 from tracegrade_judges.calibration.prediction_powered import prediction_powered_rate
 from tracegrade_scoring.statistics.beta import quantile
 from tracegrade_scoring.statistics.posteriors import posterior
@@ -28,14 +28,14 @@ def pairs_of(labels: Agreement) -> list[tuple[bool, bool]]:
 @pytest.mark.parametrize(
     ("judged", "labels"),
     [
-        (Judged(0, 1), Agreement()),
-        (Judged(7, 10), Agreement(5, 1, 0, 4)),
-        (Judged(300, 366), Agreement(40, 9, 3, 48)),
-        (Judged(990, 1000), Agreement(80, 19, 1, 0)),
-        (Judged(100_000, 200_000), Agreement(3000, 100, 200, 4000)),
+        (YesCounts(0, 1), Agreement()),
+        (YesCounts(7, 10), Agreement(5, 1, 0, 4)),
+        (YesCounts(300, 366), Agreement(40, 9, 3, 48)),
+        (YesCounts(990, 1000), Agreement(80, 19, 1, 0)),
+        (YesCounts(100_000, 200_000), Agreement(3000, 100, 200, 4000)),
     ],
 )
-def test_corrected_rate_is_as_defined(judged: Judged, labels: Agreement) -> None:
+def test_corrected_rate_is_as_defined(judged: YesCounts, labels: Agreement) -> None:
     """Value and both ends of the interval, to 1e-12."""
     found = corrected_rate(judged, labels)
 
@@ -44,16 +44,16 @@ def test_corrected_rate_is_as_defined(judged: Judged, labels: Agreement) -> None
 
 
 @st.composite
-def labelled(draw: st.DrawFn) -> tuple[Judged, Agreement]:
+def labelled(draw: st.DrawFn) -> tuple[YesCounts, Agreement]:
     """Draw how people and a judge label some of its verdicts, and how many others there are."""
     labels = Agreement(*(draw(st.integers(0, 40)) for _ in range(4)))
     yes, no = (draw(st.integers(0, 200)) for _ in range(2))
     judge_yes = labels.both_yes + labels.only_judge_yes
-    return Judged(judge_yes + yes, labels.labels + yes + no), labels
+    return YesCounts(judge_yes + yes, labels.labels + yes + no), labels
 
 
 @given(labelled().filter(lambda found: found[1].labels >= 2))
-def test_ppi_is_as_defined(found: tuple[Judged, Agreement]) -> None:
+def test_ppi_is_as_defined(found: tuple[YesCounts, Agreement]) -> None:
     """Value and both ends, whatever the counts, to 1e-12."""
     judged, labels = found
 
@@ -65,8 +65,8 @@ def test_ppi_is_as_defined(found: tuple[Judged, Agreement]) -> None:
 
 def test_ppi_needs_labels() -> None:
     """One label has no variance; where every verdict has one, they are all that counts."""
-    assert prediction_powered_rate(Judged(5, 10), Agreement(1)) == (None, None, None)
-    whole = prediction_powered_rate(Judged(6, 10), Agreement(5, 1, 2, 2))
+    assert prediction_powered_rate(YesCounts(5, 10), Agreement(1)) == (None, None, None)
+    whole = prediction_powered_rate(YesCounts(6, 10), Agreement(5, 1, 2, 2))
     assert whole.value == 7 / 10
 
 
@@ -82,7 +82,7 @@ def test_posterior_has_the_quantiles_of_a_beta_distribution(yes: int, no: int) -
 
 def test_a_judge_without_faults_is_not_corrected() -> None:
     """With many labels that all agree the rate stays."""
-    found = corrected_rate(Judged(7_000, 10_000), Agreement(7_000, 0, 0, 3_000))
+    found = corrected_rate(YesCounts(7_000, 10_000), Agreement(7_000, 0, 0, 3_000))
 
     assert found.value == pytest.approx(0.7, abs=1e-3)
 

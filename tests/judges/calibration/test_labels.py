@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.commands import Ended, tracegrade
-from tests.judges.conftest import Judged
+from tests.judges.conftest import YesCounts
 from tests.judges.reading import rows
 
 from tracegrade_judges.calibration.sample import allocation, draw
@@ -74,7 +74,7 @@ def test_labels_are_verdicts_of_a_person(judged: Lake, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def drawn(judged_once: Judged, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, str]:
+def drawn(judged_once: YesCounts, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, str]:
     """A lake whose verdicts were drawn to be labelled, and the name of one of them; only read."""
     home = tmp_path_factory.mktemp("drawn")
     lake = Lake.open(shutil.copytree(judged_once.lake.root, home / "lake"))

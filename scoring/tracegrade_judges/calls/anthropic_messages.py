@@ -7,8 +7,8 @@ from typing import Any, Final
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_judges.calls.answers import (
     UNREADABLE,
-    AskedFor,
-    Json,
+    AnswerFields,
+    CompletionRequest,
     JudgeAnswer,
     Pairs,
     clean_json,
@@ -20,7 +20,9 @@ from tracegrade_queries.costs.answer_cost import TokenCounts
 _STOPS: Final = frozenset({"end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal"})
 
 
-def read_message(body: bytes, asked: AskedFor, redactor: Redactor) -> JudgeAnswer | None:
+def read_message(
+    body: bytes, request: CompletionRequest, redactor: Redactor
+) -> JudgeAnswer | None:
     """Return the answer in a response's body; None if it holds none that can be read.
 
     Arguments of a call are an object here, of which the client would take the last of two equal
@@ -28,32 +30,34 @@ def read_message(body: bytes, asked: AskedFor, redactor: Redactor) -> JudgeAnswe
 
     Args:
         body: As received.
-        asked: What was asked for.
+        request: What was asked for.
         redactor: Of the lake.
     """
     try:
         response = dict(json.loads(body, object_pairs_hook=Pairs))
         given = [dict(block) for block in response["content"]]
         known = [block for block in given if block.get("type") in {"text", "tool_use"}]
-        content = [_block(block, f"{asked.number}_{i}", redactor) for i, block in enumerate(known)]
+        content = [
+            _block(block, f"{request.number}_{i}", redactor) for i, block in enumerate(known)
+        ]
     except UNREADABLE:
         return None
     counts = _counts(response.get("usage"))
-    said = counts or asked.most
-    kept = {
+    tokens = counts or request.most
+    answer = {
         "id": "kept",
         "type": "message",
         "role": "assistant",
-        "model": asked.model,
+        "model": request.model,
         "content": content,
         "stop_reason": _stop(response.get("stop_reason"), content),
         "stop_sequence": None,
-        "usage": {"input_tokens": said.input, "output_tokens": said.output},
+        "usage": {"input_tokens": tokens.input, "output_tokens": tokens.output},
     }
-    return JudgeAnswer(json.dumps(kept), counts)
+    return JudgeAnswer(json.dumps(answer), counts)
 
 
-def _block(block: Json, number: str, redactor: Redactor) -> Json:
+def _block(block: AnswerFields, number: str, redactor: Redactor) -> AnswerFields:
     if block["type"] == "text":
         return {"type": "text", "text": clean_text(block["text"], redactor)}
     cleaned = clean_json(_text(block["input"]), redactor)
@@ -87,7 +91,7 @@ def _plain(value: Any) -> Any:
     return [_plain(each) for each in value] if isinstance(value, list) else value
 
 
-def _stop(given: object, content: list[Json]) -> str:
+def _stop(given: object, content: list[AnswerFields]) -> str:
     if given in _STOPS:
         return str(given)
     return "tool_use" if any(block["type"] == "tool_use" for block in content) else "end_turn"

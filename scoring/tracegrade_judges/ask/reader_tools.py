@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from tracegrade_judges.judge_file.model import JudgeTool
-from tracegrade_judges.quoting import quoted
+from tracegrade_judges.untrusted_text import quoted
 from tracegrade_judges.verdict import JudgedStep
 
 PAGE_CHARACTERS: Final = 4_000
@@ -18,7 +18,7 @@ AROUND: Final = 80
 """Characters that are shown on both sides of what a search finds."""
 
 
-class RunReading:
+class RunReader:
     """The tools of one judgement."""
 
     def __init__(
@@ -81,8 +81,8 @@ class RunReading:
         start = max(page, 0) * PAGE_CHARACTERS
         part = text[start : start + PAGE_CHARACTERS]
         pages = -(-len(text) // PAGE_CHARACTERS)
-        place = f"page {page} of 0 to {pages - 1}\n" if pages > 1 else ""
-        return place + quoted(part, self._nonce)
+        heading = f"page {page} of 0 to {pages - 1}\n" if pages > 1 else ""
+        return heading + quoted(part, self._nonce)
 
 
 def _line(step: JudgedStep) -> str:

@@ -120,7 +120,7 @@ def _on_calls(
         made_by = run if of_root else run._replace(
             trajectory_id=call.trajectory_id, user_input=None, final_answer=None
         )  # fmt: skip
-        candidates = {each: _told(task, each) for each in call.candidates}
+        candidates = {each: _sub_goal_json(task, each) for each in call.candidates}
         for sub_goal in call.candidates:
             yield JudgeQuestion(
                 name,
@@ -133,11 +133,11 @@ def _on_calls(
             )
 
 
-def _told(task: Task, sub_goal: str) -> str:
+def _sub_goal_json(task: Task, sub_goal: str) -> str:
     """Return what a task file says of a sub-goal, as one line of JSON; {} if it knows none."""
     node = task.sub_goals.get(sub_goal)
-    shown = node.model_dump(mode="json", exclude_defaults=True) if node else {}
-    return json.dumps(shown, ensure_ascii=False)
+    fields = node.model_dump(mode="json", exclude_defaults=True) if node else {}
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def readable_steps(question: JudgeQuestion, steps: Sequence[JudgedStep]) -> Sequence[JudgedStep]:
@@ -156,7 +156,7 @@ def readable_steps(question: JudgeQuestion, steps: Sequence[JudgedStep]) -> Sequ
     ]
 
 
-def lacking(question: JudgeQuestion, steps: Sequence[JudgedStep]) -> str | None:
+def missing_inputs(question: JudgeQuestion, steps: Sequence[JudgedStep]) -> str | None:
     """Return the code for what a judge would need and cannot read; None if it is all there.
 
     Of a sub-goal these are the steps whose spans name it, or any step if none does; of answers
@@ -169,14 +169,14 @@ def lacking(question: JudgeQuestion, steps: Sequence[JudgedStep]) -> str | None:
         planned = any(step.is_whole and step.texts for step in steps if step.kind in PLANS)
         return None if planned else "content_missing"
     if question.sub_goal is None:
-        return _lacking_answer(question, turns_of(question.run, steps))
+        return _missing_of_answer(question, turns_of(question.run, steps))
     named = [step for step in steps if step.sub_goal == question.sub_goal]
     if named:
         return None if all(step.is_whole for step in named) else "content_missing"
     return None if any(step.is_whole and step.texts for step in steps) else "content_missing"
 
 
-def _lacking_answer(question: JudgeQuestion, turns: Sequence[JudgedTurn]) -> str | None:
+def _missing_of_answer(question: JudgeQuestion, turns: Sequence[JudgedTurn]) -> str | None:
     if any(turn.answered is None for turn in turns):
         return "content_missing"
     if any(turn.number >= len(question.references) for turn in turns):

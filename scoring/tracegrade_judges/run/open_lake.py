@@ -9,17 +9,17 @@ import duckdb
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.redact.redaction import Redactor
-from tracegrade_judges.ask.ask import Asking
+from tracegrade_judges.ask.ask import JudgeSession
 from tracegrade_judges.ask.clients import silenced
 from tracegrade_judges.calls.cache import CallCache
 from tracegrade_judges.calls.exchange import Exchange
-from tracegrade_judges.calls.pace import Pace
+from tracegrade_judges.calls.pace import ConcurrencyLimit
 from tracegrade_judges.calls.spending import JudgeSpending, SpendingLimits
 from tracegrade_judges.errors import JudgeFileInvalid, NoSpendingLimit, NothingToJudge
 from tracegrade_judges.judge_file.load import LoadedJudges, endpoint_of
 from tracegrade_judges.judge_file.model import Judge
 from tracegrade_judges.layer import JUDGES
-from tracegrade_judges.questions.asked import JudgeQuestion, questions_of
+from tracegrade_judges.questions.build import JudgeQuestion, questions_of
 from tracegrade_judges.questions.runs import JudgedRun, judgeable_runs
 from tracegrade_lake import Lake
 from tracegrade_queries.costs.answer_cost import price_of
@@ -78,18 +78,18 @@ def judged_lake(lake: Lake) -> Iterator[JudgedLake]:
         yield JudgedLake(lake, con, redactor, runs, specification, known_prices(lake, None))
 
 
-class AskedJudge(NamedTuple):
+class PreparedJudge(NamedTuple):
     """A judge of a file, by what way it is asked, and what."""
 
     name: str
     opened: JudgedLake
-    asking: Asking
+    session: JudgeSession
     questions: Sequence[JudgeQuestion]
 
 
-def asked_judges(
+def prepare_judges(
     lake: Lake, loaded: LoadedJudges, options: JudgingOptions
-) -> Iterator[AskedJudge]:
+) -> Iterator[PreparedJudge]:
     """Yield each judge to be asked, one after the other, with the lake open meanwhile.
 
     Raises:
@@ -99,12 +99,12 @@ def asked_judges(
     """
     with judged_lake(lake) as opened:
         for name, judge in _chosen_judges(loaded, options.only).items():
-            asking = _asking_of(opened, name, judge, options)
+            session = _session_of(opened, name, judge, options)
             questions = questions_of(
                 (name, judge), opened.runs, opened.specification, loaded.documents
             )
             with silenced(judge.model.provider):
-                yield AskedJudge(name, opened, asking, questions)
+                yield PreparedJudge(name, opened, session, questions)
 
 
 def _chosen_judges(loaded: LoadedJudges, only: str | None) -> Mapping[str, Judge]:
@@ -122,7 +122,9 @@ def _chosen_judges(loaded: LoadedJudges, only: str | None) -> Mapping[str, Judge
     return {only: judges[only]}
 
 
-def _asking_of(opened: JudgedLake, name: str, judge: Judge, options: JudgingOptions) -> Asking:
+def _session_of(
+    opened: JudgedLake, name: str, judge: Judge, options: JudgingOptions
+) -> JudgeSession:
     """Return who is asked, by what way.
 
     Raises:
@@ -140,8 +142,8 @@ def _asking_of(opened: JudgedLake, name: str, judge: Judge, options: JudgingOpti
     exchange = Exchange(
         CallCache(opened.lake),
         JudgeSpending(options.limits, price),
-        Pace(options.jobs),
+        ConcurrencyLimit(options.jobs),
         opened.redactor,
         offline=options.offline,
     )
-    return Asking(judge, endpoint, exchange)
+    return JudgeSession(judge, endpoint, exchange)
