@@ -30,7 +30,6 @@ RETIRED = ROOT / "tests" / "wording" / "retired_names.txt"
 SHARED_NAMES = {
     "Agent",
     "Answer",
-    "Answering",
     "Ask",
     "Attributes",
     "Criterion",
@@ -74,7 +73,6 @@ SHARED_NAMES = {
     "Step",
     "TaskAxes",
     "TrialsOption",
-    "Upstream",
     "Wanted",
 }
 """Public names of classes and aliases that stand for several things: only fewer from here on."""

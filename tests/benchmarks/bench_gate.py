@@ -20,7 +20,7 @@ from typing import Final
 import tracegrade
 from tracegrade_harness.control.deadline import Deadline
 from tracegrade_harness.control.gate import Gate
-from tracegrade_harness.control.gate_messages import Answering, ToolReturned
+from tracegrade_harness.control.gate_messages import AnswerPending, ToolReturned
 
 CALLS: Final = 500
 ROUNDS: Final = 20
@@ -71,7 +71,7 @@ def let_all_go(gate: Gate, stop: threading.Event) -> None:
     """Answer at once, until asked to stop."""
     while not stop.is_set():
         for event in gate.events(Deadline(0.2)):
-            if isinstance(event.message, ToolReturned | Answering):
+            if isinstance(event.message, ToolReturned | AnswerPending):
                 gate.go(event)
 
 

@@ -6,7 +6,7 @@
                 case ToolReturned(n=3):
                     gate.flush(event, 5)
                     running.kill()
-                case ToolReturned() | Answering():
+                case ToolReturned() | AnswerPending():
                     gate.go(event)
 
 One thread does it all. A peer that breaks the protocol is turned away, which ends it if it is an
@@ -26,11 +26,11 @@ from typing import Final, NamedTuple, Protocol, Self
 from tracegrade_harness.control.deadline import Deadline
 from tracegrade_harness.control.gate_messages import (
     PROTOCOL,
-    Answering,
+    AnswerPending,
     Flushed,
     GateMessage,
     Hello,
-    Left,
+    ProcessLeft,
     ToolReturned,
     read_message,
 )
@@ -56,7 +56,7 @@ class Event(NamedTuple):
 
     peer: int
     """Which process, in order of arrival from 1."""
-    message: GateMessage | Left
+    message: GateMessage | ProcessLeft
 
 
 class Gate:
@@ -91,7 +91,7 @@ class Gate:
     def events(self, deadline: Deadline, until: HasFileno | None = None) -> Iterator[Event]:
         """Yield what happens, until there is no time left.
 
-        Each `ToolReturned` and `Answering` wants a `go` or a `kill`: until then its process waits.
+        Each `ToolReturned` and `AnswerPending` wants a `go` or a `kill`; its process waits for it.
 
         Args:
             deadline: When to stop waiting; whoever takes the events may put it off.
@@ -163,7 +163,9 @@ class Gate:
         self._arrived += 1
         if len(self._peers) == MAX_PEERS:
             connection.close()
-            self._later.append(Event(self._arrived, Left(f"more than {MAX_PEERS} processes")))
+            self._later.append(
+                Event(self._arrived, ProcessLeft(f"more than {MAX_PEERS} processes"))
+            )
             return
         self._peers[self._arrived] = connection
         self._selector.register(connection, selectors.EVENT_READ, self._arrived)
@@ -173,7 +175,7 @@ class Gate:
         if message is not None and not isinstance(message, Flushed):  # that came too late
             self._later.append(Event(peer, message))
 
-    def _receive(self, peer: int) -> GateMessage | Left | None:
+    def _receive(self, peer: int) -> GateMessage | ProcessLeft | None:
         """Return the peer's next message, which is there; None if it has left already."""
         connection = self._peers.get(peer)
         if connection is None:
@@ -205,7 +207,7 @@ class Gate:
 
     def _answer(self, event: Event, answer: str) -> int:
         """Send an answer, and return the number of what it answers."""
-        if not isinstance(event.message, ToolReturned | Answering):
+        if not isinstance(event.message, ToolReturned | AnswerPending):
             msg = f"'{event.message}' waits for no answer"
             raise TypeError(msg)
         connection = self._peers.get(event.peer)
@@ -219,9 +221,9 @@ class Gate:
             selector.register(self._peers[peer], selectors.EVENT_READ)
             return bool(selector.select(deadline.left_secs()))
 
-    def _dismiss(self, peer: int, reason: str | None) -> Left:
+    def _dismiss(self, peer: int, reason: str | None) -> ProcessLeft:
         self._close_peer(peer)
-        return Left(reason)
+        return ProcessLeft(reason)
 
     def _close_peer(self, peer: int) -> None:
         connection = self._peers.pop(peer)

@@ -87,7 +87,7 @@ class ToolReturned(_Message):
     """Other calls that have begun and not come to the gate."""
 
 
-class Answering(_Message):
+class AnswerPending(_Message):
     """The final answer is about to be written; the agent waits."""
 
     type: Literal["answer"]
@@ -116,7 +116,7 @@ class Flushed(_Message):
     """Spans that the process could not send, since it began."""
 
 
-class Left(NamedTuple):
+class ProcessLeft(NamedTuple):
     """A process is no longer at the gate: it ended, or was turned away."""
 
     reason: str | None
@@ -124,7 +124,7 @@ class Left(NamedTuple):
 
 
 GateMessage: TypeAlias = (
-    Hello | RunStarted | Planned | TokensUsed | ToolReturned | Answering | RunEnded | Flushed
+    Hello | RunStarted | Planned | TokensUsed | ToolReturned | AnswerPending | RunEnded | Flushed
 )
 
 _GATE_MESSAGES: Final[TypeAdapter[GateMessage]] = TypeAdapter(

@@ -43,7 +43,7 @@ APIS: Final = (
 )
 
 
-class Unasked(Exception):
+class NotAModelRequest(Exception):
     """A request asks for no answer of a model that is known here; the text says why."""
 
 
@@ -72,16 +72,16 @@ def asked(method: str, path: str, body: bytes) -> ModelRequest:
     """Return what a request asks a model.
 
     Raises:
-        Unasked: It asks for no answer, in no API that is known.
+        NotAModelRequest: It asks for no answer, in no API that is known.
     """
     api = next((api for api in APIS if path.rstrip("/").endswith(api.path)), None)
     if api is None or method != "POST":
         known = ", ".join(f"POST …{api.path}" for api in APIS)
         msg = f"{method} {path} asks no model in a form that is known ({known})"
-        raise Unasked(msg)
+        raise NotAModelRequest(msg)
     try:
         request = json.loads(body)
         return ModelRequest(api, request, tuple(api.conversation(request)))
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         msg = f"{method} {path} has a body that is none of its form: {error!r}"
-        raise Unasked(msg) from error
+        raise NotAModelRequest(msg) from error

@@ -14,7 +14,7 @@ from tracegrade_harness.mcp.http import recorded_mcp
 from tracegrade_harness.mcp.messages import CALL, McpUnreadable
 from tracegrade_harness.proxy.messages import ProxiedReply, ProxiedRequest
 from tracegrade_harness.proxy.tape import recorded, request_key
-from tracegrade_harness.proxy.upstream import Upstream, UpstreamFailed
+from tracegrade_harness.proxy.upstream import UpstreamFailed, UpstreamHandler
 from tracegrade_harness.tape.entries import TapeKey, redacted
 from tracegrade_harness.tape.player import TapeRecorder
 
@@ -36,7 +36,7 @@ class NotAskable(Exception):
     """A call cannot be made again from what the tape has of it; the text says why."""
 
 
-def http_asking(live: Upstream) -> Ask:
+def http_asking(live: UpstreamHandler) -> Ask:
     """Return what asks an HTTP service; it raises `NotAskable`."""
 
     def ask(key: TapeKey) -> ServiceAnswer:
@@ -75,7 +75,7 @@ def request_of(key: TapeKey) -> ProxiedRequest:
 class McpAsking:
     """A session with an MCP server over streamable HTTP; begun anew where that is asked."""
 
-    def __init__(self, live: Upstream, protocol: str, target: str | None = None) -> None:
+    def __init__(self, live: UpstreamHandler, protocol: str, target: str | None = None) -> None:
         """Prepare.
 
         Args:

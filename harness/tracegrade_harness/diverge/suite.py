@@ -15,8 +15,7 @@ from tracegrade_harness.diverge.comparison import Divergence, ServiceAnswer, div
 from tracegrade_harness.diverge.mcp_stdio import LOG, SOCKET, StdioAsking
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.proxy.rate_limit import PacedUpstream
-from tracegrade_harness.proxy.upstream import LiveUpstream
-from tracegrade_harness.proxy.upstream import Upstream as Live
+from tracegrade_harness.proxy.upstream import LiveUpstream, UpstreamHandler
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import Case, McpServer
 from tracegrade_harness.suite.upstreams import Upstream
@@ -156,9 +155,9 @@ class _CaseAsked:
             start = partial(_started, self._setting, self._tried, service)
             name = channel.removeprefix(MCP)
             return self._end.enter_context(closing(StdioAsking(name, start, protocol)))
-        live: Live = LiveUpstream(service.url, own_headers(service))
-        turns = self._setting.turns.of(service)
-        live = live if turns is None else PacedUpstream(live, turns)
+        live: UpstreamHandler = LiveUpstream(service.url, own_headers(service))
+        limiter = self._setting.rate_limits.of(service)
+        live = live if limiter is None else PacedUpstream(live, limiter)
         is_mcp = service.is_a == "mcp"
         return McpAsking(live, protocol, call.path) if is_mcp else http_asking(live)
 

@@ -21,7 +21,7 @@ class McpCalls:
 
         Raises:
             McpUnreadable: It cannot be read.
-            RunOver: It must not.
+            RunClosed: It must not.
         """
         for id_, call in calls_of(message):
             if self._run is not None:
@@ -34,7 +34,7 @@ class McpCalls:
 
         Raises:
             McpUnreadable: It cannot be read.
-            RunOver: It must not.
+            RunClosed: It must not.
         """
         for id_, answer in answers_of(message):
             call = self._taken(id_)

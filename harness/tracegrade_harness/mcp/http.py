@@ -17,7 +17,7 @@ from tracegrade_harness.mcp.messages import (
 )
 from tracegrade_harness.mcp.tape import McpTaping, reply_of
 from tracegrade_harness.proxy.messages import ProxiedReply, ProxiedRequest, messages_in
-from tracegrade_harness.proxy.upstream import Upstream
+from tracegrade_harness.proxy.upstream import UpstreamHandler
 from tracegrade_harness.tape.entries import redacted
 from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
 from tracegrade_harness.telemetry.observed_run import ObservedAnswer, ObservedCall
@@ -42,7 +42,7 @@ class McpRequests:
         return [found.get(sent.id, lost) for sent in _sent(request)]
 
 
-def without_stream(upstream: Upstream) -> Upstream:
+def without_stream(upstream: UpstreamHandler) -> UpstreamHandler:
     """Return an upstream that offers no stream of the server's own messages, which never ends."""
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
@@ -57,7 +57,9 @@ def without_stream(upstream: Upstream) -> Upstream:
     return ask
 
 
-def recorded_mcp(upstream: Upstream, channel: str, recorder: TapeRecorder) -> Upstream:
+def recorded_mcp(
+    upstream: UpstreamHandler, channel: str, recorder: TapeRecorder
+) -> UpstreamHandler:
     """Return an upstream whose answers are taken down."""
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
@@ -76,7 +78,7 @@ def _path(request: ProxiedRequest) -> str:
     return quote(redacted(request.target), safe=string.punctuation)
 
 
-def taped_mcp(channel: str, player: TapePlayer) -> Upstream:
+def taped_mcp(channel: str, player: TapePlayer) -> UpstreamHandler:
     """Return an upstream that gives the answers of a tape."""
 
     def ask(request: ProxiedRequest) -> ProxiedReply:

@@ -25,7 +25,7 @@ from tracegrade_harness.mcp import pipe as mcp_pipe
 from tracegrade_harness.mcp.calls import McpCalls
 from tracegrade_harness.mcp.messages import McpUnreadable
 from tracegrade_harness.parts.folders.folders import temporary_folder
-from tracegrade_harness.telemetry.observed_run import ObservedRun, RunOver
+from tracegrade_harness.telemetry.observed_run import ObservedRun, RunClosed
 
 MAX_LINE_BYTES: Final = 64 << 20
 """Of one message."""
@@ -175,7 +175,7 @@ class McpServers:
             connection.serve()
             if self._is_last(connection) and self._run is not None:
                 self._run.answering()
-        except RunOver:
+        except RunClosed:
             pass
         finally:
             connection.close()
@@ -254,7 +254,7 @@ class _Connection:
                     server.sendall(line)
         except McpUnreadable as error:
             self.notes.append(f"mcp: {error}")
-        except (OSError, RunOver):
+        except (OSError, RunClosed):
             pass  # one of both sides is gone, or nothing goes to the agent any more
         self._end(server)
 
@@ -284,7 +284,7 @@ class _Connection:
     def _pass_back(self, line: bytes) -> None:
         if self._listener is not None:
             self._listener.answered(line)
-        with contextlib.suppress(OSError, RunOver):  # the agent is gone, the server is not yet
+        with contextlib.suppress(OSError, RunClosed):  # the agent is gone, the server is not yet
             self._calls.answered(line)
             self._agent.sendall(line)
 

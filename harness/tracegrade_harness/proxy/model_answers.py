@@ -10,7 +10,7 @@ from http import HTTPStatus
 from typing import Any, Final, NamedTuple, Protocol
 
 from tracegrade_harness.proxy.messages import FAILED, ProxiedReply, ProxiedRequest, messages_in
-from tracegrade_harness.proxy.upstream import Upstream
+from tracegrade_harness.proxy.upstream import UpstreamHandler
 from tracegrade_queries.costs.answer_cost import TokenCounts
 
 FREE: Final = ("/count_tokens", "/input_tokens")
@@ -40,7 +40,7 @@ class ModelMeter(Protocol):
         """Return why no model is to be asked any more; None: it may."""
 
 
-def metered(upstream: Upstream, meter: ModelMeter) -> Upstream:
+def metered(upstream: UpstreamHandler, meter: ModelMeter) -> UpstreamHandler:
     """Return a model that is asked, whose answers a meter is told of, and which it may refuse."""
 
     def ask(request: ProxiedRequest) -> ProxiedReply:

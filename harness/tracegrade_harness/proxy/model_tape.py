@@ -9,7 +9,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final
 
-from tracegrade_harness.conversations.apis import ModelRequest, Unasked, asked
+from tracegrade_harness.conversations.apis import ModelRequest, NotAModelRequest, asked
 from tracegrade_harness.conversations.conversation import (
     INSTRUCTIONS,
     ModelTurn,
@@ -19,7 +19,7 @@ from tracegrade_harness.conversations.conversation import (
 )
 from tracegrade_harness.proxy.messages import ProxiedReply, ProxiedRequest
 from tracegrade_harness.proxy.model_answers import ModelAnswer
-from tracegrade_harness.proxy.upstream import Upstream
+from tracegrade_harness.proxy.upstream import UpstreamHandler
 from tracegrade_harness.tape.entries import TapeEntry, TapeKey, key_of, redacted_json
 from tracegrade_harness.tape.player import TapeMiss, TapePlayer
 from tracegrade_queries.costs.answer_cost import TokenCounts
@@ -48,9 +48,9 @@ def conversation_entry(name: str, parts: tuple[Part, ...], answer: ModelTurn) ->
 def conversing(
     name: str,
     player: TapePlayer,
-    instead: Upstream | None = None,
+    instead: UpstreamHandler | None = None,
     on_played: Callable[[ModelAnswer], None] | None = None,
-) -> Upstream:
+) -> UpstreamHandler:
     """Return a model that answers as on a tape.
 
     Args:
@@ -63,7 +63,7 @@ def conversing(
     def ask(request: ProxiedRequest) -> ProxiedReply:
         try:
             found = asked(request.method, request.path, request.body)
-        except Unasked as error:
+        except NotAModelRequest as error:
             return instead(request) if instead else _refused(player.missed(f"model: {error}"))
         key = _key(name, player, found)
         if instead is not None and not player.has(key):

@@ -25,8 +25,8 @@ from tracegrade_harness.proxy.messages import (
     ProxiedReply,
     ProxiedRequest,
 )
-from tracegrade_harness.proxy.upstream import Upstream, UpstreamFailed
-from tracegrade_harness.telemetry.observed_run import ObservedRun, RunOver
+from tracegrade_harness.proxy.upstream import UpstreamFailed, UpstreamHandler
+from tracegrade_harness.telemetry.observed_run import ObservedRun, RunClosed
 
 MAX_REQUEST_BYTES: Final = 64 << 20
 MAX_AT_ONCE: Final = 16
@@ -40,7 +40,7 @@ class HttpProxy:
 
     def __init__(
         self,
-        upstream: Upstream,
+        upstream: UpstreamHandler,
         kind: CallsOfRequests,
         run: ObservedRun | None,
         seen: Callable[[], None] = lambda: None,
@@ -111,7 +111,7 @@ class HttpProxy:
             self._in_flight += 1
         try:
             return self._let_through(request)
-        except RunOver:
+        except RunClosed:
             return _failure(HTTPStatus.SERVICE_UNAVAILABLE, "the run is over")
         finally:
             self._seen()

@@ -11,18 +11,18 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
 from tracegrade_harness.proxy.messages import ProxiedReply, ProxiedRequest
-from tracegrade_harness.proxy.upstream import Upstream, UpstreamFailed
+from tracegrade_harness.proxy.upstream import UpstreamFailed, UpstreamHandler
 from tracegrade_harness.suite import upstreams
 
 
-class Turns:
-    """The turns of requests to one service; from any thread."""
+class RateLimiter:
+    """Lets requests to one service go, one at a time; from any thread."""
 
     def __init__(self, rate: float) -> None:
-        """Begin with a turn at once.
+        """Begin with a request that may go at once.
 
         Args:
-            rate: Turns a second at most.
+            rate: Requests a second at most.
         """
         self._apart_secs = 1 / rate
         self._free_at = time.monotonic()
@@ -52,22 +52,22 @@ class Turns:
             self._changed.notify_all()
 
 
-class TurnsOfUpstreams:
-    """The turns of all upstreams that a command asks; equal URLs and rates have the same."""
+class UpstreamRateLimits:
+    """The rate limiters of all upstreams that a command asks; equal URLs and rates share one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._turns: dict[tuple[str, float], Turns] = {}
+        self._limiters: dict[tuple[str, float], RateLimiter] = {}
 
-    def of(self, upstream: upstreams.Upstream) -> Turns | None:
-        """Return the turns of an upstream; None if it may be asked at any time."""
+    def of(self, upstream: upstreams.Upstream) -> RateLimiter | None:
+        """Return the rate limiter of an upstream; None if it may be asked at any time."""
         if upstream.rate is None:
             return None
         with self._lock:
             key = (upstream.url, upstream.rate)
-            if key not in self._turns:
-                self._turns[key] = Turns(upstream.rate)
-            return self._turns[key]
+            if key not in self._limiters:
+                self._limiters[key] = RateLimiter(upstream.rate)
+            return self._limiters[key]
 
 
 class PacedUpstream:
@@ -75,19 +75,19 @@ class PacedUpstream:
 
     def __init__(
         self,
-        upstream: Upstream,
-        turns: Turns,
+        upstream: UpstreamHandler,
+        limiter: RateLimiter,
         waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """Prepare to ask.
 
         Args:
             upstream: The service.
-            turns: Its turns, which others have as well.
+            limiter: Its rate limiter, which others wait for as well.
             waiting: What lasts as long as a request waits.
         """
         self._upstream = upstream
-        self._turns = turns
+        self._limiter = limiter
         self._waiting = waiting
         self._is_closed = False
 
@@ -98,7 +98,7 @@ class PacedUpstream:
             UpstreamFailed: There is none, or it was closed while the request waited.
         """
         with self._waiting():
-            is_its_turn = self._turns.wait(lambda: self._is_closed)
+            is_its_turn = self._limiter.wait(lambda: self._is_closed)
         if not is_its_turn:
             msg = f"{request.method} {request.path} still waited for its turn; it was not asked"
             raise UpstreamFailed(msg)
@@ -107,4 +107,4 @@ class PacedUpstream:
     def close(self) -> None:
         """Let no request go any more; those that wait fail."""
         self._is_closed = True
-        self._turns.look_again()
+        self._limiter.look_again()

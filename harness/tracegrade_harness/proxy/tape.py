@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tracegrade_harness.proxy.messages import CallNames, ProxiedReply, ProxiedRequest
 from tracegrade_harness.proxy.model_answers import ModelAnswer, answer_in
-from tracegrade_harness.proxy.upstream import Upstream
+from tracegrade_harness.proxy.upstream import UpstreamHandler
 from tracegrade_harness.tape.entries import TapeKey, key_of, redacted
 from tracegrade_harness.tape.player import TapeMiss, TapePlayer, TapeRecorder
 
@@ -27,7 +27,7 @@ KEPT_HEADERS: Final = frozenset(
 _PLAIN: Final = CallNames([])
 
 
-def recorded(upstream: Upstream, channel: str, recorder: TapeRecorder) -> Upstream:
+def recorded(upstream: UpstreamHandler, channel: str, recorder: TapeRecorder) -> UpstreamHandler:
     """Return an upstream whose replies are taken down."""
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
@@ -41,9 +41,9 @@ def recorded(upstream: Upstream, channel: str, recorder: TapeRecorder) -> Upstre
 def taped(
     channel: str,
     player: TapePlayer,
-    instead: Upstream | None = None,
+    instead: UpstreamHandler | None = None,
     on_played: Callable[[ModelAnswer], None] | None = None,
-) -> Upstream:
+) -> UpstreamHandler:
     """Return an upstream that gives the replies of a tape.
 
     Args:

@@ -30,7 +30,7 @@ class UpstreamFailed(Exception):
     """A service gave no reply."""
 
 
-Upstream = Callable[[ProxiedRequest], ProxiedReply]
+UpstreamHandler = Callable[[ProxiedRequest], ProxiedReply]
 """Gives the reply to a request, or raises `UpstreamFailed`."""
 
 

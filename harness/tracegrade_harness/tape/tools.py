@@ -29,9 +29,9 @@ VARIABLE: Final = "TRACEGRADE_TOOLS"
 MAX_LINE_BYTES: Final = 64 << 20
 READ_SECS: Final = 10.0
 """How long an agent may take to say what it has begun to say."""
-RUN: Final = {"type": "run"}
+RUN_TOOL: Final = {"type": "run"}
 RECORD: Final = {"type": "record"}
-HEARD: Final = {"type": "heard"}
+ACKNOWLEDGED: Final = {"type": "heard"}
 
 
 class _Message(BaseModel):
@@ -55,7 +55,7 @@ class ToolCalled(_Message):
     type: Literal["call"]
 
 
-class ToolGave(_Message):
+class ToolFinished(_Message):
     """A call is over that was to be recorded; the agent waits."""
 
     type: Literal["gave"]
@@ -79,8 +79,8 @@ class ToolUnusable(_Message):
     why: str
 
 
-ToolMessage: TypeAlias = ToolCalled | ToolGave | ToolUnusable
-Answering: TypeAlias = Callable[[ToolMessage], Mapping[str, Any]]
+ToolMessage: TypeAlias = ToolCalled | ToolFinished | ToolUnusable
+ReplyFunction: TypeAlias = Callable[[ToolMessage], Mapping[str, Any]]
 """Returns what an agent is answered."""
 _MESSAGES: Final[TypeAdapter[ToolMessage]] = TypeAdapter(
     Annotated[ToolMessage, Field(discriminator="type")]
@@ -114,17 +114,17 @@ def captured_tool(
     return TapeEntry(key_of(CHANNEL, name, _read(arguments)), redacted_json(reply))
 
 
-def played_tools(player: TapePlayer, is_taped: Callable[[str], bool]) -> Answering:
+def played_tools(player: TapePlayer, is_taped: Callable[[str], bool]) -> ReplyFunction:
     """Return what answers calls by a tape; tools that are not taped run."""
 
     def answer(message: ToolMessage) -> Mapping[str, Any]:
-        if isinstance(message, ToolGave):
-            return HEARD
+        if isinstance(message, ToolFinished):
+            return ACKNOWLEDGED
         if isinstance(message, ToolUnusable):
             miss = player.missed(f"{CHANNEL} {message.name}: {message.why}")
             return {"type": "miss", "message": str(miss)}
         if not is_taped(message.name):
-            return RUN
+            return RUN_TOOL
         try:
             reply = player.take(message.key)
             if not _is_reply(reply):
@@ -165,17 +165,17 @@ class RecordedTools:
         """Return what an agent is answered."""
         is_call = isinstance(message, ToolCalled)
         if is_call and not self._is_taped(message.name):
-            return RUN
+            return RUN_TOOL
         try:
-            if isinstance(message, ToolGave):
+            if isinstance(message, ToolFinished):
                 self._take(message)
             elif is_call:
                 self._before[message.key].append(self._state())
         except EnvironmentFailed as error:
             self._refuse(message, str(error))
-        return RECORD if is_call else HEARD
+        return RECORD if is_call else ACKNOWLEDGED
 
-    def _take(self, message: ToolGave) -> None:
+    def _take(self, message: ToolFinished) -> None:
         begun = self._before[message.key]
         if not begun:
             self._refuse(message, "what it changed could not be seen")
@@ -197,7 +197,7 @@ class ToolTape:
     """A `with` block in which an agent's tools ask what becomes of their calls."""
 
     def __init__(
-        self, folder: Path, answer: Answering, seen: Callable[[], None] = lambda: None
+        self, folder: Path, answer: ReplyFunction, seen: Callable[[], None] = lambda: None
     ) -> None:
         """Prepare.
 

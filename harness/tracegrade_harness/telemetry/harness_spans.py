@@ -18,7 +18,7 @@ SCOPE: Final = "tracegrade.harness"
 """Of spans that the harness itself sends; injections are believed from no other."""
 
 
-class OwnSpan(NamedTuple):
+class HarnessSpan(NamedTuple):
     """A span that has ended."""
 
     trace_id: str
@@ -35,7 +35,7 @@ class OwnSpan(NamedTuple):
 
 
 def send_spans(
-    collector: Endpoint, spans: Sequence[OwnSpan], resource: Mapping[str, str], what: str
+    collector: Endpoint, spans: Sequence[HarnessSpan], resource: Mapping[str, str], what: str
 ) -> None:
     """Send spans.
 
@@ -60,7 +60,7 @@ def send_spans(
         raise EnvironmentFailed(msg)
 
 
-def _readable(span: OwnSpan, resource: Resource) -> ReadableSpan:
+def _readable(span: HarnessSpan, resource: Resource) -> ReadableSpan:
     return ReadableSpan(
         name=span.name,
         context=_context(span.trace_id, span.span_id),

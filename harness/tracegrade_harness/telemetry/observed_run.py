@@ -25,7 +25,7 @@ from tracegrade import names
 from tracegrade.gate.spans import MAX_ATTRIBUTES_CHARS, MAX_NAME_CHARS, bounded
 from tracegrade_harness.control.gate_messages import PROTOCOL
 from tracegrade_harness.errors import EnvironmentFailed
-from tracegrade_harness.telemetry.harness_spans import OwnSpan, send_spans
+from tracegrade_harness.telemetry.harness_spans import HarnessSpan, send_spans
 from tracegrade_harness.telemetry.relay import Endpoint
 from tracegrade_queries.build.canonical import canonical_json
 
@@ -34,7 +34,7 @@ MAX_HELD_CHARS: Final = 4 << 20
 _ANSWER_BYTES: Final = 4096
 
 
-class RunOver(Exception):
+class RunClosed(Exception):
     """The run was ended: nothing goes to its agent any more."""
 
 
@@ -87,7 +87,7 @@ class ObservedRun:
         self._lock = threading.Lock()
         self._asked = self._calls = self._in_flight = 0
         self._is_over = False
-        self._held: list[OwnSpan] = []
+        self._held: list[HarnessSpan] = []
         self._held_chars = self._lost = 0
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.connect(gate)
@@ -97,7 +97,7 @@ class ObservedRun:
         """Count a call that is about to begin; wait where another one is at the gate.
 
         Raises:
-            RunOver: It must not begin.
+            RunClosed: It must not begin.
         """
         with self._lock:
             self._stop_if_over()
@@ -107,7 +107,7 @@ class ObservedRun:
         """Return when the answer of a call may go on to the agent.
 
         Raises:
-            RunOver: It must not.
+            RunClosed: It must not.
         """
         with self._lock:
             self._in_flight -= 1
@@ -119,7 +119,7 @@ class ObservedRun:
         """Return when an agent that has no more tools at hand may go on.
 
         Raises:
-            RunOver: It must not.
+            RunClosed: It must not.
         """
         with self._lock:
             self._ask({"type": "answer"})
@@ -222,9 +222,9 @@ class ObservedRun:
 
     def _stop_if_over(self) -> None:
         if self._is_over:
-            raise RunOver
+            raise RunClosed
 
-    def _hold(self, span: OwnSpan) -> None:
+    def _hold(self, span: HarnessSpan) -> None:
         self._held.append(span)
         self._held_chars += sum(len(str(value)) for value in span.attributes.values())
         if self._held_chars > MAX_HELD_CHARS:
@@ -245,12 +245,12 @@ class ObservedRun:
             what = f"spans of {self.trace_id}-{self.span_id}"
             send_spans(self._origin.collector, held, self._origin.resource, what)
 
-    def _span_of(self, call: ObservedCall, answer: ObservedAnswer) -> OwnSpan:
+    def _span_of(self, call: ObservedCall, answer: ObservedAnswer) -> HarnessSpan:
         texts = {
             names.TOOL_CALL_ARGUMENTS: call.arguments,
             names.TOOL_CALL_RESULT: answer.text,
         }
-        return OwnSpan(
+        return HarnessSpan(
             self.trace_id,
             call.span_id,
             self.span_id,
@@ -265,9 +265,9 @@ class ObservedRun:
             Status(StatusCode.UNSET) if answer.ok else Status(StatusCode.ERROR, answer.text),
         )
 
-    def _root(self, exit_code: int | None) -> OwnSpan:
+    def _root(self, exit_code: int | None) -> HarnessSpan:
         fact = "ended by a limit" if exit_code is None else f"ended with exit code {exit_code}"
-        return OwnSpan(
+        return HarnessSpan(
             self.trace_id,
             self.span_id,
             None,

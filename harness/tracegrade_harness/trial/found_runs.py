@@ -17,7 +17,7 @@ from opentelemetry.trace import Status
 
 from tracegrade import names
 from tracegrade_harness.landed.runs import LandedRun, landed_runs
-from tracegrade_harness.telemetry.harness_spans import OwnSpan, send_spans
+from tracegrade_harness.telemetry.harness_spans import HarnessSpan, send_spans
 from tracegrade_harness.telemetry.relay import Endpoint
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.root_span import new_span_id
@@ -138,13 +138,13 @@ def mark_beside(collector: Endpoint, beside: Iterable[BesideRun]) -> None:
         send_spans(collector, [_mark(each) for each in some], resource, what)
 
 
-def _mark(beside: BesideRun) -> OwnSpan:
+def _mark(beside: BesideRun) -> HarnessSpan:
     result, run = beside
     now = time.time_ns()
     has_agent = run.root_span_id != NO_SPAN
     # The same agent once more, which adds no step.
     kind = {names.OPERATION_NAME: names.INVOKE_AGENT} if has_agent else {}
-    return OwnSpan(
+    return HarnessSpan(
         run.trace_id,
         new_span_id(),
         run.root_span_id if has_agent else None,

@@ -16,7 +16,7 @@ from tracegrade_harness.parts.registry import declared_in
 from tracegrade_harness.proxy.messages import CallNames
 from tracegrade_harness.proxy.proxy import HttpProxy
 from tracegrade_harness.proxy.rate_limit import PacedUpstream
-from tracegrade_harness.proxy.upstream import LiveUpstream, Upstream
+from tracegrade_harness.proxy.upstream import LiveUpstream, UpstreamHandler
 from tracegrade_harness.suite import upstreams
 from tracegrade_harness.telemetry.observed_run import ObservedRun
 from tracegrade_harness.trial.setting import Setting, Tried
@@ -107,7 +107,7 @@ class HttpProxies:
             upstream.close()
         self._stack.close()
 
-    def _asked(self, name: str, upstream: upstreams.Upstream) -> Upstream:
+    def _asked(self, name: str, upstream: upstreams.Upstream) -> UpstreamHandler:
         is_model = upstream.is_a == "model"
         source = self._setting.model_source(self._case) if is_model else "replay"
         is_mocked = self._setting.mode == "mocked" and source == "replay"
@@ -118,12 +118,12 @@ class HttpProxies:
             return self._taping.model(name, live, source)
         return self._taping.upstream(name, live)
 
-    def _live(self, upstream: upstreams.Upstream) -> Upstream:
+    def _live(self, upstream: upstreams.Upstream) -> UpstreamHandler:
         live = LiveUpstream(upstream.url, own_headers(upstream))
-        turns = self._setting.turns.of(upstream)
-        if turns is None:
+        limiter = self._setting.rate_limits.of(upstream)
+        if limiter is None:
             return live
-        self._paced.append(PacedUpstream(live, turns, self._waiting))
+        self._paced.append(PacedUpstream(live, limiter, self._waiting))
         return self._paced[-1]
 
     def _open(self, variable: str, proxy: HttpProxy) -> None:

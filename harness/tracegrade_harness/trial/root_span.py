@@ -15,7 +15,7 @@ from opentelemetry.trace import Status, StatusCode
 
 from tracegrade import names
 from tracegrade_harness.control.gate_messages import RunStarted
-from tracegrade_harness.telemetry.harness_spans import OwnSpan, send_spans
+from tracegrade_harness.telemetry.harness_spans import HarnessSpan, send_spans
 from tracegrade_harness.telemetry.relay import Endpoint
 
 KILLED: Final = "killed by the harness"
@@ -100,11 +100,11 @@ def send_root(
     send_spans(collector, [ended], resource, f"root span of {root.trajectory_id}")
 
 
-def _ended(root: RootSpan, injection: str | None, why: str) -> OwnSpan:
+def _ended(root: RootSpan, injection: str | None, why: str) -> HarnessSpan:
     marks = {} if injection is None else {names.INJECTION: injection}
     # The outermost span may be a chain's, or say as late as at its end what it is.
     key = next((key for key in AGENT_KINDS if key in root.attributes), names.OPERATION_NAME)
-    return OwnSpan(
+    return HarnessSpan(
         root.trace_id,
         root.span_id,
         root.parent_id,

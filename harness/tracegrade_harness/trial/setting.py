@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from tracegrade_harness.loading.load import LoadedSuite
 from tracegrade_harness.loading.visible_files import answers
 from tracegrade_harness.parts.environment import EnvironmentTemplate
-from tracegrade_harness.proxy.rate_limit import TurnsOfUpstreams
+from tracegrade_harness.proxy.rate_limit import UpstreamRateLimits
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.model import Agent, Case, Mode, ModelSource, Suite
 from tracegrade_harness.suite.runbook import Instruction
@@ -58,7 +58,7 @@ class Setting:
     """Told what a trial was answered, where that is recorded."""
     prices: Prices = field(default_factory=dict)
     """What models cost."""
-    turns: TurnsOfUpstreams = field(default_factory=TurnsOfUpstreams)
+    rate_limits: UpstreamRateLimits = field(default_factory=UpstreamRateLimits)
     """When live upstreams may be asked, by whatever trial."""
     lake: Lake | None = None
     """Where spans land; None: nowhere."""

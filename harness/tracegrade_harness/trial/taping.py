@@ -18,7 +18,7 @@ from tracegrade_harness.proxy.messages import CallNames
 from tracegrade_harness.proxy.model_answers import ModelAnswer, metered
 from tracegrade_harness.proxy.model_tape import conversing, model_channel
 from tracegrade_harness.proxy.tape import recorded, taped
-from tracegrade_harness.proxy.upstream import Upstream as Asked
+from tracegrade_harness.proxy.upstream import UpstreamHandler
 from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.model import Case, Environment, ModelSource, Suite
 from tracegrade_harness.suite.upstreams import Upstream
@@ -27,8 +27,8 @@ from tracegrade_harness.tape.normalising import Normaliser
 from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
 from tracegrade_harness.tape.tools import (
     CHANNEL,
-    Answering,
     RecordedTools,
+    ReplyFunction,
     played_tools,
 )
 from tracegrade_harness.trial.setting import Setting, Tried
@@ -71,7 +71,9 @@ class Taping(NamedTuple):
         """Return the same, whose models' answers are measured."""
         return self._replace(spending=spending)
 
-    def model(self, name: str, live: Asked | None, source: ModelSource = "replay") -> Asked:
+    def model(
+        self, name: str, live: UpstreamHandler | None, source: ModelSource = "replay"
+    ) -> UpstreamHandler:
         """Return what answers for an upstream that is a model.
 
         Args:
@@ -90,8 +92,8 @@ class Taping(NamedTuple):
         return asked
 
     def _heard(
-        self, channel: str, live: Asked, on_played: Callable[[ModelAnswer], None] | None
-    ) -> Asked:
+        self, channel: str, live: UpstreamHandler, on_played: Callable[[ModelAnswer], None] | None
+    ) -> UpstreamHandler:
         """Return a model that is asked: measured, taken down, and as it was heard before."""
         asked = live if self.spending is None else metered(live, self.spending)
         if self.heard is not None and self.recorder is None:
@@ -99,7 +101,7 @@ class Taping(NamedTuple):
         recorder = self.recorder or self.models
         return asked if recorder is None else recorded(asked, channel, recorder)
 
-    def upstream(self, name: str, live: Asked | None) -> Asked:
+    def upstream(self, name: str, live: UpstreamHandler | None) -> UpstreamHandler:
         """Return what answers for an upstream; `live` may be None where a tape does."""
         channel = f"http:{name}"
         if self.player is not None:
@@ -107,7 +109,7 @@ class Taping(NamedTuple):
         assert live is not None  # noqa: S101 - there is no tape
         return live if self.recorder is None else recorded(live, channel, self.recorder)
 
-    def mcp_upstream(self, name: str, live: Asked | None) -> Asked:
+    def mcp_upstream(self, name: str, live: UpstreamHandler | None) -> UpstreamHandler:
         """Return the same of one that is an MCP server."""
         channel = f"mcp:{name}"
         if self.player is not None:
@@ -126,7 +128,7 @@ class Taping(NamedTuple):
 
     def tools(
         self, is_taped: Callable[[str], bool], state: Callable[[], State]
-    ) -> Answering | None:
+    ) -> ReplyFunction | None:
         """Return what answers calls of tools of the agent's own process; None if they just run.
 
         Args:

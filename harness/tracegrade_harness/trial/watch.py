@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 from tracegrade_harness.control.deadline import Deadline
 from tracegrade_harness.control.gate import Event, Gate
 from tracegrade_harness.control.gate_messages import (
-    Answering,
-    Left,
+    AnswerPending,
     Planned,
+    ProcessLeft,
     RunEnded,
     RunStarted,
     TokensUsed,
@@ -86,7 +86,7 @@ class AgentWatch:
                     self.boundaries.append(boundary)
                     yield Moment(event, boundary, call.in_flight)
                     self.gate.go(event)
-                case Answering(in_flight=in_flight):
+                case AnswerPending(in_flight=in_flight):
                     yield Moment(event, None, in_flight)
                     self.gate.go(event)
                 case TokensUsed() as used:
@@ -96,7 +96,7 @@ class AgentWatch:
                         return
                 case _:
                     self._note(event)
-                    if isinstance(event.message, Left) and self.spending.stop is not None:
+                    if isinstance(event.message, ProcessLeft) and self.spending.stop is not None:
                         return
 
     @property
@@ -126,7 +126,7 @@ class AgentWatch:
                 self.planned_steps = steps
             case RunEnded(span_id=span_id) as end if self.root and span_id == self.root.span_id:
                 self.root_ended, self.error = True, end.error
-            case Left(reason=reason) if reason is not None:
+            case ProcessLeft(reason=reason) if reason is not None:
                 self.faults.append(f"turned away at the gate: {reason}")
 
     def _start(self, run: RunStarted) -> None:

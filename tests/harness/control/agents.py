@@ -8,7 +8,7 @@ from tests.waiting import PATIENCE_SECS
 
 from tracegrade_harness.control.deadline import Deadline
 from tracegrade_harness.control.gate import Event, Gate
-from tracegrade_harness.control.gate_messages import Answering, ToolReturned
+from tracegrade_harness.control.gate_messages import AnswerPending, ToolReturned
 from tracegrade_harness.sandbox.plain import Plain
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.sandbox.program import Program
@@ -90,6 +90,6 @@ def let_all_go(gate: Gate, running: Running) -> list[Event]:
     events = []
     for event in gate.events(soon(), running):
         events.append(event)
-        if isinstance(event.message, ToolReturned | Answering):
+        if isinstance(event.message, ToolReturned | AnswerPending):
             gate.go(event)
     return events

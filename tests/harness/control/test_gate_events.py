@@ -8,7 +8,7 @@ import pytest
 from tests.harness.control.agents import LANGCHAIN, OPENINFERENCE, OURS, let_all_go, start
 
 from tracegrade_harness.control.gate import Event, Gate
-from tracegrade_harness.control.gate_messages import Left
+from tracegrade_harness.control.gate_messages import ProcessLeft
 
 VARYING = ("ask", "pid", "python", "trace_id", "span_id", "start_ns", "attributes")
 
@@ -16,8 +16,8 @@ VARYING = ("ask", "pid", "python", "trace_id", "span_id", "start_ns", "attribute
 def told(events: list[Event]) -> list[tuple[str, dict[str, Any]]]:
     """Return (type, fields) of all messages, without what differs from run to run."""
     messages = [event.message for event in events]
-    assert messages.pop() == Left(None)
-    dumped = [message.model_dump() for message in messages if not isinstance(message, Left)]
+    assert messages.pop() == ProcessLeft(None)
+    dumped = [message.model_dump() for message in messages if not isinstance(message, ProcessLeft)]
     return [
         (each.pop("type"), {key: value for key, value in each.items() if key not in VARYING})
         for each in dumped
@@ -71,7 +71,7 @@ def test_a_run_tells_enough_to_write_its_root_span(ours: list[Event]) -> None:
     _, started, *_ = ours
 
     message = started.message
-    assert not isinstance(message, Left)
+    assert not isinstance(message, ProcessLeft)
     fields = message.model_dump()
     assert fields["attributes"]["tracegrade.task.id"] == "move-files"
     assert fields["attributes"]["gen_ai.agent.name"] == "mover"
@@ -215,7 +215,7 @@ def test_a_forked_child_has_a_connection_and_calls_of_its_own(tmp_path: Path) ->
     events = run(tmp_path, FORKING)
 
     second = [event.message for event in events if event.peer == 2]
-    kinds = [message.type for message in second if not isinstance(message, Left)]
+    kinds = [message.type for message in second if not isinstance(message, ProcessLeft)]
     assert kinds == ["hello", "tool"]
 
 

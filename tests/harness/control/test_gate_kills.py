@@ -11,9 +11,9 @@ from tests.instrumentation.conftest import Received, collector
 
 from tracegrade_harness.control.gate import Event, Gate
 from tracegrade_harness.control.gate_messages import (
-    Answering,
+    AnswerPending,
     Hello,
-    Left,
+    ProcessLeft,
     RunStarted,
     ToolReturned,
 )
@@ -75,7 +75,7 @@ def kill_children(gate: Gate, event: Event, kills: dict[int, Kill]) -> None:
             assert flushed is not None
             assert (flushed.complete, flushed.lost) == (True, 0)
             os.kill(kill.pid, signal.SIGKILL)
-        case ToolReturned() | Answering():
+        case ToolReturned() | AnswerPending():
             gate.go(event)
 
 
@@ -129,7 +129,7 @@ def test_a_sandbox_kills_at_the_answer(tmp_path: Path, collector: Received) -> N
     exports = {"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url}
     with Gate(tmp_path) as gate, start(gate, tmp_path, OURS, **exports) as running:
         for event in gate.events(soon(), running):
-            if isinstance(event.message, Answering):
+            if isinstance(event.message, AnswerPending):
                 gate.flush(event, FLUSH_SECS)
                 running.kill()
                 break
@@ -152,7 +152,7 @@ def test_a_flush_beside_a_collector_that_is_down_says_what_is_lost(tmp_path: Pat
     }
     with Gate(tmp_path) as gate, start(gate, tmp_path, OURS, **exports) as running:
         for event in gate.events(soon(), running):
-            if isinstance(event.message, Answering):
+            if isinstance(event.message, AnswerPending):
                 flushed = gate.flush(event, FLUSH_SECS)
                 gate.go(event)
             elif isinstance(event.message, ToolReturned):
@@ -191,4 +191,4 @@ def test_a_process_that_ends_has_left(tmp_path: Path) -> None:
     ):
         events = list(gate.events(soon(), r))
 
-    assert [type(event.message) for event in events] == [Hello, Left]
+    assert [type(event.message) for event in events] == [Hello, ProcessLeft]

@@ -17,7 +17,7 @@ from tracegrade_harness.control.gate import (
     Event,
     Gate,
 )
-from tracegrade_harness.control.gate_messages import Hello, Left, ToolReturned
+from tracegrade_harness.control.gate_messages import Hello, ProcessLeft, ToolReturned
 from tracegrade_harness.errors import SandboxFailed
 
 HELLO = b'{"type":"hello","protocol":1,"pid":7,"python":"3.11"}'
@@ -66,7 +66,7 @@ def test_a_peer_that_breaks_the_protocol_is_turned_away(gate: Gate, message: byt
     with come(gate, message) as rude, come(gate, HELLO) as polite:
         events = take(gate, 2)
 
-        assert {type(event.message) for event in events} == {Left, Hello}
+        assert {type(event.message) for event in events} == {ProcessLeft, Hello}
         assert rude.recv(100) == b""
         polite.send(TOOL)
         (call,) = take(gate, 1)
@@ -80,7 +80,7 @@ def test_one_hello_comes_first(gate: Gate, messages: tuple[bytes, ...]) -> None:
     with come(gate, *messages):
         *_, last = take(gate, len(messages))
 
-    assert isinstance(last.message, Left)
+    assert isinstance(last.message, ProcessLeft)
     assert "hello" in str(last.message.reason)
 
 
@@ -105,7 +105,7 @@ def test_a_crowd_is_turned_away(gate: Gate) -> None:
     with come(gate) as late:
         (event,) = take(gate, 1)
 
-        assert event.message == Left(f"more than {MAX_PEERS} processes")
+        assert event.message == ProcessLeft(f"more than {MAX_PEERS} processes")
         assert late.recv(100) == b""
     inside[0].send(TOOL)
     (call,) = take(gate, 1)
@@ -122,7 +122,7 @@ def test_a_peer_that_never_reads_is_cut_off(gate: Gate) -> None:
             gate.go(call)
         events = gate.events(soon())
 
-        assert isinstance(next(events).message, Left)
+        assert isinstance(next(events).message, ProcessLeft)
         deaf.setblocking(False)
         while deaf.recv(100):
             pass
@@ -140,7 +140,7 @@ def test_a_peer_that_talks_instead_of_flushing_is_cut_off(gate: Gate) -> None:
 
         assert gate.flush(call, PATIENCE_SECS) is None
         *_, left = take(gate, MAX_BEFORE_FLUSHED)
-        assert left.message == Left("talks instead of flushing")
+        assert left.message == ProcessLeft("talks instead of flushing")
 
 
 def test_answering_one_who_has_left_is_no_error(gate: Gate) -> None:
@@ -149,7 +149,7 @@ def test_answering_one_who_has_left_is_no_error(gate: Gate) -> None:
     _, call, left = take(gate, 3)
     gate.go(call)
 
-    assert left.message == Left(None)
+    assert left.message == ProcessLeft(None)
     assert gate.flush(call, 1) is None
 
 

@@ -17,7 +17,7 @@ from tests.instrumentation.conftest import Received, collector
 from tests.waiting import wait_until
 
 from tracegrade_harness.control.gate import Gate
-from tracegrade_harness.control.gate_messages import Answering, RunStarted, ToolReturned
+from tracegrade_harness.control.gate_messages import AnswerPending, RunStarted, ToolReturned
 from tracegrade_harness.sandbox.choice import SANDBOXES, Sandbox
 from tracegrade_harness.sandbox.program import Program
 
@@ -76,7 +76,7 @@ def kill_at(sandbox: Sandbox, told: Program, gate: Gate, n: int, alive: Alive) -
                     kill.took_secs = time.monotonic() - started
                     kill.returned = returned
                     break
-                case ToolReturned() | Answering():
+                case ToolReturned() | AnswerPending():
                     gate.go(event)
     return kill
 

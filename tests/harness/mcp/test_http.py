@@ -20,7 +20,7 @@ from tracegrade_harness.mcp.http import (
 from tracegrade_harness.parts.servers.http_server import HttpServer
 from tracegrade_harness.proxy.messages import ProxiedReply, ProxiedRequest
 from tracegrade_harness.proxy.proxy import HttpProxy
-from tracegrade_harness.proxy.upstream import LiveUpstream, Upstream
+from tracegrade_harness.proxy.upstream import LiveUpstream, UpstreamHandler
 from tracegrade_harness.suite.normalise import Normalised
 from tracegrade_harness.tape.normalising import Normaliser
 from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
@@ -94,7 +94,7 @@ async def serve(request: Request) -> Response:
 
 
 @contextmanager
-def proxied(upstream: Upstream) -> Iterator[http.client.HTTPConnection]:
+def proxied(upstream: UpstreamHandler) -> Iterator[http.client.HTTPConnection]:
     """Yield a connection to a proxy before an upstream."""
     with (
         HttpProxy(without_stream(upstream), McpRequests(), None) as proxy,

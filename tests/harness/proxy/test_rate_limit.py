@@ -10,7 +10,7 @@ import pytest
 
 from tracegrade_harness.control.deadline import MAX_WAITS, Deadline
 from tracegrade_harness.proxy.messages import ProxiedReply, ProxiedRequest
-from tracegrade_harness.proxy.rate_limit import PacedUpstream, Turns, TurnsOfUpstreams
+from tracegrade_harness.proxy.rate_limit import PacedUpstream, RateLimiter, UpstreamRateLimits
 from tracegrade_harness.proxy.upstream import UpstreamFailed
 from tracegrade_harness.suite.upstreams import Upstream
 
@@ -24,13 +24,13 @@ def declared(url: str = "http://127.0.0.1:1", rate: float | None = RATE) -> Upst
     return Upstream(url=url, url_as="X", rate=rate)
 
 
-def test_parallel_trials_share_the_turns_of_a_service() -> None:
+def test_parallel_trials_share_the_rate_limit_of_a_service() -> None:
     """The last is let go when all before it have had theirs; each is answered."""
-    turns = TurnsOfUpstreams()
+    limits = UpstreamRateLimits()
     began = time.monotonic()
 
     def trial(_: int) -> list[ProxiedReply]:
-        shared = turns.of(declared())
+        shared = limits.of(declared())
         assert shared is not None
         upstream = PacedUpstream(lambda _: REPLY, shared)
         return [upstream(REQUEST), upstream(REQUEST), upstream(REQUEST)]
@@ -44,14 +44,14 @@ def test_parallel_trials_share_the_turns_of_a_service() -> None:
 
 def test_those_that_wait_go_in_the_order_in_which_they_came() -> None:
     """None is overtaken, so that none waits for ever."""
-    turns, looked = Turns(RATE), list[int]()
+    limiter, looked = RateLimiter(RATE), list[int]()
 
     def go(number: int) -> None:
         def looks() -> bool:  # the last time immediately before it goes
             looked.append(number)
             return False
 
-        assert turns.wait(looks)
+        assert limiter.wait(looks)
 
     threads = [threading.Thread(target=go, args=(number,)) for number in range(5)]
     for number, thread in enumerate(threads):
@@ -72,22 +72,22 @@ def until(holds: Callable[[], bool]) -> None:
 
 def test_other_services_do_not_wait() -> None:
     """Nor does one without a rate."""
-    turns = TurnsOfUpstreams()
+    limits = UpstreamRateLimits()
 
-    assert turns.of(declared()) is turns.of(declared())
-    assert turns.of(declared("http://127.0.0.1:2")) is not turns.of(declared())
-    assert turns.of(declared(rate=None)) is None
+    assert limits.of(declared()) is limits.of(declared())
+    assert limits.of(declared("http://127.0.0.1:2")) is not limits.of(declared())
+    assert limits.of(declared(rate=None)) is None
 
 
 def test_what_waits_when_its_agent_has_ended_is_not_asked() -> None:
     """It fails at once, and takes no turn from others."""
-    turns, asked = Turns(0.001), list[ProxiedRequest]()
+    limiter, asked = RateLimiter(0.001), list[ProxiedRequest]()
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
         asked.append(request)
         return REPLY
 
-    first, other = PacedUpstream(ask, turns), PacedUpstream(ask, turns)
+    first, other = PacedUpstream(ask, limiter), PacedUpstream(ask, limiter)
     assert first(REQUEST) == REPLY
     with ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(first, REQUEST), pool.submit(other, REQUEST)]
