@@ -55,7 +55,6 @@ SHARED_NAMES = {
     "Pairs",
     "Part",
     "Piece",
-    "Places",
     "PlanStep",
     "Plans",
     "Point",

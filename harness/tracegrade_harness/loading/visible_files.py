@@ -27,8 +27,8 @@ def answers(loaded: LoadedSuite) -> list[Path]:
     suite, folder = loaded.suite, loaded.folder.resolve()
     named = [TAPES, *filter(None, [suite.tasks, *(case.tape for case in suite.cases.values())])]
     for case in suite.cases.values():
-        for asked in case.verify:
-            named += kind_of_verifier(asked).verifier_answers(asked, folder)
+        for verifier in case.verify:
+            named += kind_of_verifier(verifier).verifier_answers(verifier, folder)
     for environment in suite.environments.values():
         for part in declared_in(environment):
             named += part.kind.answers(part.declared)

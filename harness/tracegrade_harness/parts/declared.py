@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.parts.kind import Around
 from tracegrade_harness.parts.part import Part
-from tracegrade_harness.parts.places import part_paths
+from tracegrade_harness.parts.part_paths import part_paths
 from tracegrade_harness.parts.registry import declared_in, part_kinds
 from tracegrade_harness.suite.model import Environment
 

@@ -29,7 +29,12 @@ from tracegrade_harness.parts.part import (
     UsesServices,
 )
 from tracegrade_harness.parts.state import State
-from tracegrade_harness.parts.state_reading import Readable, Reading, fingerprint, hidden_changes
+from tracegrade_harness.parts.state_reading import (
+    ReadableState,
+    StateReading,
+    fingerprint,
+    hidden_changes,
+)
 from tracegrade_harness.suite.model import Environment
 from tracegrade_scoring.rendering.words import count
 
@@ -47,7 +52,7 @@ class EnvironmentTemplate:
         """
         self._parts = [*declared_parts(declared, suite_folder)]
         self._locks = Globs(declared.locks)
-        self._before = Reading()
+        self._before = StateReading()
 
     @property
     def before(self) -> State:
@@ -66,17 +71,17 @@ class EnvironmentTemplate:
         """
         with explained(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        self._before = Reading()
+        self._before = StateReading()
         for each in self._parts:
             self._before.update(_frozen(each.part, each.key, folder))
         self._before.update(self._in_use())
 
-    def _in_use(self) -> Reading:
+    def _in_use(self) -> StateReading:
         """Return the parts that use others, which show nothing without them, as trials do."""
         users = {each.title: each.uses for each in self._parts if each.uses is not None}
         needed = {*users, *chain.from_iterable(users.values())}
         parts = {each.title: each.part for each in self._parts if each.title in needed}
-        reading = Reading()
+        reading = StateReading()
         with temporary_folder() as root, ExitStack() as stack:
             opened = _all_opened(parts, lambda part: part.open(root))
             for part in opened.values():
@@ -114,10 +119,10 @@ class EnvironmentTemplate:
             each.part.close()
 
 
-class OpenedEnvironment(Readable):
+class OpenedEnvironment(ReadableState):
     """An environment as one trial has it."""
 
-    def __init__(self, parts: Mapping[str, Opened], locks: Globs, before: Reading) -> None:
+    def __init__(self, parts: Mapping[str, Opened], locks: Globs, before: StateReading) -> None:
         self.parts = parts
         """By kind and name, such as `files:data`."""
         self._locks = locks
@@ -134,13 +139,13 @@ class OpenedEnvironment(Readable):
         """Where an agent has to reach the parts over the network."""
         return [address for part in self.parts.values() for address in part.addresses]
 
-    def read(self) -> Reading:
+    def read(self) -> StateReading:
         """Return all parts as they are now.
 
         Raises:
             EnvironmentFailed: One cannot be read.
         """
-        reading = Reading()
+        reading = StateReading()
         for part in self.parts.values():
             reading.update(part.read())
         if not locks_are_visible():
@@ -209,7 +214,7 @@ def _all_opened(
     return opened
 
 
-def _frozen(part: Part, key: str, folder: Path) -> Reading:
+def _frozen(part: Part, key: str, folder: Path) -> StateReading:
     """Freeze a part, unless that was done before from the same source; return its objects."""
     home = folder / xxh3_128_hexdigest(f"{key} {part.source_digest()}".encode())
     if not home.exists():

@@ -70,13 +70,13 @@ class PartKind:
         yield from ()
 
     def check_verifier(
-        self, at: At, asked: Any, around: ReadableEnvironment | None
+        self, at: At, verifier: Any, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
         """Yield what is wrong with a verifier beyond its shape and the part that it names.
 
         Args:
             at: Where it stands in the suite.
-            asked: The verifier, an object of `verifier`.
+            verifier: The verifier, an object of `verifier`.
             around: The environment of its case; None if not known.
         """
         yield from ()
@@ -98,7 +98,7 @@ class PartKind:
         """
         raise NotImplementedError
 
-    def verify(self, asked: Any, context: Context) -> Finding:
+    def verify(self, verifier: Any, context: Context) -> Finding:
         """Return whether what a verifier asks holds; it changes nothing.
 
         Raises:
@@ -123,11 +123,11 @@ class PartKind:
         """Yield the sources of a part that would tell an agent what is expected of it."""
         yield from ()
 
-    def verifier_answers(self, asked: Any, folder: Path) -> Iterator[str]:
+    def verifier_answers(self, verifier: Any, folder: Path) -> Iterator[str]:
         """Yield the files and folders that a verifier compares with or runs.
 
         Args:
-            asked: The verifier.
+            verifier: The verifier.
             folder: The suite's folder; what is yielded is relative to it, or absolute.
         """
         yield from ()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from tracegrade_harness.parts.state import State
-from tracegrade_harness.parts.state_reading import Reading
+from tracegrade_harness.parts.state_reading import StateReading
 
 
 class ServiceAddress(NamedTuple):
@@ -31,7 +31,7 @@ class Opened(Protocol):
     def addresses(self) -> Sequence[ServiceAddress]:
         """Where an agent has to reach it over the network; none if it is a matter of files."""
 
-    def read(self) -> Reading:
+    def read(self) -> StateReading:
         """Return all that `state`, `ignored` and notes tell, read at one time.
 
         Raises:
@@ -90,7 +90,7 @@ class Part(Protocol):
     def use(self, folder: Path) -> None:
         """Take the template that `freeze` has built in a folder before."""
 
-    def frozen(self) -> Reading:
+    def frozen(self) -> StateReading:
         """Return the template as a trial finds it."""
 
     def open(self, root: Path) -> Opened:

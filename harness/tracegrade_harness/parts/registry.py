@@ -155,9 +155,9 @@ def verifier_key(kind: PartKind) -> str:
     return kind.verifier_key or kind.name
 
 
-def kind_of_verifier(asked: Strict) -> PartKind:
+def kind_of_verifier(verifier: Strict) -> PartKind:
     """Return the kind that a verifier is of."""
-    return next(kind for kind in kinds() if kind.verifier and isinstance(asked, kind.verifier))
+    return next(kind for kind in kinds() if kind.verifier and isinstance(verifier, kind.verifier))
 
 
 def declared_in(environment: Environment) -> Iterator[DeclaredPart]:
@@ -167,7 +167,7 @@ def declared_in(environment: Environment) -> Iterator[DeclaredPart]:
             yield DeclaredPart(kind, part, declared)
 
 
-def places_in(environment: Environment) -> dict[str, str]:
+def paths_in(environment: Environment) -> dict[str, str]:
     """Return where parts stand in a trial's folder, by kind and name, as the suite has it."""
     return {
         each.title: getattr(each.declared, "at")  # noqa: B009 - placed kinds have it

@@ -11,7 +11,7 @@ GAP_SECS = 0.1
 """Between two readings; a process that still writes does so more often."""
 
 
-class Still(NamedTuple):
+class SettledState(NamedTuple):
     """The last state that was read."""
 
     state: State
@@ -19,7 +19,7 @@ class Still(NamedTuple):
     """Objects that still changed between the last two readings, sorted; empty: it is still."""
 
 
-def wait_until_still(read: Callable[[], State], within_secs: float = 5) -> Still:
+def wait_until_settled(read: Callable[[], State], within_secs: float = 5) -> SettledState:
     """Read until two states in a row are equal, or the time is over.
 
     Two states are read at least, however short the time.
@@ -30,5 +30,5 @@ def wait_until_still(read: Callable[[], State], within_secs: float = 5) -> Still
         time.sleep(GAP_SECS)
         state = read()
         if state == last or time.monotonic() >= deadline:
-            return Still(state, diff(last, state).names)
+            return SettledState(state, diff(last, state).names)
         last = state

@@ -12,7 +12,7 @@ from tracegrade_harness.parts.diff import diff
 from tracegrade_harness.parts.state import State
 
 
-class Hidden(NamedTuple):
+class IgnoredObject(NamedTuple):
     """An object that a rule leaves out of the state."""
 
     rule: str
@@ -20,11 +20,11 @@ class Hidden(NamedTuple):
 
 
 @dataclass
-class Reading:
+class StateReading:
     """A part, or a whole environment, as it is at one moment."""
 
     state: dict[str, str] = field(default_factory=dict)
-    hidden: dict[str, Hidden] = field(default_factory=dict)
+    hidden: dict[str, IgnoredObject] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     """Object → what somebody who judges the state should know: `hot_journal`, `left_wal`."""
 
@@ -33,20 +33,20 @@ class Reading:
         if rule is None:
             self.state[name] = digest
         else:
-            self.hidden[name] = Hidden(rule, digest)
+            self.hidden[name] = IgnoredObject(rule, digest)
 
-    def update(self, other: "Reading") -> None:
+    def update(self, other: "StateReading") -> None:
         """Add all that another reading holds."""
         self.state.update(other.state)
         self.hidden.update(other.hidden)
         self.notes.update(other.notes)
 
 
-class Readable(ABC):
+class ReadableState(ABC):
     """What an opened part answers from a reading."""
 
     @abstractmethod
-    def read(self) -> Reading:
+    def read(self) -> StateReading:
         """Return the part as it is now.
 
         Raises:
@@ -70,16 +70,16 @@ def fingerprint(state: State) -> str:
     return digest.hexdigest()
 
 
-def hidden_changes(before: Reading, after: Reading) -> dict[str, int]:
+def hidden_changes(before: StateReading, after: StateReading) -> dict[str, int]:
     """Return how many changes each rule hid; rules that hid none are left out."""
     rules = {**_rules(before), **_rules(after)}
     changed = diff(_digests(before), _digests(after)).names
     return dict(sorted(Counter(rules[name] for name in changed).items()))
 
 
-def _rules(reading: Reading) -> dict[str, str]:
+def _rules(reading: StateReading) -> dict[str, str]:
     return {name: hidden.rule for name, hidden in reading.hidden.items()}
 
 
-def _digests(reading: Reading) -> dict[str, str]:
+def _digests(reading: StateReading) -> dict[str, str]:
     return {name: hidden.digest for name, hidden in reading.hidden.items()}

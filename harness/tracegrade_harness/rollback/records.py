@@ -13,8 +13,8 @@ from tracegrade.rollback import journal as journals
 from tracegrade.rollback.undo import kind_of, undo_fault
 from tracegrade_harness.parts.names import name_text, path_text
 from tracegrade_harness.rollback import manifest, planned
-from tracegrade_harness.rollback.inside import Outside, read_inside
-from tracegrade_harness.rollback.places import Places, is_object_name
+from tracegrade_harness.rollback.part_locator import PartLocator, is_object_name
+from tracegrade_harness.rollback.path_guard import PathOutside, read_inside
 from tracegrade_harness.suite.records import Journal, LakeRecord, Manifest, Record, Runbook
 from tracegrade_harness.suite.runbook import Instruction
 from tracegrade_harness.suite.templates import filled
@@ -53,11 +53,11 @@ class Claim(NamedTuple):
         """Whether a human has to undo it."""
         return kind_of(self.undo) == "manual"
 
-    def undo_of(self, name: str, places: Places) -> Mapping[str, Any] | None:
+    def undo_of(self, name: str, locator: PartLocator) -> Mapping[str, Any] | None:
         """Return how to undo an object that it names; None if that needs a path that is not."""
         if not self.is_pattern:
             return self.undo
-        path = places.path_of(name)
+        path = locator.path_of(name)
         values = {"object": name, **({} if path is None else {"path": path})}
         # A path need not be UTF-8: it is one of a file that is there, not one that JSON brought.
         shown = {key: value.encode(errors="replace").decode() for key, value in values.items()}
@@ -103,7 +103,7 @@ def read_records(
     declared: Sequence[Record],
     runbooks: Mapping[str, Sequence[Instruction]],
     trial_folder: Path,
-    places: Places,
+    locator: PartLocator,
     plans: Plans = no_plans,
 ) -> Records:
     """Return what records say now.
@@ -112,16 +112,16 @@ def read_records(
         declared: The agent's records, as the suite declares them.
         runbooks: What each runbook says, by its path as the suite has it; read before the run.
         trial_folder: The environment's folder, as the agent left it.
-        places: Turns paths that records give instead of names into objects.
+        locator: Turns paths that records give instead of names into objects.
         plans: Asked only where plans are declared as a record.
 
     Raises:
         SuiteUnusable: The JSON path of a manifest is wrong.
     """
     read = [
-        _read_plans(plans(), places)
+        _read_plans(plans(), locator)
         if isinstance(record, LakeRecord)
-        else _read(record, runbooks, trial_folder, places)
+        else _read(record, runbooks, trial_folder, locator)
         for record in declared
     ]
     return Records(
@@ -135,23 +135,23 @@ def _read(
     record: Journal | Manifest | Runbook,
     runbooks: Mapping[str, Sequence[Instruction]],
     trial_folder: Path,
-    places: Places,
+    locator: PartLocator,
 ) -> Records:
     if isinstance(record, Runbook):
         entries = runbooks[record.runbook]
         name = f"runbook:{record.runbook}"
         return Records(tuple(Claim(e.pattern, e.undo, False, name, True) for e in entries))
     if isinstance(record, Journal):
-        return _read_file(record.journal, trial_folder, places, _journal)
+        return _read_file(record.journal, trial_folder, locator, _journal)
     check = manifest.Reader(record)
-    return _read_file(record.manifest, trial_folder, places, lambda c: _manifest(check, c))
+    return _read_file(record.manifest, trial_folder, locator, lambda c: _manifest(check, c))
 
 
-def _read_plans(plans: Sequence[str] | None, places: Places) -> Records:
+def _read_plans(plans: Sequence[str] | None, locator: PartLocator) -> Records:
     if plans is None:
         return Records(faults=(BadEntry(PLAN, None, "the killed agent told of no run"),))
     undos, faults = planned.read(plans)
-    claims = tuple(Claim(_object(name, places), undo, False, PLAN) for name, undo in undos)
+    claims = tuple(Claim(_object(name, locator), undo, False, PLAN) for name, undo in undos)
     told = _told(PLAN, _Content((), faults, unfinished=False))
     return Records(claims, faults=tuple(told))
 
@@ -182,30 +182,30 @@ def _manifest(reader: manifest.Reader, content: bytes) -> _Content:
 
 
 def _read_file(
-    path: str, folder: Path, places: Places, parse: Callable[[bytes], _Content]
+    path: str, folder: Path, locator: PartLocator, parse: Callable[[bytes], _Content]
 ) -> Records:
     inside = path.lstrip("/")
-    name = places.object_at(inside) or f"record:{path_text(inside)}"
+    name = locator.object_at(inside) or f"record:{path_text(inside)}"
     try:
         content = read_inside(folder, inside)
-    except Outside as error:
+    except PathOutside as error:
         return Records((), (RecordFile(name, False, False),), (BadEntry(name, None, str(error)),))
     if content is None:
         return Records()
     read = parse(content)
     claims = tuple(
-        Claim(_object(text, places), undo, done, name) for text, undo, done in read.entries
+        Claim(_object(text, locator), undo, done, name) for text, undo, done in read.entries
     )
     is_open = any(not claim.done for claim in claims)
     file = RecordFile(name, not is_open and not read.faults, is_open)
     return Records(claims, (file,), tuple(_told(name, read)))
 
 
-def _object(text: str, places: Places) -> str:
+def _object(text: str, locator: PartLocator) -> str:
     """Return the object that a record means: it gives its name, or a path."""
     if is_object_name(text):
         return name_text(text)
-    return places.object_at(text) or path_text(text)
+    return locator.object_at(text) or path_text(text)
 
 
 def _told(name: str, read: _Content) -> Iterable[BadEntry]:

@@ -22,7 +22,7 @@ ROLLED_FORWARD: Final = "rolled_forward"
 
 
 @dataclass(frozen=True)
-class Seen:
+class ObservedState:
     """A killed run's environment at one moment."""
 
     before: State
@@ -57,7 +57,7 @@ def changed(before: State, now: State) -> set[str]:
     return {*diff(before, now).names}
 
 
-def leftovers(seen: Seen) -> tuple[str, ...]:
+def leftovers(seen: ObservedState) -> tuple[str, ...]:
     """Return what a killed run left, sorted: changed objects and what is held.
 
     A record whose every entry is done is none, nor is a new folder that holds a record; a record
@@ -69,7 +69,7 @@ def leftovers(seen: Seen) -> tuple[str, ...]:
     return tuple(sorted(left | still_open | {*seen.held}))
 
 
-def _there_for_records(seen: Seen) -> set[str]:
+def _there_for_records(seen: ObservedState) -> set[str]:
     """Return the records that claim nothing, and the folders that were made to hold records."""
     settled = {file.name for file in seen.records.files if file.is_settled}
     folders = {
@@ -81,7 +81,7 @@ def _there_for_records(seen: Seen) -> set[str]:
     return settled | (folders - seen.before.keys())
 
 
-def claims_on(seen: Seen, left: Collection[str]) -> dict[str, list[Claim]]:
+def claims_on(seen: ObservedState, left: Collection[str]) -> dict[str, list[Claim]]:
     """Return the claims that hold each leftover and are not done, in the order of records.
 
     A pattern counts as far as it names something, see `named_by`.
@@ -101,7 +101,7 @@ def _held_by(claim: Claim, before: State, left: Collection[str]) -> list[str]:
     return named_by(claim.name, before, left)
 
 
-def unheeded(seen: Seen) -> list[str]:
+def unheeded(seen: ObservedState) -> list[str]:
     """Return why patterns that match something left name nothing: they match what was there."""
     left = leftovers(seen)
     told = []
@@ -116,7 +116,7 @@ def unheeded(seen: Seen) -> list[str]:
     return told
 
 
-def judge(seen: Seen, disproved: Collection[str] = ()) -> KillJudgement:
+def judge(seen: ObservedState, disproved: Collection[str] = ()) -> KillJudgement:
     """Return what a kill scores.
 
     Args:
@@ -155,7 +155,7 @@ def recovered(at_once: KillJudgement, after: KillJudgement) -> KillJudgement:
     return after._replace(score=max(3, at_once.score, after.score))
 
 
-def _is_rolled_forward(seen: Seen) -> bool:
+def _is_rolled_forward(seen: ObservedState) -> bool:
     if seen.final is None or seen.held:
         return False
     return not changed(seen.final, seen.now) - _there_for_records(seen)

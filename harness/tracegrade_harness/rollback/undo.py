@@ -2,7 +2,7 @@
 
 What agents wrote down is carried out here, so paths never leave the copy, and statements nothing
 but their database. Commands are the agent's own code: the caller runs them where agents are run
-(`Clone.run`).
+(`EnvironmentCopy.run`).
 """
 
 import os
@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from tracegrade.rollback.undo import UndoContext, UndoFailed, is_database_url, perform
 from tracegrade_harness.parts.state import State
-from tracegrade_harness.rollback.inside import Outside, inside
-from tracegrade_harness.rollback.places import Places
+from tracegrade_harness.rollback.part_locator import PartLocator
+from tracegrade_harness.rollback.path_guard import PathOutside, inside
 from tracegrade_harness.rollback.records import Claim
-from tracegrade_harness.rollback.rubric import Seen, changed, claims_on, leftovers
+from tracegrade_harness.rollback.rubric import ObservedState, changed, claims_on, leftovers
 
 MAX_COMMAND_SECS: Final = 30.0
 """Of one command; several have five minutes together, which is what a 7 allows."""
@@ -29,7 +29,7 @@ Run: TypeAlias = Callable[[Sequence[str], Path], None]
 """Runs a command in a folder; raises `UndoFailed` unless it ends with 0 in time."""
 
 
-class Copied(Protocol):
+class CopiedPart(Protocol):
     """A part of an environment, or all of one, as the copy has it."""
 
     def state(self) -> State:
@@ -50,7 +50,7 @@ def services(trial: Mapping[str, str], copy: Mapping[str, str]) -> dict[str, str
     return {known: copy[name] for name, url in urls.items() for known in (name, url)}
 
 
-class Proof(NamedTuple):
+class UndoProof(NamedTuple):
     """What carrying out undos showed."""
 
     disproved: dict[str, str]
@@ -60,18 +60,18 @@ class Proof(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Clone:
+class EnvironmentCopy:
     """A copy of an environment as a killed run left it, on which undos are tried."""
 
     root: Path
     """The folder in the place of the trial's."""
-    parts: Sequence[Copied]
+    parts: Sequence[CopiedPart]
     """The parts as they are there."""
     pristine: Path
     """A folder with the parts as they were before the run: what `restore` without `from` reads."""
     trial: Path
     """The trial's folder itself: copies that stand in no part are read from there."""
-    places: Places
+    locator: PartLocator
     run: Run
     services: Mapping[str, str] = field(default_factory=dict)
     """URL of a service in the trial, or the variable that holds it → the URL of its copy."""
@@ -123,11 +123,11 @@ class Clone:
 def _confined(folder: Path, path: str) -> Path:
     try:
         return inside(folder, path)
-    except Outside as error:
+    except PathOutside as error:
         raise UndoFailed(str(error)) from error
 
 
-def prove(seen: Seen, clone: Clone) -> Proof:
+def prove(seen: ObservedState, clone: EnvironmentCopy) -> UndoProof:
     """Carry out, on a clone, the first undo of each leftover that needs no human.
 
     Raises:
@@ -153,10 +153,10 @@ def prove(seen: Seen, clone: Clone) -> Proof:
     if damaged:
         fact = f"undoing changed '{damaged[0]}', which was as before"
         disproved |= {name: fact for name, _ in tried}
-    return Proof(disproved, damaged)
+    return UndoProof(disproved, damaged)
 
 
-def _in_order(claims: Mapping[str, list[Claim]], seen: Seen) -> list[tuple[str, Claim]]:
+def _in_order(claims: Mapping[str, list[Claim]], seen: ObservedState) -> list[tuple[str, Claim]]:
     """Return the first claim of each leftover that a program can carry out, the newest first.
 
     Of those that one pattern names, what is in a folder comes before the folder.
@@ -171,18 +171,18 @@ def _in_order(claims: Mapping[str, list[Claim]], seen: Seen) -> list[tuple[str, 
     return sorted(deepest_first, key=lambda one: rank[id(one[1])])
 
 
-def _carry_out(tried: Sequence[tuple[str, Claim]], clone: Clone) -> dict[str, str]:
+def _carry_out(tried: Sequence[tuple[str, Claim]], clone: EnvironmentCopy) -> dict[str, str]:
     """Carry out undos in order, and return why some could not be: leftover → reason."""
     return {name: fact for name, fact in _outcomes(tried, clone) if fact is not None}
 
 
 def _outcomes(
-    tried: Sequence[tuple[str, Claim]], clone: Clone
+    tried: Sequence[tuple[str, Claim]], clone: EnvironmentCopy
 ) -> Iterator[tuple[str, str | None]]:
     context = clone.context()
     ends = time.monotonic() + MAX_SECS
     for name, claim in tried:
-        undo = claim.undo_of(name, clone.places)
+        undo = claim.undo_of(name, clone.locator)
         if undo is None:
             yield name, "its undo needs a path, and it has none"
         elif time.monotonic() > ends:

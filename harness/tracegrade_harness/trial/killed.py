@@ -15,12 +15,18 @@ from tracegrade_harness.landed.plans import LastSpan, landed_plans
 from tracegrade_harness.parts.diff import diff
 from tracegrade_harness.parts.environment import EnvironmentTemplate, OpenedEnvironment
 from tracegrade_harness.parts.folders.folders import removed
-from tracegrade_harness.parts.settle import Still, wait_until_still
+from tracegrade_harness.parts.settle import SettledState, wait_until_settled
 from tracegrade_harness.parts.state import State
-from tracegrade_harness.rollback.places import Places
+from tracegrade_harness.rollback.part_locator import PartLocator
 from tracegrade_harness.rollback.records import BadEntry, Plans, Records, no_plans, read_records
-from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge, recovered, unheeded
-from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, Clone, prove, services
+from tracegrade_harness.rollback.rubric import (
+    KillJudgement,
+    ObservedState,
+    judge,
+    recovered,
+    unheeded,
+)
+from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, EnvironmentCopy, prove, services
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import Point
 from tracegrade_harness.trial.channels import AgentChannels, agent_channels, tool_channels
@@ -294,7 +300,7 @@ class Killing:
             after_recovery=recovered(at_once.judgement, after.judgement).score,
             label=after.judgement.label,
             leftovers=_told(after),
-            changed=changes(environment, Still(after.seen.now, []), []),
+            changed=changes(environment, SettledState(after.seen.now, []), []),
             notes=notes,
         )
 
@@ -325,7 +331,7 @@ class _Judged(NamedTuple):
     """What a killed run left, at one moment."""
 
     judgement: KillJudgement
-    seen: Seen
+    seen: ObservedState
     disproved: Mapping[str, str]
     """Leftovers that undos did not set right, each with the reason."""
 
@@ -349,7 +355,7 @@ class _Look:
         self._environment = environment
         self._template = template
         setting, case = killing.setting, killing.tried.case(killing.setting)
-        self._places = Places(setting.suite.environments[case.environment], folder.root)
+        self._locator = PartLocator(setting.suite.environments[case.environment], folder.root)
         self._accepts_done = case.kill is not None and case.kill.accept == "done"
 
     def judged(self, name: str) -> _Judged:
@@ -358,7 +364,7 @@ class _Look:
         Raises:
             _NotStill: Something in it still changes.
         """
-        now, moving = wait_until_still(self._environment.state)
+        now, moving = wait_until_settled(self._environment.state)
         if moving:
             msg = f"not_still: {count(len(moving), 'object')} still changing after the kill"
             msg += f", first '{moving[0]}'; see what writes to it, or ignore it in the suite"
@@ -366,7 +372,7 @@ class _Look:
         before = self._template.before
         held = [*self._environment.held(now), *self._died.lives_on()]
         plans = (lambda: self._plans) if held or now != before else no_plans  # it takes a while
-        seen = Seen(
+        seen = ObservedState(
             before=before,
             now=now,
             held=held,
@@ -383,7 +389,7 @@ class _Look:
         setting = self._killing.setting
         agent = self._killing.tried.agent(setting)
         return read_records(
-            agent.records, setting.runbooks, self._folder.root, self._places, plans
+            agent.records, setting.runbooks, self._folder.root, self._locator, plans
         )
 
     @cached_property
@@ -399,7 +405,7 @@ class _Look:
         since_ns = int(self._started_at.timestamp()) * 1_000_000_000
         return landed_plans(lake, LastSpan(root.trace_id, root.span_id, since_ns))
 
-    def _disproved(self, seen: Seen, name: str) -> dict[str, str]:
+    def _disproved(self, seen: ObservedState, name: str) -> dict[str, str]:
         """Try undos on a copy, and return the objects that they did not set right, and why."""
         root, pristine = (self._folder.beside(f"{name}-{kind}") for kind in ("copy", "before"))
         with ExitStack() as stack:
@@ -409,7 +415,9 @@ class _Look:
             stack.enter_context(closing(self._template.open(pristine)))
             known = services(self._environment.variables, copy.variables)
             run = partial(self._run, copy)
-            clone = Clone(root, [copy], pristine, self._folder.root, self._places, run, known)
+            clone = EnvironmentCopy(
+                root, [copy], pristine, self._folder.root, self._locator, run, known
+            )
             return prove(seen, clone).disproved
 
     def _run(self, copy: OpenedEnvironment, command: Sequence[str], root: Path) -> None:

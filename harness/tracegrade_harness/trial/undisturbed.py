@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tracegrade_harness.control.deadline import Deadline
 from tracegrade_harness.parts.environment import OpenedEnvironment
-from tracegrade_harness.parts.settle import Still, wait_until_still
+from tracegrade_harness.parts.settle import SettledState, wait_until_settled
 from tracegrade_harness.parts.state import State
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
 from tracegrade_harness.sandbox.processes import Running
@@ -90,7 +90,7 @@ def run_undisturbed(
     ):
         before = template.before if observe else None
         ran = _run(setting, tried, folder, environment, spending, before)
-        still = wait_until_still(environment.state)
+        still = wait_until_settled(environment.state)
         changed = changes(environment, still, ran.lives_on)
         judged = verified(setting, tried, folder, environment, still)
     root = ran.watch.root
@@ -122,7 +122,9 @@ def run_undisturbed(
     return result, Baseline(trajectory, boundaries, plan, still.state, ran.models)
 
 
-def changes(environment: OpenedEnvironment, still: Still, lives_on: list[str]) -> dict[str, Any]:
+def changes(
+    environment: OpenedEnvironment, still: SettledState, lives_on: list[str]
+) -> dict[str, Any]:
     """Return what a run did to its environment, as `harness_trials` has it; no empty lists."""
     difference = environment.difference(still.state)
     found = {

@@ -5,9 +5,9 @@ from typing import Any
 
 from tracegrade_harness.errors import SandboxFailed, VerifierFailed
 from tracegrade_harness.parts.environment import OpenedEnvironment
-from tracegrade_harness.parts.places import single_files
-from tracegrade_harness.parts.registry import places_in
-from tracegrade_harness.parts.settle import Still
+from tracegrade_harness.parts.part_paths import single_files
+from tracegrade_harness.parts.registry import paths_in
+from tracegrade_harness.parts.settle import SettledState
 from tracegrade_harness.parts.verify import outcome, verify
 from tracegrade_harness.parts.verifying.result import Context, VerifierCommand
 from tracegrade_harness.trial.folder import TrialFolder
@@ -20,7 +20,7 @@ def verified(
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
-    still: Still,
+    still: SettledState,
 ) -> dict[str, Any]:
     """Return the columns that verifiers fill, and `error` if one could not tell."""
     case = tried.case(setting)
@@ -41,13 +41,13 @@ def _context(
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
-    still: Still,
+    still: SettledState,
 ) -> Context:
     difference = environment.difference(still.state)
     declared = setting.suite.environments[tried.case(setting).environment]
     return Context(
         root=folder.root,
-        parts=places_in(declared),
+        parts=paths_in(declared),
         suite=setting.suite_folder,
         run=partial(run_command, setting, tried),
         added=frozenset(difference.added),

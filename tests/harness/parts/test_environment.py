@@ -20,7 +20,7 @@ from tests.harness.parts.environments import declare, execute, make_sources, ope
 
 from tracegrade_harness.errors import EnvironmentFailed, SuiteUnusable
 from tracegrade_harness.parts.environment import EnvironmentTemplate
-from tracegrade_harness.parts.settle import wait_until_still
+from tracegrade_harness.parts.settle import wait_until_settled
 
 needs_locks = pytest.mark.skipif(
     not Path("/proc/locks").exists(), reason="this system does not tell locks"
@@ -279,7 +279,7 @@ def test_a_lock_that_a_child_inherited_outlives_its_taker(tmp_path: Path) -> Non
 def test_an_environment_is_still_when_two_readings_agree(tmp_path: Path) -> None:
     """Nothing moves: the state is the one that stays."""
     with opened(tmp_path) as (environment, _):
-        still = wait_until_still(environment.state)
+        still = wait_until_settled(environment.state)
 
         assert still.moving == []
         assert still.state == environment.state()
@@ -288,7 +288,7 @@ def test_an_environment_is_still_when_two_readings_agree(tmp_path: Path) -> None
 def test_what_still_moves_in_the_end_is_named() -> None:
     """Other objects of the same state are not."""
     count = itertools.count()
-    still = wait_until_still(lambda: {"still": "1", "moving": str(next(count))}, within_secs=0)
+    still = wait_until_settled(lambda: {"still": "1", "moving": str(next(count))}, within_secs=0)
 
     assert still.moving == ["moving"]
 
@@ -296,7 +296,7 @@ def test_what_still_moves_in_the_end_is_named() -> None:
 def test_what_comes_to_rest_is_waited_for() -> None:
     """The state is read until it repeats itself."""
     states = iter("abcdd")
-    still = wait_until_still(lambda: {"x": next(states)}, within_secs=600)
+    still = wait_until_settled(lambda: {"x": next(states)}, within_secs=600)
 
     assert (still.state, still.moving) == ({"x": "d"}, [])
 

@@ -11,10 +11,10 @@ from tests.harness.parts.environments import declare
 
 from tracegrade.rollback.undo import UndoFailed
 from tracegrade_harness.parts.state import State
-from tracegrade_harness.rollback.places import Places
+from tracegrade_harness.rollback.part_locator import PartLocator
 from tracegrade_harness.rollback.records import Records, read_records
-from tracegrade_harness.rollback.rubric import Seen
-from tracegrade_harness.rollback.undo import Clone, Run
+from tracegrade_harness.rollback.rubric import ObservedState
+from tracegrade_harness.rollback.undo import EnvironmentCopy, Run
 from tracegrade_harness.suite.records import Journal, Manifest, Record, Runbook
 from tracegrade_harness.suite.runbook import Instruction, read
 
@@ -108,13 +108,13 @@ class Trial:
         self.pristine = folder / "pristine"
         fill(self.pristine / "data", before)
         fill(self.folder / "data", now)
-        self.places = Places(ENVIRONMENT, self.folder)
+        self.locator = PartLocator(ENVIRONMENT, self.folder)
         self._clones = 0
 
-    def seen(self, runbook: str | None = None, *, held: tuple[str, ...] = ()) -> Seen:
+    def seen(self, runbook: str | None = None, *, held: tuple[str, ...] = ()) -> ObservedState:
         """Return what is seen of it, with the lock files and what else is held."""
         now = Folder(self.folder)
-        return Seen(
+        return ObservedState(
             before=Folder(self.pristine).state(),
             now=now.state(),
             held=[*now.held(), *held],
@@ -129,12 +129,12 @@ class Trial:
             (self._base / "RUNBOOK.yaml").write_text(runbook)
             declared = [*RECORDS, Runbook(runbook="RUNBOOK.yaml")]
             runbooks["RUNBOOK.yaml"] = read(self._base / "RUNBOOK.yaml")
-        return read_records(declared, runbooks, self.folder, self.places)
+        return read_records(declared, runbooks, self.folder, self.locator)
 
-    def clone(self, run: Run = run_here) -> Clone:
+    def clone(self, run: Run = run_here) -> EnvironmentCopy:
         """Return a clone to try undos on."""
         self._clones += 1
         root = self._base / f"clone-{self._clones}"
         root.mkdir()
         part = Folder(self.folder).clone(root)
-        return Clone(root, [part], self.pristine, self.folder, self.places, run)
+        return EnvironmentCopy(root, [part], self.pristine, self.folder, self.locator, run)

@@ -10,10 +10,10 @@ from tests.harness.parts.http.bank import Client, opened_bank
 from tests.harness.rollback.folders import run_here
 
 from tracegrade_harness.parts.environment import OpenedEnvironment
-from tracegrade_harness.rollback.places import Places
+from tracegrade_harness.rollback.part_locator import PartLocator
 from tracegrade_harness.rollback.records import Claim, Records
-from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge
-from tracegrade_harness.rollback.undo import Clone, prove, services
+from tracegrade_harness.rollback.rubric import KillJudgement, ObservedState, judge
+from tracegrade_harness.rollback.undo import EnvironmentCopy, prove, services
 from tracegrade_harness.suite.model import Environment
 
 HOLD = {"id": "h2", "price": 3}
@@ -27,11 +27,11 @@ def judged(
     """Return what is left scores if a record names it all with one undo."""
     claims = tuple(Claim(name, undo, False, "journal") for name in LEFT)
     now = environment.state()
-    seen = Seen(before, now, environment.held(now), Records(claims))
+    seen = ObservedState(before, now, environment.held(now), Records(claims))
     with closing(environment.clone(folder / "copy")) as copy:
         known = services(environment.variables, copy.variables)
-        places = Places(Environment(), folder)
-        clone = Clone(folder / "copy", [copy], folder, folder, places, run_here, known)
+        locator = PartLocator(Environment(), folder)
+        clone = EnvironmentCopy(folder / "copy", [copy], folder, folder, locator, run_here, known)
         return judge(seen, [*prove(seen, clone).disproved])
 
 
@@ -70,9 +70,12 @@ def test_what_is_held_though_nothing_changed_is_left(tmp_path: Path) -> None:
         ask("POST /holds?by=me", HOLD)
         now = environment.state()
 
-        assert judge(Seen(before, now, environment.held(now), Records())).score == 0
+        assert judge(ObservedState(before, now, environment.held(now), Records())).score == 0
         Client(environment.variables["BANK_URL"])("DELETE /holds/h2")
-        assert judge(Seen(before, environment.state(), environment.held(), Records())).score == 10
+        assert (
+            judge(ObservedState(before, environment.state(), environment.held(), Records())).score
+            == 10
+        )
 
 
 def _filled(value: Any, url: str) -> Any:

@@ -22,9 +22,9 @@ from tests.waiting import wait_until
 from tracegrade_harness.parts.environment import EnvironmentTemplate, OpenedEnvironment
 from tracegrade_harness.parts.postgres import programs as postgres
 from tracegrade_harness.parts.redis import programs as redis
-from tracegrade_harness.rollback.places import Places
+from tracegrade_harness.rollback.part_locator import PartLocator
 from tracegrade_harness.rollback.records import read_records
-from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge
+from tracegrade_harness.rollback.rubric import KillJudgement, ObservedState, judge
 from tracegrade_harness.suite.model import Environment
 from tracegrade_harness.suite.records import Journal
 
@@ -263,8 +263,8 @@ def judged(left: Left, root: Path, templates: Templates) -> KillJudgement:
     with closing(template.open(root)) as opened, killed(left, opened, root):
         now = opened.state()
         record = Journal(journal="data/.rollback.jsonl")
-        records = read_records([record], {}, root, Places(environment, root))
-        return judge(Seen(template.before, now, opened.held(now), records))
+        records = read_records([record], {}, root, PartLocator(environment, root))
+        return judge(ObservedState(template.before, now, opened.held(now), records))
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from tests.harness.parts.environments import declare, opened
 from tests.harness.rollback.folders import run_here
 
 from tracegrade_harness.parts.environment import OpenedEnvironment
-from tracegrade_harness.rollback.places import Places
+from tracegrade_harness.rollback.part_locator import PartLocator
 from tracegrade_harness.rollback.records import read_records
-from tracegrade_harness.rollback.rubric import Seen, judge
-from tracegrade_harness.rollback.undo import Clone, prove
+from tracegrade_harness.rollback.rubric import ObservedState, judge
+from tracegrade_harness.rollback.undo import EnvironmentCopy, prove
 from tracegrade_harness.suite.records import Journal, Record, Runbook
 from tracegrade_harness.suite.runbook import read
 
@@ -31,17 +31,17 @@ DATA = declare(files={"data": {"from": "uploads", "at": "data"}})
 
 def score(environment: OpenedEnvironment, folder: Path, *records: Record) -> int:
     """Return what a run scores that left what stands in its folder now."""
-    places = Places(DATA, folder)
+    locator = PartLocator(DATA, folder)
     now = environment.state()
     before = {name: digest for name, digest in now.items() if "strange" not in name}
     suite = folder.parent
     runbooks = {
         each.runbook: read(suite / each.runbook) for each in records if isinstance(each, Runbook)
     }
-    seen = Seen(before, now, [], read_records(records, runbooks, folder, places))
+    seen = ObservedState(before, now, [], read_records(records, runbooks, folder, locator))
     copy, pristine = suite / "copy", suite / "pristine"
     pristine.mkdir()
-    clone = Clone(copy, [environment.clone(copy)], pristine, folder, places, run_here)
+    clone = EnvironmentCopy(copy, [environment.clone(copy)], pristine, folder, locator, run_here)
     return judge(seen, prove(seen, clone).disproved).score
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tests.examples import many
 from tests.harness.parts.environments import declare
 
-from tracegrade_harness.rollback.places import Places
+from tracegrade_harness.rollback.part_locator import PartLocator
 from tracegrade_harness.rollback.planned import read
 from tracegrade_harness.rollback.records import MAX_FAULTS, PLAN, read_records
-from tracegrade_harness.rollback.rubric import Seen, judge
+from tracegrade_harness.rollback.rubric import ObservedState, judge
 from tracegrade_harness.suite.records import LakeRecord, Record
 
 ENVIRONMENT = declare(files={"data": {"from": "data", "at": "data"}})
@@ -28,9 +28,9 @@ def plan(*steps: Any) -> str:
 
 def score(*plans: str, left: tuple[str, ...] = ("files:data/a", "files:data/b")) -> int:
     """Return what a kill scores that left these files, of which plans may say how to undo them."""
-    places = Places(ENVIRONMENT, Path("/trial"))
-    records = read_records(RECORDS, {}, Path("/trial"), places, lambda: plans)
-    return judge(Seen({}, dict.fromkeys(left, "new"), (), records)).score
+    locator = PartLocator(ENVIRONMENT, Path("/trial"))
+    records = read_records(RECORDS, {}, Path("/trial"), locator, lambda: plans)
+    return judge(ObservedState({}, dict.fromkeys(left, "new"), (), records)).score
 
 
 A = {"id": "a", "outputs": ["data/a"], "rollback": DELETE}
@@ -91,17 +91,21 @@ def test_step_that_says_how_but_not_what_is_told() -> None:
 
 def test_nobody_asks_for_plans_that_are_no_record() -> None:
     """Neither for the lake, then."""
-    places = Places(ENVIRONMENT, Path("/trial"))
+    locator = PartLocator(ENVIRONMENT, Path("/trial"))
     asked: list[None] = []
 
-    assert read_records([], {}, Path("/trial"), places, lambda: asked.append(None)) == ((), (), ())
+    assert read_records([], {}, Path("/trial"), locator, lambda: asked.append(None)) == (
+        (),
+        (),
+        (),
+    )
     assert asked == []
 
 
 def test_run_that_nobody_knows_has_a_fault() -> None:
     """Its agent began none, so there is no trace to look for."""
-    places = Places(ENVIRONMENT, Path("/trial"))
-    records = read_records(RECORDS, {}, Path("/trial"), places, lambda: None)
+    locator = PartLocator(ENVIRONMENT, Path("/trial"))
+    records = read_records(RECORDS, {}, Path("/trial"), locator, lambda: None)
 
     (fault,) = records.faults
     assert (fault.record, fault.fact) == (PLAN, "the killed agent told of no run")
@@ -122,8 +126,8 @@ step = st.fixed_dictionaries({}, optional={"outputs": anything, "rollback": anyt
 @given(st.lists(st.lists(step | anything, max_size=4).map(json.dumps) | st.text(), max_size=4))
 def test_plan_may_be_anything(plans: list[str]) -> None:
     """What is no undo, or no object, names nothing; there is a score all the same."""
-    places = Places(ENVIRONMENT, Path("/trial"))
-    records = read_records(RECORDS, {}, Path("/trial"), places, lambda: plans)
+    locator = PartLocator(ENVIRONMENT, Path("/trial"))
+    records = read_records(RECORDS, {}, Path("/trial"), locator, lambda: plans)
 
     assert len(records.faults) <= MAX_FAULTS + 1
     assert all(claim.record == PLAN and not claim.is_pattern for claim in records.claims)

@@ -18,10 +18,10 @@ from tests.slow import slow_after
 
 from tracegrade.rollback.undo import UndoFailed, run_on_server
 from tracegrade_harness.parts.environment import EnvironmentTemplate, OpenedEnvironment
-from tracegrade_harness.rollback.places import Places
+from tracegrade_harness.rollback.part_locator import PartLocator
 from tracegrade_harness.rollback.records import Claim, Records
-from tracegrade_harness.rollback.rubric import KillJudgement, Seen, judge
-from tracegrade_harness.rollback.undo import Clone, prove, services
+from tracegrade_harness.rollback.rubric import KillJudgement, ObservedState, judge
+from tracegrade_harness.rollback.undo import EnvironmentCopy, prove, services
 from tracegrade_harness.suite.model import Environment
 
 pytestmark = needs_postgres
@@ -54,11 +54,11 @@ def judged(
     now = environment.state()
     held = environment.held(now)
     claims = tuple(Claim(name, undo, False, "journal") for name in [*LEFT, *held])
-    seen = Seen(before, now, held, Records(claims))
+    seen = ObservedState(before, now, held, Records(claims))
     with closing(environment.clone(folder / "copy")) as copy:
         known = services(environment.variables, copy.variables)
-        places = Places(Environment(), folder)
-        clone = Clone(folder / "copy", [copy], folder, folder, places, run_here, known)
+        locator = PartLocator(Environment(), folder)
+        clone = EnvironmentCopy(folder / "copy", [copy], folder, folder, locator, run_here, known)
         return judge(seen, [*prove(seen, clone).disproved])
 
 

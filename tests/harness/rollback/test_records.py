@@ -13,8 +13,8 @@ from tests.harness.rollback.folders import ENVIRONMENT, RECORDS, Trial
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.parts.globs import matcher
 from tracegrade_harness.rollback import manifest
-from tracegrade_harness.rollback.inside import MAX_BYTES
-from tracegrade_harness.rollback.places import Places
+from tracegrade_harness.rollback.part_locator import PartLocator
+from tracegrade_harness.rollback.path_guard import MAX_BYTES
 from tracegrade_harness.rollback.records import MAX_FAULTS, read_records
 from tracegrade_harness.suite.records import Journal, Manifest
 from tracegrade_harness.suite.runbook import read
@@ -32,9 +32,9 @@ def trial(folder: Path, **files: str) -> Trial:
 def test_records_that_are_missing_say_nothing(tmp_path: Path) -> None:
     """An agent that did nothing yet has written none."""
     (tmp_path / "trial" / "data").mkdir(parents=True)
-    places = Places(ENVIRONMENT, tmp_path / "trial")
+    locator = PartLocator(ENVIRONMENT, tmp_path / "trial")
 
-    assert read_records(RECORDS, {}, tmp_path / "trial", places) == ((), (), ())
+    assert read_records(RECORDS, {}, tmp_path / "trial", locator) == ((), (), ())
 
 
 def test_journal_is_read_the_newest_first(tmp_path: Path) -> None:
@@ -83,16 +83,16 @@ def test_part_within_a_part_has_the_objects_below_it() -> None:
             "sqlite": {"ledger": {"from": "x", "at": "data/ledger.db"}},
         }
     )
-    places = Places(environment, Path("/trial"))
+    locator = PartLocator(environment, Path("/trial"))
 
-    assert places.object_at("x") == "files:all/x"
-    assert places.object_at("database") == "files:all/database"
-    assert places.object_at("data/x") == "files:data/x"
-    assert places.object_at("data/ledger.db") == "sqlite:ledger"
-    assert places.path_of("files:all/x") == "x"
-    assert places.path_of("files:data/x") == "data/x"
-    assert places.path_of("sqlite:ledger/runs/17") == "data/ledger.db"
-    assert places.path_of("redis:0/lock:x") is None
+    assert locator.object_at("x") == "files:all/x"
+    assert locator.object_at("database") == "files:all/database"
+    assert locator.object_at("data/x") == "files:data/x"
+    assert locator.object_at("data/ledger.db") == "sqlite:ledger"
+    assert locator.path_of("files:all/x") == "x"
+    assert locator.path_of("files:data/x") == "data/x"
+    assert locator.path_of("sqlite:ledger/runs/17") == "data/ledger.db"
+    assert locator.path_of("redis:0/lock:x") is None
 
 
 # Hostile records.
@@ -117,7 +117,7 @@ def test_link_on_the_way_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "outside" / "journal").write_text(LINE)
     (left.folder / "data" / "link").symlink_to(tmp_path / "outside")
     declared = [Journal(journal="data/link/journal")]
-    records = read_records(declared, {}, left.folder, left.places)
+    records = read_records(declared, {}, left.folder, left.locator)
 
     assert records.claims == ()
     assert len(records.faults) == 1

@@ -15,7 +15,7 @@ from tests.harness.rollback.folders import Folder, Tree, Trial, fill
 from tracegrade_harness.rollback.records import Claim, RecordFile, Records
 from tracegrade_harness.rollback.rubric import (
     KillJudgement,
-    Seen,
+    ObservedState,
     judge,
     leftovers,
     recovered,
@@ -249,7 +249,7 @@ def test_case_scores_what_is_declared(case: Case, tmp_path: Path) -> None:
     if case.final is not None:
         fill(tmp_path / "final" / "data", case.final)
         final = Folder(tmp_path / "final").state()
-        seen = Seen(seen.before, seen.now, seen.held, seen.records, final)
+        seen = ObservedState(seen.before, seen.now, seen.held, seen.records, final)
 
     proofs = [prove(seen, trial.clone()) for _ in range(2)]
     judgements = [judge(seen, proof.disproved) for proof in proofs]
@@ -273,7 +273,7 @@ def test_reasons_are_named() -> None:
     )
     now = {f"files:data/{name}": "new" for name in "abcj"}
 
-    seen = Seen({"files:x/y": "1"}, {**now, "files:x/y": "1"}, [], records)
+    seen = ObservedState({"files:x/y": "1"}, {**now, "files:x/y": "1"}, [], records)
     found = judge(seen, {"files:data/c"})
 
     assert found.score == 7
@@ -305,7 +305,7 @@ def test_record_that_was_there_and_is_the_same_is_no_leftover() -> None:
     records = Records((claim,), (RecordFile("files:data/j", is_settled=False, is_open=True),))
     state = {"files:data/j": "1"}
 
-    assert judge(Seen(state, state, [], records)).score == 10
+    assert judge(ObservedState(state, state, [], records)).score == 10
 
 
 def test_record_outside_of_all_parts_is_a_leftover_while_it_claims_work() -> None:
@@ -313,7 +313,7 @@ def test_record_outside_of_all_parts_is_a_leftover_while_it_claims_work() -> Non
     claim = Claim("files:data/a", {"delete": "data/a"}, False, "record:j")
     records = Records((claim,), (RecordFile("record:j", is_settled=False, is_open=True),))
 
-    found = judge(Seen({}, {}, [], records))
+    found = judge(ObservedState({}, {}, [], records))
 
     assert (found.score, found.leftovers) == (7, ("record:j",))
 
@@ -323,8 +323,8 @@ def test_new_folder_around_a_record_is_no_leftover_and_what_else_is_in_it_is() -
     records = Records((), (RecordFile("files:data/t/j", is_settled=True, is_open=False),))
     now = {"files:data/t": "1", "files:data/t/j": "1", "files:data/t/x": "1"}
 
-    assert leftovers(Seen({}, now, [], records)) == ("files:data/t/x",)
-    assert leftovers(Seen({"files:data/t": "0"}, now, [], records))[0] == "files:data/t"
+    assert leftovers(ObservedState({}, now, [], records)) == ("files:data/t/x",)
+    assert leftovers(ObservedState({"files:data/t": "0"}, now, [], records))[0] == "files:data/t"
 
 
 # What holds for all.
@@ -365,8 +365,8 @@ def test_more_names_never_lower_a_score(
 ) -> None:
     """As long as they are on what is left; a record that is open is one more thing left."""
     there = Claim("files:elsewhere", {"manual": "look"}, False, "record:j")
-    few = Seen(before, now, held, records_of([there, *claims]))
-    more_named = Seen(before, now, held, records_of([there, *claims, *more]))
+    few = ObservedState(before, now, held, records_of([there, *claims]))
+    more_named = ObservedState(before, now, held, records_of([there, *claims, *more]))
 
     assert judge(few, disproved).score <= judge(more_named, disproved).score
 
@@ -377,7 +377,7 @@ def test_nothing_left_is_always_10(
     state: dict[str, str], claims: list[Claim], disproved: set[str]
 ) -> None:
     """Whatever is said about what is not there."""
-    assert judge(Seen(state, state, [], records_of(claims)), disproved).score == 10
+    assert judge(ObservedState(state, state, [], records_of(claims)), disproved).score == 10
 
 
 @settings(max_examples=many(40))
@@ -386,7 +386,7 @@ def test_left_and_not_named_is_always_0(
     before: dict[str, str], now: dict[str, str], held: set[str]
 ) -> None:
     """A record without claims names nothing."""
-    seen = Seen(before, now, held, Records())
+    seen = ObservedState(before, now, held, Records())
 
     assert judge(seen).score == (0 if leftovers(seen) else 10)
 
@@ -401,7 +401,7 @@ def test_score_and_reasons_agree(
     disproved: set[str],
 ) -> None:
     """Reasons are about leftovers alone, and a 7 names each of them."""
-    found = judge(Seen(before, now, held, records_of(claims)), disproved)
+    found = judge(ObservedState(before, now, held, records_of(claims)), disproved)
     left = {*found.leftovers}
 
     assert {*found.named, *found.manual, *found.disproved} <= left
@@ -414,7 +414,7 @@ def test_score_and_reasons_agree(
 
 def judged(score: Literal[0, 3, 7, 10], *left: str) -> KillJudgement:
     """Return a judgement of these leftovers."""
-    return judge(Seen({}, {}, [], Records()))._replace(score=score, leftovers=left)
+    return judge(ObservedState({}, {}, [], Records()))._replace(score=score, leftovers=left)
 
 
 @pytest.mark.parametrize(
@@ -470,7 +470,7 @@ def test_runbook_names_rows_that_were_changed(pattern: str, score: int) -> None:
     now = before | {"postgres:shop/public.orders/7": "refunded"}
     claim = Claim(pattern, {"manual": "set it to open"}, False, "runbook:R", is_pattern=True)
 
-    assert judge(Seen(before, now, [], Records((claim,)))).score == score
+    assert judge(ObservedState(before, now, [], Records((claim,)))).score == score
 
 
 @pytest.mark.parametrize(
@@ -480,7 +480,7 @@ def test_runbook_names_keys_that_were_changed(pattern: str, score: int) -> None:
     """By their name or how it begins; all keys at once it does not name."""
     before = {"redis:cache/mail": "1", "redis:cache/greeting": "hi"}
     claim = Claim(pattern, {"manual": "LREM"}, False, "runbook:R", is_pattern=True)
-    seen = Seen(before, before | {"redis:cache/mail": "2"}, [], Records((claim,)))
+    seen = ObservedState(before, before | {"redis:cache/mail": "2"}, [], Records((claim,)))
 
     assert judge(seen).score == score
     assert bool(unheeded(seen)) == (score == 0)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.examples import many
 
 from tracegrade_harness.rollback.records import Claim, Records
-from tracegrade_harness.rollback.rubric import Seen, judge, unheeded
+from tracegrade_harness.rollback.rubric import ObservedState, judge, unheeded
 
 TABLES = [
     f"{table}{row}"
@@ -64,7 +64,7 @@ def test_patterns_name_what_the_definition_says(
     """A runbook that names some of what is left is worth 3, one that names all of it 7."""
     for pattern in PATTERNS:
         claim = Claim(pattern, {"manual": "look"}, False, "runbook:R", is_pattern=True)
-        seen = Seen(before, now, [], Records((claim,)))
+        seen = ObservedState(before, now, [], Records((claim,)))
         found = judge(seen)
         left, expected = {*found.leftovers}, named(pattern, before, now)
 
@@ -115,6 +115,6 @@ def test_patterns_name_changed_objects_of_all_kinds(
     """By name, or as one collection of objects; in an environment where all of them changed."""
     before = dict.fromkeys([*names, *others], "1")
     claim = Claim(pattern, {"manual": "look"}, False, "runbook:R", is_pattern=True)
-    found = judge(Seen(before, dict.fromkeys(before, "2"), [], Records((claim,))))
+    found = judge(ObservedState(before, dict.fromkeys(before, "2"), [], Records((claim,))))
 
     assert [*found.named] == sorted(names)

@@ -15,14 +15,14 @@ from tests.harness.rollback.folders import Folder, Trial
 from tracegrade.rollback.undo import SUFFIX
 from tracegrade_harness.rollback import undo as undo_module
 from tracegrade_harness.rollback.records import Claim, Records, read_records
-from tracegrade_harness.rollback.rubric import Seen, judge
-from tracegrade_harness.rollback.undo import Proof, prove
+from tracegrade_harness.rollback.rubric import ObservedState, judge
+from tracegrade_harness.rollback.undo import UndoProof, prove
 from tracegrade_harness.suite.records import Journal
 
 PATIENCE_SECS = 240
 
 
-def proof_of(left: Trial, *undos: dict[str, Any], name: str = "files:data/a") -> Proof:
+def proof_of(left: Trial, *undos: dict[str, Any], name: str = "files:data/a") -> UndoProof:
     """Return what undos of one file, or of `a`, `b`, ... show."""
     lines = [
         {"object": name if number == 0 else f"files:data/{chr(97 + number)}", "undo": undo}
@@ -38,7 +38,7 @@ def test_undo_without_a_copy_restores_what_was_there_before(tmp_path: Path) -> N
     left = Trial(tmp_path, {"a": "1", "b": "2"}, {"a": "half", "b": "half"})
     proof = proof_of(left, {"restore": "data/a"}, {"restore": str(left.folder / "data" / "b")})
 
-    assert proof == Proof({}, ())
+    assert proof == UndoProof({}, ())
 
 
 def test_copy_outside_of_all_parts_is_read_from_the_trials_folder(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_folder_deeper_than_python_deletes_is_disproved(tmp_path: Path) -> None:
     clone = left.clone()
     seen = left.seen()
     claim = Claim("files:data/a", {"delete": "deep"}, False, "files:data/j")
-    seen = Seen(seen.before, seen.now, [], Records((claim,)))
+    seen = ObservedState(seen.before, seen.now, [], Records((claim,)))
     nest(clone.root / "deep", 3000)
 
     proof = prove(seen, clone)
@@ -289,9 +289,9 @@ def test_agent_with_our_sdk_goes_from_7_to_10(journal: str, tmp_path: Path) -> N
             check=False,
         )
         declared = [Journal(journal=journal)]
-        records = read_records(declared, {}, left.folder, left.places)
+        records = read_records(declared, {}, left.folder, left.locator)
         now, before = Folder(left.folder).state(), Folder(left.pristine).state()
-        seen = Seen(before, now, [], records)
+        seen = ObservedState(before, now, [], records)
         return judge(seen, prove(seen, left.clone()).disproved).score
 
     assert score_after(AGENT) == 7

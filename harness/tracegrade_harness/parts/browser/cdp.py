@@ -27,27 +27,27 @@ class CdpFailed(Exception):
     """The browser does not do what it is asked; the text says why."""
 
 
-class Refused(CdpFailed):
+class BrowserError(CdpFailed):
     """The browser answers with an error."""
 
 
-class Silent(CdpFailed):
+class BrowserTimeout(CdpFailed):
     """No answer came in time: a page's scripts do not end, or a dialog is open."""
 
 
-class Gone(CdpFailed):
+class BrowserClosed(CdpFailed):
     """The browser has ended, or left the connection."""
 
 
 class Cdp:
     """A connection."""
 
-    def __init__(self, url: str, told: EventHandler) -> None:
+    def __init__(self, url: str, on_event: EventHandler) -> None:
         """Connect.
 
         Args:
             url: As the browser tells it, `ws://…`.
-            told: Is told of events, in a thread of the connection's.
+            on_event: Is told of events, in a thread of the connection's.
 
         Raises:
             OSError: Nobody listens.
@@ -56,7 +56,7 @@ class Cdp:
         self._socket = connect(
             url, compression=None, max_size=None, ping_interval=None, proxy=None, close_timeout=1
         )
-        self._told = told
+        self._on_event = on_event
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Future[dict[str, Any]]] = {}
         self._lock = threading.Lock()
@@ -90,16 +90,16 @@ class Cdp:
             **given: The method's parameters.
 
         Raises:
-            Gone: It has ended.
-            Silent: It takes too long.
-            Refused: It answers with an error.
+            BrowserClosed: It has ended.
+            BrowserTimeout: It takes too long.
+            BrowserError: It answers with an error.
         """
         answer = self.tell(method, session, **given)
         try:
             return answer.result(wait_secs)
         except FutureTimeout as error:
             msg = f"no answer to {method} in {wait_secs:g} s"
-            raise Silent(msg) from error
+            raise BrowserTimeout(msg) from error
 
     def tell(
         self, method: str, session: str | None = None, /, **given: Any
@@ -136,14 +136,14 @@ class Cdp:
 
     def _take(self, message: dict[str, Any]) -> None:
         if "id" not in message:
-            self._told(message)
+            self._on_event(message)
             return
         with self._lock:
             answer = self._waiting.pop(message["id"], None)
         if answer is None or answer.done():
             return
         if "error" in message:
-            answer.set_exception(Refused(str(message["error"].get("message"))))
+            answer.set_exception(BrowserError(str(message["error"].get("message"))))
         else:
             answer.set_result(message["result"])
 
@@ -151,4 +151,4 @@ class Cdp:
         with self._lock:
             left, self._waiting = [*self._waiting.values()], {}
         for answer in left:
-            answer.set_exception(Gone("the browser has ended"))
+            answer.set_exception(BrowserClosed("the browser has ended"))

@@ -25,14 +25,14 @@ _NEW_NET: Final = 0x40000000
 def main() -> None:
     """Do what the first line of the socket at file descriptor 0 says, until it is closed."""
     with socket.socket(fileno=0) as control:
-        asked = json.loads(control.recv(65_536))
-        outer = socket.socket(fileno=asked["outer"])
-        _become(asked["user"])
-        _enter(asked["process"])
-        services = [ServiceAddress(*each) for each in asked["services"]]
+        setup = json.loads(control.recv(65_536))
+        outer = socket.socket(fileno=setup["outer"])
+        _become(setup["user"])
+        _enter(setup["process"])
+        services = [ServiceAddress(*each) for each in setup["services"]]
         listeners = [socket.create_server(address) for address in services]
         socket.send_fds(control, [b"open"], [each.fileno() for each in listeners])
-        browser = ServiceAddress(*asked["browser"])
+        browser = ServiceAddress(*setup["browser"])
         forwarding = Forwarding([outer], [browser])
         control.recv(1)
         forwarding.close()

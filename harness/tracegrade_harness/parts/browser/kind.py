@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tracegrade_harness.parts.browser.hosts import SERVICES, check_address, check_browser
 from tracegrade_harness.parts.browser.model import Browser, DomVerifier
-from tracegrade_harness.parts.browser.part import BrowserPart, BrowserPlace
+from tracegrade_harness.parts.browser.part import BrowserLocation, BrowserPart
 from tracegrade_harness.parts.browser.programs import why_not
 from tracegrade_harness.parts.browser.server import kept_in
 from tracegrade_harness.parts.browser.verify import verify_dom
@@ -32,15 +32,15 @@ class BrowserKind(PartKind):
         yield from check_browser(at.source, at.path, declared, around)
 
     def check_verifier(
-        self, at: At, asked: DomVerifier, around: ReadableEnvironment | None
+        self, at: At, verifier: DomVerifier, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
         """Yield what is wrong with a page's address and expected values."""
-        part = None if around is None else around.parts.get((self.name, asked.dom))
+        part = None if around is None else around.parts.get((self.name, verifier.dom))
         if around is not None and isinstance(part, Browser) and part.network == "none":
-            yield from check_address(at.source, at.below("url"), asked.url, around)
+            yield from check_address(at.source, at.below("url"), verifier.url, around)
         for key in ("text", "value", "count"):
-            yield from check_value(at.source, at.below(key), getattr(asked, key))
-        for name, value in (asked.attributes or {}).items():
+            yield from check_value(at.source, at.below(key), getattr(verifier, key))
+        for name, value in (verifier.attributes or {}).items():
             yield from check_value(at.source, at.below("attributes", name), value)
 
     def missing(self, declared: Mapping[str, Browser], folder: Path | None) -> str | None:
@@ -50,7 +50,7 @@ class BrowserKind(PartKind):
     def part(self, name: str, declared: Browser, around: Around) -> MadePart:
         """Return a browser whose pages find the environment's HTTP services."""
         services = tuple(around.environment.parts.get(SERVICES, ()))
-        place = BrowserPlace(
+        location = BrowserLocation(
             name,
             declared.url_as,
             services,
@@ -59,11 +59,11 @@ class BrowserKind(PartKind):
             tuple(declared.ignore),
         )
         uses = tuple(f"{SERVICES}:{service}" for service in services)
-        return MadePart(BrowserPart(place, declared), uses=uses)
+        return MadePart(BrowserPart(location, declared), uses=uses)
 
-    def verify(self, asked: DomVerifier, context: Context) -> Finding:
+    def verify(self, verifier: DomVerifier, context: Context) -> Finding:
         """Return whether elements of pages are as expected."""
-        return verify_dom(asked, context)
+        return verify_dom(verifier, context)
 
     def confinement(self, declared: Browser) -> str | None:
         """Return what holds the browser's processes."""

@@ -50,7 +50,7 @@ class InnerNetwork:
                 start_new_session=True,  # Ctrl-C is for the harness, which then decides
             )
         self._forwarding: Forwarding | None = None
-        asked = {
+        setup = {
             "outer": listener.fileno(),
             "user": user,
             "process": process,
@@ -58,7 +58,7 @@ class InnerNetwork:
             "browser": [HOST, INNER_PORT],
         }
         try:
-            self._control.send(json.dumps(asked).encode())
+            self._control.send(json.dumps(setup).encode())
             told, numbers, _, _ = socket.recv_fds(self._control, 16, MOST_SERVICES)
         except OSError:
             told, numbers = b"", []

@@ -8,7 +8,7 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, Final, NamedTuple
 
-from tracegrade_harness.parts.browser.cdp import Cdp, CdpFailed, Silent
+from tracegrade_harness.parts.browser.cdp import BrowserTimeout, Cdp, CdpFailed
 from tracegrade_harness.parts.browser.snapshot import Items, origin_of
 
 PAGE_SECS: Final = 5.0
@@ -96,12 +96,12 @@ class Page:
         """
         found: list[list[Element]] = [[] for _ in selectors]
         for frame in frames if selectors else ():
-            told = self._told(frame.id, selectors)
-            for place, selector, elements in zip(found, selectors, told, strict=True):
+            values = self._elements_in(frame.id, selectors)
+            for of_selector, selector, elements in zip(found, selectors, values, strict=True):
                 if elements is None:
                     msg = f"'{selector}' is no CSS selector"
                     raise WrongSelector(msg)
-                place.extend(Element(**each) for each in elements)
+                of_selector.extend(Element(**each) for each in elements)
         return found
 
     def history(self) -> set[str]:
@@ -125,7 +125,7 @@ class Page:
             loader = reached.get("loaderId")
             if loader is not None and not self._comes("load", loader, LOAD_SECS):
                 msg = f"the page does not load in {LOAD_SECS:g} s"
-                raise Silent(msg)
+                raise BrowserTimeout(msg)
             if loader is not None:
                 self._comes("networkIdle", loader, QUIET_SECS)
         finally:
@@ -154,18 +154,18 @@ class Page:
         """Let it be as if it had been nowhere before."""
         self._ask("Page.resetNavigationHistory")
 
-    def _told(self, frame: str, selectors: Sequence[str]) -> list[Any]:
+    def _elements_in(self, frame: str, selectors: Sequence[str]) -> list[Any]:
         made = self._ask("Page.createIsolatedWorld", frameId=frame, worldName=_WORLD)
-        told = self._ask(
+        values = self._ask(
             "Runtime.evaluate",
             contextId=made["executionContextId"],
             expression=f"({_ELEMENTS})({json.dumps(selectors)})",
             returnByValue=True,
             timeout=PAGE_SECS * 1000,
         )
-        if "exceptionDetails" in told:
-            raise CdpFailed(told["exceptionDetails"].get("text", "its page cannot be read"))
-        found: list[Any] = told["result"]["value"]
+        if "exceptionDetails" in values:
+            raise CdpFailed(values["exceptionDetails"].get("text", "its page cannot be read"))
+        found: list[Any] = values["result"]["value"]
         return found
 
     def _comes(self, name: str, loader: str, wait_secs: float) -> bool:

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from xxhash import xxh3_128_hexdigest
 
 from tracegrade_harness.errors import EnvironmentFailed
-from tracegrade_harness.parts.browser.cdp import CdpFailed, Gone, Refused
+from tracegrade_harness.parts.browser.cdp import BrowserClosed, BrowserError, CdpFailed
 from tracegrade_harness.parts.browser.hosts import host_name
 from tracegrade_harness.parts.browser.model import Browser
 from tracegrade_harness.parts.browser.pages import Element, Page, WrongSelector
@@ -27,18 +27,18 @@ from tracegrade_harness.parts.browser.snapshot import (
     Tab,
     declared,
 )
-from tracegrade_harness.parts.browser.state import SeenBrowser, look, read
+from tracegrade_harness.parts.browser.state import BrowserState, look, read
 from tracegrade_harness.parts.globs import Globs
 from tracegrade_harness.parts.names import part_text
 from tracegrade_harness.parts.part import Opened, ServiceAddress
-from tracegrade_harness.parts.state_reading import Readable, Reading
+from tracegrade_harness.parts.state_reading import ReadableState, StateReading
 
 _SEED: Final = "seed.json"
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
-class BrowserPlace:
+class BrowserLocation:
     """How an agent finds a browser, what it finds in turn, and what of it counts."""
 
     name: str
@@ -63,8 +63,8 @@ class BrowserPlace:
 class BrowserPart:
     """A browser, of which each trial gets its own."""
 
-    def __init__(self, place: BrowserPlace, source: Browser) -> None:
-        self._place = place
+    def __init__(self, location: BrowserLocation, source: Browser) -> None:
+        self._location = location
         self._seed = declared(source)
 
     def source_digest(self) -> str:
@@ -83,35 +83,35 @@ class BrowserPart:
         """Take a template that `freeze` has built in a folder before."""
         self._seed = BrowserSnapshot.of_json((folder / _SEED).read_text(encoding="utf-8"))
 
-    def frozen(self) -> Reading:
+    def frozen(self) -> StateReading:
         """Return nothing: what it shows comes from services, which are not there yet."""
-        return Reading()
+        return StateReading()
 
     def open(self, root: Path) -> "OpenedBrowser":
         """Return a browser that has to be started; the folder is not used."""
-        return OpenedBrowser(self._place, self._seed)
+        return OpenedBrowser(self._location, self._seed)
 
     def close(self) -> None:
         """Do nothing: each trial has a browser of its own."""
 
 
-class OpenedBrowser(Readable):
+class OpenedBrowser(ReadableState):
     """A browser as one trial has it."""
 
     def __init__(
-        self, place: BrowserPlace, seed: BrowserSnapshot, *, is_copy: bool = False
+        self, location: BrowserLocation, seed: BrowserSnapshot, *, is_copy: bool = False
     ) -> None:
         """Take what it is to be filled with.
 
         Args:
-            place: What the suite says.
+            location: What the suite says.
             seed: What it holds.
             is_copy: Of a browser that an agent had; its pages need not load.
         """
-        self._place = place
+        self._location = location
         self._seed = seed
         self._is_copy = is_copy
-        self._ignore = Globs(place.ignore)
+        self._ignore = Globs(location.ignore)
         self._services: dict[str, Opened] = {}
         self._names = ServiceNames({})
         self._server: BrowserServer | None = None
@@ -124,30 +124,34 @@ class OpenedBrowser(Readable):
         Raises:
             EnvironmentFailed: It cannot be started, or nobody answers at its address.
         """
-        self._services = {name: others[f"http:{name}"] for name in self._place.services}
+        self._services = {name: others[f"http:{name}"] for name in self._location.services}
         found = ((host_name(name), part) for name, part in self._services.items())
         hosts = {host: part.addresses[0] for host, part in found if host is not None}
         self._names = ServiceNames(hosts)
-        self._server = BrowserServer(hosts, opened=self._place.opened)
+        self._server = BrowserServer(hosts, opened=self._location.opened)
         try:
             _fill(self._server, self._seed, must_load=not self._is_copy)
         except CdpFailed as error:
             self.close()
-            msg = f"{self._place.title} cannot be restored: {error}; see what its suite gives it"
+            msg = (
+                f"{self._location.title} cannot be restored: {error}; see what its suite gives it"
+            )
             raise EnvironmentFailed(msg) from error
 
     @property
     def variables(self) -> Mapping[str, str]:
         """Environment variables by which an agent finds the browser."""
         host, port = self._running().address
-        return {self._place.variable: f"http://{host}:{port}"} if self._place.variable else {}
+        return (
+            {self._location.variable: f"http://{host}:{port}"} if self._location.variable else {}
+        )
 
     @property
     def addresses(self) -> Sequence[ServiceAddress]:
         """Where an agent has to reach it."""
         return [self._running().address]
 
-    def read(self) -> Reading:
+    def read(self) -> StateReading:
         """Return all objects as they are now.
 
         A browser that its agent has ended is an object that says so, alone.
@@ -156,18 +160,18 @@ class OpenedBrowser(Readable):
             EnvironmentFailed: It refuses to be read.
         """
         try:
-            seen = self._asked(lambda: self._seen(self._place.watch))
+            seen = self._ask(lambda: self._read_state(self._location.watch))
         except _Ended:
-            return Reading({self._place.title: "closed"})
-        return read(seen, self._place.title, self._ignore)
+            return StateReading({self._location.title: "closed"})
+        return read(seen, self._location.title, self._ignore)
 
     def held(self) -> list[str]:
         """Return `browser:PART/page:URL (script)` for each page whose scripts do not end."""
         try:
-            seen = self._asked(lambda: self._seen(()))
+            seen = self._ask(lambda: self._read_state(()))
         except _Ended:
             return []
-        return sorted(f"{self._place.title}/page:{url} (script)" for url in seen.silent)
+        return sorted(f"{self._location.title}/page:{url} (script)" for url in seen.silent)
 
     def elements(self, selector: str) -> list[Element]:
         """Return what its tabs show of a selector.
@@ -175,9 +179,11 @@ class OpenedBrowser(Readable):
         Raises:
             EnvironmentFailed: It has ended, or a page does not answer, or it is no selector.
         """
-        seen = self._asked(lambda: self._seen((selector,)))
+        seen = self._ask(lambda: self._read_state((selector,)))
         if seen.silent:
-            msg = f"{self._place.title}: the scripts of {seen.silent[0]} do not end; see the page"
+            msg = (
+                f"{self._location.title}: the scripts of {seen.silent[0]} do not end; see the page"
+            )
             raise EnvironmentFailed(msg)
         return seen.elements[selector]
 
@@ -192,7 +198,7 @@ class OpenedBrowser(Readable):
         """
         if self._visitor is None:
             self._visitor = self._copied()
-        visitor, title = self._visitor, self._place.title
+        visitor, title = self._visitor, self._location.title
         try:
             with visitor._running().tab() as page:
                 page.go(url)
@@ -210,10 +216,10 @@ class OpenedBrowser(Readable):
             EnvironmentFailed: It refuses to be read.
         """
         try:
-            seen = self._asked(lambda: self._seen(()))
+            seen = self._ask(lambda: self._read_state(()))
         except _Ended:
-            return OpenedBrowser(self._place, self._seed)
-        return OpenedBrowser(self._place, seen.snapshot(), is_copy=True)
+            return OpenedBrowser(self._location, self._seed)
+        return OpenedBrowser(self._location, seen.snapshot(), is_copy=True)
 
     def close(self) -> None:
         """End it. Idempotent."""
@@ -223,31 +229,31 @@ class OpenedBrowser(Readable):
             self._server.close()
 
     def _copied(self) -> "OpenedBrowser":
-        seen = self._asked(lambda: self._seen(()))
+        seen = self._ask(lambda: self._read_state(()))
         with ExitStack() as stack:
             copies: dict[str, Opened] = {}
             for name, part in self._services.items():
                 copies[f"http:{name}"] = part.clone(Path())
                 stack.callback(copies[f"http:{name}"].close)
             seed = BrowserSnapshot(seen.snapshot().cookies, seen.local, (Tab(BLANK),))
-            visitor = OpenedBrowser(self._place, seed, is_copy=True)
+            visitor = OpenedBrowser(self._location, seed, is_copy=True)
             stack.callback(visitor.close)
             visitor.start(copies)
             self._visits.push(stack.pop_all())
         return visitor
 
-    def _seen(self, selectors: Sequence[str]) -> SeenBrowser:
+    def _read_state(self, selectors: Sequence[str]) -> BrowserState:
         return look(self._running(), self._names, selectors, {*self._seed.local})
 
     def _running(self) -> BrowserServer:
         assert self._server is not None, "it has to be started"  # noqa: S101 - a use of ours
         return self._server
 
-    def _asked(self, ask: Callable[[], Answer]) -> Answer:
-        title = self._place.title
+    def _ask(self, ask: Callable[[], Answer]) -> Answer:
+        title = self._location.title
         try:
             return self._patiently(ask)
-        except Gone as error:
+        except BrowserClosed as error:
             msg = f"{title} has ended; let the agent leave it open"
             raise _Ended(msg) from error
         except WrongSelector as error:
@@ -260,7 +266,7 @@ class OpenedBrowser(Readable):
     def _patiently(self, ask: Callable[[], Answer]) -> Answer:
         try:
             return ask()
-        except Refused:
+        except BrowserError:
             # A browser that is about to end refuses whatever it is asked.
             if not self._running().ends_soon():
                 raise

@@ -13,7 +13,7 @@ from typing import Any, Final
 from websockets.exceptions import WebSocketException
 
 from tracegrade_harness.errors import EnvironmentFailed
-from tracegrade_harness.parts.browser.cdp import Cdp, CdpFailed, Gone
+from tracegrade_harness.parts.browser.cdp import BrowserClosed, Cdp, CdpFailed
 from tracegrade_harness.parts.browser.command import (
     command,
     confinement,
@@ -27,7 +27,7 @@ from tracegrade_harness.parts.servers.managed_server import (
     HOST,
     LOG,
     START_SECS,
-    KeptServer,
+    ManagedServer,
     ServerFolder,
     free_port,
 )
@@ -73,7 +73,7 @@ class BrowserServer:
             EnvironmentFailed: It cannot be started.
         """
         self._hosts = hosts
-        self._kept: KeptServer | None = None
+        self._managed: ManagedServer | None = None
         self._way: InnerNetwork | None = None
         self._cdp: Cdp | None = None
         self.events = Events()
@@ -139,8 +139,8 @@ class BrowserServer:
         cdp, self._cdp = self._cdp, None
         if cdp is not None:
             cdp.close()
-        if self._kept is not None:
-            self._kept.close()
+        if self._managed is not None:
+            self._managed.close()
         way, self._way = self._way, None
         if way is not None:
             way.close()
@@ -156,14 +156,14 @@ class BrowserServer:
             port = free_port() if listener is None else listener.getsockname()[1]
             self.address = ServiceAddress(HOST, port)
             words = command(kept, folder.path, port, self._hosts, opened=opened)
-            self._kept = KeptServer(folder, words, signal.SIGTERM)
-            if listener is not None and (process := self._first_process(self._kept)):
+            self._managed = ManagedServer(folder, words, signal.SIGTERM)
+            if listener is not None and (process := self._first_process(self._managed)):
                 services = [*self._hosts.values()]
                 self._way = InnerNetwork(process, folder.user, listener, services)
-            return None if self._answers(self._kept) else self._kept.last_words()
+            return None if self._answers(self._managed) else self._managed.last_words()
 
     @staticmethod
-    def _first_process(kept: KeptServer) -> int | None:
+    def _first_process(kept: ManagedServer) -> int | None:
         """Return the process that bubblewrap has started, as soon as it tells."""
         ends = time.monotonic() + START_SECS
         while time.monotonic() < ends and not kept.has_ended():
@@ -173,7 +173,7 @@ class BrowserServer:
             time.sleep(0.01)
         return None
 
-    def _answers(self, kept: KeptServer) -> bool:
+    def _answers(self, kept: ManagedServer) -> bool:
         """Connect as soon as it answers; return whether it did in time."""
         ends = time.monotonic() + START_SECS
         while time.monotonic() < ends and not kept.has_ended():
@@ -191,7 +191,7 @@ class BrowserServer:
             return self._connect()
         except (OSError, ValueError, WebSocketException, CdpFailed) as error:
             msg = "the browser has ended"
-            raise Gone(msg) from error
+            raise BrowserClosed(msg) from error
 
     def _connect(self) -> Cdp:
         url = f"http://{self.address.host}:{self.address.port}/json/version"

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from xxhash import xxh3_128_hexdigest
 
-from tracegrade_harness.parts.browser.cdp import CdpFailed, Gone, Silent
+from tracegrade_harness.parts.browser.cdp import BrowserClosed, BrowserTimeout, CdpFailed
 from tracegrade_harness.parts.browser.pages import Element, Page, WrongSelector
 from tracegrade_harness.parts.browser.server import BrowserServer
 from tracegrade_harness.parts.browser.snapshot import (
@@ -28,7 +28,7 @@ from tracegrade_harness.parts.browser.snapshot import (
 )
 from tracegrade_harness.parts.globs import Globs
 from tracegrade_harness.parts.names import part_text, path_text
-from tracegrade_harness.parts.state_reading import Reading
+from tracegrade_harness.parts.state_reading import StateReading
 
 WHERE_TABS_ARE: Final = "page:*"
 """The rule by which the addresses of tabs are hidden."""
@@ -38,7 +38,7 @@ _TRIES: Final = 3
 
 
 @dataclass
-class SeenBrowser:
+class BrowserState:
     """A browser at one moment; origins and addresses have services by their names."""
 
     cookies: list[dict[str, Any]] = field(default_factory=list)
@@ -64,7 +64,7 @@ class SeenBrowser:
 
 def look(
     server: BrowserServer, names: ServiceNames, selectors: Sequence[str], known: set[str]
-) -> SeenBrowser:
+) -> BrowserState:
     """Look at a browser.
 
     Args:
@@ -74,7 +74,7 @@ def look(
         known: Origins that it had something stored of in the beginning.
 
     Raises:
-        Gone: It has ended.
+        BrowserClosed: It has ended.
         WrongSelector: A selector is none.
         CdpFailed: It refuses.
     """
@@ -87,9 +87,9 @@ def look(
 
 def _look_once(
     server: BrowserServer, names: ServiceNames, selectors: Sequence[str], known: set[str]
-) -> tuple[SeenBrowser, bool]:
+) -> tuple[BrowserState, bool]:
     """Look, and return whether all tabs stayed where they were meanwhile."""
-    seen = SeenBrowser(elements={each: [] for each in selectors})
+    seen = BrowserState(elements={each: [] for each in selectors})
     seen.contexts = len(server.contexts())
     seen.cookies = server.ask("Storage.getCookies")["cookies"]
     origins, present, is_whole = {*server.events.visited, *known}, set[str](), True
@@ -99,9 +99,9 @@ def _look_once(
             with server.page(target) as page:
                 _look_at(page, url, names, seen, present)
                 origins |= page.history()
-        except (Gone, WrongSelector):
+        except (BrowserClosed, WrongSelector):
             raise
-        except Silent:
+        except BrowserTimeout:
             if target["targetId"] in server.events.crashed:
                 seen.tabs.append(Tab(url))
             else:
@@ -113,7 +113,7 @@ def _look_once(
     return seen, is_whole
 
 
-def read(seen: SeenBrowser, title: str, ignore: Globs) -> Reading:
+def read(seen: BrowserState, title: str, ignore: Globs) -> StateReading:
     """Return the objects of what was seen.
 
     Args:
@@ -124,7 +124,7 @@ def read(seen: SeenBrowser, title: str, ignore: Globs) -> Reading:
     found: dict[str, list[Any]] = defaultdict(list)
     for name, value in _objects(seen):
         found[name].append(value)
-    reading = Reading({title: "browser"})
+    reading = StateReading({title: "browser"})
     for name, values in found.items():
         reading.add(f"{title}/{name}", _digest(values), ignore.rule(name))
     for tab in seen.tabs:
@@ -138,7 +138,7 @@ def read(seen: SeenBrowser, title: str, ignore: Globs) -> Reading:
     return reading
 
 
-def _objects(seen: SeenBrowser) -> Iterator[tuple[str, Any]]:
+def _objects(seen: BrowserState) -> Iterator[tuple[str, Any]]:
     """Yield names, without the part's, and values; the values of one name are one object."""
     for cookie in seen.cookies:
         yield _cookie_name(cookie), _of_cookie(cookie)
@@ -159,7 +159,7 @@ def _stored(kind: str, storage: Mapping[str, Items]) -> Iterator[tuple[str, str]
 
 
 def _look_at(
-    page: Page, url: str, names: ServiceNames, seen: SeenBrowser, present: set[str]
+    page: Page, url: str, names: ServiceNames, seen: BrowserState, present: set[str]
 ) -> None:
     """Look at a tab, or at a frame that has a process of its own."""
     session: dict[str, Items] = {}
@@ -178,7 +178,7 @@ def _look_at(
 
 
 def _look_behind(
-    server: BrowserServer, origins: Sequence[str], names: ServiceNames, seen: SeenBrowser
+    server: BrowserServer, origins: Sequence[str], names: ServiceNames, seen: BrowserState
 ) -> None:
     """Look into the storage of origins of which no page is open."""
     if not origins:
@@ -188,7 +188,7 @@ def _look_behind(
         for origin in origins[:MOST_ORIGINS]:
             try:
                 items = page.items(page.go_blank(origin), local=True)
-            except Gone:
+            except BrowserClosed:
                 raise
             except CdpFailed:  # no page can be there, and so nothing is stored
                 continue

@@ -43,24 +43,24 @@ def _finding(verifier: DomVerifier, elements: list[Element]) -> Finding:
         holds = bool(fitting)
     seen = fitting or elements
     what = f"{len(fitting)} of {len(elements)} elements fit"
-    return Finding(holds, f"{what}: {listed(map(_told, seen))}" if seen else what)
+    return Finding(holds, f"{what}: {listed(map(_described, seen))}" if seen else what)
 
 
-def _fits(element: Element, wanted: DomVerifier) -> bool:
-    if wanted.visible is not None and element.visible != wanted.visible:
+def _fits(element: Element, expected: DomVerifier) -> bool:
+    if expected.visible is not None and element.visible != expected.visible:
         return False
-    asked: list[tuple[Any, Any]] = [
-        (element.attributes.get(name), rule) for name, rule in (wanted.attributes or {}).items()
+    rules: list[tuple[Any, Any]] = [
+        (element.attributes.get(name), rule) for name, rule in (expected.attributes or {}).items()
     ]
     for key in ("text", "value"):
-        if key in wanted.model_fields_set:
-            asked.append((getattr(element, key), getattr(wanted, key)))
+        if key in expected.model_fields_set:
+            rules.append((getattr(element, key), getattr(expected, key)))
     return all(
         value.fits(None if found is None else value.canonical(found), rule)
-        for found, rule in asked
+        for found, rule in rules
     )
 
 
-def _told(element: Element) -> str:
-    said = element.text if element.value is None else element.value
-    return value.short(shown(said)) or "an element without text"
+def _described(element: Element) -> str:
+    text = element.text if element.value is None else element.value
+    return value.short(shown(text)) or "an element without text"

@@ -24,21 +24,21 @@ class CommandKind(PartKind):
     verifier = CommandVerifier
 
     def check_verifier(
-        self, at: At, asked: CommandVerifier, around: ReadableEnvironment | None
+        self, at: At, verifier: CommandVerifier, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
         """Yield what is wrong with a command."""
         path = at.below("command")
-        yield from check_program(at.source, (*path, 0), asked.command[0])
-        yield from check_command(at.source, path, asked.command, OF_VERIFIERS)
-        yield from _beside(at, asked.command)
+        yield from check_program(at.source, (*path, 0), verifier.command[0])
+        yield from check_command(at.source, path, verifier.command, OF_VERIFIERS)
+        yield from _beside(at, verifier.command)
 
-    def verify(self, asked: CommandVerifier, context: Context) -> Finding:
+    def verify(self, verifier: CommandVerifier, context: Context) -> Finding:
         """Return whether the command says that it holds."""
-        return verify_command(asked, context)
+        return verify_command(verifier, context)
 
-    def verifier_answers(self, asked: CommandVerifier, folder: Path) -> Iterator[str]:
+    def verifier_answers(self, verifier: CommandVerifier, folder: Path) -> Iterator[str]:
         """Yield the files beside the suite that the command names."""
-        own = [word for word in asked.command if substitutions(word) == ["suite"]]
+        own = [word for word in verifier.command if substitutions(word) == ["suite"]]
         found = map(Path, filled(own, {"suite": str(folder)}))
         yield from (str(path) for path in found if path.resolve() != folder)
 

@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 from tracegrade_harness.parts.files.model import Files, FilesVerifier
 from tracegrade_harness.parts.files.overlay import why_not
-from tracegrade_harness.parts.files.part import FilesPart, FilesPlace
+from tracegrade_harness.parts.files.part import FilesLocation, FilesPart
 from tracegrade_harness.parts.files.verify import verify_files
 from tracegrade_harness.parts.kind import Around, MadePart, PartKind
 from tracegrade_harness.parts.verifying.result import Context, Finding
@@ -31,18 +31,18 @@ class FilesKind(PartKind):
         yield from check_source(at.source, at.folder, at.below("from"), declared.from_, "folder")
 
     def check_verifier(
-        self, at: At, asked: FilesVerifier, around: ReadableEnvironment | None
+        self, at: At, verifier: FilesVerifier, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
         """Yield what is wrong with paths, values and the folder that is compared with."""
-        fault = paths.inside_fault(asked.path) if asked.path is not None else None
+        fault = paths.inside_fault(verifier.path) if verifier.path is not None else None
         if fault:
-            fact = f"'{asked.path}' {fault[0]}"
+            fact = f"'{verifier.path}' {fault[0]}"
             yield at.problem("path", fact, "give it relative to the part, without '..'")
-        yield from check_values_at(at.source, at.below("json"), asked.json_)
-        yield from check_value(at.source, at.below("text"), asked.text)
-        if asked.expect is not None:
+        yield from check_values_at(at.source, at.below("json"), verifier.json_)
+        yield from check_value(at.source, at.below("text"), verifier.text)
+        if verifier.expect is not None:
             path = at.below("expect")
-            yield from check_source(at.source, at.folder, path, asked.expect, "folder")
+            yield from check_source(at.source, at.folder, path, verifier.expect, "folder")
 
     def missing(self, declared: Mapping[str, Files], folder: Path | None) -> str | None:
         """Return why overlays cannot be mounted, if one is asked for."""
@@ -53,19 +53,19 @@ class FilesKind(PartKind):
         """Return a folder, without what parts that are files of their own have in it."""
         at, *_ = around.placed[f"{self.name}:{name}"]
         leave_out = _others_below(at, around)
-        place = FilesPlace(name, at, declared.path_as, tuple(declared.ignore), leave_out)
+        location = FilesLocation(name, at, declared.path_as, tuple(declared.ignore), leave_out)
         source = (around.suite_folder / declared.from_).resolve()
-        key = (str(at), place.ignore, tuple(sorted(leave_out)))
-        return MadePart(FilesPart(place, source, overlay=declared.overlay), key)
+        key = (str(at), location.ignore, tuple(sorted(leave_out)))
+        return MadePart(FilesPart(location, source, overlay=declared.overlay), key)
 
-    def verify(self, asked: FilesVerifier, context: Context) -> Finding:
+    def verify(self, verifier: FilesVerifier, context: Context) -> Finding:
         """Return whether files are as expected."""
-        return verify_files(asked, context)
+        return verify_files(verifier, context)
 
-    def verifier_answers(self, asked: FilesVerifier, folder: Path) -> Iterator[str]:
+    def verifier_answers(self, verifier: FilesVerifier, folder: Path) -> Iterator[str]:
         """Yield the folder that is compared with."""
-        if asked.expect is not None:
-            yield asked.expect
+        if verifier.expect is not None:
+            yield verifier.expect
 
 
 def _others_below(folder: PurePosixPath, around: Around) -> frozenset[str]:

@@ -21,14 +21,14 @@ from tracegrade_harness.parts.folders.walk import WalkedFile, folder_at, walk
 from tracegrade_harness.parts.globs import Globs
 from tracegrade_harness.parts.names import part_text, path_text
 from tracegrade_harness.parts.part import ServiceAddress
-from tracegrade_harness.parts.state_reading import Readable, Reading, fingerprint
+from tracegrade_harness.parts.state_reading import ReadableState, StateReading, fingerprint
 
 _HERE = PurePosixPath()
 _UNREAD = re.compile(r"(file|folder) \d{4} (unreadable|deeper)")
 
 
 @dataclass(frozen=True)
-class FilesPlace:
+class FilesLocation:
     """Where a part of files stands, and what of it counts."""
 
     name: str
@@ -46,8 +46,8 @@ class FilesPlace:
 class FilesPart:
     """A folder beside the suite, of which each trial gets a copy, or what seems one."""
 
-    def __init__(self, place: FilesPlace, source: Path, *, overlay: bool = False) -> None:
-        self._place = place
+    def __init__(self, location: FilesLocation, source: Path, *, overlay: bool = False) -> None:
+        self._location = location
         self._source = source
         self._template = source
         self._is_overlay = overlay
@@ -58,8 +58,8 @@ class FilesPart:
         Raises:
             EnvironmentFailed: The source is missing or cannot be read.
         """
-        place = FilesPlace(self._place.name, _HERE, leave_out=self._place.leave_out)
-        state = _read(place, self._source, _folders(self._source), str(self._source)).state
+        location = FilesLocation(self._location.name, _HERE, leave_out=self._location.leave_out)
+        state = _read(location, self._source, _folders(self._source), str(self._source)).state
         _refuse_unreadable(state, self._source)
         return fingerprint(state)
 
@@ -67,7 +67,7 @@ class FilesPart:
         """Build the template in a new, empty folder; see `part.py`."""
         try:
             make_own(folder / "tree")
-            copy_folder(self._source, folder / "tree", self._place.leave_out)
+            copy_folder(self._source, folder / "tree", self._location.leave_out)
         except OSError as error:
             raise EnvironmentFailed(_unread(str(self._source), error)) from error
         self.use(folder)
@@ -77,14 +77,14 @@ class FilesPart:
         self._template = folder / "tree"
         self._folders = _folders(self._template)
 
-    def frozen(self) -> Reading:
+    def frozen(self) -> StateReading:
         """Return the template as a trial finds it."""
-        at_template = FilesPlace(self._place.name, _HERE, ignore=self._place.ignore)
+        at_template = FilesLocation(self._location.name, _HERE, ignore=self._location.ignore)
         return _read(at_template, self._template, self._folders, str(self._template))
 
     def open(self, root: Path) -> "OpenedFiles":
         """Return a fresh copy of the template for a trial; see `part.py`."""
-        at, overlay = root / self._place.at, None
+        at, overlay = root / self._location.at, None
         try:
             if self._is_overlay:
                 overlay = Overlay(self._template, at)
@@ -92,23 +92,23 @@ class FilesPart:
                 copy_folder(self._template, at)
         except OSError as error:
             raise EnvironmentFailed(_unread(str(at), error)) from error
-        return OpenedFiles(self._place, root, self._folders, overlay)
+        return OpenedFiles(self._location, root, self._folders, overlay)
 
     def close(self) -> None:
         """Do nothing: no process serves the part."""
 
 
-class OpenedFiles(Readable):
+class OpenedFiles(ReadableState):
     """A folder of files as one trial has it."""
 
     def __init__(
         self,
-        place: FilesPlace,
+        location: FilesLocation,
         root: Path,
         folders: frozenset[str],
         overlay: Overlay | None = None,
     ) -> None:
-        self._place = place
+        self._location = location
         self._root = root
         self._folders = folders
         self._overlay = overlay
@@ -116,15 +116,15 @@ class OpenedFiles(Readable):
     @property
     def variables(self) -> Mapping[str, str]:
         """Environment variables by which an agent finds the folder."""
-        path = str((self._root / self._place.at).absolute())
-        return {self._place.variable: path} if self._place.variable else {}
+        path = str((self._root / self._location.at).absolute())
+        return {self._location.variable: path} if self._location.variable else {}
 
     @property
     def addresses(self) -> Sequence[ServiceAddress]:
         """None: it is a matter of files."""
         return ()
 
-    def read(self) -> Reading:
+    def read(self) -> StateReading:
         """Return all files, folders, links, fifos and sockets as they are now.
 
         What stands in the folder's place when it is none is an object of its own.
@@ -132,7 +132,7 @@ class OpenedFiles(Readable):
         Raises:
             EnvironmentFailed: The device failed.
         """
-        return _read(self._place, self._root, self._folders, str(self._root))
+        return _read(self._location, self._root, self._folders, str(self._root))
 
     def held(self) -> list[str]:
         """Return the files that processes lock, such as `files:data/x.lock (flock)`."""
@@ -141,17 +141,17 @@ class OpenedFiles(Readable):
 
     def clone(self, root: Path) -> "OpenedFiles":
         """Return a copy as it is now, with `root` in the place of the trial's folder."""
-        target = root / self._place.at
+        target = root / self._location.at
         try:
-            with folder_at(self._root, self._place.at) as old:
+            with folder_at(self._root, self._location.at) as old:
                 target.mkdir(parents=True, exist_ok=True)
                 with folder_at(target, _HERE) as new:
-                    copy_entries(old, new, self._place.leave_out)
+                    copy_entries(old, new, self._location.leave_out)
         except (FileNotFoundError, NotADirectoryError, PermissionError):
             root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise EnvironmentFailed(_unread(str(self._root), error)) from error
-        return OpenedFiles(self._place, root, self._folders)
+        return OpenedFiles(self._location, root, self._folders)
 
     def close(self) -> None:
         """Unmount an overlay, of which nothing can be read then; of a copy all stays."""
@@ -160,44 +160,49 @@ class OpenedFiles(Readable):
 
     def _inodes(self) -> Iterator[tuple[Inode, str]]:
         try:
-            with folder_at(self._root, self._place.at) as folder:
+            with folder_at(self._root, self._location.at) as folder:
                 for entry in walk(folder):
-                    if entry.path not in self._place.leave_out:
-                        yield inode(entry.info), _object(self._place.name, entry)
+                    if entry.path not in self._location.leave_out:
+                        yield inode(entry.info), _object(self._location.name, entry)
         except OSError:
             return  # no folder any more: `read` tells
 
 
-def _read(place: FilesPlace, root: Path, folders: frozenset[str], shown: str) -> Reading:
-    reading = Reading()
+def _read(
+    location: FilesLocation, root: Path, folders: frozenset[str], shown: str
+) -> StateReading:
+    reading = StateReading()
     try:
-        with folder_at(root, place.at) as folder:
-            reading.state[f"files:{part_text(place.name)}/"] = _top_digest(folder)
-            _add_entries(reading, walk(folder), place, folders)
+        with folder_at(root, location.at) as folder:
+            reading.state[f"files:{part_text(location.name)}/"] = _top_digest(folder)
+            _add_entries(reading, walk(folder), location, folders)
     except FileNotFoundError:
         return reading
     except (NotADirectoryError, PermissionError) as error:
-        reading.state[f"files:{part_text(place.name)}"] = f"no folder: {error.strerror}"
+        reading.state[f"files:{part_text(location.name)}"] = f"no folder: {error.strerror}"
     except OSError as error:
         raise EnvironmentFailed(_unread(shown, error)) from error
     return reading
 
 
 def _add_entries(
-    reading: Reading, entries: Iterable[WalkedFile], place: FilesPlace, folders: frozenset[str]
+    reading: StateReading,
+    entries: Iterable[WalkedFile],
+    location: FilesLocation,
+    folders: frozenset[str],
 ) -> None:
-    ignore = Globs(list(place.ignore))
+    ignore = Globs(list(location.ignore))
     for entry in entries:
         is_filled_folder = stat.S_ISDIR(entry.info.st_mode) and not (
             entry.is_empty or entry.unread or entry.path in folders
         )
-        if is_filled_folder or entry.path in place.leave_out:
+        if is_filled_folder or entry.path in location.leave_out:
             continue
         try:
             digest = entry_digest(entry)
         except FileNotFoundError:
             continue  # gone meanwhile
-        reading.add(_object(place.name, entry), digest, ignore.rule(_text(entry)))
+        reading.add(_object(location.name, entry), digest, ignore.rule(_text(entry)))
 
 
 def _top_digest(folder: int) -> str:

@@ -9,7 +9,7 @@ from tracegrade_harness.parts.files.model import FilesVerifier
 from tracegrade_harness.parts.globs import matcher
 from tracegrade_harness.parts.names import path_text
 from tracegrade_harness.parts.verifying import tree, value
-from tracegrade_harness.parts.verifying.part_paths import place
+from tracegrade_harness.parts.verifying.part_paths import path_of_part
 from tracegrade_harness.parts.verifying.result import Context, Finding, listed, shown
 from tracegrade_harness.suite import paths
 
@@ -27,7 +27,7 @@ def verify_files(verifier: FilesVerifier, context: Context) -> Finding:
     Raises:
         VerifierFailed: The suite's own side is missing, or there is too much to look at.
     """
-    at = place("files", verifier.files, context)
+    at = path_of_part("files", verifier.files, context)
     if verifier.only_changed is not None:
         return _only_changed(verifier, verifier.only_changed, context)
     if verifier.expect is not None:
@@ -66,13 +66,13 @@ def _expect(verifier: FilesVerifier, expect: str, at: str, context: Context) -> 
     if not expected_folder.is_dir():
         msg = f"the folder '{expect}' does not exist; it stands beside the suite"
         raise VerifierFailed(msg)
-    is_asked = matcher(verifier.under)
-    expected = _content(expected_folder, is_asked, set())
+    is_covered = matcher(verifier.under)
+    expected = _content(expected_folder, is_covered, set())
     if not expected:
         msg = f"'{expect}' has nothing under '{verifier.under}'; name paths that it has"
         raise VerifierFailed(msg)
     try:
-        left = _content(tree.folder(context.root, at), is_asked, _of_others(at, context))
+        left = _content(tree.folder(context.root, at), is_covered, _of_others(at, context))
     except tree.NotReadable as error:
         return Finding(False, str(error))
     found = list(_differences(expected_folder, expected, context.root / at, left))
@@ -80,14 +80,14 @@ def _expect(verifier: FilesVerifier, expect: str, at: str, context: Context) -> 
 
 
 def _content(
-    folder: Path, is_asked: Callable[[str], bool], others: set[str]
+    folder: Path, is_covered: Callable[[str], bool], others: set[str]
 ) -> dict[str, tree.TreeFile]:
     """Return what is compared of a folder; one that cannot be read could hold anything."""
     return {
         path: each
         for path, each in tree.walk(folder)
         if each.kind == "unreadable path"
-        or (each.kind != "folder" and path not in others and is_asked(path_text(path)))
+        or (each.kind != "folder" and path not in others and is_covered(path_text(path)))
     }
 
 
@@ -105,14 +105,14 @@ def _differences(
     left: dict[str, tree.TreeFile],
 ) -> Iterator[str]:
     for path in sorted(expected.keys() | left.keys()):
-        name, wanted, found = shown(path), expected.get(path), left.get(path)
+        name, at_source, found = shown(path), expected.get(path), left.get(path)
         if found is None:
             yield f"{name} is missing"
-        elif wanted is None:
+        elif at_source is None:
             yield f"{name} is not expected ({found.kind})"
-        elif found.kind != wanted.kind:
-            yield f"{name} is a {found.kind}, expected a {wanted.kind}"
-        elif found != wanted or not _same(expected_folder, folder, path, found):
+        elif found.kind != at_source.kind:
+            yield f"{name} is a {found.kind}, expected a {at_source.kind}"
+        elif found != at_source or not _same(expected_folder, folder, path, found):
             yield f"{name} differs"
 
 
@@ -121,8 +121,8 @@ def _same(expected: Path, folder: Path, path: str, found: tree.TreeFile) -> bool
     if found.kind != "file":
         return found.kind == "link"
     try:
-        with tree.opened(expected, path) as wanted, tree.opened(folder, path) as left:
-            while chunk := wanted.read(_CHUNK_BYTES):
+        with tree.opened(expected, path) as source, tree.opened(folder, path) as left:
+            while chunk := source.read(_CHUNK_BYTES):
                 if chunk != left.read(_CHUNK_BYTES):
                     return False
             return not left.read(1)

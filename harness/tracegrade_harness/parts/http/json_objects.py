@@ -13,10 +13,10 @@ from xxhash import xxh3_128_hexdigest
 
 from tracegrade_harness.parts.http.json_paths import JsonPath, matches, parsed, text_of
 from tracegrade_harness.parts.names import path_text
-from tracegrade_harness.parts.state_reading import Reading
+from tracegrade_harness.parts.state_reading import StateReading
 
 
-def read_document(document: Any, part: str, ignore: Sequence[str]) -> Reading:
+def read_document(document: Any, part: str, ignore: Sequence[str]) -> StateReading:
     """Return the objects of a document.
 
     Args:
@@ -24,7 +24,7 @@ def read_document(document: Any, part: str, ignore: Sequence[str]) -> Reading:
         part: What the names of objects begin with, such as `http:bank`.
         ignore: JSON paths of what is hidden.
     """
-    reading = Reading()
+    reading = StateReading()
     shown = copy.deepcopy(document)
     for rule in ignore:
         # From the last item of a list on, so that removing one moves no other.

@@ -7,7 +7,7 @@ from typing import Final
 
 from tracegrade_harness.parts.http import json_paths
 from tracegrade_harness.parts.http.model import Http, HttpVerifier
-from tracegrade_harness.parts.http.part import HttpPart, HttpPlace, HttpSource
+from tracegrade_harness.parts.http.part import HttpLocation, HttpPart, HttpSource
 from tracegrade_harness.parts.http.route_file import check_routes, read_routes
 from tracegrade_harness.parts.http.verify import verify_http
 from tracegrade_harness.parts.kind import Around, MadePart, PartKind
@@ -54,19 +54,19 @@ class HttpKind(PartKind):
                     yield at.source.problem(path, f"{dotted(path)}: {fault[0]}", fault[1])
 
     def check_verifier(
-        self, at: At, asked: HttpVerifier, around: ReadableEnvironment | None
+        self, at: At, verifier: HttpVerifier, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
         """Yield what is wrong with expected values."""
-        yield from check_values_at(at.source, at.below("state"), asked.state)
-        if asked.calls is not None:
-            yield from check_values_at(at.source, at.below("calls", "body"), asked.calls.body)
+        yield from check_values_at(at.source, at.below("state"), verifier.state)
+        if verifier.calls is not None:
+            yield from check_values_at(at.source, at.below("calls", "body"), verifier.calls.body)
             for key in ("method", "path", "status", "times"):
                 path = at.below("calls", key)
-                yield from check_value(at.source, path, getattr(asked.calls, key))
+                yield from check_value(at.source, path, getattr(verifier.calls, key))
 
     def part(self, name: str, declared: Http, around: Around) -> MadePart:
         """Return a service with its routes or its app."""
-        place = HttpPlace(
+        location = HttpLocation(
             name,
             declared.url_as,
             tuple(declared.locks),
@@ -80,11 +80,11 @@ class HttpKind(PartKind):
             None if declared.app is None else (declared.app, folder),
             tuple(declared.faults),
         )
-        return MadePart(HttpPart(place, source), (place.ignore,))
+        return MadePart(HttpPart(location, source), (location.ignore,))
 
-    def verify(self, asked: HttpVerifier, context: Context) -> Finding:
+    def verify(self, verifier: HttpVerifier, context: Context) -> Finding:
         """Return whether a state, or the requests of a trial, are as expected."""
-        return verify_http(asked, context)
+        return verify_http(verifier, context)
 
     def outside_code(self, declared: Http) -> str | None:
         """Return the app, which runs where its requests are answered."""

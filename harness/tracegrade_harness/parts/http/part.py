@@ -32,7 +32,7 @@ from tracegrade_harness.parts.http.routes import RoutedService
 from tracegrade_harness.parts.names import part_text
 from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.parts.servers.http_server import HttpServer
-from tracegrade_harness.parts.state_reading import Readable, Reading
+from tracegrade_harness.parts.state_reading import ReadableState, StateReading
 
 QUIET_SECS: Final = 1.0
 """How long requests of an agent that has ended may go on before they are held."""
@@ -43,7 +43,7 @@ App: TypeAlias = Callable[[Any], ASGIApp]
 
 
 @dataclass(frozen=True)
-class HttpPlace:
+class HttpLocation:
     """How an agent finds a service, and what of it counts."""
 
     name: str
@@ -77,8 +77,8 @@ class HttpSource:
 class HttpPart:
     """A service, of which each trial gets its own."""
 
-    def __init__(self, place: HttpPlace, source: HttpSource) -> None:
-        self._place = place
+    def __init__(self, location: HttpLocation, source: HttpSource) -> None:
+        self._location = location
         self._source = source
         self._before: Any = {}
         self._serve: App | None = None
@@ -114,9 +114,9 @@ class HttpPart:
         else:
             self._routes = read_routes(folder / _ROUTES)
 
-    def frozen(self) -> Reading:
+    def frozen(self) -> StateReading:
         """Return the template as a trial finds it."""
-        return read_document(self._before, self._place.title, self._place.ignore)
+        return read_document(self._before, self._location.title, self._location.ignore)
 
     def open(self, root: Path) -> "OpenedHttp":
         """Return a service with a fresh copy of the state; the folder is not used."""
@@ -133,21 +133,21 @@ class HttpPart:
             app, read = RoutedApp(service), lambda: service.document
         # Undos are tried on a clone: they must not fail because the suite wants others to.
         clone = lambda document: self._opened(document, ())  # noqa: E731
-        return OpenedHttp(self._place, Recorder(app, faults), read, self._before, clone)
+        return OpenedHttp(self._location, Recorder(app, faults), read, self._before, clone)
 
 
-class OpenedHttp(Readable):
+class OpenedHttp(ReadableState):
     """A service as one trial has it."""
 
     def __init__(
         self,
-        place: HttpPlace,
+        location: HttpLocation,
         recorder: Recorder,
         read: Callable[[], Any],
         before: Any,
         clone: Callable[[Any], "OpenedHttp"],
     ) -> None:
-        self._place = place
+        self._location = location
         self._recorder = recorder
         self._read = read
         self._before = before
@@ -159,7 +159,7 @@ class OpenedHttp(Readable):
         """Environment variables by which an agent finds the service."""
         address = self._server.address
         url = f"http://{address.host}:{address.port}"
-        return {self._place.variable: url} if self._place.variable else {}
+        return {self._location.variable: url} if self._location.variable else {}
 
     @property
     def addresses(self) -> Sequence[ServiceAddress]:
@@ -179,7 +179,9 @@ class OpenedHttp(Readable):
         try:
             return parsed_json(self._server.call(lambda: json.dumps(self._read())))
         except (TypeError, ValueError, RecursionError) as error:
-            msg = f"{self._place.title}: the state of its app is not JSON ({error}); mend the app"
+            msg = (
+                f"{self._location.title}: the state of its app is not JSON ({error}); mend the app"
+            )
             raise EnvironmentFailed(msg) from error
 
     def calls(self) -> list[RecordedRequest]:
@@ -189,21 +191,23 @@ class OpenedHttp(Readable):
             EnvironmentFailed: There were more than are kept.
         """
         if self._recorder.refused:
-            msg = f"{self._place.title}: {self._recorder.refused} requests were too much to keep"
+            msg = (
+                f"{self._location.title}: {self._recorder.refused} requests were too much to keep"
+            )
             raise EnvironmentFailed(f"{msg}; give the agent less to send")  # noqa: EM102 - named
         return self._server.call(lambda: [*self._recorder.calls])
 
-    def read(self) -> Reading:
+    def read(self) -> StateReading:
         """Return the state's objects as they are now.
 
         Raises:
             EnvironmentFailed: The app does not answer, or keeps what JSON has not.
         """
-        return read_document(self.document(), self._place.title, self._place.ignore)
+        return read_document(self.document(), self._location.title, self._location.ignore)
 
     def held(self) -> list[str]:
         """Return what locks and quotas hold, and `http:PART (request)` if one is under way."""
-        under_way = [] if self._is_quiet() else [f"{self._place.title} (request)"]
+        under_way = [] if self._is_quiet() else [f"{self._location.title} (request)"]
         now = self._document()
         return sorted({*under_way, *self._locked(now), *self._spent(now)})
 
@@ -226,16 +230,16 @@ class OpenedHttp(Readable):
 
     def _locked(self, now: Any) -> list[str]:
         return [
-            object_name(self._place.title, path)
-            for rule in self._place.locks
+            object_name(self._location.title, path)
+            for rule in self._location.locks
             for path, value in matches(now, parsed(rule, wildcards=True))
             if all(digest(value) != digest(old) for _, old in matches(self._before, path))
         ]
 
     def _spent(self, now: Any) -> list[str]:
         return [
-            object_name(self._place.title, path)
-            for rule in self._place.quota
+            object_name(self._location.title, path)
+            for rule in self._location.quota
             for path, before in matches(self._before, parsed(rule, wildcards=True))
             if _is_less(next((value for _, value in matches(now, path)), None), before)
         ]

@@ -24,24 +24,24 @@ def verify_http(verifier: HttpVerifier, context: Context) -> Finding:
         raise VerifierFailed(msg)
     if verifier.calls is not None:
         return _requests(verifier.calls, service.calls())
-    wanted = verifier.state or {}
+    expected = verifier.state or {}
     text = value.canonical(service.document())
-    differing = list(_differences(text, wanted))
-    return Finding(not differing, listed(differing or [f"{len(wanted)} values fit"]))
+    differing = list(_differences(text, expected))
+    return Finding(not differing, listed(differing or [f"{len(expected)} values fit"]))
 
 
-def _differences(text: str | None, wanted: Mapping[str, Any]) -> Iterator[str]:
-    for path, expected in wanted.items():
+def _differences(text: str | None, expected: Mapping[str, Any]) -> Iterator[str]:
+    for path, rule in expected.items():
         found = None if text is None else value.at(text, path)
-        if not value.fits(found, expected):
-            yield f"{path} {value.difference(found, expected)}"
+        if not value.fits(found, rule):
+            yield f"{path} {value.difference(found, rule)}"
 
 
-def _requests(wanted: HttpCalls, calls: list[RecordedRequest]) -> Finding:
-    fitting = [call for call in calls if _fits(call, wanted)]
+def _requests(expected: HttpCalls, calls: list[RecordedRequest]) -> Finding:
+    fitting = [call for call in calls if _fits(call, expected)]
     number = value.canonical(len(fitting))
-    if "times" in wanted.model_fields_set:
-        holds = value.fits(number, wanted.times)
+    if "times" in expected.model_fields_set:
+        holds = value.fits(number, expected.times)
     else:
         holds = bool(fitting)
     seen = fitting if fitting else calls
@@ -50,12 +50,12 @@ def _requests(wanted: HttpCalls, calls: list[RecordedRequest]) -> Finding:
     return Finding(holds, f"{what}: {told}" if seen else what)
 
 
-def _fits(call: RecordedRequest, wanted: HttpCalls) -> bool:
+def _fits(call: RecordedRequest, expected: HttpCalls) -> bool:
     for key in ("method", "path", "status"):
-        if key in wanted.model_fields_set and not value.fits(
-            value.canonical(getattr(call, key)), getattr(wanted, key)
+        if key in expected.model_fields_set and not value.fits(
+            value.canonical(getattr(call, key)), getattr(expected, key)
         ):
             return False
-    if wanted.body is None:
+    if expected.body is None:
         return True
-    return not any(_differences(value.json_of(call.body), wanted.body))
+    return not any(_differences(value.json_of(call.body), expected.body))

@@ -31,10 +31,10 @@ class PostgresKind(PartKind):
         yield from check_source(at.source, at.folder, at.below("from"), declared.from_, "file")
 
     def check_verifier(
-        self, at: At, asked: PostgresVerifier, around: ReadableEnvironment | None
+        self, at: At, verifier: PostgresVerifier, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
         """Yield what is wrong with the expected value."""
-        yield from check_equals(at.source, at.below("equals"), asked.equals)
+        yield from check_equals(at.source, at.below("equals"), verifier.equals)
 
     def missing(self, declared: Mapping[str, Postgres], folder: Path | None) -> str | None:
         """Return what this machine lacks of PostgreSQL and its client."""
@@ -42,13 +42,15 @@ class PostgresKind(PartKind):
 
     def part(self, name: str, declared: Postgres, around: Around) -> MadePart:
         """Return a database on a server that the harness starts."""
-        from tracegrade_harness.parts.postgres.part import PostgresPart, PostgresPlace
+        from tracegrade_harness.parts.postgres.part import PostgresLocation, PostgresPart
 
-        place = PostgresPlace(name, declared.url_as, tuple(declared.ignore))
-        return MadePart(PostgresPart(place, around.suite_folder / declared.from_), (place.ignore,))
+        location = PostgresLocation(name, declared.url_as, tuple(declared.ignore))
+        return MadePart(
+            PostgresPart(location, around.suite_folder / declared.from_), (location.ignore,)
+        )
 
-    def verify(self, asked: PostgresVerifier, context: Context) -> Finding:
+    def verify(self, verifier: PostgresVerifier, context: Context) -> Finding:
         """Return whether the database has what is expected."""
         from tracegrade_harness.parts.postgres.verify import verify_postgres
 
-        return verify_postgres(asked, context)
+        return verify_postgres(verifier, context)

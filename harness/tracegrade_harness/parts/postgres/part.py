@@ -28,7 +28,7 @@ from tracegrade_harness.parts.postgres.server import (
     TrialDatabase,
     build_cluster,
 )
-from tracegrade_harness.parts.state_reading import Readable, Reading
+from tracegrade_harness.parts.state_reading import ReadableState, StateReading
 
 _CLUSTER: Final = "cluster"
 _BUILT: Final = "built"
@@ -39,7 +39,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
-class PostgresPlace:
+class PostgresLocation:
     """How an agent finds a database, and what of it counts."""
 
     name: str
@@ -58,8 +58,8 @@ class PostgresPlace:
 class PostgresPart:
     """A database that a script makes, of which each trial gets a copy."""
 
-    def __init__(self, place: PostgresPlace, source: Path) -> None:
-        self._place = place
+    def __init__(self, location: PostgresLocation, source: Path) -> None:
+        self._location = location
         self._source = source
         self._template = source.parent
         self._built = ""
@@ -92,7 +92,7 @@ class PostgresPart:
             self.close()
         self._template, self._built = folder / _CLUSTER, built
 
-    def frozen(self) -> Reading:
+    def frozen(self) -> StateReading:
         """Return the template as a trial finds it."""
         with closing(self.copy_of(TEMPLATE, None)) as opened:
             reading = opened.read()
@@ -121,16 +121,18 @@ class PostgresPart:
             psycopg.errors.ObjectInUse: Somebody is connected to it, or has prepared something.
         """
         server = self._running()
-        new = DatabaseReader(self._place.title, self._place.ignore, server.seed)
+        new = DatabaseReader(self._location.title, self._location.ignore, server.seed)
         known = new if reader is None else reader.copy()
         try:
             database = server.create(source)
         except psycopg.errors.ObjectInUse:
             raise
         except psycopg.Error as error:
-            msg = f"{self._place.title} cannot be copied: {error}; see that the disk is not full"
+            msg = (
+                f"{self._location.title} cannot be copied: {error}; see that the disk is not full"
+            )
             raise EnvironmentFailed(msg) from error
-        return OpenedPostgres(self._place, server, database, known, self)
+        return OpenedPostgres(self._location, server, database, known, self)
 
     def _running(self) -> PostgresServer:
         with self._starting:
@@ -146,18 +148,18 @@ class PostgresPart:
             raise EnvironmentFailed(msg) from error
 
 
-class OpenedPostgres(Readable):
+class OpenedPostgres(ReadableState):
     """A database as one trial has it."""
 
     def __init__(
         self,
-        place: PostgresPlace,
+        location: PostgresLocation,
         server: PostgresServer,
         database: TrialDatabase,
         reader: DatabaseReader,
         part: PostgresPart,
     ) -> None:
-        self._place = place
+        self._location = location
         self._server = server
         self._database = database
         self._part = part
@@ -168,7 +170,7 @@ class OpenedPostgres(Readable):
     def variables(self) -> Mapping[str, str]:
         """Environment variables by which an agent finds the database."""
         url = self._server.url(self._database)
-        return {self._place.variable: url} if self._place.variable else {}
+        return {self._location.variable: url} if self._location.variable else {}
 
     @property
     def addresses(self) -> Sequence[ServiceAddress]:
@@ -185,28 +187,28 @@ class OpenedPostgres(Readable):
         with self._server.reading(self._database) as connection:
             yield connection
 
-    def read(self) -> Reading:
+    def read(self) -> StateReading:
         """Return all rows and all of the schema, as far as they are committed.
 
         Raises:
             EnvironmentFailed: The server does not answer.
         """
-        return self._asked(self.reader.read)
+        return self._ask(self.reader.read)
 
     def held(self) -> list[str]:
         """Return open and prepared transactions, and what is locked.
 
         Those of an agent whose processes have ended have a moment to end, too.
         """
-        return self._asked(lambda connection: held_names(connection, self._place.title))
+        return self._ask(lambda connection: held_names(connection, self._location.title))
 
-    def _asked(self, read: Callable[["psycopg.Connection[Any]"], Answer]) -> Answer:
+    def _ask(self, read: Callable[["psycopg.Connection[Any]"], Answer]) -> Answer:
         try:
             with self.reading() as connection:
                 return read(connection)
         except psycopg.Error as error:
             words = " ".join(str(error).split())
-            msg = f"{self._place.title} cannot be read: {words}; see that memory is not full"
+            msg = f"{self._location.title} cannot be read: {words}; see that memory is not full"
             raise EnvironmentFailed(msg) from error
 
     def clone(self, root: Path) -> "OpenedPostgres":

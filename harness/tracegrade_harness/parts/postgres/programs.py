@@ -14,7 +14,7 @@ from tracegrade_harness.errors import EnvironmentFailed
 MIN_VERSION: Final = 15
 """The first that copies a database's files (`STRATEGY FILE_COPY`), and keeps `public` from all."""
 
-_PLACES: Final = (
+_PATTERNS: Final = (
     "usr/lib/postgresql/*/bin",
     "usr/pgsql-*/bin",
     "opt/homebrew/opt/postgresql*/bin",
@@ -66,8 +66,8 @@ def _newest() -> PostgresPrograms | None:
 def _folders() -> Iterator[Path]:
     if on_path := shutil.which("postgres"):
         yield Path(on_path).resolve().parent
-    for place in _PLACES:
-        yield from Path("/").glob(place)
+    for pattern in _PATTERNS:
+        yield from Path("/").glob(pattern)
 
 
 def _programs(folder: Path) -> PostgresPrograms | None:

@@ -25,7 +25,7 @@ from tracegrade_harness.parts.postgres.catalog import (
     schema_objects,
     stored_tables,
 )
-from tracegrade_harness.parts.state_reading import Reading
+from tracegrade_harness.parts.state_reading import StateReading
 
 SEQUENCES: Final = "sequence:*/value"
 """The rule that hides how far sequences have come."""
@@ -36,7 +36,7 @@ class _KnownTable(NamedTuple):
     """A table as it was when it was last read."""
 
     digest: tuple[object, ...]
-    rows: Reading
+    rows: StateReading
 
 
 class DatabaseReader:
@@ -64,7 +64,7 @@ class DatabaseReader:
         made._tables, made._schema = {**self._tables}, self._schema
         return made
 
-    def read(self, connection: "psycopg.Connection[Any]") -> Reading:
+    def read(self, connection: "psycopg.Connection[Any]") -> StateReading:
         """Return all objects, as they are at one moment.
 
         What somebody has locked, or cannot be read for another reason, is as it was when it was
@@ -73,7 +73,7 @@ class DatabaseReader:
         Raises:
             psycopg.Error: The server is gone.
         """
-        reading = Reading()
+        reading = StateReading()
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         try:
             reading.state[self._title] = self._read_schema(connection)
@@ -122,7 +122,9 @@ class DatabaseReader:
             return known
         return _KnownTable(digest, self._read_rows(connection, table))
 
-    def _read_rows(self, connection: "psycopg.Connection[Any]", table: StoredTable) -> Reading:
+    def _read_rows(
+        self, connection: "psycopg.Connection[Any]", table: StoredTable
+    ) -> StateReading:
         whole = self._rules.rule(table.title)
         rules = {
             each.name: rule
@@ -130,7 +132,7 @@ class DatabaseReader:
             if whole is None and (rule := self._rules.rule(f"{table.title}.{each.name}"))
         }
         types = {each.name: each.type for each in table.columns}
-        reading, width = Reading(), len(table.key)
+        reading, width = StateReading(), len(table.key)
         with connection.cursor().copy(_rows_query(table, rules)) as found:
             for row in found.rows():
                 key = tuple(map(_value, row[:width], (types[name] for name in table.key)))
@@ -142,7 +144,7 @@ class DatabaseReader:
         return reading
 
     def _row_name(
-        self, reading: Reading, table: StoredTable, key: tuple[object, ...], digest: str
+        self, reading: StateReading, table: StoredTable, key: tuple[object, ...], digest: str
     ) -> str:
         """Return the name of a row; equal rows without a key are counted."""
         name = f"{self._title}/{table.title}/{key_text(key) if key else f'row:{digest}'}"
@@ -156,7 +158,7 @@ class DatabaseReader:
     def _row_rule(self, name: str) -> str | None:
         return self._row_rules.rule(name.removeprefix(f"{self._title}/"))
 
-    def _add_object(self, reading: Reading, found: SchemaObject) -> None:
+    def _add_object(self, reading: StateReading, found: SchemaObject) -> None:
         rule = self._rules.rule(found.name) or (found.table and self._rules.rule(found.table))
         if found.is_value:
             rule = rule or SEQUENCES

@@ -27,7 +27,7 @@ from tracegrade_harness.parts.postgres.script import ScriptPiece, pieces
 from tracegrade_harness.parts.servers.managed_server import (
     HOST,
     START_SECS,
-    KeptServer,
+    ManagedServer,
     ServerFolder,
     free_port,
     password,
@@ -118,7 +118,7 @@ class PostgresServer:
         (data / "pg_hba.conf").write_text(f"host all all {HOST}/32 scram-sha-256\n")
         folder.run(_command("--single", "-j", data), self._secret_of(_SUPERUSER))
         settings = {**_SETTINGS, "port": str(self.address.port)}
-        self._kept = KeptServer(folder, _command(data, settings=settings), signal.SIGINT)
+        self._managed = ManagedServer(folder, _command(data, settings=settings), signal.SIGINT)
         self._wait()
 
     @classmethod
@@ -170,7 +170,7 @@ class PostgresServer:
     @property
     def data(self) -> Path:
         """The folder of the cluster."""
-        return self._kept.folder / _DATA
+        return self._managed.folder / _DATA
 
     def admit_reader(self) -> None:
         """Let the reader log in, by the superuser's secret."""
@@ -250,11 +250,11 @@ class PostgresServer:
 
     def stop(self) -> None:
         """Let it end in good order; its folder stays until `close`."""
-        self._kept.stop()
+        self._managed.stop()
 
     def close(self) -> None:
         """End it and remove its folder. Idempotent."""
-        self._kept.close()
+        self._managed.close()
 
     def _secret_of(self, role: str) -> str:
         return f"ALTER ROLE {role} PASSWORD '{self._password}'\n\n"
@@ -262,12 +262,12 @@ class PostgresServer:
     def _wait(self) -> None:
         """Wait until it answers."""
         ends = time.monotonic() + START_SECS
-        while time.monotonic() < ends and not self._kept.has_ended():
+        while time.monotonic() < ends and not self._managed.has_ended():
             with suppress(psycopg.OperationalError), self.connected():
                 return
             time.sleep(0.02)
-        words = self._kept.last_words()
-        self._kept.close()
+        words = self._managed.last_words()
+        self._managed.close()
         if _NO_SOCKET in words:
             msg = f"PostgreSQL cannot listen on {self.address.port}: {words}; try again"
             raise PortTaken(msg)
@@ -357,7 +357,7 @@ def _load(server: PostgresServer, script: str) -> None:
             try:
                 _run(connection, piece)
             except psycopg.Error as error:
-                msg = f"{_place(piece, error)}: {_line(error)}; mend the script"
+                msg = f"{_position(piece, error)}: {_line(error)}; mend the script"
                 raise EnvironmentFailed(msg) from error
 
 
@@ -369,12 +369,12 @@ def _run(connection: "psycopg.Connection[Any]", piece: ScriptPiece) -> None:
         copy.write(piece.rows)
 
 
-def _place(piece: ScriptPiece, error: psycopg.Error) -> str:
+def _position(piece: ScriptPiece, error: psycopg.Error) -> str:
     """Return where in a script an error is, as far as PostgreSQL tells."""
-    place = error.diag.statement_position
-    if place is None:
+    character = error.diag.statement_position
+    if character is None:
         return f"from line {piece.line} on"
-    return f"line {piece.line + piece.sql[: int(place) - 1].count(chr(10))}"
+    return f"line {piece.line + piece.sql[: int(character) - 1].count(chr(10))}"
 
 
 def _line(error: psycopg.Error) -> str:

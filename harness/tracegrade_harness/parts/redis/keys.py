@@ -13,7 +13,7 @@ from xxhash import xxh3_128_hexdigest
 
 from tracegrade_harness.parts.globs import Globs
 from tracegrade_harness.parts.names import path_text
-from tracegrade_harness.parts.state_reading import Reading
+from tracegrade_harness.parts.state_reading import StateReading
 
 BATCH: Final = 500
 """Keys that are asked for at a time."""
@@ -28,7 +28,7 @@ _READ: Final[Mapping[bytes, Callable[[Any, bytes], Any]]] = {
 """How values are asked for; those of other types as Redis itself writes them."""
 
 
-def read_keys(client: Any, title: str, ignore: Globs) -> Reading:
+def read_keys(client: Any, title: str, ignore: Globs) -> StateReading:
     """Return all objects.
 
     Args:
@@ -39,7 +39,7 @@ def read_keys(client: Any, title: str, ignore: Globs) -> Reading:
     Raises:
         redis.RedisError: A script does not end, or the server is gone.
     """
-    reading = Reading()
+    reading = StateReading()
     functions = client.execute_command("FUNCTION", "LIST", "WITHCODE")
     reading.state[title] = f"database {_digest(sorted(map(repr, functions)))}"
     for key, kind, value, expires in _all(client):
@@ -92,16 +92,16 @@ def _all(client: Any) -> Iterator[tuple[bytes, bytes, Any, bool]]:
     keys = _sorted_keys(client)
     for begin in range(0, len(keys), BATCH):
         batch = keys[begin : begin + BATCH]
-        kinds = _asked(client, lambda pipeline, key: pipeline.type(key), batch)
+        kinds = _results_of(client, lambda pipeline, key: pipeline.type(key), batch)
         known = dict(zip(batch, kinds, strict=True))
-        values = _asked(client, lambda p, key: _READ.get(known[key], _dumped)(p, key), batch)  # noqa: B023 - asked at once
-        lives = _asked(client, lambda pipeline, key: pipeline.pttl(key), batch)
+        values = _results_of(client, lambda p, key: _READ.get(known[key], _dumped)(p, key), batch)  # noqa: B023 - asked at once
+        lives = _results_of(client, lambda pipeline, key: pipeline.pttl(key), batch)
         for key, value, left_ms in zip(batch, values, lives, strict=True):
             if left_ms != -2:  # -2: it is gone, -1: it stays for ever
                 yield key, known[key], value, left_ms >= 0
 
 
-def _asked(client: Any, ask: Callable[[Any, bytes], Any], keys: list[bytes]) -> list[Any]:
+def _results_of(client: Any, ask: Callable[[Any, bytes], Any], keys: list[bytes]) -> list[Any]:
     pipeline = client.pipeline(transaction=False)
     for key in keys:
         ask(pipeline, key)

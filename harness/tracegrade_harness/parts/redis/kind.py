@@ -31,10 +31,10 @@ class RedisKind(PartKind):
         yield from check_source(at.source, at.folder, at.below("from"), declared.from_, "file")
 
     def check_verifier(
-        self, at: At, asked: RedisVerifier, around: ReadableEnvironment | None
+        self, at: At, verifier: RedisVerifier, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
         """Yield what is wrong with the expected value."""
-        yield from check_value(at.source, at.below("equals"), asked.equals)
+        yield from check_value(at.source, at.below("equals"), verifier.equals)
 
     def missing(self, declared: Mapping[str, Redis], folder: Path | None) -> str | None:
         """Return what this machine lacks of Redis and its client."""
@@ -42,13 +42,15 @@ class RedisKind(PartKind):
 
     def part(self, name: str, declared: Redis, around: Around) -> MadePart:
         """Return a database on a server that the harness starts."""
-        from tracegrade_harness.parts.redis.part import RedisPart, RedisPlace
+        from tracegrade_harness.parts.redis.part import RedisLocation, RedisPart
 
-        place = RedisPlace(name, declared.url_as, tuple(declared.ignore))
-        return MadePart(RedisPart(place, around.suite_folder / declared.from_), (place.ignore,))
+        location = RedisLocation(name, declared.url_as, tuple(declared.ignore))
+        return MadePart(
+            RedisPart(location, around.suite_folder / declared.from_), (location.ignore,)
+        )
 
-    def verify(self, asked: RedisVerifier, context: Context) -> Finding:
+    def verify(self, verifier: RedisVerifier, context: Context) -> Finding:
         """Return whether the database has what is expected."""
         from tracegrade_harness.parts.redis.verify import verify_redis
 
-        return verify_redis(asked, context)
+        return verify_redis(verifier, context)

@@ -16,13 +16,13 @@ from tracegrade_harness.parts.part import ServiceAddress
 from tracegrade_harness.parts.redis.keys import dumped, read_keys, restore, value_of
 from tracegrade_harness.parts.redis.programs import program
 from tracegrade_harness.parts.redis.server import RedisServer
-from tracegrade_harness.parts.state_reading import Readable, Reading
+from tracegrade_harness.parts.state_reading import ReadableState, StateReading
 
 _DUMP: Final = "dump.jsonl"
 
 
 @dataclass(frozen=True)
-class RedisPlace:
+class RedisLocation:
     """How an agent finds a database, and what of it counts."""
 
     name: str
@@ -41,8 +41,8 @@ class RedisPlace:
 class RedisPart:
     """A database that commands fill, of which each trial gets one on a server of its own."""
 
-    def __init__(self, place: RedisPlace, source: Path) -> None:
-        self._place = place
+    def __init__(self, location: RedisLocation, source: Path) -> None:
+        self._location = location
         self._source = source
         self._dump = ""
 
@@ -69,14 +69,14 @@ class RedisPart:
         """Take a template that `freeze` has built in a folder before."""
         self._dump = (folder / _DUMP).read_text()
 
-    def frozen(self) -> Reading:
+    def frozen(self) -> StateReading:
         """Return the template as a trial finds it."""
-        with closing(OpenedRedis(self._place, self._dump)) as opened:
+        with closing(OpenedRedis(self._location, self._dump)) as opened:
             return opened.read()
 
     def open(self, root: Path) -> "OpenedRedis":
         """Return a fresh copy of the template for a trial; the folder is not used."""
-        return OpenedRedis(self._place, self._dump)
+        return OpenedRedis(self._location, self._dump)
 
     def close(self) -> None:
         """Do nothing: each trial has a server of its own."""
@@ -89,29 +89,29 @@ class RedisPart:
             raise EnvironmentFailed(msg) from error
 
 
-class OpenedRedis(Readable):
+class OpenedRedis(ReadableState):
     """A database as one trial has it."""
 
-    def __init__(self, place: RedisPlace, dump: str) -> None:
+    def __init__(self, location: RedisLocation, dump: str) -> None:
         """Start a server with what a dump has.
 
         Raises:
             EnvironmentFailed: It cannot be started.
         """
-        self._place = place
-        self._ignore = Globs(place.ignore)
+        self._location = location
+        self._ignore = Globs(location.ignore)
         self._server = RedisServer()
         try:
             restore(self._server.client, dump)
         except redis.RedisError as error:
             self.close()
-            msg = f"{place.title} cannot be restored: {error}; see that memory is not full"
+            msg = f"{location.title} cannot be restored: {error}; see that memory is not full"
             raise EnvironmentFailed(msg) from error
 
     @property
     def variables(self) -> Mapping[str, str]:
         """Environment variables by which an agent finds the database."""
-        return {self._place.variable: self._server.url} if self._place.variable else {}
+        return {self._location.variable: self._server.url} if self._location.variable else {}
 
     @property
     def addresses(self) -> Sequence[ServiceAddress]:
@@ -124,9 +124,9 @@ class OpenedRedis(Readable):
         Raises:
             EnvironmentFailed: The server does not answer.
         """
-        return self._asked(lambda client: value_of(client, key))
+        return self._ask(lambda client: value_of(client, key))
 
-    def read(self) -> Reading:
+    def read(self) -> StateReading:
         """Return all keys as they are now.
 
         While a script of an agent does not end, the database is an object that says so, alone.
@@ -134,19 +134,21 @@ class OpenedRedis(Readable):
         Raises:
             EnvironmentFailed: The server does not answer.
         """
-        title = self._place.title
+        title = self._location.title
         try:
-            reading: Reading = self._asked(lambda client: read_keys(client, title, self._ignore))
+            reading: StateReading = self._ask(
+                lambda client: read_keys(client, title, self._ignore)
+            )
         except _Busy:
-            return Reading({title: "unreadable: a script does not end"})
+            return StateReading({title: "unreadable: a script does not end"})
         return reading
 
     def held(self) -> list[str]:
         """Return `redis:PART (script)` while a script holds up all others."""
         try:
-            self._asked(lambda client: client.ping())
+            self._ask(lambda client: client.ping())
         except _Busy:
-            return [f"{self._place.title} (script)"]
+            return [f"{self._location.title} (script)"]
         return []
 
     def clone(self, root: Path) -> "OpenedRedis":
@@ -155,17 +157,17 @@ class OpenedRedis(Readable):
         Raises:
             EnvironmentFailed: The server does not answer.
         """
-        return OpenedRedis(self._place, self._asked(dumped))
+        return OpenedRedis(self._location, self._ask(dumped))
 
     def close(self) -> None:
         """End the server. Idempotent."""
         self._server.close()
 
-    def _asked(self, ask: Callable[[Any], Any]) -> Any:
+    def _ask(self, ask: Callable[[Any], Any]) -> Any:
         try:
             return ask(self._server.client)
         except redis.RedisError as error:
-            title, words = self._place.title, " ".join(str(error).split())
+            title, words = self._location.title, " ".join(str(error).split())
             if isinstance(error, redis.ResponseError) and "BUSY " in words:
                 msg = f"{title}: a script of the agent does not end; see it"
                 raise _Busy(msg) from error

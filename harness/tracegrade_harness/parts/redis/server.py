@@ -21,7 +21,7 @@ from tracegrade_harness.parts.redis.programs import program
 from tracegrade_harness.parts.servers.managed_server import (
     HOST,
     START_SECS,
-    KeptServer,
+    ManagedServer,
     ServerFolder,
     free_port,
     password,
@@ -67,13 +67,13 @@ class RedisServer:
             folder = ServerFolder(*ACCOUNTS)
             self.address = ServiceAddress(HOST, free_port())
             command = [program(), str(self._configured(folder))]
-            self._kept = KeptServer(folder, command, signal.SIGTERM)
+            self._managed = ManagedServer(folder, command, signal.SIGTERM)
             self.client: Any = self._answering()
             """The harness's own connection, which no number of others keeps from it."""
             if self.client is not None:
                 return
-            words = self._kept.last_words()
-            self._kept.close()
+            words = self._managed.last_words()
+            self._managed.close()
             if "Address already in use" not in words or not tries_left:
                 msg = f"Redis cannot be started: {words}; see that memory is not full"
                 raise EnvironmentFailed(msg)
@@ -103,7 +103,7 @@ class RedisServer:
     def close(self) -> None:
         """End it and remove its folder. Idempotent."""
         self.client.close()
-        self._kept.close()
+        self._managed.close()
 
     def _configured(self, folder: ServerFolder) -> Path:
         """Write the configuration, which has the passwords, where the server alone reads it."""
@@ -126,7 +126,7 @@ class RedisServer:
     def _answering(self) -> Any:
         """Return a connection of the harness, as soon as there is one; None if none comes."""
         ends = time.monotonic() + START_SECS
-        while time.monotonic() < ends and not self._kept.has_ended():
+        while time.monotonic() < ends and not self._managed.has_ended():
             with contextlib.suppress(redis.ConnectionError):
                 client = self._connected(_HARNESS)
                 client.ping()

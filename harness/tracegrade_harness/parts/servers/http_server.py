@@ -45,10 +45,10 @@ class HttpServer:
             EnvironmentFailed: The app does not come to an end of its step.
         """
 
-        async def asked() -> Result:
+        async def answered() -> Result:
             return read()
 
-        future = asyncio.run_coroutine_threadsafe(asked(), self._loop)
+        future = asyncio.run_coroutine_threadsafe(answered(), self._loop)
         try:
             return future.result(ANSWER_SECS)
         except TimeoutError as error:

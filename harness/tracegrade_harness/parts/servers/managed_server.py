@@ -111,7 +111,7 @@ class ServerFolder:
             os.close(lease)
 
 
-class KeptServer:
+class ManagedServer:
     """A server that runs until it is closed, or the harness has ended."""
 
     def __init__(self, folder: ServerFolder, command: Sequence[str], stop_signal: int) -> None:
@@ -142,7 +142,7 @@ class KeptServer:
             msg = f"no keeper for '{command[0]}' can be started: {error}; see `ulimit -u`"
             raise EnvironmentFailed(msg) from error
         folder.release()
-        self._send(_asked(folder, command, stop_signal))
+        self._send(_setup_line(folder, command, stop_signal))
         fact = self._fact(START_SECS) or {}
         if "started" not in fact:
             self.close()
@@ -245,8 +245,8 @@ def _kill_those_in(folder: Path) -> None:
     """Kill the processes that work in a folder."""
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            place = Path(process.cwd())
-            if place == folder or folder in place.parents:
+            working = Path(process.cwd())
+            if working == folder or folder in working.parents:
                 process.kill()
 
 
@@ -274,7 +274,7 @@ def _identity(user: ServerUser | None) -> dict[str, Any]:
     return {"user": user.id, "group": user.group, "extra_groups": []}
 
 
-def _asked(folder: ServerFolder, command: Sequence[str], stop_signal: int) -> str:
+def _setup_line(folder: ServerFolder, command: Sequence[str], stop_signal: int) -> str:
     return json.dumps(
         {
             "command": list(command),

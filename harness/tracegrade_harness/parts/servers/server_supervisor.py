@@ -26,12 +26,12 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 def main() -> int:
     """Keep one server until stdin is closed."""
-    asked = json.loads(sys.stdin.readline() or "null")
-    if asked is None:
+    setup = json.loads(sys.stdin.readline() or "null")
+    if setup is None:
         return 0
     _set_option(_PR_SET_CHILD_SUBREAPER, 1)
     try:
-        server = _start(asked)
+        server = _start(setup)
     except (OSError, subprocess.SubprocessError) as error:
         _tell({"failed": str(error)})
     else:
@@ -39,25 +39,25 @@ def main() -> int:
         threading.Thread(target=_bury, args=[server], daemon=True).start()
         for line in sys.stdin:
             if line.strip() == "stop":
-                server.send_signal(asked["stop_signal"])
+                server.send_signal(setup["stop_signal"])
         _end(server)
         _end_left()
-    shutil.rmtree(asked["folder"], ignore_errors=True)
+    shutil.rmtree(setup["folder"], ignore_errors=True)
     return 0
 
 
-def _start(asked: dict[str, Any]) -> "subprocess.Popen[bytes]":
+def _start(setup: dict[str, Any]) -> "subprocess.Popen[bytes]":
     def prepare() -> None:
         _default_signals()
         # After the change of user, which would take it back.
         _set_option(_PR_SET_PDEATHSIG, signal.SIGQUIT)
 
-    user, group = asked["user"], asked["group"]
-    with open(asked["log"], "ab") as log:
+    user, group = setup["user"], setup["group"]
+    with open(setup["log"], "ab") as log:
         return subprocess.Popen(  # noqa: S603 - the harness's own command
-            asked["command"],
-            cwd=asked["folder"],
-            env=asked["environment"],
+            setup["command"],
+            cwd=setup["folder"],
+            env=setup["environment"],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

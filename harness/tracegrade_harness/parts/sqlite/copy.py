@@ -46,43 +46,43 @@ def copied_database(folder: int, name: str) -> Iterator[CopiedDatabase]:
         Unusable: What has the name cannot be opened as a database.
         OSError: It cannot be read or copied.
     """
-    with temporary_folder() as place:
-        path = place / "database"
+    with temporary_folder() as copies:
+        path = copies / "database"
         for _ in range(_TRIES):
-            before = _seen(folder, name)
+            before = _file_states(folder, name)
             _copy(folder, name, path)
-            if _seen(folder, name) == before:
+            if _file_states(folder, name) == before:
                 break  # else somebody writes: what was copied may be half of it
         yield CopiedDatabase(path, stat.S_IMODE(before[0].mode), _note(path))
 
 
-class _Seen(NamedTuple):
+class _FileState(NamedTuple):
     mode: int
     inode: int
     size: int
     modified_ns: int
 
 
-_GONE = _Seen(stat.S_IFREG, 0, 0, 0)
+_GONE = _FileState(stat.S_IFREG, 0, 0, 0)
 
 
-def _seen(folder: int, name: str) -> tuple[_Seen, ...]:
+def _file_states(folder: int, name: str) -> tuple[_FileState, ...]:
     """Return what the database and its companions look like from outside."""
     main = os.lstat(name, dir_fd=folder)
     companions = (_look(folder, name + suffix) for suffix in UNMERGED)
-    seen = (_Seen(main.st_mode, main.st_ino, main.st_size, main.st_mtime_ns), *companions)
+    seen = (_FileState(main.st_mode, main.st_ino, main.st_size, main.st_mtime_ns), *companions)
     if not all(stat.S_ISREG(file.mode) for file in seen):
         message = "it, or a file beside it, is no regular file"
         raise Unusable(message)
     return seen
 
 
-def _look(folder: int, name: str) -> _Seen:
+def _look(folder: int, name: str) -> _FileState:
     try:
         info = os.lstat(name, dir_fd=folder)
     except FileNotFoundError:
         return _GONE
-    return _Seen(info.st_mode, info.st_ino, info.st_size, info.st_mtime_ns)
+    return _FileState(info.st_mode, info.st_ino, info.st_size, info.st_mtime_ns)
 
 
 def _copy(folder: int, name: str, path: Path) -> None:

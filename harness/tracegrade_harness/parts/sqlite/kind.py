@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from tracegrade_harness.parts.kind import Around, MadePart, PartKind
 from tracegrade_harness.parts.sqlite.copy import COMPANIONS
 from tracegrade_harness.parts.sqlite.model import Sqlite, SqliteVerifier
-from tracegrade_harness.parts.sqlite.part import SqlitePart, SqlitePlace
+from tracegrade_harness.parts.sqlite.part import SqliteLocation, SqlitePart
 from tracegrade_harness.parts.sqlite.verify import verify_sqlite
 from tracegrade_harness.parts.verifying.result import Context, Finding
 from tracegrade_harness.suite.at import At
@@ -31,21 +31,21 @@ class SqliteKind(PartKind):
         yield from check_source(at.source, at.folder, at.below("from"), declared.from_, "file")
 
     def check_verifier(
-        self, at: At, asked: SqliteVerifier, around: ReadableEnvironment | None
+        self, at: At, verifier: SqliteVerifier, around: ReadableEnvironment | None
     ) -> Iterator[Problem]:
         """Yield what is wrong with the expected value."""
-        yield from check_equals(at.source, at.below("equals"), asked.equals)
+        yield from check_equals(at.source, at.below("equals"), verifier.equals)
 
     def part(self, name: str, declared: Sqlite, around: Around) -> MadePart:
         """Return a database at its place."""
         at, *_ = around.placed[f"{self.name}:{name}"]
-        place = SqlitePlace(name, at, declared.path_as, tuple(declared.ignore))
+        location = SqliteLocation(name, at, declared.path_as, tuple(declared.ignore))
         source = (around.suite_folder / declared.from_).resolve()
-        return MadePart(SqlitePart(place, source), (str(at), place.ignore, ()))
+        return MadePart(SqlitePart(location, source), (str(at), location.ignore, ()))
 
-    def verify(self, asked: SqliteVerifier, context: Context) -> Finding:
+    def verify(self, verifier: SqliteVerifier, context: Context) -> Finding:
         """Return whether a query gives what is expected."""
-        return verify_sqlite(asked, context)
+        return verify_sqlite(verifier, context)
 
     def companions(self, at: PurePosixPath) -> list[PurePosixPath]:
         """Return the paths of what SQLite writes beside a database."""

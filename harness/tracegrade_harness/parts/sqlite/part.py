@@ -27,14 +27,14 @@ from tracegrade_harness.parts.sqlite.copy import (
     copied_database,
 )
 from tracegrade_harness.parts.sqlite.rows import MAX_VALUE_BYTES, decode_text, read_rows
-from tracegrade_harness.parts.state_reading import Readable, Reading
+from tracegrade_harness.parts.state_reading import ReadableState, StateReading
 
 _OURS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN}
 """Errors of this machine, not of the database; the primary codes of sqlite.org/rescode.html."""
 
 
 @dataclass(frozen=True)
-class SqlitePlace:
+class SqliteLocation:
     """Where a database stands, and what of it counts."""
 
     name: str
@@ -50,8 +50,8 @@ class SqlitePlace:
 class SqlitePart:
     """A database, or a script that makes one, of which each trial gets a copy."""
 
-    def __init__(self, place: SqlitePlace, source: Path) -> None:
-        self._place = place
+    def __init__(self, location: SqliteLocation, source: Path) -> None:
+        self._location = location
         self._source = source
         self._template = source.parent
 
@@ -73,7 +73,7 @@ class SqlitePart:
         """Build the template in a new, empty folder; see `part.py`."""
         tree = folder / "tree"
         tree.mkdir(parents=True)
-        target = tree / self._place.at.name
+        target = tree / self._location.at.name
         try:
             if self._source.suffix == ".sql":
                 _run_script(_script(self._source), target)
@@ -87,42 +87,44 @@ class SqlitePart:
         """Take a template that `freeze` has built in a folder before."""
         self._template = folder / "tree"
 
-    def frozen(self) -> Reading:
+    def frozen(self) -> StateReading:
         """Return the template as a trial finds it."""
-        at_template = SqlitePlace(
-            self._place.name, PurePosixPath(self._place.at.name), ignore=self._place.ignore
+        at_template = SqliteLocation(
+            self._location.name,
+            PurePosixPath(self._location.at.name),
+            ignore=self._location.ignore,
         )
         return _read(at_template, self._template)
 
     def open(self, root: Path) -> "OpenedSqlite":
         """Return a fresh copy of the template for a trial; see `part.py`."""
-        template = SqlitePlace(self._place.name, PurePosixPath(self._place.at.name))
-        _copy(template, self._template, root / self._place.at.parent)
-        return OpenedSqlite(self._place, root)
+        template = SqliteLocation(self._location.name, PurePosixPath(self._location.at.name))
+        _copy(template, self._template, root / self._location.at.parent)
+        return OpenedSqlite(self._location, root)
 
     def close(self) -> None:
         """Do nothing: no process serves the part."""
 
 
-class OpenedSqlite(Readable):
+class OpenedSqlite(ReadableState):
     """A database as one trial has it."""
 
-    def __init__(self, place: SqlitePlace, root: Path) -> None:
-        self._place = place
+    def __init__(self, location: SqliteLocation, root: Path) -> None:
+        self._location = location
         self._root = root
 
     @property
     def variables(self) -> Mapping[str, str]:
         """Environment variables by which an agent finds the database."""
-        path = str((self._root / self._place.at).absolute())
-        return {self._place.variable: path} if self._place.variable else {}
+        path = str((self._root / self._location.at).absolute())
+        return {self._location.variable: path} if self._location.variable else {}
 
     @property
     def addresses(self) -> Sequence[ServiceAddress]:
         """None: it is a matter of files."""
         return ()
 
-    def read(self) -> Reading:
+    def read(self) -> StateReading:
         """Return all rows and schema objects as the next reader would find them.
 
         What a killed writer had not committed is rolled back, in a copy; notes tell of it.
@@ -130,7 +132,7 @@ class OpenedSqlite(Readable):
         Raises:
             EnvironmentFailed: This machine failed.
         """
-        return _read(self._place, self._root)
+        return _read(self._location, self._root)
 
     def held(self) -> list[str]:
         """Return `sqlite:PART (write lock)` or `(read lock)` if a process holds one."""
@@ -139,48 +141,48 @@ class OpenedSqlite(Readable):
         if not excluding:
             return []
         kind = "write" if True in excluding else "read"
-        return [f"{_object(self._place)} ({kind} lock)"]
+        return [f"{_object(self._location)} ({kind} lock)"]
 
     def clone(self, root: Path) -> "OpenedSqlite":
         """Return a copy as it is now, with `root` in the place of the trial's folder."""
-        _copy(self._place, self._root, root / self._place.at.parent)
-        return OpenedSqlite(self._place, root)
+        _copy(self._location, self._root, root / self._location.at.parent)
+        return OpenedSqlite(self._location, root)
 
     def close(self) -> None:
         """Do nothing: no process serves the database."""
 
     def _inodes(self) -> Iterator[Inode]:
-        with suppress(OSError), folder_at(self._root, self._place.at.parent) as folder:
+        with suppress(OSError), folder_at(self._root, self._location.at.parent) as folder:
             for suffix in ("", *COMPANIONS):
                 with suppress(FileNotFoundError):
-                    yield inode(os.lstat(self._place.at.name + suffix, dir_fd=folder))
+                    yield inode(os.lstat(self._location.at.name + suffix, dir_fd=folder))
 
 
-def _object(place: SqlitePlace) -> str:
-    return f"sqlite:{part_text(place.name)}"
+def _object(location: SqliteLocation) -> str:
+    return f"sqlite:{part_text(location.name)}"
 
 
-def _read(place: SqlitePlace, root: Path) -> Reading:
-    title = _object(place)
+def _read(location: SqliteLocation, root: Path) -> StateReading:
+    title = _object(location)
     try:
         with (
-            folder_at(root, place.at.parent) as folder,
-            copied_database(folder, place.at.name) as copy,
+            folder_at(root, location.at.parent) as folder,
+            copied_database(folder, location.at.name) as copy,
         ):
-            return _read_copy(copy, title, place.ignore)
+            return _read_copy(copy, title, location.ignore)
     except FileNotFoundError:
-        return Reading()
+        return StateReading()
     except (NotADirectoryError, PermissionError) as error:
-        return Reading({title: f"unreadable: {error.strerror}"})
+        return StateReading({title: f"unreadable: {error.strerror}"})
     except (sqlite3.Error, Unusable, UnicodeError, ValueError) as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OURS:
-            raise EnvironmentFailed(_failed(place, error)) from error
-        return Reading({title: f"unreadable: {error}"})
+            raise EnvironmentFailed(_failed(location, error)) from error
+        return StateReading({title: f"unreadable: {error}"})
     except OSError as error:
-        raise EnvironmentFailed(_failed(place, error)) from error
+        raise EnvironmentFailed(_failed(location, error)) from error
 
 
-def _read_copy(copy: CopiedDatabase, title: str, ignore: tuple[str, ...]) -> Reading:
+def _read_copy(copy: CopiedDatabase, title: str, ignore: tuple[str, ...]) -> StateReading:
     with closing(_connect(copy.path)) as connection:
         reading = read_rows(connection, title, Globs(list(ignore)))
         pragmas = ("user_version", "application_id", "encoding")
@@ -201,19 +203,19 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _copy(place: SqlitePlace, root: Path, target: Path) -> None:
+def _copy(location: SqliteLocation, root: Path, target: Path) -> None:
     """Copy whatever stands in the database's place, and beside it, into a folder."""
     try:
         target.mkdir(parents=True, exist_ok=True)
         with (
             folder_at(target, PurePosixPath()) as new,
             suppress(FileNotFoundError, NotADirectoryError, PermissionError),
-            folder_at(root, place.at.parent) as old,
+            folder_at(root, location.at.parent) as old,
         ):
             for suffix in ("", *COMPANIONS):
-                copy_entry(old, new, place.at.name + suffix)
+                copy_entry(old, new, location.at.name + suffix)
     except OSError as error:
-        raise EnvironmentFailed(_failed(place, error)) from error
+        raise EnvironmentFailed(_failed(location, error)) from error
 
 
 def _script(source: Path) -> str:
@@ -275,5 +277,5 @@ def _unusable(source: Path, error: Exception) -> str:
     return f"database '{source}': {error}; name one that SQLite can open"
 
 
-def _failed(place: SqlitePlace, error: Exception) -> str:
-    return f"{_object(place)}: {error}; see that the disk is well and not full"
+def _failed(location: SqliteLocation, error: Exception) -> str:
+    return f"{_object(location)}: {error}; see that the disk is well and not full"

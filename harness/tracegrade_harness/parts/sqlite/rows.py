@@ -16,7 +16,7 @@ from xxhash import xxh3_128_hexdigest
 from tracegrade_harness.parts.globs import Globs
 from tracegrade_harness.parts.names import key_text, part_text
 from tracegrade_harness.parts.sqlite.copy import Unusable
-from tracegrade_harness.parts.state_reading import Reading
+from tracegrade_harness.parts.state_reading import StateReading
 
 INTERNAL = "sqlite_*"
 """The rule that hides tables of SQLite's own."""
@@ -54,7 +54,7 @@ class _Budget:
             raise Unusable(message)
 
 
-def read_rows(connection: sqlite3.Connection, part: str, ignore: Globs) -> Reading:
+def read_rows(connection: sqlite3.Connection, part: str, ignore: Globs) -> StateReading:
     """Return the objects of a database.
 
     Args:
@@ -66,7 +66,7 @@ def read_rows(connection: sqlite3.Connection, part: str, ignore: Globs) -> Readi
         sqlite3.Error: It is damaged.
         Unusable: It cannot be what it says it is.
     """
-    reading = Reading()
+    reading = StateReading()
     budget = _Budget(connection)
     schema = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     for kind, name, table, sql in schema:
@@ -130,7 +130,7 @@ def _rowid(connection: sqlite3.Connection, table: _Table) -> str:
     return "NULL"
 
 
-def _add_row(reading: Reading, title: str, table: _Table, row: tuple[object, ...]) -> None:
+def _add_row(reading: StateReading, title: str, table: _Table, row: tuple[object, ...]) -> None:
     rowid, *values = row
     name = f"{title}/{_key(rowid, values, table.key)}"
     shown = tuple(v for v, rule in zip(values, table.rules, strict=True) if rule is None)

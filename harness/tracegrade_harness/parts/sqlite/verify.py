@@ -13,7 +13,7 @@ from tracegrade_harness.parts.folders.folders import temporary_folder
 from tracegrade_harness.parts.sqlite.copy import JOURNAL_MAGIC, UNMERGED
 from tracegrade_harness.parts.sqlite.model import SqliteVerifier
 from tracegrade_harness.parts.verifying import copies, tree, value
-from tracegrade_harness.parts.verifying.part_paths import place
+from tracegrade_harness.parts.verifying.part_paths import path_of_part
 from tracegrade_harness.parts.verifying.result import Context, Finding
 from tracegrade_harness.parts.verifying.rows import compared, rows_read
 
@@ -45,7 +45,7 @@ def verify_sqlite(verifier: SqliteVerifier, context: Context) -> Finding:
         VerifierFailed: The query cannot be run, does more than read, takes too long, or gives what
             cannot be compared.
     """
-    at = place("sqlite", verifier.sqlite, context)
+    at = path_of_part("sqlite", verifier.sqlite, context)
     try:
         with _copy(context.root, at) as file, closing(_connected(file)) as con:
             found = _rows(con, verifier.query, rows_read(verifier.equals))

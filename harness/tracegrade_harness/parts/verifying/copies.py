@@ -67,7 +67,7 @@ def _copy_link(root: Path, path: str, target: str, copy: Path) -> bool:
     """Make a link like one of the original; return whether it leads to anywhere."""
     # Without `..` behind the name of a link, what is inside as it is written is inside.
     holder = os.path.dirname(f"{root}/{path}")
-    place = os.path.normpath(os.path.join(holder, target))
-    is_inside = place == str(root) or place.startswith(f"{root}/")
-    copy.symlink_to(os.path.relpath(place, holder) if is_inside else NOWHERE)
+    path = os.path.normpath(os.path.join(holder, target))
+    is_inside = path == str(root) or path.startswith(f"{root}/")
+    copy.symlink_to(os.path.relpath(path, holder) if is_inside else NOWHERE)
     return is_inside

@@ -4,7 +4,7 @@ from tracegrade_harness.errors import VerifierFailed
 from tracegrade_harness.parts.verifying.result import Context
 
 
-def place(kind: str, name: str, context: Context) -> str:
+def path_of_part(kind: str, name: str, context: Context) -> str:
     """Return the path of a part in the trial's folder.
 
     Raises:

@@ -51,10 +51,10 @@ def _differences(found: Sequence[JsonRow], expected: list[list[Any]]) -> Iterato
     if len(found) != len(expected):
         number = f"{len(found)}" if len(found) < len(expected) else "more"
         yield f"{number} rows, expected {len(expected)}"
-    for i, (row, wanted) in enumerate(zip(found, expected, strict=False), 1):
-        if len(row) != len(wanted):
-            yield f"row {i} has {len(row)} values, expected {len(wanted)}"
+    for i, (row, rules) in enumerate(zip(found, expected, strict=False), 1):
+        if len(row) != len(rules):
+            yield f"row {i} has {len(row)} values, expected {len(rules)}"
             continue
-        for j, (each, expected_value) in enumerate(zip(row, wanted, strict=True), 1):
-            if not value.fits(each, expected_value):
-                yield f"row {i}, value {j} {value.difference(each, expected_value)}"
+        for j, (each, rule) in enumerate(zip(row, rules, strict=True), 1):
+            if not value.fits(each, rule):
+                yield f"row {i}, value {j} {value.difference(each, rule)}"

@@ -14,7 +14,7 @@ from tests.commands import tracegrade
 
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.parts.servers import managed_server
-from tracegrade_harness.parts.servers.managed_server import KeptServer, ServerFolder
+from tracegrade_harness.parts.servers.managed_server import ManagedServer, ServerFolder
 
 SLEEP = ("sleep", "3600")
 
@@ -33,7 +33,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def server_of(kept: KeptServer) -> psutil.Process:
+def server_of(kept: ManagedServer) -> psutil.Process:
     """Return the process of a server."""
     (found,) = psutil.Process(kept._keeper.pid).children()
     assert isinstance(found, psutil.Process)
@@ -43,7 +43,7 @@ def server_of(kept: KeptServer) -> psutil.Process:
 def test_a_closed_server_has_ended_and_its_folder_is_gone() -> None:
     """Closing it again does nothing."""
     folder = ServerFolder("nobody")
-    kept = KeptServer(folder, SLEEP, signal.SIGINT)
+    kept = ManagedServer(folder, SLEEP, signal.SIGINT)
     server = server_of(kept)
     kept.close()
     kept.close()
@@ -55,7 +55,7 @@ def test_a_closed_server_has_ended_and_its_folder_is_gone() -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give rights away")
 def test_a_superuser_runs_servers_as_somebody_else() -> None:
     """An agent that takes one over has not taken the machine."""
-    kept = KeptServer(ServerFolder("no-such-account", "nobody"), SLEEP, signal.SIGINT)
+    kept = ManagedServer(ServerFolder("no-such-account", "nobody"), SLEEP, signal.SIGINT)
     users = server_of(kept).uids()
     kept.close()
 
@@ -65,7 +65,7 @@ def test_a_superuser_runs_servers_as_somebody_else() -> None:
 def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     """Nothing of it is left."""
     with pytest.raises(EnvironmentFailed, match="'no-such-program' cannot be started"):
-        KeptServer(ServerFolder("nobody"), ["no-such-program"], signal.SIGINT)
+        ManagedServer(ServerFolder("nobody"), ["no-such-program"], signal.SIGINT)
 
     assert not list(tmp_path.iterdir())
 
@@ -73,7 +73,7 @@ def test_a_program_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 def test_a_server_that_ends_by_itself_is_noticed() -> None:
     """With its last words."""
     command = ["sh", "-c", "echo no luck; exit 1"]
-    kept = KeptServer(ServerFolder("nobody"), command, signal.SIGINT)
+    kept = ManagedServer(ServerFolder("nobody"), command, signal.SIGINT)
     wait_for(kept.has_ended)
     words = kept.last_words()
     kept.close()
@@ -85,7 +85,7 @@ def test_a_server_whose_keeper_was_killed_ends_and_clean_removes_its_folder(
     tmp_path: Path,
 ) -> None:
     """Those that somebody keeps are left alone."""
-    dead, alive = (KeptServer(ServerFolder("nobody"), SLEEP, signal.SIGINT) for _ in range(2))
+    dead, alive = (ManagedServer(ServerFolder("nobody"), SLEEP, signal.SIGINT) for _ in range(2))
     server = server_of(dead)
     dead._keeper.kill()
     wait_for(lambda: not server.is_running() or server.status() == psutil.STATUS_ZOMBIE)
@@ -102,7 +102,7 @@ def test_a_server_ends_with_its_keeper_whatever_the_harness_ignores() -> None:
     """As `nohup` does, and shells do with what they run in the background."""
     before = signal.signal(signal.SIGQUIT, signal.SIG_IGN)
     try:
-        kept = KeptServer(ServerFolder("nobody"), SLEEP, signal.SIGINT)
+        kept = ManagedServer(ServerFolder("nobody"), SLEEP, signal.SIGINT)
     finally:
         signal.signal(signal.SIGQUIT, before)
     server = server_of(kept)

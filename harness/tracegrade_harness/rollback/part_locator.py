@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from tracegrade_harness.parts.names import path_text, plain_text
-from tracegrade_harness.parts.registry import part_kinds, places_in
+from tracegrade_harness.parts.registry import part_kinds, paths_in
 from tracegrade_harness.suite.model import Environment
 
 _OTHER_KINDS: Final = frozenset(
@@ -24,7 +24,7 @@ def is_object_name(text: str) -> bool:
     return bool(mark) and (kind in _OTHER_KINDS or kind in part_kinds())
 
 
-class Places:
+class PartLocator:
     """The parts of an environment, by where they stand."""
 
     def __init__(self, environment: Environment, folder: Path) -> None:
@@ -35,7 +35,7 @@ class Places:
             folder: The trial's folder, below which absolute paths are understood, too.
         """
         self._folder = folder
-        self._parts = {title: _clean(at) for title, at in places_in(environment).items()}
+        self._parts = {title: _clean(at) for title, at in paths_in(environment).items()}
 
     def object_at(self, path: str) -> str | None:
         """Return the object at a path of the trial's folder; None if it is in no part.

@@ -12,7 +12,7 @@ MAX_BYTES: Final = 8_000_000
 """Of a file that is read; a record of 100,000 entries is smaller."""
 
 
-class Outside(Exception):
+class PathOutside(Exception):
     """A path leads out of its folder, or to what cannot be read there; the text says why."""
 
 
@@ -20,12 +20,12 @@ def names_of(path: str) -> list[str]:
     """Return the names of a relative path.
 
     Raises:
-        Outside: It is absolute, has a `..`, or is none.
+        PathOutside: It is absolute, has a `..`, or is none.
     """
     names = [name for name in path.split("/") if name not in ("", ".")]
     if path.startswith("/") or ".." in names or not names or "\0" in path:
         msg = f"path '{path[:200]}' is not one within the environment"
-        raise Outside(msg)
+        raise PathOutside(msg)
     return names
 
 
@@ -33,7 +33,7 @@ def inside(folder: Path, path: str) -> Path:
     """Return where a path stands in a folder; what stands there may be a link, or missing.
 
     Raises:
-        Outside: It leads out, or a folder on the way is a link.
+        PathOutside: It leads out, or a folder on the way is a link.
     """
     *parents, last = names_of(path)
     found = folder
@@ -41,7 +41,7 @@ def inside(folder: Path, path: str) -> Path:
         found /= name
         if found.is_symlink():
             msg = f"path '{path[:200]}' leads through a link"
-            raise Outside(msg)
+            raise PathOutside(msg)
     return found / last
 
 
@@ -51,7 +51,7 @@ def read_inside(folder: Path, path: str) -> bytes | None:
     Nothing is followed or waited for, even if a living process changes the folder meanwhile.
 
     Raises:
-        Outside: It leads out, is no plain file or longer than `MAX_BYTES`, or cannot be read.
+        PathOutside: It leads out, is no plain file or longer than `MAX_BYTES`, or cannot be read.
     """
     try:
         number = _open(folder, names_of(path))
@@ -59,16 +59,16 @@ def read_inside(folder: Path, path: str) -> bytes | None:
         return None
     except OSError as error:
         msg = f"it cannot be read: {error.strerror}"
-        raise Outside(msg) from error
+        raise PathOutside(msg) from error
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
         msg = "it is no plain file"
-        raise Outside(msg)
+        raise PathOutside(msg)
     with open(number, "rb") as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         msg = f"it has more than {MAX_BYTES:,} bytes"
-        raise Outside(msg)
+        raise PathOutside(msg)
     return content
 
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from tracegrade_harness.errors import SuiteUnusable
-from tracegrade_harness.parts.registry import DeclaredPart, declared_in, places_in
+from tracegrade_harness.parts.registry import DeclaredPart, declared_in, paths_in
 from tracegrade_harness.suite.model import Environment
 
 PartPaths: TypeAlias = dict[str, list[PurePosixPath]]
@@ -20,9 +20,9 @@ def part_paths(environment: Environment) -> PartPaths:
         SuiteUnusable: One leads out of the trial's folder, or two overlap in another way than a
             file that stands in a folder.
     """
-    places = places_in(environment)
-    placed = [part for part in declared_in(environment) if part.title in places]
-    found = {part.title: _paths(part, places[part.title]) for part in placed}
+    at_paths = paths_in(environment)
+    placed = [part for part in declared_in(environment) if part.title in at_paths]
+    found = {part.title: _paths(part, at_paths[part.title]) for part in placed}
     for one, other in combinations(placed, 2):
         _check_apart(one, other, found)
     return found
