@@ -17,7 +17,7 @@ CHANGED_SQL = { git diff --name-only --diff-filter=d \
 
 REAL_FRAMEWORKS := tests/frameworks/test_frameworks.py tests/frameworks/test_tracegrade_run.py
 
-.PHONY: demo docs check test test-slow test-frameworks hosts captures same-rows lint bench chaos clean help
+.PHONY: demo docs site site-serve check test test-slow test-frameworks hosts captures same-rows lint bench chaos clean help
 
 help:  ## Say what each command does.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 17
@@ -63,10 +63,15 @@ lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers, SQL, word
 	@git ls-files '*.md' | xargs $(BIN)/typos --config tests/wording/typos.toml
 	@$(BIN)/typos --config tests/wording/typos.toml tests/wording/messages.txt
 
-docs: .venv/all  ## Write docs/tables.md, docs/relations.md and docs/scale.md.
-	@$(BIN)/python -m docs.tables
-	@$(BIN)/python -m docs.relation_graphs
-	@$(BIN)/python -m docs.scale_plan
+docs: .venv/all  ## Write the pages of docs/ that repeat what the code says.
+	@$(BIN)/python -m docgen
+
+site: .venv/site  ## Build the site of the documents into .site; fail at a dead link or an outdated page.
+	@$(BIN)/python -m docgen --check
+	@$(BIN)/zensical build --strict --clean
+
+site-serve: .venv/site  ## Show the site of the documents at http://localhost:8000.
+	@$(BIN)/zensical serve
 
 bench: .venv/demo .venv/test  ## Measure speed, side by side; prints tables.
 	@for file in tests/benchmarks/bench_*.py; do \
@@ -81,7 +86,7 @@ chaos: .venv/demo .venv/test  ## Kill collectors, agents and harnesses 2,100 tim
 	@EXAMPLES=many $(BIN)/pytest -q tests/scoring/scorers -k agrees_with_the_definition
 
 clean:  ## Remove everything that these commands made.
-	rm -rf .venv .venv-other .azurite .frameworks .hosts .spark .demo .peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-other .azurite .frameworks .hosts .spark .demo .peers .site dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 # A stamp is made anew when what it installs changed.
 .venv/all: pyproject.toml tests/constraints.txt
@@ -93,7 +98,7 @@ clean:  ## Remove everything that these commands made.
 	@$(PIP) install --constraint tests/constraints.txt --editable '.[all]' || $(NOT_INSTALLED)
 	@touch $@
 
-.venv/demo .venv/test .venv/lint: .venv/all
+.venv/demo .venv/test .venv/lint .venv/site: .venv/all
 	@echo "installing the $(@F) dependencies into .venv ..."
 	@$(PIP) install --constraint tests/constraints.txt --group $(@F) || $(NOT_INSTALLED)
 	@touch $@

@@ -154,13 +154,13 @@ def _python_comments(text: str) -> dict[int, str]:
 
 
 def _texts(path: Path, text: str) -> Iterator[Passage]:
-    """Yield docstrings, and messages of modules that are not tests."""
+    """Yield docstrings, and messages: not of tests, nor of generators, whose pages are read."""
     nodes = list(ast.walk(ast.parse(text)))
     docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             is_message = id(node) not in docstrings
-            if not (is_message and "tests" in path.parts):
+            if not (is_message and {"tests", "docgen"}.intersection(path.parts)):
                 yield Passage(path, node.lineno, node.value, is_message)
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from docs import relation_graphs, scale_plan, tables
-from docs.relations import PACKAGES as QUERIED
+from docgen import relation_graphs, scale_plan
+from docgen.__main__ import DOCS, outdated
+from docgen.relations import PACKAGES as QUERIED
 from tracegrade_collector.importing.known_formats import FORMATS
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering.reasons import REASONS
@@ -100,7 +101,7 @@ def test_files_that_documents_name_exist(document: Path) -> None:
     """Each is in the document's own folder, in the tests, or named from the root."""
     text = document.read_text()
     home = document.parent.relative_to(ROOT).as_posix()
-    places = ("",) if home in (".", "docs") else (f"{home}/", "tests/")
+    places = ("",) if home.startswith((".", "docs")) else (f"{home}/", "tests/")
     names = [file.relative_to(ROOT).as_posix() for file in FILES]
     near = [f"/{name}" for name in names if name.startswith(places)]
     gone = [
@@ -156,11 +157,9 @@ def test_wheel_brings_the_documents() -> None:
     """What messages and docstrings refer to is there for who has installed the package."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     brought = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
-    documents = [path.relative_to(ROOT) for path in (ROOT / "docs").iterdir() if path.is_file()]
 
-    assert brought == {
-        str(path): f"tracegrade/{path}" for path in sorted(documents) if path.suffix != ".py"
-    }
+    assert brought == {"docs": "tracegrade/docs"}
+    assert {path.suffix for path in DOCS.rglob("*") if path.is_file()} == {".md", ".png"}
 
 
 def test_saved_queries_are_listed() -> None:
@@ -228,19 +227,31 @@ def test_every_metric_and_reason_is_defined() -> None:
     assert f"`SCORER_VERSION` {SCORER_VERSION}" in definitions
 
 
-def test_tables_are_described_as_declared() -> None:
-    """The data dictionary is what the declarations make; `make docs` writes it."""
-    assert tables.DOCUMENT.read_text() == tables.document(), "out of date; run `make docs`"
+def test_generated_pages_are_up_to_date() -> None:
+    """What repeats the code is what the code says; `make docs` writes it."""
+    assert outdated() == [], "run `make docs`"
 
 
-def test_graph_of_relations_is_up_to_date() -> None:
-    """The graphs are what the headers of queries say; `make docs` draws them."""
-    assert relation_graphs.DOCUMENT.read_text() == relation_graphs.document(), "run `make docs`"
+def test_each_page_is_in_the_navigation_once() -> None:
+    """The site shows every document, in one place."""
+    site = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))
+    shown = sorted(pages_of(site["project"]["nav"]))
+
+    assert shown == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 
-def test_plan_is_what_its_simulation_says() -> None:
-    """Its tables are made from the numbers that it names; `make docs` makes them."""
-    assert scale_plan.DOCUMENT.read_text() == scale_plan.document(), "run `make docs`"
+def pages_of(navigation: object) -> Iterator[str]:
+    """Yield the pages of an entry of the navigation, or of several."""
+    if isinstance(navigation, str):
+        yield navigation
+    elif isinstance(navigation, dict):
+        yield from chain.from_iterable(map(pages_of, navigation.values()))
+    elif isinstance(navigation, list):
+        yield from chain.from_iterable(map(pages_of, navigation))
+
+
+def test_plan_simulates_every_span() -> None:
+    """However many runs a day has, all of its spans are in one of them."""
     assert all(len(scale_plan.spans_of_runs(runs)) == runs for runs in scale_plan.RUNS_A_DAY)
 
 

@@ -21,7 +21,7 @@ PACKAGES = (
     "scoring/tracegrade_scale",
     "scoring/tracegrade_scoring",
 )
-FOLDERS = (*PACKAGES, "demo", "docs", "tests")
+FOLDERS = (*PACKAGES, "demo", "docgen", "tests")
 MAX_LINES = 500
 MAX_FILES = 30
 CAPITALISED = re.compile("[A-Z][a-z]+(?:[A-Z][a-z]+)*")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.relations import PACKAGES, Package, Relation
+from docgen.relations import PACKAGES, Package, Relation
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect

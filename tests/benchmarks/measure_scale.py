@@ -1,4 +1,4 @@
-"""What `docs/scale_plan.py` begins with and no other benchmark measures: sizes, a driver's work.
+"""What `docgen/scale_plan.py` begins with and no other benchmark measures: sizes, a driver's work.
 
     python -m tests.benchmarks.measure_scale [--runs N] [--spark MASTER]
 

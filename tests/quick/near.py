@@ -15,7 +15,7 @@ import grimp
 from tests.citations import ROOT
 from tests.costs import suite_files
 
-from docs.relations import PACKAGES as RELATIONS
+from docgen.relations import PACKAGES as RELATIONS
 
 FOLDERS: Final[Mapping[str, str]] = {
     "collector/tracegrade_collector": "collector",
@@ -123,7 +123,7 @@ def _importers(file: str) -> Iterator[str]:
 @cache
 def _graph() -> grimp.ImportGraph:
     packages = (folder.rpartition("/")[2] for folder in FOLDERS)
-    return grimp.build_graph("tests", "docs", *packages, cache_dir=None)
+    return grimp.build_graph("tests", "docgen", *packages, cache_dir=None)
 
 
 def _readers(file: str) -> Iterator[str]:

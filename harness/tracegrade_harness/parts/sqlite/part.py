@@ -1,4 +1,4 @@
-"""An SQLite database as a part of an environment; `sqlite_rows.py` says what its objects are.
+"""An SQLite database as a part of an environment; `rows.py` defines its objects.
 
 The database as a whole is the object `sqlite:PART`. If what stands in its place can no longer be
 read, that object says why, and is the only one; if nothing stands there, there is none.

@@ -1,13 +1,11 @@
-"""Draws which relation is made from which, as `relations.md`: `make docs` runs it."""
+"""The page of relations: graphs of which is made from which."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Final
 
-from docs.relations import PACKAGES, Package, Relation
+from docgen.relations import PACKAGES, Package, Relation
 
-DOCUMENT: Final = Path(__file__).with_name("relations.md")
 INTRODUCTION: Final = """\
 # Relations
 
@@ -80,15 +78,15 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
 alone, and a dialect's relations are its own."""
 
 
-def document() -> str:
-    """Return the text of the page."""
+def pages() -> Mapping[str, str]:
+    """Return the page by its path below `docs/`."""
     parts = [INTRODUCTION]
     for title, rooms in ROOMS.items():
         drawing = Drawing(PACKAGES[title])
         parts.append(f"## {title.capitalize()}\n\n{_fenced(drawing.whole(rooms))}")
         for room, meaning in rooms.items():
             parts.append(f"### {room}\n\n{meaning}\n\n{_fenced(drawing.room(room))}")
-    return "\n".join(parts)
+    return {"relations.md": "\n".join(parts)}
 
 
 def _fenced(lines: Iterable[str]) -> str:
@@ -167,7 +165,3 @@ def _room_of(relation: Relation, package: Package) -> str:
 
 def _id(name: str) -> str:
     return name.replace("/", "_") + "_"
-
-
-if __name__ == "__main__":
-    DOCUMENT.write_text(document(), encoding="utf-8")

@@ -1,13 +1,11 @@
-"""Makes `tables.md` from the declarations of the tables: `make docs` runs it."""
+"""The page of tables: every table and view of a lake, with its columns."""
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from tracegrade_lake.columns import Struct
 from tracegrade_queries.engine.comments import Described, Relation, relations
 
-DOCUMENT: Final = Path(__file__).with_suffix(".md")
 INTRODUCTION: Final = """\
 # Tables
 
@@ -23,12 +21,13 @@ Metrics are defined in [metrics.md](metrics.md), words in the [glossary](glossar
 """
 
 
-def document() -> str:
-    """Return the text of the page."""
+def pages() -> Mapping[str, str]:
+    """Return the page by its path below `docs/`."""
     found = list(relations())
     contents = "".join(f"- [{each.name}](#{each.name}): {each.summary}\n" for each in found)
     structs = "\n".join(f"### {each.name}\n\n{_struct(each)}" for each in _structs(found))
-    return "\n".join([INTRODUCTION, contents, *map(_section, found), f"## Structs\n\n{structs}"])
+    sections = [INTRODUCTION, contents, *map(_section, found), f"## Structs\n\n{structs}"]
+    return {"tables.md": "\n".join(sections)}
 
 
 def _section(relation: Relation) -> str:
@@ -57,7 +56,3 @@ def _structs(found: Iterable[Relation]) -> Iterator[Struct]:
     """Yield each struct once, in the order of the page."""
     structs = (column.struct for relation in found for column in relation.columns)
     yield from dict.fromkeys(struct for struct in structs if struct)
-
-
-if __name__ == "__main__":
-    DOCUMENT.write_text(document(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Makes `scale.md`: what a billion spans a day take, worked out from what was measured.
+"""The page of scale: what a billion spans a day take, worked out from what was measured.
 
 A small simulation of one day. Each number that it begins with is in `MEASURED`, with the place
 where it was measured, or in `ASSUMED`; no other number decides on anything. `make docs` runs it.
@@ -6,11 +6,8 @@ where it was measured, or in `ASSUMED`; no other number decides on anything. `ma
 
 import heapq
 import math
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
-
-DOCUMENT: Final = Path(__file__).with_name("scale.md")
 
 SPANS: Final = 1_000_000_000
 DAY_SECS: Final = 24 * 3_600
@@ -121,14 +118,14 @@ def makespan(durations: Sequence[float], slots: int) -> float:
 
 MEASURED: Final = {
     "build, captures of all frameworks": Number(
-        59, "µs of CPU a span", "10,026,906 spans, [queries](../queries/README.md#measured)"
+        59, "µs of CPU a span", "10,026,906 spans, `queries/README.md`, section Measured"
     ),
     "build, runs of 13 calls": Number(
         141, "µs of CPU a span", "`bench_build --history 13`, there"
     ),
     "spans a run, captures": Number(5.5, "", "there, 10,026,906 spans of 1,808,460 traces"),
     "spans a run, 13 calls": Number(26, "", "one of a model and one of a tool for each call"),
-    "score": Number(160, "µs of CPU a trajectory", "[scoring](../scoring/README.md#measured)"),
+    "score": Number(160, "µs of CPU a trajectory", "`scoring/README.md`, section Measured"),
     "spans of a bucket": Number(250_000, "", "`BUCKET_SPANS`"),
     "look": Number(
         3, "µs of CPU a trajectory of the date", "`bench_discovery --runs`, beside others, too"
@@ -155,12 +152,12 @@ MEASURED: Final = {
     "collector": Number(
         100_000,
         "spans a second",
-        "on two cores, for a minute, [collector](../collector/README.md#measured)",
+        "on two cores, for a minute, `collector/README.md`, section Measured",
     ),
     "commits to one store": Number(
-        2.7, "a second", "16 writers, [the lake](../collector/tracegrade_lake/README.md#decisions)"
+        2.7, "a second", "16 writers, `collector/tracegrade_lake/README.md`, section Decisions"
     ),
-    "commit every": Number(4, "seconds", "of a collector, [collector](../collector/README.md)"),
+    "commit every": Number(4, "seconds", "of a collector, `collector/README.md`"),
     "memory of a slot": Number(3.5, "GB", "2.5 of the engine, [spark.md](spark.md)"),
 }
 
@@ -190,7 +187,7 @@ INTRODUCTION: Final = """\
 # A billion spans a day
 
 A plan past the machines that this project was measured on: what one billion spans a day would
-take. `make docs` works it out with [scale_plan.py](scale_plan.py), a simulation of one day, from
+take. `make docs` works it out with `docgen/scale_plan.py`, a simulation of one day, from
 the numbers [below](#what-it-begins-with): each was measured, or is named as an assumption. Nobody
 has run it. How to run on several machines is in [spark.md](spark.md).
 
@@ -216,11 +213,11 @@ take it seconds, and memory of the driver for a row of each trace that it looks 
 """
 
 
-def document() -> str:
-    """Return the text of the page."""
+def pages() -> Mapping[str, str]:
+    """Return the page by its path below `docs/`."""
     parts = [INTRODUCTION, "## Runs\n\n", *_runs(), READING, "## One day\n\n", _one_day()]
     parts += ["\n## What it begins with\n\nMeasured, on two cores:\n\n", _numbers(MEASURED)]
-    return "".join([*parts, "\nAssumed:\n\n", _numbers(ASSUMED)])
+    return {"scale.md": "".join([*parts, "\nAssumed:\n\n", _numbers(ASSUMED)])}
 
 
 def _runs() -> Iterator[str]:
@@ -286,7 +283,3 @@ def _numbers(numbers: dict[str, Number]) -> str:
         for name, number in numbers.items()
     )
     return "".join(["| | | where from |\n|---|---|---|\n", *rows])
-
-
-if __name__ == "__main__":
-    DOCUMENT.write_text(document(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Takes the documents' pictures: `python -m docs.pictures LAKE`, of the lake that the demo leaves.
+"""Takes the documents' pictures: `python -m docgen.pictures LAKE`, of the demo's lake.
 
 It needs a Chromium, and playwright of the group `test`.
 """
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from playwright.sync_api import Page, ViewportSize, sync_playwright
 
-FOLDER: Final = Path(__file__).parent
+FOLDER: Final = Path(__file__).parents[1] / "docs"
 TRACEGRADE: Final = str(Path(sys.executable).with_name("tracegrade"))
 EXPLORER: Final[ViewportSize] = {"width": 1_180, "height": 900}
 REPORT: Final[ViewportSize] = {"width": 1_000, "height": 1_432}
@@ -24,7 +24,7 @@ FAILED: Final = "outcome=failed&failure=loop_trap"
 
 
 def main() -> None:
-    """Write the pictures of a report, of a failed run, and of it beside the nearest success."""
+    """Write the pictures of a report, of a failed run, and of it next to the nearest success."""
     lake = Path(sys.argv[1]).resolve()
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -1,4 +1,4 @@
-"""Knows which relation is made from which: `relation_graphs.py` draws it.
+"""The relations of the packages, and what each reads: `relation_graphs.py` draws it.
 
 The plans of the packages know it. What jobs make besides is in the docstring of their module
 (`Makes:`). Tests hold all of it to what the code really does.
@@ -50,7 +50,7 @@ class Package:
 
     @cached_property
     def relations(self) -> tuple[Relation, ...]:
-        """Those of SQL files by name, then those of Python."""
+        """Relations of SQL files by name, then relations of Python."""
         return (*_of_plan(self.plan), *_of_modules(self.queries.root))
 
     @cached_property

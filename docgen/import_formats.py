@@ -1,0 +1,33 @@
+"""The page of the formats that `tracegrade import` reads."""
+
+import inspect
+from collections.abc import Mapping
+from types import ModuleType
+
+from docgen.pages import code, page, prose
+from tracegrade_collector.encoding import otlp_files
+from tracegrade_collector.importing.known_formats import FORMATS, ImportFormat
+
+
+def pages() -> Mapping[str, str]:
+    """Return the page by its path below `docs/`."""
+    sections = (f"## {each.name}\n\n{prose(_module(each).__doc__ or '')}" for each in FORMATS)
+    text = page(
+        "Import formats",
+        "`tracegrade import FILE --lake LAKE` finds the format of each file by its content: the "
+        f"first of {_names()} that fits. `--format NAME` names it instead. Files may be gzipped. "
+        "What a format cannot read is counted by reason and printed; what was imported before is "
+        "not added again.",
+        *sections,
+    )
+    return {"reference/import-formats.md": text}
+
+
+def _names() -> str:
+    return ", ".join(code(each.name) for each in FORMATS)
+
+
+def _module(format_: ImportFormat) -> ModuleType:
+    """Return the module that reads a format, whose docstring describes it."""
+    module = inspect.getmodule(format_.read)
+    return otlp_files if format_.name == "otlp" or module is None else module

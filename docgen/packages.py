@@ -1,0 +1,15 @@
+"""The packages of the project, from the lowest to the highest."""
+
+from typing import Final
+
+PACKAGES: Final = (
+    "tracegrade",
+    "tracegrade_lake",
+    "tracegrade_collector",
+    "tracegrade_queries",
+    "tracegrade_scoring",
+    "tracegrade_judges",
+    "tracegrade_scale",
+    "tracegrade_harness",
+    "tracegrade_explorer",
+)

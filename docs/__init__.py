@@ -1,1 +1,0 @@
-"""Documents, and what makes those that are made from the code."""
