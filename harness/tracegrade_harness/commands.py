@@ -54,9 +54,9 @@ from tracegrade_harness.trial.run import (
     run_suite,
     usable,
 )
-from tracegrade_harness.trial.setting import Setting, Tried, without_agents
 from tracegrade_harness.trial.shell import run_shell
-from tracegrade_harness.trial.taping import new_tape, read_tapes, tape_file, taped_cases
+from tracegrade_harness.trial.suite_run import SuiteRun, Tried, without_agents
+from tracegrade_harness.trial.tape_session import new_tape, read_tapes, tape_file, taped_cases
 from tracegrade_lake import Lake
 from tracegrade_lake.out_files import out_file
 from tracegrade_queries.costs.pricing import Prices
@@ -232,10 +232,10 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
     refused: list[str] = []
     written: list[Path] = []
 
-    def keep(setting: Setting, tried: Tried, recorder: TapeRecorder) -> None:
+    def keep(suite_run: SuiteRun, tried: Tried, recorder: TapeRecorder) -> None:
         refused.extend(recorder.refused)
         if tried.task_id in files and not recorder.refused:
-            tape = new_tape(setting, tried, recorder)
+            tape = new_tape(suite_run, tried, recorder)
             write_tape(files[tried.task_id], tape)
             written.append(files[tried.task_id])
             echo(f"tape: {files[tried.task_id]}, {count(len(tape.entries), 'call')}")
@@ -284,19 +284,24 @@ def report_divergences(
         echo(f"sandbox: {said_of(named, chosen)}", err=True)
     with temporary_folder() as home:
         sandbox = StoppableSandbox(find_sandbox(named, as_root=chosen.as_root or not servers))
-        asked = ask_again(without_agents(loaded, suite, sandbox, home), cases, writes=writes)
+        divergence = ask_again(without_agents(loaded, suite, sandbox, home), cases, writes=writes)
     if form == "markdown":
-        echo(as_markdown(asked, str(path)))
+        echo(as_markdown(divergence, str(path)))
     else:
-        echo(as_json(asked) if form == "json" else as_text(asked))
-    if asked.diverged and command and (fault := tell(command, as_markdown(asked, str(path)))):
+        echo(as_json(divergence) if form == "json" else as_text(divergence))
+    if (
+        divergence.diverged
+        and command
+        and (fault := tell(command, as_markdown(divergence, str(path))))
+    ):
         echo(f"warning: {visible(fault)}", err=True)
-    for reason in asked.unreachable.values():
+    for reason in divergence.unreachable.values():
         msg = f"{visible(reason)}; ask again when it is there"
         raise EnvironmentFailed(msg)
-    if asked.diverged:
-        first = again(str(path), asked.diverged[0].case)
-        msg = f"{count(len(asked.diverged), 'call')} answered otherwise than recorded; `{first}`"
+    if divergence.diverged:
+        first = again(str(path), divergence.diverged[0].case)
+        number = count(len(divergence.diverged), "call")
+        msg = f"{number} answered otherwise than recorded; `{first}`"
         raise NotPassed(msg)
 
 
@@ -316,9 +321,9 @@ def open_shell(path: Path, task_id: str, chosen: ChosenTrials) -> None:
     echo(f"sandbox: {said_of(sandbox, chosen)}", err=True)
     held = StoppableSandbox(find_sandbox(sandbox, as_root=chosen.as_root))
     with temporary_folder() as home, frozen(loaded, {name}, home, trust=chosen.trust) as templates:
-        setting = replace(without_agents(loaded, suite, held, home), templates=templates)
+        suite_run = replace(without_agents(loaded, suite, held, home), templates=templates)
         say = partial(echo, err=True)
-        difference = run_shell(setting, Tried(task_id, 1), say)
+        difference = run_shell(suite_run, Tried(task_id, 1), say)
     for change, names in difference._asdict().items():
         for each in names:
             echo(f"{change}: {each}")

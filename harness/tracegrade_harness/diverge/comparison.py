@@ -62,7 +62,7 @@ def divergences(
     then, now = recorded[0], live[0]
     if _other_class(then, now):
         kind: Kind = "gone" if now.failed and not then.failed else "schema"
-        return [Divergence(kind, (), _said(then), _said(now))]
+        return [Divergence(kind, (), _content(then), _content(now))]
     found = differences(then.content, now.content)
     volatile = {
         each.path
@@ -112,7 +112,7 @@ def _other_class(one: ServiceAnswer, other: ServiceAnswer) -> bool:
     return (one.failed, one.outcome) != (other.failed, other.outcome)
 
 
-def _said(answer: ServiceAnswer) -> Any:
+def _content(answer: ServiceAnswer) -> Any:
     return {answer.outcome: answer.content}
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tracegrade.terminal.visible import visible
 from tracegrade_harness.diverge.comparison import ABSENT, JsonPath
-from tracegrade_harness.diverge.suite import Asked, DivergedCall
+from tracegrade_harness.diverge.suite import DivergedCall, DivergenceResult
 from tracegrade_scoring.rendering.words import count
 
 MAX_SHOWN: Final = 80
@@ -22,15 +22,15 @@ MAX_LISTED: Final = 20
 FORMATS: Final = ("text", "json", "markdown")
 
 
-def as_text(asked: Asked) -> str:
+def as_text(result: DivergenceResult) -> str:
     """Return a line for each divergence, then how much was asked and what was not."""
-    return "\n".join([*_all_lines(asked), *_counts(asked)])
+    return "\n".join([*_all_lines(result), *_counts(result)])
 
 
-def as_json(asked: Asked) -> str:
+def as_json(result: DivergenceResult) -> str:
     """Return a JSON document with every divergence, values shortened."""
     document = {
-        "asked": len(asked.calls),
+        "asked": len(result.calls),
         "diverged": [
             {
                 "case": call.case,
@@ -42,24 +42,24 @@ def as_json(asked: Asked) -> str:
                 "recorded": _shown(each.recorded),
                 "live": _shown(each.live),
             }
-            for call in asked.diverged
+            for call in result.diverged
             for each in call.found
         ],
-        "not_asked": asked.not_asked,
-        "unreachable": asked.unreachable,
+        "not_asked": result.not_asked,
+        "unreachable": result.unreachable,
     }
     return json.dumps(document, indent=2)
 
 
-def as_markdown(asked: Asked, suite: str) -> str:
+def as_markdown(result: DivergenceResult, suite: str) -> str:
     """Return the text of an issue, with what records the tapes anew."""
-    cases = dict.fromkeys(call.case for call in asked.diverged)
+    cases = dict.fromkeys(call.case for call in result.diverged)
     lines = ["## Services answer otherwise than their tapes", ""]
     if cases:  # no line can end the block: each begins with four spaces
-        lines += [*(f"    {line}" for line in _all_lines(asked)), ""]
+        lines += [*(f"    {line}" for line in _all_lines(result)), ""]
         lines += ["If the agents are to live with it, record the tapes anew:", ""]
         lines += [f"    {again(suite, case)}" for case in cases] + [""]
-    return "\n".join([*lines, *(f"- {visible(each)}" for each in _counts(asked))])
+    return "\n".join([*lines, *(f"- {visible(each)}" for each in _counts(result))])
 
 
 def again(suite: str, case: str) -> str:
@@ -79,8 +79,8 @@ def _step(step: str | int) -> str:
     return f".{step}" if step.isidentifier() else f"[{json.dumps(step, ensure_ascii=False)}]"
 
 
-def _all_lines(asked: Asked) -> Iterator[str]:
-    for call in asked.diverged:
+def _all_lines(result: DivergenceResult) -> Iterator[str]:
+    for call in result.diverged:
         yield from _lines(call)
 
 
@@ -96,12 +96,12 @@ def _lines(call: DivergedCall) -> Iterator[str]:
         yield visible(f"{who}: and {len(call.found) - MAX_LISTED} more")
 
 
-def _counts(asked: Asked) -> Sequence[str]:
-    found = sum(len(call.found) for call in asked.diverged)
-    asked_live = f"asked {count(len(asked.calls), 'call')}: {count(found, 'divergence')}"
-    lines = [f"{asked_live} in {count(len(asked.diverged), 'call')}"]
-    lines += [f"not asked: {count(n, 'call')}, {reason}" for reason, n in asked.not_asked.items()]
-    return [*lines, *(f"no reply: {visible(name)}" for name in asked.unreachable)]
+def _counts(result: DivergenceResult) -> Sequence[str]:
+    found = sum(len(call.found) for call in result.diverged)
+    asked_live = f"asked {count(len(result.calls), 'call')}: {count(found, 'divergence')}"
+    lines = [f"{asked_live} in {count(len(result.diverged), 'call')}"]
+    lines += [f"not asked: {count(n, 'call')}, {reason}" for reason, n in result.not_asked.items()]
+    return [*lines, *(f"no reply: {visible(name)}" for name in result.unreachable)]
 
 
 def _shown(value: Any) -> str:

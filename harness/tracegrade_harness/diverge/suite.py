@@ -9,10 +9,16 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tracegrade_harness.diverge.answers import MCP, answer_on
-from tracegrade_harness.diverge.asking import NO_REPLY, Ask, McpAsking, NotAskable, http_asking
-from tracegrade_harness.diverge.choice import RecordedCall, service_of, why_not
 from tracegrade_harness.diverge.comparison import Divergence, ServiceAnswer, divergences
-from tracegrade_harness.diverge.mcp_stdio import LOG, SOCKET, StdioAsking
+from tracegrade_harness.diverge.live_services import (
+    NO_REPLY,
+    Ask,
+    McpHttpSession,
+    NotAskable,
+    http_service,
+)
+from tracegrade_harness.diverge.mcp_stdio_session import LOG, SOCKET, McpStdioSession
+from tracegrade_harness.diverge.repeatable_calls import RecordedCall, service_of, why_not
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.proxy.rate_limit import PacedUpstream
 from tracegrade_harness.proxy.upstream import LiveUpstream, UpstreamHandler
@@ -21,9 +27,9 @@ from tracegrade_harness.suite.model import Case, McpServer
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeKey, read_tape
 from tracegrade_harness.trial.http_proxies import own_headers
-from tracegrade_harness.trial.program import OutsidePlace, outside_program
-from tracegrade_harness.trial.setting import Setting, Tried
-from tracegrade_harness.trial.taping import tape_file, taped_cases
+from tracegrade_harness.trial.program import HostWorkspace, outside_program
+from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.tape_session import tape_file, taped_cases
 
 TIMES: Final = 2
 """How often each call is asked, so that what differs by itself is seen."""
@@ -42,8 +48,8 @@ class DivergedCall(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What came of asking."""
+class DivergenceResult:
+    """What live services answered, beside what the tapes of a suite hold."""
 
     calls: list[TapeKey] = field(default_factory=list)
     """Those that were asked, `TIMES` times each; once for each case that has them."""
@@ -54,11 +60,11 @@ class Asked:
     """Channel → why nothing came from it; its other calls were not asked."""
 
 
-def ask_again(setting: Setting, cases: Mapping[str, Case], *, writes: bool) -> Asked:
+def ask_again(suite_run: SuiteRun, cases: Mapping[str, Case], *, writes: bool) -> DivergenceResult:
     """Ask what the tapes of cases hold, and return where the answers differ.
 
     Args:
-        setting: Whose sandbox MCP servers run in; environments, collector and relay are not used.
+        suite_run: In whose sandbox MCP servers run; environments, collector and relay are unused.
         cases: Task id → case.
         writes: Ask what may write, too.
 
@@ -67,38 +73,38 @@ def ask_again(setting: Setting, cases: Mapping[str, Case], *, writes: bool) -> A
         SuiteUnusable: No case has a tape, or one is missing or wrong.
     """
     tapes = {
-        task_id: read_tape(tape_file(setting.suite_folder, task_id, case))
-        for task_id, case in taped_cases(setting.suite, cases)
+        task_id: read_tape(tape_file(suite_run.suite_folder, task_id, case))
+        for task_id, case in taped_cases(suite_run.suite, cases)
     }
     if not tapes:
         msg = "nothing is on tape; choose cases with upstreams, taped servers or tools"
         raise SuiteUnusable(msg)
-    asked = Asked()
+    result = DivergenceResult()
     for task_id, tape in tapes.items():
-        with closing(_CaseAsked(setting, Tried(task_id, 1), asked, writes=writes)) as case:
+        with closing(_CaseComparison(suite_run, Tried(task_id, 1), result, writes=writes)) as case:
             case.ask(tape)
-    return asked
+    return result
 
 
-class _CaseAsked:
+class _CaseComparison:
     """Asks what the tape of one case holds."""
 
     def __init__(
         self,
-        setting: Setting,
+        suite_run: SuiteRun,
         tried: Tried,
-        asked: Asked,
+        result: DivergenceResult,
         *,
         writes: bool,
     ) -> None:
-        self._setting = setting
+        self._suite_run = suite_run
         self._tried = tried
-        self._tools = setting.specification.tools if setting.specification else {}
-        self._environment = setting.suite.environments[tried.case(setting).environment]
-        self._asked = asked
+        self._tools = suite_run.specification.tools if suite_run.specification else {}
+        self._environment = suite_run.suite.environments[tried.case(suite_run).environment]
+        self._result = result
         self._writes = writes
-        self._heard: set[str] = set()
-        self._asks: dict[tuple[str, str | None], Ask] = {}
+        self._reachable: set[str] = set()
+        self._sessions: dict[tuple[str, str | None], Ask] = {}
         self._end = ExitStack()
 
     def close(self) -> None:
@@ -115,13 +121,13 @@ class _CaseAsked:
             why = reason if service is None else self._why_not(call, service)
             if service is not None and why is None:
                 answers = [*map(answer_on, entries)]
-                why = self._compared(call.key, answers, self._asking(service, call, tape))
+                why = self._compared(call.key, answers, self._session(service, call, tape))
             if why is not None:
-                self._asked.not_asked[why] += 1
+                self._result.not_asked[why] += 1
 
     def _why_not(self, call: RecordedCall, service: Upstream | McpServer) -> str | None:
         reason = why_not(call, service, self._tools, writes=self._writes)
-        if reason is None and call.key.channel in self._asked.unreachable:
+        if reason is None and call.key.channel in self._result.unreachable:
             return UNREACHABLE
         return reason
 
@@ -132,43 +138,43 @@ class _CaseAsked:
         except NotAskable as error:
             return str(error)
         silent = all(answer.outcome == NO_REPLY for answer in live)
-        if silent and key.channel not in self._heard:
-            self._asked.unreachable[key.channel] = str(live[0].content)
+        if silent and key.channel not in self._reachable:
+            self._result.unreachable[key.channel] = str(live[0].content)
             return UNREACHABLE
-        self._heard.add(key.channel)
-        self._asked.calls.append(key)
+        self._reachable.add(key.channel)
+        self._result.calls.append(key)
         if found := divergences(recorded, live):
-            self._asked.diverged.append(DivergedCall(self._tried.task_id, key, found))
+            self._result.diverged.append(DivergedCall(self._tried.task_id, key, found))
         return None
 
-    def _asking(self, service: Upstream | McpServer, call: RecordedCall, tape: Tape) -> Ask:
+    def _session(self, service: Upstream | McpServer, call: RecordedCall, tape: Tape) -> Ask:
         """Return what asks a service, of an MCP server in a session at the path of the call."""
-        place = (call.key.channel, call.path)
-        if place not in self._asks:
-            self._asks[place] = self._new_asking(service, call, tape)
-        return self._asks[place]
+        position = (call.key.channel, call.path)
+        if position not in self._sessions:
+            self._sessions[position] = self._new_session(service, call, tape)
+        return self._sessions[position]
 
-    def _new_asking(self, service: Upstream | McpServer, call: RecordedCall, tape: Tape) -> Ask:
+    def _new_session(self, service: Upstream | McpServer, call: RecordedCall, tape: Tape) -> Ask:
         channel = call.key.channel
         protocol = _protocol(channel, tape.entries)
         if isinstance(service, McpServer):
-            start = partial(_started, self._setting, self._tried, service)
+            start = partial(_started, self._suite_run, self._tried, service)
             name = channel.removeprefix(MCP)
-            return self._end.enter_context(closing(StdioAsking(name, start, protocol)))
+            return self._end.enter_context(closing(McpStdioSession(name, start, protocol)))
         live: UpstreamHandler = LiveUpstream(service.url, own_headers(service))
-        limiter = self._setting.rate_limits.of(service)
+        limiter = self._suite_run.rate_limits.of(service)
         live = live if limiter is None else PacedUpstream(live, limiter)
         is_mcp = service.is_a == "mcp"
-        return McpAsking(live, protocol, call.path) if is_mcp else http_asking(live)
+        return McpHttpSession(live, protocol, call.path) if is_mcp else http_service(live)
 
 
-def _started(setting: Setting, tried: Tried, server: McpServer, folder: Path) -> Running:
+def _started(suite_run: SuiteRun, tried: Tried, server: McpServer, folder: Path) -> Running:
     """Start an MCP server for a session with a folder of its own."""
     root = folder / "root"
     root.mkdir()
-    place = OutsidePlace(root, folder / LOG)
-    program = outside_program(setting, tried, place, server, folder / SOCKET)
-    return setting.sandbox.start(program)
+    position = HostWorkspace(root, folder / LOG)
+    program = outside_program(suite_run, tried, position, server, folder / SOCKET)
+    return suite_run.sandbox.start(program)
 
 
 def _protocol(channel: str, entries: Iterable[TapeEntry]) -> str:

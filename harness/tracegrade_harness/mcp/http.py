@@ -15,7 +15,7 @@ from tracegrade_harness.mcp.messages import (
     calls_of,
     messages_of,
 )
-from tracegrade_harness.mcp.tape import McpTaping, reply_of
+from tracegrade_harness.mcp.tape import McpTapeSession, reply_of
 from tracegrade_harness.proxy.messages import ProxiedReply, ProxiedRequest, messages_in
 from tracegrade_harness.proxy.upstream import UpstreamHandler
 from tracegrade_harness.tape.entries import redacted
@@ -64,10 +64,10 @@ def recorded_mcp(
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
         reply = upstream(request)
-        taping = McpTaping(channel, recorder, _path(request))
-        taping.sent(request.body)
+        tape_session = McpTapeSession(channel, recorder, _path(request))
+        tape_session.sent(request.body)
         for message in messages_in(reply):
-            taping.answered(message)
+            tape_session.answered(message)
         return reply
 
     return ask

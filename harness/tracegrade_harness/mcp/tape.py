@@ -16,7 +16,7 @@ MISS: Final = -32_001
 """Code of the error that a call gets that is not on the tape."""
 
 
-class McpTaping:
+class McpTapeSession:
     """Takes down what one client asks of a server, and what it is answered."""
 
     def __init__(self, channel: str, recorder: TapeRecorder, path: str | None = None) -> None:

@@ -24,15 +24,15 @@ from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.http_proxies import HttpProxies
 from tracegrade_harness.trial.program import (
     NO_SPANS,
-    Entrances,
-    Place,
+    AgentEndpoints,
+    TrialWorkspace,
     resource,
     sayings,
     server_program,
 )
 from tracegrade_harness.trial.root_span import RootSpan
-from tracegrade_harness.trial.setting import Setting, Tried
-from tracegrade_harness.trial.taping import Taping
+from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.tape_session import TapeSession
 
 NO_PROXY = {"NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
 
@@ -45,8 +45,8 @@ class AgentChannels(NamedTuple):
     run: ObservedRun | None
     servers: McpServers
     proxies: HttpProxies
-    taping: Taping
-    entrances: Entrances
+    tape_session: TapeSession
+    endpoints: AgentEndpoints
     tools: ToolTape | None = None
     """What answers for tools of its own process, or takes them down."""
 
@@ -100,21 +100,21 @@ class AgentChannels(NamedTuple):
 
 @contextmanager
 def agent_channels(
-    setting: Setting,
+    suite_run: SuiteRun,
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
-    taping: Taping,
+    tape_session: TapeSession,
     deadline: Deadline,
 ) -> Iterator[AgentChannels]:
     """Open the channels of a trial's agent, for as long as the block lasts.
 
     Args:
-        setting: What is run.
+        suite_run: What is run.
         tried: Which trial.
         folder: Its folder.
         environment: What the agent works in.
-        taping: What of it is on tape.
+        tape_session: What of it is on tape.
         deadline: When its time is over, which does not pass while its requests wait.
 
     Raises:
@@ -124,112 +124,116 @@ def agent_channels(
         gate = stack.enter_context(Gate(folder.meeting))
         telemetry, run = None, None
         addresses: list[ServiceAddress] = []
-        if "sdk" in tried.agent(setting).channels:
+        if "sdk" in tried.agent(suite_run).channels:
             telemetry = stack.enter_context(
-                setting.relay.admitted(sayings(setting, tried), deadline.seen)
+                suite_run.relay.admitted(sayings(suite_run, tried), deadline.seen)
             )
             variables = {**gate.variables, **_sending(telemetry)}
-            addresses.append(setting.relay.listens)
+            addresses.append(suite_run.relay.listens)
         else:
-            run = stack.enter_context(closing(ObservedRun(gate.address, _origin(setting, tried))))
+            run = stack.enter_context(
+                closing(ObservedRun(gate.address, _origin(suite_run, tried)))
+            )
             variables = NO_SPANS
         at_mcp, at_http = (
-            run if channel in tried.agent(setting).channels else None
+            run if channel in tried.agent(suite_run).channels else None
             for channel in ("mcp", "http")
         )
-        served = _served(setting, tried, folder, environment, taping)
+        served = _served(suite_run, tried, folder, environment, tape_session)
         found = McpServers(folder.meeting, served, at_mcp, deadline.seen)
         servers = stack.enter_context(found)
-        proxies = HttpProxies(setting, tried, environment, taping, at_http, deadline)
+        proxies = HttpProxies(suite_run, tried, environment, tape_session, at_http, deadline)
         stack.enter_context(proxies)
-        if run is not None and taping.spending is not None:
-            taping.spending.when_stopped(run.close)
+        if run is not None and tape_session.spending is not None:
+            tape_session.spending.when_stopped(run.close)
         if run is not None:
             stack.callback(run.close)  # before its servers: none of them waits for the gate then
-        entrances = _tool_entrances(setting, tried, folder, servers, proxies)
+        endpoints = _tool_endpoints(suite_run, tried, folder, servers, proxies)
         tools = stack.enter_context(
-            _tool_tape(setting, tried, folder, environment, taping, deadline.seen)
+            _tool_tape(suite_run, tried, folder, environment, tape_session, deadline.seen)
         )
         at_tools = tools.variables if tools else {}
-        entrances = entrances._replace(
-            variables={**entrances.variables, **variables, **at_tools},
-            addresses=[*entrances.addresses, *addresses],
+        endpoints = endpoints._replace(
+            variables={**endpoints.variables, **variables, **at_tools},
+            addresses=[*endpoints.addresses, *addresses],
         )
-        yield AgentChannels(gate, telemetry, run, servers, proxies, taping, entrances, tools)
+        yield AgentChannels(gate, telemetry, run, servers, proxies, tape_session, endpoints, tools)
 
 
 @contextmanager
 def tool_channels(
-    setting: Setting,
+    suite_run: SuiteRun,
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
-    taping: Taping,
-) -> Iterator[Entrances]:
+    tape_session: TapeSession,
+) -> Iterator[AgentEndpoints]:
     """Give what leads to an agent's tools, at which nobody is stopped, while the block lasts.
 
     Raises:
         EnvironmentFailed: An MCP server did not start.
     """
-    served = _served(setting, tried, folder, environment, taping)
+    served = _served(suite_run, tried, folder, environment, tape_session)
     with (
         McpServers(folder.meeting, served, None) as servers,
-        HttpProxies(setting, tried, environment, taping) as proxies,
-        _tool_tape(setting, tried, folder, environment, taping) as tools,
+        HttpProxies(suite_run, tried, environment, tape_session) as proxies,
+        _tool_tape(suite_run, tried, folder, environment, tape_session) as tools,
     ):
-        found = _tool_entrances(setting, tried, folder, servers, proxies)
+        found = _tool_endpoints(suite_run, tried, folder, servers, proxies)
         at_tools = tools.variables if tools else {}
         yield found._replace(variables={**found.variables, **at_tools})
 
 
 def _tool_tape(
-    setting: Setting,
+    suite_run: SuiteRun,
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
-    taping: Taping,
+    tape_session: TapeSession,
     seen: Callable[[], None] = lambda: None,
 ) -> AbstractContextManager[ToolTape | None]:
     """Return what a trial's taped tools ask; nothing, where there are none."""
-    declared = setting.suite.environments[tried.case(setting).environment]
+    declared = suite_run.suite.environments[tried.case(suite_run).environment]
     if not declared.taped_tools:
         return nullcontext()
-    answer = taping.tools(declared.is_taped_tool, environment.state)
+    answer = tape_session.tools(declared.is_taped_tool, environment.state)
     return nullcontext() if answer is None else ToolTape(folder.meeting, answer, seen)
 
 
 def _served(
-    setting: Setting,
+    suite_run: SuiteRun,
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
-    taping: Taping,
+    tape_session: TapeSession,
 ) -> dict[str, Served]:
     """Return how the servers of a trial are served."""
 
     def start(name: str, server: McpServer, address: Path) -> Running:
         root = folder.beside("taped") if server.taped else folder.root
         root.mkdir(exist_ok=True)
-        place = Place(root, environment, folder.log(f"mcp-{name}"))
-        return setting.sandbox.start(server_program(setting, tried, place, server, address))
+        workspace = TrialWorkspace(root, environment, folder.log(f"mcp-{name}"))
+        return suite_run.sandbox.start(
+            server_program(suite_run, tried, workspace, server, address)
+        )
 
-    declared = _declared(setting, tried)
+    declared = _declared(suite_run, tried)
     starts = {name: partial(start, name, server) for name, server in declared.items()}
     return {
-        name: taping.server(name, starts[name]) if server.taped else Served(starts[name])
+        name: tape_session.server(name, starts[name]) if server.taped else Served(starts[name])
         for name, server in declared.items()
     }
 
 
-def _tool_entrances(
-    setting: Setting,
+def _tool_endpoints(
+    suite_run: SuiteRun,
     tried: Tried,
     folder: TrialFolder,
     servers: McpServers,
     proxies: HttpProxies,
-) -> Entrances:
+) -> AgentEndpoints:
     """Return how the servers of a trial, and what is behind its proxies, are found."""
-    declared = _declared(setting, tried)
+    declared = _declared(suite_run, tried)
     listed = {
         name: {"command": command[0], "args": command[1:]}
         for name, command in servers.commands.items()
@@ -242,23 +246,23 @@ def _tool_entrances(
         if server.command_as is not None
     }
     values = {"mcp": str(file)} if declared else {}
-    asked = tried.case(setting).user_input
+    asked = tried.case(suite_run).user_input
     if asked is not None:
         input_file = folder.meeting / "user_input.txt"
         input_file.write_bytes(asked.encode(errors="replace"))
         values |= {"user_input": asked, "user_input_file": str(input_file)}
     variables = {**variables, **proxies.variables, **NO_PROXY}
-    return Entrances(variables, [folder.meeting], values, proxies.addresses)
+    return AgentEndpoints(variables, [folder.meeting], values, proxies.addresses)
 
 
-def _declared(setting: Setting, tried: Tried) -> dict[str, McpServer]:
-    return setting.suite.environments[tried.case(setting).environment].mcp
+def _declared(suite_run: SuiteRun, tried: Tried) -> dict[str, McpServer]:
+    return suite_run.suite.environments[tried.case(suite_run).environment].mcp
 
 
-def _origin(setting: Setting, tried: Tried) -> Origin:
-    described = resource(setting, tried)
-    case = tried.case(setting)
-    return Origin(setting.collector, described, case.agent, case.user_input)
+def _origin(suite_run: SuiteRun, tried: Tried) -> Origin:
+    described = resource(suite_run, tried)
+    case = tried.case(suite_run)
+    return Origin(suite_run.collector, described, case.agent, case.user_input)
 
 
 def _sending(telemetry: TrialReceiver) -> dict[str, str]:

@@ -19,8 +19,8 @@ from tracegrade_harness.proxy.rate_limit import PacedUpstream
 from tracegrade_harness.proxy.upstream import LiveUpstream, UpstreamHandler
 from tracegrade_harness.suite import upstreams
 from tracegrade_harness.telemetry.observed_run import ObservedRun
-from tracegrade_harness.trial.setting import Setting, Tried
-from tracegrade_harness.trial.taping import Taping
+from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.tape_session import TapeSession
 
 
 class HttpProxies:
@@ -28,30 +28,30 @@ class HttpProxies:
 
     def __init__(
         self,
-        setting: Setting,
+        suite_run: SuiteRun,
         tried: Tried,
         environment: OpenedEnvironment,
-        taping: Taping,
+        tape_session: TapeSession,
         run: ObservedRun | None = None,
         deadline: Deadline | None = None,
     ) -> None:
         """Prepare.
 
         Args:
-            setting: What is run.
+            suite_run: What is run.
             tried: Which trial.
             environment: What has the services.
-            taping: What answers for upstreams.
+            tape_session: What answers for upstreams.
             run: The agent's run, if it comes through the channel `http`; otherwise services of the
                 environment are reached directly.
             deadline: When the agent's time is over: requests are signs of it, and it stands still
                 while one waits for its turn.
         """
-        self._setting = setting
-        self._case = tried.case(setting)
-        self._declared = setting.suite.environments[self._case.environment]
+        self._suite_run = suite_run
+        self._case = tried.case(suite_run)
+        self._declared = suite_run.suite.environments[self._case.environment]
         self._environment = environment
-        self._taping = taping
+        self._tape_session = tape_session
         self._run = run
         self._waiting: Callable[[], AbstractContextManager[None]] = (
             deadline.waiting if deadline else nullcontext
@@ -76,7 +76,7 @@ class HttpProxies:
                     url = self._environment.variables[variable]
                     self._behind.append(_address(url))
                     live = LiveUpstream(url, {})
-                    folder = self._setting.suite_folder
+                    folder = self._suite_run.suite_folder
                     names = CallNames(part.kind.call_names(part.declared, folder))
                     self._open(variable, HttpProxy(live, names, self._run, self._seen))
             self._stack = self._stack.pop_all()
@@ -109,18 +109,18 @@ class HttpProxies:
 
     def _asked(self, name: str, upstream: upstreams.Upstream) -> UpstreamHandler:
         is_model = upstream.is_a == "model"
-        source = self._setting.model_source(self._case) if is_model else "replay"
-        is_mocked = self._setting.mode == "mocked" and source == "replay"
+        source = self._suite_run.model_source(self._case) if is_model else "replay"
+        is_mocked = self._suite_run.mode == "mocked" and source == "replay"
         live = None if is_mocked else self._live(upstream)
         if upstream.is_a == "mcp":
-            return without_stream(self._taping.mcp_upstream(name, live))
+            return without_stream(self._tape_session.mcp_upstream(name, live))
         if is_model:
-            return self._taping.model(name, live, source)
-        return self._taping.upstream(name, live)
+            return self._tape_session.model(name, live, source)
+        return self._tape_session.upstream(name, live)
 
     def _live(self, upstream: upstreams.Upstream) -> UpstreamHandler:
         live = LiveUpstream(upstream.url, own_headers(upstream))
-        limiter = self._setting.rate_limits.of(upstream)
+        limiter = self._suite_run.rate_limits.of(upstream)
         if limiter is None:
             return live
         self._paced.append(PacedUpstream(live, limiter, self._waiting))

@@ -29,12 +29,14 @@ from tracegrade_harness.rollback.rubric import (
 from tracegrade_harness.rollback.undo import MAX_COMMAND_SECS, EnvironmentCopy, prove, services
 from tracegrade_harness.sandbox.processes import Running
 from tracegrade_harness.suite.model import Point
+from tracegrade_harness.trial.baseline import Baseline, changes, fatal_misses, tape_reason
 from tracegrade_harness.trial.channels import AgentChannels, agent_channels, tool_channels
 from tracegrade_harness.trial.folder import TrialFolder
+from tracegrade_harness.trial.no_spans import size
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.program import (
-    Place,
-    UndoPlace,
+    TrialWorkspace,
+    UndoWorkspace,
     agent_program,
     plain_program,
     recovery_program,
@@ -42,18 +44,16 @@ from tracegrade_harness.trial.program import (
 )
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.root_span import RootSpan, send_mark, send_root
-from tracegrade_harness.trial.setting import Setting, Tried
-from tracegrade_harness.trial.silence import size
 from tracegrade_harness.trial.spending import Spending
-from tracegrade_harness.trial.taping import Taping
-from tracegrade_harness.trial.undisturbed import Baseline, changes, fatal_misses, tape_reason
+from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.tape_session import TapeSession
 from tracegrade_harness.trial.watch import AgentWatch, Moment, flush
 from tracegrade_scoring.rendering.words import count
 
 RECOVERY_SECS: Final = 60.0
 
 
-class Died(NamedTuple):
+class KilledAgent(NamedTuple):
     """An agent that was killed."""
 
     root: RootSpan | None
@@ -70,21 +70,21 @@ class Died(NamedTuple):
     """Returns the names of what it started that lives now."""
 
 
-class Missed(NamedTuple):
+class KillPointMissed(NamedTuple):
     """An agent that ended, or whose time was over, before it came to the point."""
 
     notes: list[str]
 
 
-class _NotStill(Exception):
+class _StillChanging(Exception):
     """What was left still changes, so that no state of it is one moment's; the text says what."""
 
 
 @dataclass(frozen=True)
-class Killing:
+class KillTrial:
     """One kill of one trial."""
 
-    setting: Setting
+    suite_run: SuiteRun
     tried: Tried
     injection: Point
     target: Boundary
@@ -98,8 +98,8 @@ class Killing:
         """Return a result of this kill."""
         common: dict[str, Any] = {
             "task_id": self.tried.task_id,
-            "agent_name": self.tried.case(self.setting).agent,
-            "release": self.tried.release(self.setting),
+            "agent_name": self.tried.case(self.suite_run).agent,
+            "release": self.tried.release(self.suite_run),
             "trial": self.tried.trial,
             "injection": self.injection,
             "baseline_trajectory_id": self.baseline.trajectory_id,
@@ -119,22 +119,22 @@ class Killing:
             SandboxFailed: The agent could not be started or ended.
         """
         started_at = datetime.now(UTC)
-        template = self.setting.templates[self.tried.case(self.setting).environment]
+        template = self.suite_run.templates[self.tried.case(self.suite_run).environment]
         label = f"{self.tried.label()}-{self.injection}"
         missed: list[str] = []
         for last in (False, True):
             with (
-                TrialFolder(self.setting.folder, label) as folder,
+                TrialFolder(self.suite_run.folder, label) as folder,
                 closing(template.open(folder.root)) as environment,
                 ExitStack() as living,
             ):
-                died = self._kill(folder, environment, template.before, living)
-                if isinstance(died, Missed):
-                    missed += died.notes
+                killed = self._kill(folder, environment, template.before, living)
+                if isinstance(killed, KillPointMissed):
+                    missed += killed.notes
                     if self.spending.stop is not None:
                         break
-                elif last or not died.in_flight:
-                    return self._judged(died, folder, environment, template, started_at)
+                elif last or not killed.in_flight:
+                    return self._judged(killed, folder, environment, template, started_at)
         unreached = f"not_reached: call {self.target.number} did not return before the agent's end"
         stop = self.spending.stop
         return self.result(
@@ -150,21 +150,23 @@ class Killing:
         environment: OpenedEnvironment,
         before: State,
         living: ExitStack,
-    ) -> Died | Missed:
+    ) -> KilledAgent | KillPointMissed:
         """Run the agent up to the point and kill it; `living` gets what is to end later."""
-        place = Place(folder.root, environment, folder.log("agent"))
-        limits = self.tried.case(self.setting).limits
-        deadline = Deadline(limits.wall_secs, limits.idle_secs, partial(size, place.log))
-        repeated = Taping.of(self.setting, self.tried).repeating(self.baseline.models)
-        taping = repeated.measured(self.spending)
+        workspace = TrialWorkspace(folder.root, environment, folder.log("agent"))
+        limits = self.tried.case(self.suite_run).limits
+        deadline = Deadline(limits.wall_secs, limits.idle_secs, partial(size, workspace.log))
+        repeated = TapeSession.of(self.suite_run, self.tried).repeating(self.baseline.models)
+        tape_session = repeated.measured(self.spending)
         with ExitStack() as stack:
             channels = stack.enter_context(
-                agent_channels(self.setting, self.tried, folder, environment, taping, deadline)
+                agent_channels(
+                    self.suite_run, self.tried, folder, environment, tape_session, deadline
+                )
             )
             self.channels.append(channels)
-            program = agent_program(self.setting, self.tried, place, channels.entrances)
+            program = agent_program(self.suite_run, self.tried, workspace, channels.endpoints)
             with ExitStack() as started:
-                running = started.enter_context(self.setting.sandbox.start(program))
+                running = started.enter_context(self.suite_run.sandbox.start(program))
                 watch = self._watch(channels, running, deadline, environment, before)
                 with closing(watch.moments()) as moments:  # the agent waits as long as they do
                     point = self._point(watch, moments)
@@ -176,7 +178,7 @@ class Killing:
                             living.push(started.pop_all())
                         else:
                             running.kill()
-                        return self._died(watch, point, channels, lost)
+                        return self._killed(watch, point, channels, lost)
                 code = running.wait(0)
             channels.finish(code)
             return self._missed(watch, channels, code)
@@ -193,7 +195,7 @@ class Killing:
             channels.gate,
             running,
             deadline,
-            self.setting.effect_of,
+            self.suite_run.effect_of,
             before,
             environment.state,
             told=channels.told,
@@ -212,22 +214,24 @@ class Killing:
             return None if has_answered else moment  # nobody there could wait
         return None
 
-    def _died(
+    def _killed(
         self, watch: AgentWatch, point: Moment, channels: AgentChannels, lost: list[str]
-    ) -> Died:
+    ) -> KilledAgent:
         """Return what is known of an agent that was killed at its point."""
-        return Died(
+        return KilledAgent(
             watch.open_root,
             len(watch.boundaries),
             self._has_diverged(watch),
             point.in_flight,
             [*watch.faults, *lost, *channels.notes(), *self.spending.notes()],
-            channels.taping.misses,
+            channels.tape_session.misses,
             watch.deadline.spent_secs(),
             watch.running.leftovers,
         )
 
-    def _missed(self, watch: AgentWatch, channels: AgentChannels, code: int | None) -> Missed:
+    def _missed(
+        self, watch: AgentWatch, channels: AgentChannels, code: int | None
+    ) -> KillPointMissed:
         """Return how an agent ended before its point; one without a code had to be ended."""
         if code is None and channels.run is None:
             self._name(watch.open_root)
@@ -239,17 +243,17 @@ class Killing:
             was_idle = watch.deadline.was_idle
             how = "it showed no sign for too long" if was_idle else "its time was over"
         reached = f"not_reached: {how} after call {len(watch.boundaries)}"
-        return Missed([reached, *watch.faults, *channels.notes()])
+        return KillPointMissed([reached, *watch.faults, *channels.notes()])
 
     def _spares_others(self) -> bool:
         """Return whether what the agent started is not killed with it."""
-        kill = self.tried.case(self.setting).kill
+        kill = self.tried.case(self.suite_run).kill
         return kill is not None and kill.scope == "process"
 
     def _mark(self, root: RootSpan) -> None:
         """Say that a run is no attempt: it may end without having come to its point."""
-        described = resource(self.setting, self.tried)
-        send_mark(self.setting.collector, root, self.injection, described)
+        described = resource(self.suite_run, self.tried)
+        send_mark(self.suite_run.collector, root, self.injection, described)
 
     def _is_reached(self, watch: AgentWatch, moment: Moment) -> bool:
         """Return whether to kill now: after the same call, or if the run differs by the rule."""
@@ -267,31 +271,31 @@ class Killing:
 
     def _judged(
         self,
-        died: Died,
+        killed: KilledAgent,
         folder: TrialFolder,
         environment: OpenedEnvironment,
         template: EnvironmentTemplate,
         started_at: datetime,
     ) -> TrialResult:
-        self._name(died.root)
-        look = _Look(self, died, folder, environment, template, started_at)
+        self._name(killed.root)
+        inspection = _StateInspection(self, killed, folder, environment, template, started_at)
         fields: dict[str, Any] = {
-            "trajectory_id": died.root and died.root.trajectory_id,
-            "boundary": died.boundary,
-            "seconds": died.seconds,
+            "trajectory_id": killed.root and killed.root.trajectory_id,
+            "boundary": killed.boundary,
+            "seconds": killed.seconds,
             "started_at": started_at,
-            "tape_misses": died.misses,
+            "tape_misses": killed.misses,
         }
-        notes = [*died.notes]
+        notes = [*killed.notes]
         try:
-            at_once = look.judged("immediate")
+            at_once = inspection.judged("immediate")
             notes += [*unheeded(at_once.seen), *self._recover(folder, environment)]
-            after = look.judged("after")
-        except _NotStill as moving:
-            notes += _unlike(died)
+            after = inspection.judged("after")
+        except _StillChanging as moving:
+            notes += _unlike(killed)
             return self.result(**fields, status="error", reason=str(moving), notes=notes)
-        fatal = fatal_misses(self.tried.case(self.setting), died.misses)
-        notes += [*map(_fault_text, after.seen.records.faults), *_unlike(died)]
+        fatal = fatal_misses(self.tried.case(self.suite_run), killed.misses)
+        notes += [*map(_fault_text, after.seen.records.faults), *_unlike(killed)]
         return self.result(
             **fields,
             status="error" if fatal else "done",
@@ -299,7 +303,7 @@ class Killing:
             immediate=at_once.judgement.score,
             after_recovery=recovered(at_once.judgement, after.judgement).score,
             label=after.judgement.label,
-            leftovers=_told(after),
+            leftovers=_leftovers(after),
             changed=changes(environment, SettledState(after.seen.now, []), []),
             notes=notes,
         )
@@ -307,21 +311,23 @@ class Killing:
     def _name(self, root: RootSpan | None) -> None:
         """Send the root span that a killed agent can no longer end, if there is one."""
         if root is not None:
-            described = resource(self.setting, self.tried)
-            send_root(self.setting.collector, root, self.injection, described)
+            described = resource(self.suite_run, self.tried)
+            send_root(self.suite_run.collector, root, self.injection, described)
 
     def _recover(self, folder: TrialFolder, environment: OpenedEnvironment) -> list[str]:
         """Run the recovery command, if there is one; return what is to be known of it."""
-        place = Place(folder.root, environment, folder.log("recovery"))
-        taping = Taping.of(self.setting, self.tried).measured(self.spending)
-        with tool_channels(self.setting, self.tried, folder, environment, taping) as entrances:
-            program = recovery_program(self.setting, self.tried, place, entrances)
+        workspace = TrialWorkspace(folder.root, environment, folder.log("recovery"))
+        tape_session = TapeSession.of(self.suite_run, self.tried).measured(self.spending)
+        with tool_channels(
+            self.suite_run, self.tried, folder, environment, tape_session
+        ) as endpoints:
+            program = recovery_program(self.suite_run, self.tried, workspace, endpoints)
             if program is None:
                 return []
-            with self.setting.sandbox.start(program) as running:
+            with self.suite_run.sandbox.start(program) as running:
                 code = running.wait(RECOVERY_SECS)
         stop = self.spending.refusal()
-        missed = [f"recovery: {why}" for why in (*taping.misses, stop) if why is not None]
+        missed = [f"recovery: {why}" for why in (*tape_session.misses, stop) if why is not None]
         if code is None:
             return [f"recovery: took more than {RECOVERY_SECS:g} s, and was ended", *missed]
         return [*missed, *([f"recovery: ended with {code}"] if code else [])]
@@ -336,48 +342,48 @@ class _Judged(NamedTuple):
     """Leftovers that undos did not set right, each with the reason."""
 
 
-class _Look:
+class _StateInspection:
     """Looks at what a killed run left."""
 
     def __init__(
         self,
-        killing: Killing,
-        died: Died,
+        kill_trial: KillTrial,
+        killed: KilledAgent,
         folder: TrialFolder,
         environment: OpenedEnvironment,
         template: EnvironmentTemplate,
         started_at: datetime,
     ) -> None:
-        self._killing = killing
-        self._died = died
+        self._kill_trial = kill_trial
+        self._killed = killed
         self._started_at = started_at
         self._folder = folder
         self._environment = environment
         self._template = template
-        setting, case = killing.setting, killing.tried.case(killing.setting)
-        self._locator = PartLocator(setting.suite.environments[case.environment], folder.root)
+        suite_run, case = kill_trial.suite_run, kill_trial.tried.case(kill_trial.suite_run)
+        self._locator = PartLocator(suite_run.suite.environments[case.environment], folder.root)
         self._accepts_done = case.kill is not None and case.kill.accept == "done"
 
     def judged(self, name: str) -> _Judged:
         """Return what the environment scores as it is now, and what that was judged from.
 
         Raises:
-            _NotStill: Something in it still changes.
+            _StillChanging: Something in it still changes.
         """
         now, moving = wait_until_settled(self._environment.state)
         if moving:
             msg = f"not_still: {count(len(moving), 'object')} still changing after the kill"
             msg += f", first '{moving[0]}'; see what writes to it, or ignore it in the suite"
-            raise _NotStill(msg)
+            raise _StillChanging(msg)
         before = self._template.before
-        held = [*self._environment.held(now), *self._died.lives_on()]
+        held = [*self._environment.held(now), *self._killed.lives_on()]
         plans = (lambda: self._plans) if held or now != before else no_plans  # it takes a while
         seen = ObservedState(
             before=before,
             now=now,
             held=held,
             records=self._records(plans),
-            final=self._killing.baseline.final if self._accepts_done else None,
+            final=self._kill_trial.baseline.final if self._accepts_done else None,
         )
         first = judge(seen)
         if not first.named:
@@ -386,10 +392,10 @@ class _Look:
         return _Judged(judge(seen, disproved), seen, disproved)
 
     def _records(self, plans: Plans) -> Records:
-        setting = self._killing.setting
-        agent = self._killing.tried.agent(setting)
+        suite_run = self._kill_trial.suite_run
+        agent = self._kill_trial.tried.agent(suite_run)
         return read_records(
-            agent.records, setting.runbooks, self._folder.root, self._locator, plans
+            agent.records, suite_run.runbooks, self._folder.root, self._locator, plans
         )
 
     @cached_property
@@ -399,7 +405,7 @@ class _Look:
         Raises:
             EnvironmentFailed: They did not land, or cannot be read.
         """
-        root, lake = self._died.root, self._killing.setting.lake
+        root, lake = self._killed.root, self._kill_trial.suite_run.lake
         if root is None or lake is None:
             return None
         since_ns = int(self._started_at.timestamp()) * 1_000_000_000
@@ -426,12 +432,12 @@ class _Look:
         Raises:
             UndoFailed: It failed, or took too long.
         """
-        killing = self._killing
+        kill_trial = self._kill_trial
         log = self._folder.log("undo")
-        place = UndoPlace(root, copy.variables, copy.addresses, log)
-        program = plain_program(killing.setting, killing.tried, command, place)
+        workspace = UndoWorkspace(root, copy.variables, copy.addresses, log)
+        program = plain_program(kill_trial.suite_run, kill_trial.tried, command, workspace)
         try:
-            with killing.setting.sandbox.start(program) as running:
+            with kill_trial.suite_run.sandbox.start(program) as running:
                 code = running.wait(MAX_COMMAND_SECS)
         except SandboxFailed as error:
             raise UndoFailed(str(error)) from error
@@ -441,11 +447,11 @@ class _Look:
             raise UndoFailed(msg)
 
 
-def _unlike(died: Died) -> list[str]:
+def _unlike(killed: KilledAgent) -> list[str]:
     """Return in what a kill is not what it should be."""
-    diverged = ["diverged: it did not do what the undisturbed run did"] if died.diverged else []
-    if died.in_flight:
-        return [*diverged, f"in_flight: {died.in_flight} calls were under way"]
+    diverged = ["diverged: it did not do what the undisturbed run did"] if killed.diverged else []
+    if killed.in_flight:
+        return [*diverged, f"in_flight: {killed.in_flight} calls were under way"]
     return diverged
 
 
@@ -454,7 +460,7 @@ def _fault_text(fault: BadEntry) -> str:
     return f"{where}: {fault.fact}"
 
 
-def _told(found: _Judged) -> list[dict[str, Any]]:
+def _leftovers(found: _Judged) -> list[dict[str, Any]]:
     """Return what is left, as `harness_trials` has it."""
     judgement = found.judgement
     changed = _changes_of(found.seen.before, found.seen.now)

@@ -9,7 +9,7 @@ from typing import Final
 from tracegrade.terminal.visible import visible
 from tracegrade_harness.sandbox.confined import view_of
 from tracegrade_harness.sandbox.program import Program
-from tracegrade_harness.trial.silence import last_lines
+from tracegrade_harness.trial.no_spans import last_lines
 
 OUT_OF_SIGHT: Final = "is not in the sandbox"
 MOST_NAMED: Final = 3

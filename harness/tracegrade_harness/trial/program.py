@@ -19,14 +19,14 @@ from tracegrade_harness.suite.command import filled, substitutions
 from tracegrade_harness.suite.defaults import Network
 from tracegrade_harness.suite.model import McpServer, Variables
 from tracegrade_harness.telemetry.filter import Sayings
-from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.suite_run import SuiteRun, Tried
 
 MIB: Final = 1024**2
 START: Final = Path(mcp_start.__file__).resolve()
 NO_SPANS: Final = {"OTEL_SDK_DISABLED": "true", "OTEL_TRACES_EXPORTER": "none"}
 
 
-class Place(NamedTuple):
+class TrialWorkspace(NamedTuple):
     """Where something of a trial is run."""
 
     root: Path
@@ -36,7 +36,7 @@ class Place(NamedTuple):
     """Gets stdout and stderr."""
 
 
-class OutsidePlace(NamedTuple):
+class HostWorkspace(NamedTuple):
     """Where something is run that is outside of all environments."""
 
     root: Path
@@ -45,7 +45,7 @@ class OutsidePlace(NamedTuple):
     """Gets stdout and stderr."""
 
 
-class UndoPlace(NamedTuple):
+class UndoWorkspace(NamedTuple):
     """Where a command that an agent left is tried."""
 
     root: Path
@@ -57,7 +57,7 @@ class UndoPlace(NamedTuple):
     log: Path
 
 
-class Entrances(NamedTuple):
+class AgentEndpoints(NamedTuple):
     """What an agent needs to find the harness's channels."""
 
     variables: Mapping[str, str] = MappingProxyType({})
@@ -69,83 +69,89 @@ class Entrances(NamedTuple):
     """Services that it has to reach."""
 
 
-def agent_program(setting: Setting, tried: Tried, place: Place, entrances: Entrances) -> Program:
+def agent_program(
+    suite_run: SuiteRun, tried: Tried, workspace: TrialWorkspace, endpoints: AgentEndpoints
+) -> Program:
     """Return how the agent is started so that it comes to its channels."""
-    return _program(setting, tried, place, tried.agent(setting).command, entrances)
+    return _program(suite_run, tried, workspace, tried.agent(suite_run).command, endpoints)
 
 
 def recovery_program(
-    setting: Setting, tried: Tried, place: Place, entrances: Entrances
+    suite_run: SuiteRun, tried: Tried, workspace: TrialWorkspace, endpoints: AgentEndpoints
 ) -> Program | None:
     """Return how the recovery command is started; None if the agent has none.
 
     It sends no spans, since its run is no attempt at the task.
     """
-    agent = tried.agent(setting)
+    agent = tried.agent(suite_run)
     command = agent.command if agent.recover == "rerun" else agent.recover
     if command is None:
         return None
-    return silent_program(setting, tried, place, entrances, command)
+    return silent_program(suite_run, tried, workspace, endpoints, command)
 
 
 def silent_program(
-    setting: Setting, tried: Tried, place: Place, entrances: Entrances, command: Sequence[str]
+    suite_run: SuiteRun,
+    tried: Tried,
+    workspace: TrialWorkspace,
+    endpoints: AgentEndpoints,
+    command: Sequence[str],
 ) -> Program:
     """Return how another command is started in the agent's place; it sends no spans."""
-    silent = entrances._replace(variables={**entrances.variables, **NO_SPANS})
-    return _program(setting, tried, place, command, silent)
+    silent = endpoints._replace(variables={**endpoints.variables, **NO_SPANS})
+    return _program(suite_run, tried, workspace, command, silent)
 
 
 def server_program(
-    setting: Setting, tried: Tried, place: Place, server: McpServer, address: Path
+    suite_run: SuiteRun, tried: Tried, workspace: TrialWorkspace, server: McpServer, address: Path
 ) -> Program:
     """Return how an MCP server is started that comes to the socket at an address."""
-    outside = OutsidePlace(place.root, place.log)
-    program = outside_program(setting, tried, outside, server, address)
+    outside = HostWorkspace(workspace.root, workspace.log)
+    program = outside_program(suite_run, tried, outside, server, address)
     if server.taped:
         return program
-    environment = {**program.environment, **place.environment.variables}
-    reached = _reached(server.network, place.environment.addresses)
+    environment = {**program.environment, **workspace.environment.variables}
+    reached = _reached(server.network, workspace.environment.addresses)
     return replace(program, environment=environment, reachable=reached)
 
 
 def outside_program(
-    setting: Setting, tried: Tried, place: OutsidePlace, server: McpServer, address: Path
+    suite_run: SuiteRun, tried: Tried, workspace: HostWorkspace, server: McpServer, address: Path
 ) -> Program:
     """Return the same of a server that sees nothing of an environment."""
-    environment = {**_basic(place.root), **variables(server.environment)}
-    command = filled(server.command, command_values(setting, tried))
+    environment = {**_basic(workspace.root), **variables(server.environment)}
+    command = filled(server.command, command_values(suite_run, tried))
     return Program(
         [sys.executable, "-I", "-S", str(START), str(address), *command],
-        place.root,
-        place.root,
+        workspace.root,
+        workspace.root,
         environment,
-        place.log,
-        place.log,
+        workspace.log,
+        workspace.log,
         visible=[address.parent, START],
         reachable=_reached(server.network, ()),
-        **_own_files(setting, server.read, command)._asdict(),
+        **_own_files(suite_run, server.read, command)._asdict(),
     )
 
 
 def plain_program(
-    setting: Setting, tried: Tried, command: Sequence[str], place: UndoPlace
+    suite_run: SuiteRun, tried: Tried, command: Sequence[str], workspace: UndoWorkspace
 ) -> Program:
     """Return how a command that an agent left is started, with few variables."""
-    limits = _limits(setting, tried)
-    environment = {**_basic(place.root), **place.variables}
-    root, log = place.root, place.log
-    reached = _agent_reaches(setting, tried, place.addresses)
-    hidden = [*setting.hidden, *setting.answers]
+    limits = _limits(suite_run, tried)
+    environment = {**_basic(workspace.root), **workspace.variables}
+    root, log = workspace.root, workspace.log
+    reached = _agent_reaches(suite_run, tried, workspace.addresses)
+    hidden = [*suite_run.hidden, *suite_run.answers]
     return Program(command, root, root, environment, log, log, limits, (), reached, hidden)
 
 
-def verifier_program(setting: Setting, tried: Tried, command: VerifierCommand) -> Program:
+def verifier_program(suite_run: SuiteRun, tried: Tried, command: VerifierCommand) -> Program:
     """Return how a verifier's command is started: it reaches no service, and no network.
 
     It may use what its case allows the agent, and reads all that stands beside the suite.
     """
-    limits = _limits(setting, tried)
+    limits = _limits(suite_run, tried)
     return Program(
         command.argv,
         command.root,
@@ -155,57 +161,57 @@ def verifier_program(setting: Setting, tried: Tried, command: VerifierCommand) -
         command.stderr,
         limits,
         reachable=(),
-        hidden=setting.hidden,
-        readable=[setting.suite_folder.resolve()],
+        hidden=suite_run.hidden,
+        readable=[suite_run.suite_folder.resolve()],
         programs=command.argv,
     )
 
 
-def resource(setting: Setting, tried: Tried) -> dict[str, str]:
+def resource(suite_run: SuiteRun, tried: Tried) -> dict[str, str]:
     """Return what the spans of a trial say of where they come from."""
     described = {
         names.TASK_ID: tried.task_id,
         names.TRIAL: str(tried.trial),
-        names.RUN_MODE: setting.mode,
-        names.SERVICE_NAME: tried.case(setting).agent,
+        names.RUN_MODE: suite_run.mode,
+        names.SERVICE_NAME: tried.case(suite_run).agent,
     }
-    release = tried.release(setting)
+    release = tried.release(suite_run)
     return described if release is None else {**described, names.SERVICE_VERSION: release}
 
 
-def sayings(setting: Setting, tried: Tried) -> Sayings:
+def sayings(suite_run: SuiteRun, tried: Tried) -> Sayings:
     """Return what the agent of a trial may say of its own runs."""
-    is_verified = bool(tried.case(setting).verify)
-    return Sayings(resource(setting, tried), is_verified=is_verified)
+    is_verified = bool(tried.case(suite_run).verify)
+    return Sayings(resource(suite_run, tried), is_verified=is_verified)
 
 
 def _program(
-    setting: Setting,
+    suite_run: SuiteRun,
     tried: Tried,
-    place: Place,
+    workspace: TrialWorkspace,
     command: Sequence[str],
-    entrances: Entrances,
+    endpoints: AgentEndpoints,
 ) -> Program:
     environment = {
-        **_basic(place.root),
-        **variables(tried.agent(setting).environment),
-        **place.environment.variables,
-        **entrances.variables,
+        **_basic(workspace.root),
+        **variables(tried.agent(suite_run).environment),
+        **workspace.environment.variables,
+        **endpoints.variables,
     }
-    values = {**command_values(setting, tried), **entrances.values}
+    values = {**command_values(suite_run, tried), **endpoints.values}
     own = [word for word in command if USERS.isdisjoint(substitutions(word))]
-    agent = tried.agent(setting)
+    agent = tried.agent(suite_run)
     return Program(
         filled(command, values),
-        place.root,
-        place.root,
+        workspace.root,
+        workspace.root,
         environment,
-        place.log,
-        place.log,
-        _limits(setting, tried),
-        entrances.visible,
-        _agent_reaches(setting, tried, entrances.addresses),
-        **_own_files(setting, agent.read, filled(own, values))._asdict(),
+        workspace.log,
+        workspace.log,
+        _limits(suite_run, tried),
+        endpoints.visible,
+        _agent_reaches(suite_run, tried, endpoints.addresses),
+        **_own_files(suite_run, agent.read, filled(own, values))._asdict(),
     )
 
 
@@ -217,19 +223,19 @@ class _Files(NamedTuple):
     programs: Sequence[str]
 
 
-def _own_files(setting: Setting, read: Sequence[str], words: Sequence[str]) -> _Files:
+def _own_files(suite_run: SuiteRun, read: Sequence[str], words: Sequence[str]) -> _Files:
     """Return the files of a command; one that is the command's own is no secret to it."""
-    own = readable(setting.suite, setting.suite_folder.resolve(), read, words)
-    answers = [path for path in setting.answers if path.resolve() not in map(Path, words)]
-    return _Files([*setting.hidden, *answers], own, words)
+    own = readable(suite_run.suite, suite_run.suite_folder.resolve(), read, words)
+    answers = [path for path in suite_run.answers if path.resolve() not in map(Path, words)]
+    return _Files([*suite_run.hidden, *answers], own, words)
 
 
 def _agent_reaches(
-    setting: Setting, tried: Tried, offered: Sequence[ServiceAddress]
+    suite_run: SuiteRun, tried: Tried, offered: Sequence[ServiceAddress]
 ) -> Sequence[ServiceAddress] | None:
     """Return the same for an agent: where tapes answer for what is outside, none reaches it."""
-    network = tried.agent(setting).network
-    return _reached("none" if setting.mode == "mocked" else network, offered)
+    network = tried.agent(suite_run).network
+    return _reached("none" if suite_run.mode == "mocked" else network, offered)
 
 
 def _reached(
@@ -245,21 +251,21 @@ def variables(declared: Variables) -> dict[str, str]:
     return {**passed, **declared.set}
 
 
-def command_values(setting: Setting, tried: Tried) -> dict[str, str]:
+def command_values(suite_run: SuiteRun, tried: Tried) -> dict[str, str]:
     """Return what the placeholders in the commands of a suite stand for, but those of channels."""
-    release = tried.release(setting)
+    release = tried.release(suite_run)
     return {
         "task": tried.task_id,
         "trial": str(tried.trial),
-        "seed": str(tried.seed(setting)),
+        "seed": str(tried.seed(suite_run)),
         "python": sys.executable,
-        "suite": str(setting.suite_folder.resolve()),
+        "suite": str(suite_run.suite_folder.resolve()),
         **({} if release is None else {"release": release}),
     }
 
 
-def _limits(setting: Setting, tried: Tried) -> ProcessLimits:
-    limits = tried.case(setting).limits
+def _limits(suite_run: SuiteRun, tried: Tried) -> ProcessLimits:
+    limits = tried.case(suite_run).limits
     memory = None if limits.memory_mb is None else limits.memory_mb * MIB
     return ProcessLimits(memory, limits.disk_mb * MIB, limits.processes)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from tracegrade_harness.suite.limits import TrialLimits
-from tracegrade_harness.trial.silence import tail
+from tracegrade_harness.trial.no_spans import tail
 
 _NO_MEMORY: Final = re.compile(
     r"MemoryError\b|OutOfMemory|bad_alloc|\bENOMEM\b|(?:cannot|can't) allocate memory"

@@ -37,8 +37,8 @@ from tracegrade_harness.trial.collector import Collector
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.run_file import RunFile, is_begun
 from tracegrade_harness.trial.schedule import Schedule, in_order
-from tracegrade_harness.trial.setting import Setting, Tried
-from tracegrade_harness.trial.taping import read_tapes
+from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.tape_session import read_tapes
 from tracegrade_lake import Lake
 from tracegrade_queries.costs.pricing import Prices, known_prices
 
@@ -83,7 +83,7 @@ class ChosenTrials:
     """What the run may cost, with what was spent before it is gone on with."""
     models: ModelSource | None = None
     """What answers for models in mocked runs, instead of what the cases say."""
-    keep_tape: Callable[[Setting, Tried, TapeRecorder], None] | None = None
+    keep_tape: Callable[[SuiteRun, Tried, TapeRecorder], None] | None = None
     """Told what each trial was answered, where that is recorded."""
     as_root: bool = False
     """The superuser may run agents without a sandbox."""
@@ -143,7 +143,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
         if chosen.max_usd is not None:
             _refuse_unknown_costs(run, file.results())
         opened = Lake.create(lake)
-        setting = Setting(
+        suite_run = SuiteRun(
             suite,
             loaded.folder,
             loaded.specification,
@@ -164,12 +164,12 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             outside=StoppableSandbox(Plain()) if chosen.trust else None,
         )
         kills = {name: case.kill for name, case in killed.items() if case.kill}
-        spent_usd = _run_trials(_keeping_tapes(setting, chosen), cases, kills, chosen, file)
+        spent_usd = _run_trials(_keeping_tapes(suite_run, chosen), cases, kills, chosen, file)
     return Run(folder, file.results(), spent_usd)
 
 
 def _run_trials(
-    setting: Setting,
+    suite_run: SuiteRun,
     cases: Mapping[str, Case],
     kills: Mapping[str, Kill],
     chosen: ChosenTrials,
@@ -178,8 +178,8 @@ def _run_trials(
     """Run the trials of the cases, in their order; return what they cost in USD."""
     budget = Budget(chosen.max_usd, file.add_spent, file.spent)
     counts = [(name, chosen.trials or case.trials) for name, case in cases.items()]
-    schedule = Schedule(setting, kills, file, budget, chosen.say)
-    schedule.run(in_order(counts), chosen.jobs or setting.suite.defaults.jobs)
+    schedule = Schedule(suite_run, kills, file, budget, chosen.say)
+    schedule.run(in_order(counts), chosen.jobs or suite_run.suite.defaults.jobs)
     return budget.spent_usd
 
 
@@ -293,11 +293,11 @@ def _refuse_unknown_run(folder: Path, chosen: ChosenTrials) -> None:
         raise SuiteUnusable(msg)
 
 
-def _keeping_tapes(setting: Setting, chosen: ChosenTrials) -> Setting:
-    """Return the setting, with what keeps the tapes of its trials where they are recorded."""
+def _keeping_tapes(suite_run: SuiteRun, chosen: ChosenTrials) -> SuiteRun:
+    """Return the run, with what keeps the tapes of its trials where they are recorded."""
     if chosen.keep_tape is None:
-        return setting
-    return replace(setting, keep_tape=partial(chosen.keep_tape, setting))
+        return suite_run
+    return replace(suite_run, keep_tape=partial(chosen.keep_tape, suite_run))
 
 
 def _refuse_without_limit(cases: dict[str, Case], chosen: ChosenTrials) -> None:

@@ -13,10 +13,10 @@ from typing import Any, Final
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.parts.folders.folders import hold
 from tracegrade_harness.tape.entries import TapeEntry, TapeKey
+from tracegrade_harness.trial.baseline import Baseline
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.result import TrialResult
-from tracegrade_harness.trial.setting import Tried
-from tracegrade_harness.trial.undisturbed import Baseline
+from tracegrade_harness.trial.suite_run import Tried
 
 NAME: Final = "run.jsonl"
 WORDS: Final = {

@@ -9,14 +9,14 @@ from typing import Final
 
 from tracegrade.errors import TracegradeError
 from tracegrade_harness.suite.model import Kill, Point
+from tracegrade_harness.trial.baseline import Baseline, run_baseline
 from tracegrade_harness.trial.budget import Budget
-from tracegrade_harness.trial.killed import Killing
+from tracegrade_harness.trial.killed import KillTrial
 from tracegrade_harness.trial.points import Boundary, points
 from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.run_file import RunFile
-from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.spending import Spending
-from tracegrade_harness.trial.undisturbed import Baseline, run_undisturbed
+from tracegrade_harness.trial.suite_run import SuiteRun, Tried
 
 TRIES: Final = 3
 """How often a trial is tried that fails by the harness's own fault."""
@@ -46,7 +46,7 @@ class Schedule:
 
     def __init__(
         self,
-        setting: Setting,
+        suite_run: SuiteRun,
         kills: Mapping[str, Kill],
         file: RunFile,
         budget: Budget,
@@ -55,14 +55,14 @@ class Schedule:
         """Prepare.
 
         Args:
-            setting: What is run.
+            suite_run: What is run.
             kills: Case → which of its trials are killed, and where; the others never are.
             file: Where results are kept; what it knows is not done again.
             budget: What all trials together may cost.
             say: Told each result as it comes, from any thread; how many there are by then, and
                 how many there will be.
         """
-        self._setting = setting
+        self._suite_run = suite_run
         self._kills = kills
         self._file = file
         self._budget = budget
@@ -79,7 +79,7 @@ class Schedule:
                 for future in waiting:
                     future.result()
             except BaseException:  # Ctrl-C too: what runs is ended, what waits is not begun
-                self._setting.stop()
+                self._suite_run.stop()
                 pool.shutdown(cancel_futures=True)
                 raise
 
@@ -110,7 +110,7 @@ class Schedule:
         found: list[Baseline] = []
 
         def once(spending: Spending) -> TrialResult:
-            result, baseline = run_undisturbed(self._setting, tried, spending, observe=observe)
+            result, baseline = run_baseline(self._suite_run, tried, spending, observe=observe)
             found.append(baseline)
             return result
 
@@ -163,7 +163,7 @@ class Schedule:
         baseline: Baseline,
         spending: Spending,
     ) -> TrialResult:
-        return Killing(self._setting, tried, injection, target, baseline, spending).run()
+        return KillTrial(self._suite_run, tried, injection, target, baseline, spending).run()
 
     def _tried(
         self, tried: Tried, injection: Point | None, once: Callable[[Spending], TrialResult]
@@ -173,7 +173,7 @@ class Schedule:
         What fails in one trial, whatever it is, is no reason to give up the others.
         """
         error: Exception | None = None
-        limits = tried.case(self._setting).limits
+        limits = tried.case(self._suite_run).limits
         if injection is not None:  # it repeats a run that kept within its tokens
             limits = limits.model_copy(update={"tokens": None})
         for _ in range(TRIES):
@@ -182,10 +182,10 @@ class Schedule:
                     reason = self._budget.why_not(limits.usd)
                     return self._not_run(tried, injection, "not_run", reason)
                 try:
-                    return once(Spending(self._setting.prices, limits, reserved.spend))
+                    return once(Spending(self._suite_run.prices, limits, reserved.spend))
                 except (TracegradeError, OSError) as failed:
                     error = failed
-            if self._setting.sandbox.is_stopped:
+            if self._suite_run.sandbox.is_stopped:
                 break
         return self._not_run(tried, injection, "invalid", str(error))
 
@@ -195,8 +195,8 @@ class Schedule:
         return TrialResult.model_validate(
             {
                 "task_id": tried.task_id,
-                "agent_name": tried.case(self._setting).agent,
-                "release": tried.release(self._setting),
+                "agent_name": tried.case(self._suite_run).agent,
+                "release": tried.release(self._suite_run),
                 "trial": tried.trial,
                 "injection": injection,
                 "status": status,
@@ -206,7 +206,7 @@ class Schedule:
         )
 
     def _keep(self, result: TrialResult, baseline: Baseline | None = None) -> None:
-        if self._setting.sandbox.is_stopped:
+        if self._suite_run.sandbox.is_stopped:
             raise CancelledError  # its agent was ended by us: it is done again
         self._file.add(result, baseline)
         with self._lock:  # so that counts come in order

@@ -12,21 +12,21 @@ from tracegrade_harness.parts.verify import outcome, verify
 from tracegrade_harness.parts.verifying.result import Context, VerifierCommand
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.program import verifier_program
-from tracegrade_harness.trial.setting import Setting, Tried
+from tracegrade_harness.trial.suite_run import SuiteRun, Tried
 
 
 def verified(
-    setting: Setting,
+    suite_run: SuiteRun,
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
     still: SettledState,
 ) -> dict[str, Any]:
     """Return the columns that verifiers fill, and `error` if one could not tell."""
-    case = tried.case(setting)
+    case = tried.case(suite_run)
     if not case.verify:
         return {"success": None, "verifiers": None, "error": None}
-    results = verify(case.verify, _context(setting, tried, folder, environment, still))
+    results = verify(case.verify, _context(suite_run, tried, folder, environment, still))
     found = outcome(results)
     error = next((result.evidence for result in results if result.outcome == "error"), None)
     return {
@@ -37,19 +37,19 @@ def verified(
 
 
 def _context(
-    setting: Setting,
+    suite_run: SuiteRun,
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
     still: SettledState,
 ) -> Context:
     difference = environment.difference(still.state)
-    declared = setting.suite.environments[tried.case(setting).environment]
+    declared = suite_run.suite.environments[tried.case(suite_run).environment]
     return Context(
         root=folder.root,
         parts=paths_in(declared),
-        suite=setting.suite_folder,
-        run=partial(run_command, setting, tried),
+        suite=suite_run.suite_folder,
+        run=partial(run_command, suite_run, tried),
         added=frozenset(difference.added),
         changed=frozenset(difference.changed),
         removed=frozenset(difference.removed),
@@ -58,14 +58,14 @@ def _context(
     )
 
 
-def run_command(setting: Setting, tried: Tried, command: VerifierCommand) -> int:
+def run_command(suite_run: SuiteRun, tried: Tried, command: VerifierCommand) -> int:
     """Run a verifier's command where what an agent wrote does no harm, and return its exit code.
 
     Raises:
         VerifierFailed: It could not be started, was too slow, or used too much.
     """
     try:
-        with setting.verifying.start(verifier_program(setting, tried, command)) as running:
+        with suite_run.verifying.start(verifier_program(suite_run, tried, command)) as running:
             code = running.wait(command.timeout_secs)
             running.kill()
     except SandboxFailed as error:

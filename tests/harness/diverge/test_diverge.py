@@ -16,7 +16,7 @@ from tracegrade_harness.proxy.messages import ProxiedRequest
 from tracegrade_harness.proxy.upstream import LiveUpstream, UpstreamFailed
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.trial.run import find_sandbox, usable
-from tracegrade_harness.trial.setting import without_agents
+from tracegrade_harness.trial.suite_run import without_agents
 
 GET_ITEM = 'ask: http:shop GET /items/7 {"query":{"unit":["g","kg"]}}'
 
@@ -258,8 +258,8 @@ def test_a_service_is_asked_no_more_often_than_the_suite_says(asked: Recorded) -
     asked.shop.lines.clear()
     began = time.monotonic()
 
-    setting = without_agents(loaded, found, StoppableSandbox(find_sandbox(None)), suite.parent)
-    ask_again(setting, found.cases, writes=False)
+    suite_run = without_agents(loaded, found, StoppableSandbox(find_sandbox(None)), suite.parent)
+    ask_again(suite_run, found.cases, writes=False)
 
     to_shop = [line for line in asked.shop.lines if " /" in line]
     assert len(to_shop) == 6

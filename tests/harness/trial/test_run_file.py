@@ -6,10 +6,10 @@ from pathlib import Path
 from tests.harness.results import result
 
 from tracegrade_harness.tape.entries import TapeEntry, key_of
+from tracegrade_harness.trial.baseline import Baseline
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.run_file import RunFile
-from tracegrade_harness.trial.setting import Tried
-from tracegrade_harness.trial.undisturbed import Baseline
+from tracegrade_harness.trial.suite_run import Tried
 
 
 def test_what_killed_runs_need_is_read_as_it_was_written(tmp_path: Path) -> None:

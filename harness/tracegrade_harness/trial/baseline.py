@@ -19,16 +19,16 @@ from tracegrade_harness.suite.model import Case
 from tracegrade_harness.tape.entries import TapeEntry
 from tracegrade_harness.trial.channels import agent_channels
 from tracegrade_harness.trial.folder import TrialFolder
+from tracegrade_harness.trial.no_spans import silent, size
 from tracegrade_harness.trial.out_of_sight import out_of_sight
 from tracegrade_harness.trial.points import Boundary
-from tracegrade_harness.trial.program import Place, agent_program, resource
+from tracegrade_harness.trial.program import TrialWorkspace, agent_program, resource
 from tracegrade_harness.trial.refused_by_limit import refused_by_limit
 from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.root_span import send_root
-from tracegrade_harness.trial.setting import Setting, Tried
-from tracegrade_harness.trial.silence import silent, size
 from tracegrade_harness.trial.spending import Spending, Stop
-from tracegrade_harness.trial.taping import Taping
+from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.tape_session import TapeSession
 from tracegrade_harness.trial.verifying import verified
 from tracegrade_harness.trial.watch import UNFLUSHED, AgentWatch, flush
 from tracegrade_scoring.rendering.words import count
@@ -46,7 +46,7 @@ class Baseline(NamedTuple):
     """What models said to it."""
 
 
-class Ran(NamedTuple):
+class FinishedAgent(NamedTuple):
     """An agent that is no longer running."""
 
     watch: AgentWatch
@@ -67,13 +67,13 @@ class Ran(NamedTuple):
     """What is known of an agent that came to no gate and sent no span."""
 
 
-def run_undisturbed(
-    setting: Setting, tried: Tried, spending: Spending, *, observe: bool
+def run_baseline(
+    suite_run: SuiteRun, tried: Tried, spending: Spending, *, observe: bool
 ) -> tuple[TrialResult, Baseline]:
     """Run one trial to its end.
 
     Args:
-        setting: What is run.
+        suite_run: What is run.
         tried: Which trial.
         spending: Told what it uses; it ends the trial.
         observe: Look at the environment after each call, to see which calls write.
@@ -83,54 +83,56 @@ def run_undisturbed(
         SandboxFailed: The agent could not be started or ended.
     """
     started_at = datetime.now(UTC)
-    template = setting.templates[tried.case(setting).environment]
+    template = suite_run.templates[tried.case(suite_run).environment]
     with (
-        TrialFolder(setting.folder, tried.label()) as folder,
+        TrialFolder(suite_run.folder, tried.label()) as folder,
         closing(template.open(folder.root)) as environment,
     ):
         before = template.before if observe else None
-        ran = _run(setting, tried, folder, environment, spending, before)
-        still = wait_until_settled(environment.state)
-        changed = changes(environment, still, ran.lives_on)
-        judged = verified(setting, tried, folder, environment, still)
-    root = ran.watch.root
-    unjudged = _why_unjudged(ran, judged, fatal_misses(tried.case(setting), ran.misses))
+        finished = _run(suite_run, tried, folder, environment, spending, before)
+        settled = wait_until_settled(environment.state)
+        changed = changes(environment, settled, finished.lives_on)
+        judged = verified(suite_run, tried, folder, environment, settled)
+    root = finished.watch.root
+    unjudged = _why_unjudged(
+        finished, judged, fatal_misses(tried.case(suite_run), finished.misses)
+    )
     result = TrialResult(
         task_id=tried.task_id,
-        agent_name=tried.case(setting).agent,
-        release=tried.release(setting),
+        agent_name=tried.case(suite_run).agent,
+        release=tried.release(suite_run),
         trial=tried.trial,
         injection=None,
         trajectory_id=root and root.trajectory_id,
-        status="error" if unjudged else ran.status,
-        reason=unjudged or ran.reason,
-        exit_code=ran.exit_code,
-        success=_success(ran, judged, unjudged),
+        status="error" if unjudged else finished.status,
+        reason=unjudged or finished.reason,
+        exit_code=finished.exit_code,
+        success=_success(finished, judged, unjudged),
         verifiers=judged["verifiers"],
         changed=changed,
-        notes=ran.notes,
-        traces=ran.traces,
-        tape_misses=ran.misses,
-        seconds=ran.seconds,
+        notes=finished.notes,
+        traces=finished.traces,
+        tape_misses=finished.misses,
+        seconds=finished.seconds,
         tokens=spending.tokens,
         usd=spending.usd,
         started_at=started_at,
     )
-    watch = ran.watch
+    watch = finished.watch
     trajectory = root and root.trajectory_id
     boundaries, plan = (*watch.boundaries,), watch.planned_steps
-    return result, Baseline(trajectory, boundaries, plan, still.state, ran.models)
+    return result, Baseline(trajectory, boundaries, plan, settled.state, finished.models)
 
 
 def changes(
-    environment: OpenedEnvironment, still: SettledState, lives_on: list[str]
+    environment: OpenedEnvironment, settled: SettledState, lives_on: list[str]
 ) -> dict[str, Any]:
     """Return what a run did to its environment, as `harness_trials` has it; no empty lists."""
-    difference = environment.difference(still.state)
+    difference = environment.difference(settled.state)
     found = {
         **difference._asdict(),
-        "held": environment.held(still.state),
-        "moving": still.moving,
+        "held": environment.held(settled.state),
+        "moving": settled.moving,
         "lives_on": lives_on,
         "ignored": environment.ignored_changes(),
         "notes": environment.notes(),
@@ -149,28 +151,28 @@ def tape_reason(misses: Sequence[str]) -> str:
 
 
 def _run(
-    setting: Setting,
+    suite_run: SuiteRun,
     tried: Tried,
     folder: TrialFolder,
     environment: OpenedEnvironment,
     spending: Spending,
     before: State | None,
-) -> Ran:
+) -> FinishedAgent:
     """Run the agent to its end; with a state of before, look at what each call changes."""
-    limits = tried.case(setting).limits
-    place = Place(folder.root, environment, folder.log("agent"))
-    deadline = Deadline(limits.wall_secs, limits.idle_secs, partial(size, place.log))
-    taping = Taping.of(setting, tried).measured(spending)
-    taping = taping if before is None else taping.to_be_repeated()
-    with agent_channels(setting, tried, folder, environment, taping, deadline) as channels:
-        program = agent_program(setting, tried, place, channels.entrances)
-        with setting.sandbox.start(program) as running:
+    limits = tried.case(suite_run).limits
+    workspace = TrialWorkspace(folder.root, environment, folder.log("agent"))
+    deadline = Deadline(limits.wall_secs, limits.idle_secs, partial(size, workspace.log))
+    tape_session = TapeSession.of(suite_run, tried).measured(spending)
+    tape_session = tape_session if before is None else tape_session.to_be_repeated()
+    with agent_channels(suite_run, tried, folder, environment, tape_session, deadline) as channels:
+        program = agent_program(suite_run, tried, workspace, channels.endpoints)
+        with suite_run.sandbox.start(program) as running:
             state = None if before is None else environment.state
             watch = AgentWatch(
                 channels.gate,
                 running,
                 deadline,
-                setting.effect_of,
+                suite_run.effect_of,
                 before or {},
                 state,
                 told=channels.told,
@@ -181,40 +183,49 @@ def _run(
             lives_on = running.leftovers()
             running.kill()
             stopped = stopped or _exceeded(running, watch, exit_code)
-            stopped = stopped or _refused(limits, watch, running, place.log)
+            stopped = stopped or _refused(limits, watch, running, workspace.log)
         channels.finish(None if stopped else exit_code)
     seconds = deadline.spent_secs()
     if channels.run is None and watch.open_root is not None:
         why = stopped.reason if stopped else f"the agent ended with {exit_code} before its run did"
-        send_root(setting.collector, watch.open_root, None, resource(setting, tried), why)
+        send_root(suite_run.collector, watch.open_root, None, resource(suite_run, tried), why)
     mismatches = watch.effect_mismatches.values()
     notes = [*watch.faults, *mismatches, *channels.notes(), *spending.notes()]
-    misses, models = taping.misses, taping.models.entries() if taping.models else ()
+    misses, models = (
+        tape_session.misses,
+        tape_session.models.entries() if tape_session.models else (),
+    )
     traces = channels.traces
     if stopped:
-        return Ran(watch, *stopped, None, lives_on, notes, misses, models, seconds, traces)
-    notes += taping.notes()
-    if exit_code and setting.sandbox.name == Bubblewrap.name:
-        notes += out_of_sight(program, tried.case(setting).agent)
+        return FinishedAgent(
+            watch, *stopped, None, lives_on, notes, misses, models, seconds, traces
+        )
+    notes += tape_session.notes()
+    if exit_code and suite_run.sandbox.name == Bubblewrap.name:
+        notes += out_of_sight(program, tried.case(suite_run).agent)
     is_silent = watch.root is None and not channels.has_spans
-    silence = silent(exit_code, place.log) if is_silent else None
-    _keep_tape(setting, tried, taping, silence)
-    ran = Ran(watch, "done", None, exit_code, lives_on, notes, misses, models, seconds, traces)
-    return ran._replace(silence=silence)
+    silence = silent(exit_code, workspace.log) if is_silent else None
+    _keep_tape(suite_run, tried, tape_session, silence)
+    finished = FinishedAgent(
+        watch, "done", None, exit_code, lives_on, notes, misses, models, seconds, traces
+    )
+    return finished._replace(silence=silence)
 
 
-def _keep_tape(setting: Setting, tried: Tried, taping: Taping, silence: str | None) -> None:
+def _keep_tape(
+    suite_run: SuiteRun, tried: Tried, tape_session: TapeSession, silence: str | None
+) -> None:
     """Keep what the agent was answered, if that is recorded.
 
     One that asked nothing, and of which nothing else is known, may never have begun: its empty
     tape would take the place of a good one.
     """
-    recorder = taping.recorder
-    if recorder is None or setting.keep_tape is None:
+    recorder = tape_session.recorder
+    if recorder is None or suite_run.keep_tape is None:
         return
-    unknown = silence is not None and not tried.case(setting).verify
+    unknown = silence is not None and not tried.case(suite_run).verify
     if recorder.entries() or recorder.refused or not unknown:
-        setting.keep_tape(tried, recorder)
+        suite_run.keep_tape(tried, recorder)
 
 
 def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> Stop | None:
@@ -267,20 +278,20 @@ def _code(running: Running, deadline: Deadline, stop: Stop | None) -> int | None
     return code
 
 
-def _why_unjudged(ran: Ran, judged: dict[str, Any], fatal: list[str]) -> str | None:
+def _why_unjudged(finished: FinishedAgent, judged: dict[str, Any], fatal: list[str]) -> str | None:
     """Return why nobody can tell what came of a run that no limit ended; None if one can."""
-    if ran.status != "done":
+    if finished.status != "done":
         return None
     if fatal:
         return tape_reason(fatal)
     if judged["error"]:
         return f"verifier: {judged['error']}"
-    return ran.silence if judged["verifiers"] is None else None
+    return finished.silence if judged["verifiers"] is None else None
 
 
-def _success(ran: Ran, judged: dict[str, Any], unjudged: str | None) -> bool | None:
+def _success(finished: FinishedAgent, judged: dict[str, Any], unjudged: str | None) -> bool | None:
     """Return whether all held; None if nobody can tell."""
-    if ran.status != "done":
-        return False if ran.status == "budget" else None
+    if finished.status != "done":
+        return False if finished.status == "budget" else None
     judged_success: bool | None = judged["success"]
     return None if unjudged else judged_success

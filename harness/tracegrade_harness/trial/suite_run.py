@@ -25,7 +25,7 @@ _STRANGE: Final = re.compile(r"[^\w.-]+", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Setting:
+class SuiteRun:
     """A suite that is being run."""
 
     suite: Suite
@@ -92,21 +92,21 @@ class Tried(NamedTuple):
     trial: int
     """From 1."""
 
-    def case(self, setting: Setting) -> Case:
+    def case(self, suite_run: SuiteRun) -> Case:
         """Return what the suite says of it."""
-        return setting.suite.cases[self.task_id]
+        return suite_run.suite.cases[self.task_id]
 
-    def agent(self, setting: Setting) -> Agent:
+    def agent(self, suite_run: SuiteRun) -> Agent:
         """Return who is tried."""
-        return setting.suite.agents[self.case(setting).agent]
+        return suite_run.suite.agents[self.case(suite_run).agent]
 
-    def release(self, setting: Setting) -> str | None:
+    def release(self, suite_run: SuiteRun) -> str | None:
         """Return the agent's version."""
-        return setting.release or self.agent(setting).release
+        return suite_run.release or self.agent(suite_run).release
 
-    def seed(self, setting: Setting) -> int:
+    def seed(self, suite_run: SuiteRun) -> int:
         """Return a number from 0 to 2**31 - 1, the same whenever this trial is repeated."""
-        text = f"{setting.suite.suite}\n{self.task_id}\n{self.trial}"
+        text = f"{suite_run.suite.suite}\n{self.task_id}\n{self.trial}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1
 
     def label(self) -> str:
@@ -117,11 +117,11 @@ class Tried(NamedTuple):
 
 def without_agents(
     loaded: LoadedSuite, suite: Suite, sandbox: StoppableSandbox, home: Path
-) -> Setting:
+) -> SuiteRun:
     """Return a suite whose agents are not run: without environments, and its spans go nowhere."""
     nowhere = Endpoint("", {})
     specification = loaded.specification
-    return Setting(
+    return SuiteRun(
         suite,
         loaded.folder,
         specification,

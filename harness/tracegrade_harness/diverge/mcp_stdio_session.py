@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from tracegrade_harness.diverge.answers import answer_on
-from tracegrade_harness.diverge.asking import CLIENT, NO_REPLY
 from tracegrade_harness.diverge.comparison import ServiceAnswer
+from tracegrade_harness.diverge.live_services import CLIENT, NO_REPLY
 from tracegrade_harness.errors import EnvironmentFailed, SandboxFailed
 from tracegrade_harness.mcp.messages import CALL, McpUnreadable, messages_of
 from tracegrade_harness.mcp.servers import MAX_LINE_BYTES, Started, arrived, listening
-from tracegrade_harness.mcp.tape import McpTaping
+from tracegrade_harness.mcp.tape import McpTapeSession
 from tracegrade_harness.parts.folders.folders import temporary_folder
 from tracegrade_harness.tape.entries import TapeKey, redacted
 from tracegrade_harness.tape.player import TapeRecorder
@@ -34,11 +34,11 @@ StartIn = Callable[[Path], AbstractContextManager[Started]]
 """Starts a server that comes to `SOCKET` in a folder and logs to `LOG`; ended with the block."""
 
 
-class _Silent(Exception):
+class _NoAnswer(Exception):
     """The server gives no answer; the text says why."""
 
 
-class StdioAsking:
+class McpStdioSession:
     """A session with a server; each `initialize` begins another, with a server of its own."""
 
     def __init__(self, name: str, start: StartIn, protocol: str) -> None:
@@ -66,8 +66,8 @@ class StdioAsking:
         arguments = json.loads(key.arguments)
         if key.name.startswith(f"{CALL} "):
             name = key.name.removeprefix(f"{CALL} ")
-            return self._asked(key.channel, CALL, {"name": name, "arguments": arguments})
-        return self._asked(key.channel, key.name, arguments)
+            return self._ask(key.channel, CALL, {"name": name, "arguments": arguments})
+        return self._ask(key.channel, key.name, arguments)
 
     def close(self) -> None:
         """End the server. Idempotent."""
@@ -79,21 +79,21 @@ class StdioAsking:
         self.close()
         try:
             self._session = _Session(self._name, self._start)
-        except _Silent as error:
+        except _NoAnswer as error:
             return _no_reply(error)
         offered = {"protocolVersion": self._protocol, "capabilities": {}, "clientInfo": CLIENT}
-        self._begun = self._asked(channel, "initialize", offered)
+        self._begun = self._ask(channel, "initialize", offered)
         if not self._begun.failed and self._session is not None:
             self._session.tell("notifications/initialized")
         return self._begun
 
-    def _asked(self, channel: str, method: str, params: Any) -> ServiceAnswer:
+    def _ask(self, channel: str, method: str, params: Any) -> ServiceAnswer:
         if self._session is None:
-            return _no_reply(_Silent(f"mcp server '{self._name}' has ended"))
+            return _no_reply(_NoAnswer(f"mcp server '{self._name}' has ended"))
         recorder = TapeRecorder()
         try:
-            self._session.ask(McpTaping(channel, recorder), method, params)
-        except _Silent as error:
+            self._session.ask(McpTapeSession(channel, recorder), method, params)
+        except _NoAnswer as error:
             self.close()  # an answer that comes late would be taken for the next one's
             return _no_reply(error)
         except (McpUnreadable, RecursionError):
@@ -109,7 +109,7 @@ class _Session:
         """Start it.
 
         Raises:
-            _Silent: It did not start.
+            _NoAnswer: It did not start.
         """
         self._name = name
         self._ids = count(1)
@@ -120,14 +120,14 @@ class _Session:
             started = self._end.enter_context(start(self._folder))
             server = arrived(listener, started)
             if server is None:
-                raise _Silent(self._why("did not start"))
+                raise _NoAnswer(self._why("did not start"))
             self._server = self._end.enter_context(server)
             self._lines = self._end.enter_context(server.makefile("rb"))
         except (EnvironmentFailed, SandboxFailed, OSError) as error:
             self._end.close()
             msg = f"mcp server '{name}' did not start: {error}"
-            raise _Silent(msg) from error
-        except _Silent:
+            raise _NoAnswer(msg) from error
+        except _NoAnswer:
             self._end.close()
             raise
 
@@ -139,23 +139,23 @@ class _Session:
         """Send a notification, to which there is no answer."""
         self._send({"method": method})
 
-    def ask(self, taping: McpTaping, method: str, params: Any) -> None:
+    def ask(self, tape_session: McpTapeSession, method: str, params: Any) -> None:
         """Ask, until the answer is taken down.
 
         Raises:
             McpUnreadable: The server sends what is no message.
-            _Silent: No answer came.
+            _NoAnswer: No answer came.
         """
         number = next(self._ids)
-        taping.sent(self._send({"id": number, "method": method, "params": params}))
+        tape_session.sent(self._send({"id": number, "method": method, "params": params}))
         for line in self._received():
             for message in messages_of(line):
                 if "method" in message:
                     self._refuse(message)
                 elif message.get("id") == number:
-                    taping.answered(json.dumps(message).encode())
+                    tape_session.answered(json.dumps(message).encode())
                     return
-        raise _Silent(self._why(ENDED))
+        raise _NoAnswer(self._why(ENDED))
 
     def _received(self) -> Iterator[bytes]:
         """Yield lines of the server until it ends, or the time for an answer is over."""
@@ -165,11 +165,11 @@ class _Session:
                 self._server.settimeout(max(until - time.monotonic(), 0.001))
                 line = self._lines.readline(MAX_LINE_BYTES + 1)
             except TimeoutError as error:
-                raise _Silent(self._why(f"gave no answer in {ANSWER_SECS:g} s")) from error
+                raise _NoAnswer(self._why(f"gave no answer in {ANSWER_SECS:g} s")) from error
             except OSError:
                 return
             if len(line) > MAX_LINE_BYTES:
-                raise _Silent(self._why(f"sent a message of more than {MAX_LINE_BYTES} bytes"))
+                raise _NoAnswer(self._why(f"sent a message of more than {MAX_LINE_BYTES} bytes"))
             if not line:
                 return
             yield line
@@ -188,9 +188,9 @@ class _Session:
             self._server.settimeout(ANSWER_SECS)
             self._server.sendall(line)
         except TimeoutError as error:
-            raise _Silent(self._why(f"took no message in {ANSWER_SECS:g} s")) from error
+            raise _NoAnswer(self._why(f"took no message in {ANSWER_SECS:g} s")) from error
         except OSError as error:  # before the message was sent, or after: the same to who asks
-            raise _Silent(self._why(ENDED)) from error
+            raise _NoAnswer(self._why(ENDED)) from error
         return line
 
     def _why(self, what: str) -> str:
@@ -199,7 +199,7 @@ class _Session:
         return f"mcp server '{self._name}' {what}{f': {last}' if last else ''}"
 
 
-def _no_reply(error: _Silent) -> ServiceAnswer:
+def _no_reply(error: _NoAnswer) -> ServiceAnswer:
     return ServiceAnswer(failed=True, outcome=NO_REPLY, content=redacted(str(error)))
 
 

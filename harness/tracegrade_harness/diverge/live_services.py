@@ -36,7 +36,7 @@ class NotAskable(Exception):
     """A call cannot be made again from what the tape has of it; the text says why."""
 
 
-def http_asking(live: UpstreamHandler) -> Ask:
+def http_service(live: UpstreamHandler) -> Ask:
     """Return what asks an HTTP service; it raises `NotAskable`."""
 
     def ask(key: TapeKey) -> ServiceAnswer:
@@ -64,15 +64,15 @@ def request_of(key: TapeKey) -> ProxiedRequest:
         msg = "its body is no JSON, and tapes do not say of what kind"
         raise NotAskable(msg)
     content = json.dumps(body).encode() if "body" in given else b""
-    asked = urlencode(query, doseq=True)
-    request = ProxiedRequest(method, path, asked, _JSON if content else (), content)
+    encoded = urlencode(query, doseq=True)
+    request = ProxiedRequest(method, path, encoded, _JSON if content else (), content)
     if request_key(key.channel, request) != key:
         msg = "the tape does not have all of it"
         raise NotAskable(msg)
     return request
 
 
-class McpAsking:
+class McpHttpSession:
     """A session with an MCP server over streamable HTTP; begun anew where that is asked."""
 
     def __init__(self, live: UpstreamHandler, protocol: str, target: str | None = None) -> None:
@@ -106,11 +106,11 @@ class McpAsking:
         return self._ask(key.channel, key.name, arguments)
 
     def _begin(self, channel: str) -> ServiceAnswer:
-        asked = {"protocolVersion": self._protocol, "capabilities": {}, "clientInfo": CLIENT}
+        offered = {"protocolVersion": self._protocol, "capabilities": {}, "clientInfo": CLIENT}
         self._session = {}
         for target in [self._target] if self._begun else self._targets:
             self._target = target
-            begun = self._ask(channel, "initialize", asked)
+            begun = self._ask(channel, "initialize", offered)
             if not begun.failed or begun.outcome == NO_REPLY:
                 break
         self._begun = begun
@@ -131,8 +131,8 @@ class McpAsking:
         headers = (*_MCP, *self._session.items())
         path, _, query = self._target.partition("?")
         request = ProxiedRequest("POST", path, query, headers, body)
-        asked = self._live if recorder is None else recorded_mcp(self._live, channel, recorder)
-        reply = asked(request)
+        server = self._live if recorder is None else recorded_mcp(self._live, channel, recorder)
+        reply = server(request)
         for name, value in reply.headers:
             if name.lower() == "mcp-session-id":
                 self._session = {**self._session, "mcp-session-id": value}

@@ -12,7 +12,7 @@ from tracegrade_harness.loading.load import LoadedSuite
 from tracegrade_harness.loading.visible_files import TAPES
 from tracegrade_harness.mcp.http import recorded_mcp, taped_mcp
 from tracegrade_harness.mcp.servers import Served, StartServer
-from tracegrade_harness.mcp.tape import McpTaping, played
+from tracegrade_harness.mcp.tape import McpTapeSession, played
 from tracegrade_harness.parts.state import State
 from tracegrade_harness.proxy.messages import CallNames
 from tracegrade_harness.proxy.model_answers import ModelAnswer, metered
@@ -31,19 +31,19 @@ from tracegrade_harness.tape.tools import (
     ReplyFunction,
     played_tools,
 )
-from tracegrade_harness.trial.setting import Setting, Tried
 from tracegrade_harness.trial.spending import Spending
+from tracegrade_harness.trial.suite_run import SuiteRun, Tried
 from tracegrade_harness.trial.watch import WRITES
 
 
-class Taping(NamedTuple):
+class TapeSession(NamedTuple):
     """How one run of an agent is taped; neither, where its services are asked as they are."""
 
     player: TapePlayer | None
     recorder: TapeRecorder | None
     models: TapeRecorder | None = None
     """Takes down models alone, for runs that are to repeat this one."""
-    heard: TapePlayer | None = None
+    baseline_models: TapePlayer | None = None
     """What models said in the run that this one repeats; they are asked for what is not there."""
     spending: Spending | None = None
     """Told what its models' answers took."""
@@ -51,11 +51,11 @@ class Taping(NamedTuple):
     """Says what a call is compared as."""
 
     @classmethod
-    def of(cls, setting: Setting, tried: Tried) -> Self:
+    def of(cls, suite_run: SuiteRun, tried: Tried) -> Self:
         """Return it, at the beginning of the run."""
-        tape = setting.tapes.get(tried.task_id)
-        recording = setting.keep_tape is not None
-        normaliser = Normaliser(tried.case(setting).normalise)
+        tape = suite_run.tapes.get(tried.task_id)
+        recording = suite_run.keep_tape is not None
+        normaliser = Normaliser(tried.case(suite_run).normalise)
         player = TapePlayer(tape.entries, normaliser) if tape else None
         return cls(player, TapeRecorder() if recording else None, normaliser=normaliser)
 
@@ -63,9 +63,9 @@ class Taping(NamedTuple):
         """Return the same, whose models are taken down."""
         return self._replace(models=TapeRecorder())
 
-    def repeating(self, heard: Iterable[TapeEntry]) -> Self:
+    def repeating(self, baseline_models: Iterable[TapeEntry]) -> Self:
         """Return the same, whose models say what they said before."""
-        return self._replace(heard=TapePlayer(heard, self.normaliser))
+        return self._replace(baseline_models=TapePlayer(baseline_models, self.normaliser))
 
     def measured(self, spending: Spending) -> Self:
         """Return the same, whose models' answers are measured."""
@@ -83,7 +83,7 @@ class Taping(NamedTuple):
         """
         channel = f"http:{name}"
         on_played = None if self.spending is None else self.spending.played
-        asked = live and self._heard(channel, live, on_played)
+        asked = live and self._live_model(channel, live, on_played)
         if self.player is not None and source != "live":
             if self.player.calls(model_channel(name)):
                 return conversing(name, self.player, asked, on_played)
@@ -91,13 +91,13 @@ class Taping(NamedTuple):
         assert asked is not None  # noqa: S101 - there is no tape
         return asked
 
-    def _heard(
+    def _live_model(
         self, channel: str, live: UpstreamHandler, on_played: Callable[[ModelAnswer], None] | None
     ) -> UpstreamHandler:
         """Return a model that is asked: measured, taken down, and as it was heard before."""
         asked = live if self.spending is None else metered(live, self.spending)
-        if self.heard is not None and self.recorder is None:
-            return taped(channel, self.heard, asked, on_played)
+        if self.baseline_models is not None and self.recorder is None:
+            return taped(channel, self.baseline_models, asked, on_played)
         recorder = self.recorder or self.models
         return asked if recorder is None else recorded(asked, channel, recorder)
 
@@ -123,7 +123,7 @@ class Taping(NamedTuple):
         if self.player is not None:
             return Served(partial(played, channel, self.player))
         if self.recorder is not None:
-            return Served(start, partial(McpTaping, channel, self.recorder))
+            return Served(start, partial(McpTapeSession, channel, self.recorder))
         return Served(start)
 
     def tools(
@@ -194,13 +194,13 @@ def read_tapes(loaded: LoadedSuite, suite: Suite, cases: Mapping[str, Case]) -> 
     return tapes
 
 
-def new_tape(setting: Setting, tried: Tried, recorder: TapeRecorder) -> Tape:
+def new_tape(suite_run: SuiteRun, tried: Tried, recorder: TapeRecorder) -> Tape:
     """Return what was recorded of a trial."""
     header = TapeHeader(
-        suite=setting.suite.suite,
+        suite=suite_run.suite.suite,
         case=tried.task_id,
-        agent=tried.case(setting).agent,
-        release=tried.release(setting),
+        agent=tried.case(suite_run).agent,
+        release=tried.release(suite_run),
         recorded=datetime.now(UTC).isoformat(timespec="seconds"),
         version=VERSION,
     )
