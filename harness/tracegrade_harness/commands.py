@@ -55,7 +55,7 @@ from tracegrade_harness.trial.run import (
     usable,
 )
 from tracegrade_harness.trial.shell import run_shell
-from tracegrade_harness.trial.suite_run import SuiteRun, Tried, without_agents
+from tracegrade_harness.trial.suite_run import SuiteRun, Trial, without_agents
 from tracegrade_harness.trial.tape_session import new_tape, read_tapes, tape_file, taped_cases
 from tracegrade_lake import Lake
 from tracegrade_lake.out_files import out_file
@@ -232,13 +232,13 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
     refused: list[str] = []
     written: list[Path] = []
 
-    def keep(suite_run: SuiteRun, tried: Tried, recorder: TapeRecorder) -> None:
+    def keep(suite_run: SuiteRun, trial: Trial, recorder: TapeRecorder) -> None:
         refused.extend(recorder.refused)
-        if tried.task_id in files and not recorder.refused:
-            tape = new_tape(suite_run, tried, recorder)
-            write_tape(files[tried.task_id], tape)
-            written.append(files[tried.task_id])
-            echo(f"tape: {files[tried.task_id]}, {count(len(tape.entries), 'call')}")
+        if trial.task_id in files and not recorder.refused:
+            tape = new_tape(suite_run, trial, recorder)
+            write_tape(files[trial.task_id], tape)
+            written.append(files[trial.task_id])
+            echo(f"tape: {files[trial.task_id]}, {count(len(tape.entries), 'call')}")
 
     once = replace(chosen, trials=1, kills=(), mode="live", keep_tape=keep, say=say_result)
     lake = home.resolve() / RUNS / run / "lake"
@@ -323,7 +323,7 @@ def open_shell(path: Path, task_id: str, chosen: ChosenTrials) -> None:
     with temporary_folder() as home, frozen(loaded, {name}, home, trust=chosen.trust) as templates:
         suite_run = replace(without_agents(loaded, suite, held, home), templates=templates)
         say = partial(echo, err=True)
-        difference = run_shell(suite_run, Tried(task_id, 1), say)
+        difference = run_shell(suite_run, Trial(task_id, 1), say)
     for change, names in difference._asdict().items():
         for each in names:
             echo(f"{change}: {each}")

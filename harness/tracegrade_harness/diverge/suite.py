@@ -28,7 +28,7 @@ from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeKey, read_tape
 from tracegrade_harness.trial.http_proxies import own_headers
 from tracegrade_harness.trial.program import HostWorkspace, outside_program
-from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 from tracegrade_harness.trial.tape_session import tape_file, taped_cases
 
 TIMES: Final = 2
@@ -81,7 +81,7 @@ def ask_again(suite_run: SuiteRun, cases: Mapping[str, Case], *, writes: bool) -
         raise SuiteUnusable(msg)
     result = DivergenceResult()
     for task_id, tape in tapes.items():
-        with closing(_CaseComparison(suite_run, Tried(task_id, 1), result, writes=writes)) as case:
+        with closing(_CaseComparison(suite_run, Trial(task_id, 1), result, writes=writes)) as case:
             case.ask(tape)
     return result
 
@@ -92,15 +92,15 @@ class _CaseComparison:
     def __init__(
         self,
         suite_run: SuiteRun,
-        tried: Tried,
+        trial: Trial,
         result: DivergenceResult,
         *,
         writes: bool,
     ) -> None:
         self._suite_run = suite_run
-        self._tried = tried
+        self._trial = trial
         self._tools = suite_run.specification.tools if suite_run.specification else {}
-        self._environment = suite_run.suite.environments[tried.case(suite_run).environment]
+        self._environment = suite_run.suite.environments[trial.case(suite_run).environment]
         self._result = result
         self._writes = writes
         self._reachable: set[str] = set()
@@ -144,7 +144,7 @@ class _CaseComparison:
         self._reachable.add(key.channel)
         self._result.calls.append(key)
         if found := divergences(recorded, live):
-            self._result.diverged.append(DivergedCall(self._tried.task_id, key, found))
+            self._result.diverged.append(DivergedCall(self._trial.task_id, key, found))
         return None
 
     def _session(self, service: Upstream | McpServer, call: RecordedCall, tape: Tape) -> Ask:
@@ -158,7 +158,7 @@ class _CaseComparison:
         channel = call.key.channel
         protocol = _protocol(channel, tape.entries)
         if isinstance(service, McpServer):
-            start = partial(_started, self._suite_run, self._tried, service)
+            start = partial(_started, self._suite_run, self._trial, service)
             name = channel.removeprefix(MCP)
             return self._end.enter_context(closing(McpStdioSession(name, start, protocol)))
         live: UpstreamHandler = LiveUpstream(service.url, own_headers(service))
@@ -168,12 +168,12 @@ class _CaseComparison:
         return McpHttpSession(live, protocol, call.path) if is_mcp else http_service(live)
 
 
-def _started(suite_run: SuiteRun, tried: Tried, server: McpServer, folder: Path) -> Running:
+def _started(suite_run: SuiteRun, trial: Trial, server: McpServer, folder: Path) -> Running:
     """Start an MCP server for a session with a folder of its own."""
     root = folder / "root"
     root.mkdir()
     position = HostWorkspace(root, folder / LOG)
-    program = outside_program(suite_run, tried, position, server, folder / SOCKET)
+    program = outside_program(suite_run, trial, position, server, folder / SOCKET)
     return suite_run.sandbox.start(program)
 
 

@@ -134,25 +134,25 @@ def prove(seen: ObservedState, clone: EnvironmentCopy) -> UndoProof:
         EnvironmentFailed: The clone's state could not be read.
     """
     left = leftovers(seen)
-    tried = _in_order(claims_on(seen, left), seen)
+    claims = _in_order(claims_on(seen, left), seen)
     start = clone.state()
     visible = changed(seen.before, start) | clone.held()
-    faults = {name: "a copy does not show it, so nothing is proven" for name, _ in tried}
+    faults = {name: "a copy does not show it, so nothing is proven" for name, _ in claims}
     faults = {name: fact for name, fact in faults.items() if name not in visible}
-    faults |= _carry_out([one for one in tried if one[0] in visible], clone)
+    faults |= _carry_out([one for one in claims if one[0] in visible], clone)
     end = clone.state()
     differ = changed(seen.before, end)
     still = differ | clone.held()
     disproved = {
         name: faults.get(name, "it still differs from before")
-        for name, _ in tried
+        for name, _ in claims
         if name in still or name not in visible
     }
     own = {*left, *(file.name for file in seen.records.files)}
     damaged = tuple(sorted((differ & changed(start, end)) - own))
     if damaged:
         fact = f"undoing changed '{damaged[0]}', which was as before"
-        disproved |= {name: fact for name, _ in tried}
+        disproved |= {name: fact for name, _ in claims}
     return UndoProof(disproved, damaged)
 
 
@@ -171,17 +171,17 @@ def _in_order(claims: Mapping[str, list[Claim]], seen: ObservedState) -> list[tu
     return sorted(deepest_first, key=lambda one: rank[id(one[1])])
 
 
-def _carry_out(tried: Sequence[tuple[str, Claim]], clone: EnvironmentCopy) -> dict[str, str]:
+def _carry_out(claims: Sequence[tuple[str, Claim]], clone: EnvironmentCopy) -> dict[str, str]:
     """Carry out undos in order, and return why some could not be: leftover → reason."""
-    return {name: fact for name, fact in _outcomes(tried, clone) if fact is not None}
+    return {name: fact for name, fact in _outcomes(claims, clone) if fact is not None}
 
 
 def _outcomes(
-    tried: Sequence[tuple[str, Claim]], clone: EnvironmentCopy
+    claims: Sequence[tuple[str, Claim]], clone: EnvironmentCopy
 ) -> Iterator[tuple[str, str | None]]:
     context = clone.context()
     ends = time.monotonic() + MAX_SECS
-    for name, claim in tried:
+    for name, claim in claims:
         undo = claim.undo_of(name, clone.locator)
         if undo is None:
             yield name, "its undo needs a path, and it has none"

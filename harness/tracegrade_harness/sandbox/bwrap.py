@@ -46,15 +46,15 @@ class Bubblewrap:
             return "no program 'bwrap'; install bubblewrap"
         if unfiltered := seccomp.why_not():
             return unfiltered
-        tried = subprocess.run(  # noqa: S603
+        probe = subprocess.run(  # noqa: S603
             [program, *NAMESPACES, NO_NETWORK, *_EVERYTHING, "--", "/bin/true"],
             capture_output=True,
             text=True,
             check=False,
         )
-        if tried.returncode == 0:
+        if probe.returncode == 0:
             return None
-        said = tried.stderr.strip() or f"bwrap ended with {tried.returncode}"
+        said = probe.stderr.strip() or f"bwrap ended with {probe.returncode}"
         return f"{said} (are user namespaces forbidden? see {namespace.FORBID})"
 
     def run_on_terminal(self, program: Program) -> int:

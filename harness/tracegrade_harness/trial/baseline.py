@@ -27,7 +27,7 @@ from tracegrade_harness.trial.refused_by_limit import refused_by_limit
 from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.root_span import send_root
 from tracegrade_harness.trial.spending import Spending, Stop
-from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 from tracegrade_harness.trial.tape_session import TapeSession
 from tracegrade_harness.trial.verifying import verified
 from tracegrade_harness.trial.watch import UNFLUSHED, AgentWatch, flush
@@ -68,13 +68,13 @@ class FinishedAgent(NamedTuple):
 
 
 def run_baseline(
-    suite_run: SuiteRun, tried: Tried, spending: Spending, *, observe: bool
+    suite_run: SuiteRun, trial: Trial, spending: Spending, *, observe: bool
 ) -> tuple[TrialResult, Baseline]:
     """Run one trial to its end.
 
     Args:
         suite_run: What is run.
-        tried: Which trial.
+        trial: Which trial.
         spending: Told what it uses; it ends the trial.
         observe: Look at the environment after each call, to see which calls write.
 
@@ -83,25 +83,25 @@ def run_baseline(
         SandboxFailed: The agent could not be started or ended.
     """
     started_at = datetime.now(UTC)
-    template = suite_run.templates[tried.case(suite_run).environment]
+    template = suite_run.templates[trial.case(suite_run).environment]
     with (
-        TrialFolder(suite_run.folder, tried.label()) as folder,
+        TrialFolder(suite_run.folder, trial.label()) as folder,
         closing(template.open(folder.root)) as environment,
     ):
         before = template.before if observe else None
-        finished = _run(suite_run, tried, folder, environment, spending, before)
+        finished = _run(suite_run, trial, folder, environment, spending, before)
         settled = wait_until_settled(environment.state)
         changed = changes(environment, settled, finished.lives_on)
-        judged = verified(suite_run, tried, folder, environment, settled)
+        judged = verified(suite_run, trial, folder, environment, settled)
     root = finished.watch.root
     unjudged = _why_unjudged(
-        finished, judged, fatal_misses(tried.case(suite_run), finished.misses)
+        finished, judged, fatal_misses(trial.case(suite_run), finished.misses)
     )
     result = TrialResult(
-        task_id=tried.task_id,
-        agent_name=tried.case(suite_run).agent,
-        release=tried.release(suite_run),
-        trial=tried.trial,
+        task_id=trial.task_id,
+        agent_name=trial.case(suite_run).agent,
+        release=trial.release(suite_run),
+        trial=trial.number,
         injection=None,
         trajectory_id=root and root.trajectory_id,
         status="error" if unjudged else finished.status,
@@ -152,20 +152,20 @@ def tape_reason(misses: Sequence[str]) -> str:
 
 def _run(
     suite_run: SuiteRun,
-    tried: Tried,
+    trial: Trial,
     folder: TrialFolder,
     environment: OpenedEnvironment,
     spending: Spending,
     before: State | None,
 ) -> FinishedAgent:
     """Run the agent to its end; with a state of before, look at what each call changes."""
-    limits = tried.case(suite_run).limits
+    limits = trial.case(suite_run).limits
     workspace = TrialWorkspace(folder.root, environment, folder.log("agent"))
     deadline = Deadline(limits.wall_secs, limits.idle_secs, partial(size, workspace.log))
-    tape_session = TapeSession.of(suite_run, tried).measured(spending)
+    tape_session = TapeSession.of(suite_run, trial).measured(spending)
     tape_session = tape_session if before is None else tape_session.to_be_repeated()
-    with agent_channels(suite_run, tried, folder, environment, tape_session, deadline) as channels:
-        program = agent_program(suite_run, tried, workspace, channels.endpoints)
+    with agent_channels(suite_run, trial, folder, environment, tape_session, deadline) as channels:
+        program = agent_program(suite_run, trial, workspace, channels.endpoints)
         with suite_run.sandbox.start(program) as running:
             state = None if before is None else environment.state
             watch = AgentWatch(
@@ -188,7 +188,7 @@ def _run(
     seconds = deadline.spent_secs()
     if channels.run is None and watch.open_root is not None:
         why = stopped.reason if stopped else f"the agent ended with {exit_code} before its run did"
-        send_root(suite_run.collector, watch.open_root, None, resource(suite_run, tried), why)
+        send_root(suite_run.collector, watch.open_root, None, resource(suite_run, trial), why)
     mismatches = watch.effect_mismatches.values()
     notes = [*watch.faults, *mismatches, *channels.notes(), *spending.notes()]
     misses, models = (
@@ -202,10 +202,10 @@ def _run(
         )
     notes += tape_session.notes()
     if exit_code and suite_run.sandbox.name == Bubblewrap.name:
-        notes += out_of_sight(program, tried.case(suite_run).agent)
+        notes += out_of_sight(program, trial.case(suite_run).agent)
     is_silent = watch.root is None and not channels.has_spans
     silence = silent(exit_code, workspace.log) if is_silent else None
-    _keep_tape(suite_run, tried, tape_session, silence)
+    _keep_tape(suite_run, trial, tape_session, silence)
     finished = FinishedAgent(
         watch, "done", None, exit_code, lives_on, notes, misses, models, seconds, traces
     )
@@ -213,7 +213,7 @@ def _run(
 
 
 def _keep_tape(
-    suite_run: SuiteRun, tried: Tried, tape_session: TapeSession, silence: str | None
+    suite_run: SuiteRun, trial: Trial, tape_session: TapeSession, silence: str | None
 ) -> None:
     """Keep what the agent was answered, if that is recorded.
 
@@ -223,9 +223,9 @@ def _keep_tape(
     recorder = tape_session.recorder
     if recorder is None or suite_run.keep_tape is None:
         return
-    unknown = silence is not None and not tried.case(suite_run).verify
+    unknown = silence is not None and not trial.case(suite_run).verify
     if recorder.entries() or recorder.refused or not unknown:
-        suite_run.keep_tape(tried, recorder)
+        suite_run.keep_tape(trial, recorder)
 
 
 def _follow(watch: AgentWatch, limits: TrialLimits, running: Running) -> Stop | None:

@@ -31,7 +31,7 @@ from tracegrade_harness.trial.program import (
     server_program,
 )
 from tracegrade_harness.trial.root_span import RootSpan
-from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 from tracegrade_harness.trial.tape_session import TapeSession
 
 NO_PROXY = {"NO_PROXY": "127.0.0.1,localhost", "no_proxy": "127.0.0.1,localhost"}
@@ -101,7 +101,7 @@ class AgentChannels(NamedTuple):
 @contextmanager
 def agent_channels(
     suite_run: SuiteRun,
-    tried: Tried,
+    trial: Trial,
     folder: TrialFolder,
     environment: OpenedEnvironment,
     tape_session: TapeSession,
@@ -111,7 +111,7 @@ def agent_channels(
 
     Args:
         suite_run: What is run.
-        tried: Which trial.
+        trial: Which trial.
         folder: Its folder.
         environment: What the agent works in.
         tape_session: What of it is on tape.
@@ -124,33 +124,33 @@ def agent_channels(
         gate = stack.enter_context(Gate(folder.meeting))
         telemetry, run = None, None
         addresses: list[ServiceAddress] = []
-        if "sdk" in tried.agent(suite_run).channels:
+        if "sdk" in trial.agent(suite_run).channels:
             telemetry = stack.enter_context(
-                suite_run.relay.admitted(sayings(suite_run, tried), deadline.seen)
+                suite_run.relay.admitted(sayings(suite_run, trial), deadline.seen)
             )
             variables = {**gate.variables, **_sending(telemetry)}
             addresses.append(suite_run.relay.listens)
         else:
             run = stack.enter_context(
-                closing(ObservedRun(gate.address, _origin(suite_run, tried)))
+                closing(ObservedRun(gate.address, _origin(suite_run, trial)))
             )
             variables = NO_SPANS
         at_mcp, at_http = (
-            run if channel in tried.agent(suite_run).channels else None
+            run if channel in trial.agent(suite_run).channels else None
             for channel in ("mcp", "http")
         )
-        served = _served(suite_run, tried, folder, environment, tape_session)
+        served = _served(suite_run, trial, folder, environment, tape_session)
         found = McpServers(folder.meeting, served, at_mcp, deadline.seen)
         servers = stack.enter_context(found)
-        proxies = HttpProxies(suite_run, tried, environment, tape_session, at_http, deadline)
+        proxies = HttpProxies(suite_run, trial, environment, tape_session, at_http, deadline)
         stack.enter_context(proxies)
         if run is not None and tape_session.spending is not None:
             tape_session.spending.when_stopped(run.close)
         if run is not None:
             stack.callback(run.close)  # before its servers: none of them waits for the gate then
-        endpoints = _tool_endpoints(suite_run, tried, folder, servers, proxies)
+        endpoints = _tool_endpoints(suite_run, trial, folder, servers, proxies)
         tools = stack.enter_context(
-            _tool_tape(suite_run, tried, folder, environment, tape_session, deadline.seen)
+            _tool_tape(suite_run, trial, folder, environment, tape_session, deadline.seen)
         )
         at_tools = tools.variables if tools else {}
         endpoints = endpoints._replace(
@@ -163,7 +163,7 @@ def agent_channels(
 @contextmanager
 def tool_channels(
     suite_run: SuiteRun,
-    tried: Tried,
+    trial: Trial,
     folder: TrialFolder,
     environment: OpenedEnvironment,
     tape_session: TapeSession,
@@ -173,27 +173,27 @@ def tool_channels(
     Raises:
         EnvironmentFailed: An MCP server did not start.
     """
-    served = _served(suite_run, tried, folder, environment, tape_session)
+    served = _served(suite_run, trial, folder, environment, tape_session)
     with (
         McpServers(folder.meeting, served, None) as servers,
-        HttpProxies(suite_run, tried, environment, tape_session) as proxies,
-        _tool_tape(suite_run, tried, folder, environment, tape_session) as tools,
+        HttpProxies(suite_run, trial, environment, tape_session) as proxies,
+        _tool_tape(suite_run, trial, folder, environment, tape_session) as tools,
     ):
-        found = _tool_endpoints(suite_run, tried, folder, servers, proxies)
+        found = _tool_endpoints(suite_run, trial, folder, servers, proxies)
         at_tools = tools.variables if tools else {}
         yield found._replace(variables={**found.variables, **at_tools})
 
 
 def _tool_tape(
     suite_run: SuiteRun,
-    tried: Tried,
+    trial: Trial,
     folder: TrialFolder,
     environment: OpenedEnvironment,
     tape_session: TapeSession,
     seen: Callable[[], None] = lambda: None,
 ) -> AbstractContextManager[ToolTape | None]:
     """Return what a trial's taped tools ask; nothing, where there are none."""
-    declared = suite_run.suite.environments[tried.case(suite_run).environment]
+    declared = suite_run.suite.environments[trial.case(suite_run).environment]
     if not declared.taped_tools:
         return nullcontext()
     answer = tape_session.tools(declared.is_taped_tool, environment.state)
@@ -202,7 +202,7 @@ def _tool_tape(
 
 def _served(
     suite_run: SuiteRun,
-    tried: Tried,
+    trial: Trial,
     folder: TrialFolder,
     environment: OpenedEnvironment,
     tape_session: TapeSession,
@@ -214,10 +214,10 @@ def _served(
         root.mkdir(exist_ok=True)
         workspace = TrialWorkspace(root, environment, folder.log(f"mcp-{name}"))
         return suite_run.sandbox.start(
-            server_program(suite_run, tried, workspace, server, address)
+            server_program(suite_run, trial, workspace, server, address)
         )
 
-    declared = _declared(suite_run, tried)
+    declared = _declared(suite_run, trial)
     starts = {name: partial(start, name, server) for name, server in declared.items()}
     return {
         name: tape_session.server(name, starts[name]) if server.taped else Served(starts[name])
@@ -227,13 +227,13 @@ def _served(
 
 def _tool_endpoints(
     suite_run: SuiteRun,
-    tried: Tried,
+    trial: Trial,
     folder: TrialFolder,
     servers: McpServers,
     proxies: HttpProxies,
 ) -> AgentEndpoints:
     """Return how the servers of a trial, and what is behind its proxies, are found."""
-    declared = _declared(suite_run, tried)
+    declared = _declared(suite_run, trial)
     listed = {
         name: {"command": command[0], "args": command[1:]}
         for name, command in servers.commands.items()
@@ -246,7 +246,7 @@ def _tool_endpoints(
         if server.command_as is not None
     }
     values = {"mcp": str(file)} if declared else {}
-    asked = tried.case(suite_run).user_input
+    asked = trial.case(suite_run).user_input
     if asked is not None:
         input_file = folder.meeting / "user_input.txt"
         input_file.write_bytes(asked.encode(errors="replace"))
@@ -255,13 +255,13 @@ def _tool_endpoints(
     return AgentEndpoints(variables, [folder.meeting], values, proxies.addresses)
 
 
-def _declared(suite_run: SuiteRun, tried: Tried) -> dict[str, McpServer]:
-    return suite_run.suite.environments[tried.case(suite_run).environment].mcp
+def _declared(suite_run: SuiteRun, trial: Trial) -> dict[str, McpServer]:
+    return suite_run.suite.environments[trial.case(suite_run).environment].mcp
 
 
-def _origin(suite_run: SuiteRun, tried: Tried) -> Origin:
-    described = resource(suite_run, tried)
-    case = tried.case(suite_run)
+def _origin(suite_run: SuiteRun, trial: Trial) -> Origin:
+    described = resource(suite_run, trial)
+    case = trial.case(suite_run)
     return Origin(suite_run.collector, described, case.agent, case.user_input)
 
 

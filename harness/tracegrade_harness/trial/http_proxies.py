@@ -19,7 +19,7 @@ from tracegrade_harness.proxy.rate_limit import PacedUpstream
 from tracegrade_harness.proxy.upstream import LiveUpstream, UpstreamHandler
 from tracegrade_harness.suite import upstreams
 from tracegrade_harness.telemetry.observed_run import ObservedRun
-from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 from tracegrade_harness.trial.tape_session import TapeSession
 
 
@@ -29,7 +29,7 @@ class HttpProxies:
     def __init__(
         self,
         suite_run: SuiteRun,
-        tried: Tried,
+        trial: Trial,
         environment: OpenedEnvironment,
         tape_session: TapeSession,
         run: ObservedRun | None = None,
@@ -39,7 +39,7 @@ class HttpProxies:
 
         Args:
             suite_run: What is run.
-            tried: Which trial.
+            trial: Which trial.
             environment: What has the services.
             tape_session: What answers for upstreams.
             run: The agent's run, if it comes through the channel `http`; otherwise services of the
@@ -48,7 +48,7 @@ class HttpProxies:
                 while one waits for its turn.
         """
         self._suite_run = suite_run
-        self._case = tried.case(suite_run)
+        self._case = trial.case(suite_run)
         self._declared = suite_run.suite.environments[self._case.environment]
         self._environment = environment
         self._tape_session = tape_session

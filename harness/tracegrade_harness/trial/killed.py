@@ -45,7 +45,7 @@ from tracegrade_harness.trial.program import (
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.root_span import RootSpan, send_mark, send_root
 from tracegrade_harness.trial.spending import Spending
-from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 from tracegrade_harness.trial.tape_session import TapeSession
 from tracegrade_harness.trial.watch import AgentWatch, Moment, flush
 from tracegrade_scoring.rendering.words import count
@@ -85,7 +85,7 @@ class KillTrial:
     """One kill of one trial."""
 
     suite_run: SuiteRun
-    tried: Tried
+    trial: Trial
     injection: Point
     target: Boundary
     baseline: Baseline
@@ -97,10 +97,10 @@ class KillTrial:
     def result(self, **fields: Any) -> TrialResult:
         """Return a result of this kill."""
         common: dict[str, Any] = {
-            "task_id": self.tried.task_id,
-            "agent_name": self.tried.case(self.suite_run).agent,
-            "release": self.tried.release(self.suite_run),
-            "trial": self.tried.trial,
+            "task_id": self.trial.task_id,
+            "agent_name": self.trial.case(self.suite_run).agent,
+            "release": self.trial.release(self.suite_run),
+            "trial": self.trial.number,
             "injection": self.injection,
             "baseline_trajectory_id": self.baseline.trajectory_id,
             "tokens": self.spending.tokens,
@@ -119,8 +119,8 @@ class KillTrial:
             SandboxFailed: The agent could not be started or ended.
         """
         started_at = datetime.now(UTC)
-        template = self.suite_run.templates[self.tried.case(self.suite_run).environment]
-        label = f"{self.tried.label()}-{self.injection}"
+        template = self.suite_run.templates[self.trial.case(self.suite_run).environment]
+        label = f"{self.trial.label()}-{self.injection}"
         missed: list[str] = []
         for last in (False, True):
             with (
@@ -153,18 +153,18 @@ class KillTrial:
     ) -> KilledAgent | KillPointMissed:
         """Run the agent up to the point and kill it; `living` gets what is to end later."""
         workspace = TrialWorkspace(folder.root, environment, folder.log("agent"))
-        limits = self.tried.case(self.suite_run).limits
+        limits = self.trial.case(self.suite_run).limits
         deadline = Deadline(limits.wall_secs, limits.idle_secs, partial(size, workspace.log))
-        repeated = TapeSession.of(self.suite_run, self.tried).repeating(self.baseline.models)
+        repeated = TapeSession.of(self.suite_run, self.trial).repeating(self.baseline.models)
         tape_session = repeated.measured(self.spending)
         with ExitStack() as stack:
             channels = stack.enter_context(
                 agent_channels(
-                    self.suite_run, self.tried, folder, environment, tape_session, deadline
+                    self.suite_run, self.trial, folder, environment, tape_session, deadline
                 )
             )
             self.channels.append(channels)
-            program = agent_program(self.suite_run, self.tried, workspace, channels.endpoints)
+            program = agent_program(self.suite_run, self.trial, workspace, channels.endpoints)
             with ExitStack() as started:
                 running = started.enter_context(self.suite_run.sandbox.start(program))
                 watch = self._watch(channels, running, deadline, environment, before)
@@ -247,12 +247,12 @@ class KillTrial:
 
     def _spares_others(self) -> bool:
         """Return whether what the agent started is not killed with it."""
-        kill = self.tried.case(self.suite_run).kill
+        kill = self.trial.case(self.suite_run).kill
         return kill is not None and kill.scope == "process"
 
     def _mark(self, root: RootSpan) -> None:
         """Say that a run is no attempt: it may end without having come to its point."""
-        described = resource(self.suite_run, self.tried)
+        described = resource(self.suite_run, self.trial)
         send_mark(self.suite_run.collector, root, self.injection, described)
 
     def _is_reached(self, watch: AgentWatch, moment: Moment) -> bool:
@@ -294,7 +294,7 @@ class KillTrial:
         except _StillChanging as moving:
             notes += _unlike(killed)
             return self.result(**fields, status="error", reason=str(moving), notes=notes)
-        fatal = fatal_misses(self.tried.case(self.suite_run), killed.misses)
+        fatal = fatal_misses(self.trial.case(self.suite_run), killed.misses)
         notes += [*map(_fault_text, after.seen.records.faults), *_unlike(killed)]
         return self.result(
             **fields,
@@ -311,17 +311,17 @@ class KillTrial:
     def _name(self, root: RootSpan | None) -> None:
         """Send the root span that a killed agent can no longer end, if there is one."""
         if root is not None:
-            described = resource(self.suite_run, self.tried)
+            described = resource(self.suite_run, self.trial)
             send_root(self.suite_run.collector, root, self.injection, described)
 
     def _recover(self, folder: TrialFolder, environment: OpenedEnvironment) -> list[str]:
         """Run the recovery command, if there is one; return what is to be known of it."""
         workspace = TrialWorkspace(folder.root, environment, folder.log("recovery"))
-        tape_session = TapeSession.of(self.suite_run, self.tried).measured(self.spending)
+        tape_session = TapeSession.of(self.suite_run, self.trial).measured(self.spending)
         with tool_channels(
-            self.suite_run, self.tried, folder, environment, tape_session
+            self.suite_run, self.trial, folder, environment, tape_session
         ) as endpoints:
-            program = recovery_program(self.suite_run, self.tried, workspace, endpoints)
+            program = recovery_program(self.suite_run, self.trial, workspace, endpoints)
             if program is None:
                 return []
             with self.suite_run.sandbox.start(program) as running:
@@ -360,7 +360,7 @@ class _StateInspection:
         self._folder = folder
         self._environment = environment
         self._template = template
-        suite_run, case = kill_trial.suite_run, kill_trial.tried.case(kill_trial.suite_run)
+        suite_run, case = kill_trial.suite_run, kill_trial.trial.case(kill_trial.suite_run)
         self._locator = PartLocator(suite_run.suite.environments[case.environment], folder.root)
         self._accepts_done = case.kill is not None and case.kill.accept == "done"
 
@@ -393,7 +393,7 @@ class _StateInspection:
 
     def _records(self, plans: Plans) -> Records:
         suite_run = self._kill_trial.suite_run
-        agent = self._kill_trial.tried.agent(suite_run)
+        agent = self._kill_trial.trial.agent(suite_run)
         return read_records(
             agent.records, suite_run.runbooks, self._folder.root, self._locator, plans
         )
@@ -435,7 +435,7 @@ class _StateInspection:
         kill_trial = self._kill_trial
         log = self._folder.log("undo")
         workspace = UndoWorkspace(root, copy.variables, copy.addresses, log)
-        program = plain_program(kill_trial.suite_run, kill_trial.tried, command, workspace)
+        program = plain_program(kill_trial.suite_run, kill_trial.trial, command, workspace)
         try:
             with kill_trial.suite_run.sandbox.start(program) as running:
                 code = running.wait(MAX_COMMAND_SECS)

@@ -19,7 +19,7 @@ from tracegrade_harness.suite.command import filled, substitutions
 from tracegrade_harness.suite.defaults import Network
 from tracegrade_harness.suite.model import McpServer, Variables
 from tracegrade_harness.telemetry.filter import Sayings
-from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 
 MIB: Final = 1024**2
 START: Final = Path(mcp_start.__file__).resolve()
@@ -70,44 +70,44 @@ class AgentEndpoints(NamedTuple):
 
 
 def agent_program(
-    suite_run: SuiteRun, tried: Tried, workspace: TrialWorkspace, endpoints: AgentEndpoints
+    suite_run: SuiteRun, trial: Trial, workspace: TrialWorkspace, endpoints: AgentEndpoints
 ) -> Program:
     """Return how the agent is started so that it comes to its channels."""
-    return _program(suite_run, tried, workspace, tried.agent(suite_run).command, endpoints)
+    return _program(suite_run, trial, workspace, trial.agent(suite_run).command, endpoints)
 
 
 def recovery_program(
-    suite_run: SuiteRun, tried: Tried, workspace: TrialWorkspace, endpoints: AgentEndpoints
+    suite_run: SuiteRun, trial: Trial, workspace: TrialWorkspace, endpoints: AgentEndpoints
 ) -> Program | None:
     """Return how the recovery command is started; None if the agent has none.
 
     It sends no spans, since its run is no attempt at the task.
     """
-    agent = tried.agent(suite_run)
+    agent = trial.agent(suite_run)
     command = agent.command if agent.recover == "rerun" else agent.recover
     if command is None:
         return None
-    return silent_program(suite_run, tried, workspace, endpoints, command)
+    return silent_program(suite_run, trial, workspace, endpoints, command)
 
 
 def silent_program(
     suite_run: SuiteRun,
-    tried: Tried,
+    trial: Trial,
     workspace: TrialWorkspace,
     endpoints: AgentEndpoints,
     command: Sequence[str],
 ) -> Program:
     """Return how another command is started in the agent's place; it sends no spans."""
     silent = endpoints._replace(variables={**endpoints.variables, **NO_SPANS})
-    return _program(suite_run, tried, workspace, command, silent)
+    return _program(suite_run, trial, workspace, command, silent)
 
 
 def server_program(
-    suite_run: SuiteRun, tried: Tried, workspace: TrialWorkspace, server: McpServer, address: Path
+    suite_run: SuiteRun, trial: Trial, workspace: TrialWorkspace, server: McpServer, address: Path
 ) -> Program:
     """Return how an MCP server is started that comes to the socket at an address."""
     outside = HostWorkspace(workspace.root, workspace.log)
-    program = outside_program(suite_run, tried, outside, server, address)
+    program = outside_program(suite_run, trial, outside, server, address)
     if server.taped:
         return program
     environment = {**program.environment, **workspace.environment.variables}
@@ -116,11 +116,11 @@ def server_program(
 
 
 def outside_program(
-    suite_run: SuiteRun, tried: Tried, workspace: HostWorkspace, server: McpServer, address: Path
+    suite_run: SuiteRun, trial: Trial, workspace: HostWorkspace, server: McpServer, address: Path
 ) -> Program:
     """Return the same of a server that sees nothing of an environment."""
     environment = {**_basic(workspace.root), **variables(server.environment)}
-    command = filled(server.command, command_values(suite_run, tried))
+    command = filled(server.command, command_values(suite_run, trial))
     return Program(
         [sys.executable, "-I", "-S", str(START), str(address), *command],
         workspace.root,
@@ -135,23 +135,23 @@ def outside_program(
 
 
 def plain_program(
-    suite_run: SuiteRun, tried: Tried, command: Sequence[str], workspace: UndoWorkspace
+    suite_run: SuiteRun, trial: Trial, command: Sequence[str], workspace: UndoWorkspace
 ) -> Program:
     """Return how a command that an agent left is started, with few variables."""
-    limits = _limits(suite_run, tried)
+    limits = _limits(suite_run, trial)
     environment = {**_basic(workspace.root), **workspace.variables}
     root, log = workspace.root, workspace.log
-    reached = _agent_reaches(suite_run, tried, workspace.addresses)
+    reached = _agent_reaches(suite_run, trial, workspace.addresses)
     hidden = [*suite_run.hidden, *suite_run.answers]
     return Program(command, root, root, environment, log, log, limits, (), reached, hidden)
 
 
-def verifier_program(suite_run: SuiteRun, tried: Tried, command: VerifierCommand) -> Program:
+def verifier_program(suite_run: SuiteRun, trial: Trial, command: VerifierCommand) -> Program:
     """Return how a verifier's command is started: it reaches no service, and no network.
 
     It may use what its case allows the agent, and reads all that stands beside the suite.
     """
-    limits = _limits(suite_run, tried)
+    limits = _limits(suite_run, trial)
     return Program(
         command.argv,
         command.root,
@@ -167,40 +167,40 @@ def verifier_program(suite_run: SuiteRun, tried: Tried, command: VerifierCommand
     )
 
 
-def resource(suite_run: SuiteRun, tried: Tried) -> dict[str, str]:
+def resource(suite_run: SuiteRun, trial: Trial) -> dict[str, str]:
     """Return what the spans of a trial say of where they come from."""
     described = {
-        names.TASK_ID: tried.task_id,
-        names.TRIAL: str(tried.trial),
+        names.TASK_ID: trial.task_id,
+        names.TRIAL: str(trial.number),
         names.RUN_MODE: suite_run.mode,
-        names.SERVICE_NAME: tried.case(suite_run).agent,
+        names.SERVICE_NAME: trial.case(suite_run).agent,
     }
-    release = tried.release(suite_run)
+    release = trial.release(suite_run)
     return described if release is None else {**described, names.SERVICE_VERSION: release}
 
 
-def sayings(suite_run: SuiteRun, tried: Tried) -> Sayings:
+def sayings(suite_run: SuiteRun, trial: Trial) -> Sayings:
     """Return what the agent of a trial may say of its own runs."""
-    is_verified = bool(tried.case(suite_run).verify)
-    return Sayings(resource(suite_run, tried), is_verified=is_verified)
+    is_verified = bool(trial.case(suite_run).verify)
+    return Sayings(resource(suite_run, trial), is_verified=is_verified)
 
 
 def _program(
     suite_run: SuiteRun,
-    tried: Tried,
+    trial: Trial,
     workspace: TrialWorkspace,
     command: Sequence[str],
     endpoints: AgentEndpoints,
 ) -> Program:
     environment = {
         **_basic(workspace.root),
-        **variables(tried.agent(suite_run).environment),
+        **variables(trial.agent(suite_run).environment),
         **workspace.environment.variables,
         **endpoints.variables,
     }
-    values = {**command_values(suite_run, tried), **endpoints.values}
+    values = {**command_values(suite_run, trial), **endpoints.values}
     own = [word for word in command if USERS.isdisjoint(substitutions(word))]
-    agent = tried.agent(suite_run)
+    agent = trial.agent(suite_run)
     return Program(
         filled(command, values),
         workspace.root,
@@ -208,9 +208,9 @@ def _program(
         environment,
         workspace.log,
         workspace.log,
-        _limits(suite_run, tried),
+        _limits(suite_run, trial),
         endpoints.visible,
-        _agent_reaches(suite_run, tried, endpoints.addresses),
+        _agent_reaches(suite_run, trial, endpoints.addresses),
         **_own_files(suite_run, agent.read, filled(own, values))._asdict(),
     )
 
@@ -231,10 +231,10 @@ def _own_files(suite_run: SuiteRun, read: Sequence[str], words: Sequence[str]) -
 
 
 def _agent_reaches(
-    suite_run: SuiteRun, tried: Tried, offered: Sequence[ServiceAddress]
+    suite_run: SuiteRun, trial: Trial, offered: Sequence[ServiceAddress]
 ) -> Sequence[ServiceAddress] | None:
     """Return the same for an agent: where tapes answer for what is outside, none reaches it."""
-    network = tried.agent(suite_run).network
+    network = trial.agent(suite_run).network
     return _reached("none" if suite_run.mode == "mocked" else network, offered)
 
 
@@ -251,21 +251,21 @@ def variables(declared: Variables) -> dict[str, str]:
     return {**passed, **declared.set}
 
 
-def command_values(suite_run: SuiteRun, tried: Tried) -> dict[str, str]:
+def command_values(suite_run: SuiteRun, trial: Trial) -> dict[str, str]:
     """Return what the placeholders in the commands of a suite stand for, but those of channels."""
-    release = tried.release(suite_run)
+    release = trial.release(suite_run)
     return {
-        "task": tried.task_id,
-        "trial": str(tried.trial),
-        "seed": str(tried.seed(suite_run)),
+        "task": trial.task_id,
+        "trial": str(trial.number),
+        "seed": str(trial.seed(suite_run)),
         "python": sys.executable,
         "suite": str(suite_run.suite_folder.resolve()),
         **({} if release is None else {"release": release}),
     }
 
 
-def _limits(suite_run: SuiteRun, tried: Tried) -> ProcessLimits:
-    limits = tried.case(suite_run).limits
+def _limits(suite_run: SuiteRun, trial: Trial) -> ProcessLimits:
+    limits = trial.case(suite_run).limits
     memory = None if limits.memory_mb is None else limits.memory_mb * MIB
     return ProcessLimits(memory, limits.disk_mb * MIB, limits.processes)
 

@@ -37,7 +37,7 @@ from tracegrade_harness.trial.collector import Collector
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_harness.trial.run_file import RunFile, is_begun
 from tracegrade_harness.trial.schedule import Schedule, in_order
-from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 from tracegrade_harness.trial.tape_session import read_tapes
 from tracegrade_lake import Lake
 from tracegrade_queries.costs.pricing import Prices, known_prices
@@ -83,7 +83,7 @@ class ChosenTrials:
     """What the run may cost, with what was spent before it is gone on with."""
     models: ModelSource | None = None
     """What answers for models in mocked runs, instead of what the cases say."""
-    keep_tape: Callable[[SuiteRun, Tried, TapeRecorder], None] | None = None
+    keep_tape: Callable[[SuiteRun, Trial, TapeRecorder], None] | None = None
     """Told what each trial was answered, where that is recorded."""
     as_root: bool = False
     """The superuser may run agents without a sandbox."""

@@ -16,7 +16,7 @@ from tracegrade_harness.tape.entries import TapeEntry, TapeKey
 from tracegrade_harness.trial.baseline import Baseline
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.result import TrialResult
-from tracegrade_harness.trial.suite_run import Tried
+from tracegrade_harness.trial.suite_run import Trial
 
 NAME: Final = "run.jsonl"
 WORDS: Final = {
@@ -78,7 +78,7 @@ class RunFile:
         self.spent = 0
         """What the run cost so far, in millionths of a millionth of a US dollar."""
         self._results: dict[tuple[str, int, str], TrialResult] = {}
-        self._baselines: dict[Tried, Baseline] = {}
+        self._baselines: dict[Trial, Baseline] = {}
         try:
             self._begin(described)
         except BaseException:
@@ -89,13 +89,13 @@ class RunFile:
         """Let others go on with the run."""
         os.close(self._held)
 
-    def result(self, tried: Tried, injection: str | None) -> TrialResult | None:
+    def result(self, trial: Trial, injection: str | None) -> TrialResult | None:
         """Return a result that is known."""
-        return self._results.get((tried.task_id, tried.trial, injection or ""))
+        return self._results.get((trial.task_id, trial.number, injection or ""))
 
-    def baseline(self, tried: Tried) -> Baseline | None:
+    def baseline(self, trial: Trial) -> Baseline | None:
         """Return what an undisturbed trial did, if that is known."""
-        return self._baselines.get(tried)
+        return self._baselines.get(trial)
 
     def results(self) -> list[TrialResult]:
         """Return all results, sorted by what was tried."""
@@ -160,7 +160,7 @@ class RunFile:
                 TapeEntry(TapeKey(*key), *rest) for key, *rest in found.pop("models", ())
             )
             baseline = Baseline(boundaries=boundaries, models=models, **found)
-            self._baselines[Tried(result.task_id, result.trial)] = baseline
+            self._baselines[Trial(result.task_id, result.trial)] = baseline
 
     def _write(self, line: dict[str, Any]) -> None:
         with self.path.open("ab") as file:

@@ -16,7 +16,7 @@ from tracegrade_harness.trial.points import Boundary, points
 from tracegrade_harness.trial.result import Status, TrialResult
 from tracegrade_harness.trial.run_file import RunFile
 from tracegrade_harness.trial.spending import Spending
-from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 
 TRIES: Final = 3
 """How often a trial is tried that fails by the harness's own fault."""
@@ -25,19 +25,19 @@ AGAIN: Final = frozenset({"invalid", "not_run"})
 """Statuses of what is tried again when the run is gone on with."""
 
 
-def in_order(tried: Iterable[tuple[str, int]]) -> list[Tried]:
+def in_order(counts: Iterable[tuple[str, int]]) -> list[Trial]:
     """Return the trials of cases so that a run that is cut short has some of each case.
 
     Args:
-        tried: Cases in the order of the suite, each with how many trials it has.
+        counts: Cases in the order of the suite, each with how many trials it has.
     """
-    counts = list(tried)
-    most = max((count for _, count in counts), default=0)
+    cases = list(counts)
+    most = max((count for _, count in cases), default=0)
     return [
-        Tried(task_id, trial)
-        for trial in range(1, most + 1)
-        for task_id, count in counts
-        if trial <= count
+        Trial(task_id, number)
+        for number in range(1, most + 1)
+        for task_id, count in cases
+        if number <= count
     ]
 
 
@@ -70,11 +70,11 @@ class Schedule:
         self._said, self._to_say = 0, 0
         self._lock = threading.Lock()
 
-    def run(self, order: Sequence[Tried], jobs: int) -> None:
+    def run(self, order: Sequence[Trial], jobs: int) -> None:
         """Run all trials, `jobs` at a time."""
         self._to_say = sum(self._known(*each) is None for each in self._planned(order))
         with ThreadPoolExecutor(jobs, thread_name_prefix="trial") as pool:
-            waiting = [pool.submit(self._run, tried) for tried in order]
+            waiting = [pool.submit(self._run, trial) for trial in order]
             try:
                 for future in waiting:
                     future.result()
@@ -83,52 +83,52 @@ class Schedule:
                 pool.shutdown(cancel_futures=True)
                 raise
 
-    def _planned(self, order: Iterable[Tried]) -> Iterator[tuple[Tried, Point | None]]:
-        for tried in order:
-            yield from ((tried, injection) for injection in (None, *self._injections(tried)))
+    def _planned(self, order: Iterable[Trial]) -> Iterator[tuple[Trial, Point | None]]:
+        for trial in order:
+            yield from ((trial, injection) for injection in (None, *self._injections(trial)))
 
-    def _injections(self, tried: Tried) -> Sequence[Point]:
-        kill = self._kills.get(tried.task_id)
-        return kill.points_of(tried.trial) if kill else []
+    def _injections(self, trial: Trial) -> Sequence[Point]:
+        kill = self._kills.get(trial.task_id)
+        return kill.points_of(trial.number) if kill else []
 
-    def _run(self, tried: Tried) -> None:
-        injections = self._injections(tried)
-        result, baseline = self._undisturbed(tried, observe=bool(injections))
-        for killed in self._killed(tried, injections, result, baseline):
-            if self._known(tried, killed.injection) is None:
+    def _run(self, trial: Trial) -> None:
+        injections = self._injections(trial)
+        result, baseline = self._baseline(trial, observe=bool(injections))
+        for killed in self._killed(trial, injections, result, baseline):
+            if self._known(trial, killed.injection) is None:
                 self._keep(killed)
 
-    def _known(self, tried: Tried, injection: Point | None) -> TrialResult | None:
+    def _known(self, trial: Trial, injection: Point | None) -> TrialResult | None:
         """Return a result that is not to be tried again; the agent's part of others is missing."""
-        known = self._file.result(tried, injection)
+        known = self._file.result(trial, injection)
         return None if known is None or known.status in AGAIN else known
 
-    def _undisturbed(self, tried: Tried, *, observe: bool) -> tuple[TrialResult, Baseline | None]:
-        known = self._known(tried, None)
+    def _baseline(self, trial: Trial, *, observe: bool) -> tuple[TrialResult, Baseline | None]:
+        known = self._known(trial, None)
         if known is not None:
-            return known, self._file.baseline(tried)
+            return known, self._file.baseline(trial)
         found: list[Baseline] = []
 
         def once(spending: Spending) -> TrialResult:
-            result, baseline = run_baseline(self._suite_run, tried, spending, observe=observe)
+            result, baseline = run_baseline(self._suite_run, trial, spending, observe=observe)
             found.append(baseline)
             return result
 
-        result = self._tried(tried, None, once)
+        result = self._trial(trial, None, once)
         baseline = found[-1] if found and result.status not in AGAIN else None
         self._keep(result, baseline if observe else None)
         return result, baseline
 
     def _killed(
         self,
-        tried: Tried,
+        trial: Trial,
         injections: Sequence[Point],
         result: TrialResult,
         baseline: Baseline | None,
     ) -> Iterator[TrialResult]:
         """Yield the result of each kill, known or new; mid and late at one moment are one."""
         if baseline is None or result.status != "done" or baseline.trajectory_id is None:
-            none = self._not_run(tried, None, *_why_no_kill(result, baseline))
+            none = self._not_run(trial, None, *_why_no_kill(result, baseline))
             of = {"baseline_trajectory_id": result.trajectory_id}
             yield from (none.model_copy(update={**of, "injection": each}) for each in injections)
             return
@@ -137,7 +137,7 @@ class Schedule:
         for injection in sorted(injections, key=["early", "late", "mid"].index):
             target = found[injection]
             if not isinstance(target, Boundary):
-                absent = self._not_run(tried, injection, "not_applicable", target)
+                absent = self._not_run(trial, injection, "not_applicable", target)
                 yield absent.model_copy(update={"baseline_trajectory_id": baseline.trajectory_id})
                 continue
             if injection == "mid" and target.number in done:
@@ -149,55 +149,55 @@ class Schedule:
                 of_late = {"tokens": None, "usd": None}  # are counted there
                 yield late.model_copy(update={**of_late, "injection": "mid", "notes": notes})
                 continue
-            kill = partial(self._kill, tried, injection, target, baseline)
-            known = self._known(tried, injection)
-            killed = known or self._tried(tried, injection, kill)
+            kill = partial(self._kill, trial, injection, target, baseline)
+            known = self._known(trial, injection)
+            killed = known or self._trial(trial, injection, kill)
             done[target.number] = killed
             yield killed
 
     def _kill(
         self,
-        tried: Tried,
+        trial: Trial,
         injection: Point,
         target: Boundary,
         baseline: Baseline,
         spending: Spending,
     ) -> TrialResult:
-        return KillTrial(self._suite_run, tried, injection, target, baseline, spending).run()
+        return KillTrial(self._suite_run, trial, injection, target, baseline, spending).run()
 
-    def _tried(
-        self, tried: Tried, injection: Point | None, once: Callable[[Spending], TrialResult]
+    def _trial(
+        self, trial: Trial, injection: Point | None, once: Callable[[Spending], TrialResult]
     ) -> TrialResult:
         """Return what came of a trial; `invalid` if the harness failed every time.
 
         What fails in one trial, whatever it is, is no reason to give up the others.
         """
         error: Exception | None = None
-        limits = tried.case(self._suite_run).limits
+        limits = trial.case(self._suite_run).limits
         if injection is not None:  # it repeats a run that kept within its tokens
             limits = limits.model_copy(update={"tokens": None})
         for _ in range(TRIES):
             with self._budget.reserve(limits.usd) as reserved:
                 if reserved is None:
                     reason = self._budget.why_not(limits.usd)
-                    return self._not_run(tried, injection, "not_run", reason)
+                    return self._not_run(trial, injection, "not_run", reason)
                 try:
                     return once(Spending(self._suite_run.prices, limits, reserved.spend))
                 except (TracegradeError, OSError) as failed:
                     error = failed
             if self._suite_run.sandbox.is_stopped:
                 break
-        return self._not_run(tried, injection, "invalid", str(error))
+        return self._not_run(trial, injection, "invalid", str(error))
 
     def _not_run(
-        self, tried: Tried, injection: Point | None, status: Status, reason: str
+        self, trial: Trial, injection: Point | None, status: Status, reason: str
     ) -> TrialResult:
         return TrialResult.model_validate(
             {
-                "task_id": tried.task_id,
-                "agent_name": tried.case(self._suite_run).agent,
-                "release": tried.release(self._suite_run),
-                "trial": tried.trial,
+                "task_id": trial.task_id,
+                "agent_name": trial.case(self._suite_run).agent,
+                "release": trial.release(self._suite_run),
+                "trial": trial.number,
                 "injection": injection,
                 "status": status,
                 "reason": reason,

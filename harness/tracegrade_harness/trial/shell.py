@@ -11,38 +11,38 @@ from tracegrade_harness.suite.command import filled
 from tracegrade_harness.trial.channels import tool_channels
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.program import TrialWorkspace, command_values, silent_program
-from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 from tracegrade_harness.trial.tape_session import TapeSession
 
 
-def run_shell(suite_run: SuiteRun, tried: Tried, say: Callable[[str], None]) -> StateDifference:
+def run_shell(suite_run: SuiteRun, trial: Trial, say: Callable[[str], None]) -> StateDifference:
     """Run the user's shell on this terminal until it ends, and return what changed meanwhile.
 
     Nothing that is done in it is an attempt, so that it sends no spans and stops at no gate.
 
     Args:
         suite_run: Of which collector and relay are not used.
-        tried: The case.
+        trial: The case.
         say: Told where the shell is and what the agent's command would be.
 
     Raises:
         EnvironmentFailed: The environment could not be restored or read.
     """
-    template = suite_run.templates[tried.case(suite_run).environment]
+    template = suite_run.templates[trial.case(suite_run).environment]
     with (
-        TrialFolder(suite_run.folder, tried.label()) as folder,
+        TrialFolder(suite_run.folder, trial.label()) as folder,
         closing(template.open(folder.root)) as environment,
         tool_channels(
-            suite_run, tried, folder, environment, TapeSession.of(suite_run, tried)
+            suite_run, trial, folder, environment, TapeSession.of(suite_run, trial)
         ) as endpoints,
     ):
         workspace = TrialWorkspace(folder.root, environment, folder.log("shell"))
         shell = os.environ.get("SHELL", "/bin/sh")
-        program = silent_program(suite_run, tried, workspace, endpoints, [shell])
+        program = silent_program(suite_run, trial, workspace, endpoints, [shell])
         program = replace(program, reachable=None)  # a human may look further than an agent
-        values = {**command_values(suite_run, tried), **endpoints.values}
+        values = {**command_values(suite_run, trial), **endpoints.values}
         say(f"folder: {folder.root}; leave the shell to remove it")
-        say(f"agent: {shlex.join(filled(tried.agent(suite_run).command, values))}")
+        say(f"agent: {shlex.join(filled(trial.agent(suite_run).command, values))}")
         terminal = {"TERM": os.environ.get("TERM", "dumb")}
         program = replace(program, environment={**program.environment, **terminal})
         suite_run.sandbox.run_on_terminal(program)

@@ -54,7 +54,7 @@ class SuiteRun:
     """Files and folders that verifiers may see, and nobody else: what is expected of agents."""
     models: ModelSource | None = None
     """What answers for models in mocked runs, instead of what cases say."""
-    keep_tape: Callable[["Tried", TapeRecorder], None] | None = None
+    keep_tape: Callable[["Trial", TapeRecorder], None] | None = None
     """Told what a trial was answered, where that is recorded."""
     prices: Prices = field(default_factory=dict)
     """What models cost."""
@@ -85,11 +85,11 @@ class SuiteRun:
         return self.models or case.model
 
 
-class Tried(NamedTuple):
+class Trial(NamedTuple):
     """One trial of a case."""
 
     task_id: str
-    trial: int
+    number: int
     """From 1."""
 
     def case(self, suite_run: SuiteRun) -> Case:
@@ -106,13 +106,13 @@ class Tried(NamedTuple):
 
     def seed(self, suite_run: SuiteRun) -> int:
         """Return a number from 0 to 2**31 - 1, the same whenever this trial is repeated."""
-        text = f"{suite_run.suite.suite}\n{self.task_id}\n{self.trial}"
+        text = f"{suite_run.suite.suite}\n{self.task_id}\n{self.number}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) >> 1
 
     def label(self) -> str:
         """Return a name for files, of at most 100 plain characters."""
         digest = hashlib.sha256(self.task_id.encode()).hexdigest()[:8]
-        return f"{_STRANGE.sub('_', self.task_id)[:60]}-{digest}-{self.trial}"
+        return f"{_STRANGE.sub('_', self.task_id)[:60]}-{digest}-{self.number}"
 
 
 def without_agents(

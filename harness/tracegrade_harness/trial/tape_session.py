@@ -32,7 +32,7 @@ from tracegrade_harness.tape.tools import (
     played_tools,
 )
 from tracegrade_harness.trial.spending import Spending
-from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 from tracegrade_harness.trial.watch import WRITES
 
 
@@ -51,11 +51,11 @@ class TapeSession(NamedTuple):
     """Says what a call is compared as."""
 
     @classmethod
-    def of(cls, suite_run: SuiteRun, tried: Tried) -> Self:
+    def of(cls, suite_run: SuiteRun, trial: Trial) -> Self:
         """Return it, at the beginning of the run."""
-        tape = suite_run.tapes.get(tried.task_id)
+        tape = suite_run.tapes.get(trial.task_id)
         recording = suite_run.keep_tape is not None
-        normaliser = Normaliser(tried.case(suite_run).normalise)
+        normaliser = Normaliser(trial.case(suite_run).normalise)
         player = TapePlayer(tape.entries, normaliser) if tape else None
         return cls(player, TapeRecorder() if recording else None, normaliser=normaliser)
 
@@ -174,7 +174,7 @@ def tape_file(folder: Path, task_id: str, case: Case) -> Path:
     """Return where the tape of a case stands."""
     if case.tape is not None:
         return paths.source(folder, case.tape)
-    plain = task_id if Path(task_id).name == task_id else Tried(task_id, 1).label()
+    plain = task_id if Path(task_id).name == task_id else Trial(task_id, 1).label()
     return folder / TAPES / f"{plain}.jsonl"
 
 
@@ -194,13 +194,13 @@ def read_tapes(loaded: LoadedSuite, suite: Suite, cases: Mapping[str, Case]) -> 
     return tapes
 
 
-def new_tape(suite_run: SuiteRun, tried: Tried, recorder: TapeRecorder) -> Tape:
+def new_tape(suite_run: SuiteRun, trial: Trial, recorder: TapeRecorder) -> Tape:
     """Return what was recorded of a trial."""
     header = TapeHeader(
         suite=suite_run.suite.suite,
-        case=tried.task_id,
-        agent=tried.case(suite_run).agent,
-        release=tried.release(suite_run),
+        case=trial.task_id,
+        agent=trial.case(suite_run).agent,
+        release=trial.release(suite_run),
         recorded=datetime.now(UTC).isoformat(timespec="seconds"),
         version=VERSION,
     )

@@ -12,21 +12,21 @@ from tracegrade_harness.parts.verify import outcome, verify
 from tracegrade_harness.parts.verifying.result import Context, VerifierCommand
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.program import verifier_program
-from tracegrade_harness.trial.suite_run import SuiteRun, Tried
+from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 
 
 def verified(
     suite_run: SuiteRun,
-    tried: Tried,
+    trial: Trial,
     folder: TrialFolder,
     environment: OpenedEnvironment,
     still: SettledState,
 ) -> dict[str, Any]:
     """Return the columns that verifiers fill, and `error` if one could not tell."""
-    case = tried.case(suite_run)
+    case = trial.case(suite_run)
     if not case.verify:
         return {"success": None, "verifiers": None, "error": None}
-    results = verify(case.verify, _context(suite_run, tried, folder, environment, still))
+    results = verify(case.verify, _context(suite_run, trial, folder, environment, still))
     found = outcome(results)
     error = next((result.evidence for result in results if result.outcome == "error"), None)
     return {
@@ -38,18 +38,18 @@ def verified(
 
 def _context(
     suite_run: SuiteRun,
-    tried: Tried,
+    trial: Trial,
     folder: TrialFolder,
     environment: OpenedEnvironment,
     still: SettledState,
 ) -> Context:
     difference = environment.difference(still.state)
-    declared = suite_run.suite.environments[tried.case(suite_run).environment]
+    declared = suite_run.suite.environments[trial.case(suite_run).environment]
     return Context(
         root=folder.root,
         parts=paths_in(declared),
         suite=suite_run.suite_folder,
-        run=partial(run_command, suite_run, tried),
+        run=partial(run_command, suite_run, trial),
         added=frozenset(difference.added),
         changed=frozenset(difference.changed),
         removed=frozenset(difference.removed),
@@ -58,14 +58,14 @@ def _context(
     )
 
 
-def run_command(suite_run: SuiteRun, tried: Tried, command: VerifierCommand) -> int:
+def run_command(suite_run: SuiteRun, trial: Trial, command: VerifierCommand) -> int:
     """Run a verifier's command where what an agent wrote does no harm, and return its exit code.
 
     Raises:
         VerifierFailed: It could not be started, was too slow, or used too much.
     """
     try:
-        with suite_run.verifying.start(verifier_program(suite_run, tried, command)) as running:
+        with suite_run.verifying.start(verifier_program(suite_run, trial, command)) as running:
             code = running.wait(command.timeout_secs)
             running.kill()
     except SandboxFailed as error:

@@ -9,7 +9,7 @@ from tracegrade_harness.tape.entries import TapeEntry, key_of
 from tracegrade_harness.trial.baseline import Baseline
 from tracegrade_harness.trial.points import Boundary
 from tracegrade_harness.trial.run_file import RunFile
-from tracegrade_harness.trial.suite_run import Tried
+from tracegrade_harness.trial.suite_run import Trial
 
 
 def test_what_killed_runs_need_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -22,5 +22,5 @@ def test_what_killed_runs_need_is_read_as_it_was_written(tmp_path: Path) -> None
         file.add(result(), baseline)
 
     with closing(RunFile(tmp_path, {})) as file:
-        assert file.baseline(Tried("pay", 1)) == baseline
+        assert file.baseline(Trial("pay", 1)) == baseline
         assert file.results() == [result()]

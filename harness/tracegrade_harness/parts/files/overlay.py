@@ -68,14 +68,14 @@ def why_not(folder: Path) -> str | None:
     """Return why no overlay can be mounted in a folder that is there; None if one can."""
     reason = namespace.why_not()
     if reason is None:
-        tried = Path(tempfile.mkdtemp(prefix="overlay-", dir=folder))
+        probe = Path(tempfile.mkdtemp(prefix="overlay-", dir=folder))
         try:
-            make_own(tried / "lower")
-            Overlay(tried / "lower", tried / "at").close()
+            make_own(probe / "lower")
+            Overlay(probe / "lower", probe / "at").close()
         except OSError as error:
             reason = f"no overlay in '{folder}': {error.strerror}"
         finally:
-            removed(tried)
+            removed(probe)
     return reason and f"{reason}; {_WAY_OUT}"
 
 

@@ -13,7 +13,7 @@ from tracegrade_harness.parts.verifying.result import Context, VerifierResult
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite.model import Case, Suite
 from tracegrade_harness.trial.run import find_sandbox
-from tracegrade_harness.trial.suite_run import Tried, without_agents
+from tracegrade_harness.trial.suite_run import Trial, without_agents
 from tracegrade_harness.trial.verifying import run_command
 
 PARTS = {"files:data": "data", "sqlite:ledger": "data/ledger.db"}
@@ -34,7 +34,7 @@ def context(folder: Path, **changes: set[str]) -> Context:
     suite = folder / "suite"
     sandbox = StoppableSandbox(find_sandbox(None))
     suite_run = without_agents(LoadedSuite(SUITE, suite, [], None), SUITE, sandbox, folder)
-    run = partial(run_command, suite_run, Tried("c", 1))
+    run = partial(run_command, suite_run, Trial("c", 1))
     return Context(
         folder / "root", PARTS, suite, run, added, changed, removed, single_files=SINGLE_FILES
     )
