@@ -9,7 +9,7 @@ pyarrow datasets, so that no extension of the engine has to be downloaded.
 import contextlib
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
@@ -112,8 +112,9 @@ def connect_whole(
     return con, pinned
 
 
-def _known(layers: Sequence[Layer]) -> dict[Layer, None]:
-    return dict.fromkeys((*layers, *higher_layers()))
+def _known(layers: Sequence[Layer]) -> Collection[Layer]:
+    """Return each layer once; known by identity, since equality reads all tables' columns."""
+    return {id(layer): layer for layer in (*layers, *higher_layers())}.values()
 
 
 def _create_lacking_tables(
@@ -337,9 +338,12 @@ def view_sql(
 
 
 def _typed(name: str, declared: str, types: Mapping[str, DuckDBPyType]) -> str:
-    if name in types and types[name] == duckdb.sqltype(declared):
+    if name in types and types[name] == _sqltype(declared):
         return name
     return f"{name}::{declared} AS {name}"
+
+
+_sqltype: Final = cache(duckdb.sqltype)
 
 
 def _no_rows(schema: pa.Schema) -> str:
@@ -351,6 +355,7 @@ def _parquet(files: Sequence[str]) -> str:
     return f"read_parquet({_list(files)}, union_by_name = true, hive_partitioning = true)"
 
 
+@cache
 def duckdb_type(kind: pa.DataType) -> str:
     """Return the DuckDB type that holds values of an Arrow type."""
     if pa.types.is_map(kind):
