@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -50,24 +51,35 @@ def scored_with(lake: Path, *words: object) -> Ended:
 
 def rows(lake: Path, sql: str) -> list[dict[str, Any]]:
     """Return what a query finds."""
-    found: list[dict[str, Any]] = json.loads(
-        tracegrade("sql", sql, "--lake", lake, "--format", "json").stdout
-    )
+    with connect(Lake.open(lake), layers=(SCORES,)) as con:
+        found: list[dict[str, Any]] = con.sql(sql).to_arrow_table().to_pylist()
+        return found
+
+
+def reasons_by_metric(lake: Path) -> dict[str, dict[str | None, int]]:
+    """Return how many runs have each reason in place of a score, by metric."""
+    found: dict[str, dict[str | None, int]] = {}
+    for row in rows(lake, "SELECT metric, reason, count(*) AS runs FROM scores GROUP BY ALL"):
+        found.setdefault(row["metric"], {})[row["reason"]] = row["runs"]
     return found
 
 
 def reasons(lake: Path, metric: str = "mine") -> dict[str | None, int]:
-    """Return how many runs have each reason in place of a score."""
-    found = rows(
-        lake,
-        f"SELECT reason, count(*) AS runs FROM scores WHERE metric = '{metric}' GROUP BY ALL",
-    )
-    return {row["reason"]: row["runs"] for row in found}
+    """Return the same of one metric; nothing if there is none of that name."""
+    return reasons_by_metric(lake).get(metric, {})
 
 
-def test_ours_can_be_written_as_own_metrics(lake: Path) -> None:
-    """Three of ours, written in SQL over what may be read, have equal scores to the last bit."""
+@pytest.fixture(scope="module")
+def with_ours(scored: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The lake scored with three of ours, written as own metrics; tests only read it."""
+    lake = Path(shutil.copytree(scored, tmp_path_factory.mktemp("ours") / "lake"))
     assert scored_with(lake, "--metrics", AS_OURS).returncode == 0
+    return lake
+
+
+def test_ours_can_be_written_as_own_metrics(with_ours: Path) -> None:
+    """Three of ours, written in SQL over what may be read, have equal scores to the last bit."""
+    lake = with_ours
     for name in ("tsa", "redundant_calls", "step_efficiency"):
         assert (
             rows(
@@ -96,14 +108,14 @@ def test_ours_can_be_written_as_own_metrics(lake: Path) -> None:
         )
         assert own == ours
         assert own
-    assert reasons(lake, "own_tsa") == reasons(lake, "tsa")
+    found = reasons_by_metric(lake)
+    assert found["own_tsa"] == found["tsa"]
 
 
-def test_scores_of_ours_stay_as_they_are(scored: Path, lake: Path) -> None:
+def test_scores_of_ours_stay_as_they_are(scored: Path, with_ours: Path) -> None:
     """The table of our own metrics has the same columns and rows."""
-    scored_with(lake, "--metrics", AS_OURS)
     query = "SELECT * FROM trajectory_scores ORDER BY ALL"
-    assert rows(lake, query) == rows(scored, query)
+    assert rows(with_ours, query) == rows(scored, query)
 
 
 @pytest.mark.parametrize(
@@ -137,34 +149,42 @@ def test_wrong_file_is_refused_before_anything_is_scored(
     assert Lake.open(lake).columns("metric_definitions") is None
 
 
-@pytest.mark.parametrize(
-    ("reason", "query"),
-    [
-        ("no_row", "SELECT attempt_id, 1 AS numerator FROM attempts WHERE FALSE"),
-        ("two_rows", "SELECT attempt_id, 1 AS numerator FROM attempts, range(2)"),
-        ("out_of_range", "SELECT attempt_id, 2 AS numerator FROM attempts"),
-        ("out_of_range", "SELECT attempt_id, 'nan'::DOUBLE AS numerator FROM attempts"),
-        ("out_of_range", "SELECT attempt_id, 0 AS numerator, 0 AS denominator FROM attempts"),
-        ("metric_failed", "SELECT attempt_id, agent_name::INTEGER AS numerator FROM attempts"),
-        (
-            "metric_failed",
-            "SELECT attempt_id, len(range(call_count * 3000000000)) AS numerator FROM attempts",
-        ),
-        ("why", "SELECT attempt_id, 1 AS numerator, 'why' AS fault FROM attempts"),
-    ],
-)
+BROKEN = {
+    "no_row": "SELECT attempt_id, 1 AS numerator FROM attempts WHERE FALSE",
+    "two_rows": "SELECT attempt_id, 1 AS numerator FROM attempts, range(2)",
+    "above_one": "SELECT attempt_id, 2 AS numerator FROM attempts",
+    "no_number": "SELECT attempt_id, 'nan'::DOUBLE AS numerator FROM attempts",
+    "no_share": "SELECT attempt_id, 0 AS numerator, 0 AS denominator FROM attempts",
+    "says_why": "SELECT attempt_id, 1 AS numerator, 'why' AS fault FROM attempts",
+}
+"""Queries of metrics that break a promise, by the metric's name."""
+FAILING = {
+    "cast": "SELECT attempt_id, agent_name::INTEGER AS numerator FROM attempts",
+    "memory": "SELECT attempt_id, len(range(call_count * 3000000000)) AS numerator FROM attempts",
+}
+"""Those of metrics that end in an error."""
+REASONS = {
+    **{name: "out_of_range" for name in ("above_one", "no_number", "no_share")},
+    **{"no_row": "no_row", "two_rows": "two_rows", "says_why": "why"},
+    **dict.fromkeys(FAILING, "metric_failed"),
+}
+
+
+@pytest.mark.parametrize(("broken", "code"), [(BROKEN, 0), (FAILING, 1)], ids=["rows", "error"])
 def test_broken_promise_is_an_error_of_that_metric_alone(
-    lake: Path, tmp_path: Path, reason: str, query: str
+    lake: Path, tmp_path: Path, broken: dict[str, str], code: int
 ) -> None:
-    """Each attempt says which; the metric beside it has its scores."""
-    file_of(tmp_path / "metrics", query)
+    """Each attempt says which; the metrics beside it have their own, and one has its scores."""
+    for name, query in broken.items():
+        file_of(tmp_path / "metrics", query, name)
     file_of(tmp_path / "metrics", "SELECT attempt_id, 1 AS numerator FROM attempts", "other")
     ended = scored_with(lake, "--metrics", tmp_path / "metrics", "--strict")
+    found = reasons_by_metric(lake)
 
-    assert ended.returncode == (1 if reason == "metric_failed" else 0), ended.stderr
-    assert ("metric mine failed" in ended.stderr) == (reason == "metric_failed")
-    assert reasons(lake) == {reason: 24}
-    assert reasons(lake, "other") == {None: 24}
+    assert ended.returncode == code, ended.stderr
+    assert set(re.findall(r"metric (\w+) failed", ended.stderr)) == broken.keys() & FAILING.keys()
+    assert {name: found[name] for name in broken} == {name: {REASONS[name]: 24} for name in broken}
+    assert found["other"] == {None: 24}
 
 
 def test_changed_metric_is_scored_again_and_a_removed_one_disappears(
@@ -197,25 +217,33 @@ def test_text_that_the_lake_keeps_runs_only_if_it_is_trusted(lake: Path, tmp_pat
     assert reasons(lake) == {None: 24}
 
 
-def test_buckets_of_one_and_of_all_give_the_same_scores(lake: Path, tmp_path: Path) -> None:
+def test_two_buckets_and_one_give_the_same_scores(with_ours: Path, lake: Path) -> None:
     """No value depends on which runs are scored together."""
-    opened = Lake.open(lake)
-    found = []
-    for steps in (1, 1_000_000):
-        asked = with_metrics(opened, Specification(), MetricsAsked(AS_OURS), print)
-        score_lake(opened, asked, full=True, bucket_steps=steps)
-        with connect(opened, layers=(SCORES,)) as con:
-            found.append(con.sql("SELECT * FROM custom_scores ORDER BY ALL").to_arrow_table())
-    assert found[0].equals(found[1])
-    assert len(found[0]) == 3 * 24
+    opened, buckets = Lake.open(lake), set[int]()
+    asked = with_metrics(opened, Specification(), MetricsAsked(AS_OURS), print)
+    score_lake(opened, asked, full=True, bucket_steps=100, progress=lambda _, of: buckets.add(of))
+    found, in_one = (
+        rows(each, "SELECT * FROM custom_scores ORDER BY ALL") for each in (lake, with_ours)
+    )
+    assert buckets == {2}
+    assert found == in_one
+    assert len(found) == 3 * 24
 
 
-def test_evidence_names_steps(lake: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def with_drafted(scored: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The lake scored with a metric as it is drafted; tests only read it."""
+    folder = tmp_path_factory.mktemp("drafted")
+    lake = Path(shutil.copytree(scored, folder / "lake"))
+    assert tracegrade("metrics", "new", "mine", "--folder", folder / "metrics").returncode == 0
+    assert scored_with(lake, "--metrics", folder / "metrics").returncode == 0
+    return lake
+
+
+def test_evidence_names_steps(with_drafted: Path) -> None:
     """A drafted metric runs as it stands, and says at which steps it rests."""
-    assert tracegrade("metrics", "new", "mine", "--folder", tmp_path / "metrics").returncode == 0
-    scored_with(lake, "--metrics", tmp_path / "metrics")
     query = "SELECT evidence FROM custom_scores WHERE evidence IS NOT NULL"
-    assert [row["evidence"][0]["note"] for row in rows(lake, query)] == [
+    assert [row["evidence"][0]["note"] for row in rows(with_drafted, query)] == [
         "failed: cancel_order"
     ] * 2
 
@@ -245,12 +273,10 @@ def test_distributions_bring_metrics_and_broken_ones_harm_nothing(
         sys.modules.pop("acme_metrics", None)
 
 
-def test_releases_are_compared_by_own_metrics_too(lake: Path, tmp_path: Path) -> None:
+def test_releases_are_compared_by_own_metrics_too(with_drafted: Path) -> None:
     """A rule of a pipeline may name one."""
-    assert tracegrade("metrics", "new", "mine", "--folder", tmp_path / "metrics").returncode == 0
-    scored_with(lake, "--metrics", tmp_path / "metrics")
     rule = ("--fail-on", "mine>0.1", "--format", "json")
-    ended = tracegrade("compare", "1.0", "1.1", "--lake", lake, *rule)
+    ended = tracegrade("compare", "1.0", "1.1", "--lake", with_drafted, *rule)
     assert ended.returncode == 1, ended.stderr
     found = json.loads(ended.stdout)["comparisons"][0]["metrics"]["mine"]
     assert (found["base"], found["candidate"]) == (0.0, 0.125)
