@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.harness.suite.build import START, found, loaded
+from tests.harness.loading.build import START, found, loaded
 from tests.harness.trial.agents import Tried, made
 
 DEFAULTS = "defaults: {network: open, trials: 3, limits: {wall_secs: 60, calls: 9}}"

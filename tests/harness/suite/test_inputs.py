@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.harness.suite.build import found
+from tests.harness.loading.build import found
 
 from tracegrade_harness.suite.command import TO_FILL_IN
 from tracegrade_harness.suite.inputs import MAX_ARGUMENT_BYTES

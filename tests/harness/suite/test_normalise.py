@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.harness.suite.build import START, found
+from tests.harness.loading.build import START, found
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.harness.suite.build import (
+from tests.harness.loading.build import (
     START,
     found,
     loaded,
@@ -206,9 +206,7 @@ def test_a_task_file_that_cannot_be_read_is_named(folder: Path, name: str) -> No
     assert name in problem
 
 
-def test_all_problems_come_at_once(folder: Path) -> None:
-    """What is wrong in one place hides nothing in another, and makes nothing else seem wrong."""
-    text = """
+SUITE_WITH_PROBLEMS = """
     version: 1
     suite: s
     agents:
@@ -232,29 +230,33 @@ def test_all_problems_come_at_once(folder: Path) -> None:
       d: {agent: c, environment: f}
       d: {}
     """
-    expected = [
-        (4, "agents.a.release is 1.1"),
-        (4, "agents.a.command[1] names {x}"),
-        (5, "key 'command' is missing in agents.b"),
-        (9, "unknown key 'metod' in environments.e.files.data"),
-        (9, "environments.e.files.data.from 'lost' does not exist"),
-        (10, "environments.e.files.bad is 1"),
-        (11, "environments.e.locks[0] is 1"),
-        (11, "environments.e.locks[1] 'data' is the name of no object"),
-        (16, "cases.c.trials is 0"),
-        (18, "'$[' is not a JSON path"),
-        (19, "unknown key 'txt' in cases.c.verify[1]"),
-        (20, "cases.c.verify[2].sqlite: the environment has no sqlite 'data'"),
-        (21, "cases.d.agent: unknown agent 'c'"),
-        (21, "cases.d.environment: unknown environment 'f'"),
-        (22, "key 'd' stands twice"),
-    ]
+PROBLEMS = [
+    (4, "agents.a.release is 1.1"),
+    (4, "agents.a.command[1] names {x}"),
+    (5, "key 'command' is missing in agents.b"),
+    (9, "unknown key 'metod' in environments.e.files.data"),
+    (9, "environments.e.files.data.from 'lost' does not exist"),
+    (10, "environments.e.files.bad is 1"),
+    (11, "environments.e.locks[0] is 1"),
+    (11, "environments.e.locks[1] 'data' is the name of no object"),
+    (16, "cases.c.trials is 0"),
+    (18, "'$[' is not a JSON path"),
+    (19, "unknown key 'txt' in cases.c.verify[1]"),
+    (20, "cases.c.verify[2].sqlite: the environment has no sqlite 'data'"),
+    (21, "cases.d.agent: unknown agent 'c'"),
+    (21, "cases.d.environment: unknown environment 'f'"),
+    (22, "key 'd' stands twice"),
+]
+"""Of that suite: lines, and how their facts begin."""
 
-    suite = loaded(folder, text)
+
+def test_all_problems_come_at_once(folder: Path) -> None:
+    """What is wrong in one place hides nothing in another, and makes nothing else seem wrong."""
+    suite = loaded(folder, SUITE_WITH_PROBLEMS)
 
     assert suite.suite is None
-    assert [problem.line for problem in suite.problems] == [line for line, _ in expected]
-    for problem, (_, fact) in zip(suite.problems, expected, strict=True):
+    assert [problem.line for problem in suite.problems] == [line for line, _ in PROBLEMS]
+    for problem, (_, fact) in zip(suite.problems, PROBLEMS, strict=True):
         assert problem.fact.startswith(fact)
         assert problem.way_out
 

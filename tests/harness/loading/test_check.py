@@ -4,7 +4,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from tests.harness.suite.build import (
+from tests.harness.loading.build import (
     START,
     found,
     indented,

@@ -19,6 +19,12 @@ environments:
 """
 """Ten lines of a suite without a case."""
 
+TASKS = """
+version: 1
+tools: {look: {effect: read}}
+tasks: {clean-uploads: {}, pay: {}}
+"""
+
 
 def loaded(folder: Path, text: str) -> LoadedSuite:
     """Return what is loaded from a suite with this text."""
@@ -53,3 +59,14 @@ def with_verifier(text: str) -> str:
 def indented(text: str, blanks: int) -> str:
     """Return a text with each line moved to the right."""
     return "\n".join(" " * blanks + line for line in text.splitlines())
+
+
+def fill(folder: Path) -> Path:
+    """Put all that suites name here into a folder, and return it."""
+    for name in ("fixtures/uploads", "fixtures/expected", "checks"):
+        (folder / name).mkdir(parents=True)
+    for name in ("fixtures/ledger.sql", "checks/verify.py"):
+        (folder / name).touch()
+    (folder / "RUNBOOK.yaml").write_text("[]")
+    (folder / "tasks.yaml").write_text(TASKS)
+    return folder

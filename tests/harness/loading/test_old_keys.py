@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.harness.suite.build import found, loaded, with_agent
+from tests.harness.loading.build import found, loaded, with_agent
 
 
 def test_an_old_key_is_read_by_its_new_name(folder: Path) -> None:
