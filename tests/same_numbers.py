@@ -67,7 +67,7 @@ def walk(lake: Lake) -> Told:
     report = json.loads(_run("report", "--lake", place, "--format", "json"))
     _tell_report(told, report)
     _tell_sql(told, lake)
-    with closing(explorer(lake)) as pages, closing(pages.shelf):
+    with closing(explorer(lake)) as pages, closing(pages.latest):
         web = client(pages)
         _tell_overview(told, web)
         _tell_trends(told, web, report)

@@ -29,8 +29,6 @@ RETIRED = ROOT / "tests" / "wording" / "retired_names.txt"
 
 SHARED_NAMES = {
     "Agent",
-    "Answer",
-    "Ask",
     "Attributes",
     "Criterion",
     "Effect",
@@ -72,7 +70,6 @@ SHARED_NAMES = {
     "Step",
     "TaskAxes",
     "TrialsOption",
-    "Wanted",
 }
 """Public names of classes and aliases that stand for several things: only fewer from here on."""
 

@@ -23,7 +23,6 @@ from starlette.routing import Route
 from tracegrade.errors import BadInput, TracegradeError
 from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links, render, scheme
-from tracegrade_explorer.answers import Answer, Ask, Document, PlainText, Redirect, Site
 from tracegrade_explorer.errors import FormRefused, PageMissing, TooSlow
 from tracegrade_explorer.forms import PAGE_TOKEN, posted_pairs, without_token
 from tracegrade_explorer.guard import ANYBODY, CALLER, Caller, PageTokens
@@ -39,7 +38,15 @@ from tracegrade_explorer.pages.search import search_page
 from tracegrade_explorer.pages.tasks import task, tasks
 from tracegrade_explorer.pages.trends import trends
 from tracegrade_explorer.render import ErrorPage, ShownQuery
-from tracegrade_explorer.shelf.shelf import Shelf
+from tracegrade_explorer.responses import (
+    PageContent,
+    PageRequest,
+    PageResponse,
+    PlainText,
+    Redirect,
+    Site,
+)
+from tracegrade_explorer.snapshots.latest import LatestSnapshot
 from tracegrade_scoring.errors import NothingToCompare
 
 WORKERS: Final = 8
@@ -88,7 +95,7 @@ class PageRoute(NamedTuple):
     """What answers at an address."""
 
     path: str
-    make: Callable[[Ask], Answer]
+    make: Callable[[PageRequest], PageResponse]
     slower: int = 1
     """How many times as long as others it may take."""
     methods: tuple[str, ...] = ("GET",)
@@ -117,7 +124,7 @@ PAGES: Final = (
 
 
 class PageAddress(NamedTuple):
-    """What a request asks for, as `Ask` has it."""
+    """What a request asks for, as `PageRequest` has it."""
 
     path: Mapping[str, str]
     pairs: list[tuple[str, str]]
@@ -129,9 +136,9 @@ class PageAddress(NamedTuple):
 
 @dataclass
 class Explorer:
-    """The pages over one shelf."""
+    """The pages over one lake."""
 
-    shelf: Shelf
+    latest: LatestSnapshot
     site: Site
     page_secs: float = PAGE_SECS
     """That a page may take."""
@@ -225,7 +232,7 @@ class Explorer:
         shown = ErrorPage(404, text, TITLES[404], self.site, scheme.chosen(request))
         return _error(shown, "html")
 
-    async def _made(self, page: PageRoute, address: PageAddress) -> tuple[Answer, bytes]:
+    async def _made(self, page: PageRoute, address: PageAddress) -> tuple[PageResponse, bytes]:
         """Return an answer and its bytes, made in a thread.
 
         Raises:
@@ -251,19 +258,21 @@ class Explorer:
             )
             raise TooSlow(msg) from None
 
-    def _done(self, made: "asyncio.Future[tuple[Answer, bytes]]") -> None:
+    def _done(self, made: "asyncio.Future[tuple[PageResponse, bytes]]") -> None:
         self._under_way -= 1
         if not made.cancelled():
             made.exception()  # looked at, so that one of a page given up is not logged
 
     def _make(
         self, page: PageRoute, address: PageAddress, cursors: list[DuckDBPyConnection]
-    ) -> tuple[Answer, bytes]:
-        with self.shelf.reading() as snapshot, snapshot.con.cursor() as con:
+    ) -> tuple[PageResponse, bytes]:
+        with self.latest.reading() as snapshot, snapshot.con.cursor() as con:
             cursors.append(con)
-            ask = Ask(con, snapshot, self.site, self.shelf.freshness, *address, cursors=cursors)
-            answer = page.make(ask)
-            return answer, _body(answer, ask)
+            request = PageRequest(
+                con, snapshot, self.site, self.latest.freshness, *address, cursors=cursors
+            )
+            answer = page.make(request)
+            return answer, _body(answer, request)
 
 
 def _paths(page: PageRoute) -> list[str]:
@@ -286,25 +295,25 @@ def _named(request: Request) -> tuple[dict[str, str], str]:
     return path, "html"
 
 
-def _body(answer: Answer, ask: Ask) -> bytes:
+def _body(answer: PageResponse, request: PageRequest) -> bytes:
     if isinstance(answer, PlainText):
         return visible_text(answer.text).encode("utf-8", "replace")
     if isinstance(answer, Redirect):
         return b""
-    if ask.form == "json":
+    if request.form == "json":
         return render.render_json(answer)
-    if ask.form == "csv":
+    if request.form == "csv":
         if not answer.columns:
             msg = "this page is no table; .json has it"
             raise PageMissing(msg)
         return render.render_csv(answer)
-    return render.render_html(answer, ask)
+    return render.render_html(answer, request)
 
 
-def _media_type(answer: Answer, form: str) -> str:
+def _media_type(answer: PageResponse, form: str) -> str:
     if isinstance(answer, PlainText):
         return TEXT
-    assert isinstance(answer, Document)  # noqa: S101 - redirects have no body
+    assert isinstance(answer, PageContent)  # noqa: S101 - redirects have no body
     return {
         "json": "application/json",
         "csv": "text/csv; charset=utf-8",
@@ -323,7 +332,7 @@ def _error(shown: ErrorPage, form: str) -> Response:
     if form == "html":
         body = render.render_error(shown)
         return Response(body, shown.status, media_type="text/html; charset=utf-8")
-    body = render.render_json(Document("", "", {}, {"error": shown.message}))
+    body = render.render_json(PageContent("", "", {}, {"error": shown.message}))
     return Response(body, shown.status, media_type="application/json")
 
 

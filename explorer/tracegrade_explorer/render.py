@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links
-from tracegrade_explorer.answers import Ask, Document, Site, WrittenJson
+from tracegrade_explorer.responses import PageContent, PageRequest, Site, WrittenJson
 from tracegrade_queries.engine.csv_cells import as_json
 from tracegrade_scoring.pictures.small import bar, track
 from tracegrade_scoring.rendering import words
@@ -52,22 +52,22 @@ def load_templates() -> None:
         templates().get_template(name)
 
 
-def render_html(document: Document, ask: Ask) -> bytes:
+def render_html(document: PageContent, request: PageRequest) -> bytes:
     """Return a page as HTML."""
     template = templates().get_template(f"{document.template}.html.j2")
     common = {
         "title": document.title,
-        "site": ask.site,
-        "snapshot": ask.snapshot,
-        "freshness": ask.freshness,
+        "site": request.site,
+        "snapshot": request.snapshot,
+        "freshness": request.freshness,
         "has_csv": bool(document.columns),
-        "pairs": ask.pairs,
-        "scheme": ask.scheme,
+        "pairs": request.pairs,
+        "scheme": request.scheme,
     }
     return template.render({**common, **document.view}).encode("utf-8", "replace")
 
 
-def render_json(document: Document) -> bytes:
+def render_json(document: PageContent) -> bytes:
     """Return what a page shows as JSON, every number unrounded."""
     if isinstance(document.data, WrittenJson):
         return document.data.encode()
@@ -75,7 +75,7 @@ def render_json(document: Document) -> bytes:
     return orjson.dumps(_whole(document.data), default=_plain, option=option) + b"\n"
 
 
-def render_csv(document: Document) -> bytes:
+def render_csv(document: PageContent) -> bytes:
     """Return the table of a page as CSV that no spreadsheet computes."""
     return csv_text(document.columns, document.rows).encode("utf-8", "replace")
 

@@ -14,7 +14,6 @@ from tracegrade.terminal.visible import visible_text
 from tracegrade_collector.edge.address import Address, is_loopback, parse_address
 from tracegrade_collector.edge.tls import TlsFiles
 from tracegrade_explorer import render
-from tracegrade_explorer.answers import Site
 from tracegrade_explorer.app import PAGE_SECS, Explorer
 from tracegrade_explorer.errors import AddressTaken, UnsafeAddress
 from tracegrade_explorer.guard import (
@@ -25,7 +24,8 @@ from tracegrade_explorer.guard import (
     knows_one,
     new_token,
 )
-from tracegrade_explorer.shelf.shelf import MAX_RUNS, Shelf
+from tracegrade_explorer.responses import Site
+from tracegrade_explorer.snapshots.latest import MAX_RUNS, LatestSnapshot
 from tracegrade_queries.engine.connection import open_lake
 from tracegrade_queries.engine.no_writes import WITHOUT, landlock_version
 
@@ -81,18 +81,18 @@ def serve(place: str, options: Options, say: Callable[[str], object]) -> None:
     lake = open_lake(place, say)
     with (
         _listener(address) as listener,
-        contextlib.closing(Shelf(lake, options.max_runs)) as shelf,
+        contextlib.closing(LatestSnapshot(lake, options.max_runs)) as latest,
     ):
         bound = Address(address.host, int(listener.getsockname()[1]))
         sql = is_loopback(address.host) if options.sql is None else options.sql
-        explorer = Explorer(shelf, Site(str(place), sql), options.timeout_secs)
+        explorer = Explorer(latest, Site(str(place), sql), options.timeout_secs)
         rules = Rules(
             allowed_hosts(bound, options.host_names), policy.knows, f"tracegrade_{bound.port}",
             tls=tls is not None,
         )  # fmt: skip
         url = _url(bound, options, policy.token)
         render.load_templates()
-        shelf.follow()
+        latest.follow()
         say(f"ui: {url}")
         if not landlock_version():
             say(f"note: {WITHOUT}")

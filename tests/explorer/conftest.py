@@ -21,7 +21,7 @@ def sample_lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 @pytest.fixture(scope="session")
 def pages(sample_lake: Lake) -> Iterator[Explorer]:
     """The pages over the sample."""
-    with closing(explorer(sample_lake)) as found, closing(found.shelf):
+    with closing(explorer(sample_lake)) as found, closing(found.latest):
         yield found
 
 

@@ -13,9 +13,9 @@ from tests.scoring.job.lakes import TASKS, child, run
 from tests.scoring.report.build import START, Tables, as_lake, fill_sample
 from tests.waiting import PATIENCE_SECS
 
-from tracegrade_explorer.answers import Site
 from tracegrade_explorer.app import Explorer
-from tracegrade_explorer.shelf.shelf import Shelf
+from tracegrade_explorer.responses import Site
+from tracegrade_explorer.snapshots.latest import LatestSnapshot
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_scoring.job.score import score
@@ -106,7 +106,7 @@ def unscored(root: Path) -> Lake:
 
 def explorer(lake: Lake, *, sql: bool = True) -> Explorer:
     """Return the pages over a lake."""
-    return Explorer(Shelf(lake), Site(str(lake.root), sql), PATIENCE_SECS)
+    return Explorer(LatestSnapshot(lake), Site(str(lake.root), sql), PATIENCE_SECS)
 
 
 def run_query(web: TestClient, text: str, form: str = "", **values: str) -> Response:

@@ -68,7 +68,7 @@ def base(
         def serve(name: str) -> str:
             if name not in found:
                 made = stack.enter_context(closing(explorer(lakes[name]())))
-                stack.enter_context(closing(made.shelf))
+                stack.enter_context(closing(made.latest))
                 found[name] = stack.enter_context(serving(made))
             return found[name]
 

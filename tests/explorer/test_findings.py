@@ -66,7 +66,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, str, str]:
 @pytest.fixture(scope="module")
 def web(lake: tuple[Lake, str, str]) -> Iterator[TestClient]:
     """What asks for its pages."""
-    with closing(explorer(lake[0])) as found, closing(found.shelf):
+    with closing(explorer(lake[0])) as found, closing(found.latest):
         yield client(found)
 
 

@@ -26,8 +26,14 @@ from tracegrade_explorer.filters.grammar import (
     Filter,
     parse_query,
 )
-from tracegrade_explorer.shelf.rows import count_runs, find_run, neighbours, read_runs, runs_page
-from tracegrade_explorer.shelf.snapshot import LakeSnapshot, read_matching, take_snapshot
+from tracegrade_explorer.snapshots.rows import (
+    count_runs,
+    find_run,
+    neighbours,
+    read_runs,
+    runs_page,
+)
+from tracegrade_explorer.snapshots.snapshot import LakeSnapshot, read_matching, take_snapshot
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.score import score

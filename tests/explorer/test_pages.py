@@ -212,7 +212,7 @@ def test_releases_name_the_runs_that_broke(tmp_path: Path) -> None:
                 if looped:
                     tables.insert("failures", trajectory_id=run, mode="loop_trap")
         lake = as_lake(tables, tmp_path / "lake")
-    with closing(explorer(lake)) as found, closing(found.shelf):
+    with closing(explorer(lake)) as found, closing(found.latest):
         page = client(found).get("/releases?base=1.0&candidate=1.1").text
     broke = re.search("What broke</h3>.*?</div>", page, re.DOTALL)
     task = re.search("<th scope=.row.><a [^>]*>pay</a>.*?</tr>", page, re.DOTALL)
@@ -238,7 +238,7 @@ def test_overview_says_why_runs_of_the_newest_release_failed(tmp_path: Path) -> 
                               object=what, key=f"{kind}{what}", sentence="so", release=release,
                               success=False)  # fmt: skip
         lake = as_lake(tables, tmp_path / "lake")
-    with closing(explorer(lake)) as shown, closing(shown.shelf):
+    with closing(explorer(lake)) as shown, closing(shown.latest):
         web = client(shown)
         (said,) = re.findall(r"Why runs of 1\.1 failed:.*?</td>", web.get("/").text)
         links = re.findall(r'href="([^"]+)">([^<]+)</a>', said)
@@ -272,7 +272,7 @@ def test_a_number_of_runs_leads_to_so_many(tmp_path: Path) -> None:
                 tables.score(run, "success", None if injection else 0.0, **reason)
                 tables.insert("failures", trajectory_id=run, mode="loop_trap")
         lake = as_lake(tables, tmp_path / "lake")
-    with closing(explorer(lake)) as found, closing(found.shelf):
+    with closing(explorer(lake)) as found, closing(found.latest):
         web = client(found)
         counts = [pair for path in ("/", "/tasks") for pair in counts_of(web.get(path).text)]
         told = [web.get(href.replace("?", ".json?", 1)).json()["runs"] for href, _ in counts]
@@ -289,7 +289,7 @@ def test_a_run_that_is_no_attempt_says_which_kind(tmp_path: Path) -> None:
         for injection in (None, "late", "several_runs"):
             tables.scored(tables.run("1.0", task_id="pay", trial=1, injection=injection), "pay")
         lake = as_lake(tables, tmp_path / "lake")
-    with closing(explorer(lake)) as found, closing(found.shelf):
+    with closing(explorer(lake)) as found, closing(found.latest):
         page = client(found).get("/runs").text
         counted = client(found).get("/runs.json?counted=yes").json()["runs"]
 

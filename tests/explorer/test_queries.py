@@ -10,7 +10,7 @@ from tests.headers import bare, columns_of, header, parameters_used, relations_r
 from tracegrade_explorer.app import Explorer
 from tracegrade_explorer.filters.conditions import matching_runs
 from tracegrade_explorer.filters.grammar import Filter
-from tracegrade_explorer.shelf.metric_parts import metric_parts
+from tracegrade_explorer.snapshots.metric_parts import metric_parts
 from tracegrade_explorer.sql import QUERIES
 from tracegrade_scoring.sql import RELATIONS
 
@@ -29,12 +29,12 @@ ENUM = "ENUM"
 @pytest.fixture(scope="module")
 def con(pages: Explorer) -> DuckDBPyConnection:
     """A cursor over the sample's index and tables, with the runs of a filter."""
-    with pages.shelf.reading() as snapshot:
+    with pages.latest.reading() as snapshot:
         cursor = snapshot.con.cursor()
     runs = matching_runs(Filter(), "tsa")
     RELATIONS.make(cursor, "superseded_runs")
     cursor.execute(
-        "CREATE TEMP TABLE run_places AS SELECT trajectory_id, date, seq FROM run_index"
+        "CREATE TEMP TABLE run_positions AS SELECT trajectory_id, date, seq FROM run_index"
     )
     cursor.execute(f"CREATE OR REPLACE TEMP VIEW matching_runs AS {runs.text}")
     cursor.execute(f"CREATE OR REPLACE TEMP VIEW metric_parts AS {metric_parts('tsa')}")

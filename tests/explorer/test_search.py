@@ -15,7 +15,7 @@ from tests.slow import slow_after
 from tracegrade_explorer.errors import SqlStopped
 from tracegrade_explorer.pages.search import pieces
 from tracegrade_explorer.sql_process import search as searching
-from tracegrade_explorer.sql_process.search import SearchPlace, search
+from tracegrade_explorer.sql_process.search import SearchCursor, search
 from tracegrade_lake import Lake
 
 DATES = [START.date() - timedelta(days=back) for back in range(3)]
@@ -40,7 +40,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 @pytest.fixture(scope="module")
 def many(lake: Lake) -> Iterator[TestClient]:
     """The pages over it."""
-    with closing(explorer(lake)) as found, closing(found.shelf):
+    with closing(explorer(lake)) as found, closing(found.latest):
         yield client(found)
 
 
@@ -87,7 +87,7 @@ def test_a_search_out_of_time_says_where_to_go_on(
     """The first date is searched however long others would take; one without end is stopped."""
     monkeypatch.setattr(searching, "SECS", -1.0)
     assert search(str(lake.root), "nothing like it", DATES).following in {
-        SearchPlace(DATES[1]), SearchPlace(DATES[2]), None,
+        SearchCursor(DATES[1]), SearchCursor(DATES[2]), None,
     }  # fmt: skip
     monkeypatch.setattr(searching, "DATE_SECS", 0.0)
     with pytest.raises(SqlStopped, match="a date took longer than 0 s"):
@@ -129,7 +129,7 @@ def test_address_that_says_nothing_is_told(web: TestClient, query: str, status: 
 
 def test_an_empty_lake_has_nothing_to_search(empty_lake: Path) -> None:
     """And no process is started."""
-    with closing(explorer(Lake.open(empty_lake))) as found, closing(found.shelf):
+    with closing(explorer(Lake.open(empty_lake))) as found, closing(found.latest):
         assert "This lake holds no run yet" in client(found).get("/search?text=x").text
 
 

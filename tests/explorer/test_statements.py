@@ -58,7 +58,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient,
     with closing(Tables()) as tables:
         ids = fill(tables)
         lake = as_lake(tables, tmp_path_factory.mktemp("said") / "lake")
-    with closing(explorer(lake)) as found, closing(found.shelf):
+    with closing(explorer(lake)) as found, closing(found.latest):
         yield client(found), ids
 
 

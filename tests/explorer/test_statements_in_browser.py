@@ -66,7 +66,7 @@ def visit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
         tables = stack.enter_context(closing(Tables()))
         ids = lake_of(tables, root)
         made = stack.enter_context(closing(explorer(Lake.open(root))))
-        stack.enter_context(closing(made.shelf))
+        stack.enter_context(closing(made.latest))
         base = stack.enter_context(serving(made))
         browser = stack.enter_context(chromium())
         yield Visit(stack.enter_context(watched(browser, base)), ids)

@@ -57,7 +57,7 @@ class Pair:
         return self.how not in {SAME, TEXT, UNRECORDED}
 
 
-class Word(NamedTuple):
+class DiffToken(NamedTuple):
     """A part of a text, as both have it or only one."""
 
     text: str
@@ -84,19 +84,19 @@ def parting(pairs: Sequence[Pair]) -> tuple[int | None, int | None]:
     return None, None
 
 
-def word_diff(first: str, second: str) -> list[Word]:
+def word_diff(first: str, second: str) -> list[DiffToken]:
     """Return what two texts share and what only one has, word by word; none of very long ones."""
     if first == second or len(first) + len(second) > LONGEST_DIFF:
         return []
     one, other = _words(first), _words(second)
     matcher = SequenceMatcher(None, one, other, autojunk=False)
-    found: list[Word] = []
+    found: list[DiffToken] = []
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
-            found.append(Word("".join(one[a:b]), SAME))
+            found.append(DiffToken("".join(one[a:b]), SAME))
             continue
-        found += [Word("".join(one[a:b]), FIRST)] if b > a else []
-        found += [Word("".join(other[c:d]), SECOND)] if d > c else []
+        found += [DiffToken("".join(one[a:b]), FIRST)] if b > a else []
+        found += [DiffToken("".join(other[c:d]), SECOND)] if d > c else []
     return found
 
 

@@ -13,8 +13,8 @@ from tracegrade_explorer.comparison.align import (
     TEXT,
     UNRECORDED,
     WORDS,
+    DiffToken,
     Pair,
-    Word,
     word_diff,
 )
 from tracegrade_scoring.metrics import Metric
@@ -92,7 +92,7 @@ def _side(step: Step, *, named: bool) -> dict[str, Any]:
     }
 
 
-def _diff(pair: Pair) -> list[Word]:
+def _diff(pair: Pair) -> list[DiffToken]:
     if pair.how not in {ARGUMENTS, TEXT} or pair.first is None or pair.second is None:
         return []
     return word_diff(_text(pair.first), _text(pair.second))

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from tracegrade_explorer.shelf.snapshot import Row
+from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.metrics import METRICS, Metric
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics

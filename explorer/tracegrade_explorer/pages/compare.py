@@ -4,13 +4,13 @@ from dataclasses import asdict
 from typing import Final
 
 from tracegrade_explorer import links
-from tracegrade_explorer.answers import Answer, Ask, Document, Redirect
 from tracegrade_explorer.comparison.align import align, parting
 from tracegrade_explorer.comparison.page import agreement, pair_rows, score_pairs
 from tracegrade_explorer.errors import BadFilter, PageMissing
 from tracegrade_explorer.pages.run import read_run
-from tracegrade_explorer.shelf.rows import find_run
-from tracegrade_explorer.shelf.snapshot import read
+from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
+from tracegrade_explorer.snapshots.rows import find_run
+from tracegrade_explorer.snapshots.snapshot import read
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import Window
@@ -21,9 +21,9 @@ STEPS: Final = 2_000
 COLUMNS: Final = ("how", "first_step", "first_tool", "second_step", "second_tool")
 
 
-def compare(ask: Ask) -> Answer:
+def compare(request: PageRequest) -> PageResponse:
     """Return two runs side by side."""
-    first, second = (_run(ask, name) for name in _names(ask))
+    first, second = (_run(request, name) for name in _names(request))
     pairs = align(first.steps, second.steps)
     rows = pair_rows(pairs, (first.has_several_agents, second.has_several_agents))
     view = {
@@ -62,13 +62,13 @@ def compare(ask: Ask) -> Answer:
         }
         for pair in pairs
     ]
-    return Document("compare", "Two runs", view, data, COLUMNS, flat)
+    return PageContent("compare", "Two runs", view, data, COLUMNS, flat)
 
 
-def nearest(ask: Ask) -> Answer:
+def nearest(request: PageRequest) -> PageResponse:
     """Lead to a run beside the successful one of its task that is most like it."""
-    found = find_run(ask.con, ask.path["id"])
-    rows = read(ask.con, "nearest_success", trajectory_id=found.trajectory_id, rows=1)
+    found = find_run(request.con, request.path["id"])
+    rows = read(request.con, "nearest_success", trajectory_id=found.trajectory_id, rows=1)
     if not rows:
         msg = (
             f"no other run of the same agent and task as '{found.trajectory_id}' succeeded, as "
@@ -78,9 +78,9 @@ def nearest(ask: Ask) -> Answer:
     return Redirect(links.compare(rows[0]["trajectory_id"], found.trajectory_id))
 
 
-def _names(ask: Ask) -> list[str]:
-    given = dict(ask.pairs)
-    marked = [value for key, value in ask.pairs if key == "id"]
+def _names(request: PageRequest) -> list[str]:
+    given = dict(request.pairs)
+    marked = [value for key, value in request.pairs if key == "id"]
     names = [given[side] for side in ("a", "b") if given.get(side)] or marked
     if len(names) != 2:
         msg = f"{len(names)} runs are named; give two, as /compare?a=ID&b=ID"
@@ -88,8 +88,8 @@ def _names(ask: Ask) -> list[str]:
     return names
 
 
-def _run(ask: Ask, name: str) -> Timeline:
-    return read_run(ask, find_run(ask.con, name), Window(rows=STEPS))
+def _run(request: PageRequest, name: str) -> Timeline:
+    return read_run(request, find_run(request.con, name), Window(rows=STEPS))
 
 
 def _side(timeline: Timeline) -> dict[str, object]:

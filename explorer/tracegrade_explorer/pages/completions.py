@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from tracegrade_explorer.answers import Answer, Ask, Document
 from tracegrade_explorer.errors import PageMissing
 from tracegrade_explorer.filters.grammar import (
     LEVELS,
@@ -21,7 +20,8 @@ from tracegrade_explorer.filters.grammar import (
 from tracegrade_explorer.filters.typed import TypedWord, typed_words, written
 from tracegrade_explorer.pages.cells import ALL_METRICS
 from tracegrade_explorer.pages.runs import LABELS, label_of
-from tracegrade_explorer.shelf.snapshot import Row, read_kept, read_matching
+from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
+from tracegrade_explorer.snapshots.snapshot import Row, read_kept, read_matching
 from tracegrade_scoring.rendering import words
 
 OWN: Final = ("typed",)
@@ -51,20 +51,20 @@ class Completion(NamedTuple):
     hint: str
 
 
-def completions(ask: Ask) -> Answer:
+def completions(request: PageRequest) -> PageResponse:
     """Return what may be typed next: a key, or the most frequent values of one.
 
     Raises:
         PageMissing: It is asked for as a page.
     """
-    own, wanted = ask.split(*OWN)
-    if ask.form != "json":
+    own, wanted = request.split(*OWN)
+    if request.form != "json":
         msg = "what can be typed next is there for programs alone, as /completions.json"
         raise PageMissing(msg)
     word = _last_word(own.get("typed", ""))
-    found = [*_choices(ask, wanted, word)][:CHOICES]
+    found = [*_choices(request, wanted, word)][:CHOICES]
     data = {"from": word.start, "choices": [choice._asdict() for choice in found]}
-    return Document("", "", {}, data)
+    return PageContent("", "", {}, data)
 
 
 def _last_word(text: str) -> TypedWord:
@@ -75,13 +75,13 @@ def _last_word(text: str) -> TypedWord:
     return TypedWord(len(text), len(text), "", "")
 
 
-def _choices(ask: Ask, wanted: Filter, word: TypedWord) -> Iterator[Completion]:
+def _choices(request: PageRequest, wanted: Filter, word: TypedWord) -> Iterator[Completion]:
     if not word.key:
         yield from _keys(word.value)
     elif word.key in NAMED:
-        yield from _names(ask, wanted, word)
+        yield from _names(request, wanted, word)
     elif word.key in NUMBERS:
-        yield from _ranges(ask, wanted, word.key)
+        yield from _ranges(request, wanted, word.key)
     elif word.key in CHOSEN:
         yield from (
             Completion(f"{written(word.key, value)} ", _label(value))
@@ -104,10 +104,10 @@ def _label(key: str) -> str:
     return label_of(key) if key in LABELS or key in ALL_METRICS else ""
 
 
-def _names(ask: Ask, wanted: Filter, word: TypedWord) -> Iterator[Completion]:
+def _names(request: PageRequest, wanted: Filter, word: TypedWord) -> Iterator[Completion]:
     """Yield the names that the runs of the filter have, those of most runs first."""
     others = {key: names for key, names in wanted.names.items() if key != word.key}
-    rows = _rows(ask, wanted.replaced(names=others), word)
+    rows = _rows(request, wanted.replaced(names=others), word)
     runs = {row["name"]: row["runs"] for row in rows}
     for name in _matching((name for name in runs if name is not None), word.value):
         yield Completion(f"{written(word.key, name_text(name))} ", words.count(runs[name], "run"))
@@ -116,11 +116,11 @@ def _names(ask: Ask, wanted: Filter, word: TypedWord) -> Iterator[Completion]:
         yield Completion(f"{written(word.key, UNKNOWN)} ", hint)
 
 
-def _rows(ask: Ask, wanted: Filter, word: TypedWord) -> list[Row]:
+def _rows(request: PageRequest, wanted: Filter, word: TypedWord) -> list[Row]:
     if word.key == "conversation":
         looked_for = {"names": CHOICES, "part": word.value}
-        return read_matching(ask.con, "conversation_names", wanted, parameters=looked_for)
-    rows = read_kept(ask.snapshot, ask.con, "facets", wanted, names=NAMES)
+        return read_matching(request.con, "conversation_names", wanted, parameters=looked_for)
+    rows = read_kept(request.snapshot, request.con, "facets", wanted, names=NAMES)
     return [row for row in rows if row["facet"] == word.key]
 
 
@@ -131,9 +131,9 @@ def _matching(texts: Iterable[str], begun: str) -> list[str]:
     return sorted(found, key=lambda text: not text.lower().startswith(wanted))
 
 
-def _ranges(ask: Ask, wanted: Filter, key: str) -> Iterator[Completion]:
+def _ranges(request: PageRequest, wanted: Filter, key: str) -> Iterator[Completion]:
     """Yield ranges of a number: all of its values, and none."""
-    (ends,) = read_kept(ask.snapshot, ask.con, "measured_ends", wanted, measured=key)
+    (ends,) = read_kept(request.snapshot, request.con, "measured_ends", wanted, measured=key)
     if ends["low"] is not None:
         low, high = number_text(ends["low"]), number_text(ends["high"])
         yield Completion(f"{key}={low}..{high}", "from the least to the largest")

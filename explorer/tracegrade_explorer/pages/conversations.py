@@ -3,20 +3,20 @@
 from typing import Final
 
 from tracegrade_explorer import links
-from tracegrade_explorer.answers import Answer, Ask, Document
 from tracegrade_explorer.errors import PageMissing
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.pages.cells import MARKS
-from tracegrade_explorer.shelf.snapshot import read
+from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
+from tracegrade_explorer.snapshots.snapshot import read
 from tracegrade_scoring.rendering import words
 
 ROWS: Final = 500
 
 
-def conversation(ask: Ask) -> Answer:
+def conversation(request: PageRequest) -> PageResponse:
     """Return the turns of a conversation."""
-    name = ask.path["id"]
-    rows = read(ask.con, "conversation_runs", conversation_id=name, rows=ROWS)
+    name = request.path["id"]
+    rows = read(request.con, "conversation_runs", conversation_id=name, rows=ROWS)
     if not rows:
         msg = f"no run belongs to a conversation '{name}'; /runs lists those that there are"
         raise PageMissing(msg)
@@ -31,4 +31,4 @@ def conversation(ask: Ask) -> Answer:
         "runs_href": links.runs(within),
     }
     title = f"Conversation {words.name(name)}"
-    return Document("conversation", title, view, {"runs": rows}, [*rows[0]], rows)
+    return PageContent("conversation", title, view, {"runs": rows}, [*rows[0]], rows)

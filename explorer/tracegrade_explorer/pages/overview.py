@@ -5,11 +5,11 @@ from itertools import groupby
 from typing import Any, Final
 
 from tracegrade_explorer import links
-from tracegrade_explorer.answers import Answer, Ask, Document
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.pages.runs import shown_name
-from tracegrade_explorer.shelf.rows import count_runs
-from tracegrade_explorer.shelf.snapshot import Row, read
+from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
+from tracegrade_explorer.snapshots.rows import count_runs
+from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.why_failed import most_first, of_failed
@@ -21,26 +21,26 @@ REASONS: Final = 3
 """Why runs of the newest release failed; the list of runs has them all."""
 
 
-def overview(ask: Ask) -> Answer:
+def overview(request: PageRequest) -> PageResponse:
     """Return how the newest releases of each agent do."""
-    rows = read(ask.con, "release_overview")
-    reasons = read(ask.con, "release_reasons")
+    rows = read(request.con, "release_overview")
+    reasons = read(request.con, "release_reasons")
     agents = [
         _agent(agent, run_mode, [*group], reasons)
         for (agent, run_mode), group in groupby(
             rows, key=lambda row: (row["agent_name"], row["run_mode"])
         )
     ]
-    (stand,) = read(ask.con, "runs_standing")
+    (stand,) = read(request.con, "runs_standing")
     view = {
         "agents": agents,
-        "runs": count_runs(ask.con, Filter()),
+        "runs": count_runs(request.con, Filter()),
         "shown": RELEASES,
         "standing": standing_sentences(Standing(**stand)),
     }
     columns = [*rows[0]] if rows else ["agent_name", "run_mode", "release"]
     facts = {"releases": rows, "reasons": reasons}
-    return Document("overview", "Overview", view, facts, columns, rows)
+    return PageContent("overview", "Overview", view, facts, columns, rows)
 
 
 def _agent(

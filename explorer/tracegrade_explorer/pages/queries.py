@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from tracegrade_explorer import links
-from tracegrade_explorer.answers import Answer, Ask, Document
 from tracegrade_explorer.errors import BadFilter, FormRefused, PageMissing
-from tracegrade_explorer.shelf.snapshot import Row
+from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
+from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_explorer.sql_process.run import CSV_ROWS, SHOWN_ROWS, Rows, run_sql
 from tracegrade_queries.engine.layers import find_query, saved
 from tracegrade_scoring.rendering import words
@@ -28,18 +28,18 @@ WHERE status = 'error'
 LIMIT 100"""
 
 
-def queries(ask: Ask) -> Answer:
+def queries(request: PageRequest) -> PageResponse:
     """Return the saved queries of all packages."""
-    del ask
+    del request
     rows: list[Row] = [
         {"name": name, "summary": each.summary, "parameters": ", ".join(each.parameters)}
         for name, each in saved().items()
     ]
     view = {"queries": [{**row, "href": links.saved_query(row["name"])} for row in rows]}
-    return Document("queries", "Saved queries", view, {"queries": rows}, [*rows[0]], rows)
+    return PageContent("queries", "Saved queries", view, {"queries": rows}, [*rows[0]], rows)
 
 
-def saved_query(ask: Ask) -> Answer:
+def saved_query(request: PageRequest) -> PageResponse:
     """Return one saved query with its form, and its rows where the form was sent.
 
     Raises:
@@ -48,24 +48,24 @@ def saved_query(ask: Ask) -> Answer:
         QueryFailed: The engine refuses a value.
         SqlStopped: It took more time or memory than it may.
     """
-    name = ask.path["id"]
-    found = saved_editor(name, ask.pairs)
+    name = request.path["id"]
+    found = saved_editor(name, request.pairs)
     if found is None:
         msg = f"no saved query is named '{name}'; /queries lists them"
         raise PageMissing(msg)
     text, fields = found
     address = links.saved_query(name)
-    _check_csv(ask, address)
-    rows = _run(ask, text, _values(dict(ask.pairs))) if ask.posted else None
-    filled = links.with_query(address, ask.pairs)
+    _check_csv(request, address)
+    rows = _run(request, text, _values(dict(request.pairs))) if request.posted else None
+    filled = links.with_query(address, request.pairs)
     view = {
         "name": name,
         "summary": saved()[name].summary,
         "text": text,
         "fields": fields,
         "found": rows and _shown(rows),
-        "page_token": ask.page_token,
-        "address": filled if ask.posted and len(filled) < LONGEST_ADDRESS else "",
+        "page_token": request.page_token,
+        "address": filled if request.posted and len(filled) < LONGEST_ADDRESS else "",
         "edit": links.with_query("/sql", [("q", text)]) if len(text) < LONGEST_ADDRESS else "",
     }
     return _document("query", f"Query {name}", view, rows)
@@ -82,7 +82,7 @@ def saved_editor(
     return find_query(name), [(each, values.get(each, "")) for each in found.parameters]
 
 
-def sql(ask: Ask) -> Answer:
+def sql(request: PageRequest) -> PageResponse:
     """Return the form for a reader's own query, and its rows where the form was sent.
 
     An address runs nothing: anybody can write one, and lead a reader to it.
@@ -94,25 +94,25 @@ def sql(ask: Ask) -> Answer:
         QueryFailed: The query is no single SELECT, or the engine refuses it.
         SqlStopped: It took more time or memory than it may.
     """
-    if not ask.site.sql:
+    if not request.site.sql:
         msg = "this explorer takes no SQL; start it with `tracegrade ui --sql` if it should"
         raise PageMissing(msg)
-    given = dict(ask.pairs)
-    text, fields = editor(ask.pairs)
+    given = dict(request.pairs)
+    text, fields = editor(request.pairs)
     unknown = [key for key in given if key != "q" and not key.startswith(VALUE)]
     if unknown:
         msg = f"'{unknown[0]}' is not known here; known: q and {VALUE}NAME"
         raise BadFilter(msg)
-    _check_csv(ask, "/sql")
-    ready = ask.posted and text.strip() and all(VALUE + name in given for name, _ in fields)
-    rows = _run(ask, text, dict(fields)) if ready else None
-    address = links.with_query("/sql", ask.pairs)
+    _check_csv(request, "/sql")
+    ready = request.posted and text.strip() and all(VALUE + name in given for name, _ in fields)
+    rows = _run(request, text, dict(fields)) if ready else None
+    address = links.with_query("/sql", request.pairs)
     view = {
         "text": text or EXAMPLE,
         "fields": fields,
         "found": rows and _shown(rows),
-        "page_token": ask.page_token,
-        "address": address if ask.posted and len(address) < LONGEST_ADDRESS else "",
+        "page_token": request.page_token,
+        "address": address if request.posted and len(address) < LONGEST_ADDRESS else "",
     }
     return _document("sql", "SQL", view, rows)
 
@@ -135,26 +135,28 @@ def _values(given: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _check_csv(ask: Ask, page: str) -> None:
+def _check_csv(request: PageRequest, page: str) -> None:
     """Return unless an address asks for rows alone, which nothing but a form brings about.
 
     Raises:
         FormRefused: It does.
     """
-    if ask.form == "csv" and not ask.posted:
+    if request.form == "csv" and not request.posted:
         msg = f"an address runs no query; send it with POST, as the page {page} does"
         raise FormRefused(msg)
 
 
-def _run(ask: Ask, text: str, values: Mapping[str, str]) -> Rows:
-    return run_sql(ask.site.lake, text, values, CSV_ROWS if ask.form == "csv" else SHOWN_ROWS)
+def _run(request: PageRequest, text: str, values: Mapping[str, str]) -> Rows:
+    return run_sql(
+        request.site.lake, text, values, CSV_ROWS if request.form == "csv" else SHOWN_ROWS
+    )
 
 
-def _document(template: str, title: str, view: dict[str, Any], rows: Rows | None) -> Document:
+def _document(template: str, title: str, view: dict[str, Any], rows: Rows | None) -> PageContent:
     if rows is None:
-        return Document(template, title, view, {"rows": None, "page_token": view["page_token"]})
+        return PageContent(template, title, view, {"rows": None, "page_token": view["page_token"]})
     data = {"columns": rows.columns, "rows": rows.rows, "more": rows.more}
-    return Document(template, title, view, data, rows.columns, rows.rows)
+    return PageContent(template, title, view, data, rows.columns, rows.rows)
 
 
 def _shown(rows: Rows) -> dict[str, Any]:

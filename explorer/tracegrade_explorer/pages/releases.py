@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from tracegrade_explorer import links
-from tracegrade_explorer.answers import Answer, Ask, Document, WrittenJson
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.pages.release_rows import cohort_rows
-from tracegrade_explorer.shelf.snapshot import Row, read
+from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, WrittenJson
+from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.calibrations import CORRECTED_RATES, VERDICT_CALIBRATIONS
 from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.judged import measured_judges
@@ -29,10 +29,10 @@ class Choice(NamedTuple):
     """By `base` and `candidate`."""
 
 
-def releases(ask: Ask) -> Answer:
+def releases(request: PageRequest) -> PageResponse:
     """Return two releases side by side; without a choice, what there is to choose from."""
-    given = _given(ask)
-    rows = read(ask.con, "release_overview")
+    given = _given(request)
+    rows = read(request.con, "release_overview")
     choices = [*_choices(rows)]
     view: dict[str, Any] = {
         "choices": choices,
@@ -42,33 +42,33 @@ def releases(ask: Ask) -> Answer:
         "cohorts": [],
     }
     if not given.get("base") or not given.get("candidate"):
-        return Document("releases", "Releases", view, {"releases": rows}, [*rows[0]] if rows else
-                        ["release"], rows)  # fmt: skip
-    found = _compared(ask, given["base"], given["candidate"], given.get("agent") or None)
+        columns = [*rows[0]] if rows else ["release"]
+        return PageContent("releases", "Releases", view, {"releases": rows}, columns, rows)
+    found = _compared(request, given["base"], given["candidate"], given.get("agent") or None)
     view["cohorts"] = [cohort_rows(comparison, found) for comparison in found.cohorts]
     title = f"{given['base']} and {given['candidate']}"
-    return Document("releases", title, view, WrittenJson(render_json(judge(found, ()))))
+    return PageContent("releases", title, view, WrittenJson(render_json(judge(found, ()))))
 
 
-def _given(ask: Ask) -> dict[str, str]:
-    unknown = [key for key, _ in ask.pairs if key not in OWN]
+def _given(request: PageRequest) -> dict[str, str]:
+    unknown = [key for key, _ in request.pairs if key not in OWN]
     if unknown:
         msg = f"'{unknown[0]}' is not known here; known: {', '.join(OWN)}"
         raise BadFilter(msg)
-    return dict(ask.pairs)
+    return dict(request.pairs)
 
 
-def _compared(ask: Ask, base: str, candidate: str, agent: str | None) -> Comparisons:
+def _compared(request: PageRequest, base: str, candidate: str, agent: str | None) -> Comparisons:
     """Return the comparison, worked out once for a scoring run and what is known of judges."""
-    lake = ask.snapshot.lake
+    lake = request.snapshot.lake
 
     def make() -> Comparisons:
         return read_comparisons(
-            ask.con, ask.site.lake, base, candidate, agent, measured=measured_judges(lake)
+            request.con, request.site.lake, base, candidate, agent, measured=measured_judges(lake)
         )
 
     judged = [lake.version(table.name) for table in (VERDICT_CALIBRATIONS, CORRECTED_RATES)]
-    found: Comparisons = ask.snapshot.kept(("compare", base, candidate, agent, *judged), make)
+    found: Comparisons = request.snapshot.kept(("compare", base, candidate, agent, *judged), make)
     return found
 
 

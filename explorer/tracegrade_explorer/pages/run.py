@@ -7,10 +7,17 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from tracegrade_explorer import links
-from tracegrade_explorer.answers import Answer, Ask, Document, PlainText, WrittenJson
 from tracegrade_explorer.errors import BadFilter, PageMissing
 from tracegrade_explorer.filters.grammar import Filter, to_pairs, to_query
 from tracegrade_explorer.pages.runs import chips
+from tracegrade_explorer.parallel import parallel
+from tracegrade_explorer.responses import (
+    PageContent,
+    PageRequest,
+    PageResponse,
+    PlainText,
+    WrittenJson,
+)
 from tracegrade_explorer.run_view.blocks import blocks
 from tracegrade_explorer.run_view.page import (
     SHOWS,
@@ -23,9 +30,8 @@ from tracegrade_explorer.run_view.page import (
     step_texts,
 )
 from tracegrade_explorer.run_view.plans import plan_changes
-from tracegrade_explorer.shelf.rows import FoundRun, count_runs, find_run, neighbours
-from tracegrade_explorer.shelf.snapshot import Row, read
-from tracegrade_explorer.side_by_side import side_by_side
+from tracegrade_explorer.snapshots.rows import FoundRun, count_runs, find_run, neighbours
+from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.pictures.graph import sub_goal_graph
 from tracegrade_scoring.pictures.small import minimap
 from tracegrade_scoring.rendering import words
@@ -49,52 +55,56 @@ STEP_COLUMNS: Final = (
 DRAWN_GOALS: Final = 60
 
 
-def run(ask: Ask) -> Answer:
+def run(request: PageRequest) -> PageResponse:
     """Return one run, step by step."""
-    own, wanted = ask.split(*OWN)
-    found = find_run(ask.con, ask.path["id"])
+    own, wanted = request.split(*OWN)
+    found = find_run(request.con, request.path["id"])
     window = Window(first=_first(own))
-    if ask.form != "html":
-        return _for_programs(ask, read_run(ask, found, window))
-    around = partial(neighbours, ask.con, wanted, found.seq)
-    tasks: dict[str, Callable[[], Any]] = {**_queries(ask, found, window), "around": around}
-    rows = side_by_side(tasks)
-    timeline = timeline_of(ask.site.lake, rows, found.trajectory_id)
-    view = _view(ask, found, timeline, own, wanted, rows)
+    if request.form != "html":
+        return _for_programs(request, read_run(request, found, window))
+    around = partial(neighbours, request.con, wanted, found.seq)
+    tasks: dict[str, Callable[[], Any]] = {**_queries(request, found, window), "around": around}
+    rows = parallel(tasks)
+    timeline = timeline_of(request.site.lake, rows, found.trajectory_id)
+    view = _view(request, found, timeline, own, wanted, rows)
     title = f"Run of {view['view'].title}, {words.run(found.trajectory_id)}"
-    return Document("run", title, view, None, STEP_COLUMNS)
+    return PageContent("run", title, view, None, STEP_COLUMNS)
 
 
-def read_run(ask: Ask, found: FoundRun, window: Window) -> Timeline:
+def read_run(request: PageRequest, found: FoundRun, window: Window) -> Timeline:
     """Return a run as the lake has it."""
-    rows = side_by_side(_timeline_queries(ask, found, window))
-    return timeline_of(ask.site.lake, rows, found.trajectory_id)
+    rows = parallel(_timeline_queries(request, found, window))
+    return timeline_of(request.site.lake, rows, found.trajectory_id)
 
 
-def _timeline_queries(ask: Ask, found: FoundRun, window: Window) -> dict[str, Callable[[], Any]]:
+def _timeline_queries(
+    request: PageRequest, found: FoundRun, window: Window
+) -> dict[str, Callable[[], Any]]:
     """Return what reads the rows of each query of the timeline."""
 
     def rows(name: str, given: Mapping[str, object]) -> list[Row]:
-        con = ask.cursor_of_lake() if name in OF_LAKE else ask.cursor_of(found.date)
+        con = request.cursor_of_lake() if name in OF_LAKE else request.cursor_of(found.date)
         return read_rows(con, name, **given)
 
     queries = timeline_queries(found.trajectory_id, found.date, window)
     return {name: partial(rows, name, given) for name, given in queries.items()}
 
 
-def _queries(ask: Ask, found: FoundRun, window: Window) -> dict[str, Callable[[], Any]]:
+def _queries(
+    request: PageRequest, found: FoundRun, window: Window
+) -> dict[str, Callable[[], Any]]:
     """Return what reads the rows of each query of the page, the timeline's first."""
 
     def rows(name: str) -> list[Row]:
-        return read(ask.cursor_of(found.date), name, **found.key)
+        return read(request.cursor_of(found.date), name, **found.key)
 
     own = {name: partial(rows, name) for name in ("run_evidence", "run_plans", "run_children")}
-    return {**_timeline_queries(ask, found, window), **own}
+    return {**_timeline_queries(request, found, window), **own}
 
 
-def _for_programs(ask: Ask, timeline: Timeline) -> Document:
+def _for_programs(request: PageRequest, timeline: Timeline) -> PageContent:
     rows = [vars(step) for step in timeline.steps]
-    return Document("run", "", {}, WrittenJson(render_json(timeline)), STEP_COLUMNS, rows)
+    return PageContent("run", "", {}, WrittenJson(render_json(timeline)), STEP_COLUMNS, rows)
 
 
 def _first(own: dict[str, str]) -> int:
@@ -115,7 +125,7 @@ def _show(own: dict[str, str]) -> str:
 
 
 def _view(
-    ask: Ask,
+    request: PageRequest,
     found: FoundRun,
     timeline: Timeline,
     own: dict[str, str],
@@ -156,7 +166,7 @@ def _view(
         "previous_steps": links.run(run_id, wanted) if _first(own) else "",
         "guessed": "unknown" in found.dialects,
         "same_task": _same_task(timeline),
-        "has_success": _has_success(ask, timeline),
+        "has_success": _has_success(request, timeline),
     }
 
 
@@ -211,7 +221,7 @@ def _same_task(timeline: Timeline) -> str:
     return links.named(agent=run.agent_name, task=run.task_id)
 
 
-def _has_success(ask: Ask, timeline: Timeline) -> bool:
+def _has_success(request: PageRequest, timeline: Timeline) -> bool:
     """Return whether another run of the same agent and task succeeded."""
     run = timeline.run
     if run.task_id is None:
@@ -220,32 +230,32 @@ def _has_success(ask: Ask, timeline: Timeline) -> bool:
     own = timeline.score("success")
     succeeded = Filter(names, level="all")
     key = ("count_runs", to_query(succeeded))
-    count: int = ask.snapshot.kept(key, lambda: count_runs(ask.con, succeeded))
+    count: int = request.snapshot.kept(key, lambda: count_runs(request.con, succeeded))
     return count > bool(own and own.value == 1)
 
 
-def text(ask: Ask) -> Answer:
+def text(request: PageRequest) -> PageResponse:
     """Return one text of a step, whole."""
-    name, step = ask.path["text"], ask.path["step"]
+    name, step = request.path["text"], request.path["step"]
     if name not in TEXTS:
         msg = f"a step has no text '{name}'; it may have {', '.join(TEXTS)}"
         raise PageMissing(msg)
-    found = find_run(ask.con, ask.path["id"])
+    found = find_run(request.con, request.path["id"])
     index = int(step) if step.isascii() and step.isdecimal() and len(step) < 10 else -1
-    rows = read(ask.cursor_of(found.date), "step_texts", **found.key, step_index=index)
+    rows = read(request.cursor_of(found.date), "step_texts", **found.key, step_index=index)
     if not rows or rows[0][name] is None:
         msg = f"step {step} of run '{found.trajectory_id}' has no {name}"
         raise PageMissing(msg)
     return PlainText(rows[0][name])
 
 
-def spans(ask: Ask) -> Answer:
+def spans(request: PageRequest) -> PageResponse:
     """Return the spans of a run's trace as they were received."""
-    found = find_run(ask.con, ask.path["id"])
-    (trace,) = read(ask.con, "trace_dates", **found.key)
+    found = find_run(request.con, request.path["id"])
+    (trace,) = read(request.con, "trace_dates", **found.key)
     rows = read(
-        ask.con, "run_spans", trace_id=trace["trace_id"], first_date=found.date,
-        last_date=trace["last_date"], rows=SPANS if ask.form == "html" else MOST_SPANS,
+        request.con, "run_spans", trace_id=trace["trace_id"], first_date=found.date,
+        last_date=trace["last_date"], rows=SPANS if request.form == "html" else MOST_SPANS,
     )  # fmt: skip
     begin = min((row["start_ns"] for row in rows if row["start_ns"]), default=0)
     view = {
@@ -259,7 +269,7 @@ def spans(ask: Ask) -> Answer:
     )
     title = f"Spans of run {words.run(found.trajectory_id)}"
     data = {"trace_id": trace["trace_id"], "spans": rows}
-    return Document("spans", title, view, data, columns, rows)
+    return PageContent("spans", title, view, data, columns, rows)
 
 
 def _span(row: Row, begin: int) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 from markupsafe import Markup
 
 from tracegrade_explorer import links
-from tracegrade_explorer.answers import Answer, Ask, Document, Redirect
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.filters.grammar import (
     NAMED,
@@ -29,8 +28,9 @@ from tracegrade_explorer.pages.cells import (
     metric_of,
     outcome_cell,
 )
-from tracegrade_explorer.shelf.rows import FACTS, count_runs, runs_page
-from tracegrade_explorer.shelf.snapshot import Row, read_kept
+from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
+from tracegrade_explorer.snapshots.rows import FACTS, count_runs, runs_page
+from tracegrade_explorer.snapshots.snapshot import Row, read_kept
 from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.pictures.small import Bin, bar, histogram
 from tracegrade_scoring.rendering import words
@@ -107,15 +107,15 @@ class Heading(NamedTuple):
     """Its values are numbers."""
 
 
-def runs(ask: Ask) -> Answer:
+def runs(request: PageRequest) -> PageResponse:
     """Return the list of a filter's runs."""
-    own, wanted = ask.split(*OWN)
+    own, wanted = request.split(*OWN)
     if own:
         return Redirect(links.runs(_with_range(_with_typed(wanted, own), own)))
-    if ask.form == "csv":
-        return _table(ask, wanted)
-    page = runs_page(ask.con, wanted)
-    count, total = _count(ask, wanted), _count(ask, Filter())
+    if request.form == "csv":
+        return _table(request, wanted)
+    page = runs_page(request.con, wanted)
+    count, total = _count(request, wanted), _count(request, Filter())
     after = page.rows[-1]["trajectory_id"] if page.more else None
     view = {
         "wanted": wanted,
@@ -124,8 +124,8 @@ def runs(ask: Ask) -> Answer:
         "chips": [*chips(wanted)],
         "headings": [*_headings(wanted)],
         "rows": [_row(row, wanted) for row in page.rows],
-        "facets": [*_facets(ask, wanted, count)],
-        "histograms": [*_histograms(ask, wanted)],
+        "facets": [*_facets(request, wanted, count)],
+        "histograms": [*_histograms(request, wanted)],
         "following": links.runs(wanted.beginning_after(after)) if after else "",
         "first": links.runs(wanted.beginning_after(None)) if wanted.after else "",
         "hidden": _hidden(wanted),
@@ -135,20 +135,20 @@ def runs(ask: Ask) -> Answer:
     }
     data = {"filter": to_query(wanted), "runs": count, "of": total, "after": after,
             "rows": page.rows}  # fmt: skip
-    return Document("runs", "Runs", view, data, _columns(wanted))
+    return PageContent("runs", "Runs", view, data, _columns(wanted))
 
 
-def _count(ask: Ask, wanted: Filter) -> int:
+def _count(request: PageRequest, wanted: Filter) -> int:
     """Return how many runs a filter has, wherever its list begins."""
     key = ("count_runs", to_query(wanted.conditions_alone))
-    count: int = ask.snapshot.kept(key, lambda: count_runs(ask.con, wanted))
+    count: int = request.snapshot.kept(key, lambda: count_runs(request.con, wanted))
     return count
 
 
-def _table(ask: Ask, wanted: Filter) -> Document:
+def _table(request: PageRequest, wanted: Filter) -> PageContent:
     """Return the whole list for a spreadsheet."""
-    page = runs_page(ask.con, wanted, CSV_ROWS)
-    return Document("runs", "Runs", {}, {}, _columns(wanted), page.rows)
+    page = runs_page(request.con, wanted, CSV_ROWS)
+    return PageContent("runs", "Runs", {}, {}, _columns(wanted), page.rows)
 
 
 def _columns(wanted: Filter) -> list[str]:
@@ -271,10 +271,10 @@ def _row(row: Row, wanted: Filter) -> dict[str, Any]:
     }
 
 
-def _facets(ask: Ask, wanted: Filter, count: int) -> Iterator[Facet]:
+def _facets(request: PageRequest, wanted: Filter, count: int) -> Iterator[Facet]:
     """Yield the names that the runs have; a name that is chosen leads to the list without it."""
     found: dict[str, list[Row]] = {}
-    for row in read_kept(ask.snapshot, ask.con, "facets", wanted, names=FACET_NAMES):
+    for row in read_kept(request.snapshot, request.con, "facets", wanted, names=FACET_NAMES):
         found.setdefault(row["facet"], []).append(row)
     for key in NAMED:
         names = found.get(key, [])
@@ -297,27 +297,29 @@ def _facet_name(wanted: Filter, key: str, row: Row, count: int) -> FacetName:
     )
 
 
-def _histograms(ask: Ask, wanted: Filter) -> Iterator[dict[str, Any]]:
+def _histograms(request: PageRequest, wanted: Filter) -> Iterator[dict[str, Any]]:
     """Yield how the values of each metric of the list are spread, where there are several."""
     for name in wanted.columns:
         metric = metric_of(name)
         if metric.unit == "runs":
             continue
-        ends = Range(0.0, 1.0) if metric.scale is Scale.SHARE else _ends_of(ask, wanted, name)
-        if ends.low != ends.high and (counts := _counts(ask, wanted, name, ends)).keys() - {None}:
+        ends = Range(0.0, 1.0) if metric.scale is Scale.SHARE else _ends_of(request, wanted, name)
+        if ends.low != ends.high and (counts := _counts(request, wanted, name, ends)).keys() - {
+            None
+        }:
             yield _histogram(wanted, name, ends, counts)
 
 
-def _ends_of(ask: Ask, wanted: Filter, name: str) -> Range:
+def _ends_of(request: PageRequest, wanted: Filter, name: str) -> Range:
     """Return the least and the largest value of a metric; None twice without any."""
-    (found,) = read_kept(ask.snapshot, ask.con, "measured_ends", wanted, measured=name)
+    (found,) = read_kept(request.snapshot, request.con, "measured_ends", wanted, measured=name)
     return Range(found["low"], found["high"])
 
 
-def _counts(ask: Ask, wanted: Filter, name: str, ends: Range) -> dict[int | None, int]:
+def _counts(request: PageRequest, wanted: Filter, name: str, ends: Range) -> dict[int | None, int]:
     """Return the runs of each part of a range, and under None those without a value."""
     rows = read_kept(
-        ask.snapshot, ask.con, "histogram", wanted, measured=name,
+        request.snapshot, request.con, "histogram", wanted, measured=name,
         low=ends.low, high=ends.high, bins=BINS,
     )  # fmt: skip
     return {row["bin"]: row["runs"] for row in rows}

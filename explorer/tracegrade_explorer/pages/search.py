@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links
-from tracegrade_explorer.answers import Answer, Ask, Document
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.pages.cells import MARKS
-from tracegrade_explorer.shelf.snapshot import Row, read
-from tracegrade_explorer.sql_process.search import Searched, SearchPlace, search
+from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
+from tracegrade_explorer.snapshots.snapshot import Row, read
+from tracegrade_explorer.sql_process.search import SearchCursor, Searched, search
 from tracegrade_scoring.rendering import words
 
 OWN: Final = ("text", "date", "day", "run")
@@ -30,16 +30,18 @@ class Piece(NamedTuple):
     """It is what was looked for."""
 
 
-def search_page(ask: Ask) -> Answer:
+def search_page(request: PageRequest) -> PageResponse:
     """Return the steps in whose texts something is found, and how far the search came."""
-    given = _given(ask)
+    given = _given(request)
     text = given.get("text", "")
-    dates: list[date] = [row["date"] for row in read(ask.con, "received_dates")]
+    dates: list[date] = [row["date"] for row in read(request.con, "received_dates")]
     place = _place(given)
     before = [each for each in dates if place and each > place.date]
     rest = dates[len(before) :]
-    found = search(ask.site.lake, text, rest, place) if text and rest else Searched([], 0, None)
-    facts = _facts(ask, found.hits)
+    found = (
+        search(request.site.lake, text, rest, place) if text and rest else Searched([], 0, None)
+    )
+    facts = _facts(request, found.hits)
     view = {
         "text": text,
         "runs": [
@@ -58,30 +60,30 @@ def search_page(ask: Ask) -> Answer:
         "hits": found.hits, "following": view["following"] or None,
     }  # fmt: skip
     title = f"Search for {words.clip(text, 60)}" if text else "Search"
-    return Document("search", title, view, data, COLUMNS, found.hits)
+    return PageContent("search", title, view, data, COLUMNS, found.hits)
 
 
-def _given(ask: Ask) -> dict[str, str]:
-    unknown = [key for key, _ in ask.pairs if key not in OWN]
+def _given(request: PageRequest) -> dict[str, str]:
+    unknown = [key for key, _ in request.pairs if key not in OWN]
     if unknown:
         msg = f"'{unknown[0]}' is not known here; known: {', '.join(OWN)}"
         raise BadFilter(msg)
-    return dict(ask.pairs)
+    return dict(request.pairs)
 
 
-def _place(given: dict[str, str]) -> SearchPlace | None:
+def _place(given: dict[str, str]) -> SearchCursor | None:
     """Return where an address says to go on."""
     received = given.get("date", given.get("day"))
     if received is None:
         return None
     try:
-        return SearchPlace(date.fromisoformat(received), given.get("run", ""))
+        return SearchCursor(date.fromisoformat(received), given.get("run", ""))
     except ValueError:
         msg = f"date={received[:80]} is no date; write 2026-11-21, or leave it out"
         raise BadFilter(msg) from None
 
 
-def _address(text: str, place: SearchPlace | None) -> str:
+def _address(text: str, place: SearchCursor | None) -> str:
     pairs = [("text", text)]
     if place:
         pairs += [("date", str(place.date))]
@@ -89,9 +91,9 @@ def _address(text: str, place: SearchPlace | None) -> str:
     return links.with_query("/search", pairs)
 
 
-def _facts(ask: Ask, hits: Sequence[Row]) -> dict[str, Row]:
+def _facts(request: PageRequest, hits: Sequence[Row]) -> dict[str, Row]:
     ids = sorted({row["trajectory_id"] for row in hits})
-    rows = read(ask.con, "runs_by_id", ids=ids) if ids else []
+    rows = read(request.con, "runs_by_id", ids=ids) if ids else []
     return {row["trajectory_id"]: row for row in rows}
 
 

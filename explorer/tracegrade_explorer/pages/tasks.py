@@ -4,11 +4,11 @@ from itertools import groupby
 from typing import Any, Final
 
 from tracegrade_explorer import links
-from tracegrade_explorer.answers import Answer, Ask, Document
 from tracegrade_explorer.errors import PageMissing
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.pages.cells import MARKS
-from tracegrade_explorer.shelf.snapshot import Row, read
+from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
+from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.pictures.graph import sub_goal_graph
 from tracegrade_scoring.pictures.small import bar
@@ -22,12 +22,12 @@ SHAPE_CHARACTERS: Final = 300
 DRAWN_GOALS: Final = 60
 
 
-def tasks(ask: Ask) -> Answer:
+def tasks(request: PageRequest) -> PageResponse:
     """Return all tasks, those that fail most first."""
-    rows = ask.snapshot.kept(("tasks",), lambda: read(ask.con, "task_overview"))
+    rows = request.snapshot.kept(("tasks",), lambda: read(request.con, "task_overview"))
     view = {"tasks": [_task(row) for row in rows]}
     columns = [*rows[0]] if rows else ["task_id"]
-    return Document("tasks", "Tasks", view, {"tasks": rows}, columns, rows)
+    return PageContent("tasks", "Tasks", view, {"tasks": rows}, columns, rows)
 
 
 def _task(row: Row) -> dict[str, Any]:
@@ -47,18 +47,18 @@ def _task(row: Row) -> dict[str, Any]:
     }
 
 
-def task(ask: Ask) -> Answer:
+def task(request: PageRequest) -> PageResponse:
     """Return one task: how its attempts ended, and where they parted from what is expected."""
-    task_id = ask.path["id"]
+    task_id = request.path["id"]
     given = {"task_id": task_id}
-    attempts = read(ask.con, "task_attempts", **given, rows=ATTEMPTS)
+    attempts = read(request.con, "task_attempts", **given, rows=ATTEMPTS)
     if not attempts:
         msg = f"no run belongs to a task '{task_id}'; /tasks lists those that there are"
         raise PageMissing(msg)
-    decisions = read(ask.con, "task_decisions", **given)
-    goals = read(ask.con, "task_sub_goals", **given)
-    shapes = ask.snapshot.kept(
-        ("shapes", task_id), lambda: read(ask.con, "task_shapes", **given, rows=SHAPES)
+    decisions = read(request.con, "task_decisions", **given)
+    goals = read(request.con, "task_sub_goals", **given)
+    shapes = request.snapshot.kept(
+        ("shapes", task_id), lambda: read(request.con, "task_shapes", **given, rows=SHAPES)
     )
     outcomes = [_goal(task_id, row) for row in goals]
     view = {
@@ -81,7 +81,7 @@ def task(ask: Ask) -> Answer:
         "task_id": task_id, "attempts": attempts, "decisions": decisions, "sub_goals": goals,
         "shapes": shapes,
     }  # fmt: skip
-    return Document("task", f"Task {words.name(task_id)}", view, data, [*attempts[0]], attempts)
+    return PageContent("task", f"Task {words.name(task_id)}", view, data, [*attempts[0]], attempts)
 
 
 def _release(

@@ -7,12 +7,12 @@ from typing import Any, Final, NamedTuple
 from markupsafe import Markup
 
 from tracegrade_explorer import links
-from tracegrade_explorer.answers import Answer, Ask, Document
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.filters.grammar import NUMBERS, Filter, to_pairs
 from tracegrade_explorer.pages.cells import ALL_METRICS, metric_of
 from tracegrade_explorer.pages.runs import chips, label_of
-from tracegrade_explorer.shelf.snapshot import Row, read_added_up
+from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
+from tracegrade_explorer.snapshots.snapshot import Row, read_added_up
 from tracegrade_scoring.metrics import TASK_MEANS, Scale
 from tracegrade_scoring.pictures.small import Line, Point, lines
 from tracegrade_scoring.rendering import words
@@ -30,7 +30,7 @@ WIDTH_95: Final = 1.96
 """Standard errors on either side of a value that hold it 19 times of 20."""
 
 
-class Wanted(NamedTuple):
+class TrendQuery(NamedTuple):
     """What is asked for."""
 
     runs: Filter
@@ -39,9 +39,9 @@ class Wanted(NamedTuple):
     """A key of `PARTS`."""
 
 
-def trends(ask: Ask) -> Answer:
+def trends(request: PageRequest) -> PageResponse:
     """Return a metric over the runs of each date or week that count in rates, by release."""
-    own, wanted = ask.split(*OWN)
+    own, wanted = request.split(*OWN)
     metric, given = own.get("metric", "success"), own.get("by", "date")
     by = FORMER.get(given, given)
     if metric not in NUMBERS or by not in PARTS:
@@ -50,7 +50,7 @@ def trends(ask: Ask) -> Answer:
     if wanted.counted is None:
         wanted = wanted.replaced(counted=True)
     rows = read_added_up(
-        ask.con, "trend", wanted, metric, days=PARTS[by], task_means=metric in TASK_MEANS
+        request.con, "trend", wanted, metric, days=PARTS[by], task_means=metric in TASK_MEANS
     )
     view = {
         "metric": metric,
@@ -60,14 +60,14 @@ def trends(ask: Ask) -> Answer:
         "chips": [*chips(wanted)],
         "hidden": to_pairs(wanted.runs_alone),
         "metrics": [(key, label_of(key)) for key in NUMBERS],
-        "chart": _chart(rows, Wanted(wanted, metric, by)),
-        "rows": [_row(row, Wanted(wanted, metric, by)) for row in reversed(rows)],
+        "chart": _chart(rows, TrendQuery(wanted, metric, by)),
+        "rows": [_row(row, TrendQuery(wanted, metric, by)) for row in reversed(rows)],
         "few": FEW,
         "names": [words.name(name, "(no release)") for name in _largest(rows)],
     }
     data = {"metric": metric, "by": by, "rows": rows}
     columns = ["date", "release", "runs", "measured", "units", "value", "spread"]
-    return Document("trends", f"{label_of(metric)} over time", view, data, columns, rows)
+    return PageContent("trends", f"{label_of(metric)} over time", view, data, columns, rows)
 
 
 def _largest(rows: list[Row]) -> list[str | None]:
@@ -89,7 +89,7 @@ class Chart(NamedTuple):
     """The first and the last, or the only one."""
 
 
-def _chart(rows: list[Row], wanted: Wanted) -> Chart | None:
+def _chart(rows: list[Row], wanted: TrendQuery) -> Chart | None:
     """Return the chart of what has values; None if nothing has."""
     found = [row for row in rows if row["value"] is not None]
     if not found:
@@ -123,7 +123,7 @@ def _high(row: Row) -> float:
     return float(row["value"] + WIDTH_95 * (row["spread"] or 0.0))
 
 
-def _point(row: Row, x: float, top: float, wanted: Wanted) -> Point:
+def _point(row: Row, x: float, top: float, wanted: TrendQuery) -> Point:
     around = _high(row) - row["value"]
     title = (
         f"{words.name(row['release'], '(no release)')}, {row['date']}: "
@@ -134,7 +134,7 @@ def _point(row: Row, x: float, top: float, wanted: Wanted) -> Point:
     return Point(x, row["value"] / top, few, title, _runs(row, wanted.runs, wanted.by), *ends)
 
 
-def _row(row: Row, wanted: Wanted) -> dict[str, Any]:
+def _row(row: Row, wanted: TrendQuery) -> dict[str, Any]:
     return {
         "date": row["date"],
         "release": words.name(row["release"], "(no release)"),

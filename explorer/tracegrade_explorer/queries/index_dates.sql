@@ -1,7 +1,7 @@
 -- How many runs the index has of each date.
 --
 -- Reads:
---   run_places
+--   run_positions
 -- Columns:
 --   date  DATE    Date on which their traces were first received, UTC. One row each.
 --   runs  BIGINT  Those of sub-agents included.
@@ -10,6 +10,6 @@
 SELECT
   date,
   count(*) AS runs
-FROM run_places
+FROM run_positions
 GROUP BY date
 ORDER BY date DESC;

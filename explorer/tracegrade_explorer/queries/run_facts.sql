@@ -4,7 +4,7 @@
 --   decisions
 --   failed_calls
 --   failures
---   run_places
+--   run_positions
 --   run_reasons
 --   superseded_runs
 --   trajectories
@@ -115,7 +115,7 @@ runs AS (
 )
 
 SELECT
-  run_places.seq,
+  run_positions.seq,
   runs.trajectory_id,
   runs.parent_trajectory_id,
   runs.date,
@@ -150,10 +150,10 @@ SELECT
   reasons.sentence AS why,
   left(runs.user_input, 200) AS request
 FROM runs
-INNER JOIN run_places ON runs.trajectory_id = run_places.trajectory_id
+INNER JOIN run_positions ON runs.trajectory_id = run_positions.trajectory_id
 LEFT JOIN scored_runs ON runs.trajectory_id = scored_runs.trajectory_id
 LEFT JOIN modes ON runs.trajectory_id = modes.trajectory_id
 LEFT JOIN findings ON runs.trajectory_id = findings.trajectory_id
 LEFT JOIN reasons ON runs.trajectory_id = reasons.trajectory_id
 LEFT JOIN superseded_runs ON runs.trajectory_id = superseded_runs.trajectory_id
-ORDER BY run_places.seq;
+ORDER BY run_positions.seq;

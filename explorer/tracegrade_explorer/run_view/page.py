@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from tracegrade_explorer import links
-from tracegrade_explorer.shelf.snapshot import Row
+from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.metrics import FAILURE_MODES, Metric
 from tracegrade_scoring.pictures.small import MapStep
 from tracegrade_scoring.rendering import words

@@ -32,7 +32,7 @@ PIECE_BYTES: Final = 1 << 16
 CHILD: Final = "tracegrade_explorer.sql_process.search_child"
 
 
-class SearchPlace(NamedTuple):
+class SearchCursor(NamedTuple):
     """Where a search begins: on a date, behind a run."""
 
     date: date
@@ -47,12 +47,12 @@ class Searched(NamedTuple):
     """Rows of `text_hits`, those of newer dates first."""
     dates: int
     """Searched to their end."""
-    following: SearchPlace | None
+    following: SearchCursor | None
     """Where to go on; None if all dates have been searched."""
 
 
 def search(
-    lake: str, text: str, dates: Sequence[date], after: SearchPlace | None = None
+    lake: str, text: str, dates: Sequence[date], after: SearchCursor | None = None
 ) -> Searched:
     """Return the first steps in whose texts something is found, whatever its case.
 
@@ -83,10 +83,10 @@ def search(
 def _searched(answers: Sequence[dict[str, Any]], dates: Sequence[date]) -> Searched:
     hits = [{"date": answer["date"], **hit} for answer in answers for hit in answer["hits"]]
     if answers and answers[-1]["more"]:
-        place = SearchPlace(dates[len(answers) - 1], hits[-1]["trajectory_id"])
+        place = SearchCursor(dates[len(answers) - 1], hits[-1]["trajectory_id"])
         return Searched(hits, len(answers) - 1, place)
     rest = dates[len(answers) :]
-    return Searched(hits, len(answers), SearchPlace(rest[0]) if rest else None)
+    return Searched(hits, len(answers), SearchCursor(rest[0]) if rest else None)
 
 
 def _answers(reading: ReadingProcess, lake: str) -> Iterator[dict[str, Any]]:

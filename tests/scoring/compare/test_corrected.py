@@ -206,7 +206,7 @@ def test_reports_and_pages_answer_alike(lake: Lake, capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit):
         main(["report", "--lake", str(lake.root), "--format", "json"])
     (told,) = json.loads(capsys.readouterr().out)["comparisons"]
-    with closing(explorer(lake)) as pages, closing(pages.shelf):
+    with closing(explorer(lake)) as pages, closing(pages.latest):
         page = unescape(client(pages).get("/releases?base=1&candidate=2").text)
 
     judgement = judged_now(lake)

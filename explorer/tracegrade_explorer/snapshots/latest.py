@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import duckdb
 
 from tracegrade.errors import TracegradeError
-from tracegrade_explorer.shelf.snapshot import LakeSnapshot, lake_state, take_snapshot
+from tracegrade_explorer.snapshots.snapshot import LakeSnapshot, lake_state, take_snapshot
 from tracegrade_lake import Lake
 from tracegrade_queries.build.discovery import unbuilt_spans
 from tracegrade_queries.engine.connection import Limits
@@ -38,7 +38,7 @@ class Freshness(NamedTuple):
     """Spans and log records that a scoring run would find new."""
 
 
-class Shelf:
+class LatestSnapshot:
     """The lake as of its newest scoring run."""
 
     def __init__(self, lake: Lake, max_runs: int = MAX_RUNS) -> None:
@@ -90,7 +90,7 @@ class Shelf:
 
     def follow(self) -> None:
         """Look for newer scoring runs from now on, in a thread."""
-        self._follower = threading.Thread(target=self._follow, name="shelf", daemon=True)
+        self._follower = threading.Thread(target=self._follow, name="snapshots", daemon=True)
         self._follower.start()
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from tests.explorer.lakes import client, explorer
 from tests.queries.traces import agent, land, model, request_of
 from tests.scoring.job.lakes import run
 
-from tracegrade_explorer.shelf.shelf import Shelf
+from tracegrade_explorer.snapshots.latest import LatestSnapshot
 from tracegrade_lake import Lake
 from tracegrade_scoring.job.score import score
 from tracegrade_scoring.prices import ModelPrice
@@ -45,36 +45,36 @@ def lake(scored_lake: Lake, tmp_path: Path) -> Lake:
 
 def test_a_reader_keeps_the_scoring_run_that_it_began_with(lake: Lake) -> None:
     """Until it ends; then the old one is closed, and others read the new one all along."""
-    with closing(Shelf(lake)) as shelf:
-        with shelf.reading() as old:
+    with closing(LatestSnapshot(lake)) as latest:
+        with latest.reading() as old:
             land(lake, run(9, "look"), seq=9)
-            assert not shelf.refresh()
-            assert shelf.freshness.unbuilt == 2
+            assert not latest.refresh()
+            assert latest.freshness.unbuilt == 2
             score_again(lake)
-            assert shelf.refresh()
-            with shelf.reading() as new:
+            assert latest.refresh()
+            with latest.reading() as new:
                 assert new.runs == old.runs + 1
                 assert new.run > old.run
             assert old.con.sql("SELECT count(*) FROM run_index").fetchall() == [(old.runs,)]
         with pytest.raises(duckdb.ConnectionException):
             old.con.execute("SELECT 1")
-        assert shelf.freshness.unbuilt == 0
+        assert latest.freshness.unbuilt == 0
 
 
 @pytest.mark.slow
 def test_prices_that_are_given_later_reach_the_pages(lake: Lake) -> None:
     """A score that finds no new run, and prices, is read like any other."""
-    with closing(explorer(lake)) as pages, closing(pages.shelf):
+    with closing(explorer(lake)) as pages, closing(pages.latest):
         before = costs_of(client(pages))
         land(lake, priced(20), seq=20)
         score_again(lake)
-        assert pages.shelf.refresh()
+        assert pages.latest.refresh()
         unpriced = costs_of(client(pages))
         prices = {"gpt-5": ModelPrice(input=1.0, output=10.0).by_token()}
         specification = usable_specification(lake.root / "tasks.yaml")[0]
         score(lake, specification, prices=prices)
-        assert pages.shelf.refresh()
-        assert not pages.shelf.refresh()
+        assert pages.latest.refresh()
+        assert not pages.latest.refresh()
         priced_then = costs_of(client(pages))
 
     assert {*before, *unpriced} == {None}
@@ -83,7 +83,7 @@ def test_prices_that_are_given_later_reach_the_pages(lake: Lake) -> None:
 
 def test_pages_are_whole_while_a_newer_scoring_run_takes_its_place(lake: Lake) -> None:
     """Readers that walk the pages meet no error, and no page that mixes two scoring runs."""
-    with closing(explorer(lake)) as pages, closing(pages.shelf):
+    with closing(explorer(lake)) as pages, closing(pages.latest):
         web = client(pages)
         wrong: list[object] = []
         stop = threading.Event()
@@ -102,7 +102,7 @@ def test_pages_are_whole_while_a_newer_scoring_run_takes_its_place(lake: Lake) -
             walker.start()
         land(lake, run(10, "look", "pay"), seq=10)
         score_again(lake)
-        assert pages.shelf.refresh()
+        assert pages.latest.refresh()
         stop.set()
         for walker in walkers:
             walker.join()

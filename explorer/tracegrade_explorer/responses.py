@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.filters.grammar import Filter, parse_filter
-from tracegrade_explorer.shelf.shelf import Freshness
-from tracegrade_explorer.shelf.snapshot import LakeSnapshot, Row
+from tracegrade_explorer.snapshots.latest import Freshness
+from tracegrade_explorer.snapshots.snapshot import LakeSnapshot, Row
 
 HTML: Final = "html"
 
@@ -25,7 +25,7 @@ class Site:
 
 
 @dataclass(frozen=True)
-class Ask:
+class PageRequest:
     """One request, with the scoring run that it reads."""
 
     con: DuckDBPyConnection
@@ -77,7 +77,7 @@ class WrittenJson(str):
 
 
 @dataclass(frozen=True)
-class Document:
+class PageContent:
     """A page: what its template shows, and the same for programs."""
 
     template: str
@@ -104,4 +104,4 @@ class PlainText:
     text: str
 
 
-Answer: TypeAlias = Document | Redirect | PlainText
+PageResponse: TypeAlias = PageContent | Redirect | PlainText

@@ -13,7 +13,7 @@ AT_ONCE: Final = 2
 Made = TypeVar("Made")
 
 
-def side_by_side(tasks: Mapping[str, Callable[[], Made]]) -> dict[str, Made]:
+def parallel(tasks: Mapping[str, Callable[[], Made]]) -> dict[str, Made]:
     """Return what each task makes, by its name.
 
     Args:

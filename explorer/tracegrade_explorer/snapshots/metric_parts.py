@@ -5,7 +5,7 @@ Makes:
         denominator and weight of each run with a value, under trajectory_id
 """
 
-from tracegrade_explorer.shelf.index import OBSERVED
+from tracegrade_explorer.snapshots.index import OBSERVED
 from tracegrade_scoring.metrics import METRICS
 
 

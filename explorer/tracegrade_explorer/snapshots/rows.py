@@ -9,7 +9,7 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.errors import PageMissing
 from tracegrade_explorer.filters.grammar import Filter
-from tracegrade_explorer.shelf.snapshot import Row, read, read_matching
+from tracegrade_explorer.snapshots.snapshot import Row, read, read_matching
 
 PAGE_ROWS: Final = 50
 FACTS: Final = (
@@ -20,7 +20,7 @@ FACTS: Final = (
 """Columns of a list beside its metrics."""
 
 
-class RunPlace(NamedTuple):
+class RunPosition(NamedTuple):
     """Where a run stands in the order of a filter."""
 
     key: float
@@ -133,7 +133,7 @@ def neighbours(con: DuckDBPyConnection, wanted: Filter, seq: int) -> Neighbours:
     return Neighbours(number, found["runs"], *map(ids.get, beside))
 
 
-def _beginning(con: DuckDBPyConnection, wanted: Filter) -> RunPlace | None:
+def _beginning(con: DuckDBPyConnection, wanted: Filter) -> RunPosition | None:
     if wanted.after is None:
         return None
     everywhere = Filter(level="all", sort=wanted.sort, descending=wanted.descending)
@@ -144,20 +144,20 @@ def _beginning(con: DuckDBPyConnection, wanted: Filter) -> RunPlace | None:
     return place
 
 
-def _place(con: DuckDBPyConnection, wanted: Filter, trajectory_id: str) -> RunPlace | None:
-    found = read_matching(con, "run_place", wanted, parameters={"trajectory_id": trajectory_id})
-    return RunPlace(found[0]["sort_key"], found[0]["seq"]) if found else None
+def _place(con: DuckDBPyConnection, wanted: Filter, trajectory_id: str) -> RunPosition | None:
+    found = read_matching(con, "run_position", wanted, parameters={"trajectory_id": trajectory_id})
+    return RunPosition(found[0]["sort_key"], found[0]["seq"]) if found else None
 
 
 def _listed(
-    con: DuckDBPyConnection, wanted: Filter, after: RunPlace | None, rows: int
-) -> list[RunPlace]:
-    begin = after or RunPlace(math.nan, 0)
+    con: DuckDBPyConnection, wanted: Filter, after: RunPosition | None, rows: int
+) -> list[RunPosition]:
+    begin = after or RunPosition(math.nan, 0)
     values = begin.values("after_key", "after_seq")
     if after is None:
         values["after_seq"] = None
     found = read_matching(con, "listed_runs", wanted, parameters={**values, "rows": rows})
-    return [RunPlace(row["sort_key"], row["seq"]) for row in found]
+    return [RunPosition(row["sort_key"], row["seq"]) for row in found]
 
 
 def _ids(con: DuckDBPyConnection, seqs: Sequence[int]) -> dict[int, str]:

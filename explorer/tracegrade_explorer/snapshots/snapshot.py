@@ -11,9 +11,9 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.filters.conditions import keep_asked, matching_runs
 from tracegrade_explorer.filters.grammar import Filter, to_query
-from tracegrade_explorer.shelf.dates import Dates
-from tracegrade_explorer.shelf.index import build_index
-from tracegrade_explorer.shelf.metric_parts import metric_parts
+from tracegrade_explorer.snapshots.dates import Dates
+from tracegrade_explorer.snapshots.index import build_index
+from tracegrade_explorer.snapshots.metric_parts import metric_parts
 from tracegrade_explorer.sql import query
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import Limits, connect_whole
@@ -30,7 +30,7 @@ Row: TypeAlias = dict[str, Any]
 
 
 @dataclass
-class KeptAnswer:
+class CachedResult:
     """What was worked out, once `made`; others who ask for it meanwhile wait."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -49,7 +49,7 @@ class LakeState(NamedTuple):
 
 @dataclass
 class LakeSnapshot:
-    """A lake as of one scoring run; `Shelf` opens and closes it."""
+    """A lake as of one scoring run; `LatestSnapshot` opens and closes it."""
 
     lake: Lake
     """As it goes on; pages read what one scoring run left from `con`."""
@@ -68,7 +68,7 @@ class LakeSnapshot:
     """What it is made from."""
     readers: int = 0
     """Requests under way."""
-    _kept: dict[object, KeptAnswer] = field(default_factory=dict)
+    _kept: dict[object, CachedResult] = field(default_factory=dict)
     _keeping: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -79,7 +79,7 @@ class LakeSnapshot:
     def kept(self, key: object, make: Callable[[], object]) -> Any:
         """Return what was made under a key before, else make it; once for all who ask."""
         with self._keeping:
-            found = self._kept.setdefault(key, KeptAnswer())
+            found = self._kept.setdefault(key, CachedResult())
             if len(self._kept) > KEPT_ANSWERS:
                 self._kept.pop(next(iter(self._kept)))
         with found.lock:

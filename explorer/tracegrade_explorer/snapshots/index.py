@@ -3,10 +3,10 @@
 It is made some dates at a time, for what is sorted needs twice its place.
 
 Makes:
-    run_places (from trajectories): which runs it has, and in which order
+    run_positions (from trajectories): which runs it has, and in which order
     kept_optima (from observed_optima): the same rows, read once
     kept_continued (from continued_runs): the same rows, read once
-    run_index (from decisions, failed_calls, failures, observed_step_scores, run_places,
+    run_index (from decisions, failed_calls, failures, observed_step_scores, run_positions,
         run_reasons, superseded_runs, trajectories, trajectory_scores): `run_facts`, with the
         value of each metric under its name, NULL unless scored, and in `<metric>_reason` why
         there is none
@@ -57,7 +57,7 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
     con.execute("CREATE TEMP VIEW continued_runs AS FROM kept_continued")
     RELATIONS.make(con, "superseded_runs")
     con.execute(
-        f"CREATE TEMP TABLE run_places AS {QUERIES.unordered('run_places')}",
+        f"CREATE TEMP TABLE run_positions AS {QUERIES.unordered('run_positions')}",
         {"max_runs": max_runs},
     )
     con.execute("CREATE TABLE kept_optima AS FROM observed_optima")
@@ -69,7 +69,7 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
     con.execute("CREATE UNIQUE INDEX run_by_place ON run_index (seq)")
     _keep_texts(con)
     con.execute("DROP VIEW temp.observed_optima; DROP VIEW temp.continued_runs")
-    con.execute("DROP TABLE run_places; DROP TABLE superseded_runs")
+    con.execute("DROP TABLE run_positions; DROP TABLE superseded_runs")
 
 
 def _keep_texts(con: DuckDBPyConnection) -> None:
