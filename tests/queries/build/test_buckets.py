@@ -40,9 +40,9 @@ def _small_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def runs(place: Path, result_bytes: int) -> Lake:
-    """Return a new lake of six runs, each with a tool's result of that size."""
+    """Return a new lake of three runs, each with a tool's result of that size."""
     lake = Lake.create(place)
-    for trace in range(1, 7):
+    for trace in range(1, 4):
         result = "".join(f"{trace * number:06d}" for number in range(result_bytes // 6))
         call = tool(2, 1, trace=trace, at=1, gen_ai__tool__call__result=result)
         land(lake, request_of([agent(1, trace=trace), call]), seq=trace)
@@ -58,22 +58,22 @@ REPEATED = {
 
 @pytest.mark.parametrize("repeated", REPEATED)
 def test_what_repeats_in_a_file_counts_each_time(tmp_path: Path, repeated: str) -> None:
-    """Six runs of 80 kB, each in a file that could tell it in 8, are not one bucket of 100 kB."""
+    """Three runs of 80 kB, in files that could tell each in 8, are not one bucket of 100 kB."""
     lake = Lake.create(tmp_path / "lake")
-    for trace in range(1, 7):
+    for trace in range(1, 4):
         calls = [tool(2 + at, 1, trace=trace, at=at, **REPEATED[repeated]) for at in range(10)]
         land(lake, request_of([agent(1, trace=trace), *calls]), seq=trace)
     counted = Counted()
     build(lake, executor=counted)
 
-    assert len(counted.traces) > 3
-    assert sum(counted.traces) == 6
+    assert len(counted.traces) > 1
+    assert sum(counted.traces) == 3
 
 
 def test_few_large_spans_are_several_buckets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Twelve spans, six of them of 100 kB, are more than one bucket; of 60 bytes they are one."""
+    """Six spans, three of them of 100 kB, are more than one bucket; of 60 bytes they are one."""
     few, many = Counted(), Counted()
     build(runs(tmp_path / "small", 60), executor=few)
     large = runs(tmp_path / "large", 100_000)
@@ -82,7 +82,7 @@ def test_few_large_spans_are_several_buckets(
     monkeypatch.undo()
     build(large, full=True)
 
-    assert few.traces == [6]
-    assert len(many.traces) > 2
-    assert sum(many.traces) == 6
+    assert few.traces == [3]
+    assert len(many.traces) > 1
+    assert sum(many.traces) == 3
     assert contents(large) == in_buckets
