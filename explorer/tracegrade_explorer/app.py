@@ -211,14 +211,14 @@ class Explorer:
         self, page: PageRoute, request: Request, address: PageAddress, status: int, message: str
     ) -> Response:
         """Return the page of an error, with the query or the conditions that led to it."""
-        asked = self._asked(page, address)
+        query = self._shown_query(page, address)
         shown = ErrorPage(status, message, TITLES.get(status, "Something failed"))
-        shown = shown._replace(site=self.site, scheme=address.scheme, asked=asked)
-        if not asked and not address.posted and len(address.pairs) <= MOST_CONDITIONS:
+        shown = shown._replace(site=self.site, scheme=address.scheme, query=query)
+        if not query and not address.posted and len(address.pairs) <= MOST_CONDITIONS:
             shown = shown._replace(path=scheme.own_path(request), pairs=address.pairs)
         return _error(shown, address.form)
 
-    def _asked(self, page: PageRoute, address: PageAddress) -> ShownQuery | None:
+    def _shown_query(self, page: PageRoute, address: PageAddress) -> ShownQuery | None:
         """Return the query that a request is about; None for another page, or no query of ours."""
         if page.make is sql and self.site.sql:
             return ShownQuery(*editor(address.pairs), address.page_token)

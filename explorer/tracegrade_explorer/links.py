@@ -33,8 +33,8 @@ def part(name: str) -> str:
 
 def run(trajectory_id: str, wanted: Filter | None = None, step: int | None = None) -> str:
     """Return the address of a run, within a filter, at a step."""
-    place = f"#s{step}" if step is not None else ""
-    return filtered(f"/runs/{part(trajectory_id)}", wanted and wanted.runs_alone) + place
+    anchor = f"#s{step}" if step is not None else ""
+    return filtered(f"/runs/{part(trajectory_id)}", wanted and wanted.runs_alone) + anchor
 
 
 def step_text(trajectory_id: str, step: int, name: str) -> str:

@@ -100,7 +100,7 @@ class ErrorPage(NamedTuple):
     site: Site | None = None
     """None: who asks may not know which lake this is."""
     scheme: str = ""
-    asked: ShownQuery | None = None
+    query: ShownQuery | None = None
     path: str = ""
     """Of the page that was asked for, as the address wrote it; '' without its conditions."""
     pairs: Sequence[tuple[str, str]] = ()
@@ -113,8 +113,8 @@ def render_error(shown: ErrorPage) -> bytes:
     """Return the page of an error, which needs no lake."""
     template = templates().get_template("error.html.j2")
     without = [
-        links.with_query(shown.path, [*shown.pairs[:place], *shown.pairs[place + 1 :]])
-        for place in range(len(shown.pairs))
+        links.with_query(shown.path, [*shown.pairs[:position], *shown.pairs[position + 1 :]])
+        for position in range(len(shown.pairs))
     ]
     return template.render({**shown._asdict(), "without": without}).encode("utf-8", "replace")
 

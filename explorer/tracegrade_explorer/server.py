@@ -61,11 +61,11 @@ class AccessPolicy(NamedTuple):
     """To be printed; None if it is not ours to print."""
 
 
-def serve(place: str, options: Options, say: Callable[[str], object]) -> None:
+def serve(location: str, options: Options, say: Callable[[str], object]) -> None:
     """Serve a lake's pages until SIGINT or SIGTERM.
 
     Args:
-        place: Path or URL of the lake.
+        location: Path or URL of the lake.
         options: Of the command.
         say: Gets a line for each thing that a user should know.
 
@@ -78,14 +78,14 @@ def serve(place: str, options: Options, say: Callable[[str], object]) -> None:
     address = _address(options)
     tls = _tls(options)
     policy = _access_policy(options)
-    lake = open_lake(place, say)
+    lake = open_lake(location, say)
     with (
         _listener(address) as listener,
         contextlib.closing(LatestSnapshot(lake, options.max_runs)) as latest,
     ):
         bound = Address(address.host, int(listener.getsockname()[1]))
         sql = is_loopback(address.host) if options.sql is None else options.sql
-        explorer = Explorer(latest, Site(str(place), sql), options.timeout_secs)
+        explorer = Explorer(latest, Site(str(location), sql), options.timeout_secs)
         rules = Rules(
             allowed_hosts(bound, options.host_names), policy.knows, f"tracegrade_{bound.port}",
             tls=tls is not None,

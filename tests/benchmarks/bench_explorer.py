@@ -38,7 +38,7 @@ FILTERS: Final = (
     "task=task-3&tsa=0..0.5&sort=-tsa&steps=..{}",
     "release=1.3&failure=loop_trap&steps=..{}",
     "outcome=failed&steps=10..{}&sort=-steps",
-    "asked=order%20of%20c-1&steps=..{}",
+    "request=order%20of%20c-1&steps=..{}",
 )
 """Each request has another number in the place of `{}`, so that no count was made before."""
 LENGTHS: Final = {200: 0.5, 2_000: 1.0, 10_000: 2.0}

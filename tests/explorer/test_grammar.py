@@ -46,7 +46,7 @@ def filters(draw: st.DrawFn) -> Filter:
         since=draw(times),
         until=draw(times),
         received=draw(st.sampled_from([None, (days[0], days[1])])),
-        asked=draw(st.text(max_size=20)),
+        request=draw(st.text(max_size=20)),
         level=draw(st.sampled_from(LEVELS)),
         counted=draw(st.sampled_from([None, True, False])),
         sort=order,
@@ -75,7 +75,7 @@ def test_every_value_of_a_filter_is_a_parameter(wanted: Filter) -> None:
             {key: tuple(name and "x" for name in found) for key, found in wanted.names.items()},
             {key: each and Range(*(end and 1.0 for end in each))
              for key, each in wanted.ranges.items()},
-            wanted.since, wanted.until, wanted.received, wanted.asked and "x", wanted.level,
+            wanted.since, wanted.until, wanted.received, wanted.request and "x", wanted.level,
             wanted.counted, wanted.sort, wanted.descending,
         )
     )  # fmt: skip
@@ -93,7 +93,8 @@ def test_every_value_of_a_filter_is_a_parameter(wanted: Filter) -> None:
         ("tsa=..", "tsa=.."),
         ("steps=50.0..", "steps=5e1.."),
         ("sort=started", ""),
-        ("asked=&since=&add=", "asked="),
+        ("request=&since=&level=", ""),
+        ("asked=refund", "request=refund"),
         ("tsa=-0..", "tsa=0.."),
     ],
 )

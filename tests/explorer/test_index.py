@@ -132,7 +132,7 @@ def _fits(row: Row, wanted: Filter) -> bool:
                                   and row["start_time"] < wanted.until))
         and (not wanted.received or wanted.received[0] <= row["date"] <= wanted.received[1])
         and wanted.counted in {None, not (row["killed"] or row["superseded"])}
-        and wanted.asked.lower() in (row["request"] or "").lower()
+        and wanted.request.lower() in (row["request"] or "").lower()
     )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def random_filter(rows: list[Row], chance: random.Random) -> Filter:
     if chance.random() < 0.2:
         pairs.append(("counted", chance.choice(("yes", "yes", "no"))))
     if chance.random() < 0.2:
-        pairs.append(("asked", chance.choice(rows)["request"][10:20].upper()))
+        pairs.append(("request", chance.choice(rows)["request"][10:20].upper()))
     pairs.append(("sort", chance.choice(("", "-")) + chance.choice((STARTED, *NUMBERS))))
     return parse_query(urlencode(pairs))
 
@@ -209,7 +209,7 @@ def test_runs_of_filters_are_those_of_plain_python(
 def test_any_filter_can_be_asked(con: DuckDBPyConnection, rows: list[Row], wanted: Filter) -> None:
     """Whatever names and ends an address has, the runs are those of plain Python."""
     wanted = wanted.beginning_after(None)
-    if wanted.asked.isascii():
+    if wanted.request.isascii():
         assert listed(con, wanted) == plainly(rows, wanted)
 
 

@@ -77,7 +77,7 @@ def test_list_shows_the_runs_of_its_filter(web: TestClient) -> None:
 
 def test_form_adds_a_range_to_the_filter(web: TestClient) -> None:
     """And leads to the one address of that filter; an empty form changes nothing."""
-    answer = web.get("/runs?agent=files&add=tsa&low=0&high=.5&asked=&since=")
+    answer = web.get("/runs?agent=files&add=tsa&low=0&high=.5&request=&since=")
     assert (answer.status_code, answer.headers["location"]) == (
         303,
         "/runs?agent=files&tsa=0..0.5",

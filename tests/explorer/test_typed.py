@@ -28,7 +28,7 @@ def test_nothing_that_is_typed_is_lost(text: str) -> None:
 def test_words_without_a_key_are_looked_for_in_requests() -> None:
     """In their order, as one text; a key that nothing follows has no value yet."""
     assert typed_pairs("process release=1.0 the uploads") == [
-        ("release", "1.0"), ("asked", "process the uploads"),
+        ("release", "1.0"), ("request", "process the uploads"),
     ]  # fmt: skip
     assert typed_pairs("task=") == [("task", "")]
 

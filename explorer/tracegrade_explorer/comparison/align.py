@@ -112,10 +112,10 @@ def _aligned(
         yield from _beside(one, other)
         return
     here, there = 0, 0
-    for place, beside in finders[0](one, other):
-        yield from _aligned(one[here:place], other[there:beside], finders[1:])
-        yield Pair(one[place], other[beside], _how(one[place], other[beside]))
-        here, there = place + 1, beside + 1
+    for position, beside in finders[0](one, other):
+        yield from _aligned(one[here:position], other[there:beside], finders[1:])
+        yield Pair(one[position], other[beside], _how(one[position], other[beside]))
+        here, there = position + 1, beside + 1
     yield from _aligned(one[here:], other[there:], finders[1:])
 
 
@@ -164,22 +164,22 @@ def _calls_of_equal_tools(one: Sequence[Step], other: Sequence[Step]) -> _Anchor
 
 def _calls_in_order(one: Sequence[Step], other: Sequence[Step]) -> _Anchors:
     """Yield the first calls of both, the second, and so on: what one did in place of the other."""
-    places = [[n for n, step in enumerate(steps) if step.kind in CALLS] for steps in (one, other)]
-    return zip(*places, strict=False)
+    calls = [[n for n, step in enumerate(steps) if step.kind in CALLS] for steps in (one, other)]
+    return zip(*calls, strict=False)
 
 
 def _matching(
     one: Sequence[Step], other: Sequence[Step], key: Callable[[Step], object]
 ) -> _Anchors:
     """Yield the places of calls, and plans, that have the same key, in the order of both."""
-    places = [
+    positions = [
         [n for n, step in enumerate(steps) if step.kind in COMPARED] for steps in (one, other)
     ]
-    keys = [key(one[n]) for n in places[0]]
-    beside = [key(other[n]) for n in places[1]]
+    keys = [key(one[n]) for n in positions[0]]
+    beside = [key(other[n]) for n in positions[1]]
     for a, b, size in SequenceMatcher(None, keys, beside, autojunk=False).get_matching_blocks():
         for shift in range(size):
-            yield places[0][a + shift], places[1][b + shift]
+            yield positions[0][a + shift], positions[1][b + shift]
 
 
 def _beside(one: Sequence[Step], other: Sequence[Step]) -> Iterator[Pair]:

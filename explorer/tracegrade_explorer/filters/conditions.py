@@ -49,22 +49,22 @@ def matching_runs(wanted: Filter, measured: str | None = None) -> MatchingRuns:
     return MatchingRuns(text, values)
 
 
-def keep_asked(con: DuckDBPyConnection, text: str) -> None:
-    """Keep which runs were asked something: requests are read once for all that a page counts.
+def keep_requests(con: DuckDBPyConnection, text: str) -> None:
+    """Keep which requests contain a text: they are read once for all that a page counts.
 
     Args:
         con: A cursor, which alone sees it.
         text: What the request contains, whatever its case.
     """
     con.execute(
-        f"CREATE TEMP TABLE IF NOT EXISTS {_asked_table(text)} AS "
-        "SELECT seq FROM asked_texts WHERE contains(text, lower($asked))",
-        {"asked": text},
+        f"CREATE TEMP TABLE IF NOT EXISTS {_requests_table(text)} AS "
+        "SELECT seq FROM request_texts WHERE contains(text, lower($request))",
+        {"request": text},
     )
 
 
-def _asked_table(text: str) -> str:
-    return f"asked_{hashlib.sha256(text.encode()).hexdigest()}"
+def _requests_table(text: str) -> str:
+    return f"requests_{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def sort_key(wanted: Filter) -> str:
@@ -109,8 +109,8 @@ def _settings(wanted: Filter) -> Iterator[MatchingRuns]:
         yield MatchingRuns(
             "date BETWEEN $first_date AND $last_date", {"first_date": first, "last_date": last}
         )
-    if wanted.asked:
-        yield MatchingRuns(f"seq IN (SELECT seq FROM {_asked_table(wanted.asked)})", {})
+    if wanted.request:
+        yield MatchingRuns(f"seq IN (SELECT seq FROM {_requests_table(wanted.request)})", {})
     if wanted.level != "all":
         absent = "IS NULL" if wanted.level == "root" else "IS NOT NULL"
         yield MatchingRuns(f"parent_trajectory_id {absent}", {})
@@ -121,7 +121,7 @@ def _settings(wanted: Filter) -> Iterator[MatchingRuns]:
 
 def _named(key: str, column: str, names: tuple[str | None, ...]) -> MatchingRuns:
     known = [name for name in names if name is not None]
-    values: dict[str, object] = {f"{key}_{place}": name for place, name in enumerate(known)}
+    values: dict[str, object] = {f"{key}_{position}": name for position, name in enumerate(known)}
     given = [
         f"try_cast(${name} AS {column}_name)" if column in ENUMS else f"${name}" for name in values
     ]

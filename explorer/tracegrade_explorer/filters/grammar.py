@@ -47,8 +47,10 @@ YES, NO = "yes", "no"
 STARTED: Final = "started"
 """The order of a list unless another is asked for: newest first."""
 SETTINGS: Final = (
-    "since", "until", "received", "asked", "level", "counted", "sort", "after", "cols",
+    "since", "until", "received", "request", "level", "counted", "sort", "after", "cols",
 )  # fmt: skip
+FORMER: Final[Mapping[str, str]] = {"asked": "request"}
+"""Keys that addresses had before, and may have for good: links are shared."""
 KEYS: Final = (*NAMED, *NUMBERS, *SETTINGS)
 UNKNOWN: Final = "~"
 MOST_VALUES: Final = 100
@@ -79,7 +81,7 @@ class Filter:
     """UTC, itself excluded."""
     received: tuple[date, date] | None = None
     """First and last date on which the trace was first received, UTC."""
-    asked: str = ""
+    request: str = ""
     """What the beginning of the request contains, whatever its case."""
     level: str = "root"
     counted: bool | None = None
@@ -155,8 +157,8 @@ def parse_filter(pairs: Iterable[tuple[str, str]]) -> Filter:
             names.setdefault(key, set()).add(_name(value))
         elif key in NUMBERS:
             ranges[key] = _range(key, value)
-        elif key in SETTINGS:
-            settings[key] = value
+        elif (now := FORMER.get(key, key)) in SETTINGS:
+            settings[now] = value
         else:
             raise BadFilter(_unknown("filter", key, KEYS))
     return Filter(
@@ -201,7 +203,7 @@ def _pairs(wanted: Filter) -> Iterator[tuple[str, str]]:
         "since": wanted.since and wanted.since.isoformat(),
         "until": wanted.until and wanted.until.isoformat(),
         "received": wanted.received and _dates_text(*wanted.received),
-        "asked": wanted.asked,
+        "request": wanted.request,
         "level": "" if wanted.level == LEVELS[0] else wanted.level,
         "counted": {True: YES, False: NO, None: ""}[wanted.counted],
         "sort": "" if order == STARTED else order,
@@ -267,7 +269,7 @@ def _settings(given: Mapping[str, str]) -> dict[str, object]:
         "since": lambda text: _time("since", text),
         "until": lambda text: _time("until", text),
         "received": _dates,
-        "asked": str,
+        "request": str,
         "level": lambda text: _one_of("level", text, LEVELS),
         "counted": lambda text: _one_of("counted", text, (YES, NO)) == YES,
         "after": str,

@@ -35,8 +35,8 @@ def typed_pairs(text: str) -> list[tuple[str, str]]:
     """Return what was typed as parameters of an address, conditions first."""
     words = typed_words(text)
     pairs = [(word.key, word.value) for word in words if word.key]
-    asked = " ".join(word.value for word in words if not word.key)
-    return [*pairs, ("asked", asked)] if asked else pairs
+    request = " ".join(word.value for word in words if not word.key)
+    return [*pairs, ("request", request)] if request else pairs
 
 
 def written(key: str, value: str) -> str:

@@ -34,7 +34,7 @@ HINTS: Final = {
     "since": "started at or after, UTC",
     "until": "started before, UTC",
     "received": "first and last date, as 2026-11-01..2026-11-07",
-    "asked": "what the request contains",
+    "request": "what the request contains",
     "level": "sub-agents' runs too",
     "counted": "those that count in rates",
     "sort": "- before it: largest first",

@@ -207,8 +207,8 @@ def _setting_chips(wanted: Filter) -> Iterator[Chip]:
     if wanted.received:
         dates = f" {words.DASH} ".join(dict.fromkeys(map(str, wanted.received)))
         yield Chip(f"received {dates}", links.runs(wanted.replaced(received=None)))
-    if wanted.asked:
-        yield Chip(f"asked: {words.name(wanted.asked)}", links.runs(wanted.replaced(asked="")))
+    if wanted.request:
+        yield Chip(f"asked: {words.name(wanted.request)}", links.runs(wanted.replaced(request="")))
     if wanted.level != "root":
         which = {"all": "sub-agents' runs too", "sub_agent": "sub-agents' runs"}[wanted.level]
         yield Chip(which, links.runs(wanted.replaced(level="root")))
@@ -329,20 +329,20 @@ def _histogram(
     wanted: Filter, name: str, ends: Range, counts: Mapping[int | None, int]
 ) -> dict[str, Any]:
     low, high = ends.low or 0.0, ends.high or 0.0
-    edges = [low + (high - low) * place / BINS for place in range(BINS)] + [high]
+    edges = [low + (high - low) * position / BINS for position in range(BINS)] + [high]
     metric = metric_of(name)
     bins = []
-    for place in range(BINS):
+    for position in range(BINS):
         # Up to the last number before the next part begins, so that no run is in two.
-        last = high if place == BINS - 1 else math.nextafter(edges[place + 1], -math.inf)
-        shown = f"{words.amount(edges[place], metric.scale)} to " + words.amount(
-            edges[place + 1], metric.scale
+        last = high if position == BINS - 1 else math.nextafter(edges[position + 1], -math.inf)
+        shown = f"{words.amount(edges[position], metric.scale)} to " + words.amount(
+            edges[position + 1], metric.scale
         )
-        count = counts.get(place, 0)
+        count = counts.get(position, 0)
         bins.append(
             Bin(
                 count,
-                links.runs(wanted.within(name, edges[place], last)),
+                links.runs(wanted.within(name, edges[position], last)),
                 f"{metric.label} {shown}: {words.count(count, 'run')}",
             )
         )
@@ -360,7 +360,7 @@ def _histogram(
 
 def _hidden(wanted: Filter) -> list[tuple[str, str]]:
     """Return what a form must send along: the filter but what it asks for itself."""
-    kept = wanted.replaced(asked="", since=None, until=None)
+    kept = wanted.replaced(request="", since=None, until=None)
     return to_pairs(kept)
 
 

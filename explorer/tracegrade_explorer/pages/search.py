@@ -35,11 +35,11 @@ def search_page(request: PageRequest) -> PageResponse:
     given = _given(request)
     text = given.get("text", "")
     dates: list[date] = [row["date"] for row in read(request.con, "received_dates")]
-    place = _place(given)
-    before = [each for each in dates if place and each > place.date]
+    cursor = _cursor(given)
+    before = [each for each in dates if cursor and each > cursor.date]
     rest = dates[len(before) :]
     found = (
-        search(request.site.lake, text, rest, place) if text and rest else Searched([], 0, None)
+        search(request.site.lake, text, rest, cursor) if text and rest else Searched([], 0, None)
     )
     facts = _facts(request, found.hits)
     view = {
@@ -53,7 +53,7 @@ def search_page(request: PageRequest) -> PageResponse:
         "searched": len(before) + found.dates,
         "oldest": rest[found.dates - 1] if found.dates else None,
         "following": _address(text, found.following) if found.following else "",
-        "first": _address(text, None) if place else "",
+        "first": _address(text, None) if cursor else "",
     }
     data = {
         "text": text, "dates": len(dates), "dates_searched": len(before) + found.dates,
@@ -71,7 +71,7 @@ def _given(request: PageRequest) -> dict[str, str]:
     return dict(request.pairs)
 
 
-def _place(given: dict[str, str]) -> SearchCursor | None:
+def _cursor(given: dict[str, str]) -> SearchCursor | None:
     """Return where an address says to go on."""
     received = given.get("date", given.get("day"))
     if received is None:
@@ -83,11 +83,11 @@ def _place(given: dict[str, str]) -> SearchCursor | None:
         raise BadFilter(msg) from None
 
 
-def _address(text: str, place: SearchCursor | None) -> str:
+def _address(text: str, cursor: SearchCursor | None) -> str:
     pairs = [("text", text)]
-    if place:
-        pairs += [("date", str(place.date))]
-        pairs += [("run", place.run)] if place.run else []
+    if cursor:
+        pairs += [("date", str(cursor.date))]
+        pairs += [("run", cursor.run)] if cursor.run else []
     return links.with_query("/search", pairs)
 
 
@@ -131,6 +131,6 @@ def _who(run: Row) -> str:
 
 def pieces(excerpt: str, text: str) -> Iterator[Piece]:
     """Yield an excerpt in parts: each place of a text, whatever its case, and what is between."""
-    for place, part in enumerate(re.split(f"({re.escape(text)})", excerpt, flags=re.IGNORECASE)):
+    for index, part in enumerate(re.split(f"({re.escape(text)})", excerpt, flags=re.IGNORECASE)):
         if part:
-            yield Piece(visible_text(part), bool(place % 2))
+            yield Piece(visible_text(part), bool(index % 2))

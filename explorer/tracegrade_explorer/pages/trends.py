@@ -113,9 +113,9 @@ def _chart(rows: list[Row], wanted: TrendQuery) -> Chart | None:
     return Chart(lines(drawn, label), high, middle, low, dates)
 
 
-def _across(place: date, first: date, last: date) -> float:
+def _across(day: date, first: date, last: date) -> float:
     """Return where a date stands from left to right; one alone is in the middle."""
-    return (place - first).days / (last - first).days if last > first else 0.5
+    return (day - first).days / (last - first).days if last > first else 0.5
 
 
 def _high(row: Row) -> float:

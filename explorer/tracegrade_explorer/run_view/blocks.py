@@ -59,15 +59,15 @@ def blocks(steps: Sequence[Step], views: Sequence[StepView]) -> list[StepBlock]:
 
 
 def _units(steps: Mapping[int, Step], views: Sequence[StepView]) -> Iterator[_Unit]:
-    place = 0
-    while place < len(views):
-        call = steps[views[place].index]
-        end = place + 1
+    position = 0
+    while position < len(views):
+        call = steps[views[position].index]
+        end = position + 1
         if call.kind == "tool_call":
             while end < len(views) and steps[views[end].index].call_step == call.step_index:
                 end += 1
-        yield _Unit(tuple(views[place:end]), call if call.kind == "tool_call" else None)
-        place = end
+        yield _Unit(tuple(views[position:end]), call if call.kind == "tool_call" else None)
+        position = end
 
 
 def _folded(units: _Units, steps: Mapping[int, Step], *, found: bool) -> Iterator[StepBlock]:

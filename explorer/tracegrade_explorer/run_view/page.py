@@ -78,13 +78,13 @@ def findings(timeline: Timeline) -> list[RunFinding]:
     return [
         RunFinding(
             mark_sentence(mark),
-            *_place(run_id, mark.step_trajectory_id, mark.step_index, mark.step_agent),
+            *_step_link(run_id, mark.step_trajectory_id, mark.step_index, mark.step_agent),
         )
         for mark in timeline.marks
     ]
 
 
-def _place(
+def _step_link(
     run_id: str, step_trajectory_id: str | None, step_index: int | None, agent: str | None
 ) -> tuple[str, str]:
     """Return a step in words and its address: with its agent where it is one of a sub-agent."""
@@ -151,11 +151,11 @@ def score_rows(
     for row in rows:
         if row["step_index"] is not None:
             mark = {True: "✓", False: "✗", None: ""}[row["good"]]
-            place = _place(
+            link = _step_link(
                 timeline.run.trajectory_id, row["step_trajectory_id"], row["step_index"],
                 agents.get(row["step_trajectory_id"]),
             )  # fmt: skip
-            by_about.setdefault(row["about"], []).append(Evidence(*place, mark))
+            by_about.setdefault(row["about"], []).append(Evidence(*link, mark))
     names = {score.metric: score for score in timeline.scores}
     shown = [
         metric

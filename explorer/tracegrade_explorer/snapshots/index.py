@@ -10,7 +10,7 @@ Makes:
         run_reasons, superseded_runs, trajectories, trajectory_scores): `run_facts`, with the
         value of each metric under its name, NULL unless scored, and in `<metric>_reason` why
         there is none
-    asked_texts (from run_index): seq, and the beginning of the request in small letters
+    request_texts (from run_index): seq, and the beginning of the request in small letters
 """
 
 from collections.abc import Iterable, Iterator
@@ -45,7 +45,7 @@ class DateSpan(NamedTuple):
 
 
 def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
-    """Create `run_index`, about the newest run first, `asked_texts`, and what is kept of the lake.
+    """Create `run_index`, the newest run first, `request_texts`, and what is kept of the lake.
 
     They are no temporary tables, which only one cursor would see.
 
@@ -66,15 +66,15 @@ def build_index(con: DuckDBPyConnection, max_runs: int) -> None:
     _create_table(con)
     for part in _parts(con.execute(query("index_dates")).fetchall()):
         con.execute(f"INSERT INTO run_index {_rows()} ORDER BY run_facts.seq", part._asdict())
-    con.execute("CREATE UNIQUE INDEX run_by_place ON run_index (seq)")
+    con.execute("CREATE UNIQUE INDEX run_by_position ON run_index (seq)")
     _keep_texts(con)
     con.execute("DROP VIEW temp.observed_optima; DROP VIEW temp.continued_runs")
     con.execute("DROP TABLE run_positions; DROP TABLE superseded_runs")
 
 
 def _keep_texts(con: DuckDBPyConnection) -> None:
-    """Create `asked_texts`: changing letters each time takes as long as searching."""
-    con.execute("CREATE TABLE asked_texts AS SELECT seq, lower(request) AS text FROM run_index")
+    """Create `request_texts`: changing letters each time takes as long as searching."""
+    con.execute("CREATE TABLE request_texts AS SELECT seq, lower(request) AS text FROM run_index")
 
 
 def _create_types(con: DuckDBPyConnection) -> None:

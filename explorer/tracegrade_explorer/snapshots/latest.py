@@ -101,15 +101,15 @@ class LatestSnapshot:
         self._current.close()
 
     def _follow(self) -> None:
-        told = ""
+        warned = ""
         while not self._stopped.wait(LOOK_EVERY_SECS):
             try:
                 self.refresh()
-                told = ""
+                warned = ""
             except (TracegradeError, duckdb.Error, OSError) as error:
-                if str(error) != told:
-                    told = str(error)
-                    logger.warning("pages stay as they are: %s", told)
+                if str(error) != warned:
+                    warned = str(error)
+                    logger.warning("pages stay as they are: %s", warned)
 
     def _refresh_spans(self) -> None:
         if self.lake.version("raw_spans") != self.freshness.version:

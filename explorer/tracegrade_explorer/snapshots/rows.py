@@ -72,9 +72,9 @@ def runs_page(con: DuckDBPyConnection, wanted: Filter, rows: int = PAGE_ROWS) ->
     Raises:
         PageMissing: It begins after a run that this lake does not have.
     """
-    places = _listed(con, wanted, _beginning(con, wanted), rows + 1)
-    found = read_runs(con, [place.seq for place in places[:rows]], wanted.columns)
-    return RunsPage(found, len(places) > rows)
+    positions = _listed(con, wanted, _beginning(con, wanted), rows + 1)
+    found = read_runs(con, [position.seq for position in positions[:rows]], wanted.columns)
+    return RunsPage(found, len(positions) > rows)
 
 
 def count_runs(con: DuckDBPyConnection, wanted: Filter) -> int:
@@ -128,7 +128,7 @@ def neighbours(con: DuckDBPyConnection, wanted: Filter, seq: int) -> Neighbours:
     """Return what comes before and after the run at a place of the index, within a filter."""
     (found,) = read_matching(con, "run_neighbours", wanted, parameters={"seq": seq})
     beside = [found[side] for side in ("previous", "following")]
-    ids = _ids(con, [place for place in beside if place is not None])
+    ids = _ids(con, [seq for seq in beside if seq is not None])
     number = 0 if found["before"] is None else found["before"] + 1
     return Neighbours(number, found["runs"], *map(ids.get, beside))
 
@@ -137,14 +137,14 @@ def _beginning(con: DuckDBPyConnection, wanted: Filter) -> RunPosition | None:
     if wanted.after is None:
         return None
     everywhere = Filter(level="all", sort=wanted.sort, descending=wanted.descending)
-    place = _place(con, everywhere, wanted.after)
-    if place is None:
+    position = _position(con, everywhere, wanted.after)
+    if position is None:
         msg = f"no run has the id '{wanted.after}', after which to go on; leave out after="
         raise PageMissing(msg)
-    return place
+    return position
 
 
-def _place(con: DuckDBPyConnection, wanted: Filter, trajectory_id: str) -> RunPosition | None:
+def _position(con: DuckDBPyConnection, wanted: Filter, trajectory_id: str) -> RunPosition | None:
     found = read_matching(con, "run_position", wanted, parameters={"trajectory_id": trajectory_id})
     return RunPosition(found[0]["sort_key"], found[0]["seq"]) if found else None
 

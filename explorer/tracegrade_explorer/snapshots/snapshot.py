@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import duckdb
 from duckdb import DuckDBPyConnection
 
-from tracegrade_explorer.filters.conditions import keep_asked, matching_runs
+from tracegrade_explorer.filters.conditions import keep_requests, matching_runs
 from tracegrade_explorer.filters.grammar import Filter, to_query
 from tracegrade_explorer.snapshots.dates import Dates
 from tracegrade_explorer.snapshots.index import build_index
@@ -139,8 +139,8 @@ def read_matching(
     parameters: Mapping[str, object] = {},
 ) -> list[Row]:
     """Return the rows of a query over `matching_runs`: the runs of a filter."""
-    if wanted.asked:
-        keep_asked(con, wanted.asked)
+    if wanted.request:
+        keep_requests(con, wanted.request)
     runs = matching_runs(wanted, measured)
     text = f"WITH matching_runs AS NOT MATERIALIZED ({runs.text})\n{query(name)}"
     return _rows(con, text, {**runs.values, **parameters})
@@ -151,8 +151,8 @@ def read_added_up(
 ) -> list[Row]:
     """Return the rows of a query over `matching_runs` and the `metric_parts` of one metric."""
     runs = matching_runs(wanted, measured)
-    if wanted.asked:
-        keep_asked(con, wanted.asked)
+    if wanted.request:
+        keep_requests(con, wanted.request)
     text = (
         f"WITH matching_runs AS NOT MATERIALIZED ({runs.text}), "
         f"metric_parts AS NOT MATERIALIZED ({metric_parts(measured)})\n{query(name)}"

@@ -83,8 +83,8 @@ def search(
 def _searched(answers: Sequence[dict[str, Any]], dates: Sequence[date]) -> Searched:
     hits = [{"date": answer["date"], **hit} for answer in answers for hit in answer["hits"]]
     if answers and answers[-1]["more"]:
-        place = SearchCursor(dates[len(answers) - 1], hits[-1]["trajectory_id"])
-        return Searched(hits, len(answers) - 1, place)
+        cursor = SearchCursor(dates[len(answers) - 1], hits[-1]["trajectory_id"])
+        return Searched(hits, len(answers) - 1, cursor)
     rest = dates[len(answers) :]
     return Searched(hits, len(answers), SearchCursor(rest[0]) if rest else None)
 
@@ -111,17 +111,17 @@ class _Lines:
 
     def __init__(self, reading: ReadingProcess) -> None:
         self._output = reading.output
-        self._held = reading.first
+        self._unread = reading.first
 
     def read(self, until: float) -> bytes:
         """Return the next line; b"" if the output ends, or a time is reached, before it is."""
-        while b"\n" not in self._held:
+        while b"\n" not in self._unread:
             left = until - time.monotonic()
             if left <= 0 or not select.select([self._output], [], [], left)[0]:
                 return b""
             piece = os.read(self._output.fileno(), PIECE_BYTES)
             if not piece:
                 return b""
-            self._held += piece
-        line, _, self._held = self._held.partition(b"\n")
+            self._unread += piece
+        line, _, self._unread = self._unread.partition(b"\n")
         return line
