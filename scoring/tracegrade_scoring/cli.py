@@ -60,18 +60,19 @@ def check(
     Notes, such as a tool that no file declares, go to stderr and do not count.
     """
     from tracegrade_scoring.errors import TaskCheckFailed
+    from tracegrade_scoring.rendering import words
     from tracegrade_scoring.tasks import load
 
     loaded = load(files)
     for problem in loaded.problems:
         echo(problem, err=problem.is_note)
     if loaded.errors:
-        count = len(loaded.errors)
-        errors = "1 error" if count == 1 else f"{count} errors"
+        errors = words.count(len(loaded.errors), "error")
         msg = f"{errors} in task files; each is named above with its line"
         raise TaskCheckFailed(msg)
     found = loaded.specification
-    echo(f"{len(found.tasks)} tasks and {len(found.tools)} tools are well-formed", err=True)
+    tasks_found = words.count(len(found.tasks), "task")
+    echo(f"{tasks_found} and {words.count(len(found.tools), 'tool')} are well-formed", err=True)
 
 
 @tasks.command("from")

@@ -1,0 +1,60 @@
+"""The pages for users are short, and their commands print what they show."""
+
+from pathlib import Path
+
+import pytest
+
+from docgen.__main__ import DOCS
+
+from .documents import Difference, matches, run
+
+PAGES = sorted([*DOCS.glob("start/*.md"), *DOCS.glob("guides/*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
+def test_commands_print_what_their_page_shows(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever follows a page in an empty folder sees what it shows."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    assert list(run(page.read_text("utf-8"), tmp_path)) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
+def test_pages_of_users_are_short(page: Path) -> None:
+    """Each is about one task."""
+    assert len(page.read_text("utf-8").split()) <= 1_300
+
+
+def test_command_that_prints_something_else_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that has gone stale names its command, and both outputs."""
+    monkeypatch.chdir(tmp_path)
+    file = "`a/tasks.yaml`:\n\n```yaml\nversion: 1\n```\n"
+    page = f"{file}\n```console\n$ tracegrade tasks check a\nfine\n```\n"
+
+    (found,) = run(page, tmp_path)
+
+    assert (tmp_path / "a" / "tasks.yaml").read_text() == "version: 1\n"
+    assert found == Difference("tracegrade tasks check a", "fine\n", found.printed)
+    assert found.printed
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "fits"),
+    [
+        ("a\n", "a\n", True),
+        ("a\n", "a  \n", True),
+        ("a\n", "a\nb\n", False),
+        ("a\n…\n", "a\nb\nc\n", True),
+        ("…\nc\n", "a\nb\nd\n", False),
+        ("it took … s\n", "it took 3.1 s\n", True),
+        ("it took … s\n", "it took 3.1 min\n", False),
+    ],
+)
+def test_ellipsis_matches_any_text(shown: str, printed: str, fits: bool) -> None:
+    """Alone on a line it matches lines, in a line the text of that line."""
+    assert matches(shown, printed) is fits
