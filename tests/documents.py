@@ -64,10 +64,9 @@ def output_of(command: str, folder: Path) -> str:
     """Run `tracegrade` or `python`; return what it prints on both streams, without a `> file`."""
     name, *words = shlex.split(command)
     if name == "python":
-        ended = subprocess.run(
-            [sys.executable, *words], capture_output=True, text=True, check=False
-        )
-        return ended.stdout + ended.stderr
+        python = [sys.executable, *words]
+        done = subprocess.run(python, capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr
     assert name == "tracegrade", f"this command is not run: {command}"
     if words[-2:-1] == [">"]:
         ended = tracegrade(*words[:-2])
