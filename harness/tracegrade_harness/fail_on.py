@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from tracegrade.terminal.visible import visible
 from tracegrade_harness.errors import NotPassed
 from tracegrade_harness.trial.result import TrialResult
-from tracegrade_scoring.compare.rules import Bound, parse_bound
+from tracegrade_scoring.compare.fail_on_rules import Bound, parse_bound
 from tracegrade_scoring.errors import BadRule
 from tracegrade_scoring.metrics import METRICS
 

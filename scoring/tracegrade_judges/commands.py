@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tracegrade.terminal.progress import progress as shown_progress
 from tracegrade.terminal.visible import echo, visible
-from tracegrade_judges.calibration.calibrate import CalibrationResult, ResultRow, calibrate
+from tracegrade_judges.calibration.calibrate import CalibrationResult, calibrate
 from tracegrade_judges.calibration.label_files import draw_labels, import_labels
 from tracegrade_judges.calls.spending import SpendingLimits
 from tracegrade_judges.errors import (
@@ -27,6 +27,7 @@ from tracegrade_judges.twins.flips import FlipCounts
 from tracegrade_judges.twins.twins import TwinnedJudge, ask_twins
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import open_lake
+from tracegrade_queries.engine.result_rows import ResultRow
 
 say = partial(echo, err=True)
 

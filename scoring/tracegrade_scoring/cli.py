@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tracegrade_lake import Lake
-    from tracegrade_scoring.job.score import ScoreSummary
+    from tracegrade_scoring.job.run_scoring import ScoreSummary
     from tracegrade_scoring.tasks.load import Specification
 
 __all__ = ["compare", "metrics", "report", "sample", "score", "tasks"]
@@ -278,9 +278,9 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     from tracegrade.terminal.progress import progress
     from tracegrade_queries.engine import engines
     from tracegrade_queries.engine.connection import open_lake
-    from tracegrade_scoring.job import score as job
-    from tracegrade_scoring.job.discovery import Chosen
-    from tracegrade_scoring.own_metrics.in_force import MetricsAsked, with_metrics
+    from tracegrade_scoring.job import run_scoring as job
+    from tracegrade_scoring.job.discovery import TraceFilter
+    from tracegrade_scoring.own_metrics.in_force import MetricOptions, with_metrics
     from tracegrade_scoring.prices import load_prices
     from tracegrade_scoring.tasks.specification import weighted
 
@@ -288,10 +288,10 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     opened = open_lake(lake, say)
     specification = _specification(tasks, forget_tasks, fragments, say)
     specification = weighted(specification, tool_weights, tool_threshold, compat and compat.value)
-    asked = MetricsAsked(metrics, forget_metrics, trust_kept_metrics, not no_plugins)
+    asked = MetricOptions(metrics, forget_metrics, trust_kept_metrics, not no_plugins)
     specification = with_metrics(opened, specification, asked, say)
     given = load_prices(prices) if prices or forget_prices else None
-    chosen = Chosen(since, until, agent, release)
+    chosen = TraceFilter(since, until, agent, release)
     if dry_run:
         _tell(job.look(opened, specification, chosen=chosen, full=full), summary, say, why=why)
         return
@@ -328,7 +328,7 @@ def _noting_busy(
 ) -> Iterator[None]:
     """Write the summary of a run that does nothing since another job is scoring the lake."""
     from tracegrade_scoring.errors import ScoringBusy
-    from tracegrade_scoring.job.score import start_summary
+    from tracegrade_scoring.job.run_scoring import start_summary
     from tracegrade_scoring.job.summary import write_summary
 
     try:

@@ -30,7 +30,7 @@ from tracegrade_queries.build.discovery import discovered
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
 from tracegrade_queries.engine.connection import NO_LIMITS, connect, duckdb_type
 from tracegrade_queries.schema import BUILT_FILES, PRICED_DATES
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.noted_files import SCORED_FILES
 from tracegrade_scoring.tasks.specification import usable_specification
 

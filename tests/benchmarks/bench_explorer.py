@@ -28,7 +28,7 @@ from tests.benchmarks.printing import while_read
 from tests.scoring.report.build import START, Tables, as_lake
 
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.tasks.specification import usable_specification
 
 RUNS: Final = 200_000

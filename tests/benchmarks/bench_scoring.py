@@ -21,7 +21,7 @@ from tests.benchmarks.plain_scoring import NUMBERS, score_plainly
 from tests.benchmarks.printing import while_read
 
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.tasks.specification import usable_specification
 

@@ -18,7 +18,7 @@ from tests.benchmarks.printing import while_read
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.tasks import Specification, load
 from tracegrade_scoring.tasks.draft import DraftedFrom, draft_file

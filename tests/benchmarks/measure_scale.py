@@ -30,7 +30,7 @@ from tracegrade_queries.engine.processes import Processes
 from tracegrade_queries.engine.replacing import leave_out_traces
 from tracegrade_queries.engine.worker import work_off
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.job.score_bucket import STAGED
 from tracegrade_scoring.tasks.specification import usable_specification
 

@@ -18,7 +18,7 @@ from tracegrade_explorer.responses import Site
 from tracegrade_explorer.snapshots.latest import LatestSnapshot
 from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.tasks.specification import usable_specification
 
 LONG = "word " * 400

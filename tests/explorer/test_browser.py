@@ -17,7 +17,7 @@ from tests.slow import slow_after
 
 from tracegrade_explorer.app import Explorer
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.tasks import Specification
 
 pytestmark = needs_chromium

@@ -36,7 +36,7 @@ from tracegrade_explorer.snapshots.rows import (
 from tracegrade_explorer.snapshots.snapshot import LakeSnapshot, read_matching, take_snapshot
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.tasks.specification import usable_specification

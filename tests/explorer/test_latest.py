@@ -15,7 +15,7 @@ from tests.scoring.job.lakes import run
 
 from tracegrade_explorer.snapshots.latest import LatestSnapshot
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.prices import ModelPrice
 from tracegrade_scoring.tasks.specification import usable_specification
 

@@ -13,7 +13,7 @@ from tests.queries.traces import agent, land, request_of, tool
 from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 
 from .model_server import ModelServer, honest, model_server
 

@@ -14,7 +14,7 @@ from tests.queries.traces import land
 from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 
 from .conftest import judge_file, one_run
 from .model_server import (

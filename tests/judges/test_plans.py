@@ -20,7 +20,7 @@ from tracegrade_judges.verdict import JudgedStep, SubGoalVerdict
 from tracegrade_judges.verdict_checks import fault_of_plan
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.lake import read_lake

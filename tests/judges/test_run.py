@@ -11,7 +11,7 @@ from tests.scoring.build import specification
 from tests.slow import slow_after
 
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 
 from .conftest import KEY, RUNS, TASKS, YesCounts, judge_file
 from .model_server import Json, ModelServer, Reply, honest

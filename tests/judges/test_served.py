@@ -19,7 +19,7 @@ from tracegrade_judges.verdict import JudgedStep, SubGoalVerdict
 from tracegrade_judges.verdict_checks import fault_of_served
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.layer import SCORES
 
 from .conftest import judge_file

@@ -22,7 +22,7 @@ from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.layers import find_query, saved
 from tracegrade_queries.errors import QueryFailed, TableMissing, UnknownQuery
 from tracegrade_queries.schema import STEPS
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 
 from .traces import agent, capture, captures, land, request_of, tool

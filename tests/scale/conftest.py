@@ -7,7 +7,7 @@ import pytest
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.executor import Threads
-from tracegrade_scoring.job.score import ScoreSummary
+from tracegrade_scoring.job.run_scoring import ScoreSummary
 
 from .lakes import Rows, all_rows, copied, land_all, more_comes, score_in
 

@@ -14,7 +14,7 @@ from tracegrade_queries.build import build as building
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.executor import Executor
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
-from tracegrade_scoring.job.score import ScoreSummary, score
+from tracegrade_scoring.job.run_scoring import ScoreSummary, score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.schema import SCORE_TABLES
 

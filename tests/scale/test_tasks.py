@@ -26,7 +26,7 @@ from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
 from tracegrade_queries.engine.handed_out import HandedOut, handed_out, job_files
 from tracegrade_queries.engine.worker import Share, work_off, work_off_share
 from tracegrade_queries.errors import ManifestMissing, ManifestUnfit, VersionsDiffer, WorkerLost
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 
 from .conftest import Made
 from .lakes import all_rows, copied, score_in

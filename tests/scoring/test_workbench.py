@@ -17,7 +17,7 @@ from tracegrade_collector.importing.import_part import ReadOptions
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.tasks import Specification
 from tracegrade_scoring.tasks.ground_truth import task_file

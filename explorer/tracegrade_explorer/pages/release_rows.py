@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from tracegrade_explorer import links
 from tracegrade_explorer.filters.grammar import NUMBERS, Filter, Range
 from tracegrade_explorer.pages.cells import ALL_METRICS
-from tracegrade_scoring.compare.differences import ModeDifference, Row
+from tracegrade_scoring.compare.differences import DifferenceRow, ModeDifference
 from tracegrade_scoring.compare.model import Comparison, Comparisons, TaskChange
 from tracegrade_scoring.compare.reasons_view import REASONS_NOTE, ReasonDifference
 from tracegrade_scoring.compare.view import (
@@ -41,7 +41,7 @@ class Sides(NamedTuple):
 class LinkedRow(NamedTuple):
     """One row of differences, with the runs that either number is of."""
 
-    row: Row
+    row: DifferenceRow
     runs: Sides
 
 

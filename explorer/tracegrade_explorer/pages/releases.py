@@ -10,10 +10,10 @@ from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
 from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.calibrations import CORRECTED_RATES, VERDICT_CALIBRATIONS
 from tracegrade_scoring.compare.as_json import render_json
-from tracegrade_scoring.compare.judged import measured_judges
-from tracegrade_scoring.compare.judgement import judge
+from tracegrade_scoring.compare.judge_corrections import measured_judges
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
+from tracegrade_scoring.compare.rule_outcomes import apply_rules
 
 OWN: Final = ("agent", "base", "candidate")
 
@@ -47,7 +47,7 @@ def releases(request: PageRequest) -> PageResponse:
     found = _compared(request, given["base"], given["candidate"], given.get("agent") or None)
     view["cohorts"] = [cohort_rows(comparison, found) for comparison in found.cohorts]
     title = f"{given['base']} and {given['candidate']}"
-    return PageContent("releases", title, view, WrittenJson(render_json(judge(found, ()))))
+    return PageContent("releases", title, view, WrittenJson(render_json(apply_rules(found, ()))))
 
 
 def _given(request: PageRequest) -> dict[str, str]:

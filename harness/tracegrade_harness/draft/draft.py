@@ -27,8 +27,8 @@ from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.rendering.words import count
-from tracegrade_scoring.tasks.kept import known_specification
 from tracegrade_scoring.tasks.load import Specification
+from tracegrade_scoring.tasks.stored import known_specification
 
 MAX_NAMED: Final = 3
 """Things that a run lacks, named in the line that says why it became no case."""

@@ -3,7 +3,7 @@
 import datetime
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tracegrade_judges.calibration.agreement import (
     Agreement,
@@ -20,6 +20,7 @@ from tracegrade_judges.errors import NothingToCalibrate
 from tracegrade_judges.run.open_lake import JudgedLake
 from tracegrade_judges.run.verdicts import source_of
 from tracegrade_judges.sql import query
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.calibrations import (
     CORRECTED_RATES,
     VERDICT_CALIBRATIONS,
@@ -27,7 +28,6 @@ from tracegrade_scoring.calibrations import (
 )
 from tracegrade_scoring.statistics.intervals import MIN_TASKS
 
-ResultRow = Mapping[str, Any]
 LabelKey = tuple[str, str, str | None, int | None, str | None]
 Pairs = list[tuple[bool, bool]]
 """What the judge and people say of the same."""

@@ -27,7 +27,7 @@ from tracegrade_queries.costs.pricing import Prices, known_prices
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.tasks import Specification
-from tracegrade_scoring.tasks.kept import known_specification
+from tracegrade_scoring.tasks.stored import known_specification
 
 UNLIMITED: Final = SpendingLimits()
 JOBS: Final = 4

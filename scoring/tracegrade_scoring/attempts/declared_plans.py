@@ -12,16 +12,16 @@ from tracegrade_queries.build.canonical import canonical_json
 from tracegrade_queries.graph import Run, relation
 from tracegrade_scoring.attempts.plan_steps import PlanStep, is_marked, read_plan
 
-Plans: TypeAlias = Sequence[Sequence[PlanStep]]
+DeclaredPlans: TypeAlias = Sequence[Sequence[PlanStep]]
 """The steps of each distinct plan, in the order of their numbers."""
 
 
 _KEPT: Final = "plans"
 
 
-def plans_of(run: Run) -> Plans:
+def plans_of(run: Run) -> DeclaredPlans:
     """Return each distinct plan; for relations that read `plan_texts`."""
-    plans: Plans = run.kept[_KEPT]
+    plans: DeclaredPlans = run.kept[_KEPT]
     return plans
 
 

@@ -1,7 +1,7 @@
 """A comparison as CSV: one row for each agent, run mode and metric, numbers unrounded."""
 
 from tracegrade_scoring.compare.as_json import compared_fields
-from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.compare.rule_outcomes import RuledComparison
 from tracegrade_scoring.rendering.sheet import csv_text
 
 _COLUMNS = (
@@ -11,7 +11,7 @@ _COLUMNS = (
 )
 
 
-def render_csv(judgement: Judgement) -> str:
+def render_csv(ruled: RuledComparison) -> str:
     """Return the metrics as CSV with a header."""
     rows = (
         {
@@ -20,7 +20,7 @@ def render_csv(judgement: Judgement) -> str:
             "metric": name,
             **compared_fields(compared),
         }
-        for comparison in judgement.comparisons.cohorts
+        for comparison in ruled.comparisons.cohorts
         for name, compared in comparison.metrics.items()
     )
     return csv_text(_COLUMNS, rows)

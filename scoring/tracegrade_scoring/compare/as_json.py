@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tracegrade_scoring.compare.attempts import SIDES
-from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.model import (
     Compared,
     Comparison,
@@ -13,19 +13,19 @@ from tracegrade_scoring.compare.model import (
     ReasonChange,
     TaskChange,
 )
-from tracegrade_scoring.compare.rules import RuleOutcome
+from tracegrade_scoring.compare.rule_outcomes import RuledComparison
 from tracegrade_scoring.rendering.measured_modes import MEASURED
 
 
-def render_json(judgement: Judgement) -> str:
+def render_json(ruled: RuledComparison) -> str:
     r"""Return the comparison as one JSON object; beyond ASCII as `\uXXXX`, inert on a terminal."""
-    found = judgement.comparisons
+    found = ruled.comparisons
     document = {
         "lake": found.lake,
         "base": found.base,
         "candidate": found.candidate,
         "level": found.level,
-        "comparisons": [_comparison(*pair) for pair in judgement.cohorts],
+        "comparisons": [_comparison(*pair) for pair in ruled.cohorts],
     }
     return json.dumps(document, indent=2) + "\n"
 

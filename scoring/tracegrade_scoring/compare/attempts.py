@@ -6,8 +6,8 @@ Source: docs/metrics.md, section 8.5.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from tracegrade_scoring.rendering.rows import Row
-from tracegrade_scoring.statistics.reliability import Missing
+from tracegrade_queries.engine.result_rows import ResultRow
+from tracegrade_scoring.statistics.reliability import MissingPolicy
 
 SIDES: Final = ("base", "candidate")
 
@@ -24,7 +24,7 @@ class DeclaredTask(NamedTuple):
 class AttemptCounting(NamedTuple):
     """How attempts that are missing are counted."""
 
-    missing: Missing = "exclude"
+    missing: MissingPolicy = "exclude"
     """Whether attempts of unknown success are left out or are failures."""
     trials: int = 0
     """Attempts that each task should have, also one that neither release ran but another of the
@@ -40,13 +40,13 @@ KNOWN_ALONE: Final = AttemptCounting()
 class CountedAttempts(NamedTuple):
     """The attempts that count."""
 
-    rows: list[Row]
+    rows: list[ResultRow]
     """Those of each task, in the order of tasks, as `attempt_pairs` has them."""
     failures: tuple[int, int]
     """Attempts of base and candidate that are missing or of unknown success, among them."""
 
 
-def counted_attempts(rows: Iterable[Row], counting: AttemptCounting) -> CountedAttempts:
+def counted_attempts(rows: Iterable[ResultRow], counting: AttemptCounting) -> CountedAttempts:
     """Return the attempts that count, of the rows of `attempt_pairs`."""
     if counting.missing == "exclude":
         return CountedAttempts([row for row in rows if all(_made(row))], (0, 0))
@@ -61,9 +61,9 @@ def counted_attempts(rows: Iterable[Row], counting: AttemptCounting) -> CountedA
 
 def tasks_to_try(
     agent: tuple[str | None, str | None],
-    attempts: Mapping[tuple[str | None, str | None], Sequence[Row]],
+    attempts: Mapping[tuple[str | None, str | None], Sequence[ResultRow]],
     counting: AttemptCounting,
-) -> list[Row]:
+) -> list[ResultRow]:
     """Return the rows of `attempt_pairs` of an agent in a run mode, with tasks nobody tried.
 
     These are the declared tasks that name the agent, or that name nobody and no other agent tried.
@@ -94,12 +94,12 @@ _NO_ATTEMPTS: Final = {
 }
 
 
-def _made(row: Row) -> list[int]:
+def _made(row: ResultRow) -> list[int]:
     """Return how many attempts at the task each release made."""
     return [row[f"{side}_valid"] + row[f"{side}_invalid"] for side in SIDES]
 
 
-def _filled(row: Row, trials: int) -> Row:
+def _filled(row: ResultRow, trials: int) -> ResultRow:
     """Return the row with the attempts that are missing or of unknown success as failures."""
     numbers = zip(SIDES, _made(row), strict=True)
     valid = {f"{side}_valid": max(made, trials) for side, made in numbers}

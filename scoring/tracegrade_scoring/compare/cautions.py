@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tracegrade_scoring.compare.answer import SUBJECTS
+from tracegrade_scoring.compare.conclusion import SUBJECTS
 from tracegrade_scoring.compare.model import Cohort, Comparison
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import main_metrics

@@ -46,13 +46,13 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     """Compare two releases on the tasks that both ran: is the new one better, and what broke?"""
     from tracegrade_scoring.compare import lake as opened
     from tracegrade_scoring.compare.attempts import AttemptCounting
-    from tracegrade_scoring.compare.rules import parse_rules
+    from tracegrade_scoring.compare.fail_on_rules import parse_rules
     from tracegrade_scoring.own_metrics.kept import names_kept
     from tracegrade_scoring.statistics.t_score import parse_weights
 
     note = partial(echo, err=True)
     rules = parse_rules(fail_on or (), names_kept(lake, note) if fail_on else ())
-    asked = opened.AskedReleases(
+    asked = opened.ReleaseSelection(
         base,
         candidate,
         agent,
@@ -64,11 +64,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         from tracegrade_scoring.compare.html import render_html
         from tracegrade_scoring.timeline.folder import write_folder
 
-        with opened.opened_judgement(lake, note, asked, rules) as (con, judgement):
-            runs = write_folder(con, lake, out, partial(render_html, judgement))
+        with opened.opened_comparison(lake, note, asked, rules) as (con, ruled):
+            runs = write_folder(con, lake, out, partial(render_html, ruled))
         say_folder(runs, out, "comparison")
     else:
-        judgement = opened.read_judgement(lake, note, asked, rules)
-        text = render(judgement, "tracegrade_scoring.compare", format_, out)
+        ruled = opened.read_comparison(lake, note, asked, rules)
+        text = render(ruled, "tracegrade_scoring.compare", format_, out)
         put_out(text, out, "comparison")
-    judgement.raise_broken()
+    ruled.raise_broken()

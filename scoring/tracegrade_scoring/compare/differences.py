@@ -12,7 +12,7 @@ NO_INTERVAL: Final = "no interval"
 """In place of an interval without any width; a caution below the table explains it."""
 
 
-class Row(NamedTuple):
+class DifferenceRow(NamedTuple):
     """One metric on both sides."""
 
     label: str
@@ -42,10 +42,10 @@ class ModeDifference(NamedTuple):
     """Tasks and runs in which it can be told; '' if these are all that are compared."""
 
 
-def metric_row(metric: Metric, compared: Compared, cohort: Cohort | None = None) -> Row:
+def metric_row(metric: Metric, compared: Compared, cohort: Cohort | None = None) -> DifferenceRow:
     """Return one metric; its basis is left out where it is all tasks and runs of the cohort."""
     found = compared.found
-    return Row(
+    return DifferenceRow(
         metric.label,
         words.amount(found.base, metric.scale),
         words.amount(found.candidate, metric.scale),
@@ -104,7 +104,7 @@ def is_pass(metric: str) -> bool:
     return metric[:5] in {"pass@", "pass^"}
 
 
-def change_sentence(row: Row) -> str:
+def change_sentence(row: DifferenceRow) -> str:
     """Return what a metric was and is, and by how much it changed, for a list."""
     interval = "" if row.interval in {"", NO_INTERVAL} else f", interval {row.interval}"
     return f"{row.label}: {row.base} \u2192 {row.candidate} ({row.change}{interval})"

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.reasons_view import REASONS_NOTE
-from tracegrade_scoring.compare.rules import RuleOutcome
+from tracegrade_scoring.compare.rule_outcomes import RuledComparison
 from tracegrade_scoring.compare.view import (
     CohortView,
     cohort_view,
@@ -18,20 +18,20 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.page import RunPage, no_page, page_style, page_template
 
 
-def render_html(judgement: Judgement, run_page: RunPage = no_page) -> str:
+def render_html(ruled: RuledComparison, run_page: RunPage = no_page) -> str:
     """Return the comparison as the text of one HTML file.
 
     Args:
-        judgement: The comparison, and what the rules say about it.
+        ruled: The comparison, and what the rules say about it.
         run_page: Says where a run that the page names has its own page.
     """
-    found = judgement.comparisons
+    found = ruled.comparisons
     return page_template("tracegrade_scoring.compare", run_page).render(
         base=words.name(found.base),
         candidate=words.name(found.candidate),
         cohorts=[
             _cohort(cohort_view(comparison, found), outcomes)
-            for comparison, outcomes in judgement.cohorts
+            for comparison, outcomes in ruled.cohorts
         ],
         lake=found.lake,
         reasons_note=REASONS_NOTE,

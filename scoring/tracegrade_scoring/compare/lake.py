@@ -10,15 +10,15 @@ from duckdb import DuckDBPyConnection
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting, DeclaredTask
-from tracegrade_scoring.compare.judged import measured_judges
-from tracegrade_scoring.compare.judgement import Judgement, judge
+from tracegrade_scoring.compare.fail_on_rules import Rule
+from tracegrade_scoring.compare.judge_corrections import measured_judges
 from tracegrade_scoring.compare.read import read_comparisons
-from tracegrade_scoring.compare.rules import Rule
+from tracegrade_scoring.compare.rule_outcomes import RuledComparison, apply_rules
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.t_score import DEFAULT, PRESETS, Weights
 from tracegrade_scoring.tasks import Specification
-from tracegrade_scoring.tasks.kept import known_specification
+from tracegrade_scoring.tasks.stored import known_specification
 
 
 def declared_tasks(lake: Lake) -> Iterator[DeclaredTask]:
@@ -28,7 +28,7 @@ def declared_tasks(lake: Lake) -> Iterator[DeclaredTask]:
         yield DeclaredTask(name, agent_name, task.category)
 
 
-class AskedReleases(NamedTuple):
+class ReleaseSelection(NamedTuple):
     """What a reader may choose."""
 
     base: str
@@ -39,29 +39,29 @@ class AskedReleases(NamedTuple):
     weights: Weights = PRESETS[DEFAULT]
 
 
-def read_judgement(
+def read_comparison(
     place: str | Path,
     note: Callable[[str], object],
-    asked: AskedReleases,
+    asked: ReleaseSelection,
     rules: Sequence[Rule] = (),
-) -> Judgement:
+) -> RuledComparison:
     """Return both releases as the lake is now; `note` gets a line if reading it is slow.
 
     Raises:
         LakeMissing: There is no lake.
         NothingToCompare: No agent, or not this one, has both releases.
     """
-    with opened_judgement(place, note, asked, rules) as (_, judgement):
-        return judgement
+    with opened_comparison(place, note, asked, rules) as (_, ruled):
+        return ruled
 
 
 @contextmanager
-def opened_judgement(
+def opened_comparison(
     place: str | Path,
     note: Callable[[str], object],
-    asked: AskedReleases,
+    asked: ReleaseSelection,
     rules: Sequence[Rule],
-) -> Iterator[tuple[DuckDBPyConnection, Judgement]]:
+) -> Iterator[tuple[DuckDBPyConnection, RuledComparison]]:
     """Yield what reads a lake as one scoring run left it, and the judgement; raise as above."""
     lake = open_lake(place, note)
     if asked.counting.trials:
@@ -70,4 +70,4 @@ def opened_judgement(
         )
     with connect(lake, layers=(SCORES,)) as con:
         found = read_comparisons(con, str(place), *asked, measured=measured_judges(lake))
-        yield con, judge(found, rules)
+        yield con, apply_rules(found, rules)

@@ -11,11 +11,12 @@ from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.build.canonical import canonical_texts
 from tracegrade_queries.engine.relations import make_table
-from tracegrade_scoring.rendering.rows import Row, read_rows
+from tracegrade_queries.engine.result_rows import ResultRow
+from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.sql import query
 
 
-def read_mocked_calls(con: DuckDBPyConnection, base: str, candidate: str) -> list[Row]:
+def read_mocked_calls(con: DuckDBPyConnection, base: str, candidate: str) -> list[ResultRow]:
     """Return a row for each agent and tool with mocked calls in one of two releases.
 
     Args:

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.engine.relations import make_table, only
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.compare.attempts import (
     KNOWN_ALONE,
     AttemptCounting,
@@ -28,7 +29,7 @@ from tracegrade_scoring.compare.composite import (
 )
 from tracegrade_scoring.compare.decide import decided
 from tracegrade_scoring.compare.flags import paired_flags, unpaired_flags
-from tracegrade_scoring.compare.judged import (
+from tracegrade_scoring.compare.judge_corrections import (
     NO_CALIBRATIONS,
     JudgedAttempts,
     MeasuredJudges,
@@ -54,7 +55,7 @@ from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
 from tracegrade_scoring.rendering.measured_modes import adds_nothing
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.planning_share import NOTHING_KNOWN, PlanningShare
-from tracegrade_scoring.rendering.rows import Row, read_rows
+from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.rendering.served_share import NO_AMBIGUOUS_CALLS, ServedShare
 from tracegrade_scoring.resumed import counted_once
 from tracegrade_scoring.sql import RELATIONS, query
@@ -129,7 +130,7 @@ def _cohorts_of_both(
     return both
 
 
-Facts: TypeAlias = Mapping[str, Mapping[Agent, list[Row]]]
+Facts: TypeAlias = Mapping[str, Mapping[Agent, list[ResultRow]]]
 """Rows of each kind of fact, by agent and run mode."""
 
 
@@ -163,8 +164,8 @@ def _create(con: DuckDBPyConnection, name: str, **parameters: object) -> None:
     make_table(con, name, query(name), parameters)
 
 
-def _by_agent(rows: Iterable[Row]) -> Mapping[Agent, list[Row]]:
-    found: dict[Agent, list[Row]] = defaultdict(list)
+def _by_agent(rows: Iterable[ResultRow]) -> Mapping[Agent, list[ResultRow]]:
+    found: dict[Agent, list[ResultRow]] = defaultdict(list)
     for row in rows:
         found[row["agent_name"], row["run_mode"]].append(row)
     return found
@@ -187,7 +188,7 @@ def _comparison(
     facts: Facts,
     releases: tuple[str, str],
     counting: AttemptCounting,
-    mocked: Sequence[Row],
+    mocked: Sequence[ResultRow],
     way: TScoreWay,
 ) -> Comparison:
     agent, level = (cohort.agent_name, cohort.run_mode), way.level
@@ -237,7 +238,7 @@ def _judged_attempts(cohort: Cohort, facts: Facts, counting: AttemptCounting) ->
 
 
 def _remarks(
-    rows: Sequence[Row], base: str, candidate: str
+    rows: Sequence[ResultRow], base: str, candidate: str
 ) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return how many runs of either side show no plan, and on how many verdicts disagree."""
     of = {row["release"]: (row["unplanned"], row["disputed"]) for row in rows}
@@ -246,30 +247,32 @@ def _remarks(
 
 
 def _planning(
-    rows: Sequence[Row], base: str, candidate: str
+    rows: Sequence[ResultRow], base: str, candidate: str
 ) -> tuple[PlanningShare, PlanningShare]:
     """Return what is to be told beside the planning quality of either side."""
     of = {row["release"]: PlanningShare.of(row) for row in rows}
     return of.get(base, NOTHING_KNOWN), of.get(candidate, NOTHING_KNOWN)
 
 
-def _calls(rows: Sequence[Row], base: str, candidate: str) -> tuple[ServedShare, ServedShare]:
+def _calls(
+    rows: Sequence[ResultRow], base: str, candidate: str
+) -> tuple[ServedShare, ServedShare]:
     """Return what is to be told of the ambiguous calls of either side."""
     of = {row["release"]: ServedShare.of(row) for row in rows}
     return of.get(base, NO_AMBIGUOUS_CALLS), of.get(candidate, NO_AMBIGUOUS_CALLS)
 
 
-def _is_unmatched(metric: str, rows: Sequence[Row]) -> bool:
+def _is_unmatched(metric: str, rows: Sequence[ResultRow]) -> bool:
     """Return whether both sides have a metric, but no task has it on both."""
     both = all(any(row[f"{side}_scored"] for row in rows) for side in ("base", "candidate"))
     return both and not any(map(_pair_of(metric), rows))
 
 
-def _by_metric(rows: Iterable[Row]) -> Iterator[tuple[str, Iterator[Row]]]:
+def _by_metric(rows: Iterable[ResultRow]) -> Iterator[tuple[str, Iterator[ResultRow]]]:
     return groupby(rows, key=lambda row: row["metric"])
 
 
-def _unpaired(rows: Sequence[Row], level: float) -> dict[str, Compared]:
+def _unpaired(rows: Sequence[ResultRow], level: float) -> dict[str, Compared]:
     """Return each metric over the runs of no known task on either side."""
     found = {}
     for metric, sides in _by_metric(rows):
@@ -279,7 +282,7 @@ def _unpaired(rows: Sequence[Row], level: float) -> dict[str, Compared]:
     return found
 
 
-def _unpaired_metric(metric: str, base: Row, candidate: Row, level: float) -> Compared:
+def _unpaired_metric(metric: str, base: ResultRow, candidate: ResultRow, level: float) -> Compared:
     old, new = (Side(*(row[name] for name in Side._fields)) for row in (base, candidate))
     points, attempts = min(old.denominator, new.denominator), min(old.attempts, new.attempts)
     return Compared(
@@ -293,7 +296,7 @@ def _unpaired_metric(metric: str, base: Row, candidate: Row, level: float) -> Co
     )
 
 
-def _compared(metric: str, rows: Sequence[Row], level: float) -> Compared:
+def _compared(metric: str, rows: Sequence[ResultRow], level: float) -> Compared:
     """Return one metric over the tasks with a value on both sides; the rows are its tasks."""
     found_pairs = [(row, pair) for row in rows if (pair := _pair_of(metric)(row))]
     pairs = [pair for _, pair in found_pairs]
@@ -306,16 +309,16 @@ def _compared(metric: str, rows: Sequence[Row], level: float) -> Compared:
     return Compared(metric, found, **counts, flags=paired_flags(metric, pairs))
 
 
-def _scored_column(rows: Sequence[Row]) -> str:
+def _scored_column(rows: Sequence[ResultRow]) -> str:
     """Return what says how many runs have a value: of what runs use, that is the denominator."""
     return "scored" if "base_scored" in rows[0] else "denominator"
 
 
-def _pair_of(metric: str) -> Callable[[Row], TaskPair | None]:
+def _pair_of(metric: str) -> Callable[[ResultRow], TaskPair | None]:
     return _mean_pair if metric in TASK_MEANS else _pair
 
 
-def _pair(row: Row) -> TaskPair | None:
+def _pair(row: ResultRow) -> TaskPair | None:
     values = [
         row[f"{side}_{part}"]
         for side in ("base", "candidate")
@@ -326,14 +329,14 @@ def _pair(row: Row) -> TaskPair | None:
     return TaskPair((values[0], values[1]), (values[2], values[3]))
 
 
-def _mean_pair(row: Row) -> TaskPair | None:
+def _mean_pair(row: ResultRow) -> TaskPair | None:
     base, candidate = row["base_mean"], row["candidate_mean"]
     if base is None or candidate is None:
         return None
     return TaskPair((base, 1.0), (candidate, 1.0))
 
 
-def _paired_composite(scores: Sequence[Row], way: TScoreWay) -> Composite:
+def _paired_composite(scores: Sequence[ResultRow], way: TScoreWay) -> Composite:
     pairs: dict[str, dict[str, TaskPair]] = {metric: {} for metric in AXES.values()}
     for row in scores:
         if row["metric"] in pairs and (pair := _pair_of(row["metric"])(row)):
@@ -347,14 +350,14 @@ def _paired_composite(scores: Sequence[Row], way: TScoreWay) -> Composite:
     return paired_composite(pairs, pq_defaulted=not tried, way=way)
 
 
-def _unpaired_composite(rows: Sequence[Row], way: TScoreWay) -> Composite:
+def _unpaired_composite(rows: Sequence[ResultRow], way: TScoreWay) -> Composite:
     of = {row["side"]: AxesOfSide(*(row[name] for name in AxesOfSide._fields)) for row in rows}
     if len(of) < 2:
         return Composite(None, tuple(AXES))
     return unpaired_composite(of["base"], of["candidate"], way)
 
 
-def _reliability(attempts: Sequence[Row], level: float) -> dict[str, Compared]:
+def _reliability(attempts: Sequence[ResultRow], level: float) -> dict[str, Compared]:
     """Return success over attempts, then pass@k and pass^k for every k that each task allows.
 
     These are of the tasks with at least three attempts on both sides, as tiers are; of all tasks
@@ -372,7 +375,7 @@ def _reliability(attempts: Sequence[Row], level: float) -> dict[str, Compared]:
 
 
 def _over_attempts(
-    metric: str, rows: Sequence[Row], pairs: Sequence[TaskPair], level: float
+    metric: str, rows: Sequence[ResultRow], pairs: Sequence[TaskPair], level: float
 ) -> Compared:
     """Return a metric of the attempts at these tasks."""
     counts: dict[str, Any] = {
@@ -384,14 +387,14 @@ def _over_attempts(
     return Compared(metric, found, **counts, flags=paired_flags(metric, pairs))
 
 
-def _success(row: Row) -> TaskPair:
+def _success(row: ResultRow) -> TaskPair:
     return TaskPair(
         (float(row["base_correct"]), float(row["base_valid"])),
         (float(row["candidate_correct"]), float(row["candidate_valid"])),
     )
 
 
-def _passes(known: Sequence[Row]) -> dict[str, list[TaskPair]]:
+def _passes(known: Sequence[ResultRow]) -> dict[str, list[TaskPair]]:
     """Return each task's unbiased pass@k and pass^k on both sides, of which they are means."""
     smallest = min((min(row["base_valid"], row["candidate_valid"]) for row in known), default=0)
     rates: dict[str, list[TaskPair]] = defaultdict(list)
@@ -407,7 +410,7 @@ def _passes(known: Sequence[Row]) -> dict[str, list[TaskPair]]:
 
 
 def _failure_modes(
-    metrics: Mapping[str, Compared], examples: Sequence[Row]
+    metrics: Mapping[str, Compared], examples: Sequence[ResultRow]
 ) -> Iterator[FailureMode]:
     """Yield the modes that could be told on both sides."""
     shown = {row["mode"]: row for row in examples}
@@ -427,7 +430,7 @@ def _failure_modes(
         )
 
 
-def _skipped_sub_goals(rows: Iterable[Row]) -> tuple[SkippedSubGoal, ...]:
+def _skipped_sub_goals(rows: Iterable[ResultRow]) -> tuple[SkippedSubGoal, ...]:
     """Return the critical sub-goals that are skipped more often, those that rose most first."""
     found = (
         SkippedSubGoal(**{name: row[name] for name in SkippedSubGoal._fields if name in row})
@@ -436,11 +439,11 @@ def _skipped_sub_goals(rows: Iterable[Row]) -> tuple[SkippedSubGoal, ...]:
     return tuple(sorted(found, key=lambda goal: -goal.rise))
 
 
-def _reasons(rows: Iterable[Row]) -> tuple[ReasonChange, ...]:
+def _reasons(rows: Iterable[ResultRow]) -> tuple[ReasonChange, ...]:
     return tuple(ReasonChange(*(row[name] for name in ReasonChange._fields)) for row in rows)
 
 
-def _categories(attempts: Sequence[Row], level: float) -> Iterator[CategoryChange]:
+def _categories(attempts: Sequence[ResultRow], level: float) -> Iterator[CategoryChange]:
     by_category: dict[str | None, list[TaskPair]] = defaultdict(list)
     for row in attempts:
         if row["base_valid"] and row["candidate_valid"]:
@@ -451,7 +454,10 @@ def _categories(attempts: Sequence[Row], level: float) -> Iterator[CategoryChang
 
 
 def _task_changes(
-    attempts: Sequence[Row], scores: Sequence[Row], usage: Sequence[Row], failed: Sequence[Row]
+    attempts: Sequence[ResultRow],
+    scores: Sequence[ResultRow],
+    usage: Sequence[ResultRow],
+    failed: Sequence[ResultRow],
 ) -> Iterator[TaskChange]:
     completion = {r["task_id"]: r for r in scores if r["metric"] == "sub_goal_completion"}
     steps = {row["task_id"]: row for row in usage if row["metric"] == "steps_per_run"}
@@ -472,15 +478,15 @@ def _task_changes(
         )
 
 
-def _share(row: Row, part: str, whole: str) -> float | None:
+def _share(row: ResultRow, part: str, whole: str) -> float | None:
     return row[part] / row[whole] if row[whole] and row[part] is not None else None
 
 
-def _rate(row: Row | None, side: str) -> float | None:
+def _rate(row: ResultRow | None, side: str) -> float | None:
     return None if row is None else _share(row, f"{side}_numerator", f"{side}_denominator")
 
 
-def _mocked_tools(rows: Iterable[Row], agent_name: str | None) -> Iterator[MockedTool]:
+def _mocked_tools(rows: Iterable[ResultRow], agent_name: str | None) -> Iterator[MockedTool]:
     for row in rows:
         if row["agent_name"] == agent_name:
             yield MockedTool(**{name: row[name] for name in MockedTool._fields})

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from tracegrade.terminal.visible import visible
-from tracegrade_scoring.compare.judgement import Judgement
+from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.reasons_view import REASONS_NOTE
-from tracegrade_scoring.compare.rules import RuleOutcome
+from tracegrade_scoring.compare.rule_outcomes import RuledComparison
 from tracegrade_scoring.compare.view import (
     CohortView,
     cohort_view,
@@ -35,24 +35,24 @@ REASON_ROWS = 12
 """Reasons why runs failed on a terminal; the other formats have them all."""
 
 
-def render_terminal(judgement: Judgement, *, width: int, colour: bool) -> str:
+def render_terminal(ruled: RuledComparison, *, width: int, colour: bool) -> str:
     """Return the comparison as text, with colours or plain.
 
     It is at most `width` columns wide, but never narrower than 76, where numbers would be cut.
     """
-    return write_terminal(_blocks(judgement), width=max(width, LEAST_WIDTH), colour=colour)
+    return write_terminal(_blocks(ruled), width=max(width, LEAST_WIDTH), colour=colour)
 
 
-def render_markdown(judgement: Judgement) -> str:
+def render_markdown(ruled: RuledComparison) -> str:
     """Return the comparison as GitHub-flavoured Markdown."""
-    return write_markdown(_blocks(judgement))
+    return write_markdown(_blocks(ruled))
 
 
-def _blocks(judgement: Judgement) -> Iterator[TextBlock]:
-    found = judgement.comparisons
+def _blocks(ruled: RuledComparison) -> Iterator[TextBlock]:
+    found = ruled.comparisons
     names = [words.name(found.base), words.name(found.candidate)]
     yield Title(names, said=f"{' → '.join(names)} in {visible(found.lake)}")
-    for comparison, outcomes in judgement.cohorts:
+    for comparison, outcomes in ruled.cohorts:
         yield from _cohort(cohort_view(comparison, found), outcomes)
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tracegrade.terminal.visible import visible
-from tracegrade_scoring.compare.answer import (
+from tracegrade_scoring.compare.cautions import cautions
+from tracegrade_scoring.compare.conclusion import (
     SureChanges,
     answer,
     broke,
@@ -17,15 +18,15 @@ from tracegrade_scoring.compare.answer import (
     nothing_broke,
     sure_changes,
 )
-from tracegrade_scoring.compare.cautions import cautions
 from tracegrade_scoring.compare.differences import (
+    DifferenceRow,
     ModeDifference,
-    Row,
     is_pass,
     metric_row,
     mode_row,
     share,
 )
+from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.model import (
     Cohort,
     Compared,
@@ -34,7 +35,6 @@ from tracegrade_scoring.compare.model import (
     TaskChange,
 )
 from tracegrade_scoring.compare.reasons_view import ReasonDifference, reason_differences
-from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.metrics import FAILURE_MODES, Metric, Scale
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
@@ -71,23 +71,23 @@ class CohortView:
     """What `rows` are about."""
     answer: str
     """Is the candidate better? One sentence."""
-    better: tuple[Row, ...]
+    better: tuple[DifferenceRow, ...]
     """What surely became better, over all of `rows` together (Holm)."""
-    worse: tuple[Row, ...]
+    worse: tuple[DifferenceRow, ...]
     broke: tuple[RunEvidence, ...]
     """New and risen failure modes, critical sub-goals skipped more often."""
     nothing_broke: str
     """What it means if `broke` is empty."""
     also: tuple[RunEvidence, ...]
     """What else stands out."""
-    rows: tuple[Row, ...]
-    more_rows: tuple[Row, ...]
+    rows: tuple[DifferenceRow, ...]
+    more_rows: tuple[DifferenceRow, ...]
     reasons: tuple[ReasonDifference, ...]
     """Why runs failed."""
     modes: tuple[ModeDifference, ...]
     mode_note: str
     """What is known of these modes; '' where none is listed."""
-    categories: tuple[Row, ...]
+    categories: tuple[DifferenceRow, ...]
     tasks: tuple[tuple[str, ...], ...]
     """Task, success before and after, steps before and after, a remark."""
     mocked: tuple[tuple[str, ...], ...]
@@ -169,7 +169,7 @@ def _scores_title(cohort: Cohort) -> str:
     return f"Scores of {runs} without a task, not paired"
 
 
-def _score_rows(comparison: Comparison, metrics: Iterable[Metric]) -> Iterator[Row]:
+def _score_rows(comparison: Comparison, metrics: Iterable[Metric]) -> Iterator[DifferenceRow]:
     for metric in metrics:
         yield metric_row(metric, comparison.metrics[metric.name], comparison.cohort)
 
@@ -196,7 +196,7 @@ def _used(comparison: Comparison) -> list[Metric]:
     return [metric for metric in _USAGE_METRICS if metric.name in comparison.metrics]
 
 
-def _category_rows(comparison: Comparison) -> Iterator[Row]:
+def _category_rows(comparison: Comparison) -> Iterator[DifferenceRow]:
     if {change.category for change in comparison.categories} == {None}:
         return
     for change in comparison.categories:

@@ -21,7 +21,7 @@ from tracegrade_queries.engine.pinned import PinnedLake, dated_on
 from tracegrade_queries.engine.replacing import Replacement
 from tracegrade_queries.engine.staged import stage_other_traces
 from tracegrade_scoring.job.discovery import TracesToScore
-from tracegrade_scoring.job.last_scoring import NotedFile
+from tracegrade_scoring.job.last_scoring import ProcessedFile
 from tracegrade_scoring.job.score_bucket import STAGED
 from tracegrade_scoring.layer import RUN_ORDER
 from tracegrade_scoring.schema import SCORE_TABLES
@@ -62,7 +62,7 @@ class ScoringCommit:
         """Have the files rewritten that hold older scores of the traces."""
         self._leaving.share_out(executor)
 
-    def commit_dated(self, table: Table) -> list[NotedFile]:
+    def commit_dated(self, table: Table) -> list[ProcessedFile]:
         """Let the staged rows stand for all others of the scored traces.
 
         Returns:
@@ -76,7 +76,7 @@ class ScoringCommit:
         others = [file for file in self._pinned(table) if file.path not in replaced.removed]
         return _noted(table, others, [*new, *replaced.added])
 
-    def _commit_torn(self, table: Table) -> list[NotedFile]:
+    def _commit_torn(self, table: Table) -> list[ProcessedFile]:
         """Commit to a table that a run which was killed left as it must not be."""
         dates = sorted(self._dates_scored() | self._found.look.torn[table.name])
         days = map(date.fromisoformat, dates)
@@ -88,14 +88,14 @@ class ScoringCommit:
             table, [each for each in self._pinned(table) if each.date not in dates], files
         )
 
-    def commit_whole(self, table: Table, rows: pa.Table) -> list[NotedFile]:
+    def commit_whole(self, table: Table, rows: pa.Table) -> list[ProcessedFile]:
         """Let the table hold exactly these rows; return its files."""
         before = [file.path for file in self._lake.live_files(table.name)]
         files = self._lake.stage(table, rows, uuid.uuid4().hex)
         follows = self._following(table)
         self._lake.replace_files(table, before, files, self._noting(), follows=follows)
         reach("scores_committed")
-        return [NotedFile.staged(table, file) for file in files]
+        return [ProcessedFile.staged(table, file) for file in files]
 
     def _noting(self) -> dict[str, int]:
         return {RUN_ORDER.application: self._number}
@@ -131,9 +131,9 @@ class ScoringCommit:
 
 def _noted(
     table: Table, others: Iterable[LiveFile], files: Iterable[StagedFile]
-) -> list[NotedFile]:
+) -> list[ProcessedFile]:
     """Return what is noted of files that stayed, and of those that were committed."""
     return [
-        *(NotedFile.of(table, file) for file in others),
-        *(NotedFile.staged(table, file) for file in files),
+        *(ProcessedFile.of(table, file) for file in others),
+        *(ProcessedFile.staged(table, file) for file in files),
     ]

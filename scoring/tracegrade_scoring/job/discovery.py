@@ -48,7 +48,7 @@ from tracegrade_queries.engine.relations import (
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_scoring.job.last_scoring import (
     LastScoring,
-    NotedFile,
+    ProcessedFile,
     files_now,
     held_against,
     last_scoring,
@@ -70,7 +70,7 @@ READ: Final = (STEPS, TRAJECTORIES, VERDICTS, *SCORE_TABLES)
 """The tables that a run is about."""
 
 
-class Chosen(NamedTuple):
+class TraceFilter(NamedTuple):
     """Which traces a run scores: those with a run that all of these fit."""
 
     since: datetime.datetime | None = None
@@ -81,7 +81,7 @@ class Chosen(NamedTuple):
     release: str | None = None
 
 
-ALL: Final = Chosen()
+ALL: Final = TraceFilter()
 
 
 class Waiting(NamedTuple):
@@ -95,7 +95,7 @@ class Waiting(NamedTuple):
 NOBODY_WAITS: Final = Waiting(0, None)
 
 
-class Look(NamedTuple):
+class ScoringScope(NamedTuple):
     """At which dates a run looks."""
 
     lake: PinnedLake
@@ -119,7 +119,7 @@ class TracesToScore(NamedTuple):
 
     con: duckdb.DuckDBPyConnection
     """Holds `traces_to_score`, and the tables as `Look.read` has them."""
-    look: Look
+    look: ScoringScope
     last: LastScoring
     traces: int
     """How many traces are scored."""
@@ -132,7 +132,7 @@ class TracesToScore(NamedTuple):
         return Waiting(*found[0])
 
     def noting(
-        self, specification: Specification, written: Mapping[str, Collection[NotedFile]]
+        self, specification: Specification, written: Mapping[str, Collection[ProcessedFile]]
     ) -> LastScoring:
         """Return what there is to note of this run.
 
@@ -156,7 +156,7 @@ class TracesToScore(NamedTuple):
 def unscored(  # noqa: PLR0913 - one for each option of the command
     lake: Lake,
     specification: Specification,
-    chosen: Chosen,
+    chosen: TraceFilter,
     limits: Limits,
     *,
     numbers: Mapping[str, int],
@@ -178,12 +178,12 @@ def unscored(  # noqa: PLR0913 - one for each option of the command
     full = full or _have_lost_rows(numbers)
     is_known = not full and last.held_against == held_against(specification)
 
-    def connected(pinned: PinnedLake) -> tuple[duckdb.DuckDBPyConnection, Look]:
+    def connected(pinned: PinnedLake) -> tuple[duckdb.DuckDBPyConnection, ScoringScope]:
         torn = _torn(lake, pinned, numbers)
         dates = _changed_dates(lake, pinned, last, limits) if is_known else None
         if dates and specification.gives_turns:
             dates = None  # a run of a conversation moves the turns of others, of any date
-        look = Look(pinned, torn, dates if dates is None else dates.union(*torn.values()))
+        look = ScoringScope(pinned, torn, dates if dates is None else dates.union(*torn.values()))
         return connect_pinned(look.read, READ, limits), look
 
     con, look = read_pinned(lake, [table.name for table in READ], connected, (SCORES,))
@@ -233,14 +233,14 @@ def _changed_dates(
 _DATED: Final = {TRAJECTORIES.name, TRAJECTORY_SCORES.name}
 
 
-def _sums_of(files: Collection[NotedFile]) -> tuple[set[str], int]:
+def _sums_of(files: Collection[ProcessedFile]) -> tuple[set[str], int]:
     """Return the files of the sums, and the number of scores that there are."""
     sums = {file.path for file in files if file.table == SCORE_SUMS.name}
     return sums, sum(file.rows for file in files if file.table == TRAJECTORY_SCORES.name)
 
 
 def _judged_anew(
-    lake: Lake, before: Collection[NotedFile], now: Collection[NotedFile]
+    lake: Lake, before: Collection[ProcessedFile], now: Collection[ProcessedFile]
 ) -> pa.ChunkedArray | None:
     """Return the traces of verdicts that came or went; None if it is not known which went.
 
@@ -261,7 +261,7 @@ def _judged_anew(
     return pc.unique(pc.utf8_slice_codeunits(changed["trajectory_id"], 0, TRACE_ID_DIGITS))
 
 
-def _verdicts_of(lake: Lake, file: NotedFile, sign: int) -> pa.Table:
+def _verdicts_of(lake: Lake, file: ProcessedFile, sign: int) -> pa.Table:
     """Return the verdicts in a file, each with this sign.
 
     Raises:
@@ -300,7 +300,7 @@ def newest_receipt(lake: Lake) -> int:
 def find_traces(
     con: duckdb.DuckDBPyConnection,
     specification: Specification,
-    chosen: Chosen = ALL,
+    chosen: TraceFilter = ALL,
     *,
     full: bool = False,
     now_ns: int,

@@ -28,7 +28,7 @@ NOTED: Final = (TRAJECTORIES, VERDICTS, TRAJECTORY_SCORES, SCORE_SUMS)
 """The tables that decide on what is scored, and whose files are noted."""
 
 
-class NotedFile(NamedTuple):
+class ProcessedFile(NamedTuple):
     """A file of one of the noted tables."""
 
     table: str
@@ -37,12 +37,12 @@ class NotedFile(NamedTuple):
     rows: int
 
     @classmethod
-    def of(cls, table: Table, file: LiveFile) -> "NotedFile":
+    def of(cls, table: Table, file: LiveFile) -> "ProcessedFile":
         """Return what is noted of a live file."""
         return cls(table.name, file.path, file.date, file.rows)
 
     @classmethod
-    def staged(cls, table: Table, file: StagedFile) -> "NotedFile":
+    def staged(cls, table: Table, file: StagedFile) -> "ProcessedFile":
         """Return what is noted of a staged file once it is committed."""
         return cls(table.name, file.name, file.partition.get("date"), file.rows)
 
@@ -50,15 +50,15 @@ class NotedFile(NamedTuple):
 class LastScoring(NamedTuple):
     """What the last run noted."""
 
-    done: frozenset[NotedFile]
+    done: frozenset[ProcessedFile]
     """Files of dates at which nothing is left to do."""
-    waiting: frozenset[NotedFile]
+    waiting: frozenset[ProcessedFile]
     """Files of all other dates."""
     held_against: str
     """As `held_against` has it; '' if nothing was noted."""
 
     @property
-    def files(self) -> frozenset[NotedFile]:
+    def files(self) -> frozenset[ProcessedFile]:
         """All that were noted."""
         return self.done | self.waiting
 
@@ -67,19 +67,19 @@ def last_scoring(lake: Lake) -> LastScoring:
     """Return what the last run noted; nothing if it was another version, or there was none."""
     is_known = lake.columns(SCORED_FILES.name) == SCORED_FILES.arrow().names
     dataset = lake.dataset(SCORED_FILES.name) if is_known else None
-    found: dict[bool, set[NotedFile]] = {False: set(), True: set()}
+    found: dict[bool, set[ProcessedFile]] = {False: set(), True: set()}
     held = ""
     for row in dataset.to_table().to_pylist() if dataset else []:
         date = row["date"] and str(row["date"])
-        found[row["waits"]].add(NotedFile(row["table_name"], row["path"], date, row["rows"]))
+        found[row["waits"]].add(ProcessedFile(row["table_name"], row["path"], date, row["rows"]))
         held = row["held_against"]
     return LastScoring(frozenset(found[False]), frozenset(found[True]), held)
 
 
-def files_now(pinned: PinnedLake) -> frozenset[NotedFile]:
+def files_now(pinned: PinnedLake) -> frozenset[ProcessedFile]:
     """Return the files of the noted tables in a pinned lake."""
     return frozenset(
-        NotedFile.of(table, file)
+        ProcessedFile.of(table, file)
         for table in NOTED
         if table.name in pinned.tables
         for file in pinned.tables[table.name].files
@@ -92,7 +92,7 @@ def held_against(specification: Specification) -> str:
 
 
 def noted(
-    files: Iterable[NotedFile], waiting_dates: Iterable[str], specification: Specification
+    files: Iterable[ProcessedFile], waiting_dates: Iterable[str], specification: Specification
 ) -> LastScoring:
     """Return what there is to note of a run.
 
@@ -116,7 +116,7 @@ def note_scoring(lake: Lake, before: LastScoring, now: LastScoring) -> None:
     lake.replace(SCORED_FILES, pa.Table.from_pylist(rows, SCORED_FILES.arrow()))
 
 
-def _row(file: NotedFile, now: LastScoring) -> dict[str, object]:
+def _row(file: ProcessedFile, now: LastScoring) -> dict[str, object]:
     return {
         "table_name": file.table,
         "path": file.path,

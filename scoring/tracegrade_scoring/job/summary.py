@@ -12,7 +12,7 @@ from tracegrade_queries.costs.pricing import Costs
 from tracegrade_scoring.errors import SummaryNotWritten
 from tracegrade_scoring.job.counts import CallCounts, Counts
 from tracegrade_scoring.job.discovery import Waiting
-from tracegrade_scoring.job.score import ScoreSummary
+from tracegrade_scoring.job.run_scoring import ScoreSummary
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.reasons import reason_of
 from tracegrade_scoring.schema import SCORER_VERSION

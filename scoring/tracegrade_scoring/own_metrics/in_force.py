@@ -20,7 +20,7 @@ from tracegrade_scoring.schema import TRAJECTORY_SCORES
 from tracegrade_scoring.tasks import Specification
 
 
-class MetricsAsked(NamedTuple):
+class MetricOptions(NamedTuple):
     """What the operator says of own metrics."""
 
     folder: Path | None = None
@@ -42,7 +42,7 @@ class CheckedMetrics(NamedTuple):
 
 
 def metrics_in_force(
-    lake: Lake, asked: MetricsAsked, note: Callable[[str], object] = lambda _: None
+    lake: Lake, asked: MetricOptions, note: Callable[[str], object] = lambda _: None
 ) -> tuple[OwnMetric, ...]:
     """Return the metrics that a run is to use, by name.
 
@@ -67,13 +67,13 @@ def metrics_in_force(
 
 
 def with_metrics(
-    lake: Lake, specification: Specification, asked: MetricsAsked, note: Callable[[str], object]
+    lake: Lake, specification: Specification, asked: MetricOptions, note: Callable[[str], object]
 ) -> Specification:
     """Return a specification with the metrics in force; arguments as of `metrics_in_force`."""
     return specification.model_copy(update={"metrics": metrics_in_force(lake, asked, note)})
 
 
-def _in_sql(lake: Lake, asked: MetricsAsked) -> Iterable[ReadMetric]:
+def _in_sql(lake: Lake, asked: MetricOptions) -> Iterable[ReadMetric]:
     if asked.folder is not None:
         return read_folder(asked.folder)
     if asked.forget:

@@ -5,15 +5,15 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.metric_definition import OwnMetric
 from tracegrade_scoring.metrics import Metric
-from tracegrade_scoring.rendering.rows import Row
 
 OWN_METRICS: Final = "own_metrics"
 """The query whose rows are read here."""
 
 
-def own_metrics(rows: Iterable[Row]) -> dict[str, Metric]:
+def own_metrics(rows: Iterable[ResultRow]) -> dict[str, Metric]:
     """Return them by name; without those whose definition another version wrote.
 
     Args:

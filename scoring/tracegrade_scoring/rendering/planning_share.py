@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.rows import Row
 
 REASONS_SHOWN: Final = 3
 """Reasons that are told, those of most runs first; the others are counted."""
@@ -25,7 +25,7 @@ class PlanningShare(NamedTuple):
     """Runs whose planning quality rests on verdicts of a judge or an evaluation."""
 
     @classmethod
-    def of(cls, row: Row) -> "PlanningShare":
+    def of(cls, row: ResultRow) -> "PlanningShare":
         """Return what a row of `score_remarks` says."""
         return cls(**{name: row[name] for name in cls._fields})
 

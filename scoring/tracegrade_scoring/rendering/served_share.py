@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.rows import Row
 
 
 class ServedShare(NamedTuple):
@@ -17,7 +17,7 @@ class ServedShare(NamedTuple):
     """Likewise of judges or evaluations."""
 
     @classmethod
-    def of(cls, row: Row) -> "ServedShare":
+    def of(cls, row: ResultRow) -> "ServedShare":
         """Return what a row of `score_remarks` says."""
         return cls(**{name: row[name] for name in cls._fields})
 

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.planning_share import NOTHING_KNOWN, PlanningShare
-from tracegrade_scoring.rendering.rows import Row
 from tracegrade_scoring.rendering.served_share import NO_AMBIGUOUS_CALLS, ServedShare
 from tracegrade_scoring.statistics.reliability import Attempts, passes
 
@@ -56,14 +56,14 @@ class TaskOutcome(NamedTuple):
         return self.correct / self.attempts if self.attempts else None
 
 
-def category_successes(attempts: Iterable[Row], level: float) -> tuple[CategorySuccess, ...]:
+def category_successes(attempts: Iterable[ResultRow], level: float) -> tuple[CategorySuccess, ...]:
     """Return success by category, by name; runs without a category come last.
 
     Args:
         attempts: Rows of `attempt_successes` of one release.
         level: Of the intervals.
     """
-    by_category: dict[str | None, list[Row]] = defaultdict(list)
+    by_category: dict[str | None, list[ResultRow]] = defaultdict(list)
     for row in attempts:
         if row["valid_attempts"]:
             by_category[row["task_category"]].append(row)
@@ -71,7 +71,7 @@ def category_successes(attempts: Iterable[Row], level: float) -> tuple[CategoryS
     return tuple(_category(name, by_category[name], level) for name in names)
 
 
-def _category(name: str | None, rows: Sequence[Row], level: float) -> CategorySuccess:
+def _category(name: str | None, rows: Sequence[ResultRow], level: float) -> CategorySuccess:
     ordered = sorted(rows, key=lambda row: str(row["task_id"]))
     tasks = [Attempts(row["valid_attempts"], row["correct"]) for row in ordered]
     (once,) = passes(tasks, "pooled", 1, level=level)
@@ -79,7 +79,9 @@ def _category(name: str | None, rows: Sequence[Row], level: float) -> CategorySu
     return CategorySuccess(name, len(tasks), valid, correct, once.at_low, once.at_high)
 
 
-def task_outcomes(attempts: Iterable[Row], steps: Iterable[Row]) -> tuple[TaskOutcome, ...]:
+def task_outcomes(
+    attempts: Iterable[ResultRow], steps: Iterable[ResultRow]
+) -> tuple[TaskOutcome, ...]:
     """Return each task, those that succeed least first.
 
     Args:
@@ -131,7 +133,7 @@ def task_rows(found: Sequence[TaskOutcome], label: str) -> Iterator[tuple[str, .
         )
 
 
-class Remarks(NamedTuple):
+class ScoreCaveats(NamedTuple):
     """How many runs of a cohort have a score that needs a word beside it."""
 
     unplanned: int = 0
@@ -144,13 +146,13 @@ class Remarks(NamedTuple):
     calls: ServedShare = NO_AMBIGUOUS_CALLS
 
     @classmethod
-    def of(cls, row: Row) -> "Remarks":
+    def of(cls, row: ResultRow) -> "ScoreCaveats":
         """Return what a row of `score_remarks` says."""
         plain = {name: row[name] for name in cls._fields if name in row}
         return cls(**plain, planning=PlanningShare.of(row), calls=ServedShare.of(row))
 
 
-NO_REMARKS = Remarks()
+NO_CAVEATS = ScoreCaveats()
 
 
 TURN_HEADINGS = ("release", "turn", "correct", "tool selection", "tool correctness")
@@ -213,7 +215,7 @@ class Conversations(NamedTuple):
 NO_CONVERSATIONS = Conversations()
 
 
-def conversations(turns: Sequence[Row], found: Sequence[Row]) -> Conversations:
+def conversations(turns: Sequence[ResultRow], found: Sequence[ResultRow]) -> Conversations:
     """Return the conversations of one release, from `turn_scores` and `conversation_scores`."""
     return Conversations(
         tuple(TurnScores(**row) for row in turns),

@@ -88,7 +88,7 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Say whether the newest release is better, with all scores and evidence; or show one run."""
     from tracegrade_scoring.report import lake as opened
-    from tracegrade_scoring.report.model import Counting, ReportOptions, Selection
+    from tracegrade_scoring.report.model import AttemptPolicy, ReportOptions, Selection
     from tracegrade_scoring.report.rules import parse_release_rules, raise_broken
     from tracegrade_scoring.statistics.t_score import parse_weights
 
@@ -102,7 +102,7 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         put_out(render(run, "tracegrade_scoring.timeline", format_, out), out, "report")
         return
     asked = opened.ReportRequest(
-        Counting(min_trials, missing.value, trials),
+        AttemptPolicy(min_trials, missing.value, trials),
         ReportOptions(level, compat is not None, parse_weights(weights)),
         Selection(agent, tuple(release or ()), since, until),
         parse_release_rules(fail_on or ()),

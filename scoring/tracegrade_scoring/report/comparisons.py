@@ -9,11 +9,11 @@ from typing import TypeAlias
 from duckdb import DuckDBPyConnection
 
 from tracegrade_scoring.compare.attempts import AttemptCounting
-from tracegrade_scoring.compare.judged import MeasuredJudges
+from tracegrade_scoring.compare.judge_corrections import MeasuredJudges
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.errors import NothingToCompare
-from tracegrade_scoring.report.model import Cohorts, Counting, Key, ReportOptions
+from tracegrade_scoring.report.model import AttemptPolicy, CohortKey, Cohorts, ReportOptions
 
 ReleasePair: TypeAlias = tuple[str, str]
 """The release before, and the newest one."""
@@ -22,8 +22,8 @@ ReleasePair: TypeAlias = tuple[str, str]
 def newest_compared(
     con: DuckDBPyConnection,
     lake: str,
-    keys: Sequence[Key],
-    counting: Counting,
+    keys: Sequence[CohortKey],
+    counting: AttemptPolicy,
     options: ReportOptions,
     measured: MeasuredJudges,
 ) -> dict[Cohorts, Comparisons]:
@@ -66,7 +66,7 @@ def newest_compared(
     return compared
 
 
-def _last_two(keys: Sequence[Key]) -> Iterator[tuple[Cohorts, ReleasePair]]:
+def _last_two(keys: Sequence[CohortKey]) -> Iterator[tuple[Cohorts, ReleasePair]]:
     for (agent_name, run_mode), found in groupby(keys, key=lambda key: key[:2]):
         base, candidate = (None, None, *(key.release for key in found))[-2:]
         if base is not None and candidate is not None:

@@ -8,14 +8,14 @@ from typing import Final, NamedTuple
 from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.engine.connection import connect, open_lake
-from tracegrade_scoring.compare.judged import measured_judges
+from tracegrade_scoring.compare.judge_corrections import measured_judges
 from tracegrade_scoring.compare.lake import declared_tasks
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.report.model import (
     AS_TIERS,
     DEFAULT_OPTIONS,
     EVERYTHING,
-    Counting,
+    AttemptPolicy,
     Report,
     ReportOptions,
     Selection,
@@ -32,7 +32,7 @@ UNLIMITED = 2**31
 class ReportRequest(NamedTuple):
     """What a reader may choose."""
 
-    counting: Counting = AS_TIERS
+    counting: AttemptPolicy = AS_TIERS
     options: ReportOptions = DEFAULT_OPTIONS
     selection: Selection = EVERYTHING
     rules: Sequence[ReleaseRule] = ()

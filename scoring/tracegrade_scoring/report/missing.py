@@ -8,7 +8,7 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.report.model import LakeContents, Report
 
 
-class Missing(NamedTuple):
+class MissingData(NamedTuple):
     """One thing that is missing."""
 
     fact: str
@@ -16,7 +16,7 @@ class Missing(NamedTuple):
     """The commands to run next."""
 
 
-def missing(report: Report) -> list[Missing]:
+def missing(report: Report) -> list[MissingData]:
     """Return what is missing, in the order in which to add it; empty if nothing is."""
     lake = visible(shlex.quote(report.lake))
     contents = report.contents
@@ -33,24 +33,24 @@ def missing(report: Report) -> list[Missing]:
     return found
 
 
-def _spans(lake: str) -> Missing:
-    return Missing(
+def _spans(lake: str) -> MissingData:
+    return MissingData(
         "The lake holds no spans yet. Start a collector and let an agent export to it, or import "
         "traces that you have.",
         (f"tracegrade collect --lake {lake}", f"tracegrade import FILE --lake {lake}"),
     )
 
 
-def _lone_logs(contents: LakeContents, lake: str) -> Missing:
-    return Missing(
+def _lone_logs(contents: LakeContents, lake: str) -> MissingData:
+    return MissingData(
         f"{words.count(contents.logs, 'log record')} landed and no span. Runs are read from "
         "spans, so have the agent export traces too; `tracegrade score` names the events.",
         (f"tracegrade collect --lake {lake}", f"tracegrade import FILE --lake {lake}"),
     )
 
 
-def _trajectories(contents: LakeContents, lake: str) -> Missing:
-    return Missing(
+def _trajectories(contents: LakeContents, lake: str) -> MissingData:
+    return MissingData(
         f"{words.count(contents.spans, 'span')} landed, but no trajectory has been built from "
         "them: either nothing has been scored yet, or none of them is from an agent, a model or "
         "a tool.",
@@ -58,21 +58,21 @@ def _trajectories(contents: LakeContents, lake: str) -> Missing:
     )
 
 
-def _scores(contents: LakeContents, lake: str) -> Missing:
+def _scores(contents: LakeContents, lake: str) -> MissingData:
     verb = "is" if contents.runs == 1 else "are"
-    return Missing(
+    return MissingData(
         f"{words.count(contents.runs, 'run')} {verb} in the lake, but none has been scored.",
         (f"tracegrade score --lake {lake}",),
     )
 
 
-def _none_in_period(contents: LakeContents) -> Missing:
+def _none_in_period(contents: LakeContents) -> MissingData:
     runs = words.count(contents.runs, "run")
-    return Missing(f"None of the {runs} of the lake began in the time that is asked for.", ())
+    return MissingData(f"None of the {runs} of the lake began in the time that is asked for.", ())
 
 
-def _tasks(lake: str) -> Missing:
-    return Missing(
+def _tasks(lake: str) -> MissingData:
+    return MissingData(
         "No run belongs to a known task, so metrics that need one have no value: expected tools, "
         "step efficiency, sub-goals, success by criterion. Describe the tasks in a file.",
         (
@@ -83,9 +83,9 @@ def _tasks(lake: str) -> Missing:
     )
 
 
-def _late_scores(contents: LakeContents, lake: str) -> Missing:
+def _late_scores(contents: LakeContents, lake: str) -> MissingData:
     late = contents.trajectories - contents.scored
-    return Missing(
+    return MissingData(
         f"{late:,} of {contents.trajectories:,} trajectories have not been scored yet.",
         (f"tracegrade score --lake {lake}",),
     )

@@ -9,21 +9,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, TypeAlias
 
+from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.model import Comparisons
-from tracegrade_scoring.compare.rules import RuleOutcome
 from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.report.breakdown import (
+    NO_CAVEATS,
     NO_CONVERSATIONS,
-    NO_REMARKS,
     CategorySuccess,
     Conversations,
-    Remarks,
+    ScoreCaveats,
     TaskOutcome,
 )
 from tracegrade_scoring.report.reason_outcome import ReasonOutcome
 from tracegrade_scoring.statistics import t_score as triangle
 from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, Interval
-from tracegrade_scoring.statistics.reliability import Missing, Pass
+from tracegrade_scoring.statistics.reliability import MissingPolicy, Pass
 from tracegrade_scoring.statistics.t_score import (
     DEFAULT,
     PRESETS,
@@ -42,7 +42,7 @@ QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """Where the spread of a metric is looked at."""
 
 
-class Key(NamedTuple):
+class CohortKey(NamedTuple):
     """A cohort: a release of an agent in one run mode; None where the traces do not say."""
 
     agent_name: str | None
@@ -83,22 +83,22 @@ class Score:
     unscored: tuple[Unscored, ...] = ()
 
 
-class Counting(NamedTuple):
+class AttemptPolicy(NamedTuple):
     """Which attempts reliability is counted over."""
 
     min_trials: int | None = None
     """Tasks with fewer attempts are dropped. None: fewer than 3, as of tiers, or than 1 if no
     task has as many."""
-    missing: Missing = "exclude"
+    missing: MissingPolicy = "exclude"
     """Whether attempts of unknown success are left out or are failures."""
     trials: int = 0
     """Attempts that each task should have; under `as-failure` the rest are failures too, also of
     tasks of the task files, and of those that another release of the agent tried."""
 
 
-EVERY_ATTEMPT = Counting(min_trials=1)
+EVERY_ATTEMPT = AttemptPolicy(min_trials=1)
 """Every attempt of known success, of every task."""
-AS_TIERS = Counting()
+AS_TIERS = AttemptPolicy()
 """Attempts of known success, of the tasks that tiers go by."""
 
 
@@ -117,7 +117,7 @@ class Selection(NamedTuple):
         """Whether only some time is asked for."""
         return self.since is not None or self.until is not None
 
-    def holds(self, key: Key) -> bool:
+    def holds(self, key: CohortKey) -> bool:
         """Return whether a cohort is asked for."""
         return (self.agent_name is None or key.agent_name == self.agent_name) and (
             not self.releases or key.release in self.releases
@@ -365,7 +365,7 @@ class RollbackKill:
 class Release:
     """Everything the lake says about one cohort."""
 
-    key: Key
+    key: CohortKey
     runs: Runs
     metrics: Mapping[str, Score] = field(default_factory=dict)
     reliability: Reliability | None = None
@@ -386,7 +386,7 @@ class Release:
     """Verdicts on kills that there are, of which `kills` holds the first."""
     spreads: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Of each metric its values over runs at `QUANTILES`."""
-    remarks: Remarks = NO_REMARKS
+    remarks: ScoreCaveats = NO_CAVEATS
     categories: tuple[CategorySuccess, ...] = ()
     tasks: tuple[TaskOutcome, ...] = ()
     """Known tasks, those that succeed least first."""
@@ -483,7 +483,7 @@ class Report:
     comparisons: Mapping[Cohorts, Comparisons] = field(default_factory=dict)
     """The newest release of an agent beside the one before it, where both have scored runs."""
     selection: Selection = EVERYTHING
-    outcomes: Mapping[Key, tuple[RuleOutcome, ...]] = field(default_factory=dict)
+    outcomes: Mapping[CohortKey, tuple[RuleOutcome, ...]] = field(default_factory=dict)
     """What the rules of `--fail-on` say of the releases that they judge."""
     own_metrics: Mapping[str, Metric] = field(default_factory=dict)
     """Metrics of users' own, by name."""

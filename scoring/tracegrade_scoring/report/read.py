@@ -10,15 +10,16 @@ from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.compare.attempts import DeclaredTask
-from tracegrade_scoring.compare.judged import NO_CALIBRATIONS, MeasuredJudges
+from tracegrade_scoring.compare.judge_corrections import NO_CALIBRATIONS, MeasuredJudges
 from tracegrade_scoring.errors import NothingToReport
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
-from tracegrade_scoring.rendering.rows import Row, read_rows
+from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.report.breakdown import (
-    NO_REMARKS,
-    Remarks,
+    NO_CAVEATS,
+    ScoreCaveats,
     category_successes,
     conversations,
     task_outcomes,
@@ -29,8 +30,8 @@ from tracegrade_scoring.report.model import (
     AS_TIERS,
     DEFAULT_OPTIONS,
     EVERYTHING,
-    Counting,
-    Key,
+    AttemptPolicy,
+    CohortKey,
     LakeContents,
     ModeOutcome,
     Release,
@@ -55,8 +56,8 @@ from tracegrade_scoring.sql import RELATIONS
 from tracegrade_scoring.statistics.reliability import (
     ESTIMATORS,
     UNBIASED,
+    AttemptCounts,
     Attempts,
-    Counted,
     count_attempts,
     fewest_trials,
     passes,
@@ -66,13 +67,13 @@ from tracegrade_scoring.statistics.tiers import Tier, classify
 EVIDENCE_ROWS = 200
 """Rows of wrong decisions, and of kills, of one release: as many as a page still scrolls well."""
 
-Rows = Mapping[Key, list[Row]]
+Rows = Mapping[CohortKey, list[ResultRow]]
 
 
 def read_report(  # noqa: PLR0913, PLR0917 - what a reader may choose
     con: DuckDBPyConnection,
     lake: str,
-    counting: Counting = AS_TIERS,
+    counting: AttemptPolicy = AS_TIERS,
     options: ReportOptions = DEFAULT_OPTIONS,
     declared: Sequence[DeclaredTask] = (),
     measured: MeasuredJudges = NO_CALIBRATIONS,
@@ -159,27 +160,29 @@ _PLAIN_FACTS = (
 _EVIDENCE = ("wrong_decisions", "rollback_kills", "conversation_scores")
 
 
-def _by_release(rows: Iterable[Row]) -> dict[Key, list[Row]]:
+def _by_release(rows: Iterable[ResultRow]) -> dict[CohortKey, list[ResultRow]]:
     """Return the rows of each cohort, without the columns that name it."""
-    found: dict[Key, list[Row]] = defaultdict(list)
+    found: dict[CohortKey, list[ResultRow]] = defaultdict(list)
     for row in rows:
-        found[Key(*(row.pop(name) for name in Key._fields))].append(row)
+        found[CohortKey(*(row.pop(name) for name in CohortKey._fields))].append(row)
     return found
 
 
 class ReportChoices(NamedTuple):
     """What a reader asked for."""
 
-    counting: Counting
+    counting: AttemptPolicy
     options: ReportOptions
     declared: Sequence[DeclaredTask]
     measured: MeasuredJudges
 
 
-def _release(key: Key, runs: Row, facts: Mapping[str, Rows], chosen: ReportChoices) -> Release:
+def _release(
+    key: CohortKey, runs: ResultRow, facts: Mapping[str, Rows], chosen: ReportChoices
+) -> Release:
     counting, options, declared, _ = chosen
 
-    def of(name: str) -> list[Row]:
+    def of(name: str) -> list[ResultRow]:
         return facts[name].get(key, [])
 
     wrong, kills = of("wrong_decisions"), of("rollback_kills")
@@ -207,7 +210,7 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows], chosen: ReportChoic
         kills=tuple(_kill(row) for row in kills),
         kill_rows=kills[0]["total"] if kills else 0,
         spreads={row["metric"]: tuple(row["quantiles"]) for row in of("score_spreads")},
-        remarks=next(map(Remarks.of, of("score_remarks")), NO_REMARKS),
+        remarks=next(map(ScoreCaveats.of, of("score_remarks")), NO_CAVEATS),
         categories=category_successes(of("attempt_successes"), options.level),
         tasks=task_outcomes(of("attempt_successes"), of("task_steps")),
         conversations=conversations(of("turn_scores"), of("conversation_scores")),
@@ -215,31 +218,31 @@ def _release(key: Key, runs: Row, facts: Mapping[str, Rows], chosen: ReportChoic
     )
 
 
-def _scores(metrics: list[Row], reasons: list[Row]) -> dict[str, Score]:
+def _scores(metrics: list[ResultRow], reasons: list[ResultRow]) -> dict[str, Score]:
     unscored: dict[str, list[Unscored]] = defaultdict(list)
     for row in reasons:
         unscored[row["metric"]].append(Unscored(row["status"], row["reason"], row["trajectories"]))
     return {row["metric"]: _score(row, unscored[row["metric"]]) for row in metrics}
 
 
-def _score(row: Row, unscored: list[Unscored]) -> Score:
+def _score(row: ResultRow, unscored: list[Unscored]) -> Score:
     no_spread = row["low"] is not None and row["low"] == row["high"]
     flags = (*row["flags"], *("no_spread",) * no_spread)
     return Score(**{**row, "flags": flags}, unscored=tuple(unscored))
 
 
-def _wrong_decision(row: Row) -> WrongDecision:
+def _wrong_decision(row: ResultRow) -> WrongDecision:
     facts = {name: value for name, value in row.items() if name != "total"}
     return WrongDecision(**{**facts, "failed_criteria": tuple(facts["failed_criteria"])})
 
 
-def _kill(row: Row) -> RollbackKill:
+def _kill(row: ResultRow) -> RollbackKill:
     facts = {name: value for name, value in row.items() if name != "total"}
     lists = {name: tuple(facts[name]) for name in ("objects", "unnamed")}
     return RollbackKill(**{**facts, **lists})
 
 
-def _tried(key: Key, attempts: Rows, declared: Sequence[DeclaredTask]) -> list[Row]:
+def _tried(key: CohortKey, attempts: Rows, declared: Sequence[DeclaredTask]) -> list[ResultRow]:
     """Return the tasks that an agent should try in a run mode, each with some attempts or none.
 
     These are the tasks of all its releases, and of the task files those that are for it: that name
@@ -263,7 +266,7 @@ def _tried(key: Key, attempts: Rows, declared: Sequence[DeclaredTask]) -> list[R
 
 
 def _reliability(
-    rows: list[Row], tried: Sequence[Row], counting: Counting, level: float
+    rows: list[ResultRow], tried: Sequence[ResultRow], counting: AttemptPolicy, level: float
 ) -> Reliability | None:
     """Return the reliability of one cohort.
 
@@ -319,28 +322,28 @@ _NO_ATTEMPTS: Final = dict.fromkeys(
 )
 
 
-def _attempts(row: Row) -> Attempts:
+def _attempts(row: ResultRow) -> Attempts:
     return Attempts(row["valid_attempts"], row["correct"], row["invalid"])
 
 
-def _least(tasks: Sequence[Attempts], counting: Counting) -> int:
+def _least(tasks: Sequence[Attempts], counting: AttemptPolicy) -> int:
     """Return the fewest attempts that a task needs to be counted."""
     if counting.min_trials is not None:
         return counting.min_trials
     return fewest_trials(_counted(tasks, counting._replace(min_trials=1)).tasks)
 
 
-def _counts(row: Row, counting: Counting) -> bool:
+def _counts(row: ResultRow, counting: AttemptPolicy) -> bool:
     """Return whether a task has enough attempts."""
     return bool(_counted([_attempts(row)], counting).tasks)
 
 
-def _counted(tasks: Iterable[Attempts], counting: Counting) -> Counted:
+def _counted(tasks: Iterable[Attempts], counting: AttemptPolicy) -> AttemptCounts:
     return count_attempts(tasks, **counting._asdict())
 
 
 def _categories(
-    rows: Iterable[Row], counting: Counting, level: float
+    rows: Iterable[ResultRow], counting: AttemptPolicy, level: float
 ) -> Iterator[tuple[str | None, Tier]]:
     """Yield the tier of each task category by name; nothing if there is one alone."""
     by_category: dict[str | None, list[Attempts]] = defaultdict(list)

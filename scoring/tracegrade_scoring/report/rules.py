@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from tracegrade.suggestions import did_you_mean
 from tracegrade.terminal.visible import visible
-from tracegrade_scoring.compare.rules import Bound, RuleOutcome, parse_bound
+from tracegrade_scoring.compare.fail_on_rules import Bound, RuleOutcome, parse_bound
 from tracegrade_scoring.errors import BadRule, RuleBroken
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering import words

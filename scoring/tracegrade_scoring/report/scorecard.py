@@ -40,7 +40,7 @@ class TierView(NamedTuple):
     basis: str
 
 
-class Card(NamedTuple):
+class ReleaseCard(NamedTuple):
     """One release."""
 
     release: str
@@ -61,7 +61,7 @@ CARD_HEADINGS = ("release", "T-Score", *words.AXES.values(), "tier", "note")
 """The headings of `card_row`."""
 
 
-def card_row(found: Card) -> tuple[str, ...]:
+def card_row(found: ReleaseCard) -> tuple[str, ...]:
     """Return a card as one row, for output without room for cards."""
     tier = "; ".join(filter(None, found.tier or ()))
     score = ", ".join(filter(None, (found.score, found.label))) or words.NOTHING
@@ -69,7 +69,7 @@ def card_row(found: Card) -> tuple[str, ...]:
     return (found.release, score, *axes, tier, "; ".join(found.notes))
 
 
-def card(release: Release, name: str, *, in_labels: bool) -> Card | None:
+def card(release: Release, name: str, *, in_labels: bool) -> ReleaseCard | None:
     """Return the card of a release; None if neither an axis nor a tier is known.
 
     Args:
@@ -82,7 +82,7 @@ def card(release: Release, name: str, *, in_labels: bool) -> Card | None:
     has_tier = reliability is not None and reliability.tier.tasks > 0
     if not has_tier and axes.tsa is None and axes.ra is None:
         return None
-    return Card(
+    return ReleaseCard(
         name,
         "" if score.value is None else words.number(score.value),
         _carried_words(label(release)),

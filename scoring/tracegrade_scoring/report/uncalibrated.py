@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.metrics import names_of_folder
-from tracegrade_scoring.rendering.rows import Row
 from tracegrade_scoring.report.model import Score
 
 UNCALIBRATED: Final = "uncalibrated"
@@ -26,7 +26,7 @@ _METRICS: Final = {
 """What verdicts on each subject decide."""
 
 
-def marked(scores: Mapping[str, Score], rows: Iterable[Row]) -> dict[str, Score]:
+def marked(scores: Mapping[str, Score], rows: Iterable[ResultRow]) -> dict[str, Score]:
     """Return the scores of a release, those flagged that come from uncalibrated judges.
 
     Args:

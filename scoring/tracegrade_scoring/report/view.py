@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
-from tracegrade_scoring.compare.differences import Row
+from tracegrade_scoring.compare.differences import DifferenceRow
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.view import CORRECTED, CohortView, cohort_view
 from tracegrade_scoring.metrics import Metric, Scale
@@ -34,7 +34,7 @@ from tracegrade_scoring.report.kills_view import KillRow, kill_rows
 from tracegrade_scoring.report.model import ModeOutcome, Release, Report, Score
 from tracegrade_scoring.report.readiness import speaks_in_labels
 from tracegrade_scoring.report.reasons_view import ReasonRow, reason_rows
-from tracegrade_scoring.report.scorecard import Card, card
+from tracegrade_scoring.report.scorecard import ReleaseCard, card
 from tracegrade_scoring.report.uncalibrated import UNCALIBRATED
 from tracegrade_scoring.report.unmeasured import Unmeasured, unmeasured
 
@@ -89,7 +89,7 @@ class MetricRow:
     metric: Metric
     cells: tuple[Cell, ...]
     """One for each release."""
-    compared: Row | None = None
+    compared: DifferenceRow | None = None
     """What the comparison of the last two releases says; None if it is silent on this metric."""
 
     @property
@@ -176,7 +176,7 @@ class AgentView:
     """What to bear in mind about small samples."""
     level: str
     """Of every interval, such as 95%."""
-    cards: tuple[Card, ...]
+    cards: tuple[ReleaseCard, ...]
     """How ready each release is, where that is known."""
     reasons: tuple[ReasonRow, ...]
     modes: tuple[ModeRow, ...]
@@ -291,7 +291,7 @@ def _agent_view(
     )
 
 
-def _cards(labelled: Iterable[tuple[Release, str]], *, in_labels: bool) -> Iterator[Card]:
+def _cards(labelled: Iterable[tuple[Release, str]], *, in_labels: bool) -> Iterator[ReleaseCard]:
     found = (card(release, label, in_labels=in_labels) for release, label in labelled)
     return filter(None, found)
 
@@ -369,7 +369,7 @@ def _axis_rows(metric: Metric, releases: Sequence[Release]) -> Iterable[MetricRo
         yield MetricRow(AXIS, cells)
 
 
-def _compared_row(metric: Metric, change: CohortView | None) -> Row | None:
+def _compared_row(metric: Metric, change: CohortView | None) -> DifferenceRow | None:
     """Return what the comparison says of a metric, of which a judge's may be corrected."""
     if change is None:
         return None

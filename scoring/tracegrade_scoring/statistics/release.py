@@ -10,18 +10,17 @@ section 7.4).
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import fsum
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import duckdb
 import pyarrow as pa
 
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.metric_definition import OwnMetric
 from tracegrade_scoring.metrics import METRICS, Kind, counts_decision_points
 from tracegrade_scoring.schema import RELEASE_SCORES
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, Interval, bootstrap, wilson
-
-Row: TypeAlias = dict[str, Any]
 
 MIN_TASK_TYPES: Final = 10
 MIN_DECISION_POINTS: Final = 50
@@ -50,13 +49,15 @@ def release_scores(
     return pa.Table.from_pylist(rows, schema=RELEASE_SCORES.arrow())
 
 
-def _cells(sums: Sequence[Row]) -> Iterator[tuple[Row, Iterator[Row]]]:
+def _cells(sums: Sequence[ResultRow]) -> Iterator[tuple[ResultRow, Iterator[ResultRow]]]:
     """Yield each cell with the sums of its tasks, in the order of task ids."""
     for key, tasks in groupby(sums, key=lambda row: tuple(row[name] for name in _KEY)):
         yield dict(zip(_KEY, key, strict=True)), tasks
 
 
-def _release_score(key: Row, tasks: Sequence[Row], level: float, kind: Kind) -> Row:
+def _release_score(
+    key: ResultRow, tasks: Sequence[ResultRow], level: float, kind: Kind
+) -> ResultRow:
     """Return the row of one cell.
 
     Args:
@@ -89,26 +90,26 @@ def _release_score(key: Row, tasks: Sequence[Row], level: float, kind: Kind) -> 
 _COUNTS: Final = ("scored", "not_applicable", "error")
 
 
-def _as_mean(task: Row) -> Row:
+def _as_mean(task: ResultRow) -> ResultRow:
     """Return the sums of a task as one observation: the mean of its runs."""
     return {**task, "numerator": task["value_sum"] / task["weight"], "denominator": 1.0}
 
 
-def total(scored: Sequence[Row], column: str) -> float | None:
+def total(scored: Sequence[ResultRow], column: str) -> float | None:
     """Return the exact sum, rounded once; None if none was scored."""
     return fsum(task[column] for task in scored) if scored else None
 
 
-def _mean(scored: Sequence[Row]) -> float | None:
+def _mean(scored: Sequence[ResultRow]) -> float | None:
     values, weight = total(scored, "value_sum"), total(scored, "weight")
     return values / weight if values is not None and weight else None
 
 
-def _known_tasks(scored: Sequence[Row]) -> int:
+def _known_tasks(scored: Sequence[ResultRow]) -> int:
     return sum(task["task_id"] is not None for task in scored)
 
 
-def _interval(scored: Sequence[Row], level: float, *, is_share: bool) -> Interval | None:
+def _interval(scored: Sequence[ResultRow], level: float, *, is_share: bool) -> Interval | None:
     """Return Wilson's interval of a share if every task has one observation, else a bootstrap."""
     known = _known_tasks(scored)
     single = known == len(scored) and all(task["single"] for task in scored)
@@ -121,7 +122,7 @@ def _interval(scored: Sequence[Row], level: float, *, is_share: bool) -> Interva
     )
 
 
-def _flags(metric: str, scored: Sequence[Row]) -> list[str]:
+def _flags(metric: str, scored: Sequence[ResultRow]) -> list[str]:
     """Return what a reader must know about the sample; nothing where nothing was scored."""
     if not scored:
         return []

@@ -24,7 +24,7 @@ TRIES: Final = 3
 SMALL_SAMPLE: Final = 20
 """Fewer attempts than this are too few for a rate alone [Agentic]."""
 
-Missing: TypeAlias = Literal["exclude", "as-failure"]
+MissingPolicy: TypeAlias = Literal["exclude", "as-failure"]
 Ends: TypeAlias = tuple[float | None, float | None]
 
 
@@ -39,7 +39,7 @@ class Attempts(NamedTuple):
     """Attempts of unknown success: the verifier or the infrastructure failed."""
 
 
-class Counted(NamedTuple):
+class AttemptCounts(NamedTuple):
     """The attempts that estimators see, and the tasks that they do not."""
 
     tasks: list[Attempts]
@@ -73,9 +73,9 @@ def count_attempts(
     tasks: Iterable[Attempts],
     *,
     min_trials: int | None = 1,
-    missing: Missing = "exclude",
+    missing: MissingPolicy = "exclude",
     trials: int = 0,
-) -> Counted:
+) -> AttemptCounts:
     """Return the attempts that estimators are given.
 
     Args:
@@ -89,7 +89,7 @@ def count_attempts(
     counted = [_filled(task, trials) for task in tasks] if missing == "as-failure" else list(tasks)
     least = fewest_trials(counted) if min_trials is None else min_trials
     kept = [task for task in counted if task.valid >= least]
-    return Counted(kept, len(counted) - len(kept))
+    return AttemptCounts(kept, len(counted) - len(kept))
 
 
 def fewest_trials(tasks: Iterable[Attempts]) -> int:

@@ -57,7 +57,7 @@ class Declared(NamedTuple):
         return {key: value for key, value in known.items() if value is not None}
 
 
-class Path(NamedTuple):
+class CallSequence(NamedTuple):
     """The most common way in which runs did a task, and what all of them propose.
 
     A row of `successful_paths.sql`.
@@ -98,7 +98,7 @@ class Path(NamedTuple):
         return {**task, "sub_goals": goals} if goals else task
 
 
-def successful_paths(con: duckdb.DuckDBPyConnection, chosen: DraftedFrom) -> list[Path]:
+def successful_paths(con: duckdb.DuckDBPyConnection, chosen: DraftedFrom) -> list[CallSequence]:
     """Return the most common way in which runs did each task, and what they propose.
 
     Args:
@@ -117,10 +117,10 @@ def successful_paths(con: duckdb.DuckDBPyConnection, chosen: DraftedFrom) -> lis
     }
     rows = con.execute(query("successful_paths"), parameters).fetchall()
     effects = {each.name: each.effect for each in declared_tools(con)}
-    return [_with_proposals(Path(*row), effects) for row in rows]
+    return [_with_proposals(CallSequence(*row), effects) for row in rows]
 
 
-def _with_proposals(path: Path, effects: Mapping[str, str | None]) -> Path:
+def _with_proposals(path: CallSequence, effects: Mapping[str, str | None]) -> CallSequence:
     runs = [[ToolUse(**call) for call in run] for run in json.loads(path.all_calls)]
     goals = [] if json.loads(path.sub_goals) else proposed(runs, effects)
     return path._replace(least_calls=fewest_calls(runs, effects), proposed=goals)
@@ -192,7 +192,7 @@ def _tool_lines(tools: Sequence[Declared]) -> Iterator[str]:
             yield UNKNOWN_EFFECT
 
 
-def _task_lines(paths: Sequence[Path], runs: str) -> Iterator[str]:
+def _task_lines(paths: Sequence[CallSequence], runs: str) -> Iterator[str]:
     taken: set[str] = set()
     for path in paths:
         name = unused(path.task_id or _slug(path.agent_name), taken)

@@ -26,7 +26,7 @@ SHOWN_CHARS: Final = 200
 """Of an action that cannot be read."""
 
 
-class _Truth(NamedTuple):
+class _ExpectedOutcome(NamedTuple):
     """What one record expects."""
 
     place: str
@@ -81,7 +81,7 @@ def task_file(files: Sequence[Path], paths: Mapping[str, str], complete: str, no
     return text
 
 
-def _refuse_unread(truths: Sequence[_Truth], note: Note) -> None:
+def _refuse_unread(truths: Sequence[_ExpectedOutcome], note: Note) -> None:
     for truth in truths:
         for action in truth.unread:
             note(f"{truth.place}: expected action cannot be read: {action}")
@@ -93,7 +93,7 @@ def _refuse_unread(truths: Sequence[_Truth], note: Note) -> None:
         raise TaskFileUnreadable(msg)
 
 
-def _truths(files: Sequence[Path], fields: FieldMap, note: Note) -> Iterator[_Truth]:
+def _truths(files: Sequence[Path], fields: FieldMap, note: Note) -> Iterator[_ExpectedOutcome]:
     for path in files:
         try:
             with open_plain(path) as file:
@@ -110,14 +110,14 @@ def _truths(files: Sequence[Path], fields: FieldMap, note: Note) -> Iterator[_Tr
             raise TaskFileUnreadable(msg) from error
 
 
-def _truth(place: str, value: Any, fields: FieldMap) -> _Truth | None:
+def _truth(place: str, value: Any, fields: FieldMap) -> _ExpectedOutcome | None:
     task, expected = fields.find(value, "task"), fields.find(value, "expected")
     category = fields.find(value, "category")
     if expected is None or task is None or isinstance(task, dict | list):
         return None
     actions = read_expected(expected)
     decisions = [_decision(action) for action in actions]
-    return _Truth(
+    return _ExpectedOutcome(
         place,
         str(task),
         category if isinstance(category, str) else None,

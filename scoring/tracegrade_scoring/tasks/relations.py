@@ -20,7 +20,7 @@ from tracegrade_scoring.tasks.expected_value import (
 from tracegrade_scoring.tasks.load import Specification
 from tracegrade_scoring.tasks.model import Criterion, Expected, SubGoal
 
-Row: TypeAlias = tuple[object, ...]
+RelationRow: TypeAlias = tuple[object, ...]
 
 
 # What is asked of one value. Either `value`, canonical JSON (beside `pattern` or bounds the rule
@@ -140,14 +140,14 @@ def _task_relations(run: Run) -> Mapping[str, pa.Table]:
     return {name: table(schema, _ROWS[name](run.context)) for name, schema in SCHEMAS.items()}
 
 
-def _tools(specification: Specification) -> Iterator[Row]:
+def _tools(specification: Specification) -> Iterator[RelationRow]:
     for name, tool in specification.tools.items():
         schema = None if tool.parameters is None else canonical(tool.parameters)
         known = (tool.kind, tool.effect, tool.cost, tool.alternatives)
         yield name, *known, schema, tool.error_pattern
 
 
-def _tasks(specification: Specification) -> Iterator[Row]:
+def _tasks(specification: Specification) -> Iterator[RelationRow]:
     for task_id, task in specification.tasks.items():
         match = task.match
         yield (
@@ -177,14 +177,14 @@ def _points(specification: Specification) -> Iterator[tuple[str, int, Expected]]
             yield task_id, position, point
 
 
-def _expected(specification: Specification) -> Iterator[Row]:
+def _expected(specification: Specification) -> Iterator[RelationRow]:
     for task_id, position, point in _points(specification):
         arguments = None if point.arguments is None else canonical(point.arguments)
         named = (point.decision, point.tool, point.effect, point.accept)
         yield task_id, position, *named, arguments, point.turn
 
 
-def _expected_arguments(specification: Specification) -> Iterator[Row]:
+def _expected_arguments(specification: Specification) -> Iterator[RelationRow]:
     for task_id, position, point in _points(specification):
         for key, value in (point.arguments or {}).items():
             for alternative in expected_values(value):
@@ -203,7 +203,7 @@ def _nodes(specification: Specification) -> Iterator[tuple[str, int, str, SubGoa
             yield task_id, position, name, sub_goal
 
 
-def _sub_goals(specification: Specification) -> Iterator[Row]:
+def _sub_goals(specification: Specification) -> Iterator[RelationRow]:
     for task_id, position, name, node in _nodes(specification):
         serves = [rule.tool for rule in node.serves]
         counted = bool(node.serves or node.success)
@@ -211,20 +211,20 @@ def _sub_goals(specification: Specification) -> Iterator[Row]:
         yield task_id, name, position, *goal, counted
 
 
-def _serves(specification: Specification) -> Iterator[Row]:
+def _serves(specification: Specification) -> Iterator[RelationRow]:
     for task_id, position, name, node in _nodes(specification):
         for rule in node.serves:
             yield task_id, name, position, rule.tool, rule.arguments
 
 
-def _graphs(specification: Specification) -> Iterator[Row]:
+def _graphs(specification: Specification) -> Iterator[RelationRow]:
     for task_id, task in specification.tasks.items():
         for index, (graph, nodes) in enumerate(task.plan_graphs.items()):
             for name, node in nodes.items():
                 yield task_id, graph, index, name, node.deps, node.any_of
 
 
-_ROWS: Final[Mapping[str, Callable[[Specification], Iterable[Row]]]] = {
+_ROWS: Final[Mapping[str, Callable[[Specification], Iterable[RelationRow]]]] = {
     "task_tools": _tools,
     "tasks": _tasks,
     "task_expected": _expected,

@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from tracegrade_scoring.errors import BadWeights, TaskFileInvalid
 from tracegrade_scoring.tasks import Specification, load
-from tracegrade_scoring.tasks.kept import NO_TASKS
 from tracegrade_scoring.tasks.model import ToolCorrectness
+from tracegrade_scoring.tasks.stored import NO_TASKS
 
 MOST_SHOWN: Final = 100
 """Errors that are named one by one."""

@@ -6,9 +6,10 @@ from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.errors import TrajectoryUnknown
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
-from tracegrade_scoring.rendering.rows import Row, read_rows
+from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.timeline.model import (
     Mark,
     RunReason,
@@ -97,7 +98,9 @@ def timeline_queries(
     }
 
 
-def timeline_of(lake: str, rows: Mapping[str, Sequence[Row]], trajectory_id: str) -> Timeline:
+def timeline_of(
+    lake: str, rows: Mapping[str, Sequence[ResultRow]], trajectory_id: str
+) -> Timeline:
     """Return the timeline that the rows of these queries make.
 
     Args:
@@ -126,14 +129,14 @@ def timeline_of(lake: str, rows: Mapping[str, Sequence[Row]], trajectory_id: str
     )
 
 
-def _run(run: Row, scores: Sequence[Row]) -> TimelineRun:
+def _run(run: ResultRow, scores: Sequence[ResultRow]) -> TimelineRun:
     """Return the run; its task is that by which it was scored, else the trace's."""
     task_id = scores[0]["task_id"] if scores else None
     known = run["task_id"] if task_id is None else task_id
     return TimelineRun(**{**run, "task_id": known})
 
 
-def _without(row: Row, name: str) -> Row:
+def _without(row: ResultRow, name: str) -> ResultRow:
     return {key: value for key, value in row.items() if key != name}
 
 

@@ -14,7 +14,7 @@ from tracegrade_collector.importing.importer import Imported, import_files
 from tracegrade_lake import VERDICTS, Lake, Table
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.layer import SCORES
 
 from ...scoring.build import specification

@@ -21,7 +21,7 @@ from tests.slow import slow_after
 
 from tracegrade_harness.tape.entries import read_tape
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.tasks import Specification
 
 HOSTILE = [

@@ -10,7 +10,7 @@ from tracegrade_harness.draft.draft import Drafted, drafted
 from tracegrade_harness.draft.files import DraftedCase, tape, tasks_text
 from tracegrade_harness.draft.runs import ChosenRuns
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.tasks import Specification
 
 Row = dict[str, Any]

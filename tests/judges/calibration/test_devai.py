@@ -19,7 +19,7 @@ from tests.scoring.build import specification
 
 from tracegrade_collector.importing.importer import import_files
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 
 from . import plain
 

@@ -8,8 +8,8 @@ import pytest
 from tests.scoring.report.build import Tables, as_lake
 
 from tracegrade.cli import main
+from tracegrade_scoring.compare.fail_on_rules import parse_rules
 from tracegrade_scoring.compare.model import Comparison
-from tracegrade_scoring.compare.rules import parse_rules
 from tracegrade_scoring.errors import BadRule
 
 

@@ -9,11 +9,11 @@ from tests.scoring.report.build import Tables
 
 from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting, DeclaredTask
-from tracegrade_scoring.compare.judgement import judge
+from tracegrade_scoring.compare.fail_on_rules import parse_rules
 from tracegrade_scoring.compare.mocked import read_mocked_calls
 from tracegrade_scoring.compare.model import Comparison
 from tracegrade_scoring.compare.read import read_comparisons
-from tracegrade_scoring.compare.rules import parse_rules
+from tracegrade_scoring.compare.rule_outcomes import apply_rules
 from tracegrade_scoring.compare.texts import render_markdown, render_terminal
 from tracegrade_scoring.compare.view import cohort_view
 from tracegrade_scoring.errors import NothingToCompare
@@ -152,7 +152,7 @@ def test_release_that_crashes_more_does_not_compare_better(tables: Tables) -> No
     )
     (cohort,) = found.cohorts
     assert cohort.missing_attempts == (7, 12)
-    page = render_terminal(judge(found, []), width=300, colour=False)
+    page = render_terminal(apply_rules(found, []), width=300, colour=False)
     assert "count as failures in success, pass@k and pass^k: 7 (1) and 12 (2)." in page
 
 
@@ -167,7 +167,7 @@ def test_what_a_number_does_not_tell_is_said(tables: Tables) -> None:
             tables.score(run_id, "success", 0.0, numerator=0.0, denominator=1.0, label=disputed)
     found = read_comparisons(tables.con, "lake", "1", "2")
 
-    page = render_terminal(judge(found, []), width=300, colour=False)
+    page = render_terminal(apply_rules(found, []), width=300, colour=False)
     assert "0 by definition of runs that show no plan: 1 (1) and 2 (2)." in page
     assert "Verdicts disagree on the success of runs, and all must say yes: 0 (1) and 1" in page
 
@@ -187,7 +187,7 @@ def test_runs_without_planning_quality_are_said_of_both_sides(tables: Tables) ->
             tables.score(run_id, "success", 1.0, numerator=1.0, denominator=1.0)
     found = read_comparisons(tables.con, "lake", "1", "2")
 
-    page = render_terminal(judge(found, []), width=400, colour=False)
+    page = render_terminal(apply_rules(found, []), width=400, colour=False)
     assert "1: No planning quality in 1 of 2 runs: a plan is told in words that hold" in page
     assert "1: Planning quality rests on verdicts of people or verifiers in 1 run." in page
     assert "2: No planning quality in 2 of 2 runs: a person or a judge has to decide" in page
@@ -248,10 +248,10 @@ def test_runs_of_no_task_are_compared_unpaired(tables: Tables) -> None:
     assert success.direction == 1
     assert valid.found.interval_method == "delta"
     assert valid.found.difference == pytest.approx((2 * 24 + 23) / 96 - (2 * 25 + 12) / 100)
-    text = render_terminal(judge(found, []), width=200, colour=False)
+    text = render_terminal(apply_rules(found, []), width=200, colour=False)
     assert "No task is known that both ran, so runs are not paired" in text
     assert "Scores of 25 and 24 runs without a task, not paired" in text
-    outcomes = judge(found, parse_rules(["success.low<0", "tsa<0"])).outcomes[0]
+    outcomes = apply_rules(found, parse_rules(["success.low<0", "tsa<0"])).outcomes[0]
     assert [each.verdict for each in outcomes] == ["held", "unjudged"]
 
 
@@ -273,12 +273,12 @@ def test_t_score_needs_no_pairs(tables: Tables) -> None:
     assert compared.found.candidate == pytest.approx(3 / (1.2 / 8.75 + 1.0 / 10 + 0.8 / 8))
     assert compared.found.interval_method == "delta"
     assert compared.direction == 1
-    text = render_terminal(judge(found, []), width=200, colour=False)
+    text = render_terminal(apply_rules(found, []), width=200, colour=False)
     assert "planning quality counts as 10 in the T-Score" in text
     tables.con.execute("UPDATE trajectory_scores SET ra_after_recovery = NULL")
     without = read_comparisons(tables.con, "lake", "1", "2")
     assert "t_score" not in without.cohorts[0].metrics
-    page = render_terminal(judge(without, []), width=200, colour=False)
+    page = render_terminal(apply_rules(without, []), width=200, colour=False)
     assert "No T-Score: not measured in both releases: rollback-ability." in page
 
 
@@ -331,7 +331,9 @@ def test_superseded_run_is_counted_and_nothing_else(tables: Tables) -> None:
     assert (comparison.cohort.base_runs, comparison.cohort.base_superseded) == (1, 1)
     metrics = ("success", "loop_trap", "steps_per_run")
     assert [comparison.metrics[name].found.base for name in metrics] == [1, 1, 20]
-    assert "same trial, 1 (1) and 0 (2)" in render_markdown(judge(found, [])).replace("\\", "")
+    assert "same trial, 1 (1) and 0 (2)" in render_markdown(apply_rules(found, [])).replace(
+        "\\", ""
+    )
 
 
 def test_run_that_waits_is_no_attempt_of_a_comparison(tables: Tables) -> None:
@@ -368,13 +370,13 @@ def test_level_of_intervals_is_as_asked(compared: Tables, level: float) -> None:
     found = read_comparisons(compared.con, "lake", "1.0", "1.1", level=level)
     usual = read_comparisons(compared.con, "lake", "1.0", "1.1")
     ours, theirs = (each.cohorts[0].metrics["tsa"].found for each in (found, usual))
-    judgement = judge(found, [])
+    ruled = apply_rules(found, [])
 
     assert ours.low is not None
     assert theirs.low is not None
     assert (ours.low < theirs.low) == (level > 0.95)
-    assert f"{level * 100:g}% interval" in render_terminal(judgement, width=200, colour=False)
-    assert json.loads(render_json(judgement))["level"] == level
+    assert f"{level * 100:g}% interval" in render_terminal(ruled, width=200, colour=False)
+    assert json.loads(render_json(ruled))["level"] == level
 
 
 def test_trade_off_and_opposite_ranks_are_named(files: Comparison) -> None:
@@ -415,10 +417,10 @@ def test_one_metric_of_many_is_no_answer(tables: Tables) -> None:
             up_and_down = 0.5 + side * (0.1 if place % 2 else -0.1)
             for metric, value in {"tsa": tsa, **dict.fromkeys(others, up_and_down)}.items():
                 tables.score(run_id, metric, value, numerator=10 * value, denominator=10.0)
-    judgement = judge(read_comparisons(tables.con, "lake", "1", "2"), [])
-    (comparison,) = judgement.comparisons.cohorts
+    ruled = apply_rules(read_comparisons(tables.con, "lake", "1", "2"), [])
+    (comparison,) = ruled.comparisons.cohorts
 
-    text = render_terminal(judgement, width=150, colour=False)
+    text = render_terminal(ruled, width=150, colour=False)
     compared = comparison.metrics["tsa"]
     assert compared.found.low is not None
     assert compared.found.low > 0

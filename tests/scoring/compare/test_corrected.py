@@ -26,14 +26,14 @@ from tracegrade_scoring.calibrations import (
     VERDICT_CALIBRATIONS,
     put_source_rows,
 )
-from tracegrade_scoring.compare.corrected import (
+from tracegrade_scoring.compare.corrected_rates import (
     JudgedSide,
     JudgedTask,
     corrected_difference,
     corrected_success,
 )
-from tracegrade_scoring.compare.judgement import Judgement
-from tracegrade_scoring.compare.lake import AskedReleases, read_judgement
+from tracegrade_scoring.compare.lake import ReleaseSelection, read_comparison
+from tracegrade_scoring.compare.rule_outcomes import RuledComparison
 from tracegrade_scoring.rendering.formats import render
 
 JUDGE = "judge:nodes"
@@ -82,7 +82,7 @@ def judged_tasks(tables: Tables) -> None:
 
 
 @pytest.fixture(scope="module")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+def outcomes_of(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     """Two releases on twelve tasks, on whose success a judge decides; tests take a copy of it."""
     with closing(Tables()) as tables:
         judged_tasks(tables)
@@ -90,9 +90,9 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 
 
 @pytest.fixture
-def lake(judged: Lake, tmp_path: Path) -> Lake:
+def lake(outcomes_of: Lake, tmp_path: Path) -> Lake:
     """A copy of that lake of one's own."""
-    return Lake.open(shutil.copytree(judged.root, tmp_path / "lake"))
+    return Lake.open(shutil.copytree(outcomes_of.root, tmp_path / "lake"))
 
 
 def measured(
@@ -125,14 +125,14 @@ def words(text: str) -> str:
     return " ".join(unescape(text).replace("\\", "").split())
 
 
-def judged_now(lake: Lake) -> Judgement:
+def judged_now(lake: Lake) -> RuledComparison:
     """Return the comparison of both releases, which every format is written from."""
-    return read_judgement(lake.root, str, AskedReleases("1", "2"))
+    return read_comparison(lake.root, str, ReleaseSelection("1", "2"))
 
 
-def written(judgement: Judgement, form: str) -> str:
+def written(ruled: RuledComparison, form: str) -> str:
     """Return a comparison in a format, as `compare` writes it into a file."""
-    return render(judgement, "tracegrade_scoring.compare", form, Path("out"))
+    return render(ruled, "tracegrade_scoring.compare", form, Path("out"))
 
 
 def cohort(lake: Lake, capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
@@ -163,10 +163,10 @@ def test_success_is_what_people_would_say(lake: Lake, capsys: pytest.CaptureFixt
 def test_pages_say_that_success_is_corrected(lake: Lake) -> None:
     """In the first sentence, in the row, and with what the judge says as it is."""
     of_both(lake)
-    judgement = judged_now(lake)
+    ruled = judged_now(lake)
 
     for form in FORMS:
-        text = words(written(judgement, form))
+        text = words(written(ruled, form))
         assert "2 is better than 1: Success, corrected." in text
         assert f"Success is corrected for what judge '{JUDGE}' gets wrong." in text
         assert re.search(r"Success, corrected\W.{0,120}?46\.2%.{0,120}?100\.0%", text)
@@ -179,11 +179,11 @@ def test_a_change_that_labels_cannot_tell_is_none(lake: Lake) -> None:
     """Surely better as judged; not, where labels hardly tell the judge's yes from its no."""
     of_both(lake, {"both_yes": 14, "only_source_yes": 12, "only_people_yes": 11, "both_no": 13})
 
-    judgement = judged_now(lake)
-    (found,) = json.loads(written(judgement, "json"))["comparisons"]
+    ruled = judged_now(lake)
+    (found,) = json.loads(written(ruled, "json"))["comparisons"]
     success = found["metrics"]["success"]
     assert success["low"] < 0 < success["as_judged"]["low"]
-    text = words(written(judgement, "terminal"))
+    text = words(written(ruled, "terminal"))
     assert "Nothing changed between 1 and 2 beyond chance" in text
     assert f"Success is corrected for what judge '{JUDGE}' gets wrong." in text
 
@@ -209,9 +209,9 @@ def test_reports_and_pages_answer_alike(lake: Lake, capsys: pytest.CaptureFixtur
     with closing(explorer(lake)) as pages, closing(pages.latest):
         page = unescape(client(pages).get("/releases?base=1&candidate=2").text)
 
-    judgement = judged_now(lake)
-    (found,) = json.loads(written(judgement, "json"))["comparisons"]
-    assert told["answer"] in words(written(judgement, "terminal"))
+    ruled = judged_now(lake)
+    (found,) = json.loads(written(ruled, "json"))["comparisons"]
+    assert told["answer"] in words(written(ruled, "terminal"))
     assert told["answer"].endswith(f"for what judge '{JUDGE}' gets wrong.")
     assert told["metrics"]["success"] == found["metrics"]["success"]
     assert told["answer"] in page
@@ -241,14 +241,14 @@ def test_nothing_is_mixed(
 
 def not_corrected(lake: Lake, code: str, sentence: str) -> None:
     """Check that success is as judged, and that every format says why."""
-    judgement = judged_now(lake)
-    (found,) = json.loads(written(judgement, "json"))["comparisons"]
+    ruled = judged_now(lake)
+    (found,) = json.loads(written(ruled, "json"))["comparisons"]
     assert {each["source"]: each["uncorrected"] for each in found["judged"]}[JUDGE] == code
     assert {each["corrected"] for each in found["judged"]} == {None}
     assert found["metrics"]["success"]["as_judged"] is None
     assert found["metrics"]["success"]["base"] == 0.5
     for form in FORMS:
-        text = words(written(judgement, form))
+        text = words(written(ruled, form))
         assert f"Success as judged, not corrected: judge '{JUDGE}'" in text
         assert sentence in text
         assert "corrected for what" not in text
@@ -333,15 +333,15 @@ def test_sub_goals_are_told_beside(tables: Tables, tmp_path: Path) -> None:
     of = {"subject": "sub_goal"}
     measured(lake, rate("1", 100, **of), rate("2", 140, **of), rate("2", 10, agent_name="other"))
 
-    judgement = judged_now(lake)
-    (found,) = json.loads(written(judgement, "json"))["comparisons"]
+    ruled = judged_now(lake)
+    (found,) = json.loads(written(ruled, "json"))["comparisons"]
     (told,) = found["judged"]
     assert (told["corrected"]["base"], told["corrected"]["candidate"]) == (
         *(rate(release, yes)["corrected_rate"] for release, yes in (("1", 100), ("2", 140))),
     )
     assert found["metrics"]["sub_goal_completion"]["as_judged"] is None
     for form in FORMS:
-        text = words(written(judgement, form))
+        text = words(written(ruled, form))
         assert f"corrected for what judge '{JUDGE}' gets wrong: 50.0% to 65.0% (+15.0 pts" in text
         assert "better), over all 200 and 200 verdicts on these releases" in text
 
@@ -351,8 +351,8 @@ def test_two_releases_that_share_labels_are_as_far_apart_as_they_are() -> None:
 
     What its yes is worth differs between the two, so labels of both together cannot say it.
     """
-    judged = [(550, 450), (600, 400)]
-    sides = [JudgedSide(1_000, yes, yes, no) for yes, no in judged]
+    outcomes_of = [(550, 450), (600, 400)]
+    sides = [JudgedSide(1_000, yes, yes, no) for yes, no in outcomes_of]
     labels = dict(zip(LABELS, (440, 135, 110, 315), strict=True))
 
     found = corrected_success([JudgedTask(*sides)], labels)

@@ -10,10 +10,10 @@ from tests.scoring.report.build import Tables
 
 from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.decide import fisher_p
-from tracegrade_scoring.compare.judgement import judge
+from tracegrade_scoring.compare.fail_on_rules import parse_rules
 from tracegrade_scoring.compare.model import Comparison
 from tracegrade_scoring.compare.read import read_comparisons
-from tracegrade_scoring.compare.rules import parse_rules
+from tracegrade_scoring.compare.rule_outcomes import apply_rules
 from tracegrade_scoring.compare.texts import render_terminal
 from tracegrade_scoring.compare.view import cohort_view
 
@@ -26,7 +26,7 @@ def compare(tables: Tables) -> Comparison:
 
 def told(tables: Tables) -> str:
     """Return what a comparison prints."""
-    found = judge(read_comparisons(tables.con, "lake", "1", "2"), [])
+    found = apply_rules(read_comparisons(tables.con, "lake", "1", "2"), [])
     return " ".join(render_terminal(found, width=300, colour=False).split())
 
 
@@ -59,7 +59,7 @@ def test_modes_that_neither_release_shows_are_not_asked(tables: Tables) -> None:
             drifts = {"goal_drift": [float(task < drifting)], "success": [float(task >= drifting)]}
             attempts(tables, release, f"t{task}", **drifts, **{mode: [0.0] for mode in never})
     comparison = compare(tables)
-    (broken,) = judge(
+    (broken,) = apply_rules(
         read_comparisons(tables.con, "lake", "1", "2"), parse_rules(["failure-mode-rose"])
     ).outcomes
 
@@ -106,7 +106,7 @@ def test_every_place_says_the_same_word(tables: Tables) -> None:
     found = read_comparisons(tables.con, "lake", "1", "2")
     view = cohort_view(found.cohorts[0], found)
     words = {row.label: row.verdict for row in view.rows}
-    metrics = json.loads(render_json(judge(found, [])))["comparisons"][0]["metrics"]
+    metrics = json.loads(render_json(apply_rules(found, [])))["comparisons"][0]["metrics"]
 
     assert words["Tool-selection accuracy"] == "better"
     assert [row.label for row in view.better] == ["Tool-selection accuracy"]

@@ -14,22 +14,22 @@ from tests.scoring.report.test_hostile import Page
 
 from tracegrade_scoring.compare.as_csv import render_csv
 from tracegrade_scoring.compare.as_json import render_json
+from tracegrade_scoring.compare.fail_on_rules import parse_rules
 from tracegrade_scoring.compare.html import render_html
-from tracegrade_scoring.compare.judgement import judge
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
-from tracegrade_scoring.compare.rules import parse_rules
+from tracegrade_scoring.compare.rule_outcomes import apply_rules
 from tracegrade_scoring.compare.texts import render_markdown, render_terminal
 from tracegrade_scoring.compare.view import cohort_view
 
 
 def test_every_format_says_the_same(found: Comparisons) -> None:
     """The answer, a difference, its interval, the new mode and the caution about few samples."""
-    judgement = judge(found, parse_rules(["tsa<-0.02"]))
+    ruled = apply_rules(found, parse_rules(["tsa<-0.02"]))
     texts = (
-        render_terminal(judgement, width=200, colour=False),
-        render_markdown(judgement).replace("\\", ""),
-        " ".join(unescape(render_html(judgement)).split()),
+        render_terminal(ruled, width=200, colour=False),
+        render_markdown(ruled).replace("\\", ""),
+        " ".join(unescape(render_html(ruled)).split()),
     )
 
     for text in texts:
@@ -56,8 +56,8 @@ def test_run_ids_and_numbers_are_whole_at_any_width(
     shown = replace(
         found.cohorts[0], failure_modes=(mode._replace(trajectory_id="f392c0cd4a41170a"),)
     )
-    judgement = judge(replace(found, base=name, candidate=name, cohorts=(shown,)), [])
-    text = render_terminal(judgement, width=width, colour=False)
+    ruled = apply_rules(replace(found, base=name, candidate=name, cohorts=(shown,)), [])
+    text = render_terminal(ruled, width=width, colour=False)
 
     assert max(map(len, text.splitlines())) <= max(width, 76)
     assert re.search(r"\ne\.g\. f392c0cd4a41\s", text)
@@ -74,12 +74,12 @@ def test_interval_without_width_is_no_certainty(tables: Tables) -> None:
             run_id = tables.run(release, task_id=f"t{place}")
             tables.scored(run_id, f"t{place}")
             tables.score(run_id, "tsa", 0.5 + side / 4, numerator=2.0 + side, denominator=4.0)
-    judgement = judge(read_comparisons(tables.con, "lake", "1", "2"), [])
-    tsa = json.loads(render_json(judgement))["comparisons"][0]["metrics"]["tsa"]
+    ruled = apply_rules(read_comparisons(tables.con, "lake", "1", "2"), [])
+    tsa = json.loads(render_json(ruled))["comparisons"][0]["metrics"]["tsa"]
 
     assert (tsa["low"], tsa["high"]) == (0.25, 0.25)
     assert "no_spread" in tsa["flags"]
-    for page in (render_terminal(judgement, width=200, colour=False), render_markdown(judgement)):
+    for page in (render_terminal(ruled, width=200, colour=False), render_markdown(ruled)):
         assert "no interval" in page
         assert "all tasks changed by the same amount" in page
 
@@ -93,19 +93,19 @@ def test_metric_without_a_task_in_common_is_named(tables: Tables) -> None:
             tables.score(run_id, "success", 1.0, numerator=1.0, denominator=1.0)
             found = {"numerator": 1.0, "denominator": 2.0} if task == failing else {}
             tables.score(run_id, "recovery_rate", 0.5 if found else None, **found)
-    judgement = judge(read_comparisons(tables.con, "lake", "1", "2"), [])
+    ruled = apply_rules(read_comparisons(tables.con, "lake", "1", "2"), [])
 
-    assert json.loads(render_json(judgement))["comparisons"][0]["unmatched"] == ["recovery_rate"]
-    text = render_terminal(judgement, width=200, colour=False)
+    assert json.loads(render_json(ruled))["comparisons"][0]["unmatched"] == ["recovery_rate"]
+    text = render_terminal(ruled, width=200, colour=False)
     assert "Measured in both releases, but on no common task: Recovered from failures." in text
     assert "Success by task category" not in text
 
 
 def test_programs_get_unrounded_numbers(found: Comparisons) -> None:
     """JSON and CSV hold the same doubles."""
-    judgement = judge(found, [])
-    document = json.loads(render_json(judgement))["comparisons"][0]
-    rows = {row["metric"]: row for row in csv.DictReader(io.StringIO(render_csv(judgement)))}
+    ruled = apply_rules(found, [])
+    document = json.loads(render_json(ruled))["comparisons"][0]
+    rows = {row["metric"]: row for row in csv.DictReader(io.StringIO(render_csv(ruled)))}
 
     assert document["metrics"]["tsa"]["candidate"] == 104 / 120
     assert float(rows["tsa"]["candidate"]) == 104 / 120
@@ -117,7 +117,7 @@ HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e\x00| `x` [y](javascript:z)"
 
 def test_tasks_that_rose_and_a_rate_that_rose_are_two_fields(found: Comparisons) -> None:
     """Of a failure mode: on one task more runs show it than before, and its rate is higher."""
-    (cohort,) = json.loads(render_json(judge(found, ())))["comparisons"]
+    (cohort,) = json.loads(render_json(apply_rules(found, ())))["comparisons"]
     (mode,) = cohort["failure_modes"]
 
     assert (mode["rose"], mode["fell"], mode["rate_rose"]) == (1, 0, True)
@@ -132,17 +132,17 @@ def test_hostile_names_are_text(tables: Tables) -> None:
             tables.scored(run_id, HOSTILE)
             value = float(release == "1")
             tables.score(run_id, "success", value, numerator=value, denominator=1.0)
-    judgement = judge(read_comparisons(tables.con, HOSTILE, "1", "2"), parse_rules(["tsa<0"]))
-    page = render_markdown(judgement)
+    ruled = apply_rules(read_comparisons(tables.con, HOSTILE, "1", "2"), parse_rules(["tsa<0"]))
+    page = render_markdown(ruled)
 
-    for text in (render_terminal(judgement, width=90, colour=False), page, render_csv(judgement),
-                 render_html(judgement)):  # fmt: skip
+    for text in (render_terminal(ruled, width=90, colour=False), page, render_csv(ruled),
+                 render_html(ruled)):  # fmt: skip
         assert not {"\x1b", "\u202e", "\x00"} & set(text)
-    plain = render_html(judge(read_comparisons(tables.con, "lake", "1", "2"), []))
-    hostile, usual = Page(render_html(judgement)), Page(plain)
+    plain = render_html(apply_rules(read_comparisons(tables.con, "lake", "1", "2"), []))
+    hostile, usual = Page(render_html(ruled)), Page(plain)
     assert hostile.tags == usual.tags
     assert not {"src", "onload", "onerror", "style"} & {name for name, _ in hostile.attributes}
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(page)
     kinds = {child.type for token in tokens for child in token.children or ()}
     assert not kinds & {"link_open", "image", "html_inline"}
-    assert render_json(judgement).isascii()
+    assert render_json(ruled).isascii()

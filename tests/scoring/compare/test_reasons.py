@@ -8,9 +8,9 @@ from tests.scoring.report.build import Tables
 
 from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.html import render_html
-from tracegrade_scoring.compare.judgement import judge
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.read import read_comparisons
+from tracegrade_scoring.compare.rule_outcomes import apply_rules
 from tracegrade_scoring.compare.texts import render_markdown, render_terminal
 from tracegrade_scoring.report.read import read_report
 from tracegrade_scoring.report.view import agent_views
@@ -62,14 +62,14 @@ def test_first_reasons_of_both_sides_are_counted(tables: Tables, task: str | Non
 def test_every_format_has_the_words_and_numbers_of_the_report(tables: Tables) -> None:
     """What explains most of the candidate's runs comes first, and an unknown reason last."""
     fill(tables, "t")
-    judgement = judge(compared(tables), ())
+    ruled = apply_rules(compared(tables), ())
     reported = [row for agent in agent_views(read_report(tables.con, "lake"))
                 for row in agent.reasons]  # fmt: skip
 
     texts = (
-        render_terminal(judgement, width=200, colour=False),
-        render_markdown(judgement).replace("\\", ""),
-        unescape(render_html(judgement)),
+        render_terminal(ruled, width=200, colour=False),
+        render_markdown(ruled).replace("\\", ""),
+        unescape(render_html(ruled)),
     )
     assert {(row.release, row.runs) for row in reported if "never called" in row.why} == {
         ("1.0", "1 of 2 failed"),
@@ -82,7 +82,7 @@ def test_every_format_has_the_words_and_numbers_of_the_report(tables: Tables) ->
         for row in reported:
             assert row.why in text
             assert row.runs in text
-    (cohort,) = json.loads(render_json(judgement))["comparisons"]
+    (cohort,) = json.loads(render_json(ruled))["comparisons"]
     assert [reason["change"] for reason in cohort["reasons"]] == [0.25, -0.25, 0.25]
 
 

@@ -7,7 +7,7 @@ from tests.queries.traces import land
 from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.tasks import Specification
 
 from .lakes import TASKS, child, copied, run

@@ -21,7 +21,7 @@ from tracegrade_queries.engine import machine
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.engine.executor import Executor
 from tracegrade_queries.schema import TRAJECTORIES
-from tracegrade_scoring.job.score import ScoreSummary, score
+from tracegrade_scoring.job.run_scoring import ScoreSummary, score
 
 from .lakes import TASKS, child, copied, run, tables, values
 
@@ -117,7 +117,7 @@ import sys
 from tests.scoring.build import specification
 from tests.scoring.job.lakes import TASKS
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import ScoreSummary, score
+from tracegrade_scoring.job.run_scoring import ScoreSummary, score
 score(Lake.open(sys.argv[1]), specification(TASKS), bucket_steps={SMALL})
 """
 

@@ -18,7 +18,7 @@ from tests.queries.traces import (
 from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 
 from .lakes import tables, values
 

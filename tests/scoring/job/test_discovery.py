@@ -23,8 +23,8 @@ from tracegrade_queries.costs.pricing import NO_PRICES, update_costs
 from tracegrade_queries.engine.connection import NO_LIMITS
 from tracegrade_queries.schema import PRICED_DATES
 from tracegrade_scoring.job.commit import run_numbers
-from tracegrade_scoring.job.discovery import ALL, Chosen, unscored
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.discovery import ALL, TraceFilter, unscored
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.noted_files import SCORED_FILES
 from tracegrade_scoring.schema import SCORE_SUMS, TRAJECTORY_SCORES
 
@@ -63,7 +63,7 @@ class Scoring(NamedTuple):
     """What is there is scored, of one agent or of all."""
 
     tasks: int
-    chosen: Chosen
+    chosen: TraceFilter
 
 
 traces = st.integers(1, 5)
@@ -76,7 +76,7 @@ arrivals = st.builds(
 scorings = st.builds(
     Scoring,
     tasks=st.sampled_from([0, 0, 0, 1]),
-    chosen=st.sampled_from([ALL, ALL, Chosen(agent_name="other")]),
+    chosen=st.sampled_from([ALL, ALL, TraceFilter(agent_name="other")]),
 )
 changes = st.one_of(
     st.builds(Verdict, trace=traces, value=st.sampled_from([0.0, 1.0])),
@@ -230,7 +230,7 @@ def test_without_whole_notes_every_date_is_looked_at(days: Lake, table: Any) -> 
 def test_waiting_runs_are_looked_at_again(days: Lake) -> None:
     """A run that was not asked for is looked for by each scoring until it is scored."""
     land(days, run(4, "pay", agent_name="other"), seq=7, day=2)
-    assert score(days, SPECIFICATIONS[0], chosen=Chosen(agent_name="a")).trajectories == 0
+    assert score(days, SPECIFICATIONS[0], chosen=TraceFilter(agent_name="a")).trajectories == 0
     assert looked_at(days) == ["2026-09-23"]
     assert score(days, SPECIFICATIONS[0]).trajectories == 1
 

@@ -4,7 +4,7 @@ from tests.queries.traces import land, request_of, tool
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.job.summary import summary_lines, summary_object
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.report.read import read_report

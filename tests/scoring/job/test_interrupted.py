@@ -13,8 +13,8 @@ from tests.slow import slow_after
 from tracegrade_lake import Lake
 from tracegrade_lake.crash_points import EXIT_CODE, VARIABLE
 from tracegrade_scoring.errors import ScoringBusy
-from tracegrade_scoring.job.discovery import Chosen
-from tracegrade_scoring.job.score import _alone, score
+from tracegrade_scoring.job.discovery import TraceFilter
+from tracegrade_scoring.job.run_scoring import _alone, score
 from tracegrade_scoring.schema import SCORE_TABLES
 from tracegrade_scoring.tasks import Specification
 
@@ -90,7 +90,7 @@ def test_killed_run_is_not_seen_and_the_next_one_puts_it_right(
     assert tables(pair) == before
 
     # A run that does not even touch what the dead one wrote.
-    score(pair, spec, chosen=Chosen(agent_name="nobody"))
+    score(pair, spec, chosen=TraceFilter(agent_name="nobody"))
     assert tables(pair) == before
     score(pair, spec)
     assert tables(pair) == after != before

@@ -15,8 +15,8 @@ from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import VERDICTS
-from tracegrade_scoring.job.discovery import Chosen
-from tracegrade_scoring.job.score import look, score
+from tracegrade_scoring.job.discovery import TraceFilter
+from tracegrade_scoring.job.run_scoring import look, score
 from tracegrade_scoring.job.summary import summary_lines, summary_object
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
@@ -303,8 +303,8 @@ def test_only_what_was_chosen_is_scored(lake: Lake, spec: Specification) -> None
     ((start,),) = values(lake, "SELECT min(start_ns) FROM spans")
     begun = datetime.fromtimestamp(start / 1e9, UTC).replace(tzinfo=None)
 
-    assert score(lake, spec, chosen=Chosen(agent_name="other")).trajectories == 1
-    late, unknown = Chosen(since=begun + timedelta(days=1)), Chosen(release="no such")
+    assert score(lake, spec, chosen=TraceFilter(agent_name="other")).trajectories == 1
+    late, unknown = TraceFilter(since=begun + timedelta(days=1)), TraceFilter(release="no such")
     assert [look(lake, spec, chosen=each).trajectories for each in (late, unknown)] == [0, 0]
     assert look(lake, spec)[:2] == (1, 1)
 
@@ -326,7 +326,7 @@ def test_erased_scores_leave_the_sums(pair: Lake, spec: Specification) -> None:
     pair.replace_dates(TRAJECTORY_SCORES, kept.cast(TRAJECTORY_SCORES.arrow()), dates)
     land(pair, request_of([tool(9, 1, tool_name="pay", trace=2, at=9)]), seq=3, day=1)
 
-    score(pair, spec, chosen=Chosen(agent_name="nobody"))
+    score(pair, spec, chosen=TraceFilter(agent_name="nobody"))
     assert values(
         pair, "SELECT trajectories FROM release_scores WHERE metric = 'tsa' AND task_category = ''"
     ) == [(1,)]

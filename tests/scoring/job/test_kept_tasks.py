@@ -11,17 +11,17 @@ from tests.scoring.build import specification
 from tracegrade.cli import main
 from tracegrade_lake import Lake
 from tracegrade_scoring.errors import TaskFileInvalid
-from tracegrade_scoring.job.score import look, score
+from tracegrade_scoring.job.run_scoring import look, score
 from tracegrade_scoring.job.summary import summary_lines, summary_object
 from tracegrade_scoring.tasks import Specification, load
-from tracegrade_scoring.tasks.kept import (
+from tracegrade_scoring.tasks.model import ToolCorrectness
+from tracegrade_scoring.tasks.specification import usable_specification, weighted
+from tracegrade_scoring.tasks.stored import (
     NO_TASKS,
     TASK_DEFINITIONS,
     keep_specification,
     known_specification,
 )
-from tracegrade_scoring.tasks.model import ToolCorrectness
-from tracegrade_scoring.tasks.specification import usable_specification, weighted
 
 from .lakes import TASKS, run, tables, versions
 

@@ -9,7 +9,7 @@ from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.score import look, score
+from tracegrade_scoring.job.run_scoring import look, score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.tasks import Specification

@@ -12,7 +12,7 @@ from tests.queries.traces import land, rows
 from tracegrade_lake import Lake
 from tracegrade_queries.costs.pricing import NO_PRICES, Price
 from tracegrade_scoring.errors import PriceFileInvalid, PriceFileUnreadable
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.prices import load_prices
 from tracegrade_scoring.tasks import Specification
 

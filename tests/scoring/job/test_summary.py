@@ -11,7 +11,7 @@ from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.score import ScoreSummary, look, score
+from tracegrade_scoring.job.run_scoring import ScoreSummary, look, score
 from tracegrade_scoring.job.summary import summary_lines, summary_object
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS

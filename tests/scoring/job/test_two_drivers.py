@@ -12,7 +12,7 @@ from tests.queries.traces import land
 from tracegrade_lake import Lake
 from tracegrade_lake.object_store import ObjectStore
 from tracegrade_scoring.errors import ScoringBusy
-from tracegrade_scoring.job.score import ScoreSummary, score
+from tracegrade_scoring.job.run_scoring import ScoreSummary, score
 from tracegrade_scoring.job.score_bucket import STAGED
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 from tracegrade_scoring.tasks import Specification

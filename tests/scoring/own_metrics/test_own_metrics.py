@@ -12,9 +12,9 @@ from tests.commands import Ended, tracegrade
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.score import score as score_lake
+from tracegrade_scoring.job.run_scoring import score as score_lake
 from tracegrade_scoring.layer import SCORES
-from tracegrade_scoring.own_metrics.in_force import MetricsAsked, with_metrics
+from tracegrade_scoring.own_metrics.in_force import MetricOptions, with_metrics
 from tracegrade_scoring.tasks import Specification
 
 AS_OURS = Path(__file__).with_name("as_ours")
@@ -220,7 +220,7 @@ def test_text_that_the_lake_keeps_runs_only_if_it_is_trusted(lake: Path, tmp_pat
 def test_two_buckets_and_one_give_the_same_scores(with_ours: Path, lake: Path) -> None:
     """No value depends on which runs are scored together."""
     opened, buckets = Lake.open(lake), set[int]()
-    asked = with_metrics(opened, Specification(), MetricsAsked(AS_OURS), print)
+    asked = with_metrics(opened, Specification(), MetricOptions(AS_OURS), print)
     score_lake(opened, asked, full=True, bucket_steps=100, progress=lambda _, of: buckets.add(of))
     found, in_one = (
         rows(each, "SELECT * FROM custom_scores ORDER BY ALL") for each in (lake, with_ours)

@@ -16,8 +16,8 @@ from tests.scoring.report.test_hostile import fill_with
 from tests.slow import slow_after
 
 from tracegrade_scoring.compare.html import render_html as render_comparison
-from tracegrade_scoring.compare.judgement import judge
 from tracegrade_scoring.compare.read import read_comparisons
+from tracegrade_scoring.compare.rule_outcomes import apply_rules
 from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.timeline.html import render_html as render_run
 from tracegrade_scoring.timeline.read import read_timeline
@@ -78,7 +78,7 @@ def pages(
             "sample": render_html(sample.report()),
             "hostile": render_html(tables.report(lake=text)),
             "compared": render_comparison(
-                judge(read_comparisons(tables.con, text, text, text + "2"), [])
+                apply_rules(read_comparisons(tables.con, text, text, text + "2"), [])
             ),
             "run": render_run(read_timeline(tables.con, text, "t1")),
         }

@@ -13,7 +13,7 @@ from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.report.model import (
     AS_TIERS,
-    Counting,
+    AttemptPolicy,
     Reliability,
     Report,
     ReportOptions,
@@ -34,7 +34,7 @@ def fill(tables: Tables, release: str, outcomes: Outcomes, **facts: Any) -> None
             tables.score(run, "success", success, numerator=success, denominator=success and 1.0)
 
 
-def reliability(tables: Tables, counting: Counting = AS_TIERS) -> dict[str, Reliability]:
+def reliability(tables: Tables, counting: AttemptPolicy = AS_TIERS) -> dict[str, Reliability]:
     """Return the reliability of each release."""
     report = read_report(tables.con, "lake", counting)
     return {str(r.key.release): r.reliability for r in report.releases if r.reliability}
@@ -51,7 +51,7 @@ def test_release_that_crashes_more_does_not_look_better(tables: Tables) -> None:
     fill(tables, "1.0", STEADY)
     fill(tables, "1.1", CRASHING)
 
-    found = reliability(tables, Counting(missing="as-failure", trials=3))
+    found = reliability(tables, AttemptPolicy(missing="as-failure", trials=3))
 
     steady, crashing = found["1.0"], found["1.1"]
     assert [row.tasks for row in (*steady.passes, *crashing.passes)] == [3] * 6
@@ -73,7 +73,7 @@ def test_tasks_of_the_task_files_count_where_no_release_tried_them(tables: Table
         DeclaredTask(name, agent, None)
         for name, agent in (("a", None), ("b", None), ("c", "files"), ("d", "mails"), ("x", None))
     ]
-    counting = Counting(missing="as-failure", trials=1)
+    counting = AttemptPolicy(missing="as-failure", trials=1)
 
     report = read_report(tables.con, "lake", counting, declared=declared)
 
@@ -99,12 +99,12 @@ def test_attempts_shown_are_those_counted(tables: Tables) -> None:
     """Of tasks that are left out no attempt is told, and failures for want of one are named."""
     fill(tables, "1.0", {"a": (1.0, 1.0, None), "b": (1.0,)})
 
-    strict = reliability(tables, Counting(missing="as-failure", trials=4))["1.0"]
-    left_out = reliability(tables, Counting(min_trials=2))["1.0"]
+    strict = reliability(tables, AttemptPolicy(missing="as-failure", trials=4))["1.0"]
+    left_out = reliability(tables, AttemptPolicy(min_trials=2))["1.0"]
 
     assert (strict.attempts, strict.valid, strict.invalid, strict.missing) == (8, 3, 1, 4)
     assert (left_out.attempts, left_out.invalid, left_out.dropped) == (2, 1, 1)
-    page = as_text(read_report(tables.con, "lake", Counting(missing="as-failure", trials=4)))
+    page = as_text(read_report(tables.con, "lake", AttemptPolicy(missing="as-failure", trials=4)))
     assert "2 tasks, 8 attempts, 5 of them missing or of unknown outcome, counted as" in page
 
 
@@ -122,7 +122,7 @@ def test_tier_and_table_stand_on_the_same_tasks(tables: Tables) -> None:
     page = " ".join(as_text(report).split())
     assert "k ends at 3: the task with the fewest attempts has 3; 1 task with fewer than 3" in page
     assert "Means over tasks, each of which counts the same" in page
-    everything = reliability(tables, Counting(min_trials=1))["1.0"]
+    everything = reliability(tables, AttemptPolicy(min_trials=1))["1.0"]
     assert [(row.k, row.tasks) for row in everything.passes] == [(1, 3)]
 
 

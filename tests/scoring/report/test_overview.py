@@ -17,7 +17,7 @@ from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.html import render_html
 from tracegrade_scoring.report.model import (
     EVERY_ATTEMPT,
-    Counting,
+    AttemptPolicy,
     Release,
     Reliability,
     Report,
@@ -297,16 +297,16 @@ def test_attempts_are_counted_as_asked(tables: Tables) -> None:
                 {"name": category, "run": run},
             )
 
-    def cohort(counting: Counting) -> Reliability:
+    def cohort(counting: AttemptPolicy) -> Reliability:
         (release,) = read_report(tables.con, "lake", counting).releases
         assert release.reliability is not None
         return release.reliability
 
     assert [row.pass_at_k for row in cohort(EVERY_ATTEMPT).passes] == [1.0]
     assert [name for name, _ in cohort(EVERY_ATTEMPT).categories] == ["x", "y"]
-    assert cohort(Counting(min_trials=2)).dropped == 1
-    assert [row.k for row in cohort(Counting(min_trials=2)).passes] == [1, 2]
-    strict = cohort(Counting(missing="as-failure", trials=3)).passes
+    assert cohort(AttemptPolicy(min_trials=2)).dropped == 1
+    assert [row.k for row in cohort(AttemptPolicy(min_trials=2)).passes] == [1, 2]
+    strict = cohort(AttemptPolicy(missing="as-failure", trials=3)).passes
     assert strict[0].pass_at_k == pytest.approx((2 / 3 + 1 / 3) / 2)
 
 

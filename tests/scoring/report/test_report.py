@@ -13,7 +13,7 @@ from tests.scoring.report.build import Tables
 
 from tracegrade_scoring.report.as_json import render_json
 from tracegrade_scoring.report.html import render_html
-from tracegrade_scoring.report.model import Key, Release, Report
+from tracegrade_scoring.report.model import CohortKey, Release, Report
 from tracegrade_scoring.report.texts import render_markdown, render_terminal
 from tracegrade_scoring.statistics.sums import add_scores, read_scores, total_sums
 
@@ -233,7 +233,7 @@ def test_releases_stand_in_order_of_their_first_run(tables: Tables) -> None:
 
     keys = [release.key for release in tables.report().releases]
 
-    assert keys == [Key("files", None, release) for release in ("1.9", "1.10", None)]
+    assert keys == [CohortKey("files", None, release) for release in ("1.9", "1.10", None)]
 
 
 def test_equal_wrong_decisions_stand_together(sample_report: Report) -> None:

@@ -10,7 +10,7 @@ from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.layer import SCORES
 
 TASKS = """

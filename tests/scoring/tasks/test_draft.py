@@ -15,7 +15,7 @@ from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.errors import NothingToDraft
-from tracegrade_scoring.job.score import score
+from tracegrade_scoring.job.run_scoring import score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.tasks import load
 from tracegrade_scoring.tasks.draft import DraftedFrom, draft_file, successful_paths

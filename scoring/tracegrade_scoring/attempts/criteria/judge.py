@@ -43,7 +43,7 @@ VALUES: Final = pa.schema(
     ]
 )
 
-Key = tuple[str, str, int]
+CriterionKey = tuple[str, str, int]
 
 
 @relation("criterion_conditions", "criterion_values", reads=("task_criteria",))
@@ -62,7 +62,9 @@ def _conditions(run: Run) -> Mapping[str, pa.Table]:
     }
 
 
-def _all_conditions(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Key, CriterionCondition]]:
+def _all_conditions(
+    con: duckdb.DuckDBPyConnection,
+) -> Iterator[tuple[CriterionKey, CriterionCondition]]:
     criteria = con.sql("FROM task_criteria ORDER BY task_id, sub_goal")
     for task_id, sub_goal, success in criteria.fetchall():
         for i, condition in enumerate(conditions(json.loads(success))):

@@ -30,6 +30,7 @@ from tracegrade_scoring.tasks.graph import (
     prerequisites,
     variants,
 )
+from tracegrade_scoring.tasks.relations import RelationRow
 
 SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     # Graphs that cannot be used as a whole, and why. `in_variants`: it is not known which variants
@@ -88,8 +89,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     ),
 }
 
-Row = tuple[object, ...]
-Rows = dict[str, list[Row]]
+Rows = dict[str, list[RelationRow]]
 Rule = tuple[str, Sequence[str] | None]
 """A tool, and the patterns of which its arguments must match one; None: any arguments do."""
 Rules = dict[tuple[str, str], list[Rule]]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from tracegrade_queries.graph import Run, relation
-from tracegrade_scoring.attempts.declared_plans import Plans, plans_of
+from tracegrade_scoring.attempts.declared_plans import DeclaredPlans, plans_of
 from tracegrade_scoring.scorers.replanning.replans import is_replan
 
 
@@ -22,7 +22,7 @@ def _comparisons(run: Run) -> pa.Table:
 
 
 def _replans(
-    plans: Plans,
+    plans: DeclaredPlans,
     plan_before: int,
     plan_after: int,
     done_sub_goals: Sequence[str],

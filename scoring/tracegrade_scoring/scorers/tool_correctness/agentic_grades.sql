@@ -14,7 +14,7 @@
 --   grading_problems
 --   task_expected
 --   tasks
---   utilisations
+--   utilizations
 -- Replaces:
 --   tool_grades
 -- When:
@@ -127,12 +127,12 @@ names_expected AS (
 
 results AS (
   SELECT
-    utilisations.attempt_id,
+    utilizations.attempt_id,
     call_turns.turn,
-    bool_or(utilisations.used) AS used
-  FROM utilisations
+    bool_or(utilizations.used) AS used
+  FROM utilizations
   INNER JOIN call_turns USING (attempt_id, call_index)
-  GROUP BY utilisations.attempt_id, call_turns.turn
+  GROUP BY utilizations.attempt_id, call_turns.turn
 ),
 
 measured AS (

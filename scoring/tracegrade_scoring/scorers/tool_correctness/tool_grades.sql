@@ -9,7 +9,7 @@
 --   grading_problems
 --   grading_solutions
 --   tasks
---   utilisations
+--   utilizations
 -- Needs:
 --   grading_problems
 -- Columns:
@@ -28,13 +28,13 @@
 --   none
 WITH results AS (
   SELECT
-    utilisations.attempt_id,
+    utilizations.attempt_id,
     call_turns.turn,
     count(*) AS results,
-    count_if(utilisations.used) AS used
-  FROM utilisations
+    count_if(utilizations.used) AS used
+  FROM utilizations
   INNER JOIN call_turns USING (attempt_id, call_index)
-  GROUP BY utilisations.attempt_id, call_turns.turn
+  GROUP BY utilizations.attempt_id, call_turns.turn
 ),
 
 measured AS (

@@ -37,13 +37,13 @@ from tracegrade_scoring.job.counts import NOTHING, Counts, read_counts
 from tracegrade_scoring.job.discovery import (
     ALL,
     NOBODY_WAITS,
-    Chosen,
+    TraceFilter,
     TracesToScore,
     Waiting,
     unscored,
 )
 from tracegrade_scoring.job.earlier_parts import find_earlier_parts, without_earlier_parts
-from tracegrade_scoring.job.last_scoring import NotedFile, note_scoring
+from tracegrade_scoring.job.last_scoring import ProcessedFile, note_scoring
 from tracegrade_scoring.job.score_bucket import (
     FAILED_METRICS,
     RESUMABLE,
@@ -51,7 +51,7 @@ from tracegrade_scoring.job.score_bucket import (
     SUMS,
     score_bucket,
 )
-from tracegrade_scoring.own_metrics.in_force import MetricsAsked, metrics_in_force
+from tracegrade_scoring.own_metrics.in_force import MetricOptions, metrics_in_force
 from tracegrade_scoring.own_metrics.kept import keep_metrics
 from tracegrade_scoring.schema import (
     RELEASE_SCORES,
@@ -62,7 +62,7 @@ from tracegrade_scoring.schema import (
 from tracegrade_scoring.statistics.release import release_scores
 from tracegrade_scoring.statistics.sums import add_sums, start_sums, total_sums
 from tracegrade_scoring.tasks import Specification
-from tracegrade_scoring.tasks.kept import NO_TASKS, keep_specification, known_specification
+from tracegrade_scoring.tasks.stored import NO_TASKS, keep_specification, known_specification
 
 BUCKET_STEPS: Final = 500_000
 """Steps that one bucket aims at; a trace is never split."""
@@ -124,7 +124,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     lake: Lake,
     specification: Specification,
     *,
-    chosen: Chosen = ALL,
+    chosen: TraceFilter = ALL,
     full: bool = False,
     wait: bool = False,
     prices: Prices | None = None,
@@ -214,7 +214,7 @@ def start_summary(lake: Lake, specification: Specification) -> ScoreSummary:
     """
     known = known_specification(lake, specification)
     if "metrics" not in specification.model_fields_set:
-        known = known.model_copy(update={"metrics": metrics_in_force(lake, MetricsAsked())})
+        known = known.model_copy(update={"metrics": metrics_in_force(lake, MetricOptions())})
     return ScoreSummary(
         0, 0, specification=known, kept="tasks" not in specification.model_fields_set
     )
@@ -224,7 +224,7 @@ def look(
     lake: Lake,
     specification: Specification,
     *,
-    chosen: Chosen = ALL,
+    chosen: TraceFilter = ALL,
     full: bool = False,
     now_ns: int | None = None,
 ) -> ScoreSummary:
@@ -315,7 +315,7 @@ def _commit(
     before: Mapping[str, int],
     executor: Executor,
     specification: Specification,
-) -> dict[str, list[NotedFile]]:
+) -> dict[str, list[ProcessedFile]]:
     """Commit the new rows; the scores of trajectories last, since they say what is done.
 
     Returns:

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tracegrade.terminal.visible import visible
+from tracegrade_scoring.compare.fail_on_rules import Rule, RuleOutcome, outcomes_of
 from tracegrade_scoring.compare.model import Comparison, Comparisons
-from tracegrade_scoring.compare.rules import Rule, RuleOutcome, judged
 from tracegrade_scoring.errors import RuleBroken
 from tracegrade_scoring.rendering import words
 
 
 @dataclass(frozen=True)
-class Judgement:
+class RuledComparison:
     """Both releases and, cohort by cohort, the outcome of each rule."""
 
     comparisons: Comparisons
@@ -41,7 +41,7 @@ class Judgement:
             raise RuleBroken(msg)
 
 
-def judge(comparisons: Comparisons, rules: Sequence[Rule]) -> Judgement:
+def apply_rules(comparisons: Comparisons, rules: Sequence[Rule]) -> RuledComparison:
     """Return the comparison with the outcome of each rule for each cohort."""
-    outcomes = (tuple(judged(rules, comparison)) for comparison in comparisons.cohorts)
-    return Judgement(comparisons, tuple(outcomes))
+    outcomes = (tuple(outcomes_of(rules, comparison)) for comparison in comparisons.cohorts)
+    return RuledComparison(comparisons, tuple(outcomes))

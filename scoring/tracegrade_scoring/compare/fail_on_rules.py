@@ -134,7 +134,7 @@ def parse_rules(texts: Sequence[str], own: Collection[str] = ()) -> list[Rule]:
     return [_parse(text.strip(), (*METRICS, *own, *BESIDE)) for text in texts]
 
 
-def judged(rules: Sequence[Rule], comparison: Comparison) -> Iterator[RuleOutcome]:
+def outcomes_of(rules: Sequence[Rule], comparison: Comparison) -> Iterator[RuleOutcome]:
     """Yield what each rule says about a cohort."""
     return (rule.judge(comparison) for rule in rules)
 

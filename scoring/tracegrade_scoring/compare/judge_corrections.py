@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from tracegrade_lake import Lake
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.calibrations import CORRECTED_RATES, VERDICT_CALIBRATIONS, source_rows
 from tracegrade_scoring.compare.attempts import SIDES
-from tracegrade_scoring.compare.corrected import (
+from tracegrade_scoring.compare.corrected_rates import (
     JudgedSide,
     JudgedTask,
     corrected_difference,
@@ -22,19 +23,18 @@ from tracegrade_scoring.compare.model import (
     JudgedSubject,
 )
 from tracegrade_scoring.compare.paired import Difference
-from tracegrade_scoring.rendering.rows import Row
 from tracegrade_scoring.statistics.intervals import LEVEL
 
 SUCCESS: Final = "success"
 
-Rates = Mapping[tuple[str, str, str | None, str | None], Row]
+Rates = Mapping[tuple[str, str, str | None, str | None], ResultRow]
 """Rows of `corrected_rates` by source, subject, agent and release."""
 
 
 class MeasuredJudges(NamedTuple):
     """What a lake knows about how far to trust judges."""
 
-    calibrations: Mapping[str, Row]
+    calibrations: Mapping[str, ResultRow]
     """Those that are calibrated, by source."""
     rates: Rates
 
@@ -59,11 +59,11 @@ def measured_judges(lake: Lake) -> MeasuredJudges:
 class JudgedAttempts(NamedTuple):
     """Which judges decide on scores of one agent in one run mode, and on which attempts."""
 
-    sources: Sequence[Row]
+    sources: Sequence[ResultRow]
     """Rows of `judged_scores`."""
-    decided: Sequence[Row]
+    decided: Sequence[ResultRow]
     """Rows of `judged_attempts`."""
-    counted: Sequence[Row]
+    counted: Sequence[ResultRow]
     """Rows of `attempt_pairs`: attempts that count."""
 
 
@@ -108,7 +108,7 @@ def with_judges(
 
 
 def judged_subjects(
-    rows: Iterable[Row],
+    rows: Iterable[ResultRow],
     agent_name: str | None,
     releases: tuple[str, str],
     measured: MeasuredJudges,
@@ -141,7 +141,7 @@ def judged_subjects(
             yield JudgedSubject(subject, source, _why_not(labels, base, candidate), None)
 
 
-def _why_not(labels: Row | None, base: Row | None, candidate: Row | None) -> str:
+def _why_not(labels: ResultRow | None, base: ResultRow | None, candidate: ResultRow | None) -> str:
     if labels is None:
         return "uncalibrated"
     if base is None and candidate is None:
@@ -149,7 +149,7 @@ def _why_not(labels: Row | None, base: Row | None, candidate: Row | None) -> str
     return "no_base_rate" if base is None else "no_candidate_rate"
 
 
-TaskRows = tuple[Row, Row]
+TaskRows = tuple[ResultRow, ResultRow]
 """Rows of one task in `attempt_pairs` and `judged_attempts`; none in the latter is empty."""
 
 
@@ -176,7 +176,7 @@ def _why_success_is_not(
     return "several_runs" if any(row.get("of_several_runs") for _, row in rows) else None
 
 
-def _side(attempts: Row, decided: Row, side: str) -> JudgedSide:
+def _side(attempts: ResultRow, decided: ResultRow, side: str) -> JudgedSide:
     return JudgedSide(
         attempts[f"{side}_valid"],
         attempts[f"{side}_correct"],

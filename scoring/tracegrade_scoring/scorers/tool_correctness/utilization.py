@@ -16,29 +16,29 @@ _CALL: Final = ("attempt_id", "call_index")
 _TOKEN: Final = ("trajectory_id", "token")
 
 
-@relation("utilisations", reads=("utilisation_texts",))
-def _utilisations(run: Run) -> pa.Table:
+@relation("utilizations", reads=("utilization_texts",))
+def _utilizations(run: Run) -> pa.Table:
     """Return (attempt_id, call_index, used): which results were used later.
 
     One row for each call that changed nothing and whose result has a distinctive token, of
     attempts whose task states expectations; `used` is never NULL.
     """
-    return _uses(pl.DataFrame(run.table("utilisation_texts"))).to_arrow()
+    return _uses(pl.DataFrame(run.table("utilization_texts"))).to_arrow()
 
 
-def _uses(told: pl.DataFrame) -> pl.DataFrame:
+def _uses(mentioned: pl.DataFrame) -> pl.DataFrame:
     """Return the calls whose results have tokens, and whether one of these is used again."""
-    numbered = told.with_row_index("row")
+    numbered = mentioned.with_row_index("row")
     is_result = pl.col("call_index").is_not_null()
     results = numbered.filter(is_result)
     found = distinctive_tokens(results.drop(_CALL))
     again = distinctive_tokens(numbered.filter(~is_result).drop(_CALL))
-    used = _told_later(found, again)["row"].unique().implode()
+    used = _mentioned_later(found, again)["row"].unique().implode()
     with_tokens = results.join(found, on="row", how="semi")
     return with_tokens.select(*_CALL, pl.col("row").is_in(used).alias("used"))
 
 
-def _told_later(found: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
+def _mentioned_later(found: pl.DataFrame, again: pl.DataFrame) -> pl.DataFrame:
     """Return the found tokens that occur again at a later step of the same trajectory."""
     found = _likely_in(again, found)
     again = _likely_in(found, again)

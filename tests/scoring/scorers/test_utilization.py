@@ -114,7 +114,7 @@ def test_uses_are_those_of_the_definition(seed: int) -> None:
     con = connection(steps, [trajectory(run, task_id="t") for run in runs])
     scored(con, specification(TASK), until="tool_correctness")
 
-    found = con.sql("SELECT attempt_id, call_index, used FROM utilisations").fetchall()
+    found = con.sql("SELECT attempt_id, call_index, used FROM utilizations").fetchall()
     expected = {(run, i): used for run, s in runs.items() for i, used in plain_uses(s).items()}
     assert len(found) == len(expected)
     assert {(run, i): used for run, i, used in found} == expected

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.compare.model import CorrectedDifference
 from tracegrade_scoring.compare.paired import Difference, Numbers, bootstrap_p, with_spread
-from tracegrade_scoring.rendering.rows import Row
 from tracegrade_scoring.statistics.intervals import (
     LEVEL,
     MIN_TASKS,
@@ -28,7 +28,7 @@ RESAMPLED: Final = "corrected_bootstrap"
 
 
 def corrected_difference(
-    base: Row, candidate: Row, labels: Row, level: float = LEVEL
+    base: ResultRow, candidate: ResultRow, labels: ResultRow, level: float = LEVEL
 ) -> CorrectedDifference:
     """Return how far apart two corrected rates of one judge are.
 
@@ -54,7 +54,7 @@ def corrected_difference(
     return CorrectedDifference(found, base["judged"], candidate["judged"])
 
 
-def _labelled(labels: Row) -> tuple[tuple[int, int], tuple[int, int]]:
+def _labelled(labels: ResultRow) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return how often people say yes and no where the judge says yes, and where it says no."""
     return (
         (labels["both_yes"], labels["only_source_yes"]),
@@ -83,7 +83,7 @@ class JudgedTask(NamedTuple):
 
 
 def corrected_success(
-    tasks: Sequence[JudgedTask], labels: Row, level: float = LEVEL
+    tasks: Sequence[JudgedTask], labels: ResultRow, level: float = LEVEL
 ) -> Difference:
     """Return how far apart two releases are in success, as people would see it.
 
