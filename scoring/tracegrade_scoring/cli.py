@@ -288,12 +288,14 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     opened = open_lake(lake, say)
     specification = _specification(tasks, forget_tasks, fragments, say)
     specification = weighted(specification, tool_weights, tool_threshold, compat and compat.value)
-    asked = MetricOptions(metrics, forget_metrics, trust_kept_metrics, not no_plugins)
-    specification = with_metrics(opened, specification, asked, say)
+    metric_options = MetricOptions(metrics, forget_metrics, trust_kept_metrics, not no_plugins)
+    specification = with_metrics(opened, specification, metric_options, say)
     given = load_prices(prices) if prices or forget_prices else None
     chosen = TraceFilter(since, until, agent, release)
     if dry_run:
-        _tell(job.look(opened, specification, chosen=chosen, full=full), summary, say, why=why)
+        _print_summary(
+            job.preview(opened, specification, chosen=chosen, full=full), summary, say, why=why
+        )
         return
     at_work = engines.engine(engine, engines.EngineOptions(say, slots, master))
     with _noting_busy(opened, specification, summary), at_work as executor, progress() as show:
@@ -307,12 +309,12 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             executor=executor,
             progress=lambda buckets, of: show(f"scored bucket {buckets} of {of}"),
         )
-    _tell(done, summary, say, why=why)
+    _print_summary(done, summary, say, why=why)
     if strict:
-        _hold_to(done)
+        _raise_failed_metrics(done)
 
 
-def _hold_to(done: "ScoreSummary") -> None:
+def _raise_failed_metrics(done: "ScoreSummary") -> None:
     """Fail if a metric of a user's own did."""
     from tracegrade_scoring.errors import MetricFailed
 
@@ -339,7 +341,7 @@ def _noting_busy(
         raise
 
 
-def _tell(
+def _print_summary(
     done: "ScoreSummary", summary: Path | None, say: "Callable[[str], object]", *, why: bool
 ) -> None:
     """Print what a run did, and write it to a file if one is wanted."""

@@ -14,32 +14,34 @@ class AssignedPair(NamedTuple):
 def largest_matching(fitting: Sequence[Sequence[int]]) -> int:
     """Return how many rows can have a column of their own, given the columns that fit each."""
     holders: dict[int, int] = {}
-    return sum(_place(row, fitting, holders) for row in range(len(fitting)))
+    return sum(_find_column(row, fitting, holders) for row in range(len(fitting)))
 
 
-def _place(row: int, fitting: Sequence[Sequence[int]], holders: dict[int, int]) -> bool:
+def _find_column(row: int, fitting: Sequence[Sequence[int]], holders: dict[int, int]) -> bool:
     """Give a row a column, and those that had to make room others; False if none can be freed."""
-    wanted_by: dict[int, int] = {}
+    row_wanting: dict[int, int] = {}
     waiting = [row]
     for asking in waiting:
         for column in fitting[asking]:
-            if column in wanted_by:
+            if column in row_wanting:
                 continue
-            wanted_by[column] = asking
+            row_wanting[column] = asking
             if column not in holders:
-                _make_room(column, row, wanted_by, holders)
+                _make_room(column, row, row_wanting, holders)
                 return True
             waiting.append(holders[column])
     return False
 
 
-def _make_room(free: int, row: int, wanted_by: Mapping[int, int], holders: dict[int, int]) -> None:
+def _make_room(
+    free: int, row: int, row_wanting: Mapping[int, int], holders: dict[int, int]
+) -> None:
     """Move each row along the path to the free column by one, so that `row` has one too."""
     column_of = {holder: column for column, holder in holders.items()}
-    asking = wanted_by[free]
+    asking = row_wanting[free]
     while asking != row:
         holders[free], free = asking, column_of[asking]
-        asking = wanted_by[free]
+        asking = row_wanting[free]
     holders[free] = row
 
 

@@ -31,11 +31,11 @@ def _patterns(specification: Specification) -> Patterns:
 def _fitting_patterns(run: Run) -> pa.Table:
     """Return (attempt_id, task_id): each pattern found in the input of an attempt without task."""
     patterns = _patterns(run.context)
-    asked = "SELECT attempt_id, words FROM attempts_without_task WHERE words IS NOT NULL"
-    attempts, words = run.con.sql(asked).to_arrow_table().columns
+    sql = "SELECT attempt_id, words FROM attempts_without_task WHERE words IS NOT NULL"
+    attempts, words = run.con.sql(sql).to_arrow_table().columns
     finders = list(_finders(list(patterns.values())))
     fitting = (
-        [first + place for first, finder in finders for place in finder.Match(text) or ()]
+        [first + position for first, finder in finders for position in finder.Match(text) or ()]
         for text in words.to_pylist()
     )
     found = pa.array(fitting, pa.list_(pa.int32()))

@@ -44,7 +44,7 @@ class PlanStep:
     """One step of a plan, as far as matching needs it; it is compared with many others."""
 
     id: str | None
-    said: str
+    wording: str
     """As the plan has it; empty where it gives no text."""
     tool: str | None
     status: str | None
@@ -55,12 +55,12 @@ class PlanStep:
     @cached_property
     def text(self) -> str:
         """Case-folded, without numbering and punctuation: what plans are compared by."""
-        return normal_text(self.said) or self.otherwise
+        return normal_text(self.wording) or self.otherwise
 
     @cached_property
     def words(self) -> frozenset[str]:
         """The distinct words of the text, as far as they are compared."""
-        return frozenset(normal_text(self.said).split()[:MAX_WORDS])
+        return frozenset(normal_text(self.wording).split()[:MAX_WORDS])
 
 
 def read_plan(plan: str) -> tuple[PlanStep, ...]:
@@ -139,9 +139,9 @@ def _read_step(item: object) -> PlanStep:
     get = item.get
     status = _BETWEEN_WORDS.sub(" ", (_text(get("status")) or "").casefold()).strip()
     found = PlanStep(_text(get("id")), text_of(item), _text(get("tool")), status or None)
-    if found.id is not None or normal_text(found.said):
+    if found.id is not None or normal_text(found.wording):
         return found
-    return replace(found, otherwise=found.said or found.tool or _unmarked(item))
+    return replace(found, otherwise=found.wording or found.tool or _unmarked(item))
 
 
 def _unmarked(item: Mapping[str, object]) -> str:

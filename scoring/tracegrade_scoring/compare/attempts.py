@@ -50,10 +50,10 @@ def counted_attempts(rows: Iterable[ResultRow], counting: AttemptCounting) -> Co
     """Return the attempts that count, of the rows of `attempt_pairs`."""
     if counting.missing == "exclude":
         return CountedAttempts([row for row in rows if all(_made(row))], (0, 0))
-    kept = [row for row in rows if counting.trials or all(_made(row))]
-    filled = [_filled(row, counting.trials) for row in kept]
+    counted = [row for row in rows if counting.trials or all(_made(row))]
+    filled = [_filled(row, counting.trials) for row in counted]
     base, candidate = (
-        sum(row[f"{side}_valid"] for row in filled) - sum(row[f"{side}_valid"] for row in kept)
+        sum(row[f"{side}_valid"] for row in filled) - sum(row[f"{side}_valid"] for row in counted)
         for side in SIDES
     )
     return CountedAttempts(filled, (base, candidate))
@@ -74,14 +74,14 @@ def tasks_to_try(
         counting: Has the declared tasks.
     """
     own = attempts.get(agent, ())
-    seen = {row["task_id"] for row in own}
+    own_ids = {row["task_id"] for row in own}
     by_others = {
         row["task_id"] for (name, _), rows in attempts.items() if name != agent[0] for row in rows
     }
     lacking = [
         {"task_id": task.task_id, "task_category": task.task_category, **_NO_ATTEMPTS}
         for task in counting.declared
-        if task.task_id not in seen
+        if task.task_id not in own_ids
         and (
             task.agent_name == agent[0] or (not task.agent_name and task.task_id not in by_others)
         )

@@ -88,13 +88,13 @@ def _uncorrected(comparison: Comparison, old: str, new: str) -> Iterator[str]:
 def _about_plans(comparison: Comparison, old: str, new: str) -> Iterator[str]:
     """Yield how many runs have no planning quality and why, and whose verdicts others rest on."""
     for name, found in zip((old, new), comparison.planning, strict=True):
-        yield from (f"{name}: {said}." for said in planning_remarks(found))
+        yield from (f"{name}: {remark}." for remark in planning_remarks(found))
 
 
 def _about_calls(comparison: Comparison, old: str, new: str) -> Iterator[str]:
     """Yield how many calls may serve several sub-goals, and who decides which they serve."""
     for name, found in zip((old, new), comparison.calls, strict=True):
-        yield from (f"{name}: {said}." for said in served_remarks(found))
+        yield from (f"{name}: {remark}." for remark in served_remarks(found))
 
 
 def _about_t_score(comparison: Comparison) -> Iterator[str]:

@@ -52,7 +52,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     note = partial(echo, err=True)
     rules = parse_rules(fail_on or (), names_kept(lake, note) if fail_on else ())
-    asked = opened.ReleaseSelection(
+    selection = opened.ReleaseSelection(
         base,
         candidate,
         agent,
@@ -64,11 +64,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         from tracegrade_scoring.compare.html import render_html
         from tracegrade_scoring.timeline.folder import write_folder
 
-        with opened.opened_comparison(lake, note, asked, rules) as (con, ruled):
+        with opened.opened_comparison(lake, note, selection, rules) as (con, ruled):
             runs = write_folder(con, lake, out, partial(render_html, ruled))
         say_folder(runs, out, "comparison")
     else:
-        ruled = opened.read_comparison(lake, note, asked, rules)
+        ruled = opened.read_comparison(lake, note, selection, rules)
         text = render(ruled, "tracegrade_scoring.compare", format_, out)
         put_out(text, out, "comparison")
     ruled.raise_broken()

@@ -73,19 +73,21 @@ def answer(comparison: Comparison, metrics: Sequence[Metric], old: str, new: str
     few = any("insufficient_sample" in compared.flags for compared in found)
     hedge = "As far as small samples can show, " if few else ""
     if better and worse:
-        said = (
+        sentence = (
             f"{hedge}{new} is better than {old} in some ways and worse in others. "
             f"Better: {better}. Worse: {worse}."
         )
     elif better or worse:
-        said = f"{hedge}{new} is {'better' if better else 'worse'} than {old}: {better or worse}."
+        sentence = (
+            f"{hedge}{new} is {'better' if better else 'worse'} than {old}: {better or worse}."
+        )
     elif not any(compared.found.p_value for compared in found):
         what = "tasks" if comparison.cohort.is_paired else "runs"
-        said = f"Too few {what} to say whether {new} is better than {old}."
+        sentence = f"Too few {what} to say whether {new} is better than {old}."
     else:
         count = words.count(len(found), "metric")
-        said = f"Nothing changed between {old} and {new} beyond chance, over {count}."
-    return said + _corrected(comparison) + _confounded(comparison)
+        sentence = f"Nothing changed between {old} and {new} beyond chance, over {count}."
+    return sentence + _corrected(comparison) + _confounded(comparison)
 
 
 def _corrected(comparison: Comparison) -> str:

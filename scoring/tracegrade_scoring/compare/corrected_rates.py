@@ -45,11 +45,11 @@ def corrected_difference(
         *((row["judged_yes"], row["judged"] - row["judged_yes"]) for row in (base, candidate)),
         *_labelled(labels),
     )
-    drawn = (after - before) * (right - missed)
-    low, high = middle(np.sort(drawn).tolist(), level)
+    samples = (after - before) * (right - missed)
+    low, high = middle(np.sort(samples).tolist(), level)
     old, new = base["corrected_rate"], candidate["corrected_rate"]
     found = Difference(
-        old, new, new - old, 0, low, high, POSTERIORS, bootstrap_p(drawn), POSTERIORS
+        old, new, new - old, 0, low, high, POSTERIORS, bootstrap_p(samples), POSTERIORS
     )
     return CorrectedDifference(found, base["judged"], candidate["judged"])
 
@@ -111,8 +111,8 @@ def corrected_success(
     found = Difference(base, candidate, candidate - base, len(tasks))
     if len(tasks) < MIN_TASKS:
         return found
-    drawn = [each[:RESAMPLES] for each in draws(*counts)]
-    old, new = (_rates(_resampled(side), drawn) for side in sides)
+    samples = [each[:RESAMPLES] for each in draws(*counts)]
+    old, new = (_rates(_resampled(side), samples) for side in sides)
     spread = with_spread(found, new - old, level)
     p_value = bootstrap_p(new - old)
     return spread._replace(interval_method=RESAMPLED, p_value=p_value, p_method=RESAMPLED)

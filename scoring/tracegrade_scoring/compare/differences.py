@@ -81,21 +81,21 @@ def _verdict(metric: Metric, compared: Compared) -> str:
 def _basis(compared: Compared, cohort: Cohort | None) -> str:
     """Return the tasks and runs that the values are over."""
     scored = (compared.base_scored, compared.candidate_scored)
-    tried = (compared.base_runs, compared.candidate_runs)
+    made = (compared.base_runs, compared.candidate_runs)
     noun = "attempts" if compared.metric == "success" or is_pass(compared.metric) else "runs"
     if "unpaired" in compared.flags:
-        shares = (f"{part:,} of {whole:,}" for part, whole in zip(scored, tried, strict=True))
+        shares = (f"{part:,} of {whole:,}" for part, whole in zip(scored, made, strict=True))
         return f"{' and '.join(shares)} runs scored"
     tasks = words.count(compared.found.tasks, "task")
     if cohort and compared.found.tasks < cohort.tasks:
         tasks = f"{compared.found.tasks:,} of {words.count(cohort.tasks, 'task')}"
-    elif cohort and scored == tried and noun == "runs":
+    elif cohort and scored == made and noun == "runs":
         return ""
-    if not any(tried):
+    if not any(made):
         return tasks
     runs = f"{scored[0]:,} and {scored[1]:,} {noun}"
-    if scored != tried:
-        runs = f"{scored[0]:,} of {tried[0]:,} and {scored[1]:,} of {tried[1]:,} {noun} scored"
+    if scored != made:
+        runs = f"{scored[0]:,} of {made[0]:,} and {scored[1]:,} of {made[1]:,} {noun} scored"
     return f"{tasks}, {runs}"
 
 

@@ -89,11 +89,11 @@ def with_judges(
     others = [each for each in found if each.subject != SUCCESS]
     rows = _compared_rows(attempts)
     if why := _why_success_is_not(comparison, on_success, rows):
-        told = (
+        as_it_is = (
             each._replace(uncorrected=each.uncorrected or why, corrected=None)
             for each in on_success
         )
-        return replace(comparison, judged=(*told, *others))
+        return replace(comparison, judged=(*as_it_is, *others))
     if not on_success:
         return replace(comparison, judged=tuple(others))
     tasks = [JudgedTask(*(_side(*row, side) for side in SIDES)) for row in rows]
@@ -103,7 +103,7 @@ def with_judges(
     return replace(
         comparison,
         metrics=comparison.metrics | {SUCCESS: corrected},
-        judged=(on_success[0]._replace(corrected=_told(success, tasks)), *others),
+        judged=(on_success[0]._replace(corrected=_with_verdict_counts(success, tasks)), *others),
     )
 
 
@@ -185,7 +185,7 @@ def _side(attempts: ResultRow, decided: ResultRow, side: str) -> JudgedSide:
     )
 
 
-def _told(success: Difference, tasks: Sequence[JudgedTask]) -> CorrectedDifference:
+def _with_verdict_counts(success: Difference, tasks: Sequence[JudgedTask]) -> CorrectedDifference:
     """Return what a comparison tells of a judge, whose verdicts on its attempts are counted."""
     base, candidate = (
         sum(each.judged_yes + each.judged_no for each in side) for side in zip(*tasks, strict=True)

@@ -40,9 +40,9 @@ class ReleaseSelection(NamedTuple):
 
 
 def read_comparison(
-    place: str | Path,
+    location: str | Path,
     note: Callable[[str], object],
-    asked: ReleaseSelection,
+    selection: ReleaseSelection,
     rules: Sequence[Rule] = (),
 ) -> RuledComparison:
     """Return both releases as the lake is now; `note` gets a line if reading it is slow.
@@ -51,23 +51,23 @@ def read_comparison(
         LakeMissing: There is no lake.
         NothingToCompare: No agent, or not this one, has both releases.
     """
-    with opened_comparison(place, note, asked, rules) as (_, ruled):
+    with opened_comparison(location, note, selection, rules) as (_, ruled):
         return ruled
 
 
 @contextmanager
 def opened_comparison(
-    place: str | Path,
+    location: str | Path,
     note: Callable[[str], object],
-    asked: ReleaseSelection,
+    selection: ReleaseSelection,
     rules: Sequence[Rule],
 ) -> Iterator[tuple[DuckDBPyConnection, RuledComparison]]:
     """Yield what reads a lake as one scoring run left it, and the judgement; raise as above."""
-    lake = open_lake(place, note)
-    if asked.counting.trials:
-        asked = asked._replace(
-            counting=asked.counting._replace(declared=tuple(declared_tasks(lake)))
+    lake = open_lake(location, note)
+    if selection.counting.trials:
+        selection = selection._replace(
+            counting=selection.counting._replace(declared=tuple(declared_tasks(lake)))
         )
     with connect(lake, layers=(SCORES,)) as con:
-        found = read_comparisons(con, str(place), *asked, measured=measured_judges(lake))
+        found = read_comparisons(con, str(location), *selection, measured=measured_judges(lake))
         yield con, apply_rules(found, rules)

@@ -128,9 +128,9 @@ def _with_interval(found: Difference, pairs: Sequence[TaskPair], level: float) -
     return with_spread(found, candidate - base, level)
 
 
-def with_spread(found: Difference, drawn: Numbers, level: float) -> Difference:
+def with_spread(found: Difference, samples: Numbers, level: float) -> Difference:
     """Return the difference with the interval of its resamples; some are no number."""
-    differences: list[float] = np.sort(drawn[~np.isnan(drawn)]).tolist()
+    differences: list[float] = np.sort(samples[~np.isnan(samples)]).tolist()
     low, high = middle(differences, level)
     return found._replace(low=low, high=high, interval_method="paired_bootstrap")
 
@@ -168,8 +168,8 @@ def t_score_difference(
     )
     if len(tasks) < MIN_TASKS:
         return found
-    drawn = [resampled_t_scores(side, weights) for side in sides]
-    return with_spread(found, drawn[1] - drawn[0], level)
+    samples = [resampled_t_scores(side, weights) for side in sides]
+    return with_spread(found, samples[1] - samples[0], level)
 
 
 def _t_score_p(tasks: Sequence[Sequence[TaskPair | None]], weights: Weights) -> float:
@@ -191,9 +191,9 @@ _ABSENT = TaskPair((0.0, 0.0), (0.0, 0.0))
 """Of a task without an axis: it adds nothing to either side."""
 
 
-def bootstrap_p(drawn: Numbers) -> float:
+def bootstrap_p(samples: Numbers) -> float:
     """Return twice the share of resamples on the rarer side of 0, never 0 itself."""
-    differences = drawn[~np.isnan(drawn)]
+    differences = samples[~np.isnan(samples)]
     below, above = int((differences <= 0).sum()), int((differences >= 0).sum())
     return min(1.0, 2 * (min(below, above) + 1) / (len(differences) + 1))
 
@@ -204,7 +204,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     Source: [Holm 1979], step-down; adjusted values never fall along the order of the given ones.
     """
     adjusted, least = [0.0] * len(p_values), 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=lambda i: (p_values[i], i))):
-        least = max(least, min(1.0, p_values[place] * (len(p_values) - rank)))
-        adjusted[place] = least
+    for rank, index in enumerate(sorted(range(len(p_values)), key=lambda i: (p_values[i], i))):
+        least = max(least, min(1.0, p_values[index] * (len(p_values) - rank)))
+        adjusted[index] = least
     return adjusted

@@ -136,7 +136,7 @@ Facts: TypeAlias = Mapping[str, Mapping[Agent, list[ResultRow]]]
 
 def _facts(con: DuckDBPyConnection, base: str, candidate: str, *, is_paired: bool) -> Facts:
     """Return what the runs of both releases did; sums of either side where some are not paired."""
-    asked: dict[str, dict[str, object]] = {
+    parameters: dict[str, dict[str, object]] = {
         "usage_pairs": {},
         "attempt_pairs": {"base": base, "candidate": candidate},
         "mode_examples": {},
@@ -154,7 +154,9 @@ def _facts(con: DuckDBPyConnection, base: str, candidate: str, *, is_paired: boo
         of_scores |= {"unpaired_sums": {"means": sorted(TASK_MEANS)}, "unpaired_axes": {}}
     with only(con, ["trajectory_scores"], _COMPARED):  # an observed optimum is of these alone
         found = {name: _by_agent(read_rows(con, name, **of_scores[name])) for name in of_scores}
-    return found | {name: _by_agent(read_rows(con, name, **asked[name])) for name in asked}
+    return found | {
+        name: _by_agent(read_rows(con, name, **parameters[name])) for name in parameters
+    }
 
 
 _COMPARED: Final = "trajectory_id IN (SELECT trajectory_id FROM compared_runs WHERE counted)"
@@ -341,13 +343,13 @@ def _paired_composite(scores: Sequence[ResultRow], way: TScoreWay) -> Composite:
     for row in scores:
         if row["metric"] in pairs and (pair := _pair_of(row["metric"])(row)):
             pairs[row["metric"]][row["task_id"]] = pair
-    tried = any(
+    is_tried = any(
         row[column]
         for row in scores
         if row["metric"] == AXES["pq"]
         for column in ("base_scored", "base_errors", "candidate_scored", "candidate_errors")
     )
-    return paired_composite(pairs, pq_defaulted=not tried, way=way)
+    return paired_composite(pairs, pq_defaulted=not is_tried, way=way)
 
 
 def _unpaired_composite(rows: Sequence[ResultRow], way: TScoreWay) -> Composite:

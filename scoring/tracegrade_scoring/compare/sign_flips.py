@@ -84,5 +84,5 @@ def _exchanges(tasks: int) -> Sums:
         return ((numbers[:, None] >> np.arange(tasks)) & 1).astype(float)
     # The stream of this generator is fixed by its definition, whatever the version of numpy.
     outputs = np.random.PCG64(SEED).random_raw(DRAWS * tasks)
-    drawn = (outputs >> np.uint64(63)).astype(float).reshape(DRAWS, tasks)
-    return np.vstack([np.zeros((1, tasks)), drawn])
+    samples = (outputs >> np.uint64(63)).astype(float).reshape(DRAWS, tasks)
+    return np.vstack([np.zeros((1, tasks)), samples])

@@ -51,7 +51,7 @@ def render_markdown(ruled: RuledComparison) -> str:
 def _blocks(ruled: RuledComparison) -> Iterator[TextBlock]:
     found = ruled.comparisons
     names = [words.name(found.base), words.name(found.candidate)]
-    yield Title(names, said=f"{' → '.join(names)} in {visible(found.lake)}")
+    yield Title(names, on_terminal=f"{' → '.join(names)} in {visible(found.lake)}")
     for comparison, outcomes in ruled.cohorts:
         yield from _cohort(cohort_view(comparison, found), outcomes)
 

@@ -68,7 +68,7 @@ class ScoringCommit:
         Returns:
             All files that the table has then.
         """
-        if table.name in self._found.look.torn:
+        if table.name in self._found.scope.torn:
             return self._commit_torn(table)
         new = self._files.get(table.name, ())
         replaced = self._leaving.commit(table, new, self._noting(), self._following(table))
@@ -78,10 +78,12 @@ class ScoringCommit:
 
     def _commit_torn(self, table: Table) -> list[ProcessedFile]:
         """Commit to a table that a run which was killed left as it must not be."""
-        dates = sorted(self._dates_scored() | self._found.look.torn[table.name])
+        dates = sorted(self._dates_scored() | self._found.scope.torn[table.name])
         days = map(date.fromisoformat, dates)
-        kept = stage_other_traces(self._lake, self._found.con, table, days, "traces_to_score")
-        files = [*self._files.get(table.name, ()), *kept]
+        other_files = stage_other_traces(
+            self._lake, self._found.con, table, days, "traces_to_score"
+        )
+        files = [*self._files.get(table.name, ()), *other_files]
         self._lake.put_files(table, files, dates, self._noting(), self._following(table))
         reach("scores_committed")
         return _noted(
@@ -120,12 +122,12 @@ class ScoringCommit:
 
     def _files_of_old_scores(self) -> PinnedLake:
         of_dates = dated_on(self._dates_scored())
-        whole = [table for table in STAGED if table.name not in self._found.look.torn]
-        return self._found.look.lake.only({table.name: of_dates for table in whole})
+        whole = [table for table in STAGED if table.name not in self._found.scope.torn]
+        return self._found.scope.lake.only({table.name: of_dates for table in whole})
 
     def _pinned(self, table: Table) -> Sequence[LiveFile]:
         """Return the files of a table that the run found."""
-        found = self._found.look.lake.tables.get(table.name)
+        found = self._found.scope.lake.tables.get(table.name)
         return found.files if found else ()
 
 

@@ -127,8 +127,8 @@ def read_counts(
         "SELECT source, sum(attempts)::BIGINT FROM run_task_sources GROUP BY ALL ORDER BY ALL"
     )
     found = con.sql("SELECT DISTINCT task_id FROM current_sums WHERE task_id IS NOT NULL")
-    seen = {task_id for (task_id,) in found.fetchall()}
-    idle = [task_id for task_id in specification.tasks if task_id not in seen]
+    matched = {task_id for (task_id,) in found.fetchall()}
+    idle = [task_id for task_id in specification.tasks if task_id not in matched]
     redacted = con.sql(
         'SELECT rule, sum("values")::BIGINT FROM run_redacted GROUP BY ALL ORDER BY ALL'
     )

@@ -119,7 +119,7 @@ class TracesToScore(NamedTuple):
 
     con: duckdb.DuckDBPyConnection
     """Holds `traces_to_score`, and the tables as `Look.read` has them."""
-    look: ScoringScope
+    scope: ScoringScope
     last: LastScoring
     traces: int
     """How many traces are scored."""
@@ -140,8 +140,8 @@ class TracesToScore(NamedTuple):
             specification: What was scored against.
             written: By table the files of those that were committed to, all that they have now.
         """
-        kept = (file for file in files_now(self.look.lake) if file.table not in written)
-        files = [*kept, *chain.from_iterable(written.values())]
+        unchanged = (file for file in files_now(self.scope.lake) if file.table not in written)
+        files = [*unchanged, *chain.from_iterable(written.values())]
         return noted(files, self._waiting_dates(), specification)
 
     def _waiting_dates(self) -> Iterator[str]:
@@ -183,15 +183,15 @@ def unscored(  # noqa: PLR0913 - one for each option of the command
         dates = _changed_dates(lake, pinned, last, limits) if is_known else None
         if dates and specification.gives_turns:
             dates = None  # a run of a conversation moves the turns of others, of any date
-        look = ScoringScope(pinned, torn, dates if dates is None else dates.union(*torn.values()))
-        return connect_pinned(look.read, READ, limits), look
+        scope = ScoringScope(pinned, torn, dates if dates is None else dates.union(*torn.values()))
+        return connect_pinned(scope.read, READ, limits), scope
 
-    con, look = read_pinned(lake, [table.name for table in READ], connected, (SCORES,))
+    con, scope = read_pinned(lake, [table.name for table in READ], connected, (SCORES,))
     with con:
         now = max(newest_receipt(lake), time.time_ns() if now_ns is None else now_ns)
         traces = find_traces(con, specification, chosen, full=full, now_ns=now)
-        are_whole = look.dates is not None or sums_are_whole(con)
-        yield TracesToScore(con, look, last, traces, are_whole)
+        are_whole = scope.dates is not None or sums_are_whole(con)
+        yield TracesToScore(con, scope, last, traces, are_whole)
 
 
 def _have_lost_rows(numbers: Mapping[str, int]) -> bool:
@@ -270,8 +270,8 @@ def _verdicts_of(lake: Lake, file: ProcessedFile, sign: int) -> pa.Table:
     with lake.open_parquet(VERDICTS.name, file.path) as parquet:
         rows = with_columns(parquet.read(), VERDICTS.arrow())
     date = pa.repeat(datetime.date.fromisoformat(file.date or ""), len(rows))
-    place = rows.column_names.index("date")
-    return rows.set_column(place, "date", date).append_column("sign", pa.repeat(sign, len(rows)))
+    column = rows.column_names.index("date")
+    return rows.set_column(column, "date", date).append_column("sign", pa.repeat(sign, len(rows)))
 
 
 def _dates_of(pinned: PinnedLake, traces: pa.ChunkedArray, limits: Limits) -> set[str]:

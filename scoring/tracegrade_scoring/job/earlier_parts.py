@@ -49,7 +49,7 @@ def find_earlier_parts(found: TracesToScore, scored: pa.Table | None) -> None:
     """
     empty = TRAJECTORY_SCORES.arrow().empty_table()
     before = empty
-    lake = found.look.lake.only({table.name: lambda _: True for table in _READ})
+    lake = found.scope.lake.only({table.name: lambda _: True for table in _READ})
     with connect_pinned(lake, _READ) as con:
         make_table(con, "earlier_parts", "SELECT NULL::VARCHAR AS trajectory_id LIMIT 0")
         if has_rows(con, MAY_BE_RESUMED):
@@ -61,11 +61,11 @@ def find_earlier_parts(found: TracesToScore, scored: pa.Table | None) -> None:
         parts = con.sql("FROM earlier_parts").to_arrow_table()
     for name, rows in {"parts": parts, "before": before, "scored": scored or empty}.items():
         put(found.con, f"earlier_{name}", rows)
-    kept = f"NOT {of_traces(TRAJECTORY_SCORES, 'traces_to_score')}"
+    others = f"NOT {of_traces(TRAJECTORY_SCORES, 'traces_to_score')}"
     make_table(
         found.con,
         "earlier_part_scores",
-        f"SELECT *, FALSE AS made_anew FROM earlier_before WHERE {kept} UNION ALL BY NAME "
+        f"SELECT *, FALSE AS made_anew FROM earlier_before WHERE {others} UNION ALL BY NAME "
         "SELECT *, TRUE AS made_anew FROM earlier_scored SEMI JOIN earlier_parts "
         "USING (trajectory_id)",
     )

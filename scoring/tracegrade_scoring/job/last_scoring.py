@@ -68,12 +68,12 @@ def last_scoring(lake: Lake) -> LastScoring:
     is_known = lake.columns(SCORED_FILES.name) == SCORED_FILES.arrow().names
     dataset = lake.dataset(SCORED_FILES.name) if is_known else None
     found: dict[bool, set[ProcessedFile]] = {False: set(), True: set()}
-    held = ""
+    digest = ""
     for row in dataset.to_table().to_pylist() if dataset else []:
         date = row["date"] and str(row["date"])
         found[row["waits"]].add(ProcessedFile(row["table_name"], row["path"], date, row["rows"]))
-        held = row["held_against"]
-    return LastScoring(frozenset(found[False]), frozenset(found[True]), held)
+        digest = row["held_against"]
+    return LastScoring(frozenset(found[False]), frozenset(found[True]), digest)
 
 
 def files_now(pinned: PinnedLake) -> frozenset[ProcessedFile]:

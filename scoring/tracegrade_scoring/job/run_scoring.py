@@ -220,7 +220,7 @@ def start_summary(lake: Lake, specification: Specification) -> ScoreSummary:
     )
 
 
-def look(
+def preview(
     lake: Lake,
     specification: Specification,
     *,
@@ -299,7 +299,7 @@ def _buckets(
     at_a_time = min(executor.slots, len(divided))
     limits = limits_of_bucket(BUCKET_MB * at_a_time, executor.slots, len(divided))
     for traces in divided:
-        yield Bucket(files_of(found.look.lake, traces), traces, limits, specification)
+        yield Bucket(files_of(found.scope.lake, traces), traces, limits, specification)
 
 
 def _watched(outcomes: Iterable[Outcome], of: int, progress: Progress) -> Iterator[Outcome]:

@@ -126,10 +126,12 @@ def score_traces(
         specification: What to score against.
     """
     options = {**hashes(specification), "compat": specification.tool_correctness.compat}
-    wanted = WANTED | relations_wanted(specification.metrics)
-    RELATIONS.run(con, wanted, GIVEN, options=options, context=specification)
+    targets = WANTED | relations_wanted(specification.metrics)
+    RELATIONS.run(con, targets, GIVEN, options=options, context=specification)
     own = own_scores(con, specification.metrics)
-    failures = [(name, said.failure) for name, said in own.items() if said.failure is not None]
+    failures = [
+        (name, scores.failure) for name, scores in own.items() if scores.failure is not None
+    ]
     put(con, FAILED_METRICS, table(_FAILURES, failures))
     return _new_rows(con, own, specification)
 

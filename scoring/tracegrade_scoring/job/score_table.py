@@ -66,8 +66,8 @@ def score_table(
     columns["scorer_version"] = pa.repeat(SCORER_VERSION, len(known))
     for scorer in SCORERS:
         columns |= _scores(scorer, con.table(scorer).to_arrow_table(), known)
-    for name, said in own.items():
-        columns |= _scores(name, said.scores.rename_columns(["trajectory_ids", name]), known)
+    for name, own_scores in own.items():
+        columns |= _scores(name, own_scores.scores.rename_columns(["trajectory_ids", name]), known)
     return pa.table({name: columns[name] for name in (*TRAJECTORY_SCORES.arrow().names, *own)})
 
 
@@ -84,7 +84,7 @@ def _scores(scorer: str, rows: pa.Table, known: pa.Table) -> dict[str, pa.Dictio
     of_no_attempt = pc.if_else(known["killed"], of_none, len(found))
     indices = pc.coalesce(cases, of_no_attempt.cast(pa.int32())).combine_chunks()
     lost = known["content_lost"].combine_chunks()
-    told = {
+    reasons = {
         name: _told_why(pa.DictionaryArray.from_arrays(indices, _cases(found[name])), lost)
         for name in found.column_names
         if name != "trajectory_ids"
@@ -93,7 +93,7 @@ def _scores(scorer: str, rows: pa.Table, known: pa.Table) -> dict[str, pa.Dictio
     own = known["own_unrecorded"].combine_chunks()
     return {
         name: with_unrecorded_calls(name, scores, own if name in OF_OWN_CALLS else unrecorded)
-        for name, scores in told.items()
+        for name, scores in reasons.items()
     }
 
 
@@ -139,13 +139,15 @@ def custom_rows(
     return pa.concat_tables([CUSTOM_SCORES.arrow().empty_table(), *parts])
 
 
-def _custom_rows(scores: pa.Table, said: OwnScores, metric: OwnMetric) -> pa.Table:
+def _custom_rows(scores: pa.Table, own_scores: OwnScores, metric: OwnMetric) -> pa.Table:
     ids = scores["trajectory_id"].combine_chunks()
     schema, size = CUSTOM_SCORES.arrow(), len(scores)
     evidence = pa.nulls(size, schema.field("evidence").type)
-    if said.evidence is not None and len(said.evidence):
-        places = pc.index_in(ids, said.evidence["trajectory_id"].combine_chunks())
-        evidence = said.evidence["evidence"].combine_chunks().cast(evidence.type).take(places)
+    if own_scores.evidence is not None and len(own_scores.evidence):
+        places = pc.index_in(ids, own_scores.evidence["trajectory_id"].combine_chunks())
+        evidence = (
+            own_scores.evidence["evidence"].combine_chunks().cast(evidence.type).take(places)
+        )
     columns = {
         "trajectory_id": ids,
         "metric": pa.repeat(metric.name, size),

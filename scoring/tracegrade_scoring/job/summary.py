@@ -91,16 +91,16 @@ def _waiting_lines(waiting: Waiting) -> Iterator[str]:
 def _specification_lines(done: ScoreSummary) -> Iterator[str]:
     """Yield which tasks are in force and who gave them, and what lost its task for that."""
     tasks, tools = len(done.specification.tasks), len(done.specification.tools)
-    held = f"{words.count(tasks, 'task')} and {words.count(tools, 'tool')}"
+    counts = f"{words.count(tasks, 'task')} and {words.count(tools, 'tool')}"
     if not tasks and not tools:
         yield "task files in force: none"
     elif done.kept:
         yield (
-            f"task files in force: those given last ({held}), which the lake keeps; "
+            f"task files in force: those given last ({counts}), which the lake keeps; "
             "--tasks replaces them, --forget-tasks drops them"
         )
     else:
-        yield f"task files in force: those given now ({held}), kept for later runs"
+        yield f"task files in force: those given now ({counts}), kept for later runs"
     options = done.specification.tool_correctness.model_dump(exclude_defaults=True)
     if options:
         named = ", ".join(f"{name} {value}" for name, value in options.items())
@@ -211,9 +211,9 @@ _APART: Final = {
 
 def _apart_lines(apart: Mapping[str, int]) -> Iterator[str]:
     """Yield how many model calls belong to no agent's run, and why."""
-    told = [f"{apart[reason]:,} {why}" for reason, why in _APART.items() if reason in apart]
-    if told:
-        yield f"model calls of no agent: {'; '.join(told)}"
+    parts = [f"{apart[reason]:,} {why}" for reason, why in _APART.items() if reason in apart]
+    if parts:
+        yield f"model calls of no agent: {'; '.join(parts)}"
 
 
 def _fragment_lines(done: ScoreSummary) -> Iterator[str]:
@@ -237,9 +237,9 @@ _COPIES: Final = {
 
 def _copy_lines(copies: Mapping[str, int]) -> Iterator[str]:
     """Yield how many spans record a call that another span records, and why."""
-    told = [f"{copies[reason]:,} {why}" for reason, why in _COPIES.items() if reason in copies]
-    if told:
-        yield f"spans of calls that others record, each call counted once: {', '.join(told)}"
+    parts = [f"{copies[reason]:,} {why}" for reason, why in _COPIES.items() if reason in copies]
+    if parts:
+        yield f"spans of calls that others record, each call counted once: {', '.join(parts)}"
 
 
 _SOURCES: Final = {

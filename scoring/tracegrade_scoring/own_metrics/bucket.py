@@ -74,9 +74,9 @@ def _read(metrics: Sequence[OwnMetric]) -> set[str]:
     return {name for each in metrics if each.runs for name in each.reads}
 
 
-def _answer(place: str, rows: Mapping[str, pa.Table]) -> MetricAnswer:
+def _answer(entry: str, rows: Mapping[str, pa.Table]) -> MetricAnswer:
     try:
-        function = function_at(place)
+        function = function_at(entry)
     except Exception as error:  # noqa: BLE001 - it is not our code, and harms no other metric
         return " ".join(f"{type(error).__name__}: {error}".split())
     return run_function(function, rows)

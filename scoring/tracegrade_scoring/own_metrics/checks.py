@@ -78,12 +78,12 @@ def running_faults(metrics: Sequence[OwnMetric]) -> dict[str, MetricFault]:
     Args:
         metrics: Of which `query_fault` found none.
     """
-    asked = {each.name: each for each in metrics if each.sql is not None and each.runs}
+    testable = {each.name: each for each in metrics if each.sql is not None and each.runs}
     empty = {name: _engine().table(name).to_arrow_table() for name in readable.RELATIONS}
-    queries = {name: each.sql or "" for name, each in asked.items()}
+    queries = {name: each.sql or "" for name, each in testable.items()}
     answers = run_queries(queries, empty, secs=_MOST_SECS)
     return {
-        name: MetricFault(asked[name].origin, "does_not_run", f"{answer}; correct its query")
+        name: MetricFault(testable[name].origin, "does_not_run", f"{answer}; correct its query")
         for name, answer in answers.items()
         if isinstance(answer, str)
     }
@@ -91,8 +91,8 @@ def running_faults(metrics: Sequence[OwnMetric]) -> dict[str, MetricFault]:
 
 def _parsed(engine: duckdb.DuckDBPyConnection, sql: str) -> Any:
     """Return how the engine reads a query, as objects of JSON; None if it is too deep."""
-    asked = "SELECT json_serialize_sql($asked)"
-    ((text,),) = engine.execute(asked, {"asked": sql}).fetchall()
+    statement = "SELECT json_serialize_sql($asked)"
+    ((text,),) = engine.execute(statement, {"asked": sql}).fetchall()
     return None if is_too_deep(text, MAX_LEVELS) else json.loads(text)
 
 

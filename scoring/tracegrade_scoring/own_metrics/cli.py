@@ -77,9 +77,9 @@ def list_(
     from tracegrade_scoring.own_metrics.in_force import checked
     from tracegrade_scoring.own_metrics.kept import kept_metrics
 
-    kept = kept_metrics(open_lake(lake, lambda line: echo(line, err=True))) if lake else ()
+    stored = kept_metrics(open_lake(lake, lambda line: echo(line, err=True))) if lake else ()
     installed = checked(plugins.installed())
-    for metric in (*installed.metrics, *(each for each in kept if each.sql is not None)):
+    for metric in (*installed.metrics, *(each for each in stored if each.sql is not None)):
         echo(_line(metric))
     for fault in installed.faults:
         echo(f"left out: {fault}", err=True)

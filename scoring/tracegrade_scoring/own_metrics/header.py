@@ -58,14 +58,14 @@ def metric_of(text: str, origin: str) -> ReadMetric:
     """
     header = list(takewhile(lambda line: line.startswith("--"), text.lstrip().splitlines()))
     lines = [line.removeprefix("--").strip() for line in header]
-    said = dict(_parts(lines))
-    if missing := [key for key in _NEEDED if key not in said]:
+    values = dict(_parts(lines))
+    if missing := [key for key in _NEEDED if key not in values]:
         return MetricFault(
             origin, "bad_header", f"it does not say {', '.join(missing)}; {_EXAMPLE}"
         )
-    bounds = _RANGE.fullmatch(said["Range"].strip())
+    bounds = _RANGE.fullmatch(values["Range"].strip())
     if bounds is None:
-        fact = f"'{said['Range']}' is no range; write 0..1, 0.. or .."
+        fact = f"'{values['Range']}' is no range; write 0..1, 0.. or .."
         return MetricFault(origin, "bad_header", fact)
     meaning = " ".join(takewhile(lambda line: not _PART.match(line), lines)).strip()
     if not meaning:
@@ -73,7 +73,7 @@ def metric_of(text: str, origin: str) -> ReadMetric:
             origin, "bad_header", f"its first line does not say what it is; {_EXAMPLE}"
         )
     query = "\n".join(text.lstrip().splitlines()[len(header) :]).strip().removesuffix(";")
-    return _metric(said, bounds, {"meaning": meaning, "sql": query, "origin": origin})
+    return _metric(values, bounds, {"meaning": meaning, "sql": query, "origin": origin})
 
 
 def _parts(lines: list[str]) -> Iterator[tuple[str, str]]:
@@ -84,21 +84,23 @@ def _parts(lines: list[str]) -> Iterator[tuple[str, str]]:
                 yield found[1], found[2]
 
 
-def _metric(said: Mapping[str, str], bounds: re.Match[str], rest: Mapping[str, str]) -> ReadMetric:
-    name = said["Metric"]
+def _metric(
+    values: Mapping[str, str], bounds: re.Match[str], rest: Mapping[str, str]
+) -> ReadMetric:
+    name = values["Metric"]
     low, high = (None if bound is None else float(bound) for bound in bounds.groups())
     try:
-        said_so = {key: said[key.capitalize()] for key in ("version", "better", "kind")}
+        stated = {key: values[key.capitalize()] for key in ("version", "better", "kind")}
         return OwnMetric.model_validate(
             {
-                **said_so,
+                **stated,
                 **rest,
                 "name": name,
                 "low": low,
                 "high": high,
-                "unit": said.get("Unit", "runs"),
-                "label": said.get("Label", words_of(name)),
-                "reads": sorted(each.strip() for each in said["Reads"].split(",")),
+                "unit": values.get("Unit", "runs"),
+                "label": values.get("Label", words_of(name)),
+                "reads": sorted(each.strip() for each in values["Reads"].split(",")),
             }
         )
     except ValidationError as error:

@@ -42,24 +42,24 @@ class CheckedMetrics(NamedTuple):
 
 
 def metrics_in_force(
-    lake: Lake, asked: MetricOptions, note: Callable[[str], object] = lambda _: None
+    lake: Lake, options: MetricOptions, note: Callable[[str], object] = lambda _: None
 ) -> tuple[OwnMetric, ...]:
     """Return the metrics that a run is to use, by name.
 
     Args:
         lake: Keeps those of the last run.
-        asked: By the operator.
+        options: By the operator.
         note: Gets a line for each distribution whose metric cannot be used.
 
     Raises:
         MetricInvalid: A given file cannot be used, or its metric has a name that is taken.
     """
-    given = checked(_in_sql(lake, asked))
+    given = checked(_in_sql(lake, options))
     if given.faults:
         more = f", and {len(given.faults) - 1} more" if len(given.faults) > 1 else ""
         msg = f"{given.faults[0]}{more}; `tracegrade metrics check` names all"
         raise MetricInvalid(msg)
-    brought = checked(plugins.installed() if asked.plugins else ())
+    brought = checked(plugins.installed() if options.plugins else ())
     both = _with_clashes(given.metrics, brought.metrics)
     for fault in (*brought.faults, *both.faults):
         note(f"left out: {fault}")
@@ -67,19 +67,19 @@ def metrics_in_force(
 
 
 def with_metrics(
-    lake: Lake, specification: Specification, asked: MetricOptions, note: Callable[[str], object]
+    lake: Lake, specification: Specification, options: MetricOptions, note: Callable[[str], object]
 ) -> Specification:
     """Return a specification with the metrics in force; arguments as of `metrics_in_force`."""
-    return specification.model_copy(update={"metrics": metrics_in_force(lake, asked, note)})
+    return specification.model_copy(update={"metrics": metrics_in_force(lake, options, note)})
 
 
-def _in_sql(lake: Lake, asked: MetricOptions) -> Iterable[ReadMetric]:
-    if asked.folder is not None:
-        return read_folder(asked.folder)
-    if asked.forget:
+def _in_sql(lake: Lake, options: MetricOptions) -> Iterable[ReadMetric]:
+    if options.folder is not None:
+        return read_folder(options.folder)
+    if options.forget:
         return ()
-    kept = (each for each in kept_metrics(lake) if each.sql is not None)
-    return [each.model_copy(update={"runs": asked.trust_kept}) for each in kept]
+    stored = (each for each in kept_metrics(lake) if each.sql is not None)
+    return [each.model_copy(update={"runs": options.trust_kept}) for each in stored]
 
 
 def read_folder(folder: Path) -> list[ReadMetric]:
@@ -138,5 +138,5 @@ def _with_clashes(given: Sequence[OwnMetric], brought: Sequence[OwnMetric]) -> C
         if metric.name in names:
             fact = f"{names[metric.name].origin} has a metric '{metric.name}' as well; rename one"
             faults.append(MetricFault(metric.origin, "name_taken", fact))
-    kept = [*given, *(each for each in brought if each.name not in names)]
-    return CheckedMetrics(tuple(sorted(kept, key=lambda each: each.name)), tuple(faults))
+    stored = [*given, *(each for each in brought if each.name not in names)]
+    return CheckedMetrics(tuple(sorted(stored, key=lambda each: each.name)), tuple(faults))

@@ -22,7 +22,7 @@ _DERIVED: Final = {"position", "metric_hash"}
 def keep_metrics(lake: Lake, metrics: Sequence[OwnMetric]) -> None:
     """Let the lake keep these definitions; nothing is written if it does."""
     rows = list(_rows(metrics))
-    if rows != _kept_rows(lake):
+    if rows != _stored_rows(lake):
         lake.replace(METRIC_DEFINITIONS, pa.Table.from_pylist(rows, METRIC_DEFINITIONS.arrow()))
 
 
@@ -32,25 +32,25 @@ def kept_metrics(lake: Lake) -> tuple[OwnMetric, ...]:
     Raises:
         MetricInvalid: One was written by another version.
     """
-    return metrics_of(_kept_rows(lake), str(lake.place))
+    return metrics_of(_stored_rows(lake), str(lake.place))
 
 
-def names_kept(place: str | Path, note: Callable[[str], object]) -> list[str]:
+def names_kept(location: str | Path, note: Callable[[str], object]) -> list[str]:
     """Return the names of the metrics that the lake at a path or URL keeps.
 
     Args:
-        place: Of the lake.
+        location: Of the lake.
         note: Gets a line if reading it takes longer.
     """
-    return [metric.name for metric in kept_metrics(open_lake(place, note))]
+    return [metric.name for metric in kept_metrics(open_lake(location, note))]
 
 
-def metrics_of(rows: Sequence[dict[str, Any]], place: str) -> tuple[OwnMetric, ...]:
+def metrics_of(rows: Sequence[dict[str, Any]], location: str) -> tuple[OwnMetric, ...]:
     """Return the metrics in rows of METRIC_DEFINITIONS; none of them is to be run yet.
 
     Args:
         rows: In their order.
-        place: Of the lake, for messages.
+        location: Of the lake, for messages.
 
     Raises:
         MetricInvalid: One was written by another version.
@@ -62,7 +62,7 @@ def metrics_of(rows: Sequence[dict[str, Any]], place: str) -> tuple[OwnMetric, .
         )
     except ValidationError as error:
         msg = (
-            f"metrics that the lake at {place} keeps are of another version; give them again "
+            f"metrics that the lake at {location} keeps are of another version; give them again "
             "with --metrics, or drop them with --forget-metrics"
         )
         raise MetricInvalid(msg) from error
@@ -70,12 +70,12 @@ def metrics_of(rows: Sequence[dict[str, Any]], place: str) -> tuple[OwnMetric, .
 
 def _rows(metrics: Sequence[OwnMetric]) -> Iterator[dict[str, Any]]:
     for position, metric in enumerate(metrics):
-        said = metric.model_dump(mode="json", exclude={"runs"})
-        row = {"position": position, **said, "metric_hash": metric.hash}
+        fields = metric.model_dump(mode="json", exclude={"runs"})
+        row = {"position": position, **fields, "metric_hash": metric.hash}
         yield {**row, "reads": [*metric.reads]}
 
 
-def _kept_rows(lake: Lake) -> list[dict[str, Any]]:
+def _stored_rows(lake: Lake) -> list[dict[str, Any]]:
     dataset = lake.dataset(METRIC_DEFINITIONS.name)
     rows = dataset.to_table().to_pylist() if dataset else []
     return sorted(rows, key=lambda row: row["position"])

@@ -56,17 +56,17 @@ def _of_module(module: ModuleType, origin: str) -> Iterator[ReadMetric]:
                 yield found
 
 
-def _placed(metric: PythonMetric, place: str, origin: str) -> OwnMetric:
-    return metric.definition.model_copy(update={"python": place, "origin": origin})
+def _placed(metric: PythonMetric, entry: str, origin: str) -> OwnMetric:
+    return metric.definition.model_copy(update={"python": entry, "origin": origin})
 
 
 @cache
-def function_at(place: str) -> MetricFunction:
+def function_at(entry: str) -> MetricFunction:
     """Return the function of a metric by its place, `package.module:function`.
 
     Raises:
         Exception: Whatever importing it raises.
     """
-    module, _, name = place.partition(":")
+    module, _, name = entry.partition(":")
     found: PythonMetric = getattr(import_module(module), name)
     return found.function

@@ -118,8 +118,8 @@ def _edges(boxes: Mapping[str, Box]) -> Iterator[Markup]:
                 )
 
 
-def _box(place: Box) -> Iterator[Markup]:
-    goal, left, top = place
+def _box(boxed: Box) -> Iterator[Markup]:
+    goal, left, top = boxed
     alarm = goal.critical and goal.skipped
     yield box(
         left, top, WIDTH, HEIGHT, fill="var(--card)", rx=3,

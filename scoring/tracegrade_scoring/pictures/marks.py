@@ -32,7 +32,8 @@ def colours(series: Sequence[str]) -> dict[str, str]:
     """Return the colour of each series; the last, which is the newest, has the first colour."""
     last = len(series) - 1
     return {
-        name: f"var(--series-{(last - place) % SERIES + 1})" for place, name in enumerate(series)
+        name: f"var(--series-{(last - position) % SERIES + 1})"
+        for position, name in enumerate(series)
     }
 
 
@@ -41,10 +42,10 @@ def text_width(text: str) -> float:
     return CHARACTER * sum(2 if east_asian_width(each) in "WF" else 1 for each in visible(text))
 
 
-def text(x: float, y: float, said: str, *, fill: str = INK, **given: object) -> Markup:
+def text(x: float, y: float, content: str, *, fill: str = INK, **given: object) -> Markup:
     """Return a text with its base line at `y`; `anchor` is `end` or `middle` where not `start`."""
     return Markup("<text{}>{}</text>").format(
-        _attributes(x=x, y=y, fill=fill, **given), visible(said)
+        _attributes(x=x, y=y, fill=fill, **given), visible(content)
     )
 
 

@@ -134,7 +134,7 @@ def _plot(
     parts, top = key(series_key(colour))
     bottom = top + rows.height * len(names)
     parts += across(axis, top, bottom)
-    for place, name in enumerate(names):
-        y = top + rows.height * (place + 0.5)
+    for position, name in enumerate(names):
+        y = top + rows.height * (position + 0.5)
         parts += [text(left - PADDING, y + 4, name, anchor="end"), *rows.draw(name, axis, y)]
     return drawing(WIDTH, bottom + BELOW * (2 if axis.title else 1), description, parts)

@@ -89,8 +89,8 @@ def meetings(found: Sequence[Meeting], series: Sequence[str], titles: Titles) ->
     x = whole_numbers(max(each.x for each in found), left, WIDTH - RIGHT, titles.x)
     parts += [*upward(y, left, WIDTH - RIGHT), *across(x, top, bottom)]
     for each in found:
-        place = each.x + DODGE * (series.index(each.series) - (len(series) - 1) / 2)
-        parts.append(dot(x.at(place), y.at(each.y), sized(each.runs), colour[each.series],
+        position = each.x + DODGE * (series.index(each.series) - (len(series) - 1) / 2)
+        parts.append(dot(x.at(position), y.at(each.y), sized(each.runs), colour[each.series],
                          opacity=0.65, stroke=INK, stroke_width=0.5))  # fmt: skip
     return drawing(WIDTH, bottom + 2 * BELOW, titles.description, parts)
 
@@ -121,18 +121,18 @@ def curves(
     return drawing(WIDTH, bottom + 2 * BELOW, description, parts)
 
 
-def _curve(curve: Curve, x: Axis, y: Axis, look: Mapping[str, str]) -> Iterator[Markup]:
+def _curve(curve: Curve, x: Axis, y: Axis, attributes: Mapping[str, str]) -> Iterator[Markup]:
     places = [(x.at(point.x), y.at(point.share)) for point in curve.points]
     if curve.thin:
-        yield path(places, stroke_width=1, opacity=0.6, **look)
+        yield path(places, stroke_width=1, opacity=0.6, **attributes)
         return
     lows = [(x.at(each.x), y.at(each.low)) for each in curve.points if each.low is not None]
     highs = [(x.at(each.x), y.at(each.high)) for each in curve.points if each.high is not None]
     if lows and highs:
-        yield path([*lows, *reversed(highs)], fill=look["stroke"], opacity=0.15)
-    yield path(places, stroke_width=2, **look)
-    for place in places:
-        yield dot(*place, 3.3, look["stroke"])
+        yield path([*lows, *reversed(highs)], fill=attributes["stroke"], opacity=0.15)
+    yield path(places, stroke_width=2, **attributes)
+    for point in places:
+        yield dot(*point, 3.3, attributes["stroke"])
 
 
 def _dash(kind: str, kinds: Sequence[str]) -> dict[str, str]:

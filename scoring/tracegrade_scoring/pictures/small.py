@@ -60,7 +60,7 @@ def track(start: float, width: float) -> Markup:
 def histogram(bins: Sequence[Bin], label: str) -> Markup:
     """Return bars side by side, each a link to its runs."""
     most = max((each.runs for each in bins), default=0) or 1
-    parts = [_bin(place, each, most) for place, each in enumerate(bins)]
+    parts = [_bin(position, each, most) for position, each in enumerate(bins)]
     head = Markup(
         '<svg class="histogram" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="group" '
         'aria-label="{label}">'
@@ -68,20 +68,20 @@ def histogram(bins: Sequence[Bin], label: str) -> Markup:
     return head + Markup("").join(parts) + Markup("</svg>")
 
 
-def _bin(place: int, each: Bin, most: int) -> Markup:
+def _bin(position: int, each: Bin, most: int) -> Markup:
     height = max(round((HISTOGRAM_HEIGHT - 2) * each.runs / most, 1), 1.5 if each.runs else 0)
-    drawn = Markup(
+    shape = Markup(
         '<rect class="bin-all" x="{x}" width="{w}" height="{all}"/>'
         '<rect class="bin" x="{x}" y="{y}" width="{w}" height="{height}"/>'
         "<title>{title}</title>"
     ).format(
-        x=place * BIN_WIDTH, y=round(HISTOGRAM_HEIGHT - height, 1), w=BIN_WIDTH - 2,
+        x=position * BIN_WIDTH, y=round(HISTOGRAM_HEIGHT - height, 1), w=BIN_WIDTH - 2,
         all=HISTOGRAM_HEIGHT, height=height, title=visible(each.title),
     )  # fmt: skip
     if not each.runs:
-        return Markup("<g>{}</g>").format(drawn)
+        return Markup("<g>{}</g>").format(shape)
     return Markup('<a href="{href}" aria-label="{title}">{drawn}</a>').format(
-        href=each.href, title=visible(each.title), drawn=drawn
+        href=each.href, title=visible(each.title), shape=shape
     )
 
 
@@ -95,11 +95,11 @@ def minimap(steps: Sequence[MapStep]) -> Markup:
             '<a href="#s{index}" tabindex="-1"><rect class="map map-{kind}" x="{x}" y="{y}" '
             'width="{w}" height="{h}"><title>{title}</title></rect></a>'
         ).format(
-            index=step.step, kind=step.kind, x=place * step_width,
+            index=step.step, kind=step.kind, x=position * step_width,
             y=MINIMAP_HEIGHT * (4 - step.height) // 4, w=step_width - 1,
             h=MINIMAP_HEIGHT * step.height // 4, title=visible(step.title),
         )
-        for place, step in enumerate(shown)
+        for position, step in enumerate(shown)
     ]  # fmt: skip
     width = step_width * max(len(shown), 1)
     head = Markup(
@@ -144,7 +144,7 @@ CHART_WIDTH, CHART_HEIGHT = 1_200, 260
 
 def lines(found: Sequence[Line], label: str) -> Markup:
     """Return lines with their points, each a link; intervals as thin strokes."""
-    parts = [part for place, line in enumerate(found) for part in _line(line, place % 6 + 1)]
+    parts = [part for position, line in enumerate(found) for part in _line(line, position % 6 + 1)]
     head = Markup(
         '<svg class="lines" viewBox="-8 -8 {w} {h}" role="group" aria-label="{label}">'
         '<rect class="frame" width="{iw}" height="{ih}"/>'

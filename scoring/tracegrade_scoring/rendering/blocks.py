@@ -20,7 +20,7 @@ class Title(NamedTuple):
     names: Sequence[str]
     lead: str = ""
     """In Markdown before the names."""
-    said: str = ""
+    on_terminal: str = ""
     """On a terminal in place of both."""
 
 
@@ -31,10 +31,10 @@ class Part(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """A sentence of its own; `look` is strong, warning or empty."""
+    """A sentence of its own; `emphasis` is strong, warning or empty."""
 
     text: str
-    look: str = ""
+    emphasis: str = ""
     only: Collection[str] = BOTH
 
 
@@ -105,7 +105,7 @@ class Brief(NamedTuple):
 
     before: Sequence[str]
     strong: str
-    beside: str = ""
+    detail: str = ""
     below: str = ""
 
 

@@ -41,7 +41,7 @@ def _lines(block: TextBlock) -> Iterator[str]:
             yield from ("", f"## {code(block.name)}")
         case Sentence() if MARKDOWN in block.only:
             text = escape(block.text)
-            yield from ("", f"**{text}**" if block.look else text)
+            yield from ("", f"**{text}**" if block.emphasis else text)
         case Advice():
             yield from ("", f"> {escape(block.fact)}", ">")
             yield from (f"> {code(command)}" for command in block.commands)

@@ -52,12 +52,12 @@ def write_terminal(blocks: Iterable[TextBlock], *, width: int, colour: bool) -> 
 def _parts(block: TextBlock, width: int) -> Iterator[RenderableType]:
     match block:
         case Title():
-            yield Text(block.said or " → ".join(block.names), style="bold")
+            yield Text(block.on_terminal or " → ".join(block.names), style="bold")
         case Part():
             yield Text()
             yield Rule(Text(block.name, style="bold"), align="left", style="dim")
         case Sentence() if TERMINAL in block.only:
-            yield Text(block.text, style=SENTENCE_STYLES[block.look], overflow="fold")
+            yield Text(block.text, style=SENTENCE_STYLES[block.emphasis], overflow="fold")
         case Advice():
             yield Padding(Text(block.fact, style="yellow"), (1, 0, 0, 0))
             yield from (Text(f"  {command}", style="bold") for command in block.commands)
@@ -107,7 +107,7 @@ def _briefs(block: Briefs) -> Table:
     table = Table.grid(padding=(0, block.gap))
     for row in block.rows:
         text = Text(row.strong, style="bold", overflow="fold")
-        text.append(f"  {row.beside}" if row.beside else "", style="not bold")
+        text.append(f"  {row.detail}" if row.detail else "", style="not bold")
         text.append(f"\n{row.below}" if row.below else "", style="not bold dim")
         table.add_row(*texts(row.before), text)
     return table
@@ -132,18 +132,18 @@ def _numbers(grid: Grid) -> Table:
 
     Numbers are never parted; labels, headings and verdicts are, where there is no room.
     """
-    beside = [place for place, each in enumerate(grid.columns) if each.below is None]
-    numbers = [place for place in beside if grid.columns[place].number]
-    verdict = beside[-1] if beside[-1] not in numbers else None
+    shown = [index for index, each in enumerate(grid.columns) if each.below is None]
+    numbers = [index for index in shown if grid.columns[index].number]
+    verdict = shown[-1] if shown[-1] not in numbers else None
     rows = grid.rows[: grid.most]
-    headings = [_heading(grid.columns[place]) for place in (0, *numbers)]
+    headings = [_heading(grid.columns[index]) for index in (0, *numbers)]
     table = plain_table(*headings, "", gap=1)
     table.columns[0].min_width = len("e.g. ") + words.RUN_ID_LENGTH
     table.columns[-1].min_width = VERDICT_WIDTH
-    for place, column in zip(numbers, table.columns[1:-1], strict=True):
-        longest = max(len(row[place]) for row in rows)
+    for index, column in zip(numbers, table.columns[1:-1], strict=True):
+        longest = max(len(row[index]) for row in rows)
         column.justify = "right"
-        column.width = max(longest, min(len(_heading(grid.columns[place])), HEADING_WIDTH))
+        column.width = max(longest, min(len(_heading(grid.columns[index])), HEADING_WIDTH))
     for row in rows:
         first = Text(row[0], overflow="fold")
         below = "; ".join(
@@ -152,10 +152,10 @@ def _numbers(grid: Grid) -> Table:
             if each.below is not None and cell
         )
         first.append(f"\n{below}" if below else "", style="dim")
-        said = "" if verdict is None else row[verdict]
-        style = VERDICT_STYLES.get(said, "") if row[0] in (grid.colored or ()) else ""
-        last = Text(said, style, overflow="fold")
-        table.add_row(first, *(Text(row[place]) for place in numbers), last)
+        label = "" if verdict is None else row[verdict]
+        style = VERDICT_STYLES.get(label, "") if row[0] in (grid.colored or ()) else ""
+        last = Text(label, style, overflow="fold")
+        table.add_row(first, *(Text(row[index]) for index in numbers), last)
     return table
 
 
@@ -184,5 +184,5 @@ def _step(step: StepView) -> Iterator[RenderableType]:
         yield Padding(Text(f"! {mark}", style="red", overflow="fold"), (0, 0, 0, 16))
     for text in step.texts:
         title = f"{text.title}: " if text.title else ""
-        said = Text(title + words.clip(text.text, CHARACTERS), overflow="fold")
-        yield Padding(said, (0, 0, 0, 16))
+        line = Text(title + words.clip(text.text, CHARACTERS), overflow="fold")
+        yield Padding(line, (0, 0, 0, 16))

@@ -127,13 +127,13 @@ def _reliability(found: Reliability | None) -> dict[str, Any]:
 
 def _tier(category: str | None, found: Tier) -> dict[str, Any]:
     """Return a tier as far as the sample carries it."""
-    said = found.carried
+    carried = found.carried
     return {
         "task_category": category,
         **found._asdict(),
-        "tier": said.label,
-        "tier_at_least": said.at_least,
-        "reason": said.reason,
+        "tier": carried.label,
+        "tier_at_least": carried.at_least,
+        "reason": carried.reason,
     }
 
 
@@ -156,14 +156,14 @@ def _passes(of: Reliability, found: Sequence[Pass]) -> list[dict[str, Any]]:
 def _t_score(release: Release) -> dict[str, Any]:
     """Return the composite with its axes, by every preset, and for each task."""
     interval, literal = release.t_score_interval, release.options.literal
-    said, weights = label(release), release.options.weights
-    row = row_of(said.label) if said.label else None
+    found_label, weights = label(release), release.options.weights
+    row = row_of(found_label.label) if found_label.label else None
     strict = t_score(release.strict_axes, weights, literal=literal)
     return {
         **release.t_score._asdict(),
-        "label": said.label,
-        "label_at_least": said.at_least,
-        "label_reason": said.reason,
+        "label": found_label.label,
+        "label_at_least": found_label.at_least,
+        "label_reason": found_label.reason,
         "typical_failure": row and row.typical_failure,
         "recommended_use": row and row.recommended_use,
         "weights": weights._asdict(),

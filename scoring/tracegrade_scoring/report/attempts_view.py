@@ -194,10 +194,10 @@ def curve_lines(
             continue
         found = list(curve(release))
         name = UNBIASED if any(k >= TRIES and UNBIASED in of for k, of in found) else "plug_in"
-        drawn = [_curve_line(of[name]) for _, of in found if name in of]
-        if drawn:
+        lines = [_curve_line(of[name]) for _, of in found if name in of]
+        if lines:
             how = () if name == UNBIASED else (PLUG_IN,)
-            yield label, (*how, f"     0%{'100%':>{CURVE_WIDTH - 1}}", *drawn)
+            yield label, (*how, f"     0%{'100%':>{CURVE_WIDTH - 1}}", *lines)
 
 
 def _curve_line(row: Pass) -> str:

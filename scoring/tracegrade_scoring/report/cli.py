@@ -101,7 +101,7 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         run = opened.read_run(lake, note, trajectory, whole=whole)
         put_out(render(run, "tracegrade_scoring.timeline", format_, out), out, "report")
         return
-    asked = opened.ReportRequest(
+    request = opened.ReportRequest(
         AttemptPolicy(min_trials, missing.value, trials),
         ReportOptions(level, compat is not None, parse_weights(weights)),
         Selection(agent, tuple(release or ()), since, until),
@@ -111,10 +111,10 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         from tracegrade_scoring.report.html import render_html
         from tracegrade_scoring.timeline.folder import write_folder
 
-        with opened.opened_report(lake, note, asked) as (con, found):
+        with opened.opened_report(lake, note, request) as (con, found):
             runs = write_folder(con, lake, out, partial(render_html, found))
         say_folder(runs, out, "report")
     else:
-        found = opened.read_lake(lake, note, asked)
+        found = opened.read_lake(lake, note, request)
         put_out(render(found, "tracegrade_scoring.report", format_, out), out, "report")
-    raise_broken(found, asked.rules)
+    raise_broken(found, request.rules)

@@ -45,7 +45,7 @@ def newest_compared(
         agents[pair].append(cohorts)
     attempts = AttemptCounting(counting.missing, counting.trials)
     compared: dict[Cohorts, Comparisons] = {}
-    for (base, candidate), asked in agents.items():
+    for (base, candidate), cohorts_of_agent in agents.items():
         try:
             found = read_comparisons(
                 con,
@@ -61,7 +61,7 @@ def newest_compared(
             continue
         for comparison in found.cohorts:
             cohorts = (comparison.cohort.agent_name, comparison.cohort.run_mode)
-            if cohorts in asked:
+            if cohorts in cohorts_of_agent:
                 compared[cohorts] = replace(found, cohorts=(comparison,))
     return compared
 

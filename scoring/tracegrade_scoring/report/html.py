@@ -86,9 +86,9 @@ def _graphs(release: Release) -> dict[str, Any]:
     by_task: dict[str | None, list[SubGoalOutcome]] = defaultdict(list)
     for goal in release.sub_goals:
         by_task[goal.task_id].append(goal)
-    drawn = {task: goals for task, goals in by_task.items() if 1 < len(goals) <= GRAPH_NODES}
-    worst = sorted(drawn, key=lambda task: min(map(_completed_share, drawn[task])))[:GRAPHS]
-    graphs = [(words.name(task, "(no task)"), drawn[task]) for task in worst]
+    drawable = {task: goals for task, goals in by_task.items() if 1 < len(goals) <= GRAPH_NODES}
+    worst = sorted(drawable, key=lambda task: min(map(_completed_share, drawable[task])))[:GRAPHS]
+    graphs = [(words.name(task, "(no task)"), drawable[task]) for task in worst]
     return {
         "label": release_label(release),
         "tasks": [
@@ -108,9 +108,9 @@ def _is_complete(goals: Sequence[SubGoalOutcome]) -> bool:
 def _goals(release: Release) -> dict[str, Any]:
     """Return the sub-goals of a release that went worst, with the shares their colours show."""
     worst_first = sorted(
-        range(len(release.sub_goals)), key=lambda place: _completed_share(release.sub_goals[place])
+        range(len(release.sub_goals)), key=lambda index: _completed_share(release.sub_goals[index])
     )
-    shown = [_goal(release.sub_goals[place]) for place in sorted(worst_first[:GOAL_ROWS])]
+    shown = [_goal(release.sub_goals[index]) for index in sorted(worst_first[:GOAL_ROWS])]
     return {
         "label": release_label(release),
         "rows": shown,

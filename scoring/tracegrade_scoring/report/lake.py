@@ -43,7 +43,7 @@ ALL_RUNS: Final = ReportRequest()
 
 
 def read_lake(
-    place: str | Path, note: Callable[[str], object], asked: ReportRequest = ALL_RUNS
+    location: str | Path, note: Callable[[str], object], request: ReportRequest = ALL_RUNS
 ) -> Report:
     """Return the report of a lake as it is now; `note` gets a line if reading it is slow.
 
@@ -52,31 +52,31 @@ def read_lake(
         NothingToReport: It has no run of the agent or a release that is asked for.
         TaskFileInvalid: Trials are declared, and the tasks that the lake keeps cannot be read.
     """
-    with opened_report(place, note, asked) as (_, report):
+    with opened_report(location, note, request) as (_, report):
         return report
 
 
 @contextmanager
 def opened_report(
-    place: str | Path, note: Callable[[str], object], asked: ReportRequest
+    location: str | Path, note: Callable[[str], object], request: ReportRequest
 ) -> Iterator[tuple[DuckDBPyConnection, Report]]:
     """Yield what reads a lake as one scoring run left it, and its report; raise as `read_lake`."""
-    lake = open_lake(place, note)
-    declared = list(declared_tasks(lake)) if asked.counting.trials else []
+    lake = open_lake(location, note)
+    declared = list(declared_tasks(lake)) if request.counting.trials else []
     with connect(lake, layers=(SCORES,)) as con:
-        counting, options, selection, rules = asked
+        counting, options, selection, rules = request
         measured = measured_judges(lake)
-        report = read_report(con, str(place), counting, options, declared, measured, selection)
+        report = read_report(con, str(location), counting, options, declared, measured, selection)
         yield con, with_outcomes(report, rules)
 
 
 def read_run(
-    place: str | Path, note: Callable[[str], object], name: str, *, whole: bool
+    location: str | Path, note: Callable[[str], object], name: str, *, whole: bool
 ) -> Timeline:
     """Return one run of a lake as it is now.
 
     Args:
-        place: Path or URL of the lake.
+        location: Path or URL of the lake.
         note: Gets a line if reading it is slow.
         name: Id of the trajectory, or enough of its beginning.
         whole: Read every step and text, not just what a page can hold.
@@ -86,5 +86,5 @@ def read_run(
         TrajectoryUnknown: No trajectory has this id, or several begin so.
     """
     window = Window(rows=UNLIMITED, characters=UNLIMITED) if whole else PAGE
-    with connect(open_lake(place, note), layers=(SCORES,)) as con:
-        return read_timeline(con, str(place), name, window)
+    with connect(open_lake(location, note), layers=(SCORES,)) as con:
+        return read_timeline(con, str(location), name, window)

@@ -125,10 +125,10 @@ def pass_plot(agent: AgentView) -> Markup | None:
     task, which are biased, and extrapolate beyond the fewest attempts.
     """
     found = [
-        drawn
+        curve
         for label, release in _releases(agent)
         if is_repeated(release)
-        for drawn in _pass_curves(label, release)
+        for curve in _pass_curves(label, release)
     ]
     description = f"pass@k and pass^k by k for each release, with {agent.level} bands."
     return curves(found, _distinct(agent.labels), "attempts k", description) if found else None
@@ -153,6 +153,6 @@ def _distinct(labels: Sequence[str]) -> list[str]:
     """Return labels short enough for a picture, equal ones distinguished by their position."""
     short = [words.clip(label, LABEL_LENGTH) for label in labels]
     return [
-        label if short.index(label) == place else f"{label} ({place + 1})"
-        for place, label in enumerate(short)
+        label if short.index(label) == index else f"{label} ({index + 1})"
+        for index, label in enumerate(short)
     ]

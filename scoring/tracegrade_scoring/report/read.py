@@ -130,14 +130,14 @@ def _releases(
 
 def _nothing(found: Sequence[Release], selection: Selection) -> str:
     """Return what there is instead of what was asked for."""
-    asked = [f"agent '{selection.agent_name}'"] if selection.agent_name is not None else []
-    asked += [f"release '{name}'" for name in selection.releases]
+    wanted_runs = [f"agent '{selection.agent_name}'"] if selection.agent_name is not None else []
+    wanted_runs += [f"release '{name}'" for name in selection.releases]
     known = dict.fromkeys(
         f"{words.name(release.key.agent_name, '(no agent name)')} "
         f"{words.name(release.key.release, '(no release)')}"
         for release in found
     )
-    return f"no run of {' and '.join(asked)}; there are runs of {', '.join(known)}"
+    return f"no run of {' and '.join(wanted_runs)}; there are runs of {', '.join(known)}"
 
 
 _PLAIN_FACTS = (
@@ -187,14 +187,14 @@ def _release(
 
     wrong, kills = of("wrong_decisions"), of("rollback_kills")
     apart = Counter(row["is_beside"] for row in of("killed_runs") if row["is_root"])
-    tried = _tried(key, facts["attempt_successes"], declared)
+    attempted = _attempted(key, facts["attempt_successes"], declared)
     return Release(
         key,
         Runs(**runs, killed=apart[False], beside=apart[True]),
         metrics=marked(
             _scores(of("release_metrics"), of("unscored_reasons")), of("judged_scores")
         ),
-        reliability=_reliability(of("attempt_successes"), tried, counting, options.level),
+        reliability=_reliability(of("attempt_successes"), attempted, counting, options.level),
         wrong_decisions=tuple(_wrong_decision(row) for row in wrong),
         wrong_decision_rows=wrong[0]["total"] if wrong else 0,
         sub_goals=tuple(
@@ -242,14 +242,16 @@ def _kill(row: ResultRow) -> RollbackKill:
     return RollbackKill(**{**facts, **lists})
 
 
-def _tried(key: CohortKey, attempts: Rows, declared: Sequence[DeclaredTask]) -> list[ResultRow]:
+def _attempted(
+    key: CohortKey, attempts: Rows, declared: Sequence[DeclaredTask]
+) -> list[ResultRow]:
     """Return the tasks that an agent should try in a run mode, each with some attempts or none.
 
     These are the tasks of all its releases, and of the task files those that are for it: that name
     it, or name nobody and were not tried by another agent alone.
     """
     own = [row for other, rows in attempts.items() if other[:2] == key[:2] for row in rows]
-    tried = {row["task_id"] for row in own}
+    attempted = {row["task_id"] for row in own}
     by_others = {
         row["task_id"]
         for other, rows in attempts.items()
@@ -260,25 +262,25 @@ def _tried(key: CohortKey, attempts: Rows, declared: Sequence[DeclaredTask]) -> 
         is_own = key.agent_name == task.agent_name
         if task.agent_name is None:
             is_own = task.task_id not in by_others
-        if is_own and task.task_id not in tried:
+        if is_own and task.task_id not in attempted:
             own.append({**task._asdict(), **_NO_ATTEMPTS})
     return own
 
 
 def _reliability(
-    rows: list[ResultRow], tried: Sequence[ResultRow], counting: AttemptPolicy, level: float
+    rows: list[ResultRow], attempted: Sequence[ResultRow], counting: AttemptPolicy, level: float
 ) -> Reliability | None:
     """Return the reliability of one cohort.
 
     Args:
         rows: Its attempts, task by task.
-        tried: Those of all releases of the agent in the same run mode, and of tasks declared.
+        attempted: Those of all releases of the agent in the same run mode, and of tasks declared.
         counting: Which attempts count.
         level: Of intervals.
     """
     if counting.missing == "as-failure" and counting.trials:
         own = {row["task_id"] for row in rows}
-        lacking = {row["task_id"]: row for row in tried if row["task_id"] not in own}
+        lacking = {row["task_id"]: row for row in attempted if row["task_id"] not in own}
         rows = [*rows, *(row | _NO_ATTEMPTS for row in lacking.values())]
     if not rows:
         return None
@@ -286,13 +288,13 @@ def _reliability(
     tasks = [_attempts(row) for row in rows]
     counting = counting._replace(min_trials=_least(tasks, counting))
     counted = _counted(tasks, counting)
-    kept_rows = [row for row in rows if _counts(row, counting)]
-    kept = {row["task_id"]: _attempts(row) for row in kept_rows}
-    elsewhere = {row["task_id"] for row in tried if _counts(row, counting)}
+    counted_rows = [row for row in rows if _counts(row, counting)]
+    valid_tasks = {row["task_id"]: _attempts(row) for row in counted_rows}
+    elsewhere = {row["task_id"] for row in attempted if _counts(row, counting)}
     attempts, valid, invalid = (
         sum(task.valid for task in counted.tasks),
-        sum(task.valid for task in kept.values()),
-        sum(task.invalid for task in kept.values()),
+        sum(task.valid for task in valid_tasks.values()),
+        sum(task.invalid for task in valid_tasks.values()),
     )
     as_failure = counting.missing == "as-failure"
     others = (name for name in ESTIMATORS if name != UNBIASED)
@@ -302,15 +304,15 @@ def _reliability(
         valid=valid,
         invalid=invalid,
         missing=attempts - valid - invalid if as_failure else 0,
-        uncounted=len(elsewhere - kept.keys()),
+        uncounted=len(elsewhere - valid_tasks.keys()),
         least=counting.min_trials or 1,
         fewest=min((task.valid for task in counted.tasks), default=0),
         superseded=sum(row["superseded"] for row in rows),
         tier=classify(counted.tasks, level),
         categories=tuple(_categories(rows, counting, level)),
         dropped=counted.dropped,
-        retried=sum(row["retried"] for row in kept_rows),
-        repeated=sum(row["repeated"] for row in kept_rows),
+        retried=sum(row["retried"] for row in counted_rows),
+        repeated=sum(row["repeated"] for row in counted_rows),
         other_estimators=tuple(
             row for name in others for row in passes(counted.tasks, name, level=level)
         ),

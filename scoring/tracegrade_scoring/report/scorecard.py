@@ -113,7 +113,7 @@ def late_ra_warning(release: Release) -> str | None:
 
 def _notes(release: Release) -> Iterator[str]:
     score = release.t_score
-    yield from [_why_none(release)] if score.value is None else _said(release)
+    yield from [_why_none(release)] if score.value is None else _standing(release)
     found = release.t_score_interval
     if found and found.low == found.high:
         yield "All tasks alike: no interval"
@@ -131,7 +131,7 @@ def _notes(release: Release) -> Iterator[str]:
         yield "Not applicable to any run, planning quality counts as 10"
 
 
-def _said(release: Release) -> Iterator[str]:
+def _standing(release: Release) -> Iterator[str]:
     """Yield what the article says at the label, or why none is said."""
     found = label(release)
     if found.label is None:
@@ -190,9 +190,9 @@ def _tier(found: Reliability) -> TierView:
     tier = found.tier
     means = f"pass@1 {_share(tier.pass_at_1)} and pass^3 {_share(tier.pass_hat_3)}"
     parts = [f"{means}, means over {_tier_basis(tier)}"]
-    said = tier.carried
-    if said.label is None:
-        parts = [f"No tier: {words.NO_TIER[said.reason or '']}", *parts]
+    carried = tier.carried
+    if carried.label is None:
+        parts = [f"No tier: {words.NO_TIER[carried.reason or '']}", *parts]
     categories = [
         f"{words.name(name)} {_carried_words(its.carried)}"
         for name, its in found.categories
@@ -200,7 +200,7 @@ def _tier(found: Reliability) -> TierView:
     ]
     if categories:
         parts.append(f"by category: {', '.join(categories)}")
-    return TierView(_carried_words(said), "; ".join(parts))
+    return TierView(_carried_words(carried), "; ".join(parts))
 
 
 def _tier_basis(tier: Tier) -> str:

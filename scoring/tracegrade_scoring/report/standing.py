@@ -78,15 +78,15 @@ def _sentences(found: Standing) -> Iterator[str]:
 
 def selection_sentence(report: Report) -> str:
     """Return what was asked for and what is left out for it; '' for a report of everything."""
-    asked = list(_asked(report))
-    if not asked:
+    conditions = list(_conditions(report))
+    if not conditions:
         return ""
     untimed = report.contents.untimed if report.selection.has_period else 0
     left_out = f"; {words.count(untimed, 'run')} without a known time left out" if untimed else ""
-    return f"Only runs {', '.join(asked)}{left_out}."
+    return f"Only runs {', '.join(conditions)}{left_out}."
 
 
-def _asked(report: Report) -> Iterator[str]:
+def _conditions(report: Report) -> Iterator[str]:
     selection = report.selection
     if selection.agent_name is not None:
         yield f"of agent {words.name(selection.agent_name)}"

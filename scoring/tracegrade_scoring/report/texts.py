@@ -66,8 +66,8 @@ def render_markdown(report: Report) -> str:
 
 def _blocks(report: Report) -> Iterator[TextBlock]:
     yield Title([report.lake], "Agent report: ", f"Report on {visible(report.lake)}")
-    if asked := selection_sentence(report):
-        yield Sentence(asked)
+    if selection := selection_sentence(report):
+        yield Sentence(selection)
     yield from (Sentence(sentence, "warning") for sentence in standing(report))
     yield from map(Sentence, rule_sentences(report))
     for agent in agent_views(report):
@@ -129,14 +129,14 @@ def _cards(agent: AgentView) -> Iterator[TextBlock]:
     rows = [card_row(found) for found in agent.cards]
     yield Grid("Readiness", columns(*CARD_HEADINGS), rows, only={MARKDOWN})
     *known, tier, note = range(len(CARD_HEADINGS))
-    valued = [place for place in known if {row[place] for row in rows} != {words.NOTHING}]
-    said = ["; ".join(filter(None, (row[tier], row[note]))) for row in rows]
+    valued = [index for index in known if {row[index] for row in rows} != {words.NOTHING}]
+    remarks = ["; ".join(filter(None, (row[tier], row[note]))) for row in rows]
     if len(rows) > 1:
-        named = zip(agent.cards, said, strict=True)
-        said = [f"{found.release}: {sentence}" for found, sentence in named]
-    shown = [[row[place] for place in valued] for row in rows]
-    headings = columns(*(CARD_HEADINGS[place] for place in valued))
-    yield Grid("Readiness", headings, shown, (), {TERMINAL}, remarks=said, gap=2)
+        named = zip(agent.cards, remarks, strict=True)
+        remarks = [f"{found.release}: {sentence}" for found, sentence in named]
+    shown = [[row[index] for index in valued] for row in rows]
+    headings = columns(*(CARD_HEADINGS[index] for index in valued))
+    yield Grid("Readiness", headings, shown, (), {TERMINAL}, remarks=remarks, gap=2)
 
 
 def _reasons(agent: AgentView) -> Iterator[TextBlock]:
@@ -219,8 +219,8 @@ def _first(
 
 
 def _curves(agent: AgentView) -> RenderableType | None:
-    drawn = [Text("\n".join((label, *lines))) for label, lines in agent.curve]
-    return Group(*drawn) if drawn else None
+    curves = [Text("\n".join((label, *lines))) for label, lines in agent.curve]
+    return Group(*curves) if curves else None
 
 
 def _evidence(release: Release) -> Iterator[TextBlock]:
@@ -264,8 +264,8 @@ def _decisions(release: Release) -> Iterator[TextBlock]:
     for row in found[:EVIDENCE_ROWS]:
         instead = f", expected {expected(row)}" if row.expected_tool else ""
         names = (words.name(row.task_id), words.name(row.decision, ""))
-        place = "task " + " / ".join(filter(None, names)) if row.task_id else "no task"
-        briefs.append(Brief([f"{row.times:,}\u00d7"], f"{picked(row)}{instead}", place, why(row)))
+        origin = "task " + " / ".join(filter(None, names)) if row.task_id else "no task"
+        briefs.append(Brief([f"{row.times:,}\u00d7"], f"{picked(row)}{instead}", origin, why(row)))
     rest = more_rows(release.wrong_decision_rows, EVIDENCE_ROWS, len(found))
     yield Briefs(title, briefs, rest, label, gap=1)
     rows = [
@@ -279,8 +279,8 @@ def _decisions(release: Release) -> Iterator[TextBlock]:
 
 def _unmeasured(agent: AgentView) -> Iterator[TextBlock]:
     title, rows = "Not scored, and why", agent.unmeasured
-    said = ((f"{row.runs}: {row.why} ({row.some_metrics})", row.remedy) for row in rows)
-    yield Bullets(title, ["; ".join(filter(None, row)) for row in said], {TERMINAL})
+    remarks = ((f"{row.runs}: {row.why} ({row.some_metrics})", row.remedy) for row in rows)
+    yield Bullets(title, ["; ".join(filter(None, row)) for row in remarks], {TERMINAL})
     heads = [*columns("runs", "why", "what to do", names=0), GridColumn("metrics", ours=True)]
     cells = [(row.runs, row.why, row.remedy, row.some_metrics) for row in rows]
     yield Grid(title, heads, cells, only={MARKDOWN})

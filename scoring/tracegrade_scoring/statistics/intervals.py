@@ -82,17 +82,17 @@ def resampled_sums(numbers: Sequence[float]) -> npt.NDArray[np.float64]:
     """
     given = np.asarray(numbers, dtype=np.float64)
     sums = np.zeros(RESAMPLES)
-    for drawn in _picks(len(numbers)):
-        sums += given[drawn]
+    for picks in _picks(len(numbers)):
+        sums += given[picks]
     return sums
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
     """Return the value at a share of a sorted sequence, linear between neighbours."""
-    place = share * (len(ordered) - 1)
-    below = int(place)
+    position = share * (len(ordered) - 1)
+    below = int(position)
     above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
 
 
 @lru_cache(maxsize=8)

@@ -88,8 +88,8 @@ def count_attempts(
     """
     counted = [_filled(task, trials) for task in tasks] if missing == "as-failure" else list(tasks)
     least = fewest_trials(counted) if min_trials is None else min_trials
-    kept = [task for task in counted if task.valid >= least]
-    return AttemptCounts(kept, len(counted) - len(kept))
+    enough = [task for task in counted if task.valid >= least]
+    return AttemptCounts(enough, len(counted) - len(enough))
 
 
 def fewest_trials(tasks: Iterable[Attempts]) -> int:
@@ -123,16 +123,16 @@ def passes(
     Returns:
         Nothing if no task was tried.
     """
-    tried = [task for task in tasks if task.valid]
-    if not tried:
+    attempted = [task for task in tasks if task.valid]
+    if not attempted:
         return []
-    by_k = ESTIMATORS[estimator](tried, level)
-    smallest = min(task.valid for task in tried)
+    by_k = ESTIMATORS[estimator](attempted, level)
+    smallest = min(task.valid for task in attempted)
     last = min(smallest, largest_k) if estimator == UNBIASED else largest_k
-    small = sum(task.valid for task in tried) < SMALL_SAMPLE
+    small = sum(task.valid for task in attempted) < SMALL_SAMPLE
     return [
         Pass(
-            *(k, at.value, hat.value, estimator, len(tried), k > smallest, small),
+            *(k, at.value, hat.value, estimator, len(attempted), k > smallest, small),
             *(at.low, at.high, hat.low, hat.high),
         )
         for k in range(1, last + 1)

@@ -155,7 +155,10 @@ def _put_together(sign: int) -> str:
     """Return the columns of `sum_parts` as the engine reads them of counts and digits."""
     sums = {name: f"{name}::BIGINT" for name in _COUNTS}
     for name in _SUMS:
-        digits = (f"{name}_{place}::HUGEINT * {_BASE**place}" for place in range(_DIGITS))
+        digits = (
+            f"{name}_{digit_index}::HUGEINT * {_BASE**digit_index}"
+            for digit_index in range(_DIGITS)
+        )
         sums[name] = f"({' + '.join(digits)})"
     return ", ".join((*_KEYS, *(f"{sign} * {sum_} AS {name}" for name, sum_ in sums.items())))
 
@@ -249,8 +252,8 @@ def _digits(numbers: Doubles, times: Places, groups: Places, size: int) -> Colum
         digits.append(rest - above * _BASE)
         rest = above
     return {
-        f"{name}_{place}": np.bincount(groups, times * digit, size)
-        for place, rows in enumerate((*digits, rest))
+        f"{name}_{digit_index}": np.bincount(groups, times * digit, size)
+        for digit_index, rows in enumerate((*digits, rest))
         for name, digit in zip(_SUMS, rows, strict=True)
     }
 

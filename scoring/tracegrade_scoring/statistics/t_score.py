@@ -185,8 +185,8 @@ where it has none."""
 def pooled_axes(tasks: Sequence[TaskAxes]) -> Axes:
     """Return the axes of all tasks together; None where no task has some axis."""
     found = []
-    for place, scale in enumerate((10, 1, 1)):
-        parts = [part for task in tasks if (part := task[place]) is not None]
+    for axis_index, scale in enumerate((10, 1, 1)):
+        parts = [part for task in tasks if (part := task[axis_index]) is not None]
         bottom = fsum(part.denominator for part in parts)
         top = fsum(part.numerator for part in parts)
         found.append(scale * top / bottom if bottom else None)
@@ -216,8 +216,8 @@ def t_score_interval(
     """
     if len(tasks) < MIN_TASKS or not all(any(axis) for axis in zip(*tasks, strict=True)):
         return None
-    drawn = resampled_t_scores(tasks, weights)
-    ordered: list[float] = np.sort(drawn[~np.isnan(drawn)]).tolist()
+    samples = resampled_t_scores(tasks, weights)
+    ordered: list[float] = np.sort(samples[~np.isnan(samples)]).tolist()
     scale = len(weights) / fsum(weights) if literal else 1.0
     low, high = middle(ordered, level)
     return Interval(low * scale, high * scale, "bootstrap")
@@ -228,13 +228,13 @@ def resampled_t_scores(
 ) -> npt.NDArray[np.float64]:
     """Return the T-Score of each resample of tasks; not a number where no task has some axis."""
 
-    def axis(place: int) -> npt.NDArray[np.float64]:
-        parts = [task[place] or (0.0, 0.0) for task in tasks]
+    def axis(axis_index: int) -> npt.NDArray[np.float64]:
+        parts = [task[axis_index] or (0.0, 0.0) for task in tasks]
         tops, bottoms = ([part[side] for part in parts] for side in (0, 1))
         with np.errstate(divide="ignore", invalid="ignore"):  # drawn without any part of the axis
             return resampled_sums(tops) / resampled_sums(bottoms)
 
-    return t_scores([axis(place) for place in range(3)], weights)
+    return t_scores([axis(axis_index) for axis_index in range(3)], weights)
 
 
 def t_scores(
@@ -266,8 +266,8 @@ def least_axes(tasks: Sequence[TaskAxes], level: float = LEVEL) -> Axes:
     """
     found = pooled_axes(tasks)
     ends = []
-    for place, mean in enumerate(found):
-        count = sum(task[place] is not None for task in tasks)
+    for axis_index, mean in enumerate(found):
+        count = sum(task[axis_index] is not None for task in tasks)
         ends.append(None if mean is None else 10 * least_mean(mean / 10, count, level))
     return Axes(*ends)
 

@@ -68,9 +68,11 @@ def _no_calls(source: SourceFile, file: TaskFile, tools: Mapping[str, Tool]) -> 
             for path, name in _expected_tools(("tasks", task_id, "expected", i), expected):
                 kind = tools[name].kind if name in tools else None
                 if kind not in (None, "tool_call"):
-                    said = f"{dotted(path)}: '{name}' is of kind {kind}, so no call of it counts"
+                    fact_text = (
+                        f"{dotted(path)}: '{name}' is of kind {kind}, so no call of it counts"
+                    )
                     way_out = f"expect another tool, or write tools.{name}.kind: tool_call"
-                    yield source.problem(path, said, way_out)._replace(is_note=True)
+                    yield source.problem(path, fact_text, way_out)._replace(is_note=True)
 
 
 def _tool_names(file: TaskFile) -> Iterator[tuple[KeyPath, str]]:
@@ -169,16 +171,16 @@ def _pattern(source: SourceFile, path: KeyPath, pattern: str | None) -> Iterator
 def _check_expected(
     source: SourceFile, path: KeyPath, expected: Sequence[Expected], groups: Sequence[str]
 ) -> Iterator[Problem]:
-    seen: dict[str, int] = {}
+    first_use: dict[str, int] = {}
     for i, point in enumerate(expected):
         yield from _arguments(source, (*path, i, "arguments"), point.arguments or {}, groups)
-        if point.decision in seen:
+        if point.decision in first_use:
             at = (*path, i, "decision")
-            first = source.line((*path, seen[point.decision], "decision"))
+            first = source.line((*path, first_use[point.decision], "decision"))
             fact = f"decision '{point.decision}' stands twice, first on line {first}"
             yield source.problem(at, fact, "give each decision point its own name")
         elif point.decision is not None:
-            seen[point.decision] = i
+            first_use[point.decision] = i
 
 
 def _arguments(
@@ -278,7 +280,7 @@ def _graph_faults(
         for fault in faults_of:
             way_out = did_you_mean(fault.unknown, list(nodes)) if fault.unknown else None
             fact = f"task '{path[1]}': {fault.fact}"
-            yield source.problem((*at, *fault.place), fact, way_out or fault.way_out, str(path[1]))
+            yield source.problem((*at, *fault.path), fact, way_out or fault.way_out, str(path[1]))
 
 
 def _graph(sub_goals: Mapping[str, SubGoal], nodes: Mapping[str, Node]) -> graph.Graph:

@@ -28,8 +28,8 @@ MAX_PATTERN_CHARS: Final = 10_000
 @cache
 def expression_fault(sql: str) -> str | None:
     """Return why a boolean expression cannot be run over a trajectory's steps; None if it can."""
-    asked = f"SELECT {as_boolean(sql)} FROM steps GROUP BY trajectory_id"
-    return forbidden(_engine(), sql) or _not_reading(asked) or _fault(asked)
+    statement = f"SELECT {as_boolean(sql)} FROM steps GROUP BY trajectory_id"
+    return forbidden(_engine(), sql) or _not_reading(statement) or _fault(statement)
 
 
 @cache

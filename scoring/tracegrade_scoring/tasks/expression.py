@@ -88,8 +88,8 @@ def _serialised(con: duckdb.DuckDBPyConnection, sql: str) -> str:
 
     It has no brackets around it, so that none of its own can close them.
     """
-    asked = "SELECT json_serialize_sql($asked)"
-    ((text,),) = con.execute(asked, {"asked": f"SELECT {sql}"}).fetchall()
+    statement = "SELECT json_serialize_sql($asked)"
+    ((text,),) = con.execute(statement, {"asked": f"SELECT {sql}"}).fetchall()
     return str(text)
 
 

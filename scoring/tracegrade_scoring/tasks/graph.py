@@ -54,7 +54,7 @@ class Fault(NamedTuple):
     way_out: str
     in_variants: bool
     """Whether it leaves open which variants there are; else only what depends on what."""
-    place: tuple[str | int, ...] = ()
+    path: tuple[str | int, ...] = ()
     """Keys from the graph to where it shows; () for the whole graph."""
     unknown: str | None = None
     """The sub-goal that it names and does not have."""
@@ -141,13 +141,13 @@ def _path(graph: Graph, variant: Variant, owner: str) -> tuple[str, ...]:
 
 def _resolve(graph: Graph, variant: Variant, name: str) -> Iterator[str]:
     """Yield the counted sub-goals that `name` directly requires; itself only within a cycle."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     pending = list(graph[name].deps)
     while pending:
         dep = pending.pop()
-        if dep in seen or dep not in variant.nodes:
+        if dep in visited or dep not in variant.nodes:
             continue
-        seen.add(dep)
+        visited.add(dep)
         if graph[dep].counted:
             yield dep
             continue
@@ -182,14 +182,14 @@ def _unknown_ids(graph: Graph) -> Iterator[Fault]:
                     yield _unknown(member, (name, "any_of", i, j), in_variants=True)
 
 
-def _unknown(other: str, place: tuple[str | int, ...], *, in_variants: bool) -> Fault:
-    fact = f"sub-goal '{place[0]}' names unknown sub-goal '{other}'"
-    return Fault(fact, "declare it under 'sub_goals'", in_variants, place, other)
+def _unknown(other: str, path: tuple[str | int, ...], *, in_variants: bool) -> Fault:
+    fact = f"sub-goal '{path[0]}' names unknown sub-goal '{other}'"
+    return Fault(fact, "declare it under 'sub_goals'", in_variants, path, other)
 
 
 def _cycles(key: str, edges: Mapping[str, Iterable[str]]) -> Iterator[Fault]:
     """Yield the cycles that a walk along the edges closes, each from its first in the file."""
-    places = {name: place for place, name in enumerate(edges)}
+    places = {name: path for path, name in enumerate(edges)}
     for walk in _closed_walks(edges):
         start = walk.index(min(walk, key=places.__getitem__))
         shown = " -> ".join([*walk[start:], *walk[:start], walk[start]])

@@ -29,7 +29,7 @@ SHOWN_CHARS: Final = 200
 class _ExpectedOutcome(NamedTuple):
     """What one record expects."""
 
-    place: str
+    location: str
     task: str
     category: str | None
     expected: list[dict[str, Any]]
@@ -67,7 +67,8 @@ def task_file(files: Sequence[Path], paths: Mapping[str, str], complete: str, no
         }
         if tasks.setdefault(truth.task, task) != task:
             note(
-                f"{truth.place}: task '{truth.task}' expects something else than before; left out"
+                f"{truth.location}: task '{truth.task}' expects something else "
+                "than before; left out"
             )
     for line in fields.unseen():
         note(line)
@@ -84,7 +85,7 @@ def task_file(files: Sequence[Path], paths: Mapping[str, str], complete: str, no
 def _refuse_unread(truths: Sequence[_ExpectedOutcome], note: Note) -> None:
     for truth in truths:
         for action in truth.unread:
-            note(f"{truth.place}: expected action cannot be read: {action}")
+            note(f"{truth.location}: expected action cannot be read: {action}")
     if unread := sum(len(truth.unread) for truth in truths):
         msg = (
             f"{unread} expected actions cannot be read; write each as an object with a name and "
@@ -98,11 +99,11 @@ def _truths(files: Sequence[Path], fields: FieldMap, note: Note) -> Iterator[_Ex
         try:
             with open_plain(path) as file:
                 for record in read_records(file):
-                    place = f"{path}:{record.line}"
+                    location = f"{path}:{record.line}"
                     if record.fault:
-                        note(f"{place}: {record.fault}")
-                    elif (truth := _truth(place, record.value, fields)) is None:
-                        note(f"{place}: no task or no expected actions")
+                        note(f"{location}: {record.fault}")
+                    elif (truth := _truth(location, record.value, fields)) is None:
+                        note(f"{location}: no task or no expected actions")
                     else:
                         yield truth
         except READ_ERRORS as error:
@@ -110,7 +111,7 @@ def _truths(files: Sequence[Path], fields: FieldMap, note: Note) -> Iterator[_Ex
             raise TaskFileUnreadable(msg) from error
 
 
-def _truth(place: str, value: Any, fields: FieldMap) -> _ExpectedOutcome | None:
+def _truth(location: str, value: Any, fields: FieldMap) -> _ExpectedOutcome | None:
     task, expected = fields.find(value, "task"), fields.find(value, "expected")
     category = fields.find(value, "category")
     if expected is None or task is None or isinstance(task, dict | list):
@@ -118,7 +119,7 @@ def _truth(place: str, value: Any, fields: FieldMap) -> _ExpectedOutcome | None:
     actions = read_expected(expected)
     decisions = [_decision(action) for action in actions]
     return _ExpectedOutcome(
-        place,
+        location,
         str(task),
         category if isinstance(category, str) else None,
         [decision for decision in decisions if decision],

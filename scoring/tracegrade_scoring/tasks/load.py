@@ -140,17 +140,17 @@ def _combine(
 
 def _declared_twice(parsed: Sequence[tuple[SourceFile, TaskFile]]) -> Iterator[Problem]:
     """Yield a problem for each tool or task that two files declare."""
-    seen: dict[tuple[str, str], SourceFile] = {}
+    first_source: dict[tuple[str, str], SourceFile] = {}
     for source, file in parsed:
         for key in [
             *(("tools", name) for name in file.tools),
             *(("tasks", name) for name in file.tasks),
         ]:
-            if key in seen:
-                first = f"{seen[key].file}:{seen[key].line(key)}"
+            if key in first_source:
+                first = f"{first_source[key].file}:{first_source[key].line(key)}"
                 fact = f"{key[0][:-1]} '{key[1]}' is declared twice, first at {first}"
                 yield source.problem(key, fact, "remove or rename one")
-            seen.setdefault(key, source)
+            first_source.setdefault(key, source)
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:

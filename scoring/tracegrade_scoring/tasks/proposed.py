@@ -33,12 +33,12 @@ class ToolUse(NamedTuple):
     @property
     def essential(self) -> "ToolUse":
         """It with its essential arguments alone, in canonical JSON."""
-        kept = {
+        constants = {
             key: value
             for key, value in _object(self.arguments).items()
             if value is not None and not any(_is_wording(text) for text in _texts(value))
         }
-        return ToolUse(self.tool, json.dumps(kept, sort_keys=True))
+        return ToolUse(self.tool, json.dumps(constants, sort_keys=True))
 
 
 class Proposed(NamedTuple):
@@ -74,8 +74,8 @@ class Proposed(NamedTuple):
         if self.is_critical:
             sub_goal["critical"] = True
         if given := _object(self.call.arguments):
-            wanted = {as_key(key): literally(value) for key, value in given.items()}
-            sub_goal["success"] = {"tool": self.call.tool, "arguments": wanted}
+            literals = {as_key(key): literally(value) for key, value in given.items()}
+            sub_goal["success"] = {"tool": self.call.tool, "arguments": literals}
         return sub_goal
 
 
@@ -92,7 +92,7 @@ def proposed(
     walks = [_first_places([call for call in run if not _is_thinking(call)]) for run in runs]
     support = Counter(call for walk in walks for call in walk)
     common = _common(support, len(runs))
-    order = sorted(common, key=lambda call: (_mean_place(call, walks), call))
+    order = sorted(common, key=lambda call: (_mean_position(call, walks), call))
     names = dict(zip(order, _names(order), strict=True))
     everywhere = [call for call in order if support[call] == len(runs)]
     writes = [call for call in everywhere if effects.get(call.tool) in {"write", "destructive"}]
@@ -170,9 +170,9 @@ def _texts(value: Any) -> Iterator[str]:
 def _first_places(run: Sequence[ToolUse]) -> dict[ToolUse, int]:
     """Return where each call first stands, with its arguments and as one of its tool alone."""
     places: dict[ToolUse, int] = {}
-    for place, call in enumerate(run):
-        places.setdefault(call.essential, place)
-        places.setdefault(ToolUse(call.tool, None), place)
+    for position, call in enumerate(run):
+        places.setdefault(call.essential, position)
+        places.setdefault(ToolUse(call.tool, None), position)
     return places
 
 
@@ -191,7 +191,7 @@ def _common(support: Counter[ToolUse], runs: int) -> list[ToolUse]:
     ]
 
 
-def _mean_place(call: ToolUse, walks: Sequence[Mapping[ToolUse, int]]) -> float:
+def _mean_position(call: ToolUse, walks: Sequence[Mapping[ToolUse, int]]) -> float:
     places = [walk[call] for walk in walks if call in walk]
     return sum(places) / len(places)
 

@@ -89,11 +89,11 @@ def _is_named(path: KeyPath) -> bool:
 def _put(values: dict[str, Any], path: KeyPath, value: dict[str, str]) -> None:
     """Replace what stands at a path; what is so already is wrong by its name, and goes."""
     holder: Any = _at(values, path[:-1])
-    place: Any = path[-1]
-    if isinstance(holder, dict) and holder.get(place) == value:
-        del holder[place]
-    elif _at(holder, [place]) is not None:
-        holder[place] = value
+    key: Any = path[-1]
+    if isinstance(holder, dict) and holder.get(key) == value:
+        del holder[key]
+    elif _at(holder, [key]) is not None:
+        holder[key] = value
 
 
 def _at(values: Any, path: Sequence[str | int]) -> Any:

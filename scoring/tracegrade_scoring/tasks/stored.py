@@ -41,9 +41,9 @@ def known_specification(lake: Lake, given: Specification) -> Specification:
         TaskFileInvalid: What the lake keeps was written by another version, and is needed.
     """
     missing = Specification.model_fields.keys() - given.model_fields_set
-    kept = _kept_fields(lake, missing)
+    stored = _stored_fields(lake, missing)
     return Specification(
-        **{name: getattr(kept, name) for name in missing},
+        **{name: getattr(stored, name) for name in missing},
         **{name: getattr(given, name) for name in given.model_fields_set},
     )
 
@@ -51,14 +51,14 @@ def known_specification(lake: Lake, given: Specification) -> Specification:
 def keep_specification(lake: Lake, specification: Specification) -> None:
     """Let the lake keep the specification for later runs; nothing is written if it does."""
     rows = list(_rows(specification))
-    if rows != _kept_rows(lake):
+    if rows != _stored_rows(lake):
         lake.replace(TASK_DEFINITIONS, pa.Table.from_pylist(rows, TASK_DEFINITIONS.arrow()))
 
 
-def _kept_fields(lake: Lake, fields: Collection[str]) -> Specification:
+def _stored_fields(lake: Lake, fields: Collection[str]) -> Specification:
     """Return the specification with these fields as the lake keeps them; else they are empty."""
     values: dict[str, Any] = {"tools": {}, "tasks": {}}
-    for row in _kept_rows(lake):
+    for row in _stored_rows(lake):
         definition = json.loads(row["definition"])
         if row["kind"] not in fields:
             continue
@@ -94,7 +94,7 @@ def _row(kind: str, name: str, position: int, definition: BaseModel) -> dict[str
     return {"kind": kind, "name": name, "position": position, "definition": text}
 
 
-def _kept_rows(lake: Lake) -> list[dict[str, Any]]:
+def _stored_rows(lake: Lake) -> list[dict[str, Any]]:
     """Return the rows that the lake has, in the order of `_rows`."""
     dataset = lake.dataset(TASK_DEFINITIONS.name)
     rows = dataset.to_table().to_pylist() if dataset else []

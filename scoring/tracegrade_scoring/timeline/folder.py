@@ -102,14 +102,14 @@ def _run_pages(
 ) -> Iterator[tuple[str, str]]:
     """Yield path and text of the page of each run; the lake is read once for all of them."""
     put(con, "named_runs", pa.table({"trajectory_id": pa.array(paths, pa.string())}))
-    template = run_template(partial(_beside, paths))
+    template = run_template(partial(_page_name, paths))
     with copies(con, _ROWS):
         for trajectory_id, path in paths.items():
             timeline = read_timeline(con, lake, trajectory_id)
             yield path, render_html(timeline, f"../{INDEX}", template)
 
 
-def _beside(paths: Mapping[str, str], trajectory_id: str) -> str:
+def _page_name(paths: Mapping[str, str], trajectory_id: str) -> str:
     """Return the address of a run's page, seen from another run's; '' if it has none."""
     return paths.get(trajectory_id, "").removeprefix(f"{RUNS}/")
 

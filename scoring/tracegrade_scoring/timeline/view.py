@@ -139,13 +139,13 @@ def timeline_view(timeline: Timeline) -> TimelineView:
 
 def _headline(timeline: Timeline) -> str:
     """Return the first two reasons of different kinds, behind how the run came out."""
-    said = "; ".join(words.line(reason.sentence) for reason in timeline.headline)
+    sentence = "; ".join(words.line(reason.sentence) for reason in timeline.headline)
     success = timeline.score("success")
-    if not said or success is None:
+    if not sentence or success is None:
         return ""
     if success.value is None:
-        return f"Not known whether it succeeded: {said}"
-    return f"{'Succeeded, but:' if success.value else 'Failed:'} {said}"
+        return f"Not known whether it succeeded: {sentence}"
+    return f"{'Succeeded, but:' if success.value else 'Failed:'} {sentence}"
 
 
 def mark_sentence(mark: Mark) -> str:
@@ -257,10 +257,10 @@ def _outcome(timeline: Timeline) -> str:
         return words.reason(success.reason)
     if success.value is None:
         return f"unknown: {words.reason(success.reason)}"
-    said = "succeeded" if success.value else "failed"
+    sentence = "succeeded" if success.value else "failed"
     if success.source in OF_VERDICTS and (given := [*map(_verdict_sentence, timeline.verdicts)]):
-        return f"{said}; {'; '.join(given)}"
-    return f"{said} ({words.name(success.source)})" if success.source else said
+        return f"{sentence}; {'; '.join(given)}"
+    return f"{sentence} ({words.name(success.source)})" if success.source else sentence
 
 
 def _verdict_sentence(verdict: RunVerdict) -> str:
@@ -347,12 +347,12 @@ def _texts(step: Step, returned: str | None) -> Iterator[StepText]:
 
 def _cut(step: Step, text: str) -> str:
     """Return a text as shown, marked where it was cut."""
-    whole = len(text) == step.longest or len(text) < _longest_kept(step)
+    whole = len(text) == step.longest or len(text) < _longest_stored(step)
     end = f"\n… cut here; the longest text of this step has {step.longest:,} characters"
     return visible_text(text) + ("" if whole else end)
 
 
-def _longest_kept(step: Step) -> int:
+def _longest_stored(step: Step) -> int:
     """Return the length of the longest text as it was read."""
     return max(len(text or "") for text in (step.arguments, step.result, step.content))
 

@@ -188,7 +188,7 @@ def looked_at(lake: Lake, tasks: int = 0) -> list[str] | None:
     """Return the dates at which a run would look; None for all."""
     numbers, spec = run_numbers(lake), SPECIFICATIONS[tasks]
     with unscored(lake, spec, ALL, NO_LIMITS, numbers=numbers, full=False) as each:
-        return None if each.look.dates is None else sorted(each.look.dates)
+        return None if each.scope.dates is None else sorted(each.scope.dates)
 
 
 def test_only_dates_with_something_new_are_looked_at(days: Lake) -> None:

@@ -16,7 +16,7 @@ from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.connection import connect
 from tracegrade_queries.schema import VERDICTS
 from tracegrade_scoring.job.discovery import TraceFilter
-from tracegrade_scoring.job.run_scoring import look, score
+from tracegrade_scoring.job.run_scoring import preview, score
 from tracegrade_scoring.job.summary import summary_lines, summary_object
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
@@ -162,13 +162,13 @@ def test_unfinished_run_waits_until_it_is_settled(lake: Lake, spec: Specificatio
     orphan = request_of([tool(2, 1, tool_name="look", trace=1)])
     land(lake, orphan)
     build(lake)
-    waiting = look(lake, spec, now_ns=NOON_NS)
+    waiting = preview(lake, spec, now_ns=NOON_NS)
     assert (waiting.trajectories, waiting.waiting) == (0, (1, NOON_NS + QUIET_NS))
-    assert look(lake, spec, now_ns=NOON_NS + QUIET_NS).trajectories == 1
+    assert preview(lake, spec, now_ns=NOON_NS + QUIET_NS).trajectories == 1
 
     land(lake, run(2, "look"), seq=2, day=1)
     build(lake)
-    assert look(lake, spec, now_ns=NOON_NS).trajectories == 2
+    assert preview(lake, spec, now_ns=NOON_NS).trajectories == 2
 
 
 def test_lake_at_rest_is_scored_by_the_clock(lake: Lake, spec: Specification) -> None:
@@ -305,17 +305,17 @@ def test_only_what_was_chosen_is_scored(lake: Lake, spec: Specification) -> None
 
     assert score(lake, spec, chosen=TraceFilter(agent_name="other")).trajectories == 1
     late, unknown = TraceFilter(since=begun + timedelta(days=1)), TraceFilter(release="no such")
-    assert [look(lake, spec, chosen=each).trajectories for each in (late, unknown)] == [0, 0]
-    assert look(lake, spec)[:2] == (1, 1)
+    assert [preview(lake, spec, chosen=each).trajectories for each in (late, unknown)] == [0, 0]
+    assert preview(lake, spec)[:2] == (1, 1)
 
 
 def test_changed_task_costs_only_its_own_runs(six: Lake) -> None:
     """A task's change concerns its own runs, a changed `match` also those that name no task."""
     changed = SIX.replace("t0: {", "t0: {optimal_steps: 4, ")
-    assert look(six, specification(changed)).trajectories == 1
+    assert preview(six, specification(changed)).trajectories == 1
     matching = SIX.replace("t0: {", "t0: {match: {agent_name: z}, ")
-    assert look(six, specification(matching)).trajectories == 2
-    assert look(six, specification(SIX.replace("cost: 1", "cost: 2"))).trajectories == 7
+    assert preview(six, specification(matching)).trajectories == 2
+    assert preview(six, specification(SIX.replace("cost: 1", "cost: 2"))).trajectories == 7
 
 
 def test_erased_scores_leave_the_sums(pair: Lake, spec: Specification) -> None:

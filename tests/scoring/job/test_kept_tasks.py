@@ -11,7 +11,7 @@ from tests.scoring.build import specification
 from tracegrade.cli import main
 from tracegrade_lake import Lake
 from tracegrade_scoring.errors import TaskFileInvalid
-from tracegrade_scoring.job.run_scoring import look, score
+from tracegrade_scoring.job.run_scoring import preview, score
 from tracegrade_scoring.job.summary import summary_lines, summary_object
 from tracegrade_scoring.tasks import Specification, load
 from tracegrade_scoring.tasks.model import ToolCorrectness
@@ -77,25 +77,25 @@ def test_scoring_without_files_scores_against_those_given_last(
 
 def test_trajectories_that_would_lose_their_task_are_counted(scored: Lake) -> None:
     """Files given in place of others say so, and a dry run says it before; it keeps nothing."""
-    would = look(scored, specification(OTHER))
+    would = preview(scored, specification(OTHER))
 
     assert any("2 trajectories would lose" in line for line in summary_lines(would))
     assert summary_object(would)["specification"] == {
         "tasks": 1, "tools": 1, "kept": False, "without_task": 2,
     }  # fmt: skip
-    after = look(scored, Specification())
+    after = preview(scored, Specification())
     assert (after.trajectories, after.without_task, after.kept) == (0, 0, True)
-    forgotten = look(scored, NO_TASKS)
+    forgotten = preview(scored, NO_TASKS)
     assert (forgotten.trajectories, forgotten.without_task) == (2, 2)
 
 
 def test_options_of_tool_correctness_are_kept_too(scored: Lake) -> None:
     """They decide scores as task files do, and stay when files are given without them."""
-    given = look(scored, specification(TASKS))
+    given = preview(scored, specification(TASKS))
 
     assert given.trajectories == 0
     assert "tool correctness in force: utilization 0.0, threshold 0.9" in summary_lines(given)
-    other = look(scored, weighted(Specification(), None, 1.0))
+    other = preview(scored, weighted(Specification(), None, 1.0))
     assert other.specification.tool_correctness == ToolCorrectness()
     assert other.trajectories == 2
 

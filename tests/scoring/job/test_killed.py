@@ -9,7 +9,7 @@ from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.run_scoring import look, score
+from tracegrade_scoring.job.run_scoring import preview, score
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.tasks import Specification
@@ -90,7 +90,7 @@ def test_run_beside_a_trials_is_no_attempt_and_no_kill(tmp_path: Path) -> None:
     own = f"SELECT value FROM scores WHERE metric = 'success' AND trajectory_id LIKE '{1:032x}-%'"
     assert (1.0,) in values(lake, own)
     assert values(lake, "SELECT DISTINCT trajectories FROM release_scores") == [(1,)]
-    assert look(lake, specification(TASKS)).trajectories == 0
+    assert preview(lake, specification(TASKS)).trajectories == 0
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ def test_what_is_added_up_is_of_the_other_run_alone(alone: Lake, both: Lake) -> 
 
 def test_scoring_again_finds_nothing_new(both: Lake, spec: Specification) -> None:
     """Neither the killed run nor sums without it are taken for something that is left to do."""
-    assert look(both, spec).trajectories == 0
+    assert preview(both, spec).trajectories == 0
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from tests.scoring.build import specification
 
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
-from tracegrade_scoring.job.run_scoring import ScoreSummary, look, score
+from tracegrade_scoring.job.run_scoring import ScoreSummary, preview, score
 from tracegrade_scoring.job.summary import summary_lines, summary_object
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metrics import METRICS
@@ -117,7 +117,7 @@ def test_a_lake_of_logs_alone_is_named(tmp_path: Path) -> None:
     lake = Lake.create(tmp_path / "lake")
     land_logs(lake, logs_request({"eventName": "codex.user_prompt"}))
 
-    assert look(lake, Specification()).unread_logs == {"codex.user_prompt": 1}
+    assert preview(lake, Specification()).unread_logs == {"codex.user_prompt": 1}
     assert score(lake, Specification()).unread_logs == {"codex.user_prompt": 1}
     with connect(lake, layers=(SCORES,)) as con:
         (lacking,) = missing(read_report(con, "lake"))

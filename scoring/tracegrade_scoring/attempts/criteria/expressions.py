@@ -24,7 +24,7 @@ MAX_SECS: Final = 20.0
 ROWS_AT_A_TIME: Final = 10_000
 """Steps that are handed over at once."""
 
-_ASKED = """
+_CONDITIONS = """
   SELECT attempt_tasks.attempt_id, sub_goal, condition
   FROM attempt_tasks INNER JOIN criterion_conditions USING (task_id)
   WHERE expression = $expression
@@ -48,13 +48,14 @@ _RESULTS = """
 """
 
 _ANSWERED = """
-  WITH asked AS ({asked})
+  WITH conditions AS ({conditions})
   SELECT attempt_id, sub_goal, condition, FALSE AS at_end, coalesce($at_start, FALSE) AS holds
-  FROM asked
+  FROM conditions
   WHERE attempt_id IN {attempts}
   UNION ALL
   SELECT attempt_id, sub_goal, condition, TRUE, coalesce(answers.holds, $at_start, FALSE)
-  FROM asked LEFT JOIN expression_answers AS answers ON asked.attempt_id = answers.attempt_of
+  FROM conditions
+  LEFT JOIN expression_answers AS answers ON conditions.attempt_id = answers.attempt_of
   WHERE attempt_id IN {attempts}
 """
 
@@ -71,22 +72,22 @@ def _evaluate(run: Run) -> None:
     """
     con = run.con
     make_table(con, "expression_results", _RESULTS)
-    asked = "SELECT DISTINCT expression FROM criterion_conditions WHERE kind = 'sql'"
-    expressions = con.execute(f"{asked} ORDER BY expression").fetchall()
+    sql = "SELECT DISTINCT expression FROM criterion_conditions WHERE kind = 'sql'"
+    expressions = con.execute(f"{sql} ORDER BY expression").fetchall()
     if not expressions:
         return
     with closed_engine() as engine:
         for (expression,) in expressions:
             until = time.monotonic() + MAX_SECS
             try:
-                if not _add(con, engine, expression, until, _ALL_ASKED):
+                if not _add(con, engine, expression, until, _ALL_CONDITIONS):
                     _add_one_by_one(con, engine, expression, until)
             except duckdb.InterruptException:
                 _add_unanswered(con, expression)
     con.execute("DROP TABLE IF EXISTS temp.expression_answers")
 
 
-_ALL_ASKED: Final = f"(SELECT attempt_id FROM ({_ASKED}))"
+_ALL_CONDITIONS: Final = f"(SELECT attempt_id FROM ({_CONDITIONS}))"
 
 
 def _add(
@@ -117,7 +118,7 @@ def _add(
         return False
     finally:
         limit.cancel()
-    rows = _ANSWERED.format(asked=_ASKED, attempts=attempts)
+    rows = _ANSWERED.format(conditions=_CONDITIONS, attempts=attempts)
     con.execute(f"INSERT INTO expression_results {rows}", {**given, "at_start": at_start})
     return True
 
@@ -137,19 +138,19 @@ def _after_steps(
     """Return what an expression says of each attempt with steps; NULL is false."""
     expression = given["expression"]
     columns = ["step_index", *columns_read(engine, expression)]
-    asked = _STEPS.format(
+    sql = _STEPS.format(
         columns=", ".join(_COLUMN.get(n, f"steps.{n}") for n in columns), attempts=attempts
     )
-    used = {name: value for name, value in given.items() if f"${name}" in asked}
-    steps = con.sql(asked, params=used).to_arrow_reader(ROWS_AT_A_TIME)
-    engine.register("asked_steps", steps)
+    used = {name: value for name, value in given.items() if f"${name}" in sql}
+    steps = con.sql(sql, params=used).to_arrow_reader(ROWS_AT_A_TIME)
+    engine.register("attempt_steps", steps)
     try:
         return engine.sql(
             f"SELECT attempt_of, coalesce({as_boolean(expression)}, FALSE) AS holds "
-            "FROM asked_steps AS steps GROUP BY attempt_of"
+            "FROM attempt_steps AS steps GROUP BY attempt_of"
         ).to_arrow_table()
     finally:
-        engine.unregister("asked_steps")
+        engine.unregister("attempt_steps")
 
 
 def _add_one_by_one(
@@ -158,8 +159,10 @@ def _add_one_by_one(
     expression: str,
     until: float,
 ) -> None:
-    asked = con.execute(f"SELECT DISTINCT attempt_id FROM ({_ASKED})", {"expression": expression})
-    for (attempt_id,) in asked.fetchall():
+    attempts = con.execute(
+        f"SELECT DISTINCT attempt_id FROM ({_CONDITIONS})", {"expression": expression}
+    )
+    for (attempt_id,) in attempts.fetchall():
         if not _add(con, engine, expression, until, "($attempt_id)", attempt_id=attempt_id):
             _add_unanswered(con, expression, attempt_id)
 
@@ -170,10 +173,10 @@ def _add_unanswered(
     """Add that the expression gave no answer for one attempt, or for all that have none yet."""
     con.execute(
         "INSERT INTO expression_results "
-        f"SELECT attempt_id, sub_goal, condition, TRUE, NULL FROM ({_ASKED}) AS asked "
-        "ANTI JOIN expression_results AS answered ON asked.attempt_id = answered.attempt_id "
-        "AND asked.sub_goal IS NOT DISTINCT FROM answered.sub_goal "
-        "AND asked.condition = answered.condition "
-        "WHERE asked.attempt_id = coalesce($attempt_id, asked.attempt_id)",
+        f"SELECT attempt_id, sub_goal, condition, TRUE, NULL FROM ({_CONDITIONS}) AS conditions "
+        "ANTI JOIN expression_results AS answered ON conditions.attempt_id = answered.attempt_id "
+        "AND conditions.sub_goal IS NOT DISTINCT FROM answered.sub_goal "
+        "AND conditions.condition = answered.condition "
+        "WHERE conditions.attempt_id = coalesce($attempt_id, conditions.attempt_id)",
         {"expression": expression, "attempt_id": attempt_id},
     )

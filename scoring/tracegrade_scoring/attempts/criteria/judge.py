@@ -51,14 +51,14 @@ def _conditions(run: Run) -> Mapping[str, pa.Table]:
     """Return the conditions of each criterion, and the values that they ask for."""
     found = list(_all_conditions(run.con))
     rows = ((*key, *condition.columns) for key, condition in found)
-    asked = (
+    needed = (
         (*key, condition.kind, condition.tool_name, condition.failed, part, path, *expected)
         for key, condition in found
         for part, path, expected in values(condition)
     )
     return {
         "criterion_conditions": table(CONDITIONS, rows),
-        "criterion_values": table(VALUES, asked),
+        "criterion_values": table(VALUES, needed),
     }
 
 

@@ -107,22 +107,22 @@ def _dependency_ordering(steps: Sequence[PlannedStep], given: Collection[str]) -
     if all(step.inputs is None and step.outputs is None for step in steps):
         return Answer(0, 0, "no_inputs_declared")
     edges, unproduced = [], 0
-    for place, step in enumerate(steps):
-        for wanted in dict.fromkeys(step.inputs or ()):
-            if wanted in given:
+    for position, step in enumerate(steps):
+        for input_name in dict.fromkeys(step.inputs or ()):
+            if input_name in given:
                 continue
-            producer = _producer(steps, place, wanted)
+            producer = _producer(steps, position, input_name)
             if producer is None:
                 unproduced += 1
             else:
-                edges.append((producer, place))
+                edges.append((producer, position))
     return Answer(len(_forward(edges)), len(edges) + unproduced)
 
 
-def _producer(steps: Sequence[PlannedStep], place: int, wanted: str) -> int | None:
+def _producer(steps: Sequence[PlannedStep], position: int, input_name: str) -> int | None:
     """Return the nearest earlier step with that output, else the first later one."""
-    places = [i for i, step in enumerate(steps) if wanted in (step.outputs or ())]
-    earlier = [i for i in places if i < place]
+    places = [i for i, step in enumerate(steps) if input_name in (step.outputs or ())]
+    earlier = [i for i in places if i < position]
     return earlier[-1] if earlier else next(iter(places), None)
 
 
@@ -141,7 +141,7 @@ def _reached(after: Mapping[int, set[int]], start: int) -> set[int]:
     new = {start}
     while new:
         found |= new
-        new = {end for place in new for end in after.get(place, ())} - found
+        new = {end for position in new for end in after.get(position, ())} - found
     return found
 
 

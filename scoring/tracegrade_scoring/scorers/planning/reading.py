@@ -103,8 +103,8 @@ def json_items(plan: str) -> list[Any] | None:
 
 def is_in_words(plan: str) -> bool:
     """Return whether a plan says something and holds no list, not even an empty one."""
-    said = read_json(plan, plan.strip())
-    return bool(said) and json_items(plan) is None
+    parsed = read_json(plan, plan.strip())
+    return bool(parsed) and json_items(plan) is None
 
 
 def _json_texts(text: str) -> Iterator[str]:

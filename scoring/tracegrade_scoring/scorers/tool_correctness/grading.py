@@ -71,6 +71,6 @@ def _common(calls: Sequence[Fits]) -> int:
         most = max(like or 0 for like in fits.values())
         alike = (p for p, like in fits.items() if (like or 0) == most)
         for position in sorted(alike, reverse=True):
-            place = bisect_left(tails, position)
-            tails[place : place + 1] = [position]
+            index = bisect_left(tails, position)
+            tails[index : index + 1] = [position]
     return len(tails)

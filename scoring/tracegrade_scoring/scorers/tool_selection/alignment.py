@@ -165,13 +165,13 @@ def assign(costs: Sequence[Sequence[int]]) -> list[AlignedPair]:
     if not points:
         return []
     gains = [
-        [_gain(costs[i], j, place, len(points)) for place, i in enumerate(points)]
+        [_gain(costs[i], j, rank, len(points)) for rank, i in enumerate(points)]
         for j in range(len(costs[0]))
     ]
     return sorted(AlignedPair(points[pair.column], pair.row) for pair in best_pairs(gains))
 
 
-def _gain(costs: Sequence[int], expectation: int, place: int, places: int) -> int:
+def _gain(costs: Sequence[int], expectation: int, rank: int, places: int) -> int:
     """Return what a pair saves beside leaving both alone, and below it what the rule of ties says.
 
     Its digits, one for each point, are what the point costs: nothing alone, the less the later the
@@ -180,7 +180,7 @@ def _gain(costs: Sequence[int], expectation: int, place: int, places: int) -> in
     saved, base = 2 * ALONE - costs[expectation], len(costs) + 1
     if saved <= 0:
         return 0
-    gain: int = saved * base**places - (len(costs) - expectation) * base**place
+    gain: int = saved * base**places - (len(costs) - expectation) * base**rank
     return gain
 
 
@@ -189,10 +189,10 @@ def _first_of_equals(costs: Sequence[Sequence[int]]) -> list[int]:
 
     The rule of ties leaves the others alone.
     """
-    seen = Counter[tuple[int, ...]]()
+    uses = Counter[tuple[int, ...]]()
     found = []
     for i, row in enumerate(map(tuple, costs)):
-        seen[row] += 1
-        if seen[row] <= len(row):
+        uses[row] += 1
+        if uses[row] <= len(row):
             found.append(i)
     return found

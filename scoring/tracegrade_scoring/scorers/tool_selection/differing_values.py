@@ -85,12 +85,14 @@ def _read(text: str) -> Any:
 
 def _differences(sent: Any, expected: Any, path: str) -> Iterator[DifferingValue]:
     """Yield the values inside two values that differ; `_ABSENT` is one that is not there."""
-    made, wanted = _parts(sent), _parts(expected)
-    if made and wanted and type(sent) is type(expected):
-        for key in made.keys() | wanted.keys():
-            yield from _differences(made.get(key, _ABSENT), wanted.get(key, _ABSENT), path + key)
-    elif sent is _ABSENT and wanted:
-        for key, part in wanted.items():
+    made, expected_parts = _parts(sent), _parts(expected)
+    if made and expected_parts and type(sent) is type(expected):
+        for key in made.keys() | expected_parts.keys():
+            yield from _differences(
+                made.get(key, _ABSENT), expected_parts.get(key, _ABSENT), path + key
+            )
+    elif sent is _ABSENT and expected_parts:
+        for key, part in expected_parts.items():
             yield from _differences(_ABSENT, part, path + key)
     elif expected is _ABSENT and made:
         for key, part in made.items():
@@ -104,7 +106,7 @@ def _parts(value: Any) -> dict[str, Any]:
     if isinstance(value, dict):
         return {f".{_key(name)}": part for name, part in value.items()}
     if isinstance(value, list):
-        return {f"[{place}]": part for place, part in enumerate(value)}
+        return {f"[{index}]": part for index, part in enumerate(value)}
     return {}
 
 
