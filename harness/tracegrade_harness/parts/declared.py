@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.parts.kind import Around
+from tracegrade_harness.parts.kind_faults import code_of
 from tracegrade_harness.parts.part import Part
 from tracegrade_harness.parts.part_paths import part_paths
 from tracegrade_harness.parts.registry import declared_in, part_kinds
@@ -38,7 +39,8 @@ def declared_parts(declared: Environment, suite_folder: Path) -> Iterator[KeyedP
     if reason := missing(declared):
         raise EnvironmentFailed(reason)
     for each in declared_in(declared):
-        made = each.kind.part(each.name, each.declared, around)
+        with code_of(each.kind.name):
+            made = each.kind.part(each.name, each.declared, around)
         key = ascii((_TEMPLATE_VERSION, each.kind.name, each.name, *made.key))
         yield KeyedPart(each.title, key, made.part, made.uses)
 

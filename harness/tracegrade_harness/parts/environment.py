@@ -9,7 +9,7 @@ with closing(EnvironmentTemplate(suite.environments["uploads"], suite_folder)) a
 
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +22,7 @@ from tracegrade_harness.parts.diff import StateDifference, diff, held_by_rule
 from tracegrade_harness.parts.file_locks import locks_are_visible
 from tracegrade_harness.parts.folders.folders import explained, removed, temporary_folder
 from tracegrade_harness.parts.globs import Globs
+from tracegrade_harness.parts.kind_faults import code_of
 from tracegrade_harness.parts.part import (
     Opened,
     Part,
@@ -73,7 +74,8 @@ class EnvironmentTemplate:
             folder.mkdir(parents=True, exist_ok=True)
         self._before = StateReading()
         for each in self._parts:
-            self._before.update(_frozen(each.part, each.key, folder))
+            with _code_of(each.title):
+                self._before.update(_frozen(each.part, each.key, folder))
         self._before.update(self._in_use())
 
     def _in_use(self) -> StateReading:
@@ -84,10 +86,11 @@ class EnvironmentTemplate:
         reading = StateReading()
         with temporary_folder() as root, ExitStack() as stack:
             opened = _all_opened(parts, lambda part: part.open(root))
-            for part in opened.values():
-                stack.callback(part.close)
+            for title, part in opened.items():
+                stack.callback(_close, title, part)
             for title in users:
-                reading.update(opened[title].read())
+                with _code_of(title):
+                    reading.update(opened[title].read())
         return reading
 
     def open(self, root: Path) -> "OpenedEnvironment":
@@ -115,8 +118,9 @@ class EnvironmentTemplate:
 
     def close(self) -> None:
         """End what serves the parts of all trials. Idempotent."""
-        for each in self._parts:
-            each.part.close()
+        with ExitStack() as stack:
+            for each in reversed(self._parts):
+                stack.callback(_close, each.title, each.part)
 
 
 class OpenedEnvironment(ReadableState):
@@ -131,13 +135,20 @@ class OpenedEnvironment(ReadableState):
     @property
     def variables(self) -> Mapping[str, str]:
         """Environment variables by which an agent finds the parts."""
-        parts = self.parts.values()
-        return {name: value for part in parts for name, value in part.variables.items()}
+        found: dict[str, str] = {}
+        for title, part in self.parts.items():
+            with _code_of(title):
+                found |= part.variables
+        return found
 
     @property
     def addresses(self) -> list[ServiceAddress]:
         """Where an agent has to reach the parts over the network."""
-        return [address for part in self.parts.values() for address in part.addresses]
+        found: list[ServiceAddress] = []
+        for title, part in self.parts.items():
+            with _code_of(title):
+                found += part.addresses
+        return found
 
     def read(self) -> StateReading:
         """Return all parts as they are now.
@@ -146,8 +157,9 @@ class OpenedEnvironment(ReadableState):
             EnvironmentFailed: One cannot be read.
         """
         reading = StateReading()
-        for part in self.parts.values():
-            reading.update(part.read())
+        for title, part in self.parts.items():
+            with _code_of(title):
+                reading.update(part.read())
         if not locks_are_visible():
             reading.notes["locks"] = "not_visible"
         return reading
@@ -181,9 +193,11 @@ class OpenedEnvironment(ReadableState):
         Args:
             now: A state that was read before; without one it is read.
         """
-        by_processes = {name for part in self.parts.values() for name in part.held()}
-        by_rules = held_by_rule(self.difference(now), self._locks)
-        return sorted(by_processes.union(by_rules))
+        by_processes: set[str] = set()
+        for title, part in self.parts.items():
+            with _code_of(title):
+                by_processes.update(part.held())
+        return sorted(by_processes.union(held_by_rule(self.difference(now), self._locks)))
 
     def clone(self, root: Path) -> "OpenedEnvironment":
         """Return a copy as it is now in another folder, which is made where it is missing."""
@@ -194,8 +208,19 @@ class OpenedEnvironment(ReadableState):
 
     def close(self) -> None:
         """End what serves the parts; their files stay where they are. Idempotent."""
-        for part in self.parts.values():
-            part.close()
+        with ExitStack() as stack:
+            for title, part in reversed([*self.parts.items()]):
+                stack.callback(_close, title, part)
+
+
+def _code_of(title: str) -> AbstractContextManager[None]:
+    """Return what runs code of the kind of a part, which has such a title: `files:data`."""
+    return code_of(title.partition(":")[0])
+
+
+def _close(title: str, part: Part | Opened) -> None:
+    with _code_of(title):
+        part.close()
 
 
 def _all_opened(
@@ -205,11 +230,13 @@ def _all_opened(
     opened: dict[str, Opened] = {}
     with ExitStack() as stack:
         for title, part in parts.items():
-            opened[title] = opening(part)
-            stack.callback(opened[title].close)
-        for each in opened.values():
+            with _code_of(title):
+                opened[title] = opening(part)
+            stack.callback(_close, title, opened[title])
+        for title, each in opened.items():
             if isinstance(each, UsesServices):
-                each.start(opened)
+                with _code_of(title):
+                    each.start(opened)
         stack.pop_all()
     return opened
 

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Iterable
 
 from tracegrade_harness.errors import EnvironmentFailed, VerifierFailed
+from tracegrade_harness.parts.kind_faults import fault_line
 from tracegrade_harness.parts.registry import kind_of_verifier
 from tracegrade_harness.parts.verifying.result import (
     Context,
@@ -38,8 +39,11 @@ def outcome(results: Iterable[VerifierResult]) -> Outcome | None:
 
 def _result(verifier: Strict, context: Context) -> VerifierResult:
     text = json.dumps(verifier.model_dump(by_alias=True, exclude_unset=True), ensure_ascii=False)
+    kind = kind_of_verifier(verifier)
     try:
-        holds, evidence = kind_of_verifier(verifier).verify(verifier, context)
+        holds, evidence = kind.verify(verifier, context)
     except (VerifierFailed, EnvironmentFailed, OSError, sqlite3.Error, RecursionError) as error:
         return VerifierResult(text, "error", shortened(shown(str(error))))
+    except Exception as error:  # noqa: BLE001 - code of another package
+        return VerifierResult(text, "error", shortened(shown(fault_line(kind.name, error))))
     return VerifierResult(text, "pass" if holds else "fail", shortened(evidence))
