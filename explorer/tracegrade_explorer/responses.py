@@ -1,6 +1,6 @@
 """What a page is asked, and what it answers with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final, TypeAlias
@@ -67,7 +67,15 @@ class PageRequest:
             BadFilter: One of the others is not understood.
         """
         mine = {key: value for key, value in self.pairs if key in own}
-        return mine, parse_filter(pair for pair in self.pairs if pair[0] not in own)
+        return mine, self.filter_of(pair for pair in self.pairs if pair[0] not in own)
+
+    def filter_of(self, pairs: Iterable[tuple[str, str]]) -> Filter:
+        """Return what parameters say, the lake's metrics of users' own among them.
+
+        Raises:
+            BadFilter: One of them is not understood.
+        """
+        return parse_filter(pairs, self.snapshot.own_metrics)
 
 
 class WrittenJson(str):

@@ -6,7 +6,7 @@ Makes:
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from duckdb import DuckDBPyConnection
@@ -20,15 +20,17 @@ SHOWN: Final = (
     *("run_mode", "outcome", "conversation_id", "failures", "dialects", "reason"),
 )
 """Columns of `matching_runs` besides its own; planning with all of the index takes longer."""
-UNORDERED: Final = "0::DOUBLE"
-NOT_MEASURED: Final = "NULL::DOUBLE"
 
 
 class MatchingRuns(NamedTuple):
-    """A query of runs, or a condition for them, and the values that it needs."""
+    """A query of runs, or a condition or number of them, and the values that it needs."""
 
     text: str
-    values: dict[str, object]
+    values: Mapping[str, object] = {}
+
+
+UNORDERED: Final = MatchingRuns("0::DOUBLE")
+NOT_MEASURED: Final = MatchingRuns("NULL::DOUBLE")
 
 
 def matching_runs(wanted: Filter, measured: str | None = None) -> MatchingRuns:
@@ -36,14 +38,17 @@ def matching_runs(wanted: Filter, measured: str | None = None) -> MatchingRuns:
 
     Args:
         wanted: The filter.
-        measured: A key of `NUMBERS` whose values stand in `measured`; None for NULL.
+        measured: A key of `NUMBERS`, or a metric of users' own, whose values stand in `measured`;
+            None for NULL.
     """
     found = [*_conditions(wanted)]
     where = " AND ".join(each.text for each in found) or "TRUE"
-    values = {name: value for each in found for name, value in each.values.items()}
-    measure = f"{NUMBERS[measured]}::DOUBLE" if measured else NOT_MEASURED
+    order = sort_key(wanted)
+    measure = number(measured, "measured") if measured else NOT_MEASURED
+    parts = (*found, order, measure)
+    values = {name: value for each in parts for name, value in each.values.items()}
     text = (
-        f"SELECT {', '.join(SHOWN)}, {sort_key(wanted)} AS sort_key, {measure} AS measured "
+        f"SELECT {', '.join(SHOWN)}, {order.text} AS sort_key, {measure.text} AS measured "
         f"FROM run_index WHERE {where}"
     )
     return MatchingRuns(text, values)
@@ -67,12 +72,25 @@ def _requests_table(text: str) -> str:
     return f"requests_{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def sort_key(wanted: Filter) -> str:
+def number(key: str, parameter: str) -> MatchingRuns:
+    """Return a number of a run, NULL without a value.
+
+    Args:
+        key: A key of `NUMBERS`, else the name of a metric of users' own, which is a value.
+        parameter: Name for that value.
+    """
+    if key in NUMBERS:
+        return MatchingRuns(f"{NUMBERS[key]}::DOUBLE")
+    return MatchingRuns(f"own_values[${parameter}::VARCHAR]", {parameter: key})
+
+
+def sort_key(wanted: Filter) -> MatchingRuns:
     """Return the expression whose rising values are the order; without a value a run is last."""
     if wanted.sort == STARTED:
-        return "-seq::DOUBLE" if wanted.descending else UNORDERED
+        return MatchingRuns("-seq::DOUBLE") if wanted.descending else UNORDERED
     sign = "-" if wanted.descending else ""
-    return f"coalesce({sign}{NUMBERS[wanted.sort]}::DOUBLE, 'NaN'::DOUBLE)"
+    found = number(wanted.sort, "sort")
+    return found._replace(text=f"coalesce({sign}{found.text}, 'NaN'::DOUBLE)")
 
 
 def _conditions(wanted: Filter) -> Iterator[MatchingRuns]:
@@ -83,20 +101,23 @@ def _conditions(wanted: Filter) -> Iterator[MatchingRuns]:
         if key in wanted.names:
             yield _listed(key, column, wanted.names[key])
     yield from (
-        condition for key, ends in wanted.ranges.items() for condition in _range(key, ends)
+        condition
+        for position, (key, ends) in enumerate(wanted.ranges.items())
+        for condition in _range(key, ends, f"range_{position}")
     )
     yield from _settings(wanted)
 
 
-def _range(key: str, ends: Range | None) -> Iterator[MatchingRuns]:
-    column = NUMBERS[key]
+def _range(key: str, ends: Range | None, parameter: str) -> Iterator[MatchingRuns]:
+    column, values = number(key, parameter)
     if ends is None:
-        yield MatchingRuns(f"{column} IS NULL", {})
+        yield MatchingRuns(f"{column} IS NULL", values)
         return
-    yield MatchingRuns(f"{column} IS NOT NULL", {})
+    yield MatchingRuns(f"{column} IS NOT NULL", values)
     for end, sign, value in (("low", ">=", ends.low), ("high", "<=", ends.high)):
         if value is not None:
-            yield MatchingRuns(f"{column} {sign} ${key}_{end}::DOUBLE", {f"{key}_{end}": value})
+            name = f"{parameter}_{end}"
+            yield MatchingRuns(f"{column} {sign} ${name}::DOUBLE", {**values, name: value})
 
 
 def _settings(wanted: Filter) -> Iterator[MatchingRuns]:

@@ -2,11 +2,12 @@
 
 `agent=support&release=1.4.2&tsa=0..0.5&sort=-tsa`: a name repeats for "or", `~` is one that is not
 known, and a name that begins with `~` has one more before it. A range has two ends, which belong
-to it and may be left out; a run without a value is in no range, and `~` asks for it.
+to it and may be left out; a run without a value is in no range, and `~` asks for it. Metrics of
+users' own are keys of ranges in the lakes that have their scores.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Final, NamedTuple
@@ -40,7 +41,9 @@ NUMBERS: Final[Mapping[str, str]] = {
     "findings": "finding_count",
     **{name: name for name in METRICS},
 }
-"""Keys of ranges, each with its column of the index; metrics have their own names."""
+"""Keys of ranges, each with its column of the index; metrics have their own names, and those of
+users' own no column."""
+_POSITIONS: Final = {key: position for position, key in enumerate(NUMBERS)}
 NAMED: Final = {**TEXTS, **LISTS}
 LEVELS: Final = ("root", "sub_agent", "all")
 YES, NO = "yes", "no"
@@ -74,7 +77,7 @@ class Filter:
     names: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     """By key, sorted; None is a name that is not known, of lists an empty one."""
     ranges: Mapping[str, Range | None] = field(default_factory=dict)
-    """By key; None asks for runs without a value."""
+    """By key of `NUMBERS` or metric of users' own; None asks for runs without a value."""
     since: datetime | None = None
     """UTC; runs whose start is not known are neither before nor after."""
     until: datetime | None = None
@@ -88,7 +91,7 @@ class Filter:
     """Whether a run counts in rates: it was neither killed on purpose, nor sent beside the run of
     its trial, nor replaced by a later run of that; None asks for both."""
     sort: str = STARTED
-    """A key of `NUMBERS`, or `started`."""
+    """A key of `NUMBERS`, the name of a metric of users' own, or `started`."""
     descending: bool = False
     """Largest first; of `started`, oldest first."""
     after: str | None = None
@@ -139,8 +142,12 @@ class Filter:
         return replace(self.runs_alone, sort=STARTED, descending=False)
 
 
-def parse_filter(pairs: Iterable[tuple[str, str]]) -> Filter:
+def parse_filter(pairs: Iterable[tuple[str, str]], own: Collection[str] = ()) -> Filter:
     """Return what the parameters of an address say.
+
+    Args:
+        pairs: The parameters.
+        own: Names of the lake's metrics of users' own.
 
     Raises:
         BadFilter: A key is not known, or a value not what its key takes.
@@ -155,16 +162,16 @@ def parse_filter(pairs: Iterable[tuple[str, str]]) -> Filter:
     for key, value in given:
         if key in NAMED:
             names.setdefault(key, set()).add(_name(value))
-        elif key in NUMBERS:
+        elif key in NUMBERS or key in own:
             ranges[key] = _range(key, value)
         elif (now := FORMER.get(key, key)) in SETTINGS:
             settings[now] = value
         else:
-            raise BadFilter(_unknown("filter", key, KEYS))
+            raise BadFilter(_unknown("filter", key, (*KEYS, *own)))
     return Filter(
         {key: _sorted(names[key]) for key in NAMED if key in names},
-        {key: ranges[key] for key in NUMBERS if key in ranges},
-        **_settings(settings),  # type: ignore[arg-type]
+        {key: ranges[key] for key in _in_order(ranges)},
+        **_settings(settings, own),  # type: ignore[arg-type]
     )
 
 
@@ -195,9 +202,7 @@ def number_text(value: float) -> str:
 def _pairs(wanted: Filter) -> Iterator[tuple[str, str]]:
     for key in NAMED:
         yield from ((key, name_text(name)) for name in wanted.names.get(key, ()))
-    for key in NUMBERS:
-        if key in wanted.ranges:
-            yield key, _range_text(wanted.ranges[key])
+    yield from ((key, _range_text(wanted.ranges[key])) for key in _in_order(wanted.ranges))
     order = f"{'-' if wanted.descending else ''}{wanted.sort}"
     settings = {
         "since": wanted.since and wanted.since.isoformat(),
@@ -211,6 +216,11 @@ def _pairs(wanted: Filter) -> Iterator[tuple[str, str]]:
         "cols": "" if wanted.columns == COLUMNS else ",".join(wanted.columns),
     }
     yield from ((key, text) for key, text in settings.items() if text)
+
+
+def _in_order(ranges: Iterable[str]) -> list[str]:
+    """Return keys of ranges in the order of `NUMBERS`, users' own metrics last, by name."""
+    return sorted(ranges, key=lambda key: (_POSITIONS.get(key, len(NUMBERS)), key))
 
 
 def _sorted(names: Iterable[str | None]) -> tuple[str | None, ...]:
@@ -263,7 +273,7 @@ def _number(key: str, text: str) -> float:
     return value + 0.0  # no negative zero, which would be another address
 
 
-def _settings(given: Mapping[str, str]) -> dict[str, object]:
+def _settings(given: Mapping[str, str], own: Collection[str]) -> dict[str, object]:
     """Return the fields of a filter that are said; an empty text, as forms send, says nothing."""
     read: dict[str, Callable[[str], object]] = {
         "since": lambda text: _time("since", text),
@@ -277,18 +287,18 @@ def _settings(given: Mapping[str, str]) -> dict[str, object]:
     found = {key: read[key](given[key]) for key in read if given.get(key)}
     if given.get("sort"):
         key = given["sort"].removeprefix("-")
-        found["sort"] = _one_of("sort", key, (STARTED, *NUMBERS))
+        found["sort"] = _one_of("sort", key, (STARTED, *NUMBERS, *own))
         found["descending"] = given["sort"].startswith("-")
     if given.get("cols"):
-        found["columns"] = _columns(given["cols"].split(","))
+        found["columns"] = _columns(given["cols"].split(","), (*METRICS, *own))
     return found
 
 
-def _columns(names: Sequence[str]) -> tuple[str, ...]:
+def _columns(names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     if len(names) > MOST_COLUMNS:
         msg = f"cols names {len(names)} metrics; {MOST_COLUMNS} are the most"
         raise BadFilter(msg)
-    return tuple(dict.fromkeys(_one_of("cols", name, tuple(METRICS)) for name in names))
+    return tuple(dict.fromkeys(_one_of("cols", name, known) for name in names))
 
 
 def _time(key: str, text: str) -> datetime:

@@ -2,6 +2,7 @@
 
 from typing import Final, NamedTuple
 
+from tracegrade_explorer.responses import PageRequest
 from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.metrics import METRICS, Metric
 from tracegrade_scoring.rendering import words
@@ -25,18 +26,18 @@ ALL_METRICS: Final = {
 """By name, those first that every report shows."""
 
 
-def metric_of(name: str) -> Metric:
-    """Return how a metric is shown."""
-    return ALL_METRICS[name]
+def metrics_of(request: PageRequest) -> dict[str, Metric]:
+    """Return how each metric of the lake is shown, by name; those of users' own last."""
+    return {**ALL_METRICS, **request.snapshot.own_metrics}
 
 
-def metric_cell(row: Row, name: str) -> ListCell:
+def metric_cell(row: Row, metric: Metric) -> ListCell:
     """Return a metric of a run; a dash where it has no value, and why."""
+    name = metric.name
     value = row[name]
     if value is None:
         reason = row[f"{name}_reason"]
         return ListCell(words.NOTHING, words.reason(reason) if reason else UNSCORED)
-    metric = metric_of(name)
     if metric.unit == "runs":
         return ListCell("yes" if value else "no")
     return ListCell(words.amount(value, metric.scale))

@@ -1,6 +1,6 @@
 """`/completions.json`: what can be typed next in the filter of a list."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from tracegrade_explorer.errors import PageMissing
@@ -18,10 +18,11 @@ from tracegrade_explorer.filters.grammar import (
     number_text,
 )
 from tracegrade_explorer.filters.typed import TypedWord, typed_words, written
-from tracegrade_explorer.pages.cells import ALL_METRICS
+from tracegrade_explorer.pages.cells import metrics_of
 from tracegrade_explorer.pages.runs import LABELS, label_of
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
 from tracegrade_explorer.snapshots.snapshot import Row, read_kept, read_matching
+from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering import words
 
 OWN: Final = ("typed",)
@@ -76,32 +77,40 @@ def _last_word(text: str) -> TypedWord:
 
 
 def _choices(request: PageRequest, wanted: Filter, word: TypedWord) -> Iterator[Completion]:
+    metrics = metrics_of(request)
     if not word.key:
-        yield from _keys(word.value)
+        yield from _keys(word.value, metrics)
     elif word.key in NAMED:
         yield from _names(request, wanted, word)
-    elif word.key in NUMBERS:
+    elif word.key in NUMBERS or word.key in metrics:
         yield from _ranges(request, wanted, word.key)
     elif word.key in CHOSEN:
         yield from (
-            Completion(f"{written(word.key, value)} ", _label(value))
-            for value in _matching(CHOSEN[word.key], word.value)
+            Completion(f"{written(word.key, value)} ", _label(value, metrics))
+            for value in _matching(_chosen(word.key, metrics), word.value)
         )
 
 
-def _keys(begun: str) -> Iterator[Completion]:
+def _chosen(key: str, metrics: Mapping[str, Metric]) -> Iterable[str]:
+    """Return the words that a key takes; a list may be sorted by any metric of the lake."""
+    return dict.fromkeys((*CHOSEN[key], *metrics)) if key == "sort" else CHOSEN[key]
+
+
+def _keys(begun: str, metrics: Mapping[str, Metric]) -> Iterator[Completion]:
     """Yield the keys that begin so; before others those that are most used."""
-    keys = [key for key in (*NAMED, *NUMBERS, *SETTINGS) if key != "after"]
-    labels = {key: f"{key} {_label(key)}" for key in keys}
+    keys = dict.fromkeys((*NAMED, *NUMBERS, *metrics, *SETTINGS))
+    labels = {key: f"{key} {_label(key, metrics)}" for key in keys if key != "after"}
     found = _matching(labels.values(), begun)
     by_label = {label: key for key, label in labels.items()}
-    yield from (Completion(f"{by_label[label]}=", _label(by_label[label])) for label in found)
+    yield from (
+        Completion(f"{by_label[label]}=", _label(by_label[label], metrics)) for label in found
+    )
 
 
-def _label(key: str) -> str:
+def _label(key: str, metrics: Mapping[str, Metric]) -> str:
     if key in HINTS:
         return HINTS[key]
-    return label_of(key) if key in LABELS or key in ALL_METRICS else ""
+    return label_of(key, metrics) if key in LABELS or key in metrics else ""
 
 
 def _names(request: PageRequest, wanted: Filter, word: TypedWord) -> Iterator[Completion]:

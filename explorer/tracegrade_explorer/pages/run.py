@@ -9,6 +9,7 @@ from markupsafe import Markup
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter, PageMissing
 from tracegrade_explorer.filters.grammar import Filter, to_pairs, to_query
+from tracegrade_explorer.pages.cells import metrics_of
 from tracegrade_explorer.pages.runs import chips
 from tracegrade_explorer.parallel import parallel
 from tracegrade_explorer.responses import (
@@ -160,6 +161,7 @@ def _view(
         "children": children,
         "by_step": _by_step(children),
         "around": rows["around"],
+        "chips": [*chips(wanted, metrics_of(request))],
         **_chosen(timeline, run_id, wanted, own),
         "first": timeline.steps[0].step_index if timeline.steps else 0,
         "following": _following(timeline, run_id, wanted),
@@ -175,7 +177,6 @@ def _chosen(
 ) -> dict[str, Any]:
     """Return what a reader chose, and may choose instead."""
     return {
-        "chips": [*chips(wanted)],
         "wanted": wanted,
         "own": own,
         "hidden": to_pairs(wanted.runs_alone),

@@ -15,7 +15,6 @@ from tracegrade_explorer.filters.grammar import (
     Filter,
     Range,
     number_text,
-    parse_filter,
     to_pairs,
     to_query,
 )
@@ -25,13 +24,13 @@ from tracegrade_explorer.pages.cells import (
     ListCell,
     findings_cell,
     metric_cell,
-    metric_of,
+    metrics_of,
     outcome_cell,
 )
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
 from tracegrade_explorer.snapshots.rows import FACTS, count_runs, runs_page
 from tracegrade_explorer.snapshots.snapshot import Row, read_kept
-from tracegrade_scoring.metrics import Scale
+from tracegrade_scoring.metrics import Metric, Scale
 from tracegrade_scoring.pictures.small import Bin, bar, histogram
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.measured_modes import measured_note
@@ -111,9 +110,10 @@ def runs(request: PageRequest) -> PageResponse:
     """Return the list of a filter's runs."""
     own, wanted = request.split(*OWN)
     if own:
-        return Redirect(links.runs(_with_range(_with_typed(wanted, own), own)))
+        return Redirect(links.runs(_with_range(request, _with_typed(request, wanted, own), own)))
     if request.form == "csv":
         return _table(request, wanted)
+    metrics = metrics_of(request)
     page = runs_page(request.con, wanted)
     count, total = _count(request, wanted), _count(request, Filter())
     after = page.rows[-1]["trajectory_id"] if page.more else None
@@ -121,16 +121,16 @@ def runs(request: PageRequest) -> PageResponse:
         "wanted": wanted,
         "count": count,
         "total": total,
-        "chips": [*chips(wanted)],
-        "headings": [*_headings(wanted)],
-        "rows": [_row(row, wanted) for row in page.rows],
+        "chips": [*chips(wanted, metrics)],
+        "headings": [*_headings(wanted, metrics)],
+        "rows": [_row(row, wanted, metrics) for row in page.rows],
         "facets": [*_facets(request, wanted, count)],
         "histograms": [*_histograms(request, wanted)],
         "following": links.runs(wanted.beginning_after(after)) if after else "",
         "first": links.runs(wanted.beginning_after(None)) if wanted.after else "",
         "hidden": _hidden(wanted),
         "kept": to_pairs(wanted.beginning_after(None)),
-        "metrics": [*_choices()],
+        "metrics": [*_choices(metrics)],
         "query": to_query(wanted),
     }
     data = {"filter": to_query(wanted), "runs": count, "of": total, "after": after,
@@ -155,28 +155,29 @@ def _columns(wanted: Filter) -> list[str]:
     return [*FACTS[1:], *wanted.columns]
 
 
-def _with_typed(wanted: Filter, own: dict[str, str]) -> Filter:
+def _with_typed(request: PageRequest, wanted: Filter, own: dict[str, str]) -> Filter:
     """Return the filter with the conditions that were typed, as its address has it."""
     pairs = typed_pairs(own.get("typed", ""))
-    return parse_filter([*to_pairs(wanted.beginning_after(None)), *pairs]) if pairs else wanted
+    given = [*to_pairs(wanted.beginning_after(None)), *pairs]
+    return request.filter_of(given) if pairs else wanted
 
 
-def _with_range(wanted: Filter, own: dict[str, str]) -> Filter:
+def _with_range(request: PageRequest, wanted: Filter, own: dict[str, str]) -> Filter:
     """Return the filter with the range that a form asks for, as its address has it."""
     key = own.get("add", "")
     if not key:
         return wanted.beginning_after(None)
-    if key not in NUMBERS:
+    if key not in NUMBERS and key not in request.snapshot.own_metrics:
         msg = f"add={key} is neither a metric nor a number of runs; choose one of the form's"
         raise BadFilter(msg)
     ends = f"{own.get('low', '')}..{own.get('high', '')}"
-    given = parse_filter([(key, ends)]).ranges[key] or Range()
+    given = request.filter_of([(key, ends)]).ranges[key] or Range()
     return wanted.within(key, given.low, given.high)
 
 
-def label_of(key: str) -> str:
-    """Return the label of a key of filters."""
-    return LABELS.get(key) or metric_of(key).label
+def label_of(key: str, metrics: Mapping[str, Metric]) -> str:
+    """Return the label of a key of filters, or of a metric of the lake."""
+    return LABELS.get(key) or metrics[key].label
 
 
 def shown_name(key: str, name: str | None) -> str:
@@ -189,14 +190,14 @@ def shown_name(key: str, name: str | None) -> str:
     return words.name(name, "not known")
 
 
-def chips(wanted: Filter) -> Iterator[Chip]:
+def chips(wanted: Filter, metrics: Mapping[str, Metric]) -> Iterator[Chip]:
     """Yield each condition of a filter in words, with the list without it."""
     for key, names in wanted.names.items():
         for name in names:
-            text = f"{label_of(key)}: {shown_name(key, name)}"
+            text = f"{label_of(key, metrics)}: {shown_name(key, name)}"
             yield Chip(text, links.runs(wanted.without(key, name)))
     for key, ends in wanted.ranges.items():
-        yield Chip(f"{label_of(key)} {_ends(ends)}", links.runs(wanted.without(key)))
+        yield Chip(f"{label_of(key, metrics)} {_ends(ends)}", links.runs(wanted.without(key)))
     yield from _setting_chips(wanted)
 
 
@@ -228,11 +229,11 @@ def _ends(ends: Range | None) -> str:
     return f"{low}{words.DASH}{high}" if low and high else f"≥ {low}" if low else f"≤ {high}"
 
 
-def _headings(wanted: Filter) -> Iterator[Heading]:
+def _headings(wanted: Filter, metrics: Mapping[str, Metric]) -> Iterator[Heading]:
     yield _heading(wanted, STARTED, "Started, UTC")
     yield from (Heading(text, "", "none") for text in ("Agent", "Release", "Task", "Outcome"))
     for name in wanted.columns:
-        yield _heading(wanted, name, metric_of(name).label, metric_of(name).meaning)
+        yield _heading(wanted, name, metrics[name].label, metrics[name].meaning)
     for key, text in SORTED:
         yield _heading(wanted, key, text)
     yield _heading(wanted, "findings", "Findings")
@@ -247,7 +248,7 @@ def _heading(wanted: Filter, key: str, text: str, title: str = "") -> Heading:
     return Heading(text, links.runs(wanted.sorted_by(key)), order, title, number)
 
 
-def _row(row: Row, wanted: Filter) -> dict[str, Any]:
+def _row(row: Row, wanted: Filter, metrics: Mapping[str, Metric]) -> dict[str, Any]:
     return {
         "id": row["trajectory_id"],
         "href": links.run(row["trajectory_id"], wanted),
@@ -258,7 +259,7 @@ def _row(row: Row, wanted: Filter) -> dict[str, Any]:
         "task": words.name(row["task_id"]),
         "outcome": outcome_cell(row),
         "outcome_name": row["outcome"] or "unknown",
-        "metrics": [metric_cell(row, name) for name in wanted.columns],
+        "metrics": [metric_cell(row, metrics[name]) for name in wanted.columns],
         "steps": words.number(row["step_count"]),
         "errors": words.number(row["error_count"]),
         "cost": ListCell(words.NOTHING, "no prices")
@@ -300,14 +301,14 @@ def _facet_name(wanted: Filter, key: str, row: Row, count: int) -> FacetName:
 def _histograms(request: PageRequest, wanted: Filter) -> Iterator[dict[str, Any]]:
     """Yield how the values of each metric of the list are spread, where there are several."""
     for name in wanted.columns:
-        metric = metric_of(name)
+        metric = metrics_of(request)[name]
         if metric.unit == "runs":
             continue
         ends = Range(0.0, 1.0) if metric.scale is Scale.SHARE else _ends_of(request, wanted, name)
         if ends.low != ends.high and (counts := _counts(request, wanted, name, ends)).keys() - {
             None
         }:
-            yield _histogram(wanted, name, ends, counts)
+            yield _histogram(wanted, metric, ends, counts)
 
 
 def _ends_of(request: PageRequest, wanted: Filter, name: str) -> Range:
@@ -326,12 +327,11 @@ def _counts(request: PageRequest, wanted: Filter, name: str, ends: Range) -> dic
 
 
 def _histogram(
-    wanted: Filter, name: str, ends: Range, counts: Mapping[int | None, int]
+    wanted: Filter, metric: Metric, ends: Range, counts: Mapping[int | None, int]
 ) -> dict[str, Any]:
     low, high = ends.low or 0.0, ends.high or 0.0
     edges = [low + (high - low) * position / BINS for position in range(BINS)] + [high]
-    metric = metric_of(name)
-    bins = []
+    name, bins = metric.name, []
     for position in range(BINS):
         # Up to the last number before the next part begins, so that no run is in two.
         last = high if position == BINS - 1 else math.nextafter(edges[position + 1], -math.inf)
@@ -364,9 +364,9 @@ def _hidden(wanted: Filter) -> list[tuple[str, str]]:
     return to_pairs(kept)
 
 
-def _choices() -> Iterator[tuple[str, str]]:
+def _choices(metrics: Mapping[str, Metric]) -> Iterator[tuple[str, str]]:
     """Yield what a range may be given of: key and label."""
     for key in NUMBERS:
         if key not in ALL_METRICS:
             yield key, LABELS[key]
-    yield from ((name, metric.label) for name, metric in ALL_METRICS.items())
+    yield from ((name, metric.label) for name, metric in metrics.items())

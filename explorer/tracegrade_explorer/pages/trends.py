@@ -9,11 +9,11 @@ from markupsafe import Markup
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter
 from tracegrade_explorer.filters.grammar import NUMBERS, Filter, to_pairs
-from tracegrade_explorer.pages.cells import ALL_METRICS, metric_of
+from tracegrade_explorer.pages.cells import metrics_of
 from tracegrade_explorer.pages.runs import chips, label_of
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
 from tracegrade_explorer.snapshots.snapshot import Row, read_added_up
-from tracegrade_scoring.metrics import TASK_MEANS, Scale
+from tracegrade_scoring.metrics import Kind, Scale
 from tracegrade_scoring.pictures.small import Line, Point, lines
 from tracegrade_scoring.rendering import words
 
@@ -34,7 +34,8 @@ class TrendQuery(NamedTuple):
     """What is asked for."""
 
     runs: Filter
-    metric: str
+    label: str
+    is_share: bool
     by: str
     """A key of `PARTS`."""
 
@@ -44,30 +45,37 @@ def trends(request: PageRequest) -> PageResponse:
     own, wanted = request.split(*OWN)
     metric, given = own.get("metric", "success"), own.get("by", "date")
     by = FORMER.get(given, given)
-    if metric not in NUMBERS or by not in PARTS:
+    metrics = metrics_of(request)
+    if metric not in {*NUMBERS, *metrics} or by not in PARTS:
         msg = f"metric={metric}, by={given}: give a metric or number of runs, and date or week"
         raise BadFilter(msg)
     if wanted.counted is None:
         wanted = wanted.replaced(counted=True)
+    shown = metrics.get(metric)
+    task_means = shown is not None and shown.kind is Kind.TASK_MEAN
     rows = read_added_up(
-        request.con, "trend", wanted, metric, days=PARTS[by], task_means=metric in TASK_MEANS
+        request.con, "trend", wanted, metric, days=PARTS[by], task_means=task_means
     )
+    is_share = shown is not None and shown.scale is Scale.SHARE
+    query = TrendQuery(wanted, label_of(metric, metrics), is_share, by)
     view = {
         "metric": metric,
         "by": by,
-        "label": label_of(metric),
-        "meaning": metric_of(metric).meaning if metric in ALL_METRICS else "",
-        "chips": [*chips(wanted)],
+        "label": query.label,
+        "meaning": shown.meaning if shown else "",
+        "chips": [*chips(wanted, metrics)],
         "hidden": to_pairs(wanted.runs_alone),
-        "metrics": [(key, label_of(key)) for key in NUMBERS],
-        "chart": _chart(rows, TrendQuery(wanted, metric, by)),
-        "rows": [_row(row, TrendQuery(wanted, metric, by)) for row in reversed(rows)],
+        "metrics": [
+            (key, label_of(key, metrics)) for key in (*NUMBERS, *request.snapshot.own_metrics)
+        ],
+        "chart": _chart(rows, query),
+        "rows": [_row(row, query) for row in reversed(rows)],
         "few": FEW,
         "names": [words.name(name, "(no release)") for name in _largest(rows)],
     }
     data = {"metric": metric, "by": by, "rows": rows}
     columns = ["date", "release", "runs", "measured", "units", "value", "spread"]
-    return PageContent("trends", f"{label_of(metric)} over time", view, data, columns, rows)
+    return PageContent("trends", f"{query.label} over time", view, data, columns, rows)
 
 
 def _largest(rows: list[Row]) -> list[str | None]:
@@ -95,7 +103,7 @@ def _chart(rows: list[Row], wanted: TrendQuery) -> Chart | None:
     if not found:
         return None
     first, last = found[0]["date"], found[-1]["date"]
-    top = 1.0 if _is_share(wanted.metric) else max(map(_high, found)) or 1.0
+    top = 1.0 if wanted.is_share else max(map(_high, found)) or 1.0
     drawn = [
         Line(
             words.name(name, "(no release)"),
@@ -107,8 +115,8 @@ def _chart(rows: list[Row], wanted: TrendQuery) -> Chart | None:
         )
         for name in _largest(found)
     ]
-    label = f"{label_of(wanted.metric)} from {first} to {last}, lines by release"
-    high, middle, low = (_amount(share * top, wanted.metric) for share in (1.0, 0.5, 0.0))
+    label = f"{wanted.label} from {first} to {last}, lines by release"
+    high, middle, low = (_amount(share * top, wanted) for share in (1.0, 0.5, 0.0))
     dates = (str(first), str(last)) if first != last else (str(first),)
     return Chart(lines(drawn, label), high, middle, low, dates)
 
@@ -127,7 +135,7 @@ def _point(row: Row, x: float, top: float, wanted: TrendQuery) -> Point:
     around = _high(row) - row["value"]
     title = (
         f"{words.name(row['release'], '(no release)')}, {row['date']}: "
-        f"{_amount(row['value'], wanted.metric)} over {words.count(row['measured'], 'run')}"
+        f"{_amount(row['value'], wanted)} over {words.count(row['measured'], 'run')}"
     )
     few = row["units"] < FEW or row["spread"] is None
     ends = (None, None) if few else ((row["value"] - around) / top, (row["value"] + around) / top)
@@ -140,7 +148,7 @@ def _row(row: Row, wanted: TrendQuery) -> dict[str, Any]:
         "release": words.name(row["release"], "(no release)"),
         "runs": row["runs"],
         "measured": row["measured"],
-        "value": _amount(row["value"], wanted.metric),
+        "value": _amount(row["value"], wanted),
         "href": _runs(row, wanted.runs, wanted.by),
     }
 
@@ -152,9 +160,5 @@ def _runs(row: Row, wanted: Filter, by: str) -> str:
     return links.runs(wanted.replaced(names=names, received=dates))
 
 
-def _amount(value: float | None, metric: str) -> str:
-    return words.amount(value, Scale.SHARE if _is_share(metric) else Scale.NUMBER)
-
-
-def _is_share(metric: str) -> bool:
-    return metric in ALL_METRICS and metric_of(metric).scale is Scale.SHARE
+def _amount(value: float | None, wanted: TrendQuery) -> str:
+    return words.amount(value, Scale.SHARE if wanted.is_share else Scale.NUMBER)

@@ -1,8 +1,9 @@
--- The steps that scores of a run were counted from: decision points, failed calls, failure modes.
+-- The steps that scores of a run were counted from, and those that users' own metrics name.
 --
 -- A step may be one of a sub-agent: its index counts in that run.
 --
 -- Reads:
+--   custom_scores
 --   decisions
 --   failed_calls
 --   failures
@@ -10,46 +11,73 @@
 --   $trajectory_id  VARCHAR  The run.
 --   $date           DATE     The date of its trace, in whose files alone they are looked for.
 -- Columns:
---   about               VARCHAR  decision | failed_call | a failure mode.
+--   about               VARCHAR  decision | failed_call | a failure mode; NULL of own metrics.
+--   own_metric          VARCHAR  Metric of a user's own; NULL of others.
 --   step_trajectory_id  VARCHAR  Run whose step it is: this, or a sub-agent's; NULL without one.
 --   step_index          INTEGER  Step of that run; NULL where a call was expected and not made.
---   good                BOOLEAN  Whether it was right, or recovered; NULL if not known, or a mode.
+--   good                BOOLEAN  Whether it was right, or recovered; NULL if not known, or others.
+--   note                VARCHAR  What an own metric says of the step; NULL if nothing.
 -- Order:
---   about, steps of the run itself first, step_trajectory_id, step_index, good
+--   about, own_metric, steps of the run itself first, step_trajectory_id, step_index, good, note
 SELECT
   about,
+  own_metric,
   if(step_index IS NULL, NULL, coalesce(step_trajectory_id, $trajectory_id))
     AS step_trajectory_id,
   step_index,
-  good
+  good,
+  note
 FROM (
   SELECT
     'decision' AS about,
+    NULL::VARCHAR AS own_metric,
     step_trajectory_id,
     step_index,
-    correct AS good
+    correct AS good,
+    NULL::VARCHAR AS note
   FROM decisions
   WHERE date = $date AND trajectory_id = $trajectory_id AND counted
   UNION ALL
   SELECT
     'failed_call' AS about,
+    NULL::VARCHAR AS own_metric,
     step_trajectory_id,
     step_index,
-    outcome IN ('recovered', 'retried') AS good
+    outcome IN ('recovered', 'retried') AS good,
+    NULL::VARCHAR AS note
   FROM failed_calls
   WHERE date = $date AND trajectory_id = $trajectory_id
   UNION ALL
   SELECT
     mode AS about,
+    NULL::VARCHAR AS own_metric,
     step_trajectory_id,
     step_index,
-    NULL::BOOLEAN AS good
+    NULL::BOOLEAN AS good,
+    NULL::VARCHAR AS note
   FROM failures
   WHERE date = $date AND trajectory_id = $trajectory_id
+  UNION ALL
+  SELECT
+    NULL::VARCHAR AS about,
+    metric AS own_metric,
+    named['trajectory_id'] AS step_trajectory_id,
+    named['step_index'] AS step_index,
+    NULL::BOOLEAN AS good,
+    left(named['note'], 400) AS note
+  FROM (
+    SELECT
+      metric,
+      unnest(evidence) AS named
+    FROM custom_scores
+    WHERE date = $date AND trajectory_id = $trajectory_id
+  ) AS own_evidence
 ) AS counted_from
 ORDER BY
   about,
+  own_metric,
   coalesce(step_trajectory_id, $trajectory_id) <> $trajectory_id,
   step_trajectory_id,
   step_index,
-  good;
+  good,
+  note;

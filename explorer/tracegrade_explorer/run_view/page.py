@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from tracegrade.terminal.visible import visible
 from tracegrade_explorer import links
 from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.metrics import FAILURE_MODES, Metric
@@ -59,6 +60,8 @@ class Evidence(NamedTuple):
     """Of the step, which may be one of a sub-agent."""
     mark: str
     """✓ ✗ or ''."""
+    note: str
+    """What a metric of a user's own says of it; '' for nothing."""
 
 
 class ScoreRow(NamedTuple):
@@ -148,6 +151,7 @@ def score_rows(
         agents: Names of its sub-agents by the ids of their runs.
     """
     by_about: dict[str, list[Evidence]] = {}
+    by_metric: dict[str, list[Evidence]] = {}
     for row in rows:
         if row["step_index"] is not None:
             mark = {True: "✓", False: "✗", None: ""}[row["good"]]
@@ -155,7 +159,10 @@ def score_rows(
                 timeline.run.trajectory_id, row["step_trajectory_id"], row["step_index"],
                 agents.get(row["step_trajectory_id"]),
             )  # fmt: skip
-            by_about.setdefault(row["about"], []).append(Evidence(*link, mark))
+            found, key = (
+                (by_about, row["about"]) if row["about"] else (by_metric, row["own_metric"])
+            )
+            found.setdefault(key, []).append(Evidence(*link, mark, visible(row["note"] or "")))
     names = {score.metric: score for score in timeline.scores}
     shown = [
         metric
@@ -164,7 +171,8 @@ def score_rows(
     ]
     return [
         ScoreRow(
-            metric, value, basis, tuple(by_about.get(EVIDENCE.get(metric.name, ""), ())),
+            metric, value, basis,
+            tuple(by_metric.get(metric.name) or by_about.get(EVIDENCE.get(metric.name, ""), [])),
             _show_of(metric.name),
         )
         for metric, (_, value, basis) in zip(shown, view.scores, strict=True)

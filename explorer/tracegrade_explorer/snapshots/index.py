@@ -6,10 +6,10 @@ Makes:
     run_positions (from trajectories): which runs it has, and in which order
     kept_optima (from observed_optima): the same rows, read once
     kept_continued (from continued_runs): the same rows, read once
-    run_index (from decisions, failed_calls, failures, observed_step_scores, run_positions,
-        run_reasons, superseded_runs, trajectories, trajectory_scores): `run_facts`, with the
-        value of each metric under its name, NULL unless scored, and in `<metric>_reason` why
-        there is none
+    run_index (from custom_scores, decisions, failed_calls, failures, observed_step_scores,
+        run_positions, run_reasons, superseded_runs, trajectories, trajectory_scores):
+        `run_facts`, with the value of each metric under its name, NULL unless scored, and in
+        `<metric>_reason` why there is none; those of users' own as `own_scores` has them
     request_texts (from run_index): seq, and the beginning of the request in small letters
 """
 
@@ -123,8 +123,11 @@ def _rows() -> str:
         for table in ("trajectory_scores", "observed_step_scores")
     )
     return (
-        f"SELECT run_facts.* REPLACE ({facts}), {', '.join(_metrics())} "
-        f"FROM ({QUERIES.unordered('run_facts')}) AS run_facts {joins}"
+        f"SELECT run_facts.* REPLACE ({facts}), {', '.join(_metrics())}, "
+        "own_scores.own_values, own_scores.own_reasons "
+        f"FROM ({QUERIES.unordered('run_facts')}) AS run_facts {joins} "
+        f"LEFT JOIN ({QUERIES.unordered('own_scores')}) AS own_scores "
+        "ON run_facts.trajectory_id = own_scores.trajectory_id"
     )
 
 

@@ -10,6 +10,7 @@ from duckdb import DuckDBPyConnection
 from tracegrade_explorer.errors import PageMissing
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.snapshots.snapshot import Row, read, read_matching
+from tracegrade_scoring.metrics import METRICS
 
 PAGE_ROWS: Final = 50
 FACTS: Final = (
@@ -18,6 +19,7 @@ FACTS: Final = (
     "cost_usd", "failures", "finding_count", "why", "request",
 )  # fmt: skip
 """Columns of a list beside its metrics."""
+OWN_SCORES: Final = ("own_values", "own_reasons")
 
 
 class RunPosition(NamedTuple):
@@ -91,8 +93,19 @@ def read_runs(con: DuckDBPyConnection, seqs: Sequence[int], metrics: Iterable[st
         seqs: Places.
         metrics: Whose values and reasons are wanted.
     """
-    measured = [column for name in metrics for column in (name, f"{name}_reason")]
-    return _rows_at(con, seqs, (*FACTS, *measured))
+    names = [*metrics]
+    measured = [c for name in names if name in METRICS for c in (name, f"{name}_reason")]
+    own = [name for name in names if name not in METRICS]
+    found = _rows_at(con, seqs, (*FACTS, *measured, *(OWN_SCORES if own else ())))
+    return [_with_own(row, own) for row in found] if own else found
+
+
+def _with_own(row: Row, names: Iterable[str]) -> Row:
+    """Return a row with values and reasons of metrics of users' own under their names."""
+    values, reasons = (row.pop(column) or {} for column in OWN_SCORES)
+    for name in names:
+        row |= {name: values.get(name), f"{name}_reason": reasons.get(name)}
+    return row
 
 
 def find_run(con: DuckDBPyConnection, name: str) -> FoundRun:

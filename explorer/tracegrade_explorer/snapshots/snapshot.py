@@ -1,5 +1,6 @@
 """One scoring run of a lake as pages see it: a connection, its index, and what is asked of it."""
 
+import re
 import threading
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ import duckdb
 from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.filters.conditions import keep_requests, matching_runs
-from tracegrade_explorer.filters.grammar import Filter, to_query
+from tracegrade_explorer.filters.grammar import KEYS, Filter, to_query
 from tracegrade_explorer.snapshots.dates import Dates
 from tracegrade_explorer.snapshots.index import build_index
 from tracegrade_explorer.snapshots.metric_parts import metric_parts
@@ -20,6 +21,11 @@ from tracegrade_queries.engine.connection import Limits, connect_whole
 from tracegrade_queries.engine.pinned import last_run
 from tracegrade_queries.schema import PRICED_DATES
 from tracegrade_scoring.layer import RUN_ORDER, SCORES
+from tracegrade_scoring.metric_definition import NAME
+from tracegrade_scoring.metrics import Metric
+from tracegrade_scoring.rendering.catalogue import more_metrics
+from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
+from tracegrade_scoring.rendering.rows import read_rows
 
 MEMORY_LIMIT: Final = "60%"
 """Of the machine, for two scoring runs at once while one takes the place of the other."""
@@ -66,6 +72,8 @@ class LakeSnapshot:
     read_at: datetime
     state: LakeState
     """What it is made from."""
+    own_metrics: Mapping[str, Metric]
+    """Those of users' own that runs were scored by, by name."""
     readers: int = 0
     """Requests under way."""
     _kept: dict[object, CachedResult] = field(default_factory=dict)
@@ -113,6 +121,7 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
             "SELECT count(*), count(*) FILTER (WHERE scored), max(date) FROM run_index"
         ).fetchall()[0]
         whole = con.sql("SELECT count(*) FROM trajectories").fetchall()[0][0]
+        own = _own_metrics(con)
         kept = {"observed_optima": "kept_optima", "continued_runs": "kept_continued"}
         dates = Dates(pinned, {name: con.table(of).to_arrow_table() for name, of in kept.items()})
         if found[2] is not None:
@@ -121,7 +130,15 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
         con.close()
         raise
     counts = (found[0], whole - found[0], found[1])
-    return LakeSnapshot(lake, con, dates, *counts, datetime.now(UTC), state)
+    return LakeSnapshot(lake, con, dates, *counts, datetime.now(UTC), state, own)
+
+
+def _own_metrics(con: DuckDBPyConnection) -> dict[str, Metric]:
+    """Return the metrics of users' own that can be a key of a filter, by name."""
+    names = [row["metric"] for row in read(con, "own_metric_names")]
+    keys = {name for name in names if re.fullmatch(NAME, name) and name not in KEYS}
+    known = own_metrics(read_rows(con, OWN_METRICS))
+    return {metric.name: metric for metric in more_metrics(keys, known)}
 
 
 def read(con: DuckDBPyConnection, name: str, /, **parameters: object) -> list[Row]:
@@ -150,14 +167,14 @@ def read_added_up(
     con: DuckDBPyConnection, name: str, wanted: Filter, /, measured: str, **parameters: object
 ) -> list[Row]:
     """Return the rows of a query over `matching_runs` and the `metric_parts` of one metric."""
-    runs = matching_runs(wanted, measured)
+    runs, parts = matching_runs(wanted, measured), metric_parts(measured)
     if wanted.request:
         keep_requests(con, wanted.request)
     text = (
         f"WITH matching_runs AS NOT MATERIALIZED ({runs.text}), "
-        f"metric_parts AS NOT MATERIALIZED ({metric_parts(measured)})\n{query(name)}"
+        f"metric_parts AS NOT MATERIALIZED ({parts.text})\n{query(name)}"
     )
-    return _rows(con, text, {**runs.values, **parameters})
+    return _rows(con, text, {**runs.values, **parts.values, **parameters})
 
 
 def read_kept(
