@@ -80,7 +80,7 @@ def _bin(position: int, each: Bin, most: int) -> Markup:
     )  # fmt: skip
     if not each.runs:
         return Markup("<g>{}</g>").format(shape)
-    return Markup('<a href="{href}" aria-label="{title}">{drawn}</a>').format(
+    return Markup('<a href="{href}" aria-label="{title}">{shape}</a>').format(
         href=each.href, title=visible(each.title), shape=shape
     )
 
