@@ -14,6 +14,7 @@ from tracegrade_harness.parts.settle import SettledState, wait_until_settled
 from tracegrade_harness.parts.state import State
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
 from tracegrade_harness.sandbox.processes import Running
+from tracegrade_harness.sandbox.program import Program
 from tracegrade_harness.suite.limits import TrialLimits
 from tracegrade_harness.suite.model import Case
 from tracegrade_harness.tape.entries import TapeEntry
@@ -190,26 +191,38 @@ def _run(
         why = stopped.reason if stopped else f"the agent ended with {exit_code} before its run did"
         send_root(suite_run.collector, watch.open_root, None, resource(suite_run, trial), why)
     mismatches = watch.effect_mismatches.values()
-    notes = [*watch.faults, *mismatches, *channels.notes(), *spending.notes()]
-    misses, models = (
+    finished = FinishedAgent(
+        watch,
+        stopped.status if stopped else "done",
+        stopped.reason if stopped else None,
+        None if stopped else exit_code,
+        lives_on,
+        [*watch.faults, *mismatches, *channels.notes(), *spending.notes()],
         tape_session.misses,
         tape_session.models.entries() if tape_session.models else (),
+        seconds,
+        channels.traces,
     )
-    traces = channels.traces
     if stopped:
-        return FinishedAgent(
-            watch, *stopped, None, lives_on, notes, misses, models, seconds, traces
-        )
-    notes += tape_session.notes()
-    if exit_code and suite_run.sandbox.name == Bubblewrap.name:
-        notes += out_of_sight(program, trial.case(suite_run).agent)
+        return finished
     is_silent = watch.root is None and not channels.has_spans
     silence = silent(exit_code, workspace.log) if is_silent else None
+    notes = [
+        *finished.notes,
+        *tape_session.notes(),
+        *_unseen(suite_run, trial, program, exit_code),
+    ]
     _keep_tape(suite_run, trial, tape_session, silence)
-    finished = FinishedAgent(
-        watch, "done", None, exit_code, lives_on, notes, misses, models, seconds, traces
-    )
-    return finished._replace(silence=silence)
+    return finished._replace(notes=notes, silence=silence)
+
+
+def _unseen(
+    suite_run: SuiteRun, trial: Trial, program: Program, exit_code: int | None
+) -> list[str]:
+    """Return what a sandbox may have hidden from an agent that failed."""
+    if exit_code and suite_run.sandbox.name == Bubblewrap.name:
+        return out_of_sight(program, trial.case(suite_run).agent)
+    return []
 
 
 def _keep_tape(

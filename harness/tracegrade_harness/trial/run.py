@@ -157,15 +157,25 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             tapes,
             chosen.release,
             [folder.parent, home.resolve() / FROZEN, *_local(lake)],
-            answers=answers(loaded),
-            models=chosen.models,
-            prices=known_prices(opened, chosen.prices),
-            lake=opened,
-            outside=StoppableSandbox(Plain()) if chosen.trust else None,
         )
+        suite_run = _as_chosen(suite_run, loaded, chosen, opened)
         kills = {name: case.kill for name, case in killed.items() if case.kill}
         spent_usd = _run_trials(_keeping_tapes(suite_run, chosen), cases, kills, chosen, file)
     return Run(folder, file.results(), spent_usd)
+
+
+def _as_chosen(
+    suite_run: SuiteRun, loaded: LoadedSuite, chosen: ChosenTrials, lake: Lake
+) -> SuiteRun:
+    """Return a run with what its caller chose, and what its lake holds."""
+    return replace(
+        suite_run,
+        answers=answers(loaded),
+        models=chosen.models,
+        prices=known_prices(lake, chosen.prices),
+        lake=lake,
+        outside=StoppableSandbox(Plain()) if chosen.trust else None,
+    )
 
 
 def _run_trials(
