@@ -2,7 +2,7 @@
 
 import json
 
-from tracegrade_queries.engine.handed_out import manifest_name
+from tracegrade_queries.engine.distributed_job import manifest_name
 from tracegrade_queries.engine.manifest import versions_here
 from tracegrade_queries.engine.worker import work_off
 

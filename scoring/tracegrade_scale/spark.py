@@ -18,9 +18,14 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql.functions import col, lit, udf
 
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.distributed_job import (
+    DistributedJob,
+    distribute,
+    is_small,
+    job_files,
+)
 from tracegrade_queries.engine.engines import EngineOptions
 from tracegrade_queries.engine.executor import SLOT_LIMITS, Executor, Threads, with_limits
-from tracegrade_queries.engine.handed_out import HandedOut, handed_out, is_small, job_files
 from tracegrade_queries.engine.manifest import Versions, check_versions
 from tracegrade_scale.errors import ClusterFailed
 from tracegrade_scale.on_executor import versions_there, work_off_numbered
@@ -56,7 +61,7 @@ class Spark:
 
         Raises:
             ClusterFailed: Spark gave a task up, or ended.
-            ManifestUnfit, StagedFileUnfit, WorkerLost: As `HandedOut.outcomes`.
+            ManifestUnfit, StagedFileUnfit, WorkerLost: As `DistributedJob.outcomes`.
             VersionsDiffer: An executor has other versions than this process.
         """
         if is_small(buckets, self.slots):
@@ -68,9 +73,9 @@ class Spark:
         limited = with_limits(buckets, SLOT_LIMITS)
         with (
             job_files(buckets[0].lake.open()) as files,
-            handed_out(work, limited, files) as handed,
+            distribute(work, limited, files) as distributed,
         ):
-            yield from _outcomes(session, handed)
+            yield from _outcomes(session, distributed)
 
     def _check_executors(self, session: SparkSession) -> None:
         """Check once what is installed where buckets will go."""
@@ -80,12 +85,12 @@ class Spark:
             self._is_checked = True
 
 
-def _outcomes(session: SparkSession, handed: HandedOut) -> Iterator[Outcome]:
-    tag = f"tracegrade-{handed.files.run}"
+def _outcomes(session: SparkSession, distributed: DistributedJob) -> Iterator[Outcome]:
+    tag = f"tracegrade-{distributed.files.run}"
     with ThreadPoolExecutor(1) as pool:
-        job = pool.submit(_work_off_all, session, handed, tag)
+        job = pool.submit(_work_off_all, session, distributed, tag)
         try:
-            yield from handed.outcomes(lambda: _is_over(job))
+            yield from distributed.outcomes(lambda: _is_over(job))
         except BaseException:
             with suppress(Exception):  # Spark itself may be what failed
                 session.interruptTag(tag)
@@ -93,12 +98,12 @@ def _outcomes(session: SparkSession, handed: HandedOut) -> Iterator[Outcome]:
         job.result()
 
 
-def _work_off_all(session: SparkSession, handed: HandedOut, tag: str) -> None:
+def _work_off_all(session: SparkSession, distributed: DistributedJob, tag: str) -> None:
     """Have every manifest worked off; the tag is what ends that early."""
     with _cluster_errors():
         session.addTag(tag)
-        columns = lit(handed.files.folder), col("id")
-        _each(session, len(handed.manifests), work_off_numbered, *columns)
+        columns = lit(distributed.files.folder), col("id")
+        _each(session, len(distributed.manifests), work_off_numbered, *columns)
 
 
 def _is_over(job: Future[None]) -> bool:

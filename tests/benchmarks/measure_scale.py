@@ -22,9 +22,9 @@ from tracegrade_lake import Lake, Table
 from tracegrade_queries.build.build import build
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
 from tracegrade_queries.engine.connection import NO_LIMITS, connect
+from tracegrade_queries.engine.distributed_job import distribute, job_files, outcome_of
 from tracegrade_queries.engine.engines import EngineOptions, engine
 from tracegrade_queries.engine.executor import Executor
-from tracegrade_queries.engine.handed_out import handed_out, job_files, outcome_of
 from tracegrade_queries.engine.pinned import pin
 from tracegrade_queries.engine.processes import Processes
 from tracegrade_queries.engine.replacing import leave_out_traces
@@ -46,16 +46,18 @@ class Weighed:
             return
         with (
             job_files(buckets[0].lake.open()) as files,
-            handed_out(work, buckets, files) as handed,
+            distribute(work, buckets, files) as distributed,
         ):
-            for name, bucket in zip(handed.manifests, buckets, strict=True):
-                work_off(handed.files.place(name))
-                sizes = [len(handed.files.read(each) or b"") for each in (name, outcome_of(name))]
+            for name, bucket in zip(distributed.manifests, buckets, strict=True):
+                work_off(distributed.files.place(name))
+                sizes = [
+                    len(distributed.files.read(each) or b"") for each in (name, outcome_of(name))
+                ]
                 print(
                     f"{work.__name__}: {len(bucket.traces):,} traces, a manifest of {sizes[0]:,} "
                     f"bytes, an outcome of {sizes[1]:,}"
                 )
-            yield from handed.outcomes()
+            yield from distributed.outcomes()
 
 
 def measure_driver(place: Path, runs: int) -> None:

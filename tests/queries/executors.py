@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
-from tracegrade_queries.engine.handed_out import handed_out, job_files
+from tracegrade_queries.engine.distributed_job import distribute, job_files
 from tracegrade_queries.engine.processes import Processes
 from tracegrade_queries.engine.worker import work_off
 
@@ -40,11 +40,11 @@ class InTheLake:
         """Yield what was read there."""
         with (
             job_files(buckets[0].lake.open()) as files,
-            handed_out(work, buckets, files) as handed,
+            distribute(work, buckets, files) as distributed,
         ):
-            for name in (*handed.manifests, *handed.manifests):
-                work_off(handed.files.place(name))
-            yield from handed.outcomes()
+            for name in (*distributed.manifests, *distributed.manifests):
+                work_off(distributed.files.place(name))
+            yield from distributed.outcomes()
 
 
 EXECUTORS = (Backwards(), InTheLake(), Processes(1), Twice())

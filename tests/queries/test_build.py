@@ -12,7 +12,7 @@ from tracegrade_lake.errors import LakeUnwritable
 from tracegrade_queries.build import build as building
 from tracegrade_queries.build import read_dialects
 from tracegrade_queries.build.build import BuildSummary, build
-from tracegrade_queries.build.dialect import dialects
+from tracegrade_queries.build.dialect_header import dialects
 from tracegrade_queries.engine.executor import Executor
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 

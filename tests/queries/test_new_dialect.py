@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tracegrade_lake import Lake
-from tracegrade_queries.build.dialect import dialects
+from tracegrade_queries.build.dialect_header import dialects
 from tracegrade_queries.engine.sql import Queries
 from tracegrade_queries.errors import BadDialect
 

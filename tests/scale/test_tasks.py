@@ -23,7 +23,7 @@ from tests.waiting import wait_until
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import StagedFileUnfit
 from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
-from tracegrade_queries.engine.handed_out import HandedOut, handed_out, job_files
+from tracegrade_queries.engine.distributed_job import DistributedJob, distribute, job_files
 from tracegrade_queries.engine.worker import Share, work_off, work_off_share
 from tracegrade_queries.errors import ManifestMissing, ManifestUnfit, VersionsDiffer, WorkerLost
 from tracegrade_scoring.job.run_scoring import score
@@ -128,17 +128,17 @@ class Handing:
 
     slots = 1
 
-    def __init__(self, then: Callable[[HandedOut], object]) -> None:
+    def __init__(self, then: Callable[[DistributedJob], object]) -> None:
         self._then = then
 
     def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what there is after the test's own part."""
         with (
             job_files(buckets[0].lake.open()) as files,
-            handed_out(work, buckets, files) as handed,
+            distribute(work, buckets, files) as distributed,
         ):
-            self._then(handed)
-            yield from handed.outcomes(lambda: True)
+            self._then(distributed)
+            yield from distributed.outcomes(lambda: True)
 
 
 def changed(lake: Lake, name: str, change: Callable[[dict[str, Any]], object]) -> None:
@@ -166,14 +166,14 @@ MANIFESTS: dict[str, tuple[type[Exception], str, Callable[[dict[str, Any]], obje
 def test_manifest_that_no_job_wrote_is_refused(small: Lake) -> None:
     """It is named with what is wrong, and nothing that it asks for is done."""
 
-    def work(handed: HandedOut) -> None:
-        (path,) = (small.root / "_tasks").rglob(handed.manifests[0])
+    def work(distributed: DistributedJob) -> None:
+        (path,) = (small.root / "_tasks").rglob(distributed.manifests[0])
         written = path.read_bytes()
         for error, text, change in MANIFESTS.values():
             path.write_bytes(written)
-            changed(small, handed.manifests[0], change)
+            changed(small, distributed.manifests[0], change)
             with pytest.raises(error, match=text):
-                work_off(handed.files.place(handed.manifests[0]))
+                work_off(distributed.files.place(distributed.manifests[0]))
 
     with pytest.raises(WorkerLost, match="have no outcome"):
         score_in(small, 1, Handing(work))
@@ -205,8 +205,8 @@ def test_outcome_that_its_files_do_not_bear_out_is_not_committed(
 ) -> None:
     """Each file is opened before it is part of a table."""
 
-    def work(handed: HandedOut) -> None:
-        work_off(handed.files.place(handed.manifests[0]))
+    def work(distributed: DistributedJob) -> None:
+        work_off(distributed.files.place(distributed.manifests[0]))
         changed(small, "outcome-000000.json", change)
 
     with pytest.raises(error, match=text):
@@ -217,8 +217,8 @@ def test_outcome_that_its_files_do_not_bear_out_is_not_committed(
 def test_staged_file_of_other_columns_is_not_committed(small: Lake) -> None:
     """Whatever became of it between its worker and the job."""
 
-    def work(handed: HandedOut) -> None:
-        work_off(handed.files.place(handed.manifests[0]))
+    def work(distributed: DistributedJob) -> None:
+        work_off(distributed.files.place(distributed.manifests[0]))
         path, *_ = (small.root / "steps" / "_stage").iterdir()
         pq.write_table(pa.table({"trajectory_id": ["a"]}), path)
 
@@ -230,8 +230,8 @@ def test_a_task_that_ran_already_is_not_run_again(small: Lake) -> None:
     """Whoever starts tasks may start one twice; of one that is over it is told."""
     places: list[str] = []
 
-    def work(handed: HandedOut) -> None:
-        places.append(handed.files.place(handed.manifests[0]))
+    def work(distributed: DistributedJob) -> None:
+        places.append(distributed.files.place(distributed.manifests[0]))
         first = tracegrade("task", "run", places[0])
         again = tracegrade("task", "run", places[0])
         assert (first.returncode, again.returncode) == (0, 0), first.stderr
@@ -239,17 +239,21 @@ def test_a_task_that_ran_already_is_not_run_again(small: Lake) -> None:
         assert "nothing to do" in again.stderr
 
     score_in(
-        small, 1, Handing(lambda handed: work(handed) if not places else work_off_all(handed))
+        small,
+        1,
+        Handing(
+            lambda distributed: work(distributed) if not places else work_off_all(distributed)
+        ),
     )
     with pytest.raises(ManifestMissing, match="may have ended"):
         work_off(places[0])
     assert tracegrade("task", "run", small.root / "tasks.json").returncode == 2
 
 
-def work_off_all(handed: HandedOut) -> None:
+def work_off_all(distributed: DistributedJob) -> None:
     """Work off every manifest in this process."""
-    for name in handed.manifests:
-        work_off(handed.files.place(name))
+    for name in distributed.manifests:
+        work_off(distributed.files.place(name))
 
 
 def test_a_killed_job_leaves_what_upkeep_removes_after_a_day(small: Lake) -> None:

@@ -12,8 +12,8 @@ from typing import Final
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
-from tracegrade.clean import clean_span
 from tracegrade.guard import LOST, failures, guarded, logger, note, say
+from tracegrade.redacting_exporter import clean_span
 from tracegrade.sending.delivery import Delivers, Delivery
 from tracegrade.whole_texts import whole_span
 

@@ -11,8 +11,8 @@ import duckdb
 import pyarrow as pa
 
 from tracegrade_lake import Table
-from tracegrade_queries.build.dialect import MESSAGES, OPERATIONS, Dialect, dialects
-from tracegrade_queries.build.marks import marked_names
+from tracegrade_queries.build.dialect_header import MESSAGES, OPERATIONS, Dialect, dialects
+from tracegrade_queries.build.dialect_marks import marked_names
 from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.relations import has_rows, make_table, make_view
 from tracegrade_queries.engine.statements import found
@@ -32,7 +32,9 @@ def _marked_names(run: Run) -> pa.Table:
 
 
 @relation(
-    "dialect_operations", "dialect_messages", reads=(*_READ, "dialect_events", "dialect_shapes")
+    "dialect_operations",
+    "dialect_messages",
+    reads=(*_READ, "dialect_events", "dialect_candidates"),
 )
 def _read_dialects(run: Run) -> None:
     """Make what all dialects say, with `dialect` and its `precedence`; messages are a view."""
@@ -54,7 +56,7 @@ def _read_dialects(run: Run) -> None:
 def _shown(con: duckdb.DuckDBPyConnection) -> Iterator[Dialect]:
     """Yield each dialect that has spans here, while `bucket_spans` is these."""
     by_event = _dialects_in(con, "dialect_events")
-    marked = by_event | _dialects_in(con, "dialect_shapes")
+    marked = by_event | _dialects_in(con, "dialect_candidates")
     for dialect in dialects():
         if dialect.marks and dialect.name not in marked:
             continue
@@ -72,7 +74,7 @@ def _own_spans(dialect: Dialect, *, by_event: bool) -> str:
     """Return the condition for the spans that a dialect is shown."""
     if not dialect.marks:
         return "key NOT IN (SELECT key FROM dialect_operations WHERE operation IS NOT NULL)"
-    shapes = f"shape IN (SELECT shape FROM dialect_shapes WHERE dialect = '{dialect.name}')"
+    shapes = f"shape IN (SELECT shape FROM dialect_candidates WHERE dialect = '{dialect.name}')"
     keys = f"key IN (SELECT key FROM dialect_events WHERE dialect = '{dialect.name}')"
     return f"{shapes} OR {keys}" if by_event else shapes
 

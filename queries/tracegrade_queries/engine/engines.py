@@ -10,8 +10,8 @@ from importlib.metadata import entry_points
 from typing import Final, NamedTuple
 
 from tracegrade.suggestions import did_you_mean
+from tracegrade_queries.engine.distributed_job import ManifestsInLake
 from tracegrade_queries.engine.executor import SLOT_MB, Executor, Threads
-from tracegrade_queries.engine.handed_out import ManifestsInLake
 from tracegrade_queries.engine.machine import cores, workers
 from tracegrade_queries.engine.processes import Processes
 from tracegrade_queries.errors import BadEngine

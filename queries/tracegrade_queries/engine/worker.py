@@ -9,7 +9,7 @@ from typing import Final
 from tracegrade_lake import Lake
 from tracegrade_lake.job_files import JobFiles, find_job_file, runs_with_files
 from tracegrade_queries.engine.connection import NO_LIMITS, Limits
-from tracegrade_queries.engine.handed_out import LOOK_AGAIN_SECS, MANIFEST, outcome_of
+from tracegrade_queries.engine.distributed_job import MANIFEST, POLL_SECS, outcome_of
 from tracegrade_queries.engine.manifest import read_manifest, write_outcome
 from tracegrade_queries.errors import ManifestMissing
 
@@ -87,7 +87,7 @@ def work_off_share(
             done += 1
             deadline = time.monotonic() + idle_secs
         elif not waiting:
-            time.sleep(LOOK_AGAIN_SECS)
+            time.sleep(POLL_SECS)
     return done
 
 

@@ -21,7 +21,7 @@ from tracegrade_queries.errors import WorkerLost
 MANIFEST: Final = "manifest-"
 OUTCOME: Final = "outcome-"
 
-LOOK_AGAIN_SECS: Final = 0.5
+POLL_SECS: Final = 0.5
 """Between two looks for outcomes: a bucket takes ten times as long or more."""
 
 PATIENCE_SECS: Final = 3_600.0
@@ -39,7 +39,7 @@ def outcome_of(manifest: str) -> str:
 
 
 @dataclass(frozen=True)
-class HandedOut:
+class DistributedJob:
     """The buckets of a job, written to the lake."""
 
     files: JobFiles
@@ -73,7 +73,7 @@ class HandedOut:
             if missing and not found:
                 if over or time.monotonic() - last > patience_secs:
                     raise self._lost(missing, patience_secs)
-                time.sleep(LOOK_AGAIN_SECS)
+                time.sleep(POLL_SECS)
 
     def _read(self, name: str) -> Outcome:
         content = self.files.read(name)
@@ -93,9 +93,9 @@ class HandedOut:
 
 
 @contextmanager
-def handed_out(
+def distribute(
     work: Work, buckets: Sequence[Bucket[Any]], files: JobFiles, first: int = 0
-) -> Iterator[HandedOut]:
+) -> Iterator[DistributedJob]:
     """Write buckets to the lake; they and their outcomes are gone after the block.
 
     Args:
@@ -111,7 +111,7 @@ def handed_out(
     try:
         for name, bucket in zip(names, buckets, strict=True):
             files.write(name, write_manifest(work, bucket))
-        yield HandedOut(files, names)
+        yield DistributedJob(files, names)
     finally:
         files.remove([*names, *map(outcome_of, names)])
 
@@ -138,7 +138,7 @@ class ManifestsInLake(AbstractContextManager["ManifestsInLake"]):
         """Hand out buckets for so many workers, and note where they are."""
         self.slots = slots
         self._note = note
-        self._handed = 0
+        self._written = 0
         self._stack = ExitStack()
         self._files: JobFiles | None = None
 
@@ -150,7 +150,8 @@ class ManifestsInLake(AbstractContextManager["ManifestsInLake"]):
         """Yield what each bucket gave, as workers are done with them.
 
         Raises:
-            ManifestUnfit, StagedFileUnfit, VersionsDiffer, WorkerLost: As `HandedOut.outcomes`.
+            ManifestUnfit, StagedFileUnfit, VersionsDiffer, WorkerLost: As for `outcomes` of a
+                `DistributedJob`.
         """
         if is_small(buckets, self.slots):
             yield from Threads(self.slots).run(work, buckets)
@@ -158,10 +159,10 @@ class ManifestsInLake(AbstractContextManager["ManifestsInLake"]):
         if self._files is None:
             self._files = self._stack.enter_context(job_files(buckets[0].lake.open()))
         limited = with_limits(buckets, SLOT_LIMITS)
-        first, self._handed = self._handed, self._handed + len(buckets)
-        with handed_out(work, limited, self._files, first) as handed:
-            place = handed.files.place(handed.manifests[0])
+        first, self._written = self._written, self._written + len(buckets)
+        with distribute(work, limited, self._files, first) as distributed:
+            place = distributed.files.place(distributed.manifests[0])
             self._note(
                 f"{len(buckets)} manifests wait for `tracegrade task`, the first is {place}"
             )
-            yield from handed.outcomes()
+            yield from distributed.outcomes()

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracegrade_queries.build.dialect import Dialect
+from tracegrade_queries.build.dialect_header import Dialect
 
 
 def marked_names(names: pa.ChunkedArray, known: Iterable[Dialect]) -> pa.Table:
