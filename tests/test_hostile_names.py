@@ -107,7 +107,7 @@ def _files(place: Place) -> None:
         "suite": f"version: 1\nsuite: {name}\nagents: {{{name}: {{command: [{name}]}}}}\n"
         f"environments: {{{name}: {{files: {{{name}: {{from: {name}, at: {name}}}}}}}}}\n"
         f"cases: {{{name}: {{agent: {name}, environment: {name}, user_input: {name}}}}}\n",
-        "judges": f"version: 1\njudges: {{{name}: {{asks: {name}, {name}: 1}}}}\n",
+        "judges": f"version: 1\njudges: {{{name}: {{subject: {name}, {name}: 1}}}}\n",
         "journal": json.dumps({"object": NAME, "undo": {"manual": NAME}, "done": False})
         + f"\n{json.dumps({'object': NAME, 'undo': {NAME: 1}})}\n{NAME}\n",
         "options": f"{name} = 1\n",

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 def list_of(item: pa.DataType) -> pa.DataType:
@@ -34,6 +35,9 @@ class Column:
 
     struct: "Struct | None" = None
     """Declares the fields, where the type is a struct or a list of structs."""
+
+    former: str | None = None
+    """Its name in tables of an earlier version, which are read for one release; None: the same."""
 
 
 @dataclass(frozen=True)
@@ -70,3 +74,33 @@ class Table:
     def arrow(self) -> pa.Schema:
         """Return the schema with all columns, those of the partition included."""
         return pa.schema([pa.field(column.name, column.type) for column in self.columns])
+
+    def former_names(self) -> dict[str, str]:
+        """Return the names of today of columns that had others, by their former names."""
+        return {column.former: column.name for column in self.columns if column.former}
+
+    def named_today(self, rows: pa.Table) -> pa.Table:
+        """Return rows of any version of the table with the names that columns have today.
+
+        Where files of several versions were read together, a row has its value under one of two
+        names and NULL under the other.
+        """
+        for former, name in self.former_names().items():
+            if former in rows.column_names:
+                both = [each for each in (name, former) if each in rows.column_names]
+                values = pc.coalesce(*(rows[each] for each in both))
+                rows = rows.drop_columns(both).append_column(name, values)
+        return rows
+
+    def declared(self, rows: pa.Table) -> pa.Table:
+        """Return rows of any version of the table with its columns; NULL in those they lack."""
+        return with_columns(self.named_today(rows), self.arrow())
+
+
+def with_columns(rows: pa.Table, columns: pa.Schema) -> pa.Table:
+    """Return these columns, NULL in each that is younger than the file."""
+    arrays = [
+        rows[column.name] if column.name in rows.column_names else pa.nulls(len(rows), column.type)
+        for column in columns
+    ]
+    return pa.table(arrays, names=columns.names)

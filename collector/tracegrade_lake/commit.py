@@ -266,11 +266,9 @@ def writable_table(storage: TableStorage, table: Table) -> DeltaTable:
     storage.prepare()
     delta = open_for_writing(storage) or _create(storage, table)
     declared, found = table.arrow(), pa.schema(delta.schema().to_arrow())
-    unfit = [
-        f"{field.name} {field.type}"
-        for field in found
-        if field.name not in declared.names or declared.field(field.name).type != field.type
-    ]
+    types = {field.name: field.type for field in declared}
+    types |= {former: types[name] for former, name in table.former_names().items()}
+    unfit = [f"{each.name} {each.type}" for each in found if types.get(each.name) != each.type]
     if unfit:
         msg = f"table {table.name} was written by another version: {', '.join(unfit)} unexpected"
         raise SchemaDiffers(msg)

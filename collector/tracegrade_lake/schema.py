@@ -252,9 +252,10 @@ VERDICTS: Final = Table(
             "Step of the call that serves the sub-goal or not; NULL unless subject is served.",
         ),
         Column(
-            "injection",
+            "kill_point",
             TEXT,
             "When the run was killed: early | mid | late; NULL unless subject is rollback.",
+            former="injection",
         ),
         Column(
             "question",

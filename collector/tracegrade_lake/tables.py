@@ -1,10 +1,12 @@
-"""A table as its own log declares it, for code that maintains tables of higher layers."""
+"""Tables as their own logs declare them, and the rows of tables that other versions wrote."""
+
+from collections.abc import Sequence
 
 import pyarrow as pa
 from deltalake import DeltaTable
 
 from tracegrade_lake.columns import Column, Table
-from tracegrade_lake.commit import open_table
+from tracegrade_lake.commit import LiveFile, open_table
 from tracegrade_lake.errors import LakeDamaged
 from tracegrade_lake.lake import Lake
 
@@ -27,3 +29,22 @@ def table_of(name: str, delta: DeltaTable) -> Table:
     schema = pa.schema(delta.schema().to_arrow())
     columns = tuple(Column(field.name, field.type, "") for field in schema)
     return Table(name, "", columns, tuple(delta.metadata().partition_columns))
+
+
+def rows_of(lake: Lake, table: Table, files: Sequence[LiveFile] | None = None) -> pa.Table:
+    """Return the rows of a table with its declared columns, whatever version wrote them.
+
+    Args:
+        lake: The lake.
+        table: One that fits into memory; without rows if the lake has none of its name.
+        files: Those that are read; None for all.
+    """
+    dataset = lake.dataset(table.name, files=files)
+    return table.declared(dataset.to_table()) if dataset else table.arrow().empty_table()
+
+
+def is_known(lake: Lake, table: Table) -> bool:
+    """Return whether the lake has this table with the declared columns, by any of their names."""
+    names = table.former_names()
+    found = [names.get(name, name) for name in lake.columns(table.name) or ()]
+    return found == [column.name for column in table.columns]

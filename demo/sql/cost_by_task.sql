@@ -18,7 +18,7 @@ WITH runs AS (
   INNER JOIN steps ON trajectories.trajectory_id = steps.trajectory_id
   WHERE
     trajectories.agent_name = 'file-agent'
-    AND trajectories.injection IS NULL
+    AND trajectories.kill_point IS NULL
     AND steps.kind = 'tool_call'
   GROUP BY
     trajectories.trajectory_id,

@@ -14,12 +14,12 @@
 --   release, boundary
 SELECT
   release,
-  injection AS killed,
+  kill_point AS killed,
   boundary AS after_call,
   immediate AS at_once,
   after_recovery,
   json_array_length(leftovers)::BIGINT AS objects_left,
   baseline_trajectory_id AS trajectory_id
 FROM harness_trials
-WHERE injection IS NOT NULL
+WHERE kill_point IS NOT NULL
 ORDER BY release, boundary;

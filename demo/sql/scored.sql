@@ -10,7 +10,7 @@
 --   trajectories
 SELECT
   count(*) AS trajectories,
-  count(injection) AS killed,
+  count(kill_point) AS killed,
   coalesce(sum(step_count), 0)::BIGINT AS steps
 FROM trajectories
 ORDER BY trajectories;

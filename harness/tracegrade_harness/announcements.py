@@ -68,5 +68,5 @@ def _say_live_models(suite: Suite, chosen: ChosenTrials) -> None:
     used = {each.environment for each in cases if (chosen.models or each.model) != "replay"}
     for environment in sorted(used):
         for name, upstream in suite.environments[environment].upstreams.items():
-            if upstream.is_a == "model":
+            if upstream.protocol == "model":
                 echo(f"live: {name}, {upstream.url}{_at_most(upstream)}")

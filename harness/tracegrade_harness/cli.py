@@ -351,20 +351,28 @@ def draft(  # noqa: PLR0913, PLR0917 - one parameter per option
         str | None,
         typer.Option(help="URL of the model's API, for runs that ask it; by default OpenAI's."),
     ] = None,
-    model_url_as: Annotated[
-        str, typer.Option(help="Environment variable in which the agents find that URL.")
-    ] = "OPENAI_BASE_URL",
+    model_url_env: Annotated[
+        str | None,
+        typer.Option(
+            help="Environment variable in which the agents find that URL; by default "
+            "OPENAI_BASE_URL."
+        ),
+    ] = None,
+    former_model_url_env: Annotated[
+        str | None, typer.Option("--model-url-as", hidden=True)
+    ] = None,
 ) -> None:
     """Turn runs of the lake into a suite of mocked cases, which repeat what models answered.
 
     By default the newest run of each task and failure mode. A run whose content was redacted, cut
     or never captured is named, and left out.
     """
-    from tracegrade_harness.draft.command import draft_suite, started_by
+    from tracegrade_harness.draft.command import draft_suite, started_by, variable_of_model
     from tracegrade_harness.draft.runs import ChosenRuns
 
     chosen = ChosenRuns(failed, tuple(task or ()), tuple(trajectory or ()))
-    started = started_by(command, model_url, model_url_as)
+    variable = variable_of_model(model_url_env, former_model_url_env)
+    started = started_by(command, model_url, variable)
     draft_suite(lake, out, (chosen, started, tasks), incomplete=incomplete, replace_old=replace)
 
 
@@ -389,7 +397,7 @@ def shell(
 def review(
     lake: LakeOption,
     trajectory: Annotated[str | None, typer.Argument(help="Id of the undisturbed run.")] = None,
-    injection: Annotated[str | None, typer.Argument(help="early, mid or late.")] = None,
+    kill_point: Annotated[str | None, typer.Argument(help="early, mid or late.")] = None,
     value: Annotated[
         int | None, typer.Option(help="Its score: 0, 3, 5, 7 or 10.", metavar="VALUE")
     ] = None,
@@ -407,7 +415,7 @@ def review(
     if trajectory is None:
         list_reviews(lake)
     else:
-        store_review(lake, (trajectory, injection), (value, reason), by)
+        store_review(lake, (trajectory, kill_point), (value, reason), by)
 
 
 @harness.command()

@@ -333,7 +333,7 @@ def list_reviews(lake: str) -> None:
     """Print the kills whose score a human may see otherwise."""
     found = wanting_review(Lake.open(lake))
     for kill in found[:MAX_LISTED]:
-        echo(f"{kill.trajectory_id} {kill.injection}: {kill.score:g} by rule, {kill.task_id}")
+        echo(f"{kill.trajectory_id} {kill.kill_point}: {kill.score:g} by rule, {kill.task_id}")
         for name in kill.leftovers[:MAX_LISTED]:
             echo(f"  left: {name}")
         if len(kill.leftovers) > MAX_LISTED:

@@ -93,7 +93,7 @@ def _why_broken(bound: Bound, results: Sequence[TrialResult]) -> str | None:
 
 def _values(metric: str, results: Sequence[TrialResult]) -> Iterator[tuple[str, float]]:
     for result in results:
-        is_kill = result.injection is not None
+        is_kill = result.kill_point is not None
         found = result.after_recovery if is_kill else result.success
         if found is not None and is_kill == (metric == "rollback"):
             yield result.task_id, float(found)

@@ -15,7 +15,7 @@ def junit_xml(suite: str, results: Sequence[TrialResult]) -> str:
 
     What could not be run or judged is an error; what nothing verified is skipped.
     """
-    trials = [result for result in results if result.injection is None]
+    trials = [result for result in results if result.kill_point is None]
     root = Element("testsuite", name=_text(suite), tests=str(len(trials)))
     for result in trials:
         _add(root, result)

@@ -16,7 +16,7 @@ from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_harness.schema import HARNESS_TRIALS
 from tracegrade_harness.trial.result import TrialResult
 from tracegrade_lake import Lake
-from tracegrade_lake.commit import LiveFile
+from tracegrade_lake.tables import rows_of
 
 SOURCE: Final = "harness"
 """Who judged, as the verdicts say."""
@@ -53,7 +53,7 @@ def _write_rows(lake: Lake, run: str, rows: Sequence[Mapping[str, Any]]) -> None
     holding = [
         (file.path, held)
         for file in lake.live_files(HARNESS_TRIALS.name)
-        if run in (held := _rows_of(lake, file))["run"].to_pylist()
+        if run in (held := rows_of(lake, HARNESS_TRIALS, [file]))["run"].to_pylist()
     ]
     there = [row for _, held in holding for row in held.to_pylist() if row["run"] == run]
     if _by_trial(there) == _by_trial(table.to_pylist()):
@@ -63,15 +63,8 @@ def _write_rows(lake: Lake, run: str, rows: Sequence[Mapping[str, Any]]) -> None
     lake.replace_files(HARNESS_TRIALS, [path for path, _ in holding], staged, {writer: noted + 1})
 
 
-def _rows_of(lake: Lake, file: LiveFile) -> pa.Table:
-    """Return the rows of a file, with all columns that the table has by now."""
-    dataset = lake.dataset(HARNESS_TRIALS.name, files=[file])
-    rows = dataset.to_table().to_pylist() if dataset else []
-    return pa.Table.from_pylist(rows, schema=HARNESS_TRIALS.arrow())
-
-
 def _by_trial(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return sorted(rows, key=lambda row: (row["task_id"], row["trial"], row["injection"] or ""))
+    return sorted(rows, key=lambda row: (row["task_id"], row["trial"], row["kill_point"] or ""))
 
 
 def verdicts(results: Iterable[TrialResult]) -> Iterable[Mapping[str, Any]]:
@@ -83,7 +76,7 @@ def verdicts(results: Iterable[TrialResult]) -> Iterable[Mapping[str, Any]]:
     harness's fault gets none.
     """
     for result in results:
-        if result.injection:
+        if result.kill_point:
             yield from _of_kill(result)
         elif result.trajectory_id and _is_decided(result):
             *earlier, last = [result.trajectory_id, *result.turns]
@@ -126,7 +119,7 @@ def _of_kill(result: TrialResult) -> Iterable[Mapping[str, Any]]:
     yield _verdict(
         result.baseline_trajectory_id,
         "rollback",
-        injection=result.injection,
+        kill_point=result.kill_point,
         value=result.after_recovery if judged else None,
         label=result.label if judged else _label(result),
         evidence={
@@ -153,7 +146,7 @@ def _verdict(
         "trajectory_id": trajectory_id,
         "subject": subject,
         "sub_goal": None,
-        "injection": None,
+        "kill_point": None,
         "source": SOURCE,
         "evidence": json.dumps(
             {key: value for key, value in evidence.items() if value not in (None, [])}

@@ -33,7 +33,7 @@ def say_result(result: TrialResult, number: int, of: int) -> None:
 
 
 def _name(result: TrialResult) -> str:
-    killed = f", killed {result.injection}" if result.injection else ""
+    killed = f", killed {result.kill_point}" if result.kill_point else ""
     return f"{visible(result.task_id)} trial {result.trial}{killed}"
 
 
@@ -65,7 +65,9 @@ def say_unseen(results: Sequence[TrialResult]) -> None:
     unseen = [
         result
         for result in results
-        if result.injection is None and result.trajectory_id is None and result.success is not None
+        if result.kill_point is None
+        and result.trajectory_id is None
+        and result.success is not None
     ]
     if unseen:
         how = "`tracegrade report --missing as-failure --trials N` counts them as failed"
@@ -105,7 +107,7 @@ def _words(*words: str) -> str:
 def _outcome(result: TrialResult) -> str:
     if result.status != "done":
         return f"{result.status} ({result.reason})"
-    if result.injection:
+    if result.kill_point:
         left = count(len(result.leftovers or []), "object")
         return (
             f"after call {result.boundary}: {result.immediate:g} at once, "
@@ -138,7 +140,7 @@ def end(again: str, results: Sequence[TrialResult], rules: Sequence[RunRule] = (
         raise HarnessFailed(msg)
     failed = [result for result in results if result.success is False]
     if failed and not rules:
-        trials = [result for result in results if result.injection is None]
+        trials = [result for result in results if result.kill_point is None]
         msg = f"{len(failed)} of {len(trials)} trials did not pass, first: {_first(failed)}"
         raise NotPassed(msg)
     unrun = [result for result in results if result.status == "not_run"]

@@ -12,6 +12,7 @@ from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.schema import HARNESS_TRIALS
 from tracegrade_harness.trial.points import POINTS
 from tracegrade_lake import Lake
+from tracegrade_lake.tables import rows_of
 
 VALUES: Final = (0, 3, 5, 7, 10)
 MAX_LISTED: Final = 20
@@ -22,7 +23,7 @@ class Reviewable(NamedTuple):
 
     trajectory_id: str
     """Of the undisturbed run, on which verdicts are."""
-    injection: str
+    kill_point: str
     task_id: str
     score: float
     """By rule, after recovery."""
@@ -34,7 +35,7 @@ class Review:
     """What a human says of one kill."""
 
     trajectory_id: str
-    injection: str
+    kill_point: str
     value: int
     reason: str
     by: str
@@ -51,10 +52,10 @@ class Review:
         Raises:
             SuiteUnusable: Something is missing or cannot be.
         """
-        trajectory_id, injection = kill
+        trajectory_id, kill_point = kill
         value, reason = said
-        if injection not in POINTS:
-            msg = f"no kill '{injection}'; give one of {', '.join(POINTS)} after the trajectory"
+        if kill_point not in POINTS:
+            msg = f"no kill '{kill_point}'; give one of {', '.join(POINTS)} after the trajectory"
             raise SuiteUnusable(msg)
         if value not in VALUES:
             msg = f"value is {value}; give --value with one of {', '.join(map(str, VALUES))}"
@@ -65,18 +66,18 @@ class Review:
         if not (by and by.strip()):
             msg = "nobody is named; say with --by who you are"
             raise SuiteUnusable(msg)
-        return cls(trajectory_id, injection, value, reason, by.strip())
+        return cls(trajectory_id, kill_point, value, reason, by.strip())
 
 
 def wanting_review(lake: Lake) -> list[Reviewable]:
     """Return the newest kills of each run that left something behind, the lowest scores first."""
     found = {
-        (row["baseline_trajectory_id"], row["injection"]): row
+        (row["baseline_trajectory_id"], row["kill_point"]): row
         for row in _kills(lake)
         if row["after_recovery"] is not None and row["after_recovery"] < max(VALUES)
     }
     kills = [_reviewable(row) for row in found.values()]
-    return sorted(kills, key=lambda kill: (kill.score, kill.trajectory_id, kill.injection))
+    return sorted(kills, key=lambda kill: (kill.score, kill.trajectory_id, kill.kill_point))
 
 
 def store(lake: Lake, review: Review) -> None:
@@ -85,11 +86,11 @@ def store(lake: Lake, review: Review) -> None:
     Raises:
         SuiteUnusable: The harness has no such kill in this lake.
     """
-    key = (review.trajectory_id, review.injection)
+    key = (review.trajectory_id, review.kill_point)
     rows = [row for row in _kills(lake) if _key(row) == key]
     if not rows:
         msg = (
-            f"no kill '{review.injection}' of trajectory '{review.trajectory_id}' in this lake; "
+            f"no kill '{review.kill_point}' of trajectory '{review.trajectory_id}' in this lake; "
             "`tracegrade sql --saved kills` shows those there are"
         )
         raise SuiteUnusable(msg)
@@ -104,7 +105,7 @@ def store(lake: Lake, review: Review) -> None:
         "trajectory_id": review.trajectory_id,
         "subject": "rollback",
         "sub_goal": None,
-        "injection": review.injection,
+        "kill_point": review.kill_point,
         "value": float(review.value),
         "label": None,
         "source": f"human:{review.by}",
@@ -115,19 +116,16 @@ def store(lake: Lake, review: Review) -> None:
 
 def _kills(lake: Lake) -> list[Mapping[str, Any]]:
     """Return the rows of all kills that were judged, the oldest first."""
-    dataset = lake.dataset(HARNESS_TRIALS.name)
-    if dataset is None:
-        return []
-    rows: list[Mapping[str, Any]] = dataset.to_table().to_pylist()
-    killed = [row for row in rows if row["injection"] and row["status"] == "done"]
+    rows: list[Mapping[str, Any]] = rows_of(lake, HARNESS_TRIALS).to_pylist()
+    killed = [row for row in rows if row["kill_point"] and row["status"] == "done"]
     return sorted(killed, key=lambda row: row["started_at"])
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, str]:
-    return row["baseline_trajectory_id"], row["injection"]
+    return row["baseline_trajectory_id"], row["kill_point"]
 
 
 def _reviewable(row: Mapping[str, Any]) -> Reviewable:
     left = [each["object"] for each in json.loads(row["leftovers"] or "[]")]
-    trajectory_id, injection = _key(row)
-    return Reviewable(trajectory_id, injection, row["task_id"], row["after_recovery"], left)
+    trajectory_id, kill_point = _key(row)
+    return Reviewable(trajectory_id, kill_point, row["task_id"], row["after_recovery"], left)

@@ -18,9 +18,10 @@ HARNESS_TRIALS: Final = Table(
         Column("release", TEXT, "Its release; NULL if the suite names none."),
         Column("trial", BIGINT, "Which trial of the case, counted from 1."),
         Column(
-            "injection",
+            "kill_point",
             TEXT,
             "Where it was killed: early | mid | late; NULL if it was not killed.",
+            former="injection",
         ),
         Column(
             "trajectory_id", TEXT, "Trajectory of this run; NULL if it sent none or did not run."

@@ -54,7 +54,8 @@ OUTCOME: Final = "tracegrade.outcome"
 RUN_USER_INPUT: Final = (
     "tracegrade.run.user_input"  # what the user asked, on the run's first spans
 )
-INJECTION: Final = "tracegrade.injection"  # how whoever killed the run broke into it
+KILL_POINT: Final = "tracegrade.kill_point"  # where whoever killed the run broke into it
+KILL_POINT_BEFORE: Final = "tracegrade.injection"  # its name before; read for one release
 TRUNCATED: Final = "tracegrade.truncated"  # keys of this span whose text was cut
 REDACTED: Final = "tracegrade.redacted"  # keys of this span in which a secret was replaced
 IMPORT_FORMAT: Final = "tracegrade.import.format"  # of the file that an imported run was read from

@@ -8,7 +8,7 @@ tg.ask(con, "repeated_calls", times=3).pl()
 tg.scan("lake", "steps").filter(pl.col("status") == "error").collect()
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import polars as pl
 from tracegrade_lake import Lake
 from tracegrade_queries.engine import connection
 from tracegrade_queries.engine.comments import comment
-from tracegrade_queries.engine.layers import BUILT, find_query
+from tracegrade_queries.engine.layers import BUILT, find_query, table_named
 from tracegrade_queries.engine.selects import only_reads
 from tracegrade_queries.errors import QueryFailed, TableMissing
 from tracegrade_queries.sql_command import way_out
@@ -100,18 +100,37 @@ def scan(lake: str | Path | Lake, table: str) -> pl.LazyFrame:
 
 
 def _scanned(lake: Lake, table: str) -> pl.LazyFrame:
-    files = lake.files(table) if lake.is_local else []
+    names = _former_names(table)
+    former = names.keys() & {*(lake.columns(table) or ())}
+    files = lake.files(table) if lake.is_local and not former else []
     if files:
         return pl.scan_parquet(files, hive_partitioning=True, missing_columns="insert")
     dataset = lake.dataset(table)
     if dataset is not None:
-        return pl.scan_pyarrow_dataset(dataset)
+        return _named_today(pl.scan_pyarrow_dataset(dataset), names)
     declared = {each.name: each for each in BUILT.tables}
     if table not in declared:
         known = ", ".join(sorted({*declared, *connection.DEDUPLICATED, *lake.tables()}))
         msg = f"the lake has no table '{table}'; known: {known}; scoring writes others"
         raise TableMissing(msg)
     return pl.DataFrame(declared[table].arrow().empty_table()).lazy()
+
+
+def _former_names(table: str) -> Mapping[str, str]:
+    try:
+        return table_named(table).former_names()
+    except ValueError:  # a table that is not ours
+        return {}
+
+
+def _named_today(frame: pl.LazyFrame, names: Mapping[str, str]) -> pl.LazyFrame:
+    """Return a table of any version with the names that columns have today."""
+    columns = frame.collect_schema().names()
+    for former, name in names.items():
+        if former in columns:
+            both = [each for each in (name, former) if each in columns]
+            frame = frame.with_columns(pl.coalesce(both).alias(name)).drop(former)
+    return frame
 
 
 def _opened(lake: str | Path | Lake) -> Lake:

@@ -311,11 +311,12 @@ TRAJECTORIES: Final = Table(
             "NULL if an earlier version built the row.",
         ),
         Column(
-            "injection",
+            "kill_point",
             TEXT,
             "Why the run is no attempt, as spans of the harness say (scope `tracegrade.harness`): "
             "early | mid | late | recovery where it was killed on purpose; several_runs where its "
             "agent sent it beside the run of its trial. NULL if it is an attempt.",
+            former="injection",
         ),
         Column(
             "flags",
@@ -401,7 +402,12 @@ PRICED_DATES: Final = Table(
         ),
         Column("model", TEXT, "Of no_price and no_tokens, NULL if not recorded; else NULL."),
         Column("trajectories", BIGINT, "A run counts for each reason; 0 where status is NULL."),
-        Column("made_from", TEXT, "Digest of the prices and of the files of the date."),
+        Column(
+            "inputs_digest",
+            TEXT,
+            "Digest of the prices and of the files of the date.",
+            former="made_from",
+        ),
     ),
     partition_by=(),
 )

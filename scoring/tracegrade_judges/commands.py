@@ -18,7 +18,7 @@ from tracegrade_judges.errors import (
     NoSpendingLimit,
     NotAllJudged,
 )
-from tracegrade_judges.judge_file.load import load_judges, usable_judges
+from tracegrade_judges.judge_file.load import LoadedJudges, load_judges, usable_judges
 from tracegrade_judges.run.estimate import JudgeEstimate, estimate
 from tracegrade_judges.run.judging import Progress
 from tracegrade_judges.run.open_lake import JudgingOptions, judged_lake
@@ -37,8 +37,16 @@ def opened(location: str) -> Lake:
     return open_lake(location, say)
 
 
+def _usable(path: Path) -> LoadedJudges:
+    """Return a judge file without errors, after its notes were printed."""
+    loaded = usable_judges(path)
+    for note in loaded.problems:
+        say(str(note))
+    return loaded
+
+
 def check_file(path: Path) -> None:
-    """Print every error of a judge file.
+    """Print every error of a judge file, and every note.
 
     Raises:
         JudgeCheckFailed: There is one.
@@ -46,9 +54,9 @@ def check_file(path: Path) -> None:
     """
     loaded = load_judges(path)
     for problem in loaded.problems:
-        echo(problem)
-    if loaded.problems:
-        count = len(loaded.problems)
+        echo(problem, err=problem.is_note)
+    if loaded.errors:
+        count = len(loaded.errors)
         errors = "1 error" if count == 1 else f"{count} errors"
         msg = f"{errors} in judge file '{path}'; each is named above with its line"
         raise JudgeCheckFailed(msg)
@@ -68,9 +76,9 @@ def _say_if_none(judge: str, questions: int) -> None:
     if not questions:
         say(
             f"{judge}: nothing to ask; no scored run that it may judge is of a task with a "
-            "sub-goal's `success: {judge: TEXT}`, or, for `asks: success`, a `reference`; or, for "
-            "`asks: planning`, has a plan of which a question is open, or, for `asks: served`, a "
-            "call that several sub-goals may claim"
+            "sub-goal's `success: {judge: TEXT}`, or, for `subject: success`, a `reference`; or, "
+            "for `subject: planning`, has a plan of which a question is open, or, for "
+            "`subject: served`, a call that several sub-goals may claim"
         )
 
 
@@ -259,7 +267,7 @@ def _calibration_lines(found: CalibrationResult) -> list[str]:
         f"labels {row['labels']} (undecided {row['undecided']}): "
         + ", ".join(f"{name.replace('_', ' ')} {row[name]}" for name in counts),
         *(f"{name} {_interval(row, column)}" for column, name in shown.items()),
-        f"two people on the same {row['labelled_twice']}: kappa {people}",
+        f"two people on the same {row['labeled_by_two']}: kappa {people}",
         *(
             f"{_named(rate)} {rate['subject']}: judge says yes of "
             f"{rate['judged_yes']}/{rate['judged']}, people would of "

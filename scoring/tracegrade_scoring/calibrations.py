@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from tracegrade_lake import Column, Lake, Table
 from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, TEXT, TIMESTAMP
+from tracegrade_lake.tables import rows_of
 
 _SOURCE: Final = Column("source", TEXT, "Of the verdicts, as `verdicts.source`.")
 _CALIBRATED: Final = Column(
@@ -49,7 +50,12 @@ VERDICT_CALIBRATIONS: Final = Table(
         *_share("ac1", "Gwet's AC1, at most 1."),
         *_share("true_yes_rate", "Of what people say yes to, the share it says yes to."),
         *_share("true_no_rate", "Of what people say no to, the share it says no to."),
-        Column("labelled_twice", BIGINT, "Verdicts that two people labelled."),
+        Column(
+            "labeled_by_two",
+            BIGINT,
+            "Verdicts that two people labelled.",
+            former="labelled_twice",
+        ),
         Column("people_kappa", DOUBLE, "Cohen's kappa of these two; NULL if not known."),
         _TIME,
     ),
@@ -88,5 +94,5 @@ def put_source_rows(
 
 def source_rows(lake: Lake, table: Table) -> list[dict[str, Any]]:
     """Return the rows of one of these tables; none if nobody has measured."""
-    dataset = lake.dataset(table.name)
-    return dataset.to_table().to_pylist() if dataset else []
+    rows: list[dict[str, Any]] = rows_of(lake, table).to_pylist()
+    return rows

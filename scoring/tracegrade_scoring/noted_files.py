@@ -21,9 +21,10 @@ SCORED_FILES: Final = Table(
         Column("rows", BIGINT, "Rows in it."),
         Column("waits", BOOLEAN, "True if a trace of its date is still to be scored."),
         Column(
-            "held_against",
+            "scored_with",
             TEXT,
             "Version of the scorer and hash of the tasks and tools, the same for all files.",
+            former="held_against",
         ),
     ),
     partition_by=(),

@@ -141,7 +141,7 @@ def judge_one(lake: Lake) -> None:
     with connect(lake) as con:
         ((run,),) = con.sql("SELECT min(trajectory_id) FROM trajectories").fetchall()
     named = {"trajectory_id": run, "label": None, "source": "human", "value": 1.0}
-    about = {"subject": "success", "sub_goal": None, "injection": None, "evidence": None}
+    about = {"subject": "success", "sub_goal": None, "kill_point": None, "evidence": None}
     add_clean_verdicts(lake, [{**named, **about}])
 
 

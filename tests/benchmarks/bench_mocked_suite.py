@@ -74,7 +74,7 @@ def write_suite(folder: Path, url: str) -> Path:
         "command": ["{python}", "{suite}/agent.py", "{task}"],
         "environment": {"pass": ["PYTHONPATH"]},
     }
-    model = {"url": url, "url_as": "MODEL_URL", "is_a": "model"}
+    model = {"url": url, "url_env": "MODEL_URL", "protocol": "model"}
     files = {"data": {"from": "fixtures", "at": "data"}}
     case = {
         "environment": "desk",

@@ -108,7 +108,7 @@ def test_worked_task_scores(ask: Ask) -> None:
         "SELECT 10 * tsa.value AS tsa, tsa.numerator AS correct, step_efficiency.value AS steps, "
         "sub_goal_coverage.value AS coverage, critical_path_completion.value AS critical "
         "FROM trajectory_scores JOIN trajectories USING (trajectory_id, task_id, release) "
-        "WHERE task_id = 'clean-uploads' AND injection IS NULL ORDER BY release"
+        "WHERE task_id = 'clean-uploads' AND kill_point IS NULL ORDER BY release"
     )
 
     assert rows[0] == {
@@ -124,7 +124,7 @@ def test_worked_task_scores(ask: Ask) -> None:
 def test_worked_task_is_verified_and_killed(ask: Ask) -> None:
     """1.0 leaves what nothing names; 1.1 wrote down how to undo it, and recovery does."""
     rows = ask(
-        "SELECT release, injection, boundary, immediate, after_recovery, success "
+        "SELECT release, kill_point, boundary, immediate, after_recovery, success "
         "FROM harness_trials ORDER BY release, boundary NULLS FIRST"
     )
 
@@ -176,8 +176,8 @@ def test_worked_example_has_its_t_score(demo: Run) -> None:
 def test_release_is_one_group_of_runs_in_one_mode(ask: Ask) -> None:
     """Runs of the harness and the others stand in one column of the report."""
     rows = ask(
-        "SELECT release, run_mode, count(*) FILTER (WHERE injection IS NULL) AS runs, "
-        "count(injection) AS killed FROM trajectories WHERE agent_name = 'file-agent' "
+        "SELECT release, run_mode, count(*) FILTER (WHERE kill_point IS NULL) AS runs, "
+        "count(kill_point) AS killed FROM trajectories WHERE agent_name = 'file-agent' "
         "GROUP BY ALL ORDER BY ALL"
     )
 

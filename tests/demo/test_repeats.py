@@ -14,7 +14,7 @@ from tests.commands import tracegrade
 from tests.harness.trial.agents import Tried
 
 REPEATS = int(os.environ.get("REPEATS", "1"))
-SEEN = ("injection", "boundary", "immediate", "after_recovery", "status", "success")
+SEEN = ("kill_point", "boundary", "immediate", "after_recovery", "status", "success")
 UNDISTURBED = (None, None, None, None)
 KILLS = {
     "1.0": [UNDISTURBED, ("early", 1, 10, 10), ("late", 12, 0, 0), ("mid", 9, 0, 0)],

@@ -265,11 +265,11 @@ def test_a_number_of_runs_leads_to_so_many(tmp_path: Path) -> None:
     """On every page, although runs were killed on purpose or replaced by a later trial."""
     with closing(Tables()) as tables:
         for release in ("1.0", "1.1"):
-            for trial, injection in ((1, None), (1, None), (2, None), (3, "mid")):
-                run = tables.run(release, task_id="pay", trial=trial, injection=injection)
+            for trial, kill_point in ((1, None), (1, None), (2, None), (3, "mid")):
+                run = tables.run(release, task_id="pay", trial=trial, kill_point=kill_point)
                 tables.scored(run, "pay")
-                reason = {"reason": "killed_run"} if injection else {}
-                tables.score(run, "success", None if injection else 0.0, **reason)
+                reason = {"reason": "killed_run"} if kill_point else {}
+                tables.score(run, "success", None if kill_point else 0.0, **reason)
                 tables.insert("failures", trajectory_id=run, mode="loop_trap")
         lake = as_lake(tables, tmp_path / "lake")
     with closing(explorer(lake)) as found, closing(found.latest):
@@ -286,8 +286,8 @@ def test_a_number_of_runs_leads_to_so_many(tmp_path: Path) -> None:
 def test_a_run_that_is_no_attempt_says_which_kind(tmp_path: Path) -> None:
     """Killed, or sent beside the run of its trial: neither counts, and both have the same mark."""
     with closing(Tables()) as tables:
-        for injection in (None, "late", "several_runs"):
-            tables.scored(tables.run("1.0", task_id="pay", trial=1, injection=injection), "pay")
+        for kill_point in (None, "late", "several_runs"):
+            tables.scored(tables.run("1.0", task_id="pay", trial=1, kill_point=kill_point), "pay")
         lake = as_lake(tables, tmp_path / "lake")
     with closing(explorer(lake)) as found, closing(found.latest):
         page = client(found).get("/runs").text

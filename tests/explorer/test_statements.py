@@ -27,7 +27,7 @@ def ns(age: timedelta) -> int:
 def fill(tables: Tables) -> dict[str, str]:
     """Insert a run of each kind, and return their ids."""
     found = {
-        "killed": tables.run(injection="late", complete=False, trace_received_ns=ns(timedelta())),
+        "killed": tables.run(kill_point="late", complete=False, trace_received_ns=ns(timedelta())),
         "judged": tables.run(trace_id="trace-judged"),
         "by a judge": tables.run(),
     }

@@ -95,7 +95,7 @@ def made(folder: Path, url: str) -> Tried:
     }
     environment = {
         "files": {"data": {"from": "fixtures", "at": "data"}},
-        "upstreams": {"model": {"url": url, "url_as": "MODEL_URL", "is_a": "model"}},
+        "upstreams": {"model": {"url": url, "url_env": "MODEL_URL", "protocol": "model"}},
     }
     refund = {
         "environment": "shop",
@@ -126,9 +126,9 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
     return ended.score()
 
 
-def calls(tried: Tried, injection: str | None) -> list[str]:
+def calls(tried: Tried, kill_point: str | None) -> list[str]:
     """Return the tools that a run called, as its own spans tell."""
-    trajectory_id = tried.row("refund", injection)["trajectory_id"]
+    trajectory_id = tried.row("refund", kill_point)["trajectory_id"]
     rows = tried.query(
         "SELECT tool_name FROM steps WHERE kind = 'tool_call' "
         f"AND trajectory_id = '{trajectory_id}' ORDER BY step_index"
@@ -143,7 +143,7 @@ def test_an_undisturbed_run_passes(tried: Tried) -> None:
 
 
 @pytest.mark.parametrize(
-    ("injection", "boundary", "left"),
+    ("kill_point", "boundary", "left"),
     [
         ("early", 1, []),
         ("mid", 3, ["files:data/refund-A-1001"]),
@@ -151,23 +151,23 @@ def test_an_undisturbed_run_passes(tried: Tried) -> None:
     ],
 )
 def test_it_is_killed_at_its_boundaries(
-    tried: Tried, injection: str, boundary: int, left: list[str]
+    tried: Tried, kill_point: str, boundary: int, left: list[str]
 ) -> None:
     """No call begins after it, no span from before is lost, and what is left is found."""
-    row = tried.row("refund", injection)
+    row = tried.row("refund", kill_point)
     leftovers = json.loads(row["leftovers"])
 
     assert (row["status"], row["boundary"], row["notes"]) == ("done", boundary, None)
     assert [each["object"] for each in leftovers] == left
     assert row["after_recovery"] == (0 if left else 10)
-    assert calls(tried, injection) == TOOLS[:boundary]
+    assert calls(tried, kill_point) == TOOLS[:boundary]
 
 
 def test_killed_runs_are_no_attempts(tried: Tried) -> None:
     """The one attempt succeeded, and has the score of the three kills."""
     rows = tried.query(
         "SELECT trajectory_id, success.value AS success, ra_after_recovery.value AS rollback "
-        "FROM trajectory_scores JOIN trajectories USING (trajectory_id) WHERE injection IS NULL"
+        "FROM trajectory_scores JOIN trajectories USING (trajectory_id) WHERE kill_point IS NULL"
     )
 
     (row,) = rows

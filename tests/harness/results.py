@@ -13,7 +13,7 @@ def result(**fields: Any) -> TrialResult:
         "agent_name": "worker",
         "release": "1",
         "trial": 1,
-        "injection": None,
+        "kill_point": None,
         "trajectory_id": "t-1",
         "status": "done",
         "success": True,
@@ -24,10 +24,10 @@ def result(**fields: Any) -> TrialResult:
     return TrialResult(**{**passed, **fields})
 
 
-def kill(injection: str = "late", **fields: Any) -> TrialResult:
+def kill(kill_point: str = "late", **fields: Any) -> TrialResult:
     """Return a kill that left nothing, but for what is said otherwise."""
     judged: dict[str, Any] = {
-        "injection": injection,
+        "kill_point": kill_point,
         "trajectory_id": "t-2",
         "baseline_trajectory_id": "t-1",
         "success": None,

@@ -22,7 +22,7 @@ CASES: dict[str, dict[str, Any]] = {
     "careless": {"kill": {"points": ["late"]}, "verify": [WROTE]},
     "reader": {"verify": [WROTE]},
 }
-FILES = {"from": "fixtures", "at": "data", "path_as": "DATA"}
+FILES = {"from": "fixtures", "at": "data", "path_env": "DATA"}
 HANGS: dict[str, Any] = {"stuck": {"limits": {"wall_secs": 3600}}}
 SPOILS = """
 import shutil
@@ -50,7 +50,7 @@ def suite(tmp_path: Path) -> Tried:
 
 def test_options_say_which_trials_are_run(tried: Tried) -> None:
     """Cases by pattern, how often, at which release, without kills."""
-    keys = ("task_id", "trial", "release", "injection")
+    keys = ("task_id", "trial", "release", "kill_point")
 
     assert [tuple(row[key] for key in keys) for row in tried.rows] == [
         ("careless", 1, "9", None),

@@ -29,7 +29,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples") / "suite"
     made(folder, CASES)
     content = yaml.safe_load((folder / "suite.yaml").read_text())
-    wiki = {"url": "http://127.0.0.1:9", "url_as": "WIKI"}
+    wiki = {"url": "http://127.0.0.1:9", "url_env": "WIKI"}
     content["environments"]["notes"]["upstreams"] = {"wiki": wiki}
     (folder / "suite.yaml").write_text(yaml.safe_dump({**content, "tasks": "tasks.yaml"}))
     (folder / "tasks.yaml").write_text(TASKS)

@@ -72,7 +72,7 @@ def test_secrets_do_not_land(lake: Lake) -> None:
     found = [*rows(lake, "harness_trials"), *rows(lake, "verdicts")]
     assert len(found) == 4
     assert SECRET not in repr(found)
-    trial, killed = sorted(found[:2], key=lambda row: row["injection"] or "")
+    trial, killed = sorted(found[:2], key=lambda row: row["kill_point"] or "")
     assert json.loads(killed["leftovers"])[0]["change"] == "added"
     assert json.loads(trial["verifiers"])[0]["outcome"] == "error"
     assert all(json.loads(row["evidence"]) for row in found[2:])
@@ -82,7 +82,7 @@ def test_a_kill_is_a_verdict_on_the_run_that_it_repeats(lake: Lake) -> None:
     """With what judges of kills read of it."""
     found = verdict(lake, kill(immediate=3, after_recovery=7, leftovers=[{"object": "a"}]))
 
-    keys = ("trajectory_id", "subject", "injection", "value", "label", "source")
+    keys = ("trajectory_id", "subject", "kill_point", "value", "label", "source")
     assert [found[key] for key in keys] == ["t-1", "rollback", "late", 7, None, "harness"]
     assert json.loads(found["evidence"]) == {
         "immediate": 3,

@@ -33,7 +33,7 @@ def scores(tried: Tried) -> dict[str, object]:
     (found,) = tried.query(
         "SELECT ra_after_recovery.value AS after, ra_immediate.value AS at_once, "
         "late_ra.value AS late, ra_after_recovery.source AS source FROM trajectory_scores "
-        "JOIN trajectories USING (trajectory_id) WHERE injection IS NULL"
+        "JOIN trajectories USING (trajectory_id) WHERE kill_point IS NULL"
     )
     return found
 

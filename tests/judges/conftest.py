@@ -109,7 +109,7 @@ def server() -> Iterator[ModelServer]:
 def judge_file(folder: Path, **judge: Any) -> Path:
     """Write a judge file with one judge, `nodes`, and return it."""
     model = {"base_url": "$JUDGE_BASE_URL", "name": "rules-1", "api_key": "$JUDGE_KEY"}
-    given = {"asks": "sub_goal", **judge}
+    given = {"subject": "sub_goal", **judge}
     given["model"] = model | given.get("model", {})
     (folder / "policy.md").write_text("Refunds up to 50 need no approval.")
     path = folder / "judges.yaml"

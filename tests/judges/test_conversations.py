@@ -62,7 +62,7 @@ def test_one_wrong_turn_fails_a_conversation(
 ) -> None:
     """Two of three pass; reliability is the paper's, and so few runs have no tier."""
     lake = Lake.open(shutil.copytree(imported / "lake", tmp_path / "lake"))
-    judges = judge_file(tmp_path, asks="success", reference="task", rubric="agentic")
+    judges = judge_file(tmp_path, subject="success", reference="task", rubric="agentic")
     server.rule = recorded
 
     judged = tracegrade("judge", "run", judges, "--lake", lake.root, "--max-tokens", 1_000_000)
@@ -102,7 +102,7 @@ def test_twins_of_answers_show_what_a_judge_is_taken_in_by(
 ) -> None:
     """Ten attacks in what users ask and agents answer; the flip rate is kept with its interval."""
     lake = Lake.open(shutil.copytree(imported / "lake", tmp_path / "lake"))
-    judges = judge_file(tmp_path, asks="success", reference="task")
+    judges = judge_file(tmp_path, subject="success", reference="task")
     server.rule = rule
 
     ended = tracegrade("judge", "twins", judges, "--lake", lake.root, "--max-tokens", 10**8)

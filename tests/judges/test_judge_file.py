@@ -16,10 +16,10 @@ GOOD = """\
 version: 1
 judges:
   nodes:
-    asks: sub_goal
+    subject: sub_goal
     model: {name: m}
     EXTRA
-  answers: {asks: success, model: {name: m}, threshold: 0.8, rubric: agentic, reference: task}
+  answers: {subject: success, model: {name: m}, threshold: 0.8, rubric: agentic, reference: task}
 """
 
 
@@ -35,9 +35,9 @@ def problems(folder: Path, text: str) -> list[str]:
     [
         ("vote: 3", "judges.yaml:6: unknown key 'vote' in judges.nodes; did you mean 'votes'?"),
         ("votes: 2", "votes is 2, so that they can tie; give an odd number"),
-        ("threshold: 0.5", "threshold is of no use to a judge that asks sub_goal; remove it"),
+        ("threshold: 0.5", "threshold is of no use to a judge of sub_goal; remove it"),
         ("tools: [write]", "judges.nodes.tools[0] is 'write'; it should be 'list_steps',"),
-        ("limits: {reasks: -1}", "judges.nodes.limits.reasks is -1; it should be greater than"),
+        ("limits: {retries: -1}", "judges.nodes.limits.retries is -1; it should be greater than"),
         ("evidence: none", "judges.nodes.evidence is 'none'; it should be 'actions' or 'any'"),
     ],
 )
@@ -47,6 +47,30 @@ def test_an_error_has_its_line_and_a_way_out(tmp_path: Path, extra: str, said: s
 
     assert said in found
     assert found.startswith(("judges.yaml:6: ", "judges.yaml:3: "))
+
+
+def test_former_keys_are_read_with_a_note(tmp_path: Path) -> None:
+    """A file of before means what it meant; both names of a key are an error."""
+    before = GOOD.replace("EXTRA", "limits: {reasks: 1}").replace("subject:", "asks:")
+    (tmp_path / "judges.yaml").write_text(before)
+    loaded = load_judges(tmp_path / "judges.yaml")
+    assert loaded.errors == []
+    assert [str(each).partition("judges.yaml:")[2] for each in loaded.problems] == [
+        "4: judges.nodes.asks is now 'subject'; rename the key",
+        "6: judges.nodes.limits.reasks is now 'retries'; rename the key",
+        "7: judges.answers.asks is now 'subject'; rename the key",
+    ]
+    assert loaded.file is not None
+    assert loaded.file.judges["nodes"].limits.retries == 1
+    assert {each.subject for each in loaded.file.judges.values()} == {"sub_goal", "success"}
+    done = tracegrade("judge", "check", tmp_path / "judges.yaml")
+    assert (done.returncode, done.stderr.count("is now")) == (0, 3)
+
+    (error,) = problems(tmp_path, GOOD.replace("EXTRA", "asks: sub_goal"))
+    assert error == (
+        "judges.yaml:6: judges.nodes.asks is now 'subject', which is given as well; "
+        "remove one of them"
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,7 +105,7 @@ def test_documents_stand_beside_the_file(tmp_path: Path) -> None:
 def test_check_names_every_error(tmp_path: Path) -> None:
     """It ends with 1 and a count."""
     path = tmp_path / "judges.yaml"
-    path.write_text("version: 1\njudges:\n  A: {asks: x}\n  b: {asks: success}\n")
+    path.write_text("version: 1\njudges:\n  A: {subject: x}\n  b: {subject: success}\n")
 
     ended = tracegrade("judge", "check", path)
 

@@ -107,7 +107,7 @@ def test_open_questions_are_asked_and_make_a_score(
 ) -> None:
     """All four of prose, the one that no rule answers of a list, none where nothing was kept."""
     server.rule = reader
-    judges = judge_file(tmp_path, asks="planning")
+    judges = judge_file(tmp_path, subject="planning")
     before = planning(lake)
     first = run(lake, judges, "--max-tokens", 1_000_000)
     requests = len(server.bodies)
@@ -139,7 +139,7 @@ def test_people_decide_before_the_judge_and_measure_it(
 ) -> None:
     """What they say of drawn verdicts settles these questions, and calibrates the judge."""
     server.rule = reader
-    judges = judge_file(tmp_path, asks="planning")
+    judges = judge_file(tmp_path, subject="planning")
     run(lake, judges, "--max-tokens", 1_000_000)
     of_judge = ("--lake", lake.root, "--judge", "nodes")
     drawn, labelled = tmp_path / "drawn.csv", tmp_path / "labelled.csv"
@@ -174,7 +174,7 @@ def test_scores_of_an_uncalibrated_judge_are_marked(planned_lake: Lake, tmp_path
         lake = Lake.open(shutil.copytree(planned_lake.root, folder))
         run_id = f"{1:032x}-{1:016x}"
         said = {"subject": "planning", "label": "yes", "value": 1.0, "source": source}
-        given = {"trajectory_id": run_id, "sub_goal": None, "injection": None, "evidence": None}
+        given = {"trajectory_id": run_id, "sub_goal": None, "kill_point": None, "evidence": None}
         add_clean_verdicts(lake, [{**given, **said, "question": each} for each in PLAN_CRITERIA])
         score(lake, specification(TASKS))
         (release,) = json.loads(render_json(read_lake(lake.root, str)))["releases"]

@@ -25,7 +25,7 @@ def judged(scored_lake: Lake, tmp_path: Path) -> Lake:
     verdicts: list[dict[str, Any]] = [
         {
             **{"trajectory_id": f"{trace:032x}-{1:016x}", "subject": "success"},
-            **{"sub_goal": None, "injection": None, "evidence": None},
+            **{"sub_goal": None, "kill_point": None, "evidence": None},
             **{"value": 1.0, "label": "yes", "source": source},
         }
         for trace in range(1, RUNS + 1)

@@ -74,14 +74,14 @@ def test_a_judge_with_nothing_to_ask_says_what_it_would_ask_about(
     """No task of this lake says what the right answer is."""
     judges = tmp_path / "answers.yaml"
     model = f"{{base_url: '{server.url}', name: m}}"
-    judges.write_text(f"version: 1\njudges: {{answers: {{asks: success, model: {model}}}}}\n")
+    judges.write_text(f"version: 1\njudges: {{answers: {{subject: success, model: {model}}}}}\n")
 
     for command in ("estimate", "run"):
         options = ("--max-tokens", 1000) if command == "run" else ()
         done = tracegrade("judge", command, judges, "--lake", lake.root, *options)
         assert (done.returncode, "answers: 0 questions" in done.stdout) == (0, True)
         assert "answers: nothing to ask; no scored run" in done.stderr
-        assert "for `asks: success`, a `reference`" in done.stderr
+        assert "for `subject: success`, a `reference`" in done.stderr
     assert server.bodies == []
 
 

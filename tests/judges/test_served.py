@@ -115,7 +115,7 @@ def test_what_a_judge_says_of_calls_changes_scores(
 ) -> None:
     """It is asked of each candidate, once; a run that only searched to find skipped the check."""
     server.rule = reader
-    judges = judge_file(tmp_path, asks="served")
+    judges = judge_file(tmp_path, subject="served")
     before = coverage(lake)
     estimated = tracegrade("judge", "estimate", judges, "--lake", lake.root)
     first = run(lake, judges, "--max-tokens", 1_000_000)
@@ -147,7 +147,7 @@ def test_a_report_marks_scores_until_people_measured_the_judge(
 ) -> None:
     """Labels of drawn verdicts decide before the judge's, and count its agreement."""
     server.rule = reader
-    judges = judge_file(tmp_path, asks="served")
+    judges = judge_file(tmp_path, subject="served")
     run(lake, judges, "--max-tokens", 1_000_000)
     report = tracegrade("report", "--lake", lake.root, "--format", "json")
     of_judge = ("--lake", lake.root, "--judge", "nodes")
@@ -193,7 +193,7 @@ def test_twins_attack_the_call_and_what_stands_around_it(
 ) -> None:
     """An honest judge is not moved, and says no to the opposite of a yes."""
     server.rule = reader
-    judges = judge_file(tmp_path, asks="served")
+    judges = judge_file(tmp_path, subject="served")
     asked = tracegrade(
         "judge", "twins", judges, "--lake", lake.root, "--max-tokens", 9_000_000, "--count", 2
     )
@@ -262,7 +262,7 @@ def test_a_call_whose_arguments_were_not_captured_is_not_asked_about(
     spans.append(span(3, 1, at=1, **told, tracegrade__thought__content="I search."))
     land(lake, request_of(spans, {"service.version": "1"}))
     score(lake, specification(TASKS))
-    run(lake, judge_file(tmp_path, asks="served"), "--max-tokens", 1_000_000)
+    run(lake, judge_file(tmp_path, subject="served"), "--max-tokens", 1_000_000)
 
     assert server.bodies == []
     kept = rows(lake, "verdicts")

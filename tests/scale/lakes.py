@@ -48,7 +48,7 @@ def more_comes(lake: Lake) -> None:
     """Land a new run, a late span of an old one, and a verdict on a third."""
     late = request_of([tool(9, 1, tool_name="pay", trace=1, at=9)])
     land(lake, run(11, "look", "pay"), late, seq=31, day=2)
-    verdict = {"subject": "success", "sub_goal": None, "injection": None, "value": 0.0}
+    verdict = {"subject": "success", "sub_goal": None, "kill_point": None, "value": 0.0}
     named = {"trajectory_id": f"{2:032x}", "label": None, "source": "human", "evidence": None}
     add_clean_verdicts(lake, [{**verdict, **named}])
 

@@ -70,9 +70,9 @@ PLAN = [
 ]
 
 KILLS = [
-    {"injection": "early", "value": 10, "source": "harness"},
-    {"injection": "mid", "value": 7, "source": "harness"},
-    {"injection": "late", "value": 5, "source": "human", "evidence": "complete but opaque"},
+    {"kill_point": "early", "value": 10, "source": "harness"},
+    {"kill_point": "mid", "value": 7, "source": "harness"},
+    {"kill_point": "late", "value": 5, "source": "human", "evidence": "complete but opaque"},
 ]
 
 READS = (

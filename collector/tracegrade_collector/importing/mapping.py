@@ -53,7 +53,7 @@ GUESSES: Final[dict[str, tuple[str, ...]]] = {
     "subject": ("subject",),
     "sub_goal": ("sub_goal",),
     "step_index": ("step_index",),
-    "injection": ("injection",),
+    "kill_point": ("kill_point", "injection"),  # the latter for one release
     "question": ("question",),
     "value": ("value", "score"),
     "label": ("label", "verdict"),

@@ -54,7 +54,7 @@ def success_verdict(
         "trajectory_id": run,
         "subject": "success",
         "sub_goal": None,
-        "injection": None,
+        "kill_point": None,
         "value": number,
         "label": label,
         "source": source,

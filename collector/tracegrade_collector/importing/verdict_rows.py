@@ -1,6 +1,6 @@
 """Verdicts → the table of verdicts, each once; a new one replaces what the same source said.
 
-A verdict is known by its run, subject, sub-goal, step, injection, question and source. The same
+A verdict is known by its run, subject, sub-goal, step, kill point, question and source. The same
 file again changes nothing; one whose value, label or evidence differs stands for the earlier.
 """
 
@@ -16,7 +16,7 @@ from tracegrade_lake import VERDICTS, Lake
 
 BATCH_ROWS: Final = 100_000
 KEY: Final = (
-    *("trajectory_id", "subject", "sub_goal", "step_index", "injection", "question", "source"),
+    *("trajectory_id", "subject", "sub_goal", "step_index", "kill_point", "question", "source"),
 )
 SAID: Final = ("value", "label", "evidence")
 
@@ -67,7 +67,7 @@ def _found(
     """Yield the rows of the lake that have a wanted key, with their date; a file at a time."""
     runs = pa.array({verdict["trajectory_id"] for verdict in wanted.values()}, pa.string())
     for file in lake.live_files(VERDICTS.name):
-        rows = lake.open_parquet(VERDICTS.name, file.path).read()
+        rows = VERDICTS.named_today(lake.open_parquet(VERDICTS.name, file.path).read())
         likely = rows.filter(pc.is_in(rows["trajectory_id"], value_set=runs))
         for row in likely.to_pylist():
             if _key(row) in wanted:
@@ -80,7 +80,9 @@ def _replace(lake: Lake, date: str, changed: Mapping[VerdictKey, VerdictRecord])
         row
         for file in lake.live_files(VERDICTS.name)
         if file.date == date
-        for row in lake.open_parquet(VERDICTS.name, file.path).read().to_pylist()
+        for row in VERDICTS.named_today(
+            lake.open_parquet(VERDICTS.name, file.path).read()
+        ).to_pylist()
     ]
     now = [changed.get(_key(row), row) for row in rows]
     lake.replace_dates(VERDICTS, _table(now, datetime.date.fromisoformat(date)), [date])

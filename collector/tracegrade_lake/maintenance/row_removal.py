@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tracegrade_lake.backoff import Backoff
-from tracegrade_lake.columns import Column, Table
+from tracegrade_lake.columns import Column, Table, with_columns
 from tracegrade_lake.commit import LiveFile
 from tracegrade_lake.crash_points import reach
 from tracegrade_lake.errors import FilesReplaced, LakeDamaged
@@ -33,7 +33,6 @@ from tracegrade_lake.maintenance.row_selection import (
     reading,
     rows_of_traces,
     stored_parquet,
-    with_columns,
 )
 from tracegrade_lake.snapshot import Snapshot, snapshot
 from tracegrade_lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER, STAGE_FOLDER, StagedFile
@@ -275,6 +274,6 @@ def _survivors(
 ) -> Iterator[pa.Table]:
     columns = pa.schema([each for each in table.arrow() if each.name not in table.partition_by])
     for batch in file.iter_batches(BATCH_ROWS):
-        rows = with_columns(pa.Table.from_batches([batch]), columns)
+        rows = with_columns(table.named_today(pa.Table.from_batches([batch])), columns)
         gone.update(collectors(rows.filter(selection.expression)))
         yield rows.filter(~selection.expression)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tracegrade_lake.columns import Table
+from tracegrade_lake.columns import Table, with_columns
 from tracegrade_lake.errors import LakeDamaged
 from tracegrade_lake.lake import Lake
 from tracegrade_lake.maintenance.condition import RowCondition
@@ -135,15 +135,6 @@ def reading(lake: Lake, name: str, path: str) -> Iterator[None]:
         fact = str(error).splitlines()[0]
         msg = f"{lake.place}/{name}/{path} cannot be read ({fact}); see `tracegrade lake repair`"
         raise LakeDamaged(msg) from error
-
-
-def with_columns(rows: pa.Table, columns: pa.Schema) -> pa.Table:
-    """Return these columns, NULL in each that is younger than the file."""
-    arrays = [
-        rows[column.name] if column.name in rows.column_names else pa.nulls(len(rows), column.type)
-        for column in columns
-    ]
-    return pa.table(arrays, names=columns.names)
 
 
 def _possible_groups(file: pq.ParquetFile, selection: RowSelection) -> list[int]:

@@ -50,9 +50,9 @@ def service_of(environment: Environment, channel: str) -> tuple[Upstream | McpSe
     found = environment.upstreams.get(name)
     if found is None:
         return None, "the suite no longer has its service"
-    if found.is_a == "model":
+    if found.protocol == "model":
         return None, "model"
-    if (found.is_a == "mcp") != (kind == "mcp"):
+    if (found.protocol == "mcp") != (kind == "mcp"):
         return None, "its service is now of another kind"
     return found, ""
 

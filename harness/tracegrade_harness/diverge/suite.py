@@ -164,7 +164,7 @@ class _CaseComparison:
         live: UpstreamHandler = LiveUpstream(service.url, own_headers(service))
         limiter = self._suite_run.rate_limits.of(service)
         live = live if limiter is None else PacedUpstream(live, limiter)
-        is_mcp = service.is_a == "mcp"
+        is_mcp = service.protocol == "mcp"
         return McpHttpSession(live, protocol, call.path) if is_mcp else http_service(live)
 
 

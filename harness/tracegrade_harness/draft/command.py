@@ -6,21 +6,41 @@ from pathlib import Path
 
 from tracegrade.terminal.visible import echo, visible
 from tracegrade_harness.draft.draft import drafted, lines, write_suite
-from tracegrade_harness.draft.files import SUITE, AgentStart
+from tracegrade_harness.draft.files import OPENAI_VARIABLE, SUITE, AgentStart
 from tracegrade_harness.draft.runs import ChosenRuns
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_queries.engine.connection import open_lake
 from tracegrade_scoring.tasks.specification import usable_specification
 
 
-def started_by(command: str | None, model_url: str | None, model_url_as: str) -> AgentStart:
+def variable_of_model(name: str | None, former: str | None) -> str:
+    """Return the variable in which drafted agents find the URL of their model.
+
+    Args:
+        name: As `--model-url-env` says.
+        former: As `--model-url-as` does, its former name, which this release still takes.
+
+    Raises:
+        SuiteUnusable: Both are given.
+    """
+    if former is None:
+        return name or OPENAI_VARIABLE
+    fact = "--model-url-as is now --model-url-env"
+    if name is not None:
+        msg = f"{fact}, which is given as well; leave out one of them"
+        raise SuiteUnusable(msg)
+    echo(f"{fact}; rename the option", err=True)
+    return former
+
+
+def started_by(command: str | None, model_url: str | None, model_url_env: str) -> AgentStart:
     """Return how drafted agents are started.
 
     Raises:
         SuiteUnusable: The command is none.
     """
     if command is None:
-        return AgentStart(model_url=model_url, model_url_as=model_url_as)
+        return AgentStart(model_url=model_url, model_url_env=model_url_env)
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -29,7 +49,7 @@ def started_by(command: str | None, model_url: str | None, model_url_as: str) ->
     if not words:
         msg = "--command is empty; say how the agents are started, or leave it out"
         raise SuiteUnusable(msg)
-    return AgentStart(words, model_url, model_url_as)
+    return AgentStart(words, model_url, model_url_env)
 
 
 def draft_suite(

@@ -41,7 +41,7 @@ WITH runs AS (
   LEFT JOIN trajectory_scores USING (trajectory_id)
   WHERE
     trajectories.parent_trajectory_id IS NULL
-    AND trajectories.injection IS NULL
+    AND trajectories.kill_point IS NULL
 ),
 
 asked AS (

@@ -47,7 +47,7 @@ class AgentStart:
     command: Sequence[str] = (TO_FILL_IN, "{user_input}")
     model_url: str | None = None
     """Of the API; None for OpenAI's."""
-    model_url_as: str = OPENAI_VARIABLE
+    model_url_env: str = OPENAI_VARIABLE
     """Variable by which agents find it."""
 
 
@@ -153,7 +153,7 @@ def _agent(run: DraftedRun, started: AgentStart) -> dict[str, Any]:
     agent: dict[str, Any] = {"command": [*started.command]}
     if run.release:
         agent["release"] = run.release
-    if started.model_url_as == OPENAI_VARIABLE:  # its clients do not begin without a key
+    if started.model_url_env == OPENAI_VARIABLE:  # its clients do not begin without a key
         agent["environment"] = {"set": {OPENAI_KEY: "none"}}
     return agent
 
@@ -167,8 +167,8 @@ def _environment(cases: Sequence[DraftedCase], started: AgentStart) -> dict[str,
 
 
 def _model(started: AgentStart) -> dict[str, Any]:
-    url = {"url": started.model_url or OPENAI_URL, "url_as": started.model_url_as}
-    model: dict[str, Any] = {**url, "is_a": "model"}
+    url = {"url": started.model_url or OPENAI_URL, "url_env": started.model_url_env}
+    model: dict[str, Any] = {**url, "protocol": "model"}
     if started.model_url is None:
         model["headers"] = {"Authorization": f"Bearer ${OPENAI_KEY}"}
     return model

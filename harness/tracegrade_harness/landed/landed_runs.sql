@@ -11,7 +11,7 @@
 --   trajectory_id    VARCHAR  One row each.
 --   root_span_id     VARCHAR  Sixteen zeros where the trace has no agent.
 --   conversation_id  VARCHAR  NULL if the trace names none.
---   injection        VARCHAR  Why it is no attempt; NULL if it is one.
+--   kill_point        VARCHAR  Why it is no attempt; NULL if it is one.
 -- Order:
 --   trace_id, when its root was received, trajectory_id
 WITH receipts AS (
@@ -29,7 +29,7 @@ SELECT
   runs.trajectory_id,
   runs.root_span_id,
   runs.conversation_id,
-  runs.injection
+  runs.kill_point
 FROM built_trajectories AS runs
 LEFT JOIN receipts ON runs.trace_id = receipts.trace_id AND runs.root_span_id = receipts.span_id
 WHERE runs.parent_trajectory_id IS NULL

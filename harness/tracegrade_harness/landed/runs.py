@@ -20,7 +20,7 @@ class LandedRun(NamedTuple):
     root_span_id: str
     """Sixteen zeros where the trace has no agent."""
     conversation_id: str | None
-    injection: str | None
+    kill_point: str | None
     """Why it is no attempt."""
 
 

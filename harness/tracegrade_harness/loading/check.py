@@ -18,7 +18,7 @@ from tracegrade_harness.suite.channels import check_channels, check_reachable, c
 from tracegrade_harness.suite.command import OF_AGENTS, TO_FILL_IN, substitutions
 from tracegrade_harness.suite.commands import check_command, check_variables
 from tracegrade_harness.suite.inputs import check_input
-from tracegrade_harness.suite.normalise import check_normalise
+from tracegrade_harness.suite.normalize import check_normalize
 from tracegrade_harness.suite.readable import ReadableEnvironment, ReadableSuite
 from tracegrade_harness.suite.runbook import check_runbook
 from tracegrade_harness.suite.sources import check_read, check_source
@@ -125,7 +125,7 @@ def _check_environment(at: At, environment: ReadableEnvironment) -> Iterator[Pro
         yield from _of_kind(kind, here, kind.check(here, part, environment))
         if kind.placed:
             yield from _check_place(here, kind, part, places)
-        yield from _check_variable(here, "path_as" if kind.placed else "url_as", part, variables)
+        yield from _check_variable(here, "path_env" if kind.placed else "url_env", part, variables)
     yield from check_servers(at.source, at.path, environment, variables)
     yield from _check_locks(at.source, at.below("locks"), environment.locks)
 
@@ -202,7 +202,7 @@ def _check_case(
         yield from check_reachable(source, path, case, suite, http)
         yield from check_input(source, path, case, suite.agents.get(case.agent))
         yield from _check_tape(source, (*path, "tape"), case.tape)
-        yield from check_normalise(source, (*path, "normalise"), case.normalise)
+        yield from check_normalize(source, (*path, "normalize"), case.normalize)
         yield from _check_killed_trials(source, (*path, "kill", "trials"), case)
         if case.kill is not None and specification is not None:
             yield from _check_taped_writes(source, case, suite, specification)

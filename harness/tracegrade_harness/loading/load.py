@@ -9,15 +9,16 @@ from pydantic import BaseModel
 
 from tracegrade_harness.errors import SuiteUnusable
 from tracegrade_harness.loading.check import check_suite
+from tracegrade_harness.loading.former_keys import FORMER_KEYS
 from tracegrade_harness.loading.model import suite_classes
-from tracegrade_harness.loading.old_keys import with_new_keys
 from tracegrade_harness.loading.readable import readable
 from tracegrade_harness.parts.registry import faults, part_kinds, verifier_kinds
 from tracegrade_harness.suite import limits, model, paths, records
 from tracegrade_harness.suite.defaults import Defaults
 from tracegrade_harness.suite.filled_in import filled_suite
-from tracegrade_harness.suite.normalise import Normalised
+from tracegrade_harness.suite.normalize import Normalized
 from tracegrade_harness.suite.upstreams import Upstream
+from tracegrade_queries.files.former_keys import with_new_keys
 from tracegrade_queries.files.shape import parse_as
 from tracegrade_queries.files.yaml_source import Problem, SourceFile, read_file
 from tracegrade_scoring.errors import TaskFileUnreadable
@@ -39,7 +40,7 @@ _KEYS: Final[Mapping[str, type[BaseModel]]] = {
     "upstreams": Upstream,
     "kill": model.Kill,
     "limits": limits.TrialLimits,
-    "normalise": Normalised,
+    "normalize": Normalized,
 }
 
 
@@ -99,7 +100,7 @@ def load(path: Path) -> LoadedSuite:
     source = read_file(path, "suite", "give a suite file", SuiteUnusable)
     if source.values is None and source.problems:  # not even YAML
         return LoadedSuite(None, path.parent, source.problems, None)
-    source, notes = with_new_keys(source)
+    source, notes = with_new_keys(source, FORMER_KEYS)
     suite, problems = parse_as(suite_classes().suite, keys(), source)
     parts = readable(source.values)
     specification, of_tasks = _tasks(source, path.parent, parts.tasks)

@@ -57,7 +57,7 @@ class PartKind:
     """What the names of objects of one collection begin with, behind `KIND:PART/`, as a regular
     expression: `[^/]+/` of rows of a table. None: patterns name no changed objects of the kind."""
     speaks_http: ClassVar[bool] = False
-    """Its requests can be seen by a proxy, which gets its URL's variable `url_as`."""
+    """Its requests can be seen by a proxy, which gets its URL's variable `url_env`."""
 
     def check(self, at: At, declared: Any, around: ReadableEnvironment) -> Iterator[Problem]:
         """Yield what is wrong with a part beyond its shape.

@@ -21,7 +21,7 @@ SELECT
   count_if(success)::BIGINT AS successes,
   count_if(success) / count(success) AS pass_rate
 FROM harness_trials
-WHERE injection IS NULL
+WHERE kill_point IS NULL
 GROUP BY run, task_id, agent_name, release
 HAVING count_if(success) > 0 AND count_if(NOT success) > 0
 ORDER BY run, pass_rate, task_id, agent_name, release;

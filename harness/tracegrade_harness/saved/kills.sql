@@ -8,7 +8,7 @@
 --   agent_name      VARCHAR
 --   release         VARCHAR  NULL if the suite names none.
 --   trial           BIGINT
---   injection       VARCHAR  early | mid | late.
+--   kill_point       VARCHAR  early | mid | late.
 --   status          VARCHAR  done | error | invalid | not_applicable | not_run.
 --   boundary        BIGINT   Tool calls that had returned; NULL if there was no kill.
 --   immediate       DOUBLE   Before recovery, 0 to 10; NULL if not judged.
@@ -17,14 +17,14 @@
 --   reason          VARCHAR  Why it is not done; NULL if it is.
 --   trajectory_id   VARCHAR  Of the undisturbed run, as `harness review` takes it; NULL if none.
 -- Order:
---   run, task_id, agent_name, release, trial, injection: early, mid, late
+--   run, task_id, agent_name, release, trial, kill_point: early, mid, late
 SELECT
   run,
   task_id,
   agent_name,
   release,
   trial,
-  injection,
+  kill_point,
   status,
   boundary,
   immediate,
@@ -33,6 +33,6 @@ SELECT
   reason,
   baseline_trajectory_id AS trajectory_id
 FROM harness_trials
-WHERE injection IS NOT NULL
+WHERE kill_point IS NOT NULL
 ORDER BY
-  run, task_id, agent_name, release, trial, list_position(['early', 'mid', 'late'], injection);
+  run, task_id, agent_name, release, trial, list_position(['early', 'mid', 'late'], kill_point);

@@ -8,13 +8,13 @@
 --   agent_name  VARCHAR
 --   release     VARCHAR  NULL if the suite names none.
 --   trial       BIGINT
---   injection   VARCHAR  early | mid | late.
+--   kill_point   VARCHAR  early | mid | late.
 --   object      VARCHAR  Such as `files:data/clean/orders.csv`.
 --   change      VARCHAR  added | changed | removed | held.
 --   named_by    VARCHAR  The record that names it with a way to undo it; NULL if none does.
 --   disproved   VARCHAR  Why an undo, tried on a copy, did not help; NULL where none has failed.
 -- Order:
---   run, task_id, agent_name, release, trial, injection, object
+--   run, task_id, agent_name, release, trial, kill_point, object
 WITH objects AS (
   SELECT
     *,
@@ -29,10 +29,10 @@ SELECT
   agent_name,
   release,
   trial,
-  injection,
+  kill_point,
   leftover ->> '$.object' AS object,
   leftover ->> '$.change' AS change,
   leftover ->> '$.named_by' AS named_by,
   leftover ->> '$.disproved' AS disproved
 FROM objects
-ORDER BY run, task_id, agent_name, release, trial, injection, object;
+ORDER BY run, task_id, agent_name, release, trial, kill_point, object;

@@ -47,7 +47,7 @@ WITH modes AS (
     avg(trials.usd) AS usd
   FROM harness_trials AS trials
   INNER JOIN trajectories ON trials.trajectory_id = trajectories.trajectory_id
-  WHERE trials.injection IS NULL AND trajectories.run_mode IN ('live', 'mocked')
+  WHERE trials.kill_point IS NULL AND trajectories.run_mode IN ('live', 'mocked')
   GROUP BY ALL
 ),
 

@@ -46,12 +46,12 @@ def check_servers(
         if server is not None:
             at = (*path, "mcp", name)
             yield from _check_server(source, at, server)
-            yield from _check_variable(source, (*at, "command_as"), server.command_as, taken)
+            yield from _check_variable(source, (*at, "command_env"), server.command_env, taken)
     for name, upstream in environment.upstreams.items():
         if upstream is not None:
             at = (*path, "upstreams", name)
             yield from check_calls(source, (*at, "calls"), upstream.calls)
-            yield from _check_variable(source, (*at, "url_as"), upstream.url_as, taken)
+            yield from _check_variable(source, (*at, "url_env"), upstream.url_env, taken)
 
 
 def check_calls(source: SourceFile, path: KeyPath, calls: Sequence[str]) -> Iterator[Problem]:
@@ -107,12 +107,12 @@ def check_reachable(
         yield source.problem((*path, "environment"), fact, way_out)
     if "http" in agent.channels and not _has_url(environment, http):
         fact = f"{dotted(path)}: agent '{case.agent}' has the channel 'http', but environment "
-        fact += f"'{case.environment}' has no service with a url_as"
+        fact += f"'{case.environment}' has no service with a url_env"
         way_out = "declare one under 'http' or 'upstreams' there"
         yield source.problem((*path, "environment"), fact, way_out)
 
 
 def _has_url(environment: ReadableEnvironment, http: Collection[str]) -> bool:
     services = [part for (kind, _), part in environment.parts.items() if kind in http]
-    served = any(getattr(part, "url_as", None) is not None for part in services)
+    served = any(getattr(part, "url_env", None) is not None for part in services)
     return served or bool(environment.upstreams)

@@ -10,7 +10,7 @@ from pydantic import Discriminator, Field, Tag
 
 from tracegrade_harness.suite.defaults import Defaults, Network
 from tracegrade_harness.suite.limits import TrialLimits
-from tracegrade_harness.suite.normalise import Rules
+from tracegrade_harness.suite.normalize import Rules
 from tracegrade_harness.suite.records import Record
 from tracegrade_harness.suite.strict import Command, Glob, Name, Strict
 from tracegrade_harness.suite.upstreams import Upstream
@@ -81,7 +81,7 @@ class McpServer(Strict):
     taped: bool = False
     """It acts outside of the environment, which it does not see: it is recorded, and answered for
     in the mode `mocked`."""
-    command_as: Name | None = None
+    command_env: Name | None = None
     """Environment variable that gets the command, as shells read it, that an agent starts instead.
     `{mcp}` in an agent's command is a file that lists them all, as `mcpServers`."""
     environment: Variables = Variables()
@@ -152,7 +152,7 @@ class Case(Strict):
     the model for what is not on it."""
     tape: Name | None = None
     """File beside the suite with what was answered; without it `tapes/TASK.jsonl`."""
-    normalise: Rules = Field(default_factory=list)
+    normalize: Rules = Field(default_factory=list)
     """What of calls tapes pass over when they compare them: dates, ids, temporary paths."""
     on_miss: Literal["error", "continue"] = "error"
     """What a trial is whose agent asked for what its tape does not have: an error, or judged all

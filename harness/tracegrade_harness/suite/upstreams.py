@@ -12,9 +12,9 @@ class Upstream(Strict):
 
     url: Annotated[str, Field(pattern="^https?://")]
     """Where it is; the paths of requests are added to it."""
-    url_as: Name
+    url_env: Name
     """Environment variable that gets the URL at which the agent reaches it."""
-    is_a: Literal["service", "model", "mcp"] = "service"
+    protocol: Literal["service", "model", "mcp"] = "service"
     """`service`: each request is a call of a tool; `model`: none is; `mcp`: it is an MCP server
     over streamable HTTP, and its calls of tools are."""
     headers: dict[Name, str] = Field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tracegrade_harness.tape.entries import TapeEntry, TapeKey, redacted_json
 from tracegrade_harness.tape.nearest import nearest
-from tracegrade_harness.tape.normalising import Normaliser
+from tracegrade_harness.tape.normalizing import Normalizer
 
 
 class TapeMiss(Exception):
@@ -18,16 +18,16 @@ class TapePlayer:
     """A tape as one run of an agent hears it: equal calls get their replies in order."""
 
     def __init__(
-        self, entries: Iterable[TapeEntry], normaliser: Callable[[TapeKey], TapeKey] | None = None
+        self, entries: Iterable[TapeEntry], normalizer: Callable[[TapeKey], TapeKey] | None = None
     ) -> None:
         """Take a tape.
 
         Args:
             entries: Its calls.
-            normaliser: Says what a call is compared as, recorded or asked; without it, as it is.
+            normalizer: Says what a call is compared as, recorded or asked; without it, as it is.
         """
         self._lock = threading.Lock()
-        self._compared = normaliser or Normaliser()
+        self._compared = normalizer or Normalizer()
         self._recorded: dict[TapeKey, TapeKey] = {}
         self._replies: dict[TapeKey, list[Any]] = defaultdict(list)
         for key, reply, _ in entries:

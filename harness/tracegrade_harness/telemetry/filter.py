@@ -56,7 +56,8 @@ class Sayings(NamedTuple):
     @property
     def of_items(self) -> dict[str, str | None]:
         """By name what attributes of anything but a resource may say; None for nothing."""
-        denied = (names.INJECTION, *([names.OUTCOME] if self.is_verified else []))
+        kill_points = (names.KILL_POINT, names.KILL_POINT_BEFORE)
+        denied = (*kill_points, *([names.OUTCOME] if self.is_verified else []))
         told = {key: self.resource.get(key) for key in TRIAL_KEYS}
         return {**told, **dict.fromkeys(denied)}
 

@@ -15,7 +15,7 @@ from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.telemetry.relay import Endpoint
 
 SCOPE: Final = "tracegrade.harness"
-"""Of spans that the harness itself sends; injections are believed from no other."""
+"""Of spans that the harness itself sends; kill points are believed from no other."""
 
 
 class HarnessSpan(NamedTuple):

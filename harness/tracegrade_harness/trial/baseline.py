@@ -103,7 +103,7 @@ def run_baseline(
         agent_name=trial.case(suite_run).agent,
         release=trial.release(suite_run),
         trial=trial.number,
-        injection=None,
+        kill_point=None,
         trajectory_id=root and root.trajectory_id,
         status="error" if unjudged else finished.status,
         reason=unjudged or finished.reason,

@@ -241,9 +241,9 @@ def _tool_endpoints(
     file = folder.meeting / "mcp.json"
     file.write_text(json.dumps({"mcpServers": listed}), encoding="utf-8")
     variables = {
-        server.command_as: servers.shell_commands[name]
+        server.command_env: servers.shell_commands[name]
         for name, server in declared.items()
-        if server.command_as is not None
+        if server.command_env is not None
     }
     values = {"mcp": str(file)} if declared else {}
     asked = trial.case(suite_run).user_input

@@ -69,7 +69,7 @@ def found_runs(lake: Lake, results: Sequence[TrialResult]) -> FoundRuns:
     found = [_found(each, runs) if each.traces else (each, []) for each in results]
     named = [each for each, _ in found]
     baselines = {
-        (each.task_id, each.trial): each.trajectory_id for each in named if not each.injection
+        (each.task_id, each.trial): each.trajectory_id for each in named if not each.kill_point
     }
     beside = [BesideRun(each, run) for each, others in found for run in others]
     return FoundRuns([_with_baseline(each, baselines) for each in named], beside)
@@ -79,8 +79,8 @@ def _found(
     result: TrialResult, runs: Mapping[str, Sequence[LandedRun]]
 ) -> tuple[TrialResult, list[LandedRun]]:
     """Return a result with its run, and the runs that are beside it."""
-    found = [run for trace in result.traces for run in runs[trace] if run.injection is None]
-    if result.injection:  # its own is marked as killed
+    found = [run for trace in result.traces for run in runs[trace] if run.kill_point is None]
+    if result.kill_point:  # its own is marked as killed
         return _noted(result, found), found
     if not found:
         if result.trajectory_id is not None:
@@ -114,7 +114,7 @@ def _with_baseline(
     result: TrialResult, baselines: Mapping[tuple[str, int], str | None]
 ) -> TrialResult:
     baseline = baselines.get((result.task_id, result.trial))
-    if not result.injection or baseline is None:
+    if not result.kill_point or baseline is None:
         return result
     return result.model_copy(update={"baseline_trajectory_id": baseline})
 
@@ -149,7 +149,7 @@ def _mark(beside: BesideRun) -> HarnessSpan:
         new_span_id(),
         run.root_span_id if has_agent else None,
         SEVERAL_RUNS,
-        {**kind, names.INJECTION: result.injection or SEVERAL_RUNS},
+        {**kind, names.KILL_POINT: result.kill_point or SEVERAL_RUNS},
         now,
         now,
         Status(),

@@ -65,13 +65,13 @@ class HttpProxies:
     def __enter__(self) -> Self:
         with self._stack:
             for name, upstream in self._declared.upstreams.items():
-                run = None if upstream.is_a == "model" else self._run
-                kind = McpRequests() if upstream.is_a == "mcp" else CallNames(upstream.calls)
+                run = None if upstream.protocol == "model" else self._run
+                kind = McpRequests() if upstream.protocol == "mcp" else CallNames(upstream.calls)
                 self._open(
-                    upstream.url_as, HttpProxy(self._asked(name, upstream), kind, run, self._seen)
+                    upstream.url_env, HttpProxy(self._asked(name, upstream), kind, run, self._seen)
                 )
             for part in declared_in(self._declared) if self._run is not None else ():
-                variable = getattr(part.declared, "url_as", None)
+                variable = getattr(part.declared, "url_env", None)
                 if part.kind.speaks_http and variable is not None:
                     url = self._environment.variables[variable]
                     self._behind.append(_address(url))
@@ -108,11 +108,11 @@ class HttpProxies:
         self._stack.close()
 
     def _asked(self, name: str, upstream: upstreams.Upstream) -> UpstreamHandler:
-        is_model = upstream.is_a == "model"
+        is_model = upstream.protocol == "model"
         source = self._suite_run.model_source(self._case) if is_model else "replay"
         is_mocked = self._suite_run.mode == "mocked" and source == "replay"
         live = None if is_mocked else self._live(upstream)
-        if upstream.is_a == "mcp":
+        if upstream.protocol == "mcp":
             return without_stream(self._tape_session.mcp_upstream(name, live))
         if is_model:
             return self._tape_session.model(name, live, source)

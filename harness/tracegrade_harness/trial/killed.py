@@ -86,7 +86,7 @@ class KillTrial:
 
     suite_run: SuiteRun
     trial: Trial
-    injection: Point
+    kill_point: Point
     target: Boundary
     baseline: Baseline
     spending: Spending = field(default_factory=Spending)
@@ -101,7 +101,7 @@ class KillTrial:
             "agent_name": self.trial.case(self.suite_run).agent,
             "release": self.trial.release(self.suite_run),
             "trial": self.trial.number,
-            "injection": self.injection,
+            "kill_point": self.kill_point,
             "baseline_trajectory_id": self.baseline.trajectory_id,
             "tokens": self.spending.tokens,
             "usd": self.spending.usd,
@@ -120,7 +120,7 @@ class KillTrial:
         """
         started_at = datetime.now(UTC)
         template = self.suite_run.templates[self.trial.case(self.suite_run).environment]
-        label = f"{self.trial.label()}-{self.injection}"
+        label = f"{self.trial.label()}-{self.kill_point}"
         missed: list[str] = []
         for last in (False, True):
             with (
@@ -253,16 +253,18 @@ class KillTrial:
     def _mark(self, root: RootSpan) -> None:
         """Say that a run is no attempt: it may end without having come to its point."""
         described = resource(self.suite_run, self.trial)
-        send_mark(self.suite_run.collector, root, self.injection, described)
+        send_mark(self.suite_run.collector, root, self.kill_point, described)
 
     def _is_reached(self, watch: AgentWatch, moment: Moment) -> bool:
         """Return whether to kill now: after the same call, or if the run differs by the rule."""
         if not self._has_diverged(watch):
             return moment.boundary is not None and moment.boundary.number == self.target.number
-        if self.injection == "late":
+        if self.kill_point == "late":
             return moment.boundary is None
         wrote = any(boundary.wrote for boundary in watch.boundaries)
-        return len(watch.boundaries) >= self.target.number and (wrote or self.injection == "early")
+        return len(watch.boundaries) >= self.target.number and (
+            wrote or self.kill_point == "early"
+        )
 
     def _has_diverged(self, watch: AgentWatch) -> bool:
         done = [(call.tool, call.arguments) for call in watch.boundaries]
@@ -312,7 +314,7 @@ class KillTrial:
         """Send the root span that a killed agent can no longer end, if there is one."""
         if root is not None:
             described = resource(self.suite_run, self.trial)
-            send_root(self.suite_run.collector, root, self.injection, described)
+            send_root(self.suite_run.collector, root, self.kill_point, described)
 
     def _recover(self, folder: TrialFolder, environment: OpenedEnvironment) -> list[str]:
         """Run the recovery command, if there is one; return what is to be known of it."""

@@ -22,7 +22,7 @@ class TrialResult(BaseModel):
     agent_name: str
     release: str | None
     trial: int
-    injection: Point | None
+    kill_point: Point | None
     trajectory_id: str | None = None
     baseline_trajectory_id: str | None = None
     status: Status
@@ -59,4 +59,4 @@ class TrialResult(BaseModel):
     @property
     def key(self) -> tuple[str, int, str]:
         """What is tried, by which a run that was interrupted knows what is done."""
-        return self.task_id, self.trial, self.injection or ""
+        return self.task_id, self.trial, self.kill_point or ""

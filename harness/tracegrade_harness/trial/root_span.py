@@ -59,28 +59,28 @@ def new_span_id() -> str:
 
 
 def send_mark(
-    collector: Endpoint, root: RootSpan, injection: str, resource: Mapping[str, str]
+    collector: Endpoint, root: RootSpan, kill_point: str, resource: Mapping[str, str]
 ) -> None:
     """Send a span that says of a run that started just now that it is to be killed.
 
     Args:
         collector: Where it is sent.
         root: The run's root span.
-        injection: early | mid | late.
+        kill_point: early | mid | late.
         resource: What the agent's spans say of where they come from.
 
     Raises:
         EnvironmentFailed: The collector did not take it.
     """
     inside = root._replace(span_id=new_span_id(), parent_id=root.span_id)
-    mark = _ended(inside, injection, KILLED)
+    mark = _ended(inside, kill_point, KILLED)
     send_spans(collector, [mark], resource, f"mark of {root.trajectory_id}")
 
 
 def send_root(
     collector: Endpoint,
     root: RootSpan,
-    injection: str | None,
+    kill_point: str | None,
     resource: Mapping[str, str],
     why: str = KILLED,
 ) -> None:
@@ -89,19 +89,19 @@ def send_root(
     Args:
         collector: Where it is sent.
         root: The span.
-        injection: early | mid | late; None for an attempt.
+        kill_point: early | mid | late; None for an attempt.
         resource: What the agent's spans say of where they come from.
         why: What ended it.
 
     Raises:
         EnvironmentFailed: The collector did not take it.
     """
-    ended = _ended(root, injection, why)
+    ended = _ended(root, kill_point, why)
     send_spans(collector, [ended], resource, f"root span of {root.trajectory_id}")
 
 
-def _ended(root: RootSpan, injection: str | None, why: str) -> HarnessSpan:
-    marks = {} if injection is None else {names.INJECTION: injection}
+def _ended(root: RootSpan, kill_point: str | None, why: str) -> HarnessSpan:
+    marks = {} if kill_point is None else {names.KILL_POINT: kill_point}
     # The outermost span may be a chain's, or say as late as at its end what it is.
     key = next((key for key in AGENT_KINDS if key in root.attributes), names.OPERATION_NAME)
     return HarnessSpan(

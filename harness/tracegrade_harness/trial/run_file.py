@@ -89,9 +89,9 @@ class RunFile:
         """Let others go on with the run."""
         os.close(self._held)
 
-    def result(self, trial: Trial, injection: str | None) -> TrialResult | None:
+    def result(self, trial: Trial, kill_point: str | None) -> TrialResult | None:
         """Return a result that is known."""
-        return self._results.get((trial.task_id, trial.number, injection or ""))
+        return self._results.get((trial.task_id, trial.number, kill_point or ""))
 
     def baseline(self, trial: Trial) -> Baseline | None:
         """Return what an undisturbed trial did, if that is known."""

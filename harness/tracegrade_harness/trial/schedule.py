@@ -85,22 +85,22 @@ class Schedule:
 
     def _planned(self, order: Iterable[Trial]) -> Iterator[tuple[Trial, Point | None]]:
         for trial in order:
-            yield from ((trial, injection) for injection in (None, *self._injections(trial)))
+            yield from ((trial, kill_point) for kill_point in (None, *self._injections(trial)))
 
     def _injections(self, trial: Trial) -> Sequence[Point]:
         kill = self._kills.get(trial.task_id)
         return kill.points_of(trial.number) if kill else []
 
     def _run(self, trial: Trial) -> None:
-        injections = self._injections(trial)
-        result, baseline = self._baseline(trial, observe=bool(injections))
-        for killed in self._killed(trial, injections, result, baseline):
-            if self._known(trial, killed.injection) is None:
+        kill_points = self._injections(trial)
+        result, baseline = self._baseline(trial, observe=bool(kill_points))
+        for killed in self._killed(trial, kill_points, result, baseline):
+            if self._known(trial, killed.kill_point) is None:
                 self._keep(killed)
 
-    def _known(self, trial: Trial, injection: Point | None) -> TrialResult | None:
+    def _known(self, trial: Trial, kill_point: Point | None) -> TrialResult | None:
         """Return a result that is not to be tried again; the agent's part of others is missing."""
-        known = self._file.result(trial, injection)
+        known = self._file.result(trial, kill_point)
         return None if known is None or known.status in AGAIN else known
 
     def _baseline(self, trial: Trial, *, observe: bool) -> tuple[TrialResult, Baseline | None]:
@@ -122,7 +122,7 @@ class Schedule:
     def _killed(
         self,
         trial: Trial,
-        injections: Sequence[Point],
+        kill_points: Sequence[Point],
         result: TrialResult,
         baseline: Baseline | None,
     ) -> Iterator[TrialResult]:
@@ -130,43 +130,43 @@ class Schedule:
         if baseline is None or result.status != "done" or baseline.trajectory_id is None:
             none = self._not_run(trial, None, *_why_no_kill(result, baseline))
             of = {"baseline_trajectory_id": result.trajectory_id}
-            yield from (none.model_copy(update={**of, "injection": each}) for each in injections)
+            yield from (none.model_copy(update={**of, "kill_point": each}) for each in kill_points)
             return
         found = points(baseline.boundaries, baseline.planned_steps)
         done: dict[int, TrialResult] = {}
-        for injection in sorted(injections, key=["early", "late", "mid"].index):
-            target = found[injection]
+        for kill_point in sorted(kill_points, key=["early", "late", "mid"].index):
+            target = found[kill_point]
             if not isinstance(target, Boundary):
-                absent = self._not_run(trial, injection, "not_applicable", target)
+                absent = self._not_run(trial, kill_point, "not_applicable", target)
                 yield absent.model_copy(update={"baseline_trajectory_id": baseline.trajectory_id})
                 continue
-            if injection == "mid" and target.number in done:
+            if kill_point == "mid" and target.number in done:
                 late = done[target.number]
                 notes = [
                     *late.notes,
                     f"one_kill: mid and late are both after call {target.number}",
                 ]
                 of_late = {"tokens": None, "usd": None}  # are counted there
-                yield late.model_copy(update={**of_late, "injection": "mid", "notes": notes})
+                yield late.model_copy(update={**of_late, "kill_point": "mid", "notes": notes})
                 continue
-            kill = partial(self._kill, trial, injection, target, baseline)
-            known = self._known(trial, injection)
-            killed = known or self._trial(trial, injection, kill)
+            kill = partial(self._kill, trial, kill_point, target, baseline)
+            known = self._known(trial, kill_point)
+            killed = known or self._trial(trial, kill_point, kill)
             done[target.number] = killed
             yield killed
 
     def _kill(
         self,
         trial: Trial,
-        injection: Point,
+        kill_point: Point,
         target: Boundary,
         baseline: Baseline,
         spending: Spending,
     ) -> TrialResult:
-        return KillTrial(self._suite_run, trial, injection, target, baseline, spending).run()
+        return KillTrial(self._suite_run, trial, kill_point, target, baseline, spending).run()
 
     def _trial(
-        self, trial: Trial, injection: Point | None, once: Callable[[Spending], TrialResult]
+        self, trial: Trial, kill_point: Point | None, once: Callable[[Spending], TrialResult]
     ) -> TrialResult:
         """Return what came of a trial; `invalid` if the harness failed every time.
 
@@ -174,23 +174,23 @@ class Schedule:
         """
         error: Exception | None = None
         limits = trial.case(self._suite_run).limits
-        if injection is not None:  # it repeats a run that kept within its tokens
+        if kill_point is not None:  # it repeats a run that kept within its tokens
             limits = limits.model_copy(update={"tokens": None})
         for _ in range(TRIES):
             with self._budget.reserve(limits.usd) as reserved:
                 if reserved is None:
                     reason = self._budget.why_not(limits.usd)
-                    return self._not_run(trial, injection, "not_run", reason)
+                    return self._not_run(trial, kill_point, "not_run", reason)
                 try:
                     return once(Spending(self._suite_run.prices, limits, reserved.spend))
                 except (TracegradeError, OSError) as failed:
                     error = failed
             if self._suite_run.sandbox.is_stopped:
                 break
-        return self._not_run(trial, injection, "invalid", str(error))
+        return self._not_run(trial, kill_point, "invalid", str(error))
 
     def _not_run(
-        self, trial: Trial, injection: Point | None, status: Status, reason: str
+        self, trial: Trial, kill_point: Point | None, status: Status, reason: str
     ) -> TrialResult:
         return TrialResult.model_validate(
             {
@@ -198,7 +198,7 @@ class Schedule:
                 "agent_name": trial.case(self._suite_run).agent,
                 "release": trial.release(self._suite_run),
                 "trial": trial.number,
-                "injection": injection,
+                "kill_point": kill_point,
                 "status": status,
                 "reason": reason,
                 "started_at": datetime.now(UTC),

@@ -23,7 +23,7 @@ from tracegrade_harness.suite import paths
 from tracegrade_harness.suite.model import Case, Environment, ModelSource, Suite
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.tape.entries import Tape, TapeEntry, TapeHeader, read_tape
-from tracegrade_harness.tape.normalising import Normaliser
+from tracegrade_harness.tape.normalizing import Normalizer
 from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
 from tracegrade_harness.tape.tools import (
     CHANNEL,
@@ -47,7 +47,7 @@ class TapeSession(NamedTuple):
     """What models said in the run that this one repeats; they are asked for what is not there."""
     spending: Spending | None = None
     """Told what its models' answers took."""
-    normaliser: Normaliser | None = None
+    normalizer: Normalizer | None = None
     """Says what a call is compared as."""
 
     @classmethod
@@ -55,9 +55,9 @@ class TapeSession(NamedTuple):
         """Return it, at the beginning of the run."""
         tape = suite_run.tapes.get(trial.task_id)
         recording = suite_run.keep_tape is not None
-        normaliser = Normaliser(trial.case(suite_run).normalise)
-        player = TapePlayer(tape.entries, normaliser) if tape else None
-        return cls(player, TapeRecorder() if recording else None, normaliser=normaliser)
+        normalizer = Normalizer(trial.case(suite_run).normalize)
+        player = TapePlayer(tape.entries, normalizer) if tape else None
+        return cls(player, TapeRecorder() if recording else None, normalizer=normalizer)
 
     def to_be_repeated(self) -> Self:
         """Return the same, whose models are taken down."""
@@ -65,7 +65,7 @@ class TapeSession(NamedTuple):
 
     def repeating(self, baseline_models: Iterable[TapeEntry]) -> Self:
         """Return the same, whose models say what they said before."""
-        return self._replace(baseline_models=TapePlayer(baseline_models, self.normaliser))
+        return self._replace(baseline_models=TapePlayer(baseline_models, self.normalizer))
 
     def measured(self, spending: Spending) -> Self:
         """Return the same, whose models' answers are measured."""

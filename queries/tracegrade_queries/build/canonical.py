@@ -37,7 +37,7 @@ _UNREADABLE = (TypeError, ValueError, ArithmeticError)
 
 
 class _Huge(str):
-    """An integer, or a number beyond the range of doubles, as normalised text."""
+    """An integer, or a number beyond the range of doubles, as normalized text."""
 
     __slots__ = ()
 

@@ -125,7 +125,7 @@ OPERATIONS: Final = Table(
         Column("retries", INTEGER, "How often it was begun anew, after errors."),
         Column("run_mode", TEXT, "production | live | mocked."),
         Column("outcome", TEXT, "success | failure | invalid, as declared."),
-        Column("injection", TEXT, "Why the run is no attempt: early | mid | late, …"),
+        Column("kill_point", TEXT, "Why the run is no attempt: early | mid | late, …"),
         Column("flags", TEXTS, "As in the table steps."),
     ),
     partition_by=(),

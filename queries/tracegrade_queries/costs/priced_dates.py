@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracegrade_lake import Lake
+from tracegrade_lake.tables import is_known, rows_of
 from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.schema import PRICED_DATES, TRAJECTORIES
 
 
-def made_from(prices: Iterable[object], paths: Iterable[str]) -> str:
+def inputs_digest(prices: Iterable[object], paths: Iterable[str]) -> str:
     """Return a digest of prices and of the files of a date."""
     told = [repr(sorted(map(repr, prices))), *sorted(paths)]
     return hashlib.sha256("\n".join(told).encode()).hexdigest()[:32]
@@ -28,21 +29,20 @@ def sources(pinned: PinnedLake, prices: Iterable[object]) -> dict[str, str]:
     table = pinned.tables.get(TRAJECTORIES.name)
     for file in table.files if table else ():
         paths[str(file.date)].append(file.path)
-    return {date: made_from(prices, files) for date, files in paths.items()}
+    return {date: inputs_digest(prices, files) for date, files in paths.items()}
 
 
 def priced_dates(lake: Lake) -> pa.Table:
     """Return what is noted; nothing if it is another version's."""
     schema = PRICED_DATES.arrow()
-    dataset = lake.dataset(PRICED_DATES.name)
-    if dataset is None or dataset.schema.names != schema.names:
+    if not is_known(lake, PRICED_DATES):
         return schema.empty_table()
-    return dataset.to_table().cast(schema)
+    return rows_of(lake, PRICED_DATES).cast(schema)
 
 
 def of_sources(noted: pa.Table, made: Iterable[str]) -> pa.Table:
     """Return the rows that are made from one of these."""
-    return noted.filter(pc.is_in(noted["made_from"], pa.array(list(made), pa.string())))
+    return noted.filter(pc.is_in(noted["inputs_digest"], pa.array(list(made), pa.string())))
 
 
 def with_sources(counts: pa.Table, made: Mapping[str, str]) -> pa.Table:
@@ -53,7 +53,7 @@ def with_sources(counts: pa.Table, made: Mapping[str, str]) -> pa.Table:
         made: By date, what its costs are made from.
     """
     told = [made[str(date)] for date in counts["date"].to_pylist()]
-    return counts.append_column("made_from", pa.array(told, pa.string())).cast(
+    return counts.append_column("inputs_digest", pa.array(told, pa.string())).cast(
         PRICED_DATES.arrow()
     )
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from tracegrade_lake import Column, Lake, Table
 from tracegrade_queries.costs.priced_dates import (
-    made_from,
+    inputs_digest,
     note_dates,
     of_sources,
     priced_dates,
@@ -128,7 +128,7 @@ def update_costs(lake: Lake, prices: Prices) -> Costs:
 
     def connected(pinned: PinnedLake) -> tuple[duckdb.DuckDBPyConnection, dict[str, str]]:
         made = sources(pinned, prices.items())
-        known = set(noted["made_from"].to_pylist())
+        known = set(noted["inputs_digest"].to_pylist())
         stale = dated_on(date for date, source in made.items() if source not in known)
         part = pinned.only({TRAJECTORIES.name: stale})
         return connect_pinned(part, (TRAJECTORIES,), Limits(MEMORY_LIMIT)), made
@@ -139,7 +139,7 @@ def update_costs(lake: Lake, prices: Prices) -> Costs:
         work_out_costs(con, TRAJECTORIES.name)
         written = _write_costs(lake, con)
         kept = of_sources(noted, made.values())
-        made |= {date: made_from(prices.items(), [path]) for date, path in written.items()}
+        made |= {date: inputs_digest(prices.items(), [path]) for date, path in written.items()}
         new = with_sources(con.sql(query("cost_counts")).to_arrow_table(), made)
     every = pa.concat_tables([kept, new])
     if len(new) or len(kept) < len(noted):

@@ -46,6 +46,7 @@ WITH marked_spans AS (
         'tracegrade.run.mode',
         'tracegrade.outcome',
         'tracegrade.injection',
+        'tracegrade.kill_point',
         'tracegrade.redacted',
         'tracegrade.synthetic_time',
         'tracegrade.tool.cost',
@@ -83,8 +84,11 @@ SELECT
   attributes['tracegrade.run.mode'] AS run_mode,
   attributes['tracegrade.outcome'] AS outcome,
   -- Who kills a run says so in spans of its own: an agent could take its failures out.
-  CASE WHEN scope_name = 'tracegrade.harness' THEN attributes['tracegrade.injection'] END
-    AS injection,
+  -- Harnesses of before the first release named it `tracegrade.injection`.
+  CASE
+    WHEN scope_name = 'tracegrade.harness'
+      THEN coalesce(attributes['tracegrade.kill_point'], attributes['tracegrade.injection'])
+  END AS kill_point,
   list_filter(
     [
       CASE

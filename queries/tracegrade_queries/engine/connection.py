@@ -217,8 +217,12 @@ def connect_pinned(
     for name, raw in DEDUPLICATED.items():
         if raw in tables:
             con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
+    higher = {table.name: table for layer in higher_layers() for table in layer.tables}
     for name in sorted(found.keys() - tables.keys()):
-        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {found[name].relation}")
+        declaration, whole = higher.get(name), found[name]
+        if declaration and declaration.former_names():
+            whole = _named_today(declaration, whole, _types(con, whole))
+        con.execute(f"CREATE VIEW {name} AS SELECT * FROM {whole.relation}")
     return con
 
 
@@ -307,8 +311,12 @@ def _create_view(con: duckdb.DuckDBPyConnection, table: Table, found: Found | No
     if found is None:
         con.execute(view_sql(table, None))
         return
+    types = _types(con, found)
+    renamed = _named_today(table, found, types)
+    if renamed is not found:
+        found, types = renamed, _types(con, renamed)
     try:
-        con.execute(view_sql(table, found, _types(con, found)))
+        con.execute(view_sql(table, found, types))
     except duckdb.BinderException:  # files of an earlier version lack columns
         whole = f"({_no_rows(table.arrow())} UNION ALL BY NAME SELECT * FROM {found.relation})"
         con.execute(view_sql(table, found._replace(relation=whole)))
@@ -318,6 +326,20 @@ def _types(con: duckdb.DuckDBPyConnection, found: Found) -> dict[str, DuckDBPyTy
     """Return the types that the columns have as they are written."""
     written = con.sql(f"FROM {found.relation}")
     return dict(zip(written.columns, written.types, strict=True))
+
+
+def _named_today(table: Table, found: Found, columns: Collection[str]) -> Found:
+    """Return a table, written by any version, with the names that its columns have today."""
+    former = {old: new for old, new in table.former_names().items() if old in columns}
+    if not former:
+        return found
+    only = {old: new for old, new in former.items() if new not in columns}
+    both = {old: new for old, new in former.items() if new in columns}
+    values = [f"coalesce({new}, {old}) AS {new}" for old, new in both.items()]
+    renamed = [f"{old} AS {new}" for old, new in only.items()]
+    clauses = {"EXCLUDE": both, "REPLACE": values, "RENAME": renamed}
+    changes = " ".join(f"{word} ({', '.join(each)})" for word, each in clauses.items() if each)
+    return found._replace(relation=f"(SELECT * {changes} FROM {found.relation})")
 
 
 def view_sql(

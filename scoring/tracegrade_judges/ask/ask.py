@@ -224,7 +224,7 @@ def _conversation(session: JudgeSession, question: JudgeQuestion) -> Conversatio
         wire=FORMATS[session.endpoint.provider],
         max_output_tokens=session.judge.model.max_output_tokens,
         timeout_secs=session.judge.model.timeout_secs,
-        reasks=session.judge.limits.reasks,
+        retries=session.judge.limits.retries,
     )
 
 

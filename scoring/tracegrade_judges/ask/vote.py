@@ -96,7 +96,7 @@ def _agent(judge: Judge, request: VoteRequest[V], model: Model) -> Agent[None, V
         output_type=ToolOutput(request.kind, name=VERDICT),
         instructions=request.instructions,
         tools=[Tool(tool, takes_ctx=False) for tool in request.tools],
-        retries=judge.limits.reasks,
+        retries=judge.limits.retries,
     )
 
     @agent.output_validator

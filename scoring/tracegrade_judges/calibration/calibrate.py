@@ -137,7 +137,7 @@ def _calibration(labels: _Labels, counts: Agreement) -> ResultRow:
             "true_yes_rate", share(counts.both_yes, counts.both_yes + counts.only_people_yes)
         ),
         **_columns("true_no_rate", share(counts.both_no, counts.both_no + counts.only_judge_yes)),
-        "labelled_twice": len(labels.people),
+        "labeled_by_two": len(labels.people),
         "people_kappa": kappa(Agreement.of(labels.people)) if labels.people else None,
     }
 

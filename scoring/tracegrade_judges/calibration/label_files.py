@@ -215,7 +215,7 @@ def _read(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
 def _verdict(sample: Mapping[str, Any], says_yes: bool, person: str) -> Mapping[str, Any]:
     return {
         **{k: sample.get(k) for k in _OF_A_VERDICT},
-        "injection": None,
+        "kill_point": None,
         "question": sample.get("question"),
         "value": float(says_yes),
         "label": "yes" if says_yes else "no",

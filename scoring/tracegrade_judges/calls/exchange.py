@@ -81,7 +81,7 @@ class Conversation:
     """Of its provider."""
     max_output_tokens: int
     timeout_secs: float
-    reasks: int
+    retries: int
     """How often a response that cannot be read is asked for again."""
     calls: list[CachedCall] = field(default_factory=list)
     """Answered so far, in order."""
@@ -177,7 +177,7 @@ class Exchange:
             except _Again as again:
                 code = str(again)
             unread += code == UNREADABLE
-            if unread > conversation.reasks:
+            if unread > conversation.retries:
                 break
         raise CallFailed(code)
 

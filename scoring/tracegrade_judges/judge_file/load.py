@@ -16,6 +16,7 @@ from tracegrade_judges.judge_file.model import (
     is_variable,
 )
 from tracegrade_judges.judge_file.providers import PROVIDERS, ProviderName
+from tracegrade_queries.files.former_keys import ANY, FormerKeys, with_new_keys
 from tracegrade_queries.files.shape import parse_as
 from tracegrade_queries.files.yaml_source import Problem, SourceFile, read_file, unreadable
 
@@ -28,6 +29,11 @@ _KEYS: Final[dict[str, type[BaseModel]]] = {
     "limits": JudgeLimits,
 }
 
+_FORMER_KEYS: Final[FormerKeys] = {
+    ("judges", ANY, "asks"): "subject",
+    ("judges", ANY, "limits", "reasks"): "retries",
+}
+
 
 class LoadedJudges(NamedTuple):
     """A judge file, the documents that it names, and everything that is wrong with it."""
@@ -37,6 +43,11 @@ class LoadedJudges(NamedTuple):
     documents: Mapping[str, str]
     """Texts by name."""
     problems: list[Problem]
+
+    @property
+    def errors(self) -> list[Problem]:
+        """The problems that keep it from being used."""
+        return [each for each in self.problems if not each.is_note]
 
 
 class ModelEndpoint(NamedTuple):
@@ -61,9 +72,10 @@ def load_judges(path: Path) -> LoadedJudges:
     source = read_file(path, "judge file", "give a YAML file", JudgeFileUnreadable)
     if source.values is None and source.problems:
         return LoadedJudges(None, {}, source.problems)
+    source, renamed = with_new_keys(source, _FORMER_KEYS)
     file, problems = parse_as(JudgeFile, _KEYS, source)
     documents: dict[str, str] = {}
-    problems = [*source.problems, *problems]
+    problems = [*source.problems, *renamed, *problems]
     if file:
         problems += _documents(path, source, file, documents)
         problems += _clients(source, file)
@@ -78,10 +90,10 @@ def usable_judges(path: Path) -> LoadedJudges:
         JudgeFileUnreadable: It does not exist or is not text.
     """
     loaded = load_judges(path)
-    if loaded.problems:
-        more = len(loaded.problems) - 1
+    if loaded.errors:
+        more = len(loaded.errors) - 1
         rest = f" (and {more} more: `tracegrade judge check {path}` names all)" if more else ""
-        msg = f"{loaded.problems[0]}{rest}"
+        msg = f"{loaded.errors[0]}{rest}"
         raise JudgeFileInvalid(msg)
     return loaded
 

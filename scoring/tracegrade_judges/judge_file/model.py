@@ -85,14 +85,14 @@ class JudgeLimits(_Strict):
     tool_calls: Annotated[int, Field(ge=0, le=200)] = 12
     input_tokens: Annotated[int, Field(ge=500)] = 60_000
     """Of all requests together."""
-    reasks: Annotated[int, Field(ge=0, le=5)] = 2
+    retries: Annotated[int, Field(ge=0, le=5)] = 2
     """How often an answer that cannot be used is asked for again."""
 
 
 class Judge(_Strict):
     """One judge: what it is asked, and by what rules its answers count."""
 
-    asks: AsksAbout
+    subject: AsksAbout
     """`sub_goal`: each `success: {judge: TEXT}`; `success`: each answer, beside its reference;
     `planning`: of each plan the questions that neither people nor a rule settled; `served`: which
     of several sub-goals a call serves, where neither its span nor people tell."""
@@ -106,14 +106,14 @@ class Judge(_Strict):
     """Tasks, or TASK/SUB_GOAL, that it is asked about, with * and ?."""
     evidence: Literal["actions", "any"] = "actions"
     """`actions`: a yes cites a tool call or an observation; `any`: what the agent says will do.
-    Of no use to `asks: planning`, where plans and thoughts are cited, and to `asks: served`, where
-    the call is."""
+    Of no use to `subject: planning`, where plans and thoughts are cited, and to
+    `subject: served`, where the call is."""
     reference: Literal["task"] | None = None
-    """Where the right answer stands; of `asks: success`."""
+    """Where the right answer stands; of `subject: success`."""
     rubric: Literal["agentic"] | None = None
-    """By what a judge of answers scores; of `asks: success`."""
+    """By what a judge of answers scores; of `subject: success`."""
     threshold: Annotated[float, Field(ge=0, le=1)] | None = None
-    """The least score of a right answer, 0.7 unless given; of `asks: success`."""
+    """The least score of a right answer, 0.7 unless given; of `subject: success`."""
 
     @model_validator(mode="after")
     def _fits_what_it_asks(self) -> Self:
@@ -128,10 +128,10 @@ class Judge(_Strict):
             msg = "votes without a seed would all be the same request; give model.seed"
             raise ValueError(msg)
         of_success = ("reference", "rubric", "threshold")
-        wrong = ("tools",) if self.asks == "success" else of_success
+        wrong = ("tools",) if self.subject == "success" else of_success
         for key in wrong:
             if getattr(self, key) is not None:
-                msg = f"{key} is of no use to a judge that asks {self.asks}; remove it"
+                msg = f"{key} is of no use to a judge of {self.subject}; remove it"
                 raise ValueError(msg)
         return self
 

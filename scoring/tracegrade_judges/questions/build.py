@@ -84,16 +84,16 @@ def _questions(
     name: str, judge: Judge, run: JudgedRun, task: Task, documents: Mapping[str, str]
 ) -> Iterator[JudgeQuestion]:
     readable = {each: documents[each] for each in task.documents if each in documents}
-    if judge.asks == "planning":
+    if judge.subject == "planning":
         for asked in run.plan_questions:
             yield JudgeQuestion(
                 name, run, None, PLAN_CRITERIA[asked], documents=readable, plan_question=asked
             )
         return
-    if judge.asks == "served":
+    if judge.subject == "served":
         yield from _on_calls(name, run, task, readable)
         return
-    if judge.asks == "success":
+    if judge.subject == "success":
         if task.reference is not None:
             given = [task.reference] if isinstance(task.reference, str) else task.reference
             yield JudgeQuestion(name, run, None, "", references=tuple(given))

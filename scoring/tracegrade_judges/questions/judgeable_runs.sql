@@ -88,7 +88,7 @@ runs AS (
   LEFT JOIN ambiguous ON trajectories.trajectory_id = ambiguous.trajectory_id
   WHERE
     trajectories.parent_trajectory_id IS NULL
-    AND trajectories.injection IS NULL
+    AND trajectories.kill_point IS NULL
     AND trajectory_scores.task_id IS NOT NULL
 )
 

@@ -84,8 +84,8 @@ def _earlier(opened: JudgedLake, judge: str) -> Sequence[int] | None:
 
 def _by_limits(judge: Judge) -> tuple[int, int, int]:
     written = judge.model.max_output_tokens
-    requests = 1 + judge.limits.reasks if judge.asks == "success" else judge.limits.requests
+    requests = 1 + judge.limits.retries if judge.subject == "success" else judge.limits.requests
     most = judge.limits.input_tokens + requests * written
     once = SMALLEST_REQUEST + written // CHARACTERS_PER_TOKEN
-    usual = 1 if judge.asks == "success" else 3
+    usual = 1 if judge.subject == "success" else 3
     return once * judge.votes, usual * 2 * once * judge.votes, most * judge.votes

@@ -48,7 +48,7 @@ def _row(verdict: JudgeVerdict) -> Mapping[str, Any]:
         "subject": question.subject,
         "sub_goal": question.sub_goal,
         "step_index": question.step_index,
-        "injection": None,
+        "kill_point": None,
         "question": question.plan_question,
         "value": verdict.value,
         "label": verdict.label,

@@ -56,7 +56,7 @@ def ask_twins(
     """
     found = []
     for prepared in prepare_judges(lake, loaded, options):
-        subject = prepared.session.judge.asks
+        subject = prepared.session.judge.subject
         progress = Progress()
         questions = _random_questions(prepared.questions, count, seed)
         verdicts = asyncio.run(

@@ -20,7 +20,7 @@ WITH RECURSIVE members AS (
   LEFT JOIN trajectories AS parents ON children.parent_trajectory_id = parents.trajectory_id
   WHERE
     parents.trajectory_id IS NULL
-    AND children.injection IS NULL
+    AND children.kill_point IS NULL
   UNION ALL
   SELECT
     members.attempt_id,

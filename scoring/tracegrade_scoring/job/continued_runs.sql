@@ -21,7 +21,7 @@ WITH earlier AS (
     start_time,
     unnest(open_calls) AS call_id
   FROM trajectories
-  WHERE len(open_calls) > 0 AND parent_trajectory_id IS NULL AND injection IS NULL
+  WHERE len(open_calls) > 0 AND parent_trajectory_id IS NULL AND kill_point IS NULL
 ),
 
 later AS (
@@ -32,7 +32,7 @@ later AS (
     start_time,
     unnest(resumed_calls) AS call_id
   FROM trajectories
-  WHERE len(resumed_calls) > 0 AND parent_trajectory_id IS NULL AND injection IS NULL
+  WHERE len(resumed_calls) > 0 AND parent_trajectory_id IS NULL AND kill_point IS NULL
 ),
 
 -- The same id may be left open again and again: a run goes on with the last before it.
@@ -68,7 +68,7 @@ cut AS (
   WHERE
     list_contains(flags, 'stopped_for_tools')
     AND conversation_id IS NOT NULL
-    AND injection IS NULL
+    AND kill_point IS NULL
 ),
 
 following AS (
@@ -83,7 +83,7 @@ following AS (
     AND trajectories.root_span_id = '0000000000000000'
     AND trajectories.llm_call_count > 0
     AND trajectories.is_fragment IS NOT TRUE
-    AND trajectories.injection IS NULL
+    AND trajectories.kill_point IS NULL
 ),
 
 by_round AS (

@@ -36,7 +36,7 @@ WITH placed AS (
     $by_turn::BOOLEAN
     AND conversation_id IS NOT NULL
     AND parent_trajectory_id IS NULL
-    AND injection IS NULL
+    AND kill_point IS NULL
     AND is_fragment IS NOT TRUE
   WINDOW
     conversation AS (

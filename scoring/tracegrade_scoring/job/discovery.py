@@ -34,7 +34,7 @@ import pyarrow.compute as pc
 
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Lake, Table
 from tracegrade_lake.errors import LakeDamaged
-from tracegrade_lake.maintenance.row_selection import TRACE_ID_DIGITS, with_columns
+from tracegrade_lake.maintenance.row_selection import TRACE_ID_DIGITS
 from tracegrade_queries.engine.connection import Limits, connect_pinned, read_pinned
 from tracegrade_queries.engine.pinned import PinnedLake, dated_on
 from tracegrade_queries.engine.relations import (
@@ -50,9 +50,9 @@ from tracegrade_scoring.job.last_scoring import (
     LastScoring,
     ProcessedFile,
     files_now,
-    held_against,
     last_scoring,
     noted,
+    scored_with,
 )
 from tracegrade_scoring.job.score_bucket import hashes
 from tracegrade_scoring.layer import SCORES
@@ -176,7 +176,7 @@ def unscored(  # noqa: PLR0913 - one for each option of the command
     """
     last = last_scoring(lake)
     full = full or _have_lost_rows(numbers)
-    is_known = not full and last.held_against == held_against(specification)
+    is_known = not full and last.scored_with == scored_with(specification)
 
     def connected(pinned: PinnedLake) -> tuple[duckdb.DuckDBPyConnection, ScoringScope]:
         torn = _torn(lake, pinned, numbers)
@@ -268,7 +268,7 @@ def _verdicts_of(lake: Lake, file: ProcessedFile, sign: int) -> pa.Table:
         LakeDamaged: The file is gone.
     """
     with lake.open_parquet(VERDICTS.name, file.path) as parquet:
-        rows = with_columns(parquet.read(), VERDICTS.arrow())
+        rows = VERDICTS.declared(parquet.read())
     date = pa.repeat(datetime.date.fromisoformat(file.date or ""), len(rows))
     column = rows.column_names.index("date")
     return rows.set_column(column, "date", date).append_column("sign", pa.repeat(sign, len(rows)))

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from tracegrade_lake import VERDICTS, Lake, StagedFile, Table
 from tracegrade_lake.commit import LiveFile
+from tracegrade_lake.tables import is_known, rows_of
 from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.schema import TRAJECTORIES
 from tracegrade_scoring.noted_files import SCORED_FILES
@@ -54,8 +55,8 @@ class LastScoring(NamedTuple):
     """Files of dates at which nothing is left to do."""
     waiting: frozenset[ProcessedFile]
     """Files of all other dates."""
-    held_against: str
-    """As `held_against` has it; '' if nothing was noted."""
+    scored_with: str
+    """As `scored_with` has it; '' if nothing was noted."""
 
     @property
     def files(self) -> frozenset[ProcessedFile]:
@@ -65,14 +66,13 @@ class LastScoring(NamedTuple):
 
 def last_scoring(lake: Lake) -> LastScoring:
     """Return what the last run noted; nothing if it was another version, or there was none."""
-    is_known = lake.columns(SCORED_FILES.name) == SCORED_FILES.arrow().names
-    dataset = lake.dataset(SCORED_FILES.name) if is_known else None
+    rows = rows_of(lake, SCORED_FILES).to_pylist() if is_known(lake, SCORED_FILES) else []
     found: dict[bool, set[ProcessedFile]] = {False: set(), True: set()}
     digest = ""
-    for row in dataset.to_table().to_pylist() if dataset else []:
+    for row in rows:
         date = row["date"] and str(row["date"])
         found[row["waits"]].add(ProcessedFile(row["table_name"], row["path"], date, row["rows"]))
-        digest = row["held_against"]
+        digest = row["scored_with"]
     return LastScoring(frozenset(found[False]), frozenset(found[True]), digest)
 
 
@@ -86,7 +86,7 @@ def files_now(pinned: PinnedLake) -> frozenset[ProcessedFile]:
     )
 
 
-def held_against(specification: Specification) -> str:
+def scored_with(specification: Specification) -> str:
     """Return by which definitions, tasks and tools a run scores."""
     return f"{SCORER_VERSION}/{specification.hash}"
 
@@ -103,7 +103,7 @@ def noted(
     """
     waiting, all_files = frozenset(waiting_dates), frozenset(files)
     later = frozenset(file for file in all_files if file.date in waiting)
-    return LastScoring(all_files - later, later, held_against(specification))
+    return LastScoring(all_files - later, later, scored_with(specification))
 
 
 def note_scoring(lake: Lake, before: LastScoring, now: LastScoring) -> None:
@@ -123,5 +123,5 @@ def _row(file: ProcessedFile, now: LastScoring) -> dict[str, object]:
         "date": file.date and datetime.date.fromisoformat(file.date),
         "rows": file.rows,
         "waits": file in now.waiting,
-        "held_against": now.held_against,
+        "scored_with": now.scored_with,
     }

@@ -39,9 +39,9 @@
 WITH RECURSIVE killed AS (
   SELECT
     trajectory_id,
-    injection = 'several_runs' AS is_beside
+    kill_point = 'several_runs' AS is_beside
   FROM trajectories
-  WHERE injection IS NOT NULL
+  WHERE kill_point IS NOT NULL
   UNION
   SELECT
     trajectories.trajectory_id,

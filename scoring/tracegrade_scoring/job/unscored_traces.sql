@@ -59,12 +59,18 @@ WITH built AS (
   GROUP BY trace_id
 ),
 
+-- Under the name that earlier versions noted: a new name alone scores nothing again.
+noted_verdicts AS (SELECT * RENAME (kill_point AS injection) FROM verdicts),
+
 judged AS (
   SELECT
     split_part(trajectory_id, '-', 1) AS trace_id,
-    md5(string_agg(to_json(verdicts)::VARCHAR, '|' ORDER BY to_json(verdicts)::VARCHAR))
-      AS verdicts
-  FROM verdicts
+    md5(
+      string_agg(
+        to_json(noted_verdicts)::VARCHAR, '|' ORDER BY to_json(noted_verdicts)::VARCHAR
+      )
+    ) AS verdicts
+  FROM noted_verdicts
   WHERE split_part(trajectory_id, '-', 1) IN (SELECT built.trace_id FROM built)
   GROUP BY trace_id
 ),
@@ -97,7 +103,7 @@ present AS (
   LEFT JOIN waiting_runs USING (trace_id)
 ),
 
-held_against AS (
+scored_with AS (
   SELECT
     trajectory_scores.trajectory_id,
     trajectory_scores.date,
@@ -127,7 +133,7 @@ scored AS (
         ELSE specification_hash = coalesce(task_hash, $tools_hash::VARCHAR)
       END
     ) AS current
-  FROM held_against
+  FROM scored_with
   GROUP BY trace_id
 ),
 

@@ -42,7 +42,7 @@ def kill_rows(kills: Iterable[RollbackKill], release: str) -> list[KillRow]:
 
 def _killed(kill: RollbackKill) -> str:
     after = "" if kill.boundary is None else f" after call {kill.boundary:,}"
-    return f"{words.name(kill.injection)}{after}"
+    return f"{words.name(kill.kill_point)}{after}"
 
 
 def _evidence(kill: RollbackKill) -> str:

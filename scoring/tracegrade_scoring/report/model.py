@@ -342,7 +342,7 @@ class RollbackKill:
     task_id: str | None
     trajectory_id: str
     """The run that was not killed."""
-    injection: str | None
+    kill_point: str | None
     """early | mid | late."""
     boundary: int | None
     """Tool calls that had returned; None if that is not said."""

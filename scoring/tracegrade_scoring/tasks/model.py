@@ -142,7 +142,7 @@ def _of_a_whole_task(criterion: Criterion | None) -> Criterion | None:
     if criterion is not None and criterion.judge:
         msg = (
             "judge is for sub-goals; leave it out, and ask about the whole run in a judge file "
-            "with `asks: success`"
+            "with `subject: success`"
         )
         raise ValueError(msg)
     return criterion

@@ -82,11 +82,15 @@ def test_each_verdict_stands_in_the_lake_once(lake: Lake, tmp_path: Path) -> Non
     ]
 
 
-def test_csv_holds_verdicts_as_well(lake: Lake, tmp_path: Path) -> None:
-    """A column each; empty cells say nothing, and cells may hold line breaks."""
+@pytest.mark.parametrize("kill_point", ["kill_point", "injection"])
+def test_csv_holds_verdicts_as_well(lake: Lake, tmp_path: Path, kill_point: str) -> None:
+    """A column each; empty cells say nothing, and cells may hold line breaks.
+
+    Files of before `kill_point` was a name are read as well.
+    """
     file = tmp_path / "verdicts.csv"
     file.write_text(
-        "trace_id,subject,injection,value,evidence\r\n"
+        f"trace_id,subject,{kill_point},value,evidence\r\n"
         f'{TRACE},rollback,late,7,"all undone,\r\nbut slowly"\r\n'
         f"{TRACE},success,,true,\r\n"
     )
@@ -201,7 +205,7 @@ def test_fields_of_verdicts_can_be_mapped(lake: Lake, tmp_path: Path) -> None:
         (served(1.5), "must name a step_index, a whole number from 0"),
         (served(2**31), "must name a step_index, a whole number from 0"),
         (served(True), "must name a step_index, a whole number from 0"),
-        (verdict(subject="rollback"), "injection must be one of early, mid, late"),
+        (verdict(subject="rollback"), "kill_point must be one of early, mid, late"),
         (verdict(subject="planning"), "question must be one of dependency_ordering, branch_"),
         (verdict(subject="planning", question="scope_control", value=7), "this has value 7"),
         (planned("reversibility", label="half", value=None), "this has label 'half'"),

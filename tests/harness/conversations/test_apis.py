@@ -23,8 +23,8 @@ from tracegrade_harness.conversations.conversation import (
 from tracegrade_harness.proxy.messages import CallNames, ProxiedRequest
 from tracegrade_harness.proxy.model_tape import conversation_entry, conversation_key, conversing
 from tracegrade_harness.proxy.proxy import HttpProxy
-from tracegrade_harness.suite.normalise import Normalised
-from tracegrade_harness.tape.normalising import Normaliser
+from tracegrade_harness.suite.normalize import Normalized
+from tracegrade_harness.tape.normalizing import Normalizer
 from tracegrade_harness.tape.player import TapePlayer
 
 ASKED = (Text("system", "Be brief."), Text("user", "Where is A-1?"))
@@ -177,7 +177,7 @@ def test_a_conversation_with_another_date_is_the_same_where_a_suite_says_so() ->
     key = conversation_key("m", told("2027-11-30"))
 
     assert (
-        TapePlayer(entries, Normaliser([Normalised.model_validate(date)])).take(key)
+        TapePlayer(entries, Normalizer([Normalized.model_validate(date)])).take(key)
         == SAYS.as_json()
     )
     assert not TapePlayer(entries).knows(key)

@@ -135,9 +135,9 @@ def _written(folder: Path, url: str, wiki_path: str) -> Path:
     (folder / "tasks.yaml").write_text(TASKS)
     headers = {"Authorization": "Bearer $SHOP_KEY"}
     upstreams: Mapping[str, Any] = {
-        "shop": {"url": url, "url_as": "SHOP_URL", "headers": headers},
-        "model": {"url": url, "url_as": "MODEL_URL", "headers": headers, "is_a": "model"},
-        "wiki": {"url": f"{url}/mcp", "url_as": "WIKI_MCP", "is_a": "mcp"},
+        "shop": {"url": url, "url_env": "SHOP_URL", "headers": headers},
+        "model": {"url": url, "url_env": "MODEL_URL", "headers": headers, "protocol": "model"},
+        "wiki": {"url": f"{url}/mcp", "url_env": "WIKI_MCP", "protocol": "mcp"},
     }
     asker = {
         "command": ["{python}", "{suite}/agent.py"],

@@ -196,7 +196,7 @@ def test_a_missing_tape_is_told(asked: Recorded) -> None:
 def test_a_service_that_cannot_be_reached_is_no_divergence(asked: Recorded) -> None:
     """The others are asked all the same."""
     suite = asked.suite.with_name("unreachable.yaml")
-    shop = "url_as: SHOP_URL"
+    shop = "url_env: SHOP_URL"
     text = asked.suite.read_text()
     port = text.partition("http://127.0.0.1:")[2].partition("\n")[0]
     line = f"url: http://127.0.0.1:{port}\n        {shop}"

@@ -104,7 +104,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Shop:
         "command": ["{python}", "{suite}/server.py", "{suite}"],
         "read": ["."],
         "taped": True,
-        "command_as": "SHOP_MCP",
+        "command_env": "SHOP_MCP",
     }
     written = {
         "version": 1,

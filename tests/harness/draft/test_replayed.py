@@ -163,10 +163,10 @@ def test_a_conversation_that_is_not_on_tape_is_a_miss_that_names_the_nearest(
 
 
 CALLS = """
-    SELECT injection IS NOT NULL AS killed, list(tool_name || arguments ORDER BY step_index)
+    SELECT kill_point IS NOT NULL AS killed, list(tool_name || arguments ORDER BY step_index)
         FILTER (WHERE kind = 'tool_call') AS calls
     FROM trajectories JOIN steps USING (trajectory_id)
-    GROUP BY trajectory_id, injection ORDER BY killed, len(calls)
+    GROUP BY trajectory_id, kill_point ORDER BY killed, len(calls)
 """
 
 

@@ -138,9 +138,9 @@ def test_a_wrong_agent_is_named(folder: Path, text: str, problem: str) -> None:
             "move one: only a database may stand inside a folder of files",
         ),
         (
-            "files:\n  a: {from: fixtures/uploads, at: x, path_as: X}\n"
-            "sqlite:\n  l: {from: fixtures/ledger.sql, at: x/l.db, path_as: X}",
-            "9: environments.e.sqlite.l and environments.e.files.a have the same path_as; "
+            "files:\n  a: {from: fixtures/uploads, at: x, path_env: X}\n"
+            "sqlite:\n  l: {from: fixtures/ledger.sql, at: x/l.db, path_env: X}",
+            "9: environments.e.sqlite.l and environments.e.files.a have the same path_env; "
             "give each a variable of its own",
         ),
         (
@@ -173,13 +173,13 @@ def test_a_wrong_part_is_named(folder: Path, text: str, problem: str) -> None:
             "9: variable 'A' is passed and set in environments.e.mcp.shop.environment; remove one",
         ),
         (
-            "files:\n  data: {from: fixtures/uploads, at: x, path_as: A}\n"
-            "mcp:\n  shop: {command: [serve], command_as: A}",
-            "9: environments.e.mcp.shop.command_as is the variable of environments.e.files.data, "
+            "files:\n  data: {from: fixtures/uploads, at: x, path_env: A}\n"
+            "mcp:\n  shop: {command: [serve], command_env: A}",
+            "9: environments.e.mcp.shop.command_env is the variable of environments.e.files.data, "
             "too; give each a variable of its own",
         ),
         (
-            "upstreams:\n  search: {url: 'https://a.b', url_as: S, calls: [get /x, GET /y]}",
+            "upstreams:\n  search: {url: 'https://a.b', url_env: S, calls: [get /x, GET /y]}",
             "7: environments.e.upstreams.search.calls[0] 'get /x' fits no request; "
             "write it like GET /orders/{id}",
         ),
@@ -204,7 +204,7 @@ def test_a_wrong_server_or_upstream_is_named(folder: Path, text: str, problem: s
         ),
         (
             "{command: [run], channels: [http]}",
-            "has the channel 'http', but environment 'e' has no service with a url_as; "
+            "has the channel 'http', but environment 'e' has no service with a url_env; "
             "declare one under 'http' or 'upstreams' there",
         ),
     ],
@@ -352,8 +352,9 @@ BANK = "http:\n  bank:\n    state: bank.json\n    routes: bank.yaml\n"
             "write it like $.holds.h1 or $.sent[0]",
         ),
         (
-            BANK + "    url_as: A\nfiles:\n  data: {from: fixtures/uploads, at: x, path_as: A}\n",
-            "10: environments.e.http.bank and environments.e.files.data have the same url_as; "
+            BANK
+            + "    url_env: A\nfiles:\n  data: {from: fixtures/uploads, at: x, path_env: A}\n",
+            "10: environments.e.http.bank and environments.e.files.data have the same url_env; "
             "give each a variable of its own",
         ),
         (
@@ -373,7 +374,7 @@ def test_a_wrong_service_is_named(folder: Path, text: str, problem: str) -> None
 @pytest.mark.parametrize("kind", ["postgres", "redis"])
 def test_a_wrong_database_is_named(folder: Path, kind: str) -> None:
     """Its source has to be there."""
-    text = with_environment(f"{kind}:\n  shop: {{from: shop.x, url_as: DATABASE_URL}}\n")
+    text = with_environment(f"{kind}:\n  shop: {{from: shop.x, url_env: DATABASE_URL}}\n")
 
     assert found(folder, text)[0].startswith(
         f"7: environments.e.{kind}.shop.from 'shop.x' does not exist"

@@ -21,8 +21,8 @@ from tracegrade_harness.parts.servers.http_server import HttpServer
 from tracegrade_harness.proxy.messages import ProxiedReply, ProxiedRequest
 from tracegrade_harness.proxy.proxy import HttpProxy
 from tracegrade_harness.proxy.upstream import LiveUpstream, UpstreamHandler
-from tracegrade_harness.suite.normalise import Normalised
-from tracegrade_harness.tape.normalising import Normaliser
+from tracegrade_harness.suite.normalize import Normalized
+from tracegrade_harness.tape.normalizing import Normalizer
 from tracegrade_harness.tape.player import TapePlayer, TapeRecorder
 from tracegrade_harness.telemetry.observed_run import ObservedAnswer
 
@@ -153,11 +153,11 @@ def test_a_call_of_a_server_with_another_id_is_the_same_where_a_suite_says_so() 
         200, (("content-type", "application/json"),), (json.dumps(ANSWER).encode(),)
     )
     recorded_mcp(lambda _: reply, "mcp:x", recorder)(posted({**CALL, "params": params}))
-    rule = Normalised.model_validate({"pattern": r"run-\d+", "with": "RUN"})
-    normaliser = Normaliser([rule])
+    rule = Normalized.model_validate({"pattern": r"run-\d+", "with": "RUN"})
+    normalizer = Normalizer([rule])
     again = {**CALL, "id": 9, "params": {"name": "now", "arguments": {"run": "run-18"}}}
 
-    said = taped_mcp("mcp:x", TapePlayer(recorder.entries(), normaliser))(posted(again))
+    said = taped_mcp("mcp:x", TapePlayer(recorder.entries(), normalizer))(posted(again))
 
     assert json.loads(said.body) == {**ANSWER, "id": 9}
 

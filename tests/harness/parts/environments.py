@@ -43,8 +43,8 @@ def template(folder: Path, **parts: Any) -> EnvironmentTemplate:
     """Return a frozen environment; by default of the folder and, inside it, the database."""
     if not (folder / "uploads").exists():
         make_sources(folder)
-    files = {"data": {"from": "uploads", "at": "data", "path_as": "DATA"}}
-    sqlite = {"ledger": {"from": "ledger.sql", "at": "data/ledger.db", "path_as": "LEDGER"}}
+    files = {"data": {"from": "uploads", "at": "data", "path_env": "DATA"}}
+    sqlite = {"ledger": {"from": "ledger.sql", "at": "data/ledger.db", "path_env": "LEDGER"}}
     made = EnvironmentTemplate(declare(**({"files": files, "sqlite": sqlite} | parts)), folder)
     made.freeze(folder / "frozen")
     return made

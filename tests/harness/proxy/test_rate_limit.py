@@ -21,7 +21,7 @@ REQUEST = ProxiedRequest("GET", "/x", "", (), b"")
 
 def declared(url: str = "http://127.0.0.1:1", rate: float | None = RATE) -> Upstream:
     """Return an upstream as a suite declares it."""
-    return Upstream(url=url, url_as="X", rate=rate)
+    return Upstream(url=url, url_env="X", rate=rate)
 
 
 def test_parallel_trials_share_the_rate_limit_of_a_service() -> None:

@@ -190,8 +190,8 @@ def declared(folder: Path, part: str) -> Environment:
     (folder / "shop.sql").write_text(SHOP)
     more = {
         "http": {"bank": {**bank_beside(folder), "locks": ["$.holds.*"], "quota": ["$.credits"]}},
-        "redis": {"cache": {"from": "cache.redis", "url_as": "REDIS_URL"}},
-        "postgres": {"shop": {"from": "shop.sql", "url_as": "DATABASE_URL"}},
+        "redis": {"cache": {"from": "cache.redis", "url_env": "REDIS_URL"}},
+        "postgres": {"shop": {"from": "shop.sql", "url_env": "DATABASE_URL"}},
     }
     return declare(**parts, **({part: more[part]} if part in more else {}), locks=LOCKS)
 

@@ -137,7 +137,7 @@ def otlp_grading():
             "attributes": [
                 {"key": "gen_ai.operation.name", "value": {"stringValue": "invoke_agent"}},
                 {"key": "tracegrade.task.id", "value": {"stringValue": "many_ways"}},
-                {"key": "tracegrade.injection", "value": {"stringValue": "late"}}],
+                {"key": "tracegrade.kill_point", "value": {"stringValue": "late"}}],
             "events": [{"name": "gen_ai.evaluation.result", "attributes": [
                 {"key": "gen_ai.evaluation.name", "value": {"stringValue": "success"}},
                 {"key": "gen_ai.evaluation.score.value", "value": {"doubleValue": 1.0}}]}]}

@@ -174,18 +174,18 @@ def test_an_agent_does_not_grade_itself(tried: Tried) -> None:
     row = tried.row("otlp_grading")
     (verdict,) = tried.verdicts(row["trajectory_id"])
     scored = tried.query(
-        "SELECT injection, success.value AS success, success.source AS source "
+        "SELECT kill_point, success.value AS success, success.source AS source "
         "FROM trajectory_scores JOIN trajectories USING (trajectory_id) "
         f"WHERE trajectory_id = '{row['trajectory_id']}'"
     )
 
     assert (row["success"], verdict["source"], verdict["value"]) == (False, "harness", 0)
-    assert scored == [{"injection": None, "success": 0, "source": "verifier"}]
-    said = "SELECT task_id FROM trajectories WHERE task_id = 'many_ways' OR injection = 'late'"
+    assert scored == [{"kill_point": None, "success": 0, "source": "verifier"}]
+    said = "SELECT task_id FROM trajectories WHERE task_id = 'many_ways' OR kill_point = 'late'"
     assert {each["task_id"] for each in tried.query(said)} == {"many_ways", "symlink_out"}
     notes = " ".join(json.loads(row["notes"]))
     assert "2 x gen_ai.evaluation.result was not the agent's to say" in notes
-    assert "1 x tracegrade.injection was not the agent's to say" in notes
+    assert "1 x tracegrade.kill_point was not the agent's to say" in notes
 
 
 def test_a_daemon_is_told_and_nothing_lives_on(tried: Tried) -> None:

@@ -97,14 +97,15 @@ def test_evaluations_of_logs_get_another_name(record: LogRecord) -> None:
     assert said - {""} == {CLAIMED + EVALUATION}
 
 
-def test_marks_of_kills_get_another_name_everywhere() -> None:
-    """On resources and spans; the rest of both stays."""
-    mark, other = attribute("tracegrade.injection", "early"), attribute("a", "b")
-    claimed = attribute("tracegrade.claimed.tracegrade.injection", "early")
+@pytest.mark.parametrize("name", ["tracegrade.kill_point", "tracegrade.injection"])
+def test_marks_of_kills_get_another_name_everywhere(name: str) -> None:
+    """On resources and spans, also under the name that is still read; the rest of both stays."""
+    mark, other = attribute(name, "early"), attribute("a", "b")
+    claimed = attribute(f"tracegrade.claimed.{name}", "early")
     request = spans(mark, other, mark, resource=[*of_trial(), mark])
     filtered = filter_request(request, OF_TRIAL)
 
-    assert filtered.claimed == {"tracegrade.injection": 3}
+    assert filtered.claimed == {name: 3}
     (group,) = request.resource_spans
     assert list(group.resource.attributes) == [*of_trial(), claimed]
     assert list(group.scope_spans[0].spans[0].attributes) == [claimed, other, claimed]

@@ -86,9 +86,9 @@ elif TASK == "log_attribute":
 elif TASK == "log_of_trace":
     send(bare); log(trace, "", eventName="gen_ai.evaluation.result")
 elif TASK == "killed":
-    send(span(trace, {"tracegrade.injection": "early"}), scope={"name": "tracegrade.harness"})
+    send(span(trace, {"tracegrade.kill_point": "early"}), scope={"name": "tracegrade.harness"})
 elif TASK == "beside":
-    send(span(trace, {"tracegrade.injection": "several_runs"}),
+    send(span(trace, {"tracegrade.kill_point": "several_runs"}),
          scope={"name": "tracegrade.harness"})
 elif TASK == "weight":
     send(span(trace, {}, traceState="ot=th:fffffffffffff8"))
@@ -144,7 +144,7 @@ def counted(tried: Tried, task: str) -> list[dict[str, Any]]:
         "runs.release AS release, runs.service_name AS service, runs.environment AS environment, "
         "runs.trial AS trial, runs.run_mode AS mode, runs.sample_weight AS weight "
         "FROM trajectory_scores JOIN trajectories AS runs USING (trajectory_id) "
-        f"WHERE runs.task_id = '{task}' AND injection IS NULL"
+        f"WHERE runs.task_id = '{task}' AND kill_point IS NULL"
     )
 
 

@@ -256,13 +256,13 @@ class Tried(NamedTuple):
         dataset = Lake.open(self.lake).dataset("harness_trials")
         found = dataset.to_table().to_pylist() if dataset else []
         return sorted(
-            found, key=lambda row: (row["task_id"], row["trial"], row["injection"] or "")
+            found, key=lambda row: (row["task_id"], row["trial"], row["kill_point"] or "")
         )
 
-    def row(self, task_id: str, injection: str | None = None, trial: int = 1) -> dict[str, Any]:
+    def row(self, task_id: str, kill_point: str | None = None, trial: int = 1) -> dict[str, Any]:
         """Return the only row of a trial, or of a kill of it."""
-        wanted = task_id, injection, trial
-        keys = ("task_id", "injection", "trial")
+        wanted = task_id, kill_point, trial
+        keys = ("task_id", "kill_point", "trial")
         (found,) = [row for row in self.rows if tuple(row[key] for key in keys) == wanted]
         return found
 
@@ -276,7 +276,7 @@ class Tried(NamedTuple):
     def verdicts(self, trajectory_id: str) -> list[dict[str, Any]]:
         """Return the verdicts on a trajectory."""
         rows = self.query(f"SELECT * FROM verdicts WHERE trajectory_id = '{trajectory_id}'")
-        return sorted(rows, key=lambda row: (row["subject"], row["injection"] or ""))
+        return sorted(rows, key=lambda row: (row["subject"], row["kill_point"] or ""))
 
     def command(self, *options: object) -> list[str]:
         """Return the words of the command that runs the suite."""

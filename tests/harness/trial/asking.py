@@ -102,7 +102,11 @@ def made(folder: Path, url: str, case: Mapping[str, Any], **suite: Any) -> Tried
     (folder / "fixtures/word").write_text("tea")
     (folder / "agent.py").write_text(AGENT)
     (folder / "clock.py").write_text(CLOCK)
-    clock = {"command": ["{python}", "{suite}/clock.py"], "taped": True, "command_as": "CLOCK_MCP"}
+    clock = {
+        "command": ["{python}", "{suite}/clock.py"],
+        "taped": True,
+        "command_env": "CLOCK_MCP",
+    }
     written = {
         "version": 1,
         "suite": "asking",
@@ -112,7 +116,7 @@ def made(folder: Path, url: str, case: Mapping[str, Any], **suite: Any) -> Tried
         "environments": {
             "desk": {
                 "files": {"data": {"from": "fixtures", "at": "data"}},
-                "upstreams": {"search": {"url": url, "url_as": "SEARCH_URL"}},
+                "upstreams": {"search": {"url": url, "url_env": "SEARCH_URL"}},
                 "mcp": {"clock": clock},
             }
         },

@@ -90,7 +90,7 @@ def made(folder: Path, cases: Mapping[str, Mapping[str, Any]], **shop: Any) -> T
         "records": [{"journal": ".tracegrade/rollback.jsonl"}],
         "environment": {"pass": ["PYTHONPATH"]},
     }
-    database = {"from": "shop.sql", "url_as": "DATABASE_URL", **shop}
+    database = {"from": "shop.sql", "url_env": "DATABASE_URL", **shop}
     suite = {
         "version": 1,
         "suite": "selling",

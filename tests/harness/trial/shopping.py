@@ -206,7 +206,7 @@ def made(
     recover = ["{python}", "{suite}/agent.py", "recover"]
     environment = {
         "files": {"data": {"from": "fixtures", "at": "data"}},
-        "mcp": {"notes": {"command": [*server], "command_as": "NOTES_MCP"}},
+        "mcp": {"notes": {"command": [*server], "command_env": "NOTES_MCP"}},
     }
     suite = {
         "version": 1,

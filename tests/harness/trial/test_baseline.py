@@ -191,7 +191,7 @@ def test_an_agent_that_a_limit_ended_is_an_attempt_that_failed(
     attempts = tried.query(
         "SELECT trajectory_id, success.value AS success, tool_call_count >= "
         f"{calls} AS has_calls FROM trajectory_scores JOIN trajectories USING (trajectory_id) "
-        f"WHERE trajectories.task_id = '{task_id}' AND injection IS NULL"
+        f"WHERE trajectories.task_id = '{task_id}' AND kill_point IS NULL"
     )
 
     assert attempts == [{"trajectory_id": trajectory_id, "success": 0, "has_calls": True}]
@@ -199,8 +199,8 @@ def test_an_agent_that_a_limit_ended_is_an_attempt_that_failed(
 
 def test_an_agent_that_a_limit_ended_cannot_be_killed(tried: Tried) -> None:
     """That is no fault of the harness: it has failed before."""
-    for injection in ("early", "late"):
-        row = tried.row("many_calls", injection)
+    for kill_point in ("early", "late"):
+        row = tried.row("many_calls", kill_point)
         assert row["status"] == "not_applicable"
         assert row["reason"] == (
             "no_baseline: the undisturbed trial is 'budget' (calls: more than 3)"

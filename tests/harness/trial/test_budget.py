@@ -93,7 +93,7 @@ def suite(tmp_path: Path, model: tuple[Model, str]) -> Tried:
     (tmp_path / "asking.py").write_text(ASKING)
     (tmp_path / "telling.py").write_text(TELLING)
     (tmp_path / "prices.yaml").write_text(PRICES)
-    upstream = {"url": model[1], "url_as": "MODEL_URL", "is_a": "model"}
+    upstream = {"url": model[1], "url_env": "MODEL_URL", "protocol": "model"}
     files = {"data": {"from": "fixtures", "at": "data"}}
     asking = {"command": ["{python}", "{suite}/asking.py", "{task}"], "channels": ["http"]}
     telling = {

@@ -59,7 +59,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
         "records": [{"journal": ".tracegrade/rollback.jsonl"}],
         "environment": {"pass": ["PYTHONPATH"]},
     }
-    cache = {"from": "cache.redis", "url_as": "REDIS_URL"}
+    cache = {"from": "cache.redis", "url_env": "REDIS_URL"}
     case = {
         "environment": "town",
         "agent": "worker",

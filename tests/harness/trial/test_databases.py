@@ -37,9 +37,9 @@ def kills(tried: Tried, task_id: str) -> list[tuple[object, ...]]:
     return [tuple(row[key] for key in keys) for row in rows]
 
 
-def left(tried: Tried, task_id: str, injection: str) -> list[str]:
+def left(tried: Tried, task_id: str, kill_point: str) -> list[str]:
     """Return what a kill left."""
-    return [each["object"] for each in json.loads(tried.row(task_id, injection)["leftovers"])]
+    return [each["object"] for each in json.loads(tried.row(task_id, kill_point)["leftovers"])]
 
 
 @needs_postgres
@@ -147,7 +147,7 @@ def test_a_runbook_names_rows_and_keys_that_a_killed_agent_changed(tmp_path: Pat
     tried = made(tmp_path, {"refund": {"kill": {"points": ["late"]}}})
     suite = yaml.safe_load(tried.suite.read_text())
     suite["agents"]["worker"]["records"] = [{"runbook": "runbook.yaml"}]
-    cache = {"from": "cache.redis", "url_as": "REDIS_URL"}
+    cache = {"from": "cache.redis", "url_env": "REDIS_URL"}
     suite["environments"]["shop"]["redis"] = {"cache": cache}
     tried.suite.write_text(yaml.safe_dump(suite))
     (tmp_path / "agent.py").write_text(REFUNDING)

@@ -29,9 +29,9 @@ def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
     """Return boundary, immediate score and score after recovery of each kill of a task."""
     keys = ("boundary", "immediate", "after_recovery")
     return {
-        row["injection"]: tuple(row[key] for key in keys)
+        row["kill_point"]: tuple(row[key] for key in keys)
         for row in tried.rows
-        if row["task_id"] == task_id and row["injection"]
+        if row["task_id"] == task_id and row["kill_point"]
     }
 
 
@@ -62,7 +62,7 @@ def test_an_upstreams_key_stays_with_the_proxy(
     server = HttpServer(_Search())
     search = {
         "url": f"http://127.0.0.1:{server.address.port}/v1",
-        "url_as": "SEARCH_URL",
+        "url_env": "SEARCH_URL",
         "headers": {"Authorization": "Bearer $SEARCH_KEY"},
         "calls": ["GET /search/{word}"],
     }
@@ -97,7 +97,7 @@ def test_of_an_mcp_upstream_calls_of_tools_are_calls(tmp_path: Path) -> None:
     script = "; ".join(f"curl -sf $CLOCK_URL -d '{json.dumps(each)}'" for each in messages)
     with closing(HttpServer(_Clock())) as server:
         url = f"http://127.0.0.1:{server.address.port}"
-        clock = {"url": url, "url_as": "CLOCK_URL", "is_a": "mcp"}
+        clock = {"url": url, "url_env": "CLOCK_URL", "protocol": "mcp"}
         suite = made(tmp_path, {"task": {}}, ["sh", "-c", script], upstreams={"clock": clock})
         tried = suite.run().build()
 

@@ -61,7 +61,7 @@ def test_nothing_outlives_a_killed_harness_and_a_resumed_run_ends(killed: Tried)
     """Agents and collector have ended, which the fixture waited for; the run is whole."""
     assert killed.ended is not None
     assert killed.ended.returncode == 0, killed.ended.stderr
-    rows = [(row["task_id"], row["injection"], row["status"]) for row in killed.rows]
+    rows = [(row["task_id"], row["kill_point"], row["status"]) for row in killed.rows]
     assert rows == [
         ("careless", None, "done"),
         ("careless", "late", "done"),
@@ -73,11 +73,11 @@ def test_nothing_outlives_a_killed_harness_and_a_resumed_run_ends(killed: Tried)
 def test_what_was_done_is_not_done_again(killed: Tried) -> None:
     """The trials that were kept are those of the harness that was killed."""
     runs = killed.query(
-        "SELECT task_id, injection, count(*) AS runs FROM trajectories "
-        "WHERE task_id = 'careless' GROUP BY ALL ORDER BY injection NULLS FIRST"
+        "SELECT task_id, kill_point, count(*) AS runs FROM trajectories "
+        "WHERE task_id = 'careless' GROUP BY ALL ORDER BY kill_point NULLS FIRST"
     )
 
-    assert [(row["injection"], row["runs"]) for row in runs] == [(None, 1), ("late", 1)]
+    assert [(row["kill_point"], row["runs"]) for row in runs] == [(None, 1), ("late", 1)]
 
 
 def test_each_task_has_succeeded_once(killed: Tried) -> None:
@@ -190,10 +190,10 @@ def test_a_repeat_that_its_harness_never_killed_is_no_attempt(tmp_path: Path) ->
     assert resumed.ended.returncode == 0, resumed.ended.stderr
     assert resumed.row("balky", "late")["boundary"] == 2
     runs = resumed.query(
-        "SELECT trajectory_id, injection FROM trajectories WHERE task_id = 'balky' "
-        "AND injection IS NULL"
+        "SELECT trajectory_id, kill_point FROM trajectories WHERE task_id = 'balky' "
+        "AND kill_point IS NULL"
     )
-    assert runs == [{"trajectory_id": resumed.row("balky")["trajectory_id"], "injection": None}]
+    assert runs == [{"trajectory_id": resumed.row("balky")["trajectory_id"], "kill_point": None}]
 
 
 def test_a_run_that_goes_on_cannot_be_resumed(interrupted: tuple[Tried, Tried]) -> None:

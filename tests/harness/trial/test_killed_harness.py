@@ -66,7 +66,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "daemon": {"agent": "clerk", "verify": [WROTE]},
 }
-KEPT = ("task_id", "trial", "injection", "status", "reason", "success", "boundary", "immediate")
+KEPT = ("task_id", "trial", "kill_point", "status", "reason", "success", "boundary", "immediate")
 ALSO = ("after_recovery", "exit_code", "verifiers", "leftovers", "changed")
 
 
@@ -89,10 +89,10 @@ def suite_in(folder: Path) -> Tried:
     if overlay_why_not() is None:
         notes["files"]["papers"] = {"from": "fixtures", "at": "papers", "overlay": True}
     if redis_why_not() is None:
-        notes["redis"] = {"cache": {"from": "cache.redis", "url_as": "REDIS_URL"}}
+        notes["redis"] = {"cache": {"from": "cache.redis", "url_env": "REDIS_URL"}}
     if postgres_why_not() is None:
         (folder / "shop.sql").write_text("CREATE TABLE orders (id int PRIMARY KEY, state text);")
-        notes["postgres"] = {"shop": {"from": "shop.sql", "url_as": "DATABASE_URL"}}
+        notes["postgres"] = {"shop": {"from": "shop.sql", "url_env": "DATABASE_URL"}}
     suite.suite.write_text(yaml.safe_dump(content, sort_keys=False))
     return suite
 

@@ -34,9 +34,9 @@ def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
     """Return boundary, immediate score and score after recovery of each kill of a task."""
     keys = ("boundary", "immediate", "after_recovery")
     return {
-        row["injection"]: tuple(row[key] for key in keys)
+        row["kill_point"]: tuple(row[key] for key in keys)
         for row in tried.rows
-        if row["task_id"] == task_id and row["injection"]
+        if row["task_id"] == task_id and row["kill_point"]
     }
 
 
@@ -74,8 +74,8 @@ def test_calls_are_steps_in_the_lake(tried: Tried) -> None:
 
 def test_what_the_user_asks_is_in_the_lake(tried: Tried) -> None:
     """Of killed runs, too, unless it is long; nobody asked the other agents anything."""
-    rows = tried.query("SELECT task_id, injection, user_input FROM trajectories")
-    said = {(row["task_id"], row["injection"]): row["user_input"] for row in rows}
+    rows = tried.query("SELECT task_id, kill_point, user_input FROM trajectories")
+    said = {(row["task_id"], row["kill_point"]): row["user_input"] for row in rows}
 
     assert {said["careless", point] for point in (None, "early", "late")} == {ASKED}
     assert said["undone", None] == LONG
@@ -94,7 +94,7 @@ def test_runs_are_scored_and_killed_ones_are_no_attempts(tried: Tried) -> None:
     rows = tried.query(
         "SELECT task_id, agent_name, success.value AS success, ra_after_recovery.value AS ra "
         "FROM trajectory_scores WHERE task_id IN ('careless', 'undone') "
-        "AND trajectory_id NOT IN (SELECT trajectory_id FROM trajectories WHERE injection "
+        "AND trajectory_id NOT IN (SELECT trajectory_id FROM trajectories WHERE kill_point "
         "IS NOT NULL) ORDER BY task_id"
     )
 

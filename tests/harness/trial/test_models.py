@@ -66,7 +66,7 @@ def made(folder: Path, url: str) -> Tried:
     (folder / "fixtures/notes").write_text("Buy milk.")
     (folder / "agent.py").write_text(AGENT)
     agent = {"command": ["{python}", "{suite}/agent.py"], "environment": {"pass": ["PYTHONPATH"]}}
-    model = {"url": url, "url_as": "MODEL_URL", "is_a": "model"}
+    model = {"url": url, "url_env": "MODEL_URL", "protocol": "model"}
     files = {"data": {"from": "fixtures", "at": "data"}}
     suite = {
         "version": 1,
@@ -90,7 +90,7 @@ def notes(tried: Tried) -> dict[str, list[str]]:
     """Return what is noted of each kill."""
     verdicts = tried.verdicts(tried.row("plan")["trajectory_id"])
     found = [each for each in verdicts if each["subject"] == "rollback"]
-    return {each["injection"]: json.loads(each["evidence"]).get("notes", []) for each in found}
+    return {each["kill_point"]: json.loads(each["evidence"]).get("notes", []) for each in found}
 
 
 @pytest.fixture
@@ -131,5 +131,5 @@ def test_an_agent_that_writes_its_own_spans_is_run_by_its_tape(
     assert tried.ended.returncode == 0, tried.ended.stderr
     assert points(tried) == [2, 3]
     assert notes(tried) == {key: [UNKNOWN] for key in ("mid", "late")}
-    (row,) = tried.query("SELECT DISTINCT run_mode FROM trajectories WHERE injection IS NULL")
+    (row,) = tried.query("SELECT DISTINCT run_mode FROM trajectories WHERE kill_point IS NULL")
     assert row["run_mode"] == "mocked"

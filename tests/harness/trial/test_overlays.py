@@ -57,7 +57,7 @@ ask()
 """
 """It writes in place, deletes, renames, and makes and moves folders; it has no packages."""
 
-KEPT = ("task_id", "trial", "injection", "status", "reason", "success", "boundary", "immediate")
+KEPT = ("task_id", "trial", "kill_point", "status", "reason", "success", "boundary", "immediate")
 ALSO = ("after_recovery", "exit_code", "verifiers", "leftovers", "changed", "notes")
 READS = "open('data/made/new'), open('data/moved')"
 CHECKS = [WROTE, {"command": ["{python}", "-S", "-c", READS]}]
@@ -163,8 +163,8 @@ def test_the_rows_of_overlays_are_those_of_copies(
 def test_what_copies_show_is_what_the_agent_did(of_copies: list[dict[str, Any]]) -> None:
     """So the rows of overlays are not alike for want of anything in them."""
     undisturbed, late = (
-        next(row for row in of_copies if row["injection"] == injection)
-        for injection in (None, "late")
+        next(row for row in of_copies if row["kill_point"] == kill_point)
+        for kill_point in (None, "late")
     )
 
     assert undisturbed["success"] is True

@@ -44,7 +44,7 @@ def searching(folder: Path) -> Iterator[tuple[Tried, Search]]:
     search = Search()
     with closing(HttpServer(search)) as server:
         url = f"http://127.0.0.1:{server.address.port}"
-        upstream = {"url": url, "url_as": "SEARCH_URL", "rate": 0.0001}
+        upstream = {"url": url, "url_env": "SEARCH_URL", "rate": 0.0001}
         written = {
             "version": 1,
             "suite": "asking",

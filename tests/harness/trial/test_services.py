@@ -23,15 +23,15 @@ def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
     """Return boundary, immediate score and score after recovery of each kill of a task."""
     keys = ("boundary", "immediate", "after_recovery")
     return {
-        row["injection"]: tuple(row[key] for key in keys)
+        row["kill_point"]: tuple(row[key] for key in keys)
         for row in tried.rows
-        if row["task_id"] == task_id and row["injection"]
+        if row["task_id"] == task_id and row["kill_point"]
     }
 
 
-def left(tried: Tried, task_id: str, injection: str) -> list[str]:
+def left(tried: Tried, task_id: str, kill_point: str) -> list[str]:
     """Return what a kill left."""
-    return [each["object"] for each in json.loads(tried.row(task_id, injection)["leftovers"])]
+    return [each["object"] for each in json.loads(tried.row(task_id, kill_point)["leftovers"])]
 
 
 def test_bookings_are_verified(tried: Tried) -> None:

@@ -163,7 +163,7 @@ def test_what_a_suite_passes_over_is_on_the_tape(recorded: Tried) -> None:
     """The same tape answers to another word, and to the killed run as well."""
     folder = recorded.suite.parent
     suite = yaml.safe_load(recorded.suite.read_text())
-    suite["cases"]["ask"]["normalise"] = [{"pattern": "^(tea|coffee)$", "with": "DRINK"}]
+    suite["cases"]["ask"]["normalize"] = [{"pattern": "^(tea|coffee)$", "with": "DRINK"}]
     (folder / "passing-over.yaml").write_text(yaml.safe_dump(suite))
     (folder / "fixtures/word").write_text("coffee")
     other = recorded._replace(

@@ -127,7 +127,7 @@ def test_mocked_calls_are_steps_as_live_ones(played: Tried) -> None:
     """With their arguments, results and errors, so that they are scored alike."""
     steps = played.query(
         "SELECT tool_name, arguments, result, status FROM steps JOIN trajectories"
-        " USING (trajectory_id) WHERE kind = 'tool_call' AND injection IS NULL"
+        " USING (trajectory_id) WHERE kind = 'tool_call' AND kill_point IS NULL"
         " ORDER BY step_index"
     )
     names = [*["search"] * 3, *["hidden"] * 2, *["fetch"] * 2, "order", "write"]

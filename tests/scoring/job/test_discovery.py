@@ -114,7 +114,7 @@ def arrive(lake: Lake, arrival: Arrival, seq: int) -> None:
 def judge(lake: Lake, verdict: Verdict) -> None:
     """Add or replace a verdict."""
     named = {"trajectory_id": f"{verdict.trace:032x}", "label": None, "source": "human"}
-    about = {"subject": "success", "sub_goal": None, "injection": None, "evidence": None}
+    about = {"subject": "success", "sub_goal": None, "kill_point": None, "evidence": None}
     add_clean_verdicts(lake, [{**named, **about, "value": verdict.value}])
 
 

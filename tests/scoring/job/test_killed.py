@@ -40,7 +40,7 @@ def run(trace: int, *, scope: str = "test", **fields: Any) -> bytes:
     )
 
 
-LIKE_KILLED = run(1, tracegrade__injection="late")
+LIKE_KILLED = run(1, tracegrade__kill_point="late")
 """A run that says of itself that it was killed."""
 
 
@@ -57,10 +57,20 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Lake:
 def both(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     """A scored lake with the same run and one that a harness killed; tests read it or copy it."""
     lake = Lake.create(tmp_path_factory.mktemp("both") / "lake")
-    killed = run(2, scope=HARNESS, tracegrade__injection="late", error="killed")
+    killed = run(2, scope=HARNESS, tracegrade__kill_point="late", error="killed")
     land(lake, LIKE_KILLED, killed)
     assert score(lake, specification(TASKS)).trajectories == 4
     return lake
+
+
+def test_what_a_harness_of_before_named_injection_is_where_it_killed(tmp_path: Path) -> None:
+    """A trace that landed under the old name is read; the new one is believed first."""
+    lake = Lake.create(tmp_path / "lake")
+    both = {"tracegrade__injection": "early", "tracegrade__kill_point": "mid"}
+    land(lake, run(1, scope=HARNESS, tracegrade__injection="late"), run(2, scope=HARNESS, **both))
+    score(lake, specification(TASKS))
+    found = values(lake, "SELECT DISTINCT trace_id, kill_point FROM trajectories ORDER BY ALL")
+    assert [kill_point for _, kill_point in found if kill_point] == ["late", "mid"]
 
 
 def test_killed_run_is_no_attempt(both: Lake) -> None:
@@ -77,8 +87,8 @@ def test_killed_run_is_no_attempt(both: Lake) -> None:
 def test_run_beside_a_trials_is_no_attempt_and_no_kill(tmp_path: Path) -> None:
     """It and its sub-agent's run say so; what a run says of itself is not believed."""
     lake = Lake.create(tmp_path / "lake")
-    beside = run(2, scope=HARNESS, tracegrade__injection="several_runs")
-    land(lake, run(1, tracegrade__injection="several_runs"), beside)
+    beside = run(2, scope=HARNESS, tracegrade__kill_point="several_runs")
+    land(lake, run(1, tracegrade__kill_point="several_runs"), beside)
     assert score(lake, specification(TASKS)).trajectories == 4
 
     query = (
@@ -125,7 +135,7 @@ def test_what_comes_later_is_added_to_sums_without_the_killed_run(
 def test_only_killed_runs_leave_no_release_scores(tmp_path: Path, spec: Specification) -> None:
     """There is nothing to add up."""
     lake = Lake.create(tmp_path / "lake")
-    land(lake, run(1, scope=HARNESS, tracegrade__injection="mid"))
+    land(lake, run(1, scope=HARNESS, tracegrade__kill_point="mid"))
 
     assert score(lake, spec).trajectories == 2
     assert values(lake, "FROM release_scores") == []
@@ -135,6 +145,6 @@ def test_agent_cannot_call_its_own_run_killed(both: Lake) -> None:
     """The mark counts in spans of whoever kills; else a failed run could take itself out."""
     own = f"trajectory_id LIKE '{1:032x}-%'"
     assert values(
-        both, f"SELECT injection, count(*) FROM trajectories WHERE {own} GROUP BY 1"
+        both, f"SELECT kill_point, count(*) FROM trajectories WHERE {own} GROUP BY 1"
     ) == [(None, 2)]
     assert values(both, f"FROM scores WHERE {own} AND reason = 'killed_run'") == []

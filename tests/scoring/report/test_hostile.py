@@ -84,7 +84,7 @@ def fill_with(tables: Tables, text: str) -> None:
         left = {"leftovers": [{"object": text, "named_by": None}], "reason": text}
         for label, evidence in ((None, json.dumps(left)), ("not_applicable", text), (text, text)):
             tables.insert(
-                "verdicts", trajectory_id=run, subject="rollback", injection=text, label=label,
+                "verdicts", trajectory_id=run, subject="rollback", kill_point=text, label=label,
                 value=None if label else 0, source=text, evidence=evidence,
             )  # fmt: skip
 

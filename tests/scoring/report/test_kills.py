@@ -8,11 +8,11 @@ from tests.scoring.report.build import Tables, pages
 from tracegrade_scoring.report.as_json import render_json
 
 
-def kill(tables: Tables, run: str, injection: str, value: float | None, **facts: Any) -> None:
+def kill(tables: Tables, run: str, kill_point: str, value: float | None, **facts: Any) -> None:
     """Insert a verdict on a kill."""
     evidence = facts.pop("evidence", None)
     text = evidence if isinstance(evidence, str) or evidence is None else json.dumps(evidence)
-    row = {"subject": "rollback", "injection": injection, "value": value, "source": "harness"}
+    row = {"subject": "rollback", "kill_point": kill_point, "value": value, "source": "harness"}
     tables.insert("verdicts", trajectory_id=run, evidence=text, **{**row, **facts})
 
 
@@ -54,7 +54,7 @@ def test_worst_kills_stand_first(tables: Tables) -> None:
     killed(tables)
     (release,) = tables.report().releases
 
-    found = [(each.injection, each.after_recovery, each.source) for each in release.kills]
+    found = [(each.kill_point, each.after_recovery, each.source) for each in release.kills]
     assert found == [
         ("late", 0, "harness"),
         ("mid", 3, "harness"),

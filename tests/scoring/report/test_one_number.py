@@ -256,12 +256,12 @@ def test_runs_on_a_page_are_those_that_it_counts(tables: Tables) -> None:
 
 def test_runs_beside_a_trials_are_counted_apart_from_killed_ones(tables: Tables) -> None:
     """They are no attempts, and nobody killed them; their sub-agents' runs go with them."""
-    for injection in (None, "several_runs", "late"):
-        run = tables.run(task_id="a", trial=1, tool_call_count=5, injection=injection)
+    for kill_point in (None, "several_runs", "late"):
+        run = tables.run(task_id="a", trial=1, tool_call_count=5, kill_point=kill_point)
         tables.scored(run, "a")
-        reason = {"several_runs": "several_runs", "late": "killed_run"}.get(injection or "")
-        tables.score(run, "success", None if injection else 1.0, reason=reason)
-        if injection == "several_runs":
+        reason = {"several_runs": "several_runs", "late": "killed_run"}.get(kill_point or "")
+        tables.score(run, "success", None if kill_point else 1.0, reason=reason)
+        if kill_point == "several_runs":
             child = tables.run(parent_trajectory_id=run, tool_call_count=1)
             tables.scored(child, None)
             tables.score(child, "success", None, reason=reason)
@@ -283,7 +283,7 @@ def test_killed_run_is_counted_apart(tables: Tables) -> None:
     """It supersedes no attempt at the same trial, and is in no number of the page but its own."""
     for killed in (False, True):
         run = tables.run(
-            task_id="a", trial=1, tool_call_count=5, injection="late" * killed or None
+            task_id="a", trial=1, tool_call_count=5, kill_point="late" * killed or None
         )
         tables.scored(run, "a")
         reason = "killed_run" if killed else None

@@ -74,7 +74,7 @@ def test_what_came_before_is_not_gone_on_with(tables: Tables) -> None:
     tables.run(**RESUMED)
     tables.run(**PAUSED)
     tables.run(**RESUMED, parent_trajectory_id="t0")
-    tables.run(**RESUMED, injection="mid")
+    tables.run(**RESUMED, kill_point="mid")
 
     assert not continued(tables)
 

@@ -18,10 +18,10 @@ axis = st.floats(0, 10).map(lambda value: value if value > 1e-6 else 0.0)
 weight = st.floats(0.1, 3)
 
 
-def kill(injection: str, value: float | None, attempt: str = "t1", **columns: Any) -> Row:
+def kill(kill_point: str, value: float | None, attempt: str = "t1", **columns: Any) -> Row:
     """Return the verdict on one kill; `facts` are its evidence as JSON."""
     facts = columns.pop("facts", None)
-    known = {"trajectory_id": attempt, "subject": "rollback", "injection": injection}
+    known = {"trajectory_id": attempt, "subject": "rollback", "kill_point": kill_point}
     evidence = {"evidence": json.dumps(facts)} if facts else {}
     return {**known, "value": value, "source": "harness", **evidence, **columns}
 

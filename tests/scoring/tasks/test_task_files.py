@@ -149,7 +149,7 @@ def test_error_names_line_and_way_out(tmp_path: Path, text: str, problem: str) -
         (
             "success: {judge: Is it polite}",
             "7: tasks.refund.success: judge is for sub-goals; leave it out, and ask about the "
-            "whole run in a judge file with `asks: success`",
+            "whole run in a judge file with `subject: success`",
         ),
         (
             "success: {any_of: [{tool: look}, {judge: Is it polite}]}",

@@ -25,7 +25,7 @@ from tracegrade_collector.importing.spellings import as_text
 
 FORMAT: Final = "verdicts"
 SUBJECTS: Final = ("success", "sub_goal", "served", "planning", "rollback")
-INJECTIONS: Final = ("early", "mid", "late")
+KILL_POINTS: Final = ("early", "mid", "late")
 QUESTIONS: Final = (
     "dependency_ordering",
     "branch_coverage",
@@ -168,7 +168,7 @@ def _verdict(record: Any, fields: FieldMap) -> dict[str, Any]:
         "subject": subject,
         "sub_goal": _sub_goal(subject, fields.find(record, "sub_goal")),
         "step_index": _step_index(subject, fields.find(record, "step_index")),
-        "injection": _injection(subject, fields.find(record, "injection")),
+        "kill_point": _kill_point(subject, fields.find(record, "kill_point")),
         "question": _question(subject, fields.find(record, "question")),
         "value": value,
         "label": label,
@@ -247,8 +247,8 @@ def _step_index(subject: str, found: Any) -> int | None:
     return int(value)
 
 
-def _injection(subject: str, found: Any) -> str | None:
-    return _choice("injection", found, INJECTIONS) if subject == "rollback" else None
+def _kill_point(subject: str, found: Any) -> str | None:
+    return _choice("kill_point", found, KILL_POINTS) if subject == "rollback" else None
 
 
 def _question(subject: str, found: Any) -> str | None:

@@ -52,7 +52,7 @@ class BrowserKind(PartKind):
         services = tuple(around.environment.parts.get(SERVICES, ()))
         location = BrowserLocation(
             name,
-            declared.url_as,
+            declared.url_env,
             services,
             declared.network == "open",
             tuple(declared.watch),

@@ -35,7 +35,7 @@ class Browser(Strict):
 
     url: Annotated[str, Field(pattern="^(https?://|about:blank$)")]
     """Where it starts."""
-    url_as: Name | None = None
+    url_env: Name | None = None
     """Environment variable that gets the URL at which it speaks the DevTools protocol."""
     network: Network = "none"
     """`none`: it reaches the environment's HTTP services, in bubblewrap nothing else. `open`:

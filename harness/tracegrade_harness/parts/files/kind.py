@@ -53,7 +53,7 @@ class FilesKind(PartKind):
         """Return a folder, without what parts that are files of their own have in it."""
         at, *_ = around.placed[f"{self.name}:{name}"]
         leave_out = _others_below(at, around)
-        location = FilesLocation(name, at, declared.path_as, tuple(declared.ignore), leave_out)
+        location = FilesLocation(name, at, declared.path_env, tuple(declared.ignore), leave_out)
         source = (around.suite_folder / declared.from_).resolve()
         key = (str(at), location.ignore, tuple(sorted(leave_out)))
         return MadePart(FilesPart(location, source, overlay=declared.overlay), key)

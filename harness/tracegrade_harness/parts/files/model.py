@@ -15,7 +15,7 @@ class Files(Strict):
     """The folder, beside the suite, that each trial starts from a copy of."""
     at: Name
     """Where the copy stands, in the folder in which the agent is run."""
-    path_as: Name | None = None
+    path_env: Name | None = None
     """Environment variable that gets the copy's absolute path."""
     ignore: list[Glob] = Field(default_factory=list)
     """Paths below it whose changes are of no interest."""

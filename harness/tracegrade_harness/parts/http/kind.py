@@ -68,7 +68,7 @@ class HttpKind(PartKind):
         """Return a service with its routes or its app."""
         location = HttpLocation(
             name,
-            declared.url_as,
+            declared.url_env,
             tuple(declared.locks),
             tuple(declared.quota),
             tuple(declared.ignore),

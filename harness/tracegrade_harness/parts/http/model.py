@@ -14,7 +14,7 @@ class HttpFault(Strict):
     at: Annotated[int, Field(ge=1)]
     """Which request of the service, from 1."""
     status: Annotated[int, Field(ge=400, le=599)]
-    carried_out: bool = False
+    applied: bool = False
     """The request changes the state all the same, and only its answer is lost."""
 
 
@@ -28,7 +28,7 @@ class Http(Strict):
     app: Name | None = None
     """`MODULE:NAME` of a function beside the suite that takes the state, a dict, and returns an
     ASGI app that changes it in place. It runs outside of the sandbox, and only with `--trust`."""
-    url_as: Name | None = None
+    url_env: Name | None = None
     """Environment variable that gets the service's URL."""
     calls: list[Name] = Field(default_factory=list)
     """What requests are called as calls of tools, as of an upstream; after these, the routes."""

@@ -75,7 +75,7 @@ class Recorder:
         place = self._keep(scope, body)
         fault = self._faults.get(place + 1)
         scope = {**scope, "tracegrade.number": place + 1}
-        if fault is None or fault.carried_out:
+        if fault is None or fault.applied:
             quiet = fault is not None
             await self._app(scope, _again(body, receive), self._noting(place, send, quiet=quiet))
         if fault is not None:

@@ -44,7 +44,7 @@ class PostgresKind(PartKind):
         """Return a database on a server that the harness starts."""
         from tracegrade_harness.parts.postgres.part import PostgresLocation, PostgresPart
 
-        location = PostgresLocation(name, declared.url_as, tuple(declared.ignore))
+        location = PostgresLocation(name, declared.url_env, tuple(declared.ignore))
         return MadePart(
             PostgresPart(location, around.suite_folder / declared.from_), (location.ignore,)
         )

@@ -12,7 +12,7 @@ class Postgres(Strict):
     from_: Name = Field(alias="from")
     """An SQL script beside the suite that makes it, as `pg_dump --no-owner --no-privileges`
     writes it, too. It is run by a role without special rights."""
-    url_as: Name | None = None
+    url_env: Name | None = None
     """Environment variable that gets the database's URL."""
     ignore: list[Glob] = Field(default_factory=list)
     """`SCHEMA.TABLE`, `SCHEMA.TABLE.COLUMN`, or objects such as `function:public.*`, whose changes

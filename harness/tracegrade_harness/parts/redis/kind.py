@@ -44,7 +44,7 @@ class RedisKind(PartKind):
         """Return a database on a server that the harness starts."""
         from tracegrade_harness.parts.redis.part import RedisLocation, RedisPart
 
-        location = RedisLocation(name, declared.url_as, tuple(declared.ignore))
+        location = RedisLocation(name, declared.url_env, tuple(declared.ignore))
         return MadePart(
             RedisPart(location, around.suite_folder / declared.from_), (location.ignore,)
         )

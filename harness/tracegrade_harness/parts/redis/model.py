@@ -12,7 +12,7 @@ class Redis(Strict):
     from_: Name = Field(alias="from")
     """A file beside the suite with the commands that fill it, one a line, as `redis-cli` has
     them: `SET greeting "hello world"`."""
-    url_as: Name | None = None
+    url_env: Name | None = None
     """Environment variable that gets the database's URL."""
     ignore: list[Glob] = Field(default_factory=list)
     """Keys whose changes are of no interest."""

@@ -39,7 +39,7 @@ class SqliteKind(PartKind):
     def part(self, name: str, declared: Sqlite, around: Around) -> MadePart:
         """Return a database at its place."""
         at, *_ = around.placed[f"{self.name}:{name}"]
-        location = SqliteLocation(name, at, declared.path_as, tuple(declared.ignore))
+        location = SqliteLocation(name, at, declared.path_env, tuple(declared.ignore))
         source = (around.suite_folder / declared.from_).resolve()
         return MadePart(SqlitePart(location, source), (str(at), location.ignore, ()))
 

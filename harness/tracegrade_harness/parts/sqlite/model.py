@@ -13,7 +13,7 @@ class Sqlite(Strict):
     """The database, or a file `*.sql` that makes it, beside the suite."""
     at: Name
     """Where the copy stands, in the folder in which the agent is run."""
-    path_as: Name | None = None
+    path_env: Name | None = None
     """Environment variable that gets the copy's absolute path."""
     ignore: list[Glob] = Field(default_factory=list)
     """`TABLE` or `TABLE.COLUMN` whose changes are of no interest."""

@@ -56,7 +56,7 @@ gathered AS (
     arg_min(task_category, position) AS task_category,
     arg_min(trial, position) AS trial,
     arg_min(run_mode, position) AS run_mode,
-    arg_min(injection, position) AS injection,
+    arg_min(kill_point, position) AS kill_point,
     arg_min(user_input, position) FILTER (WHERE operation = 'agent') AS user_input,
     arg_min(user_input, position) FILTER (WHERE operation NOT IN ('agent', 'model'))
       AS told_input,
@@ -275,12 +275,12 @@ SELECT
   run_ids.root IS NULL
   AND (gathered.has_tools_alone OR (gathered.has_models_alone AND serving_runs.run IS NOT NULL))
   AND unfinished_runs.run IS NULL
-  AND coalesce(gathered.task_id, gathered.injection) IS NULL AS is_fragment,
+  AND coalesce(gathered.task_id, gathered.kill_point) IS NULL AS is_fragment,
   finishes.finish_reasons,
   bucket_traces.records AS trace_records,
   bucket_traces.received_ns AS trace_received_ns,
   bucket_traces.imported,
-  gathered.injection,
+  gathered.kill_point,
   if(gathered.dropped, ['dropped_attributes'], [])
   || if(roots.failed AND roots.limited, ['limit_reached'], [])
   || if(gathered.retried, ['retried'], [])

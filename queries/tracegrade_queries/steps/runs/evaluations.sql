@@ -19,7 +19,7 @@
 --   trajectory_id  VARCHAR  One row for each trajectory_id, subject and sub_goal; or a trace id.
 --   subject        VARCHAR  success | sub_goal.
 --   sub_goal       VARCHAR  Where subject is sub_goal; else NULL.
---   injection      VARCHAR  NULL.
+--   kill_point      VARCHAR  NULL.
 --   value          DOUBLE   NULL if only a label was given.
 --   label          VARCHAR  NULL if only a value was given; error if the evaluator failed.
 --   source         VARCHAR  gen_ai.evaluation.result.
@@ -53,7 +53,7 @@ SELECT
   trajectory_id,
   subject,
   if(subject = 'sub_goal', sub_goal, NULL) AS sub_goal,
-  NULL::VARCHAR AS injection,
+  NULL::VARCHAR AS kill_point,
   value,
   label,
   'gen_ai.evaluation.result' AS source,

@@ -63,7 +63,7 @@
 --   retries             INTEGER
 --   run_mode            VARCHAR
 --   outcome             VARCHAR
---   injection           VARCHAR
+--   kill_point           VARCHAR
 --   flags               VARCHAR[]  Never NULL.
 -- Order:
 --   none
@@ -129,7 +129,7 @@ hybrid AS (
     arg_min(retries, precedence) AS retries,
     arg_min(run_mode, precedence) AS run_mode,
     arg_min(outcome, precedence) AS outcome,
-    arg_min(injection, precedence) AS injection,
+    arg_min(kill_point, precedence) AS kill_point,
     coalesce(flatten(list(flags) FILTER (WHERE flags IS NOT null)), []) AS flags
   FROM hybrid_rows
   GROUP BY key
@@ -263,7 +263,7 @@ SELECT
   counted.retries,
   coalesce(counted.run_mode, bucket_spans.declared.run_mode) AS run_mode,
   counted.outcome,
-  counted.injection,
+  counted.kill_point,
   -- What was replaced in the messages of a model call cannot be tied to one step.
   coalesce(counted.flags, [])
   || CASE

@@ -29,7 +29,7 @@ WITH runs AS (
   WHERE
     release IN ($base, $candidate)
     AND run_mode IN ('mocked', 'live', 'production')
-    AND injection IS NULL
+    AND kill_point IS NULL
   QUALIFY bool_or(run_mode = 'mocked') OVER (PARTITION BY agent_name)
 ),
 

@@ -48,7 +48,7 @@ WITH runs AS (
   WHERE
     trajectory_scores.task_id IS NOT NULL
     AND trajectories.parent_trajectory_id IS NULL
-    AND trajectories.injection IS NULL
+    AND trajectories.kill_point IS NULL
     -- The run that goes on with what waits is the attempt's next.
     AND NOT (
       coalesce(trajectories.interrupted, FALSE)

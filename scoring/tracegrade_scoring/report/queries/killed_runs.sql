@@ -22,13 +22,13 @@ SELECT
   trajectories.run_mode,
   trajectories.parent_trajectory_id IS NULL AS is_root,
   coalesce(
-    trajectories.injection = 'several_runs'
+    trajectories.kill_point = 'several_runs'
     OR trajectory_scores.success.reason = 'several_runs',
     FALSE
   ) AS is_beside
 FROM trajectories
 LEFT JOIN trajectory_scores USING (trajectory_id)
 WHERE
-  trajectories.injection IS NOT NULL
+  trajectories.kill_point IS NOT NULL
   OR trajectory_scores.success.reason IN ('killed_run', 'several_runs')
 ORDER BY trajectories.trajectory_id;

@@ -18,7 +18,7 @@
 --   run_mode        VARCHAR    As the trace says: production | live | mocked; else NULL.
 --   task_id         VARCHAR    NULL if the task is not known.
 --   trajectory_id   VARCHAR    The run that was not killed.
---   injection       VARCHAR    early | mid | late.
+--   kill_point       VARCHAR    early | mid | late.
 --   boundary        INTEGER    Tool calls that had returned; NULL if that is not said.
 --   at_once         DOUBLE     Before the recovery command, 0 to 10; NULL if that is not said.
 --   after_recovery  DOUBLE     After it, 0 to 10; NULL if there is no such kill, or no judgement.
@@ -57,7 +57,7 @@ read_kills AS (
     trajectory_scores.run_mode,
     trajectory_scores.task_id,
     told.trajectory_id,
-    told.injection,
+    told.kill_point,
     try_cast(told.facts ->> '$.boundary' AS INTEGER) AS boundary,
     try_cast(told.facts ->> '$.immediate' AS DOUBLE) AS at_once,
     told.value AS after_recovery,
@@ -86,7 +86,7 @@ ranked AS (
       PARTITION BY agent_name, run_mode, release
       ORDER BY
         after_recovery ASC NULLS LAST,
-        list_position(['late', 'mid', 'early'], injection) ASC,
+        list_position(['late', 'mid', 'early'], kill_point) ASC,
         task_id ASC,
         trajectory_id ASC,
         source ASC
@@ -100,7 +100,7 @@ SELECT
   run_mode,
   task_id,
   trajectory_id,
-  injection,
+  kill_point,
   boundary,
   at_once,
   after_recovery,

@@ -55,7 +55,7 @@ placed AS (
   WHERE
     trajectories.parent_trajectory_id IS NULL
     AND trajectories.conversation_id IS NOT NULL
-    AND trajectories.injection IS NULL
+    AND trajectories.kill_point IS NULL
     AND trajectories.is_fragment IS NOT TRUE
   WINDOW
     conversation AS (

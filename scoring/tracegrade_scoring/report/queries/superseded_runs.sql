@@ -33,7 +33,7 @@ WITH RECURSIVE ranked AS (
   ANTI JOIN continued_runs USING (trajectory_id)
   WHERE
     trajectories.parent_trajectory_id IS NULL
-    AND trajectories.injection IS NULL
+    AND trajectories.kill_point IS NULL
     AND trajectories.conversation_id IS NULL
     AND trajectories.trial IS NOT NULL
     AND trajectory_scores.task_id IS NOT NULL

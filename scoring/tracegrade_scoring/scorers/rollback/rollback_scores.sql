@@ -26,7 +26,7 @@
 WITH given AS (
   SELECT
     verdicts.trajectory_id,
-    verdicts.injection,
+    verdicts.kill_point,
     verdicts.source,
     verdicts.value AS after_recovery,
     lower(verdicts.label) AS label,
@@ -51,13 +51,13 @@ heard AS (
     try_cast(json_extract_string(facts, '$.boundary') AS INTEGER) AS boundary,
     if(rank = 1 AND explained, [0, 3, 5, 7, 10], [0, 3, 7, 10]) AS accepted
   FROM given
-  QUALIFY rank = min(rank) OVER (PARTITION BY trajectory_id, injection)
+  QUALIFY rank = min(rank) OVER (PARTITION BY trajectory_id, kill_point)
 ),
 
 kills AS (
   SELECT
     trajectory_id,
-    injection,
+    kill_point,
     bool_and(coalesce(label, '') = 'not_applicable') AS absent,
     bool_or(coalesce(label, '') = 'error' OR after_recovery IS NULL) AS unjudged,
     bool_and(coalesce(list_contains(accepted, after_recovery), FALSE)) AS valid,
@@ -67,7 +67,7 @@ kills AS (
     min(boundary) AS boundary,
     string_agg(DISTINCT source, ', ' ORDER BY source) AS source
   FROM heard
-  GROUP BY trajectory_id, injection
+  GROUP BY trajectory_id, kill_point
 ),
 
 counted AS (
@@ -75,9 +75,9 @@ counted AS (
     *,
     NOT absent
     AND NOT (
-      injection = 'mid'
+      kill_point = 'mid'
       AND coalesce(
-        boundary = max(boundary) FILTER (WHERE injection = 'late' AND NOT absent) OVER (
+        boundary = max(boundary) FILTER (WHERE kill_point = 'late' AND NOT absent) OVER (
           PARTITION BY trajectory_id
         ),
         FALSE
@@ -85,8 +85,8 @@ counted AS (
     ) AS counts,
     CASE
       WHEN absent THEN NULL
-      WHEN unjudged THEN 'not_judged: ' || injection
-      WHEN NOT valid THEN 'no_such_score: ' || injection
+      WHEN unjudged THEN 'not_judged: ' || kill_point
+      WHEN NOT valid THEN 'no_such_score: ' || kill_point
     END AS fault
   FROM kills
 ),
@@ -96,17 +96,17 @@ summed AS (
     trajectory_id,
     sum(after_recovery) FILTER (WHERE counts) AS after_recovery,
     sum(at_once) FILTER (WHERE counts) AS at_once,
-    min(after_recovery) FILTER (WHERE injection = 'late' AND NOT absent) AS late,
+    min(after_recovery) FILTER (WHERE kill_point = 'late' AND NOT absent) AS late,
     count_if(counts)::DOUBLE AS kills,
     count(at_once) FILTER (WHERE counts) AS kills_at_once,
-    count_if(injection = 'late' AND NOT absent)::DOUBLE AS late_kills,
-    string_agg(fault, ', ' ORDER BY injection) FILTER (WHERE counts) AS fault,
-    string_agg(fault, ', ' ORDER BY injection) FILTER (WHERE injection = 'late') AS late_fault,
+    count_if(kill_point = 'late' AND NOT absent)::DOUBLE AS late_kills,
+    string_agg(fault, ', ' ORDER BY kill_point) FILTER (WHERE counts) AS fault,
+    string_agg(fault, ', ' ORDER BY kill_point) FILTER (WHERE kill_point = 'late') AS late_fault,
     coalesce(bool_and(valid_at_once) FILTER (WHERE counts), TRUE) AS valid_at_once,
     if(
-      count_if(absent AND injection IN ('mid', 'late')) = 2,
+      count_if(absent AND kill_point IN ('mid', 'late')) = 2,
       'no_writes',
-      string_agg(injection, ', ' ORDER BY list_position(['early', 'mid', 'late'], injection))
+      string_agg(kill_point, ', ' ORDER BY list_position(['early', 'mid', 'late'], kill_point))
       FILTER (WHERE counts)
     ) AS label,
     string_agg(DISTINCT source, ', ' ORDER BY source) AS source

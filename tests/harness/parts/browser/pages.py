@@ -60,10 +60,10 @@ def app(state):
     ])
 '''
 
-SHOP: dict[str, Any] = {"app": "shop_app:app", "state": "shop.json", "url_as": "SHOP_URL"}
+SHOP: dict[str, Any] = {"app": "shop_app:app", "state": "shop.json", "url_env": "SHOP_URL"}
 BROWSER: dict[str, Any] = {
     "url": "http://shop/",
-    "url_as": "CDP_URL",
+    "url_env": "CDP_URL",
     "cookies": [{"name": "session", "value": "ann", "http_only": True}],
     "storage": {"http://shop": {"local": {"theme": "dark"}, "session": {"step": "1"}}},
     "watch": ["#orders", "form"],

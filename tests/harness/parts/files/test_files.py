@@ -11,7 +11,7 @@ from tests.harness.parts.environments import make_sources, opened, template
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.parts.diff import diff
 
-FILES = {"data": {"from": "uploads", "at": "data", "path_as": "DATA"}}
+FILES = {"data": {"from": "uploads", "at": "data", "path_env": "DATA"}}
 ONLY_FILES = {"files": FILES, "sqlite": {}}
 
 

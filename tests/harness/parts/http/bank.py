@@ -59,7 +59,7 @@ def bank_beside(folder: Path) -> dict[str, Any]:
     return {
         "state": "bank.json",
         "routes": "bank.yaml",
-        "url_as": "BANK_URL",
+        "url_env": "BANK_URL",
         "ignore": ["$.log"],
     }
 
@@ -71,7 +71,7 @@ def bank_template(folder: Path, **declared: Any) -> EnvironmentTemplate:
         (folder / "bank.yaml").write_text(ROUTES)
         (folder / "bank_app.py").write_text(APP)
     made_by = {} if "app" in declared else {"routes": "bank.yaml"}
-    bank = {"state": "bank.json", "url_as": "BANK_URL", **made_by, **declared}
+    bank = {"state": "bank.json", "url_env": "BANK_URL", **made_by, **declared}
     template = EnvironmentTemplate(declare(http={"bank": bank}), folder)
     template.freeze(folder / "frozen")
     return template

@@ -110,7 +110,7 @@ def test_requests_are_recorded_with_their_answers(tmp_path: Path) -> None:
 
 def test_a_fault_fails_one_request_alone(tmp_path: Path) -> None:
     """It changes nothing, or all and only the answer is lost; a clone has no faults."""
-    faults = [{"at": 1, "status": 503}, {"at": 2, "status": 504, "carried_out": True}]
+    faults = [{"at": 1, "status": 503}, {"at": 2, "status": 504, "applied": True}]
     with opened_bank(tmp_path, faults=faults) as (environment, ask):
         assert ask("POST /holds?by=me", HOLD)[0] == 503
         assert environment.difference().names == []

@@ -33,7 +33,7 @@ REFRESH MATERIALIZED VIEW states;
 def shop_template(folder: Path, script: str = SHOP, **options: Any) -> EnvironmentTemplate:
     """Return a frozen environment with the shop alone, which agents find by `DATABASE_URL`."""
     (folder / "shop.sql").write_text(script)
-    shop = {"from": "shop.sql", "url_as": "DATABASE_URL", **options}
+    shop = {"from": "shop.sql", "url_env": "DATABASE_URL", **options}
     template = EnvironmentTemplate(declare(postgres={"shop": shop}), folder)
     try:
         template.freeze(folder / "frozen")

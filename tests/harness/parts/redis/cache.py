@@ -28,7 +28,7 @@ XADD events 1-1 kind start
 def cache_template(folder: Path, commands: str = CACHE, **options: Any) -> EnvironmentTemplate:
     """Return a frozen environment with the cache alone, which agents find by `REDIS_URL`."""
     (folder / "cache.redis").write_text(commands)
-    cache = {"from": "cache.redis", "url_as": "REDIS_URL", **options}
+    cache = {"from": "cache.redis", "url_env": "REDIS_URL", **options}
     declared = declare(redis={"cache": cache}, locks=["redis:*/lock:*"])
     template = EnvironmentTemplate(declared, folder)
     template.freeze(folder / "frozen")

@@ -14,7 +14,7 @@ from tests.harness.parts.environments import execute, opened, template
 from tracegrade_harness.errors import EnvironmentFailed
 from tracegrade_harness.parts.names import key_text
 
-LEDGER = {"ledger": {"from": "ledger.sql", "at": "db/ledger.db", "path_as": "LEDGER"}}
+LEDGER = {"ledger": {"from": "ledger.sql", "at": "db/ledger.db", "path_env": "LEDGER"}}
 ONLY_SQLITE = {"files": {}, "sqlite": LEDGER}
 
 WRITER = """

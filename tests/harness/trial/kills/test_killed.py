@@ -82,7 +82,7 @@ def complete(suite: Tried) -> None:
     notes = content["environments"]["notes"]
     content["environments"]["clock"] = {
         **notes,
-        "http": {"clock": {"app": "clock:app", "url_as": "CLOCK"}},
+        "http": {"clock": {"app": "clock:app", "url_env": "CLOCK"}},
     }
     suite.suite.write_text(yaml.safe_dump(content, sort_keys=False))
 
@@ -91,15 +91,15 @@ def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
     """Return boundary, immediate score and score after recovery of each kill of a task."""
     keys = ("boundary", "immediate", "after_recovery")
     return {
-        row["injection"]: tuple(row[key] for key in keys)
+        row["kill_point"]: tuple(row[key] for key in keys)
         for row in tried.rows
-        if row["task_id"] == task_id and row["injection"]
+        if row["task_id"] == task_id and row["kill_point"]
     }
 
 
-def left(tried: Tried, task_id: str, injection: str) -> dict[str, object]:
+def left(tried: Tried, task_id: str, kill_point: str) -> dict[str, object]:
     """Return what a kill left, by name: the record that names it."""
-    found = json.loads(tried.row(task_id, injection)["leftovers"])
+    found = json.loads(tried.row(task_id, kill_point)["leftovers"])
     return {each["object"]: each["named_by"] for each in found}
 
 
@@ -151,7 +151,7 @@ def test_evidence_says_what_a_kill_was(tried: Tried) -> None:
     late = rollback(tried, "careless")[1]
     evidence = json.loads(str(late["evidence"]))
 
-    assert late["injection"] == "late"
+    assert late["kill_point"] == "late"
     assert evidence["boundary"] == 3
     assert evidence["killed"] == tried.row("careless", "late")["trajectory_id"]
     assert [each["object"] for each in evidence["leftovers"]] == ["files:data/a", "files:data/b"]
@@ -230,12 +230,12 @@ def test_an_agent_of_other_instrumentation_is_killed_between_calls(
     """Its trajectory says so, although its root never ended."""
     killed = foreign.row(task_id, "late")
     rows = foreign.query(
-        "SELECT injection, tool_call_count FROM trajectories "
+        "SELECT kill_point, tool_call_count FROM trajectories "
         f"WHERE trajectory_id = '{killed['trajectory_id']}'"
     )
 
     assert kills(foreign, task_id) == {"late": (3, 0, 0)}
-    assert rows == [{"injection": "late", "tool_call_count": 3}]
+    assert rows == [{"kill_point": "late", "tool_call_count": 3}]
 
 
 def test_a_run_that_ends_before_its_point_is_an_error(tried: Tried) -> None:
@@ -254,7 +254,7 @@ def test_killed_runs_are_no_attempts(tried: Tried) -> None:
     attempts = tried.query(
         "SELECT trajectories.task_id, trajectory_id, success.value AS success "
         "FROM trajectory_scores JOIN trajectories USING (trajectory_id) "
-        f"WHERE trajectories.task_id IN {wanted} AND injection IS NULL ORDER BY ALL"
+        f"WHERE trajectories.task_id IN {wanted} AND kill_point IS NULL ORDER BY ALL"
     )
 
     assert attempts == [
@@ -266,18 +266,18 @@ def test_killed_runs_are_no_attempts(tried: Tried) -> None:
 def test_killed_trajectories_say_where_they_were_killed(tried: Tried) -> None:
     """They have a name, a task and their user input, though they never ended."""
     rows = tried.query(
-        "SELECT trajectory_id, injection, agent_name, user_input FROM trajectories "
-        "WHERE task_id = 'careless' AND injection IS NOT NULL ORDER BY injection"
+        "SELECT trajectory_id, kill_point, agent_name, user_input FROM trajectories "
+        "WHERE task_id = 'careless' AND kill_point IS NOT NULL ORDER BY kill_point"
     )
 
     assert rows == [
         {
-            "trajectory_id": tried.row("careless", injection)["trajectory_id"],
-            "injection": injection,
+            "trajectory_id": tried.row("careless", kill_point)["trajectory_id"],
+            "kill_point": kill_point,
             "agent_name": "worker",
             "user_input": "Work.",
         }
-        for injection in ("early", "late")
+        for kill_point in ("early", "late")
     ]
 
 
@@ -310,7 +310,7 @@ def test_a_killed_run_that_never_says_that_it_is_an_agent_s_is_no_attempt_either
     killed = more.row(task_id, "late")["trajectory_id"]
     rows = more.query(
         "SELECT trajectory_id, tool_call_count FROM trajectories "
-        f"WHERE task_id = '{task_id}' AND NOT injection IS NULL"
+        f"WHERE task_id = '{task_id}' AND NOT kill_point IS NULL"
     )
 
     assert rows == [{"trajectory_id": killed, "tool_call_count": 3}]

@@ -27,7 +27,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 
 def killed(tried: Tried, task_id: str) -> list[int]:
     """Return the trials of a case that were killed."""
-    return [row["trial"] for row in tried.rows if row["task_id"] == task_id and row["injection"]]
+    return [row["trial"] for row in tried.rows if row["task_id"] == task_id and row["kill_point"]]
 
 
 def test_as_many_trials_are_killed_as_the_suite_says(tried: Tried) -> None:
@@ -75,8 +75,8 @@ def test_a_kill_of_a_later_trial_is_gone_on_with(tried: Tried, tmp_path: Path) -
 
 
 def _is_kill(line: str, task_id: str, trial: int) -> bool:
-    found = json.loads(line).get("result", {"injection": None})
-    return found["injection"] and (found["task_id"], found["trial"]) == (task_id, trial)
+    found = json.loads(line).get("result", {"kill_point": None})
+    return found["kill_point"] and (found["task_id"], found["trial"]) == (task_id, trial)
 
 
 @pytest.mark.slow
@@ -85,4 +85,4 @@ def test_trials_and_kills_can_be_chosen_otherwise(tried: Tried, tmp_path: Path) 
     other = tried._replace(lake=tmp_path / "lake", home=tmp_path / "home")
     other = other.run("--case", "some", "--trials", 1, "--kill", "early")
 
-    assert [(row["trial"], row["injection"]) for row in other.rows] == [(1, None), (1, "early")]
+    assert [(row["trial"], row["kill_point"]) for row in other.rows] == [(1, None), (1, "early")]

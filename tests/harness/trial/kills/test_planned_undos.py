@@ -89,9 +89,9 @@ def run(folder: Path, points: dict[str, list[str]]) -> Tried:
 def judged(tried: Tried, agent: str) -> dict[str, tuple[object, ...]]:
     """Return of each kill the call after which it was, and its score."""
     return {
-        row["injection"]: (row["boundary"], row["after_recovery"])
+        row["kill_point"]: (row["boundary"], row["after_recovery"])
         for row in tried.rows
-        if row["task_id"] == agent and row["injection"]
+        if row["task_id"] == agent and row["kill_point"]
     }
 
 

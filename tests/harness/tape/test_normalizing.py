@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tracegrade_harness.suite.normalise import Normalised
+from tracegrade_harness.suite.normalize import Normalized
 from tracegrade_harness.tape.entries import (
     Tape,
     TapeEntry,
@@ -16,7 +16,7 @@ from tracegrade_harness.tape.entries import (
     read_tape,
     write_tape,
 )
-from tracegrade_harness.tape.normalising import MAX_WORK, Normaliser
+from tracegrade_harness.tape.normalizing import MAX_WORK, Normalizer
 from tracegrade_harness.tape.player import TapeMiss, TapePlayer, TapeRecorder
 
 DATE = (r"\d{4}-\d\d-\d\d", "DATE")
@@ -25,10 +25,10 @@ HEADER = TapeHeader(
 )
 
 
-def normaliser(*rules: tuple[str, str]) -> Normaliser:
+def normalizer(*rules: tuple[str, str]) -> Normalizer:
     """Return what compares by patterns and their replacements."""
     given = [{"pattern": pattern, "with": instead} for pattern, instead in rules]
-    return Normaliser([Normalised.model_validate(each) for each in given])
+    return Normalizer([Normalized.model_validate(each) for each in given])
 
 
 def asked(arguments: Any, name: str = "POST /v1/chat", channel: str = "http:m") -> TapeKey:
@@ -54,7 +54,7 @@ def test_what_a_pattern_fits_is_the_same(
     """Without the pattern it is another call."""
     entries = [TapeEntry(asked(recorded), "said")]
 
-    assert TapePlayer(entries, normaliser(*rules)).take(asked(again)) == "said"
+    assert TapePlayer(entries, normalizer(*rules)).take(asked(again)) == "said"
     with pytest.raises(TapeMiss):
         TapePlayer(entries).take(asked(again))
 
@@ -71,7 +71,7 @@ def test_requests_are_the_same_by_path_and_tools_by_arguments(
     recorded: TapeKey, again: TapeKey
 ) -> None:
     """Each channel has its calls."""
-    assert TapePlayer([TapeEntry(recorded, 1)], normaliser(DATE)).take(again) == 1
+    assert TapePlayer([TapeEntry(recorded, 1)], normalizer(DATE)).take(again) == 1
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_what_no_pattern_is_for_stays_another_call(other: TapeKey) -> None:
         TapeEntry(asked({"a": "2026-01-02"}, "tools/call 2027-01-02", "mcp:m"), 1),
     ]
     with pytest.raises(TapeMiss):
-        TapePlayer(entries, normaliser(DATE, ("true", "false"))).take(other)
+        TapePlayer(entries, normalizer(DATE, ("true", "false"))).take(other)
 
 
 def test_equal_calls_get_their_replies_in_the_order_in_which_they_were_recorded(
@@ -105,7 +105,7 @@ def test_equal_calls_get_their_replies_in_the_order_in_which_they_were_recorded(
     for number, day in enumerate(days):
         recorder.add(asked({"day": day}), number)
     write_tape(tmp_path / "tape.jsonl", Tape(HEADER, recorder.entries()))
-    player = TapePlayer(read_tape(tmp_path / "tape.jsonl").entries, normaliser(DATE))
+    player = TapePlayer(read_tape(tmp_path / "tape.jsonl").entries, normalizer(DATE))
 
     assert [player.take(asked({"day": "2027-02-03"})) for _ in days] == [0, 1, 2, 3]
 
@@ -115,7 +115,7 @@ def test_a_tape_keeps_what_was_said(tmp_path: Path) -> None:
     recorder = TapeRecorder()
     recorder.add(asked({"day": "2026-01-01"}), "on 2026-01-01")
     tape = Tape(HEADER, recorder.entries())
-    player = TapePlayer(tape.entries, normaliser(DATE))
+    player = TapePlayer(tape.entries, normalizer(DATE))
     write_tape(tmp_path / "tape.jsonl", tape)
 
     assert '{"day": "2026-01-01"}' in (tmp_path / "tape.jsonl").read_text()
@@ -126,7 +126,7 @@ def test_a_tape_keeps_what_was_said(tmp_path: Path) -> None:
 def test_a_miss_tells_of_what_is_compared() -> None:
     """The date is not what differs."""
     recorded = {"a": "on 2026-01-01", "b": 1}
-    player = TapePlayer([TapeEntry(asked(recorded), 1)], normaliser(DATE))
+    player = TapePlayer([TapeEntry(asked(recorded), 1)], normalizer(DATE))
 
     with pytest.raises(TapeMiss, match=r"the nearest has 1 at \$\.b instead of 2"):
         player.take(asked({"a": "on 2027-02-03", "b": 2}))
@@ -138,7 +138,7 @@ def test_no_pattern_takes_exponential_time(pattern: str) -> None:
     """With backtracking these would outlive the test."""
     key = asked({"text": "a" * 20_000 + "!"})
 
-    assert normaliser((pattern, "X"))(key) == key
+    assert normalizer((pattern, "X"))(key) == key
 
 
 def test_how_often_a_pattern_may_look_at_the_rest_of_a_text_is_bounded() -> None:
@@ -148,14 +148,14 @@ def test_how_often_a_pattern_may_look_at_the_rest_of_a_text_is_bounded() -> None
     most = MAX_WORK // (len(key.name) + len(key.arguments))
     assert most < len(text)
 
-    found = normaliser(("a.*b|a", "-"))(key)
+    found = normalizer(("a.*b|a", "-"))(key)
 
     assert found.arguments == canonical({"text": "-" * most + text[most:]})
 
 
 def test_nothing_is_put_where_nothing_was() -> None:
     """At the edges of words, say."""
-    assert normaliser((r"\b", "X"))(asked({"a": "b c"})) == asked({"a": "b c"})
+    assert normalizer((r"\b", "X"))(asked({"a": "b c"})) == asked({"a": "b c"})
 
 
 def test_what_is_nested_deeply_is_compared() -> None:
@@ -163,7 +163,7 @@ def test_what_is_nested_deeply_is_compared() -> None:
     deep: Any = "2026-01-01"
     for _ in range(150):
         deep = [deep]
-    assert "DATE" in normaliser(DATE)(asked({"a": deep})).arguments
+    assert "DATE" in normalizer(DATE)(asked({"a": deep})).arguments
     for _ in range(300):
         deep = [deep]
-    assert isinstance(normaliser(DATE)(asked({"a": deep})), TapeKey)
+    assert isinstance(normalizer(DATE)(asked({"a": deep})), TapeKey)

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 
-from tracegrade_harness.suite.normalise import Normalised, compiled
+from tracegrade_harness.suite.normalize import Normalized, compiled
 from tracegrade_harness.tape.entries import TapeKey, canonical
 
 MAX_WORK: Final = 1_000_000_000
 """Of a call of n bytes, a pattern replaces the first `MAX_WORK / n` matches in each text."""
 
 
-class Normaliser:
+class Normalizer:
     """The rules of a case. Without any, calls are compared as they are."""
 
-    def __init__(self, rules: Sequence[Normalised] = ()) -> None:
+    def __init__(self, rules: Sequence[Normalized] = ()) -> None:
         """Take rules; each looks at what those before it have left."""
         self._rules = [(compiled(rule.pattern), rule.with_.encode()) for rule in rules]
 

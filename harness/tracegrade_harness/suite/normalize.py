@@ -13,7 +13,7 @@ from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile
 MAX_RULES: Final = 20
 
 
-class Normalised(Strict):
+class Normalized(Strict):
     """A pattern, and what stands for all that it fits."""
 
     pattern: Annotated[str, Field(min_length=1, max_length=1000)]
@@ -23,7 +23,7 @@ class Normalised(Strict):
     """What it is compared as: `DATE`. It stands as it is, without groups of the pattern."""
 
 
-Rules = Annotated[list[Normalised], Field(max_length=MAX_RULES)]
+Rules = Annotated[list[Normalized], Field(max_length=MAX_RULES)]
 
 
 def compiled(pattern: str) -> Any:
@@ -44,8 +44,8 @@ def compiled(pattern: str) -> Any:
     return found
 
 
-def check_normalise(
-    source: SourceFile, path: KeyPath, rules: Sequence[Normalised]
+def check_normalize(
+    source: SourceFile, path: KeyPath, rules: Sequence[Normalized]
 ) -> Iterator[Problem]:
     """Yield a problem for each pattern that cannot be looked for."""
     for i, rule in enumerate(rules):
