@@ -10,7 +10,6 @@ from tests.former_names import with_former_names
 from tests.harness.results import kill, result
 from tests.queries.traces import agent, land, request_of, tool
 from tests.scoring.build import specification
-from tracegrade_scoring.job.score import look, score
 
 import tracegrade_queries as tg
 from tracegrade_harness.lake import write
@@ -20,6 +19,7 @@ from tracegrade_harness.trial.result import TrialResult
 from tracegrade_lake import VERDICTS, Lake
 from tracegrade_queries.schema import PRICED_DATES, TRAJECTORIES
 from tracegrade_scoring.job.last_scoring import last_scoring
+from tracegrade_scoring.job.run_scoring import look, score
 from tracegrade_scoring.noted_files import SCORED_FILES
 
 SPEC = specification("tasks: {refund: {expected: [{decision: look, tool: look}]}}")
