@@ -19,7 +19,7 @@ from tracegrade_harness.trial.result import TrialResult
 from tracegrade_lake import VERDICTS, Lake
 from tracegrade_queries.schema import PRICED_DATES, TRAJECTORIES
 from tracegrade_scoring.job.last_scoring import last_scoring
-from tracegrade_scoring.job.run_scoring import look, score
+from tracegrade_scoring.job.run_scoring import preview, score
 from tracegrade_scoring.noted_files import SCORED_FILES
 
 SPEC = specification("tasks: {refund: {expected: [{decision: look, tool: look}]}}")
@@ -86,7 +86,7 @@ def test_it_says_what_it_said(lake: Lake) -> None:
     assert lake.columns("trajectories") != [column.name for column in TRAJECTORIES.columns]
     assert reports(lake) == before
     assert last_scoring(lake).files
-    assert look(lake, SPEC).trajectories == 0
+    assert preview(lake, SPEC).trajectories == 0
     assert score(lake, SPEC).trajectories == 0
 
 
