@@ -59,19 +59,20 @@ WITH built AS (
   GROUP BY trace_id
 ),
 
--- Under the name that earlier versions noted: a new name alone scores nothing again.
-noted_verdicts AS (SELECT * RENAME (kill_point AS injection) FROM verdicts),
+-- A key that was renamed is noted under the name of before: a new name scores nothing again.
+noted_verdicts AS (
+  SELECT
+    split_part(trajectory_id, '-', 1) AS trace_id,
+    replace(to_json(verdicts)::VARCHAR, '"kill_point":', '"injection":') AS noted
+  FROM verdicts
+),
 
 judged AS (
   SELECT
-    split_part(trajectory_id, '-', 1) AS trace_id,
-    md5(
-      string_agg(
-        to_json(noted_verdicts)::VARCHAR, '|' ORDER BY to_json(noted_verdicts)::VARCHAR
-      )
-    ) AS verdicts
+    trace_id,
+    md5(string_agg(noted, '|' ORDER BY noted)) AS verdicts
   FROM noted_verdicts
-  WHERE split_part(trajectory_id, '-', 1) IN (SELECT built.trace_id FROM built)
+  WHERE trace_id IN (SELECT built.trace_id FROM built)
   GROUP BY trace_id
 ),
 
