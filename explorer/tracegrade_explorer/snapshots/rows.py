@@ -1,4 +1,4 @@
-"""Reads rows of the index: those of a filter page by page, one by its id, and its neighbours."""
+"""Reads rows of the index: those of a filter page by page, one by its id, and its neighbors."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -7,9 +7,11 @@ labelled verdicts of a release, f what its judge says of them, and g what it say
 
 has the variance weight^2 * Var(g) / N + Var(y - weight * f) / n, which is least for the weight
 Cov(y, f) / ((1 + n / N) * Var(f and g together)), here kept in [0, 1]. The interval is a normal
-one: it holds too little where labels are few or nearly all alike, which ours does not.
+one: it holds too little where labels are few or nearly all alike, which ours does not. Up to the
+square root all is exact, as variances that cancel each other would leave a rest of rounding.
 """
 
+from fractions import Fraction
 from math import sqrt
 
 from tracegrade_judges.calibration.agreement import Agreement, Measure
@@ -31,27 +33,28 @@ def prediction_powered_rate(verdicts: YesCounts, labels: Agreement) -> Measure:
     if n < MIN_LABELS:
         return Measure(None)
     judge_yes = labels.both_yes + labels.only_judge_yes
-    y, f = (labels.both_yes + labels.only_people_yes) / n, judge_yes / n
-    g = (verdicts.yes - judge_yes) / others if others else 0.0
-    covariance = labels.both_yes / n - y * f
+    y = Fraction(labels.both_yes + labels.only_people_yes, n)
+    f = Fraction(judge_yes, n)
+    g = Fraction(verdicts.yes - judge_yes, others) if others else Fraction(0)
+    covariance = Fraction(labels.both_yes, n) - y * f
     weight = _weight(covariance, verdicts, others)
     rest = _variance(y) - 2 * weight * covariance + weight**2 * _variance(f)
-    spread = rest / n + (weight**2 * _variance(g) / others if others else 0.0)
-    value = weight * g + y - weight * f
-    half = normal_quantile(LEVEL) * sqrt(max(0.0, spread))
+    spread = rest / n + (weight**2 * _variance(g) / others if others else 0)
+    value = float(weight * g + y - weight * f)
+    half = normal_quantile(LEVEL) * sqrt(spread)
     return Measure(*(min(1.0, max(0.0, each)) for each in (value, value - half, value + half)))
 
 
-def _weight(covariance: float, verdicts: YesCounts, others: int) -> float:
+def _weight(covariance: Fraction, verdicts: YesCounts, others: int) -> Fraction:
     """Return how much the judge counts: not at all where it always says the same, or all is known.
 
     1 + n / N is the number of all verdicts over that of those without a label.
     """
-    spread = _variance(verdicts.yes / verdicts.of)
+    spread = _variance(Fraction(verdicts.yes, verdicts.of))
     if not spread:
-        return 0.0
-    return min(1.0, max(0.0, covariance * others / (verdicts.of * spread)))
+        return Fraction(0)
+    return min(Fraction(1), max(Fraction(0), covariance * others / (verdicts.of * spread)))
 
 
-def _variance(share: float) -> float:
+def _variance(share: Fraction) -> Fraction:
     return share * (1 - share)

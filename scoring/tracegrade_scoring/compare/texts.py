@@ -44,7 +44,7 @@ def render_terminal(ruled: RuledComparison, *, width: int, colour: bool) -> str:
 
 
 def render_markdown(ruled: RuledComparison) -> str:
-    """Return the comparison as GitHub-flavoured Markdown."""
+    """Return the comparison as GitHub-flavored Markdown."""
     return write_markdown(_blocks(ruled))
 
 

@@ -1,4 +1,4 @@
-"""Summarises what a scoring run did: as lines for people, as JSON for programs."""
+"""Summarizes what a scoring run did: as lines for people, as JSON for programs."""
 
 import json
 import sys

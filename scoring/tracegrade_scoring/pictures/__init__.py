@@ -1,1 +1,1 @@
-"""Pictures as SVG: plots, graphs and small drawings, coloured by the page's style sheet."""
+"""Pictures as SVG: plots, graphs and small drawings, colored by the page's style sheet."""

@@ -1,4 +1,4 @@
-"""Axes, which place values, and the key of colours."""
+"""Axes, which place values, and the key of colors."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count

@@ -1,4 +1,4 @@
-"""A task's sub-goals as a graph, each coloured by how often it was completed.
+"""A task's sub-goals as a graph, each colored by how often it was completed.
 
 Prerequisites stand to the left; critical sub-goals have a thick edge, red where they were skipped.
 """

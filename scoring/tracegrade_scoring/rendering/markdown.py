@@ -1,4 +1,4 @@
-"""Blocks as GitHub-flavoured Markdown, for a pull request, an issue or a wiki."""
+"""Blocks as GitHub-flavored Markdown, for a pull request, an issue or a wiki."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final

@@ -60,7 +60,7 @@ def render_terminal(report: Report, *, width: int, colour: bool) -> str:
 
 
 def render_markdown(report: Report) -> str:
-    """Return the report as GitHub-flavoured Markdown."""
+    """Return the report as GitHub-flavored Markdown."""
     return write_markdown(_blocks(report))
 
 

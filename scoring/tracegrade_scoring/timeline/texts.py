@@ -26,7 +26,7 @@ def render_terminal(timeline: Timeline, *, width: int, colour: bool) -> str:
 
 
 def render_markdown(timeline: Timeline) -> str:
-    """Return the run as GitHub-flavoured Markdown."""
+    """Return the run as GitHub-flavored Markdown."""
     return write_markdown(_blocks(timeline))
 
 

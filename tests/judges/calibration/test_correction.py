@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.examples import examples
 
@@ -53,6 +53,7 @@ def labelled(draw: st.DrawFn) -> tuple[YesCounts, Agreement]:
 
 
 @given(labelled().filter(lambda found: found[1].labels >= 2))
+@example((YesCounts(1, 67), Agreement(1, 0, 0, 32)))  # variances that cancel each other
 def test_ppi_is_as_defined(found: tuple[YesCounts, Agreement]) -> None:
     """Value and both ends, whatever the counts, to 1e-12."""
     judged, labels = found
