@@ -37,7 +37,7 @@ def con(pages: Explorer) -> DuckDBPyConnection:
         "CREATE TEMP TABLE run_positions AS SELECT trajectory_id, date, seq FROM run_index"
     )
     cursor.execute(f"CREATE OR REPLACE TEMP VIEW matching_runs AS {runs.text}")
-    cursor.execute(f"CREATE OR REPLACE TEMP VIEW metric_parts AS {metric_parts('tsa')}")
+    cursor.execute(f"CREATE OR REPLACE TEMP VIEW metric_parts AS {metric_parts('tsa').text}")
     return cursor
 
 

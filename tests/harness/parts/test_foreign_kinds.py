@@ -1,11 +1,14 @@
 """Code of a kind of another package that fails costs the trial alone that it fails in."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 from tests.citations import ROOT
+from tests.commands import Ended
 from tests.harness.parts.test_kinds import install
 from tests.harness.trial.agents import Tried
 
@@ -37,7 +40,10 @@ def broken_kind() -> str:
 
 @pytest.fixture
 def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tried:
-    """A suite whose agent adds its task to a queue of a foreign kind, run once."""
+    """A suite whose agent adds its task to a queue of a foreign kind, run once.
+
+    The command runs in a process of its own, since each finds the kinds that there are once.
+    """
     install(tmp_path / "site", monkeypatch, "acme-queue", broken_kind(), "queue")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "site"))
     (tmp_path / "jobs.txt").write_text("letter\n")
@@ -57,7 +63,10 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tried:
         },
     }
     (tmp_path / "suite.yaml").write_text(yaml.safe_dump(suite))
-    return Tried(tmp_path / "suite.yaml", tmp_path / "lake", tmp_path / "home").run()
+    office = Tried(tmp_path / "suite.yaml", tmp_path / "lake", tmp_path / "home")
+    command = [sys.executable, "-m", "tracegrade", *office.command()]
+    done = subprocess.run(command, capture_output=True, check=False)
+    return office._replace(ended=Ended(done.returncode, done.stdout, done.stderr.decode()))
 
 
 def test_a_kind_that_raises_costs_its_trial_alone(office: Tried) -> None:
