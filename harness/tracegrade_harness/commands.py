@@ -57,9 +57,10 @@ from tracegrade_harness.trial.run import (
 from tracegrade_harness.trial.shell import run_shell
 from tracegrade_harness.trial.suite_run import SuiteRun, Trial, without_agents
 from tracegrade_harness.trial.tape_session import new_tape, read_tapes, tape_file, taped_cases
-from tracegrade_lake import Lake
+from tracegrade_lake import Lake, LakeMissing
 from tracegrade_lake.out_files import out_file
 from tracegrade_queries.costs.pricing import Prices
+from tracegrade_scoring.own_metrics.kept import names_kept
 from tracegrade_scoring.prices import load_prices
 from tracegrade_scoring.rendering.words import count
 
@@ -172,7 +173,7 @@ def run_chosen(
         NotPassed: A verifier failed, or a limit ended a trial; or a rule is broken.
         SuiteUnusable: The suite has errors.
     """
-    rules = parse_run_rules(fail_on)
+    rules = parse_run_rules(fail_on, _own_metrics(lake) if fail_on else ())
     if junit is not None and not junit.parent.is_dir():
         msg = f"no folder '{junit.parent}' for --junit; make it, or give another"
         raise SuiteUnusable(msg)
@@ -195,6 +196,14 @@ def run_chosen(
     if junit is not None:
         _write_junit(junit, junit_xml(suite.suite, done.results))
     end(f"`--resume {run}` tries them again", done.results, rules)
+
+
+def _own_metrics(lake: str) -> list[str]:
+    """Return the names of users' own metrics that a lake keeps; none if there is no lake yet."""
+    try:
+        return names_kept(lake, lambda _: None)
+    except LakeMissing:
+        return []
 
 
 def _mark(lake: str, folder: Path, beside: Sequence[BesideRun]) -> None:

@@ -6,7 +6,7 @@ case that is worst. Each agent is judged by itself, at each of its releases.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Final, NamedTuple
 
@@ -28,13 +28,18 @@ class RunRule(NamedTuple):
     bound: Bound
 
 
-def parse_run_rules(texts: Iterable[str]) -> list[RunRule]:
+def parse_run_rules(texts: Iterable[str], own: Collection[str] = ()) -> list[RunRule]:
     """Return the rules of `--fail-on`.
+
+    Args:
+        texts: One each.
+        own: Names of users' own metrics that the lake has.
 
     Raises:
         BadRule: One has another form, or asks for what only scores know.
     """
-    return [_parsed(text.strip()) for text in texts]
+    scored = {*METRICS, *own}
+    return [_parsed(text.strip(), scored) for text in texts]
 
 
 def raise_broken(rules: Sequence[RunRule], results: Sequence[TrialResult]) -> None:
@@ -57,15 +62,14 @@ def raise_broken(rules: Sequence[RunRule], results: Sequence[TrialResult]) -> No
         raise NotPassed(msg)
 
 
-def _parsed(text: str) -> RunRule:
+def _parsed(text: str, scored: Collection[str]) -> RunRule:
     bound = parse_bound(text)
     if bound is None:
         msg = f"the rule '{text}' is not understood; write success<NUMBER or rollback<NUMBER"
         raise BadRule(msg)
     if bound.metric not in KNOWN:
-        is_scored = bound.metric in METRICS
         judge = "score the lake, then give it to `tracegrade compare --fail-on`"
-        hint = judge if is_scored else f"known: {', '.join(KNOWN)}"
+        hint = judge if bound.metric in scored else f"known: {', '.join(KNOWN)}"
         msg = f"the rule '{text}' names '{bound.metric}', which a run does not know; {hint}"
         raise BadRule(msg)
     if bound.field not in {None, *FIELDS}:

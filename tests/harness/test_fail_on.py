@@ -65,6 +65,7 @@ def test_what_cannot_be_judged_stops_a_pipeline() -> None:
     [
         ("success", "is not understood; write success<NUMBER"),
         ("tsa<0.9", "score the lake, then give it to `tracegrade compare --fail-on`"),
+        ("late_refunds>0.1", "score the lake, then give it to `tracegrade compare --fail-on`"),
         ("sucess<1", "known: success, rollback"),
         ("success.high<1", "known: mean, lowest"),
     ],
@@ -72,7 +73,7 @@ def test_what_cannot_be_judged_stops_a_pipeline() -> None:
 def test_what_a_run_does_not_know_is_refused(rule: str, hint: str) -> None:
     """With the judge who does."""
     with pytest.raises(BadRule) as refused:
-        parse_run_rules([rule])
+        parse_run_rules([rule], own=["late_refunds"])
 
     assert hint in str(refused.value)
 

@@ -4,7 +4,7 @@ Everything is added up in SQL, so what arrives here grows with tasks and metrics
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final, TypeAlias
@@ -51,7 +51,7 @@ from tracegrade_scoring.compare.model import (
 from tracegrade_scoring.compare.paired import TaskPair, difference
 from tracegrade_scoring.compare.unpaired import Side, unpaired_difference
 from tracegrade_scoring.errors import NothingToCompare
-from tracegrade_scoring.metrics import FAILURE_MODES, TASK_MEANS
+from tracegrade_scoring.metrics import FAILURE_MODES, METRICS, Kind
 from tracegrade_scoring.rendering.measured_modes import adds_nothing
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.planning_share import NOTHING_KNOWN, PlanningShare
@@ -95,9 +95,11 @@ def read_comparisons(  # noqa: PLR0913, PLR0917 - what a reader may choose
         NothingToCompare: No agent, or not this one, has scored runs of both in one run mode.
     """
     cohorts = _cohorts_of_both(con, base, candidate, agent)
-    facts = _facts(con, base, candidate, is_paired=all(cohort.is_paired for cohort in cohorts))
-    mocked = read_mocked_calls(con, base, candidate)
     own = own_metrics(read_rows(con, OWN_METRICS))
+    means = [name for name, each in {**own, **METRICS}.items() if each.kind is Kind.TASK_MEAN]
+    is_paired = all(cohort.is_paired for cohort in cohorts)
+    facts = _facts(con, base, candidate, means, is_paired=is_paired)
+    mocked = read_mocked_calls(con, base, candidate)
     found = []
     for cohort in cohorts:
         plain = _comparison(
@@ -134,7 +136,9 @@ Facts: TypeAlias = Mapping[str, Mapping[Agent, list[ResultRow]]]
 """Rows of each kind of fact, by agent and run mode."""
 
 
-def _facts(con: DuckDBPyConnection, base: str, candidate: str, *, is_paired: bool) -> Facts:
+def _facts(
+    con: DuckDBPyConnection, base: str, candidate: str, means: Sequence[str], *, is_paired: bool
+) -> Facts:
     """Return what the runs of both releases did; sums of either side where some are not paired."""
     parameters: dict[str, dict[str, object]] = {
         "usage_pairs": {},
@@ -146,12 +150,12 @@ def _facts(con: DuckDBPyConnection, base: str, candidate: str, *, is_paired: boo
         "skipped_sub_goals": {},
     }
     of_scores: dict[str, dict[str, object]] = {
-        "score_pairs": {"base": base},
+        "score_pairs": {"base": base, "means": means},
         "score_remarks": {},
         "judged_scores": {"calibrated": []},
     }
     if not is_paired:
-        of_scores |= {"unpaired_sums": {"means": sorted(TASK_MEANS)}, "unpaired_axes": {}}
+        of_scores |= {"unpaired_sums": {"means": means}, "unpaired_axes": {}}
     with only(con, ["trajectory_scores"], _COMPARED):  # an observed optimum is of these alone
         found = {name: _by_agent(read_rows(con, name, **of_scores[name])) for name in of_scores}
     return found | {
@@ -214,7 +218,7 @@ def _comparison(
     return Comparison(
         cohort,
         found,
-        tuple(name for name, rows in _by_metric(scores) if _is_unmatched(name, list(rows))),
+        tuple(name for name, rows in _by_metric(scores) if _is_unmatched(list(rows))),
         composite.missing,
         composite.pq_defaulted,
         tuple(_failure_modes(found, facts["mode_examples"].get(agent, []))),
@@ -264,10 +268,10 @@ def _calls(
     return of.get(base, NO_AMBIGUOUS_CALLS), of.get(candidate, NO_AMBIGUOUS_CALLS)
 
 
-def _is_unmatched(metric: str, rows: Sequence[ResultRow]) -> bool:
+def _is_unmatched(rows: Sequence[ResultRow]) -> bool:
     """Return whether both sides have a metric, but no task has it on both."""
     both = all(any(row[f"{side}_scored"] for row in rows) for side in ("base", "candidate"))
-    return both and not any(map(_pair_of(metric), rows))
+    return both and not any(map(_pair, rows))
 
 
 def _by_metric(rows: Iterable[ResultRow]) -> Iterator[tuple[str, Iterator[ResultRow]]]:
@@ -300,7 +304,7 @@ def _unpaired_metric(metric: str, base: ResultRow, candidate: ResultRow, level: 
 
 def _compared(metric: str, rows: Sequence[ResultRow], level: float) -> Compared:
     """Return one metric over the tasks with a value on both sides; the rows are its tasks."""
-    found_pairs = [(row, pair) for row in rows if (pair := _pair_of(metric)(row))]
+    found_pairs = [(row, pair) for row in rows if (pair := _pair(row))]
     pairs = [pair for _, pair in found_pairs]
     counts: dict[str, Any] = {
         f"{side}_{count}": int(sum(row.get(f"{side}_{column}") or 0 for row, _ in found_pairs))
@@ -316,10 +320,6 @@ def _scored_column(rows: Sequence[ResultRow]) -> str:
     return "scored" if "base_scored" in rows[0] else "denominator"
 
 
-def _pair_of(metric: str) -> Callable[[ResultRow], TaskPair | None]:
-    return _mean_pair if metric in TASK_MEANS else _pair
-
-
 def _pair(row: ResultRow) -> TaskPair | None:
     values = [
         row[f"{side}_{part}"]
@@ -331,17 +331,10 @@ def _pair(row: ResultRow) -> TaskPair | None:
     return TaskPair((values[0], values[1]), (values[2], values[3]))
 
 
-def _mean_pair(row: ResultRow) -> TaskPair | None:
-    base, candidate = row["base_mean"], row["candidate_mean"]
-    if base is None or candidate is None:
-        return None
-    return TaskPair((base, 1.0), (candidate, 1.0))
-
-
 def _paired_composite(scores: Sequence[ResultRow], way: TScoreWay) -> Composite:
     pairs: dict[str, dict[str, TaskPair]] = {metric: {} for metric in AXES.values()}
     for row in scores:
-        if row["metric"] in pairs and (pair := _pair_of(row["metric"])(row)):
+        if row["metric"] in pairs and (pair := _pair(row)):
             pairs[row["metric"]][row["task_id"]] = pair
     is_tried = any(
         row[column]

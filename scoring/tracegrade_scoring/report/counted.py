@@ -13,6 +13,8 @@ from typing import Final
 from duckdb import DuckDBPyConnection
 
 from tracegrade_queries.engine.relations import count, make_table, only, put
+from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
+from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.report.model import Selection
 from tracegrade_scoring.resumed import counted_once
 from tracegrade_scoring.sql import RELATIONS, query
@@ -84,4 +86,5 @@ def _make_release_scores(con: DuckDBPyConnection, level: float) -> None:
     make_table(con, "sum_parts", "FROM score_sums")
     add_scores(con, read_scores(con, _SUPERSEDED), sign=-1)
     total_sums(con)
-    put(con, "release_scores", release_scores(con, level))
+    own = own_metrics(read_rows(con, OWN_METRICS)).values()
+    put(con, "release_scores", release_scores(con, level, own))

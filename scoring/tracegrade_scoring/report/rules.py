@@ -8,7 +8,7 @@ the sample carries is lower. The newest release of each agent and run mode in th
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Final, NamedTuple, TypeAlias
@@ -95,13 +95,18 @@ LADDERS: Final[Mapping[str, Ladder]] = {
 }
 
 
-def parse_release_rules(texts: Sequence[str]) -> list[ReleaseRule]:
+def parse_release_rules(texts: Sequence[str], own: Collection[str] = ()) -> list[ReleaseRule]:
     """Return the rules of `report --fail-on`.
+
+    Args:
+        texts: One each.
+        own: Names of users' own metrics that the lake has.
 
     Raises:
         BadRule: One has another form, or names a metric, field, label or tier that does not exist.
     """
-    return [_ladder_rule(text.strip()) or _number_rule(text.strip()) for text in texts]
+    known = (*METRICS, *own, *BESIDE)
+    return [_ladder_rule(text.strip()) or _number_rule(text.strip(), known) for text in texts]
 
 
 def with_outcomes(report: Report, rules: Sequence[ReleaseRule]) -> Report:
@@ -190,14 +195,13 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_-]+", "-", name.strip().lower())
 
 
-def _number_rule(text: str) -> NumberRule:
+def _number_rule(text: str, known: Sequence[str]) -> NumberRule:
     bound = parse_bound(re.sub(r"^(t|late)-(score|rollback)", r"\1_\2", text))
     if bound is None:
         msg = f"the rule '{text}' is not understood; {_FORMS}"
         raise BadRule(msg)
     metric, field = bound.metric, bound.field
-    if metric not in METRICS and metric not in BESIDE and metric[:5] not in {"pass@", "pass^"}:
-        known = (*METRICS, *BESIDE)
+    if metric not in known and metric[:5] not in {"pass@", "pass^"}:
         hint = did_you_mean(metric, known) or f"known: {', '.join(known)}"
         msg = f"the rule '{text}' names an unknown metric '{metric}'; {hint}"
         raise BadRule(msg)

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from tracegrade_queries.engine.result_rows import ResultRow
 from tracegrade_scoring.metric_definition import OwnMetric
-from tracegrade_scoring.metrics import METRICS, Kind, counts_decision_points
+from tracegrade_scoring.metrics import METRICS, Kind, Metric, counts_decision_points
 from tracegrade_scoring.schema import RELEASE_SCORES
 from tracegrade_scoring.sql import query
 from tracegrade_scoring.statistics.intervals import LEVEL, MIN_TASKS, Interval, bootstrap, wilson
@@ -30,7 +30,9 @@ _KEY: Final = ("release", "agent_name", "run_mode", "task_category", "metric")
 
 
 def release_scores(
-    con: duckdb.DuckDBPyConnection, level: float = LEVEL, metrics: Iterable[OwnMetric] = ()
+    con: duckdb.DuckDBPyConnection,
+    level: float = LEVEL,
+    metrics: Iterable[OwnMetric | Metric] = (),
 ) -> pa.Table:
     """Return the rows of `release_scores` over every trajectory of the lake, sorted by key.
 

@@ -282,6 +282,44 @@ def test_releases_are_compared_by_own_metrics_too(with_drafted: Path) -> None:
     assert (found["base"], found["candidate"]) == (0.0, 0.125)
 
 
+def test_report_can_be_stopped_by_an_own_metric(lake: Path, tmp_path: Path) -> None:
+    """A misspelt one is told which there are."""
+    assert tracegrade("metrics", "new", "mine", "--folder", tmp_path / "metrics").returncode == 0
+    scored_with(lake, "--metrics", tmp_path / "metrics")
+    broken, held, misspelt = (
+        tracegrade("report", "--lake", lake, "--fail-on", rule)
+        for rule in ("mine>0.1", "mine.high>0.9", "mien>0.1")
+    )
+    assert (broken.returncode, held.returncode, misspelt.returncode) == (1, 0, 2)
+    assert "mine is 0.125" in broken.stderr
+    assert "unknown metric 'mien'; did you mean 'mine'?" in misspelt.stderr
+
+
+def test_mean_of_tasks_is_compared_and_reported_as_ours_are(lake: Path, tmp_path: Path) -> None:
+    """Each run counts the same, whatever its denominator, also at another level."""
+    query = "SELECT attempt_id, pow(call_count, 2) AS numerator, call_count AS denominator, "
+    nothing = "if(call_count = 0, 'no_calls', NULL) AS nothing FROM attempts"
+    file = file_of(tmp_path / "metrics", query + nothing)
+    said = {"Kind: share": "Kind: task_mean", "Range: 0..1": "Range: 0.."}
+    for old, new in said.items():
+        file.write_text(file.read_text("utf-8").replace(old, new), "utf-8")
+    scored_with(lake, "--metrics", tmp_path / "metrics")
+    words = ("--lake", lake, "--format", "json")
+    beside = json.loads(tracegrade("compare", "1.0", "1.1", *words).stdout)
+    found = beside["comparisons"][0]["metrics"]["mine"]
+    wider, usual = (
+        json.loads(tracegrade("report", "--level", level, *words).stdout) for level in (0.9, 0.95)
+    )
+    for release, side in ((0, "base"), (1, "candidate")):
+        values = [each["releases"][release]["metrics"]["mine"]["value"] for each in (wider, usual)]
+        assert values == [found[side]] * 2
+    query = (
+        "SELECT sum(numerator) / sum(denominator) AS value FROM scores WHERE metric = 'mine' "
+        "AND trajectory_id IN (SELECT trajectory_id FROM trajectories WHERE release = '1.0')"
+    )
+    assert rows(lake, query)[0]["value"] != found["base"]
+
+
 def test_readers_meet_an_own_metric_as_its_definition_says(lake: Path) -> None:
     """Under its label, as a share, and worse where it rose: in reports, comparisons, one run."""
     file_of(

@@ -12,21 +12,21 @@
 --   observed_step_scores
 --   trajectory_scores
 -- Parameters:
---   $base  VARCHAR  The release before.
+--   $base   VARCHAR    The release before.
+--   $means  VARCHAR[]  Metrics of which a task has the mean of its runs.
 -- Columns:
 --   agent_name             VARCHAR  NULL if the trace names none.
 --   run_mode               VARCHAR  NULL if the trace does not say.
 --   metric                 VARCHAR  Its name; users' own metrics are among them.
 --   task_id                VARCHAR  One row for each of the four; never NULL.
---   base_numerator         DOUBLE   Sum over scored trajectories; NULL if none was scored.
---   base_denominator       DOUBLE   Likewise.
---   base_mean              DOUBLE   Mean of the trajectories' values; NULL if none was scored.
+--   base_numerator         DOUBLE   Sum over scored trajectories, or the mean of their values; NULL
+--                                   if none was scored.
+--   base_denominator       DOUBLE   Likewise; of a mean 1.
 --   base_scored            BIGINT   Trajectories scored.
 --   base_errors            BIGINT   Trajectories that could not be measured.
 --   base_runs              BIGINT   Trajectories.
 --   candidate_numerator    DOUBLE   As for the base, likewise below.
 --   candidate_denominator  DOUBLE   Likewise.
---   candidate_mean         DOUBLE   Likewise.
 --   candidate_scored       BIGINT   Likewise.
 --   candidate_errors       BIGINT   Likewise.
 --   candidate_runs         BIGINT   Likewise.
@@ -149,9 +149,16 @@ side_sums AS (
     key.task_id,
     key.side,
     metric,
-    added.numerator::DOUBLE / 1152921504606846976 AS numerator,
-    added.denominator::DOUBLE / 1152921504606846976 AS denominator,
-    added.weighted::DOUBLE / added.weight::DOUBLE AS mean,
+    if(
+      metric IN $means,
+      added.weighted::DOUBLE / added.weight::DOUBLE,
+      added.numerator::DOUBLE / 1152921504606846976
+    ) AS numerator,
+    if(
+      metric IN $means,
+      if(added.weight IS NULL, NULL, 1),
+      added.denominator::DOUBLE / 1152921504606846976
+    ) AS denominator,
     added.scored,
     added.errors,
     added.runs
@@ -166,13 +173,11 @@ SELECT
   task_id,
   any_value(numerator) FILTER (WHERE side = 'base') AS base_numerator,
   any_value(denominator) FILTER (WHERE side = 'base') AS base_denominator,
-  any_value(mean) FILTER (WHERE side = 'base') AS base_mean,
   any_value(scored) FILTER (WHERE side = 'base')::BIGINT AS base_scored,
   any_value(errors) FILTER (WHERE side = 'base')::BIGINT AS base_errors,
   any_value(runs) FILTER (WHERE side = 'base') AS base_runs,
   any_value(numerator) FILTER (WHERE side = 'candidate') AS candidate_numerator,
   any_value(denominator) FILTER (WHERE side = 'candidate') AS candidate_denominator,
-  any_value(mean) FILTER (WHERE side = 'candidate') AS candidate_mean,
   any_value(scored) FILTER (WHERE side = 'candidate')::BIGINT AS candidate_scored,
   any_value(errors) FILTER (WHERE side = 'candidate')::BIGINT AS candidate_errors,
   any_value(runs) FILTER (WHERE side = 'candidate') AS candidate_runs
