@@ -57,7 +57,8 @@ from tracegrade_harness.trial.run import (
 from tracegrade_harness.trial.shell import run_shell
 from tracegrade_harness.trial.suite_run import SuiteRun, Trial, without_agents
 from tracegrade_harness.trial.tape_session import new_tape, read_tapes, tape_file, taped_cases
-from tracegrade_lake import Lake, LakeMissing
+from tracegrade_lake import Lake
+from tracegrade_lake.errors import LakeMissing
 from tracegrade_lake.out_files import out_file
 from tracegrade_queries.costs.pricing import Prices
 from tracegrade_scoring.own_metrics.kept import names_kept

@@ -19,8 +19,8 @@
 --   run_mode               VARCHAR  NULL if the trace does not say.
 --   metric                 VARCHAR  Its name; users' own metrics are among them.
 --   task_id                VARCHAR  One row for each of the four; never NULL.
---   base_numerator         DOUBLE   Sum over scored trajectories, or the mean of their values; NULL
---                                   if none was scored.
+--   base_numerator         DOUBLE   Sum over scored trajectories, or the mean of their values;
+--                                   NULL if none was scored.
 --   base_denominator       DOUBLE   Likewise; of a mean 1.
 --   base_scored            BIGINT   Trajectories scored.
 --   base_errors            BIGINT   Trajectories that could not be measured.
