@@ -92,7 +92,7 @@ def test_check_says_what_is_missing_and_which_cases_need_it(
 ) -> None:
     """On a machine without PostgreSQL; the way out is told."""
     suite = made(tmp_path, {"careless": KILLS, "tidy": KILLS})
-    monkeypatch.setattr(programs, "_PLACES", ())
+    monkeypatch.setattr(programs, "_PATTERNS", ())
     monkeypatch.setenv("PATH", "/nowhere")
     programs._newest.cache_clear()
     ended = tracegrade("harness", "check", suite.suite, "--folder", suite.home)
