@@ -130,8 +130,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
     killed = _as_killed(cases, chosen)
     tapes = read_tapes(loaded, suite, killed) if mode == "mocked" else {}
     taped = {"mode": mode, "tapes": {task_id: digest(tapes[task_id]) for task_id in tapes}}
-    named = chosen.sandbox or suite.defaults.sandbox
-    sandbox = StoppableSandbox(find_sandbox(named, as_root=chosen.as_root))
+    sandbox = _sandbox(suite, chosen)
     runbooks = _runbooks(loaded, cases)
     described = {"lake": _place(lake), **_described(loaded, chosen, cases, runbooks)}
     with (
@@ -162,6 +161,11 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
         kills = {name: case.kill for name, case in killed.items() if case.kill}
         spent_usd = _run_trials(_keeping_tapes(suite_run, chosen), cases, kills, chosen, file)
     return Run(folder, file.results(), spent_usd)
+
+
+def _sandbox(suite: Suite, chosen: ChosenTrials) -> StoppableSandbox:
+    named = chosen.sandbox or suite.defaults.sandbox
+    return StoppableSandbox(find_sandbox(named, as_root=chosen.as_root))
 
 
 def _as_chosen(
