@@ -41,6 +41,8 @@ def fill(tables: Tables) -> dict[str, str]:
                   label="bad", evidence="It <b>refunded</b> twice.", **said)  # fmt: skip
     tables.insert("verdicts", trajectory_id=found["by a judge"], source="judge:answers",
                   evidence="No amount is named.", **said)  # fmt: skip
+    tables.insert("verdicts", trajectory_id="trace-judged", source="judge:served", label="no",
+                  subject="served", sub_goal="pay", step_index=2)  # fmt: skip
     for name, (age, _) in AGES.items():
         found[name] = tables.run(name, complete=False, imported=False, trace_received_ns=ns(age))
         tables.scored(found[name], "pay")
@@ -82,9 +84,22 @@ def test_a_verdict_is_shown_as_whose_it_is(runs: tuple[TestClient, dict[str, str
     person, judge = (web.get(f"/runs/{ids[name]}").text for name in ("judged", "by a judge"))
     assert "failed; ann says bad: It &lt;b&gt;refunded&lt;/b&gt; twice." in person
     assert "failed; judge answers says 0: No amount is named." in judge
-    (verdict,) = web.get(f"/runs/{ids['judged']}.json").json()["verdicts"]
-    assert (verdict["source"], verdict["label"]) == ("human:ann", "bad")
+    verdicts = web.get(f"/runs/{ids['judged']}.json").json()["verdicts"]
+    assert (verdicts[0]["source"], verdicts[0]["label"]) == ("human:ann", "bad")
     assert web.get(f"/runs/{ids['helper']}.json").json()["verdicts"] == []
+
+
+def test_a_verdict_on_a_part_of_a_run_says_which(
+    runs: tuple[TestClient, dict[str, str]],
+) -> None:
+    """It is in the page and in its JSON; a run without any has no such section."""
+    web, ids = runs
+    page, other = (web.get(f"/runs/{ids[name]}").text for name in ("judged", "by a judge"))
+    row = "<td>step 2 serves sub-goal pay</td><td>no</td><td>judge served</td>"
+    assert row in page
+    assert "Verdicts on its parts" not in other
+    verdicts = web.get(f"/runs/{ids['judged']}.json").json()["verdicts"]
+    assert [verdict["subject"] for verdict in verdicts] == ["success", "served"]
 
 
 @pytest.mark.parametrize("name", AGES)

@@ -23,6 +23,7 @@ def render_json(timeline: Timeline) -> str:
         "missed": [mark._asdict() for mark in timeline.marks_at(None)],
         "found_in_sub_agents": [mark._asdict() for mark in timeline.marks_of_sub_agents()],
         "verdicts": [verdict._asdict() for verdict in timeline.verdicts],
+        "total_verdicts": timeline.total_verdicts,
         "reasons": [reason._asdict() for reason in timeline.reasons],
         "sub_goals": [goal._asdict() for goal in timeline.sub_goals],
     }

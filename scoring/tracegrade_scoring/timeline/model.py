@@ -113,8 +113,16 @@ class RunScore(NamedTuple):
 
 
 class RunVerdict(NamedTuple):
-    """What somebody, or something, said of the run's success."""
+    """What somebody, or something, said of the run or of a part of it."""
 
+    subject: str | None
+    """success | sub_goal | served | planning | rollback."""
+    sub_goal: str | None
+    step_index: int | None
+    """Step of the call that serves the sub-goal or not; None unless subject is served."""
+    question: str | None
+    """Which question about the plan; None unless subject is planning."""
+    kill_point: str | None
     source: str | None
     """human:NAME | judge:NAME | gen_ai.evaluation.result | a verifier's name."""
     value: float | None
@@ -163,6 +171,8 @@ class Timeline:
     scores: tuple[RunScore, ...]
     sub_goals: tuple[RunSubGoal, ...]
     verdicts: tuple[RunVerdict, ...]
+    total_verdicts: int
+    """Verdicts there are, of which `verdicts` holds the first."""
     reasons: tuple[RunReason, ...] = ()
     own_metrics: Mapping[str, Metric] = field(default_factory=dict)
     """Metrics of users' own, by name."""

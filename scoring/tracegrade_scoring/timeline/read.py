@@ -26,6 +26,8 @@ STEP_ROWS = 2_000
 VERDICTS: Final = "timeline_verdicts"
 OF_LAKE: Final = frozenset({VERDICTS, OWN_METRICS})
 """Queries of tables that have no dates, or others than those of traces."""
+VERDICT_ROWS: Final = 500
+"""Verdicts of a page: those on success first."""
 CHARACTERS = 20_000
 """Of one text on a page: more than anybody reads, less than a browser minds."""
 
@@ -92,7 +94,7 @@ def timeline_queries(
         "timeline_marks": run_key,
         "timeline_scores": run_key,
         "timeline_sub_goals": run_key,
-        VERDICTS: {**run_key, "characters": window.characters},
+        VERDICTS: {**run_key, "characters": window.characters, "rows": VERDICT_ROWS},
         "timeline_reasons": run_key,
         OWN_METRICS: {},
     }
@@ -114,7 +116,9 @@ def timeline_of(
     if not rows["timeline_run"]:
         msg = f"no trajectory has the id '{trajectory_id}' on its date; it may have been deleted"
         raise TrajectoryUnknown(msg)
-    steps, scores = rows["timeline_steps"], rows["timeline_scores"]
+    steps, scores, verdicts = (
+        rows[name] for name in ("timeline_steps", "timeline_scores", VERDICTS)
+    )
     return Timeline(
         lake,
         _run(rows["timeline_run"][0], scores),
@@ -123,7 +127,8 @@ def timeline_of(
         tuple(Mark(**_without(mark, "place")) for mark in rows["timeline_marks"]),
         tuple(RunScore(**_without(score, "task_id")) for score in scores),
         tuple(RunSubGoal(**row) for row in rows["timeline_sub_goals"]),
-        tuple(RunVerdict(**row) for row in rows[VERDICTS]),
+        tuple(RunVerdict(**_without(verdict, "total")) for verdict in verdicts),
+        verdicts[0]["total"] if verdicts else 0,
         tuple(RunReason(**row) for row in rows["timeline_reasons"]),
         own_metrics(rows[OWN_METRICS]),
     )

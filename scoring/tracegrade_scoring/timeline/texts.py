@@ -40,7 +40,8 @@ def _blocks(timeline: Timeline) -> Iterator[TextBlock]:
     yield StepList(view.steps, view.more_steps)
     yield Bullets(LOOSE_TITLE, view.loose_marks)
     yield Bullets(SUB_AGENTS_TITLE, [mark.line for mark in view.sub_agent_marks])
-    for title, rows in (("Sub-goals", view.sub_goals), ("Scores", view.scores)):
+    parts = (("Sub-goals", view.sub_goals), ("Verdicts", view.verdicts), ("Scores", view.scores))
+    for title, rows in parts:
         yield Grid(title, columns("", "", "", names=0), rows, colored=())
     yield Bullets("Not scored, and why", view.unscored)
     yield Bullets("Sub-agents' runs", view.children, only={TERMINAL})

@@ -1,4 +1,4 @@
--- What people, verifiers, judges and evaluations said of the success of one trajectory.
+-- What people, verifiers, judges and evaluations said of one trajectory.
 --
 -- Reads:
 --   trajectories
@@ -7,44 +7,65 @@
 --   $trajectory_id  VARCHAR  The trajectory.
 --   $date           DATE     The date of its trace, in whose files alone it is looked for.
 --   $characters     BIGINT   Keep so many characters of each text.
+--   $rows           BIGINT   Rows at most.
 -- Columns:
---   source    VARCHAR  Who judged: human:NAME, judge:NAME, gen_ai.evaluation.result, or a
---                      verifier's name. Equal verdicts are one row.
---   value     DOUBLE   As given; NULL if none was.
---   label     VARCHAR  As given; NULL if none was.
---   evidence  VARCHAR  Explanation that was given; NULL if none.
+--   subject     VARCHAR  success | sub_goal | served | planning | rollback.
+--   sub_goal    VARCHAR  Which sub-goal; NULL unless subject is sub_goal or served.
+--   step_index  INTEGER  Step of the call that serves it or not; NULL unless subject is served.
+--   question    VARCHAR  Which question about the plan; NULL unless subject is planning.
+--   kill_point  VARCHAR  early | mid | late; NULL unless subject is rollback.
+--   source      VARCHAR  Who judged: human:NAME, judge:NAME, gen_ai.evaluation.result, or a
+--                        verifier's name. Equal verdicts are one row.
+--   value       DOUBLE   As given; NULL if none was.
+--   label       VARCHAR  As given; NULL if none was.
+--   evidence    VARCHAR  Explanation that was given; NULL if none.
+--   total       BIGINT   Verdicts there are; the same in all rows.
 -- Order:
---   people first, source, evidence, value, label
-WITH run AS (
-  SELECT
-    trajectory_id,
-    -- The id of a trace alone means its outermost run.
-    if(parent_trajectory_id IS NULL, trace_id, NULL) AS trace_id
+--   subject in this order, sub_goal, step_index, question, kill_point, people first, source,
+--   evidence, value, label
+WITH names_of_run AS (
+  -- The id of a trace alone means its outermost run.
+  SELECT unnest([trajectory_id, if(parent_trajectory_id IS NULL, trace_id, NULL)]) AS named
   FROM trajectories
   WHERE date = $date AND trajectory_id = $trajectory_id
 ),
 
 given AS (
-  SELECT
-    trajectory_id AS named,
+  SELECT DISTINCT
+    subject,
+    sub_goal,
+    step_index,
+    question,
+    kill_point,
     source,
     value,
     label,
     left(evidence, $characters) AS evidence
   FROM verdicts
-  WHERE subject = 'success'
+  WHERE trajectory_id IN (SELECT names_of_run.named FROM names_of_run)
 )
 
-SELECT DISTINCT
-  given.source,
-  given.value,
-  given.label,
-  given.evidence
+SELECT
+  subject,
+  sub_goal,
+  step_index,
+  question,
+  kill_point,
+  source,
+  value,
+  label,
+  evidence,
+  count(*) OVER () AS total
 FROM given
-INNER JOIN run ON given.named IN (run.trajectory_id, run.trace_id)
 ORDER BY
-  NOT starts_with(coalesce(given.source, ''), 'human:'),
-  given.source,
-  given.evidence,
-  given.value,
-  given.label;
+  list_position(['success', 'sub_goal', 'served', 'planning', 'rollback'], subject),
+  sub_goal,
+  step_index,
+  question,
+  kill_point,
+  NOT starts_with(coalesce(source, ''), 'human:'),
+  source,
+  evidence,
+  value,
+  label
+LIMIT $rows;

@@ -14,11 +14,11 @@ from tracegrade_scoring.timeline.model import (
     Mark,
     RunScore,
     RunSubGoal,
-    RunVerdict,
     Step,
     Timeline,
     TimelineRun,
 )
+from tracegrade_scoring.timeline.verdict_sentences import success_sentences, verdict_rows
 
 FAILED_CALL: Final = "failed_call"
 FAILED_BY: Final = {
@@ -110,6 +110,8 @@ class TimelineView:
     """For each reason, the metrics that do not apply."""
     sub_goals: tuple[tuple[str, str, str], ...]
     """Sub-goal, critical or '', and how far it got."""
+    verdicts: tuple[tuple[str, str, str], ...]
+    """Of each verdict on a part of the run: what it is about, what it says, and who says so."""
     children: tuple[str, ...]
 
 
@@ -133,6 +135,7 @@ def timeline_view(timeline: Timeline) -> TimelineView:
         scores=tuple(_scores(timeline)),
         unscored=tuple(_unscored(timeline)),
         sub_goals=tuple(map(_sub_goal, timeline.sub_goals)),
+        verdicts=tuple(verdict_rows(timeline.verdicts, timeline.total_verdicts)),
         children=tuple(map(words.name, run.children)),
     )
 
@@ -258,21 +261,9 @@ def _outcome(timeline: Timeline) -> str:
     if success.value is None:
         return f"unknown: {words.reason(success.reason)}"
     sentence = "succeeded" if success.value else "failed"
-    if success.source in OF_VERDICTS and (given := [*map(_verdict_sentence, timeline.verdicts)]):
+    if success.source in OF_VERDICTS and (given := success_sentences(timeline.verdicts)):
         return f"{sentence}; {'; '.join(given)}"
     return f"{sentence} ({words.name(success.source)})" if success.source else sentence
-
-
-def _verdict_sentence(verdict: RunVerdict) -> str:
-    """Return a verdict with who gave it, and why."""
-    rank, _, name = (verdict.source or "").partition(":")
-    who = {"human": name, "judge": f"judge {name}"}.get(rank, verdict.source or "") if name else (
-        verdict.source or ""
-    )  # fmt: skip
-    value = "" if verdict.value is None else words.number(verdict.value)
-    label = words.name(verdict.label, value or "no value")
-    evidence = f": {words.line(verdict.evidence)}" if verdict.evidence else ""
-    return f"{words.name(who, 'a verifier')} says {label}{evidence}"
 
 
 def _span_ms(timeline: Timeline) -> float:

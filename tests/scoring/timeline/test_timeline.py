@@ -15,8 +15,9 @@ from tracegrade_scoring.timeline.as_csv import render_csv
 from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.html import render_html
 from tracegrade_scoring.timeline.model import Timeline
-from tracegrade_scoring.timeline.read import Window, read_timeline
+from tracegrade_scoring.timeline.read import VERDICT_ROWS, Window, read_timeline
 from tracegrade_scoring.timeline.texts import render_markdown, render_terminal
+from tracegrade_scoring.timeline.view import timeline_view
 
 
 def refund(tables: Tables, said: str = "The refund is done.") -> str:
@@ -329,3 +330,49 @@ def test_plan_is_told_step_by_step(tables: Tables, plan: str, lines: list[str]) 
     (step,) = timeline(tables, run).steps
 
     assert (step.content or "").splitlines() == lines
+
+
+PARTS: tuple[dict[str, Any], ...] = (
+    {"subject": "rollback", "kill_point": "late", "label": "fail", "source": "state-diff"},
+    {"subject": "planning", "question": "scope_control", "value": 0.25, "source": "judge:planner",
+     "evidence": "It also plans a <i>rebate</i>."},
+    {"subject": "served", "sub_goal": "pay", "step_index": 3, "label": "no",
+     "source": "human:ann"},
+    {"subject": "served", "sub_goal": "find", "step_index": 1, "label": "yes",
+     "source": "judge:served"},
+    {"subject": "sub_goal", "sub_goal": "pay", "label": "no", "source": "human:ann"},
+)  # fmt: skip
+
+
+def test_verdicts_on_parts_of_a_run_stand_below_its_sub_goals(tables: Tables) -> None:
+    """Each says what it is about; those on success stand with the outcome alone."""
+    run = refund(tables)
+    for verdict in PARTS:
+        tables.insert("verdicts", trajectory_id=run, **verdict)
+    tables.insert("verdicts", trajectory_id=run, subject="success", label="bad", source="human:bo")
+    timeline = read_timeline(tables.con, "lake", run)
+    rows = timeline_view(timeline).verdicts
+    assert rows == (
+        ("sub-goal pay was reached", "no", "ann"),
+        ("step 1 serves sub-goal find", "yes", "judge served"),
+        ("step 3 serves sub-goal pay", "no", "ann"),
+        ("plan: scope control", "0.25", "judge planner (It also plans a <i>rebate</i>.)"),
+        ("undone after the late kill", "fail", "state-diff"),
+    )
+    texts = render_terminal(timeline, width=120, colour=False), render_markdown(timeline)
+    for text in (*texts, render_html(timeline)):
+        assert all(about in text for about, _, _ in rows[:3])
+    subjects = [verdict["subject"] for verdict in json.loads(render_json(timeline))["verdicts"]]
+    assert subjects == ["success", "sub_goal", "served", "served", "planning", "rollback"]
+
+
+def test_verdicts_beyond_those_of_a_page_are_counted(tables: Tables) -> None:
+    """The last row says how many are not shown, and where they are."""
+    run = refund(tables)
+    for index in range(VERDICT_ROWS + 3):
+        tables.insert("verdicts", trajectory_id=run, subject="served", sub_goal="pay",
+                      step_index=index, label="yes", source="judge:served")  # fmt: skip
+    timeline = read_timeline(tables.con, "lake", run)
+    *shown, last = timeline_view(timeline).verdicts
+    assert (len(shown), last[0]) == (VERDICT_ROWS, "3 more verdicts")
+    assert timeline.total_verdicts == VERDICT_ROWS + 3
