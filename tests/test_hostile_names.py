@@ -25,7 +25,7 @@ from tracegrade.terminal.visible import echo_for_programs
 from tracegrade_lake import Lake
 
 NAME: Final = "x\x1b[31m\x1b]0;t\x07\x1b]8;;h\x1b\\\x1b]52;c;eA==\x1b\\\x9b2J\r\b\u202ey\u2066"
-"""Colours, a title, a link, the clipboard, C1 controls, a line begun again, overrides."""
+"""Colors, a title, a link, the clipboard, C1 controls, a line begun again, overrides."""
 SPELLED: Final = ("\\x1b", "\\u001b", "\\e[", "\\u202e", "\\r")
 """One of them stands where a hostile name is shown; the first two in texts and JSON."""
 ACTING: Final = frozenset({"Cc", "Cf", "Zl", "Zp"})

@@ -132,7 +132,7 @@ def writing_to(root: Path) -> Iterator[None]:
 
 
 def _cause(error: OSError) -> str:
-    """Return one line; deltalake writes several, in colour, and the cause stands last."""
+    """Return one line; deltalake writes several, in color, and the cause stands last."""
     if error.strerror:
         return f"{error.strerror} ({error.filename})" if error.filename else error.strerror
     return str(error).splitlines()[-1].rpartition("\x1b[0m")[2].strip()

@@ -16,7 +16,7 @@ from tracegrade_explorer.responses import PageContent, PageRequest, Site, Writte
 from tracegrade_queries.engine.csv_cells import as_json
 from tracegrade_scoring.pictures.small import bar, track
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.page import SCHEMES, colours, environment, style
+from tracegrade_scoring.rendering.page import SCHEMES, colors, environment, style
 from tracegrade_scoring.rendering.sheet import csv_text
 
 PACKAGE: Final = "tracegrade_explorer"
@@ -125,7 +125,7 @@ def style_sheet() -> bytes:
     own = (files(PACKAGE) / "static" / "app.css").read_text("utf-8")
     timeline = (files("tracegrade_scoring.timeline") / "page.css").read_text("utf-8")
     chosen = "\n".join(
-        colours(scheme).replace(":root", f":root[data-scheme={scheme}]", 1) for scheme in SCHEMES
+        colors(scheme).replace(":root", f":root[data-scheme={scheme}]", 1) for scheme in SCHEMES
     )
     return "\n".join((str(style()), timeline, own, f"@media screen {{\n{chosen}\n}}")).encode()
 

@@ -30,7 +30,7 @@ VIOLATIONS = (
 
 LOW_CONTRAST = """() => {
   const channel = (value) => value <= 10 ? value / 3294 : ((value / 255 + 0.055) / 1.055) ** 2.4;
-  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const parts = (color) => color.match(/[\\d.]+/g).map(Number);
   const light = ([r, g, b]) =>
     0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b) + 0.05;
   const ground = (element) => {

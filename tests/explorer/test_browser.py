@@ -140,7 +140,7 @@ def test_pages_are_drawn_and_silent(browser: Browser, base: Base, lake: str) -> 
 def test_pages_fit_any_screen_and_can_be_read(
     browser: Browser, base: Base, paths: tuple[str, ...]
 ) -> None:
-    """From 320 px on only tables and charts scroll, each in its frame; in all colours, silent."""
+    """From 320 px on only tables and charts scroll, each in its frame; in all colors, silent."""
     wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     with watched(browser, base("sample")) as seen:
         for path in paths:
@@ -296,7 +296,7 @@ def test_pages_work_without_javascript(browser: Browser, base: Base) -> None:
 
 
 @pytest.mark.slow
-def test_a_reader_chooses_the_colours_without_javascript(browser: Browser, base: Base) -> None:
+def test_a_reader_chooses_the_colors_without_javascript(browser: Browser, base: Base) -> None:
     """They are kept from page to page, whatever the system has, until the system's are wanted."""
     ground = "getComputedStyle(document.body).backgroundColor"
     with watched(browser, base("sample"), java_script_enabled=False, color_scheme="light") as seen:
@@ -317,10 +317,10 @@ def test_a_reader_chooses_the_colours_without_javascript(browser: Browser, base:
 def test_pages_have_two_schemes_and_can_be_printed(browser: Browser, base: Base) -> None:
     """What is folded is printed, too."""
     with watched(browser, base("sample")) as seen:
-        colours = []
+        colors = []
         for scheme in ("light", "dark"):
             seen.page.emulate_media(color_scheme=scheme)
             seen.open(f"/runs/{LOOPED}")
-            colours.append(seen.page.evaluate("getComputedStyle(document.body).backgroundColor"))
-        assert len({*colours}) == 2
+            colors.append(seen.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        assert len({*colors}) == 2
         assert seen.page.pdf().startswith(b"%PDF-")

@@ -299,7 +299,7 @@ def test_a_run_that_is_no_attempt_says_which_kind(tmp_path: Path) -> None:
     assert counted == 1
 
 
-def test_colours_are_kept_in_a_cookie(web: TestClient) -> None:
+def test_colors_are_kept_in_a_cookie(web: TestClient) -> None:
     """That leaves the address as it was, and leads to no other host."""
     answer = web.get("/tasks/a%2Fb%3F?x=%26&scheme=dark")
     assert (answer.status_code, answer.headers["location"]) == (303, "/tasks/a%2Fb%3F?x=%26")

@@ -28,7 +28,7 @@ PLAIN = Settings(content=Content.FULL)
 CANARY = "sk-proj-CANARY0123456789abcdef"
 
 
-class Colour(Enum):
+class Color(Enum):
     """Something JSON does not know."""
 
     RED = "red"
@@ -46,7 +46,7 @@ def test_values_that_json_does_not_know_are_written_as_what_they_say() -> None:
     """Dataclasses, enums, dates, sets, bytes, odd keys, not-a-number and others."""
     value = {
         "order": Order("o-1", date(2026, 1, 2)),
-        "colour": Colour.RED,
+        "color": Color.RED,
         "set": {2, 1},
         "bytes": b"abc",
         "path": Path("/a/b"),
@@ -58,7 +58,7 @@ def test_values_that_json_does_not_know_are_written_as_what_they_say() -> None:
     assert json.loads(json_of(value, PLAIN).text) == snapshot(
         {
             "order": {"id": "o-1", "paid": "2026-01-02"},
-            "colour": "red",
+            "color": "red",
             "set": [1, 2],
             "bytes": "<3 bytes>",
             "path": "/a/b",
@@ -103,7 +103,7 @@ def test_endless_values_are_cut_off() -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (Colour, """{"at":"<class 'tests.instrumentation.test_content.Colour'>"}"""),
+        (Color, """{"at":"<class 'tests.instrumentation.test_content.Color'>"}"""),
         (10**5000, '{"at":"<integer of 16610 bits>"}'),
         (object(), '{"at":"<object>"}'),
         (tracegrade.tool, '{"at":"<function tracegrade.tools.tool>"}'),

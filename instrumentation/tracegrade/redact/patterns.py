@@ -97,7 +97,7 @@ ENV_SUFFIX: Final = r"(?:_(?:for|of|in|on|at)_[a-z0-9_]{1,30})?"
 ESCAPE: Final = (
     r"(?:\\[abefnrtv0]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\[[0-9;]{0,9}m)"
 )
-"""One character as JSON, Python or a URL writes it, and the colours of a terminal."""
+"""One character as JSON, Python or a URL writes it, and the colors of a terminal."""
 
 _NO_WORD: Final = rf"{ESCAPE}|[^A-Za-z0-9\\]"
 INSIDE: Final = rf"(?:{_NO_WORD})"

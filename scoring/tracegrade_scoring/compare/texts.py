@@ -35,12 +35,12 @@ REASON_ROWS = 12
 """Reasons why runs failed on a terminal; the other formats have them all."""
 
 
-def render_terminal(ruled: RuledComparison, *, width: int, colour: bool) -> str:
-    """Return the comparison as text, with colours or plain.
+def render_terminal(ruled: RuledComparison, *, width: int, color: bool) -> str:
+    """Return the comparison as text, with colors or plain.
 
     It is at most `width` columns wide, but never narrower than 76, where numbers would be cut.
     """
-    return write_terminal(_blocks(ruled), width=max(width, LEAST_WIDTH), colour=colour)
+    return write_terminal(_blocks(ruled), width=max(width, LEAST_WIDTH), color=color)
 
 
 def render_markdown(ruled: RuledComparison) -> str:

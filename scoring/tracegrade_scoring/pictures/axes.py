@@ -97,7 +97,7 @@ def upward(axis: Axis, left: float, right: float) -> Iterator[Markup]:
 
 
 def key(entries: Sequence[KeyEntry]) -> tuple[list[Markup], float]:
-    """Return what colours and marks mean, in as many rows as it takes, and how high it is."""
+    """Return what colors and marks mean, in as many rows as it takes, and how high it is."""
     parts: list[Markup] = []
     x, y = 0.0, KEY_ROW / 2
     for name, mark, mark_width in entries:
@@ -109,11 +109,11 @@ def key(entries: Sequence[KeyEntry]) -> tuple[list[Markup], float]:
     return parts, y + KEY_ROW / 2 + 6 if entries else 0
 
 
-def series_key(colour: Mapping[str, str]) -> list[KeyEntry]:
+def series_key(color: Mapping[str, str]) -> list[KeyEntry]:
     """Return the entries of a key of series, none for one alone."""
-    if len(colour) == 1:
+    if len(color) == 1:
         return []
-    return [KeyEntry(name, _dots(fill)) for name, fill in colour.items()]
+    return [KeyEntry(name, _dots(fill)) for name, fill in color.items()]
 
 
 def _dots(fill: str) -> Callable[[float, float], Markup]:

@@ -1,6 +1,6 @@
 """The elements of pictures: texts, lines, areas, dots.
 
-Colours are CSS variables of the page, so one picture serves light and dark. Widths and colours are
+Colors are CSS variables of the page, so one picture serves light and dark. Widths and colors are
 attributes, for pages allow no style of their own. Every text is made visible and escaped here.
 """
 
@@ -14,7 +14,7 @@ from tracegrade.terminal.visible import visible
 
 INK, FAINT, GRID = "var(--ink)", "var(--faint)", "var(--line)"
 SERIES: Final = 6
-"""Colours of the style sheet; a seventh release has that of the first."""
+"""Colors of the style sheet; a seventh release has that of the first."""
 CHARACTER: Final = 7.4
 """Pixels of a character, on average of readers' fonts at 12 px; those of East Asia take two."""
 
@@ -28,8 +28,8 @@ def drawing(width: float, height: float, description: str, parts: Iterable[Marku
     return head + Markup("").join(parts) + Markup("</svg>")
 
 
-def colours(series: Sequence[str]) -> dict[str, str]:
-    """Return the colour of each series; the last, which is the newest, has the first colour."""
+def colors(series: Sequence[str]) -> dict[str, str]:
+    """Return the color of each series; the last, which is the newest, has the first color."""
     last = len(series) - 1
     return {
         name: f"var(--series-{(last - position) % SERIES + 1})"

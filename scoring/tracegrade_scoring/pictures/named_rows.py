@@ -21,7 +21,7 @@ from tracegrade_scoring.pictures.axes import (
 from tracegrade_scoring.pictures.marks import (
     FAINT,
     box,
-    colours,
+    colors,
     dot,
     drawing,
     line,
@@ -63,33 +63,33 @@ def intervals(
         description: What it shows, in a sentence.
         most: Where the axis ends.
     """
-    colour, step = colours(series), 11
+    color, step = colors(series), 11
 
     def draw(row: str, axis: Axis, middle: float) -> Iterator[Markup]:
         for each in found:
             if each.row == row:
                 y = middle + step * (series.index(each.series) - (len(series) - 1) / 2)
-                fill = colour[each.series]
+                fill = color[each.series]
                 if each.low is not None and each.high is not None:
                     low, high = axis.at(each.low), axis.at(each.high)
                     yield line(low, y, high, y, fill, stroke_width=2, opacity=0.55)
                 yield dot(axis.at(each.value), y, 4.7, fill)
 
     rows = Rows([each.row for each in found], 12 + step * len(series), draw)
-    return _plot(rows, lambda start, end: percents(start, end, most), colour, description)
+    return _plot(rows, lambda start, end: percents(start, end, most), color, description)
 
 
 def strips(found: Sequence[Value], series: Sequence[str], description: str) -> Markup:
     """Return the shares of each row as dots on one line; arguments as for `intervals`."""
-    colour = colours(series)
+    color = colors(series)
 
     def draw(row: str, axis: Axis, y: float) -> Iterator[Markup]:
         dots = [(axis.at(each.value), each.series) for each in found if each.row == row]
         yield line(min(dots)[0], y, max(dots)[0], y, FAINT, stroke_width=1.5)
         for x, name in dots:
-            yield dot(x, y, 5, colour[name], opacity=0.9)
+            yield dot(x, y, 5, color[name], opacity=0.9)
 
-    return _plot(Rows([each.row for each in found], 24, draw), percents, colour, description)
+    return _plot(Rows([each.row for each in found], 24, draw), percents, color, description)
 
 
 def spreads(found: Sequence[Spread], title: str, description: str) -> Markup:
@@ -100,11 +100,11 @@ def spreads(found: Sequence[Spread], title: str, description: str) -> Markup:
         title: What the values are.
         description: What it shows, in a sentence.
     """
-    colour = colours([each.row for each in found])
+    color = colors([each.row for each in found])
     most = max(each.most for each in found)
 
     def draw(row: str, axis: Axis, y: float) -> Iterator[Markup]:
-        fill = colour[row]
+        fill = color[row]
         for each in found:
             if each.row == row:
                 low, lower, middle, upper, high, last = map(axis.at, each[2:])
@@ -126,12 +126,12 @@ class Rows(NamedTuple):
 
 
 def _plot(
-    rows: Rows, scaled: Callable[[float, float], Axis], colour: Mapping[str, str], description: str
+    rows: Rows, scaled: Callable[[float, float], Axis], color: Mapping[str, str], description: str
 ) -> Markup:
     names = dict.fromkeys(rows.names)
     left = label_column(names)
     axis = scaled(left, WIDTH - RIGHT)
-    parts, top = key(series_key(colour))
+    parts, top = key(series_key(color))
     bottom = top + rows.height * len(names)
     parts += across(axis, top, bottom)
     for position, name in enumerate(names):

@@ -21,7 +21,7 @@ from tracegrade_scoring.pictures.axes import (
     upward,
     whole_numbers,
 )
-from tracegrade_scoring.pictures.marks import FAINT, INK, colours, dot, drawing, line, path
+from tracegrade_scoring.pictures.marks import FAINT, INK, colors, dot, drawing, line, path
 from tracegrade_scoring.rendering import words
 
 SCATTER_HEIGHT, CURVE_HEIGHT = 140, 160
@@ -70,7 +70,7 @@ class Curve(NamedTuple):
 
 def meetings(found: Sequence[Meeting], series: Sequence[str], titles: Titles) -> Markup:
     """Return dots, the larger the more runs; the series side by side, the newest last."""
-    colour, most = colours(series), max(each.runs for each in found)
+    color, most = colors(series), max(each.runs for each in found)
 
     def sized(runs: int) -> float:
         return sqrt((LEAST_AREA + AREA * sqrt(runs / most)) / pi)
@@ -81,7 +81,7 @@ def meetings(found: Sequence[Meeting], series: Sequence[str], titles: Titles) ->
             words.count(runs, "run"), lambda x, y: dot(x, y, radius, FAINT), 2 * radius
         )
 
-    parts, top = key([*series_key(colour), *(size(runs) for runs in sorted({1, most}))])
+    parts, top = key([*series_key(color), *(size(runs) for runs in sorted({1, most}))])
     top += KEY_ROW
     bottom = top + SCATTER_HEIGHT
     y = whole_numbers(max(each.y for each in found), bottom, top, titles.y)
@@ -90,7 +90,7 @@ def meetings(found: Sequence[Meeting], series: Sequence[str], titles: Titles) ->
     parts += [*upward(y, left, WIDTH - RIGHT), *across(x, top, bottom)]
     for each in found:
         position = each.x + DODGE * (series.index(each.series) - (len(series) - 1) / 2)
-        parts.append(dot(x.at(position), y.at(each.y), sized(each.runs), colour[each.series],
+        parts.append(dot(x.at(position), y.at(each.y), sized(each.runs), color[each.series],
                          opacity=0.65, stroke=INK, stroke_width=0.5))  # fmt: skip
     return drawing(WIDTH, bottom + 2 * BELOW, titles.description, parts)
 
@@ -107,8 +107,8 @@ def curves(
         description: What it shows, in a sentence.
     """
     kinds = list(dict.fromkeys(each.kind for each in found))
-    colour = colours(series)
-    parts, top = key([*series_key(colour), *(_stroke(kind, kinds) for kind in kinds)])
+    color = colors(series)
+    parts, top = key([*series_key(color), *(_stroke(kind, kinds) for kind in kinds)])
     bottom = top + CURVE_HEIGHT
     y = percents(bottom, top)
     left = label_column([label for _, label in y.places()])
@@ -117,7 +117,7 @@ def curves(
     x = Axis(1, max(most, 2), left, WIDTH - RIGHT, ticks, "{:,.0f}".format, counted)
     parts += [*upward(y, left, WIDTH - RIGHT), *across(x, top, bottom)]
     for each in found:
-        parts += _curve(each, x, y, {"stroke": colour[each.series], **_dash(each.kind, kinds)})
+        parts += _curve(each, x, y, {"stroke": color[each.series], **_dash(each.kind, kinds)})
     return drawing(WIDTH, bottom + 2 * BELOW, description, parts)
 
 

@@ -1,6 +1,6 @@
 """Small pictures of the explorer: bars, a histogram, a minimap, lines; parts of them are links.
 
-Colours are classes of its style sheet.
+Colors are classes of its style sheet.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ class MapStep(NamedTuple):
     kind: str
     """A class of the style sheet."""
     height: int
-    """1..4, so that kinds differ without colours."""
+    """1..4, so that kinds differ without colors."""
     title: str
 
 
@@ -155,20 +155,20 @@ def lines(found: Sequence[Line], label: str) -> Markup:
     return head + Markup("").join(parts) + Markup("</svg>")
 
 
-def _line(line: Line, colour: int) -> Iterator[Markup]:
+def _line(line: Line, color: int) -> Iterator[Markup]:
     places = [(_across(point.x), _up(point.y)) for point in line.points]
     path = " ".join(f"{x},{y}" for x, y in places)
-    yield Markup('<polyline class="series-{n}" points="{path}"/>').format(n=colour, path=path)
+    yield Markup('<polyline class="series-{n}" points="{path}"/>').format(n=color, path=path)
     for point, (x, y) in zip(line.points, places, strict=True):
         if point.low is not None and point.high is not None:
             yield Markup(
                 '<line class="series-{n} interval-line" x1="{x}" x2="{x}" y1="{a}" y2="{b}"/>'
-            ).format(n=colour, x=x, a=_up(point.low), b=_up(point.high))
+            ).format(n=color, x=x, a=_up(point.low), b=_up(point.high))
         yield Markup(
             '<a href="{href}" aria-label="{title}"><circle class="series-{n}{hollow}" cx="{x}" '
             'cy="{y}" r="5"><title>{title}</title></circle></a>'
         ).format(
-            href=point.href, title=visible(point.title), n=colour, x=x, y=y,
+            href=point.href, title=visible(point.title), n=color, x=x, y=y,
             hollow=" hollow" if point.hollow else " full",
         )  # fmt: skip
 

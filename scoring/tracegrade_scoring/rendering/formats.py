@@ -34,13 +34,13 @@ def render(found: object, package: str, format_: str, out: Path | None) -> str:
         found: What the package's functions take: a report, a timeline, a judgement.
         package: Its dotted name.
         format_: One of the formats that the package has.
-        out: The file that is to be written; None for a terminal, which has a width and colours.
+        out: The file that is to be written; None for a terminal, which has a width and colors.
     """
     module = import_module(f"{package}.{_MODULES.get(format_, format_)}")
     write = getattr(module, f"render_{format_}")
     if format_ == ReportFormat.TERMINAL:
-        width, colour = screen(out)
-        text: str = write(found, width=width, colour=colour)
+        width, color = screen(out)
+        text: str = write(found, width=width, color=color)
     else:
         text = write(found)
     return text

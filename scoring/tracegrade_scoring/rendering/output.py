@@ -11,7 +11,7 @@ from tracegrade_scoring.errors import ReportNotWritten
 
 
 def screen(out: Path | None) -> tuple[int, bool]:
-    """Return the width of the terminal, and whether what goes there may have colours."""
+    """Return the width of the terminal, and whether what goes there may have colors."""
     width = shutil.get_terminal_size(fallback=(100, 24)).columns
     return width, out is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
 

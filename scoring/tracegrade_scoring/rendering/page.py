@@ -90,14 +90,14 @@ def page_template(package: str, run_page: RunPage = no_page, **known: Any) -> Te
 
 
 def style() -> Markup:
-    """Return the style sheet of all pages, in the colours of the reader's system."""
-    dark = f"@media screen and (prefers-color-scheme: dark) {{\n{colours('dark')}}}\n"
-    text = colours("light") + dark + _own_file("page.css")
+    """Return the style sheet of all pages, in the colors of the reader's system."""
+    dark = f"@media screen and (prefers-color-scheme: dark) {{\n{colors('dark')}}}\n"
+    text = colors("light") + dark + _own_file("page.css")
     return Markup(text)  # noqa: S704 - our own files
 
 
-def colours(scheme: str) -> str:
-    """Return the rule that gives each colour of the style sheet its value in one of `SCHEMES`."""
+def colors(scheme: str) -> str:
+    """Return the rule that gives each color of the style sheet its value in one of `SCHEMES`."""
     return _own_file(f"{scheme}.css")
 
 

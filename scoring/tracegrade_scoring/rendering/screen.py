@@ -1,7 +1,7 @@
 """What every page on a terminal is made of: sections, lists and tables of plain text.
 
 Every text goes through rich as `Text`, never as markup, and was made visible before, so nothing
-in a trace can move the cursor, colour the screen or close a tag.
+in a trace can move the cursor, color the screen or close a tag.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,19 +13,19 @@ from rich.table import Table
 from rich.text import Text
 
 
-def capture(parts: Callable[[int], Iterable[RenderableType]], *, width: int, colour: bool) -> str:
-    """Return parts as text, at most `width` columns wide, with colours or plain.
+def capture(parts: Callable[[int], Iterable[RenderableType]], *, width: int, color: bool) -> str:
+    """Return parts as text, at most `width` columns wide, with colors or plain.
 
     Args:
         parts: Gives the parts for the width that there really is, at least 40.
         width: Columns of the terminal.
-        colour: Whether escapes may choose colours.
+        color: Whether escapes may choose colors.
     """
     console = Console(
         file=StringIO(),
         width=max(width, 40),
-        force_terminal=colour,
-        color_system="standard" if colour else None,
+        force_terminal=color,
+        color_system="standard" if color else None,
         legacy_windows=False,
         highlight=False,
     )

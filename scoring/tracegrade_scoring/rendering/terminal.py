@@ -40,12 +40,12 @@ SENTENCE_STYLES: Final = {"": "", "strong": "bold", "warning": "yellow"}
 VERDICT_STYLES: Final = {"better": "green", "worse": "red", "broken": "red", "unjudged": "red"}
 
 
-def write_terminal(blocks: Iterable[TextBlock], *, width: int, colour: bool) -> str:
-    """Return blocks as text, at most `width` columns wide, with colours or plain."""
+def write_terminal(blocks: Iterable[TextBlock], *, width: int, color: bool) -> str:
+    """Return blocks as text, at most `width` columns wide, with colors or plain."""
     return capture(
         lambda width: (part for block in blocks for part in _parts(block, width)),
         width=width,
-        colour=colour,
+        color=color,
     )
 
 
@@ -114,7 +114,7 @@ def _briefs(block: Briefs) -> Table:
 
 
 def _texts(grid: Grid) -> Table:
-    """Return a table of texts; a verdict among them has its colour."""
+    """Return a table of texts; a verdict among them has its color."""
     table = plain_table(*map(_heading, grid.columns), gap=grid.gap)
     table.show_header = any(each.heading for each in grid.columns)
     styles = VERDICT_STYLES if grid.colored is None else {}

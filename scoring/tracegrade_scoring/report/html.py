@@ -106,7 +106,7 @@ def _is_complete(goals: Sequence[SubGoalOutcome]) -> bool:
 
 
 def _goals(release: Release) -> dict[str, Any]:
-    """Return the sub-goals of a release that went worst, with the shares their colours show."""
+    """Return the sub-goals of a release that went worst, with the shares their colors show."""
     worst_first = sorted(
         range(len(release.sub_goals)), key=lambda index: _completed_share(release.sub_goals[index])
     )

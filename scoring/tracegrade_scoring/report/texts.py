@@ -54,9 +54,9 @@ TABLE_ROWS = 40
 """Rows of estimates, categories and tasks on a terminal."""
 
 
-def render_terminal(report: Report, *, width: int, colour: bool) -> str:
-    """Return the report as text, at most `width` columns wide, with colours or plain."""
-    return write_terminal(_blocks(report), width=width, colour=colour)
+def render_terminal(report: Report, *, width: int, color: bool) -> str:
+    """Return the report as text, at most `width` columns wide, with colors or plain."""
+    return write_terminal(_blocks(report), width=width, color=color)
 
 
 def render_markdown(report: Report) -> str:

@@ -20,9 +20,9 @@ from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.view import LOOSE_TITLE, SUB_AGENTS_TITLE, timeline_view
 
 
-def render_terminal(timeline: Timeline, *, width: int, colour: bool) -> str:
-    """Return the run as text, at most `width` columns wide, with colours or plain."""
-    return write_terminal(_blocks(timeline), width=width, colour=colour)
+def render_terminal(timeline: Timeline, *, width: int, color: bool) -> str:
+    """Return the run as text, at most `width` columns wide, with colors or plain."""
+    return write_terminal(_blocks(timeline), width=width, color=color)
 
 
 def render_markdown(timeline: Timeline) -> str:

@@ -159,7 +159,7 @@ PLACES: dict[str, Place] = {
     "after a tab": lambda text: f"a\t{text}\tb",
     "after an umlaut": lambda text: f"für\u00fc {text} \u00fcber",
     "after a space of no width": lambda text: f"x\u200b{text}\u200b",
-    "in colour": lambda text: f"\x1b[31m{text}\x1b[0m",
+    "in color": lambda text: f"\x1b[31m{text}\x1b[0m",
     "after an escape": lambda text: f"\x1b{text}",
     "after a quote": lambda text: f'he said "{text}" twice',
     "in backquotes": lambda text: f"run `{text}` now",

@@ -134,7 +134,7 @@ class _Model(pydantic.BaseModel):
         raise AttributeError(name)
 
 
-class _Colour(enum.Enum):
+class _Color(enum.Enum):
     RED = "red"
 
     @property
@@ -169,7 +169,7 @@ WRITTEN: Final[dict[str, tuple[Any, object]]] = {
     "tzinfo": (dt.datetime(2026, 1, 2, tzinfo=_Zone()), f"2026-01-02T00:00:00{ZONE}"),
     "exception": (trapped(ValueError, "no"), "no"),
     "class": (type(trap()), "<class 'tests.instrumentation.values.traps.Trap'>"),
-    "enum": (_Colour.RED, "red"),
+    "enum": (_Color.RED, "red"),
     "UserDict": (_filled(UserDict, data={"id": "o-1"}), {"id": "o-1"}),
     "dataclass": (_filled(_Order, id="o-1", inside=trap()), ORDER),
     "dataclass with slots": (_filled(_Slots, id="o-1", inside=trap()), ORDER),

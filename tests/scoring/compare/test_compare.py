@@ -152,7 +152,7 @@ def test_release_that_crashes_more_does_not_compare_better(tables: Tables) -> No
     )
     (cohort,) = found.cohorts
     assert cohort.missing_attempts == (7, 12)
-    page = render_terminal(apply_rules(found, []), width=300, colour=False)
+    page = render_terminal(apply_rules(found, []), width=300, color=False)
     assert "count as failures in success, pass@k and pass^k: 7 (1) and 12 (2)." in page
 
 
@@ -167,7 +167,7 @@ def test_what_a_number_does_not_tell_is_said(tables: Tables) -> None:
             tables.score(run_id, "success", 0.0, numerator=0.0, denominator=1.0, label=disputed)
     found = read_comparisons(tables.con, "lake", "1", "2")
 
-    page = render_terminal(apply_rules(found, []), width=300, colour=False)
+    page = render_terminal(apply_rules(found, []), width=300, color=False)
     assert "0 by definition of runs that show no plan: 1 (1) and 2 (2)." in page
     assert "Verdicts disagree on the success of runs, and all must say yes: 0 (1) and 1" in page
 
@@ -187,7 +187,7 @@ def test_runs_without_planning_quality_are_said_of_both_sides(tables: Tables) ->
             tables.score(run_id, "success", 1.0, numerator=1.0, denominator=1.0)
     found = read_comparisons(tables.con, "lake", "1", "2")
 
-    page = render_terminal(apply_rules(found, []), width=400, colour=False)
+    page = render_terminal(apply_rules(found, []), width=400, color=False)
     assert "1: No planning quality in 1 of 2 runs: a plan is told in words that hold" in page
     assert "1: Planning quality rests on verdicts of people or verifiers in 1 run." in page
     assert "2: No planning quality in 2 of 2 runs: a person or a judge has to decide" in page
@@ -248,7 +248,7 @@ def test_runs_of_no_task_are_compared_unpaired(tables: Tables) -> None:
     assert success.direction == 1
     assert valid.found.interval_method == "delta"
     assert valid.found.difference == pytest.approx((2 * 24 + 23) / 96 - (2 * 25 + 12) / 100)
-    text = render_terminal(apply_rules(found, []), width=200, colour=False)
+    text = render_terminal(apply_rules(found, []), width=200, color=False)
     assert "No task is known that both ran, so runs are not paired" in text
     assert "Scores of 25 and 24 runs without a task, not paired" in text
     outcomes = apply_rules(found, parse_rules(["success.low<0", "tsa<0"])).outcomes[0]
@@ -273,12 +273,12 @@ def test_t_score_needs_no_pairs(tables: Tables) -> None:
     assert compared.found.candidate == pytest.approx(3 / (1.2 / 8.75 + 1.0 / 10 + 0.8 / 8))
     assert compared.found.interval_method == "delta"
     assert compared.direction == 1
-    text = render_terminal(apply_rules(found, []), width=200, colour=False)
+    text = render_terminal(apply_rules(found, []), width=200, color=False)
     assert "planning quality counts as 10 in the T-Score" in text
     tables.con.execute("UPDATE trajectory_scores SET ra_after_recovery = NULL")
     without = read_comparisons(tables.con, "lake", "1", "2")
     assert "t_score" not in without.cohorts[0].metrics
-    page = render_terminal(apply_rules(without, []), width=200, colour=False)
+    page = render_terminal(apply_rules(without, []), width=200, color=False)
     assert "No T-Score: not measured in both releases: rollback-ability." in page
 
 
@@ -375,7 +375,7 @@ def test_level_of_intervals_is_as_asked(compared: Tables, level: float) -> None:
     assert ours.low is not None
     assert theirs.low is not None
     assert (ours.low < theirs.low) == (level > 0.95)
-    assert f"{level * 100:g}% interval" in render_terminal(ruled, width=200, colour=False)
+    assert f"{level * 100:g}% interval" in render_terminal(ruled, width=200, color=False)
     assert json.loads(render_json(ruled))["level"] == level
 
 
@@ -420,7 +420,7 @@ def test_one_metric_of_many_is_no_answer(tables: Tables) -> None:
     ruled = apply_rules(read_comparisons(tables.con, "lake", "1", "2"), [])
     (comparison,) = ruled.comparisons.cohorts
 
-    text = render_terminal(ruled, width=150, colour=False)
+    text = render_terminal(ruled, width=150, color=False)
     compared = comparison.metrics["tsa"]
     assert compared.found.low is not None
     assert compared.found.low > 0

@@ -27,7 +27,7 @@ def compare(tables: Tables) -> Comparison:
 def told(tables: Tables) -> str:
     """Return what a comparison prints."""
     found = apply_rules(read_comparisons(tables.con, "lake", "1", "2"), [])
-    return " ".join(render_terminal(found, width=300, colour=False).split())
+    return " ".join(render_terminal(found, width=300, color=False).split())
 
 
 def attempts(tables: Tables, release: str, task: str, **metrics: list[float]) -> None:

@@ -27,7 +27,7 @@ def test_every_format_says_the_same(found: Comparisons) -> None:
     """The answer, a difference, its interval, the new mode and the caution about few samples."""
     ruled = apply_rules(found, parse_rules(["tsa<-0.02"]))
     texts = (
-        render_terminal(ruled, width=200, colour=False),
+        render_terminal(ruled, width=200, color=False),
         render_markdown(ruled).replace("\\", ""),
         " ".join(unescape(render_html(ruled)).split()),
     )
@@ -57,7 +57,7 @@ def test_run_ids_and_numbers_are_whole_at_any_width(
         found.cohorts[0], failure_modes=(mode._replace(trajectory_id="f392c0cd4a41170a"),)
     )
     ruled = apply_rules(replace(found, base=name, candidate=name, cohorts=(shown,)), [])
-    text = render_terminal(ruled, width=width, colour=False)
+    text = render_terminal(ruled, width=width, color=False)
 
     assert max(map(len, text.splitlines())) <= max(width, 76)
     assert re.search(r"\ne\.g\. f392c0cd4a41\s", text)
@@ -79,7 +79,7 @@ def test_interval_without_width_is_no_certainty(tables: Tables) -> None:
 
     assert (tsa["low"], tsa["high"]) == (0.25, 0.25)
     assert "no_spread" in tsa["flags"]
-    for page in (render_terminal(ruled, width=200, colour=False), render_markdown(ruled)):
+    for page in (render_terminal(ruled, width=200, color=False), render_markdown(ruled)):
         assert "no interval" in page
         assert "all tasks changed by the same amount" in page
 
@@ -96,7 +96,7 @@ def test_metric_without_a_task_in_common_is_named(tables: Tables) -> None:
     ruled = apply_rules(read_comparisons(tables.con, "lake", "1", "2"), [])
 
     assert json.loads(render_json(ruled))["comparisons"][0]["unmatched"] == ["recovery_rate"]
-    text = render_terminal(ruled, width=200, colour=False)
+    text = render_terminal(ruled, width=200, color=False)
     assert "Measured in both releases, but on no common task: Recovered from failures." in text
     assert "Success by task category" not in text
 
@@ -135,7 +135,7 @@ def test_hostile_names_are_text(tables: Tables) -> None:
     ruled = apply_rules(read_comparisons(tables.con, HOSTILE, "1", "2"), parse_rules(["tsa<0"]))
     page = render_markdown(ruled)
 
-    for text in (render_terminal(ruled, width=90, colour=False), page, render_csv(ruled),
+    for text in (render_terminal(ruled, width=90, color=False), page, render_csv(ruled),
                  render_html(ruled)):  # fmt: skip
         assert not {"\x1b", "\u202e", "\x00"} & set(text)
     plain = render_html(apply_rules(read_comparisons(tables.con, "lake", "1", "2"), []))

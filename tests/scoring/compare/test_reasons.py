@@ -67,7 +67,7 @@ def test_every_format_has_the_words_and_numbers_of_the_report(tables: Tables) ->
                 for row in agent.reasons]  # fmt: skip
 
     texts = (
-        render_terminal(ruled, width=200, colour=False),
+        render_terminal(ruled, width=200, color=False),
         render_markdown(ruled).replace("\\", ""),
         unescape(render_html(ruled)),
     )

@@ -141,7 +141,7 @@ class Tables:
 
 def as_text(report: Report) -> str:
     """Return the report as a terminal shows it, wide enough for any sentence."""
-    return render_terminal(report, width=400, colour=False)
+    return render_terminal(report, width=400, color=False)
 
 
 def pages(report: Report) -> list[str]:

@@ -97,8 +97,8 @@ def page_full_of(*texts: str) -> str:
 
 @cache
 def screen_full_of(*texts: str) -> str:
-    """Return that report as a terminal with colours gets it."""
-    return render_terminal(report_full_of(*texts), width=90, colour=True)
+    """Return that report as a terminal with colors gets it."""
+    return render_terminal(report_full_of(*texts), width=90, color=True)
 
 
 each_group = pytest.mark.parametrize("texts", GROUPS, ids=lambda texts: repr(texts[0])[:30])
@@ -143,15 +143,15 @@ def test_html_shows_no_acting_character(texts: tuple[str, ...]) -> None:
 
 @each_group
 def test_terminal_gets_no_escape(texts: tuple[str, ...]) -> None:
-    """Plain text has no control but line ends; with colours there are only our own."""
+    """Plain text has no control but line ends; with colors there are only our own."""
     report = report_full_of(*texts)
 
-    assert not acting(render_terminal(report, width=90, colour=False))
+    assert not acting(render_terminal(report, width=90, color=False))
     assert not acting(re.sub(r"\x1b\[[\d;]*m", "", screen_full_of(*texts)))
 
 
 @each_group
-def test_terminal_colours_are_our_own(texts: tuple[str, ...]) -> None:
+def test_terminal_colors_are_our_own(texts: tuple[str, ...]) -> None:
     """A text cannot choose a style: markup of the terminal library stays as it is written."""
     usual, given = (
         set(re.findall(r"\x1b\[[\d;]*m", screen_full_of(*each))) for each in (plain(texts), texts)

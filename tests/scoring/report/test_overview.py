@@ -67,7 +67,7 @@ def test_every_page_shows_the_score_and_warns_of_a_late_kill_first(tables: Table
     report = tables.report()
 
     for text in (
-        render_terminal(report, width=300, colour=False),
+        render_terminal(report, width=300, color=False),
         render_markdown(report).replace("\\", ""),
         render_html(report),
     ):
@@ -131,7 +131,7 @@ def test_t_score_has_the_interval_of_resampled_tasks(tables: Tables, literal: bo
     document = json.loads(render_json(report))
     assert document["level"] == 0.9
     assert document["releases"][0]["t_score"]["low"] == low
-    for text in (render_terminal(report, width=300, colour=False), render_html(report)):
+    for text in (render_terminal(report, width=300, color=False), render_html(report)):
         assert "90% interval" in text
         assert ("own formula" in text) == literal
 
@@ -171,7 +171,7 @@ def test_default_alone_is_no_measurement(tables: Tables) -> None:
     tables.score(run, "success", 1.0)
     tables.release("pq", None)
 
-    text = render_terminal(tables.report(), width=300, colour=False)
+    text = render_terminal(tables.report(), width=300, color=False)
 
     assert "No T-Score: not measured: tool selection, rollback-ability" in text
     assert "only:" not in text
@@ -326,7 +326,7 @@ def test_graph_draws_each_sub_goal_and_dependency_once() -> None:
 
 
 def test_skipped_critical_sub_goal_is_red() -> None:
-    """Its edge and its count are in the colour of what is bad, and its name is told."""
+    """Its edge and its count are in the color of what is bad, and its name is told."""
     calm = sub_goal_graph([goal("a", critical=True, completed=2), goal("b", "a")])
     alarm = sub_goal_graph([goal("a", critical=True, completed=1), goal("b", "a")])
 
@@ -399,7 +399,7 @@ def test_interval_is_never_two_equal_numbers(
     tables.scored(run, "a")
     tables.release("tsa", 1.0, low=low, high=high, numerator=6.0, denominator=6.0)
     report = tables.report()
-    text = render_terminal(report, width=100, colour=False)
+    text = render_terminal(report, width=100, color=False)
 
     assert f"100.0%  {shown.replace('-', DASH)}" in text
     assert ("its uncertainty cannot be estimated" in " ".join(text.split())) == (low == high)
@@ -416,7 +416,7 @@ def test_failure_mode_has_its_run_on_one_line_at_80_columns(tables: Tables) -> N
         "failures", trajectory_id=run, mode="loop_trap", step_index=4, release="1.0",
         detail="read_csv 3 times with the same arguments and result",
     )  # fmt: skip
-    lines = render_terminal(tables.report(), width=80, colour=False).splitlines()
+    lines = render_terminal(tables.report(), width=80, color=False).splitlines()
     (place,) = (n for n, line in enumerate(lines) if line.startswith("1.0  100.0%  loop trap"))
 
     assert lines[place].endswith(f"first {run}, step 4")

@@ -205,7 +205,7 @@ def test_metric_without_a_value_is_explained_and_no_row(tables: Tables) -> None:
         tables.score(run, "tsa", None, reason="no_expectation")
         tables.release("tsa", None, release=release)
 
-    text = render_terminal(tables.report(), width=300, colour=False)
+    text = render_terminal(tables.report(), width=300, color=False)
     (line,) = [line for line in text.splitlines() if "Tool-selection accuracy" in line]
 
     assert line == (
@@ -221,7 +221,7 @@ def test_missing_interval_is_told_only_where_it_is_missing(tables: Tables) -> No
     tables.release("success", 0.5, low=0.1, high=0.9, flags=["few_tasks"])
     tables.release("tsa", 0.5, flags=["few_tasks"])
 
-    text = render_terminal(tables.report(), width=300, colour=False)
+    text = render_terminal(tables.report(), width=300, color=False)
 
     assert "Tool-selection accuracy: too few tasks for an interval" in text
 
@@ -263,7 +263,7 @@ def test_decision_that_is_right_or_not_counted_is_no_evidence(tables: Tables) ->
 
 def test_terminal_shows_releases_side_by_side(sample_report: Report) -> None:
     """Both values of a metric stand on one line, with the difference and what it means."""
-    text = render_terminal(sample_report, width=100, colour=False)
+    text = render_terminal(sample_report, width=100, color=False)
 
     line = next(line for line in text.splitlines() if "Tool-selection accuracy  " in line)
     assert re.split(r"\s{2,}", line.strip()) == [
@@ -278,7 +278,7 @@ def test_terminal_shows_releases_side_by_side(sample_report: Report) -> None:
 @pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
 def test_terminal_keeps_to_its_width(sample_report: Report, width: int) -> None:
     """No line is longer than the terminal, and no number is lost in a narrow one."""
-    text = render_terminal(sample_report, width=width, colour=False)
+    text = render_terminal(sample_report, width=width, color=False)
 
     assert max(map(len, text.splitlines())) <= width
     assert text.isprintable() is False
@@ -289,7 +289,7 @@ def test_terminal_keeps_to_its_width(sample_report: Report, width: int) -> None:
 def test_every_format_says_the_same(sample_report: Report) -> None:
     """Headline values, evidence and findings are in the terminal, Markdown and HTML alike."""
     texts = (
-        render_terminal(sample_report, width=400, colour=False),
+        render_terminal(sample_report, width=400, color=False),
         render_markdown(sample_report).replace("\\", ""),
         html.unescape(render_html(sample_report)),
     )
@@ -313,7 +313,7 @@ def test_replanning_is_no_finding_without_failures(tables: Tables) -> None:
     tables.run()
     tables.release("replan_given_failure", None, denominator=None)
 
-    assert "hardly ever" not in render_terminal(tables.report(), width=90, colour=False)
+    assert "hardly ever" not in render_terminal(tables.report(), width=90, color=False)
 
 
 class Outline(HTMLParser):
@@ -388,7 +388,7 @@ def test_empty_lake_says_how_to_fill_it(tables: Tables) -> None:
         "tracegrade collect --lake 'my lake'",
         "tracegrade import FILE --lake 'my lake'",
     ]
-    assert "no spans yet" in render_terminal(report, width=90, colour=False)
+    assert "no spans yet" in render_terminal(report, width=90, color=False)
     assert "no spans yet" in render_markdown(report)
     assert "no spans yet" in render_html(report)
 
@@ -397,7 +397,7 @@ def test_spans_without_trajectories_ask_for_scoring(tables: Tables) -> None:
     """Landed spans become trajectories when they are scored."""
     tables.insert("raw_spans", span_id="s")
 
-    text = render_terminal(tables.report(), width=90, colour=False)
+    text = render_terminal(tables.report(), width=90, color=False)
 
     assert "1 span landed, but no trajectory" in text
     assert "tracegrade score --lake lake" in text
@@ -407,7 +407,7 @@ def test_unscored_runs_are_shown_with_what_is_known(tables: Tables) -> None:
     """Runs, calls and tokens need no score; the next command is named."""
     tables.run(tool_call_count=4, error_count=1, input_tokens=90, output_tokens=10)
 
-    text = render_terminal(tables.report(), width=90, colour=False)
+    text = render_terminal(tables.report(), width=90, color=False)
 
     assert "1 run is in the lake, but none has been scored" in text
     assert "25.0%" in text
@@ -418,7 +418,7 @@ def test_scores_without_tasks_ask_for_a_task_file(tables: Tables) -> None:
     """What needs a reference is missing, and the way to one is named."""
     tables.scored(tables.run(), None)
 
-    text = render_terminal(tables.report(), width=90, colour=False)
+    text = render_terminal(tables.report(), width=90, color=False)
 
     assert "tracegrade score --lake lake --tasks tasks.yaml" in text
 
@@ -428,6 +428,6 @@ def test_runs_after_the_last_scoring_are_named(tables: Tables) -> None:
     tables.scored(tables.run(task_id="a"), "a")
     tables.run(task_id="a")
 
-    text = render_terminal(tables.report(), width=90, colour=False)
+    text = render_terminal(tables.report(), width=90, color=False)
 
     assert "1 of 2 trajectories have not been scored yet" in text

@@ -182,7 +182,7 @@ def test_timelines_name_the_other_part(tables: Tables) -> None:
     assert parts[paused].run.continued_by == rest
     assert parts[rest].run.continues == [paused]
     shown = {
-        run: " ".join(render_terminal(part, width=100, colour=False).split())
+        run: " ".join(render_terminal(part, width=100, color=False).split())
         for run, part in parts.items()
     }
     assert f"resumed by {rest}" in shown[paused]

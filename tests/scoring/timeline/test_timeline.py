@@ -66,7 +66,7 @@ def test_timeline_says_what_became_of_a_run_that_did_not_end(tables: Tables) -> 
         status="interrupted", span_id="s0", flags=[],
     )  # fmt: skip
 
-    shown = " ".join(render_terminal(timeline(tables, run), width=100, colour=False).split())
+    shown = " ".join(render_terminal(timeline(tables, run), width=100, color=False).split())
 
     assert "interrupted: it waits for an approval, an answer or a result" in shown
     assert "the exporter dropped attributes" in shown
@@ -86,7 +86,7 @@ def test_every_format_shows_steps_and_what_was_found_there(tables: Tables) -> No
     """Calls, the error, the wrong and the missed decision, the failure mode, the open sub-goal."""
     found = timeline(tables, refund(tables))
     texts = (
-        render_terminal(found, width=200, colour=False),
+        render_terminal(found, width=200, color=False),
         render_html(found),
         render_markdown(found).replace("\\", ""),
     )
@@ -150,7 +150,7 @@ def test_run_without_scores_or_times_is_still_told(tables: Tables) -> None:
     tables.insert("steps", trajectory_id=run, step_index=0, kind="tool_call", status="unknown")
     found = timeline(tables, run)
 
-    text = render_terminal(found, width=100, colour=False)
+    text = render_terminal(found, width=100, color=False)
     assert "not scored" in text
     assert "its root span has not arrived" in text
     assert "tool call" in render_html(found)
@@ -173,7 +173,7 @@ def test_failure_that_no_status_tells_is_marked(
                   failed_by="error_pattern", outcome=outcome)  # fmt: skip
 
     found = timeline(tables, run)
-    assert said in render_terminal(found, width=100, colour=False)
+    assert said in render_terminal(found, width=100, color=False)
     assert '<li class="failed"' in render_html(found)
 
 
@@ -201,7 +201,7 @@ def test_headline_is_the_first_two_reasons_of_different_kinds(
                       sentence=sentence, source="static", key="k")  # fmt: skip
     found = timeline(tables, run)
 
-    assert headline in render_terminal(found, width=100, colour=False)
+    assert headline in render_terminal(found, width=100, color=False)
     assert headline in render_html(found)
     assert [reason["kind"] for reason in json.loads(render_json(found))["reasons"]] == [
         kind for kind, _ in reasons
@@ -215,24 +215,24 @@ def test_made_up_times_are_not_shown(tables: Tables) -> None:
     step: dict[str, Any] = {"trajectory_id": run, "kind": "tool_call", "start_time": made_up}
     tables.insert("steps", step_index=0, duration_ms=1.0, flags=["synthetic_time"], **step)
 
-    text = render_terminal(timeline(tables, run), width=100, colour=False)
+    text = render_terminal(timeline(tables, run), width=100, color=False)
     assert "none were recorded" in text
     assert not any(said in text for said in ("started", "took", "+0.0", "no time was recorded"))
 
     tables.con.execute("UPDATE trajectories SET start_time = $start", {"start": START})
-    started = render_terminal(timeline(tables, run), width=100, colour=False)
+    started = render_terminal(timeline(tables, run), width=100, color=False)
     assert "started" in started
     assert "its steps have none" in started
 
     tables.insert("steps", step_index=1, duration_ms=1.0, flags=[], **step)
-    mixed = render_terminal(timeline(tables, run), width=100, colour=False)
+    mixed = render_terminal(timeline(tables, run), width=100, color=False)
     assert mixed.count("no time was recorded") == 1
     assert "took" in mixed
 
 
 def test_metrics_that_do_not_apply_stand_together(tables: Tables) -> None:
     """Below the scores, with the reason once."""
-    text = render_terminal(timeline(tables, refund(tables)), width=100, colour=False)
+    text = render_terminal(timeline(tables, refund(tables)), width=100, color=False)
 
     assert "only successful ones count here: Step efficiency" in text
 
@@ -261,7 +261,7 @@ def test_step_of_a_sub_agent_is_marked_in_its_own_run(tables: Tables) -> None:
     assert (found.marks_at(0), found.run.children) == ([], [child])
     told = f"helper, run {child}, step 0: failure mode loop trap"
     page = re.sub(r"<[^>]+>|\n", "", render_html(found))
-    for text in (render_markdown(found), render_terminal(found, width=99, colour=False), page):
+    for text in (render_markdown(found), render_terminal(found, width=99, color=False), page):
         assert told in text.replace("\\", "")
     assert json.loads(render_json(found))["found_in_sub_agents"][0]["step_agent"] == "helper"
     assert [mark.what for mark in timeline(tables, child).marks_at(0)] == ["loop_trap"]
@@ -278,7 +278,7 @@ def test_steps_of_several_agents_say_whose_they_are(
                       tool_name="lookup", agent_name=name, status="ok")  # fmt: skip
     found = timeline(tables, run)
     for text in (
-        render_terminal(found, width=99, colour=False), render_markdown(found), render_html(found),
+        render_terminal(found, width=99, color=False), render_markdown(found), render_html(found),
     ):  # fmt: skip
         assert [f"by {name}" in text for name in ("researcher", other)] == [named, named]
 
@@ -288,7 +288,7 @@ def test_criteria_of_tool_selection_are_told_in_words(tables: Tables) -> None:
     run = tables.run()
     tables.scored(run, None)
     tables.score(run, "tsa", 0.5, numerator=1.0, denominator=2.0, label="a, b")
-    text = render_terminal(timeline(tables, run), width=120, colour=False)
+    text = render_terminal(timeline(tables, run), width=120, color=False)
     assert "1 of 2 decisions; judged by tool, arguments" in text
 
 
@@ -304,7 +304,7 @@ def test_hostile_texts_are_text(tables: Tables) -> None:
     ours = "pre details summary li span div svg rect p h3 ul table thead tbody tr th td"
     assert page.tags - plain.tags <= set(ours.split())
     assert not {"src", "href", "onerror", "onload"} & {name for name, _ in page.attributes}
-    for shown in (render_html(found), render_terminal(found, width=80, colour=False),
+    for shown in (render_html(found), render_terminal(found, width=80, color=False),
                   render_markdown(found), render_csv(found), render_json(found)):  # fmt: skip
         assert not acting(shown)
 
@@ -359,7 +359,7 @@ def test_verdicts_on_parts_of_a_run_stand_below_its_sub_goals(tables: Tables) ->
         ("plan: scope control", "0.25", "judge planner (It also plans a <i>rebate</i>.)"),
         ("undone after the late kill", "fail", "state-diff"),
     )
-    texts = render_terminal(timeline, width=120, colour=False), render_markdown(timeline)
+    texts = render_terminal(timeline, width=120, color=False), render_markdown(timeline)
     for text in (*texts, render_html(timeline)):
         assert all(about in text for about, _, _ in rows[:3])
     subjects = [verdict["subject"] for verdict in json.loads(render_json(timeline))["verdicts"]]

@@ -121,13 +121,13 @@ class Number(int):
         return 1.0
 
 
-class Colour(enum.Enum):
+class Color(enum.Enum):
     """Says when it is written."""
 
     RED = 1
 
     def __str__(self):
-        print("str of a colour")
+        print("str of a color")
         return "red"
 
 
@@ -146,7 +146,7 @@ with t.agent_run("a"):
         Dict(a=1),
         Text("abc"),
         Number(3),
-        Colour.RED,
+        Color.RED,
     ]
     for value in values:
         assert same(value) is value
