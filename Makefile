@@ -15,6 +15,10 @@ CHANGED_SQL = { git diff --name-only --diff-filter=d \
   "$$(git merge-base HEAD '@{upstream}' 2>/dev/null || echo HEAD)" -- '*.sql'; \
   git ls-files --others --exclude-standard -- '*.sql'; }
 
+# American spelling of names, files, documents and messages; what was recorded is as it was.
+SPELLING = git ls-files $(addprefix '*.,$(addsuffix ',md py sql j2 css js toml)) tests/wording/messages.txt \
+  | grep -v /captures/ | xargs $(BIN)/typos --config tests/wording/typos.toml
+
 REAL_FRAMEWORKS := tests/frameworks/test_frameworks.py tests/frameworks/test_tracegrade_run.py
 
 .PHONY: demo docs site site-serve check test test-slow test-frameworks hosts captures same-rows lint bench chaos clean help
@@ -31,6 +35,7 @@ check: .venv/demo .venv/test .venv/lint  ## Check what a change is most likely t
 	$(BIN)/lint-imports
 	@$(CHANGED_SQL) | xargs -r $(BIN)/sqlfluff lint --disable-progress-bar
 	$(BIN)/python -m tests.wording --changed
+	@$(SPELLING)
 	$(BIN)/mypy
 	@EXAMPLES=few $(BIN)/python -m tests.quick
 
@@ -60,8 +65,7 @@ lint: .venv/demo .venv/test .venv/lint  ## Check style, types, layers, SQL, word
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint --disable-progress-bar --processes 2 queries scoring harness explorer demo/sql
 	$(BIN)/python -m tests.wording
-	@git ls-files '*.md' | xargs $(BIN)/typos --config tests/wording/typos.toml
-	@$(BIN)/typos --config tests/wording/typos.toml tests/wording/messages.txt
+	@$(SPELLING)
 
 docs: .venv/all  ## Write the pages of docs/ that repeat what the code says.
 	@$(BIN)/python -m docgen

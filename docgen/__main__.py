@@ -12,7 +12,7 @@ from typing import Final
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
 GENERATORS: Final = (
-    "catalogue",
+    "catalog",
     "collector_options",
     "commands",
     "environment_variables",

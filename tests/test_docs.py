@@ -44,7 +44,7 @@ def visible_files() -> Iterator[Path]:
 FILES = sorted(visible_files())
 CITING = [path for path in FILES if path.suffix in {*COMMENT_MARKS, ".md"}]
 """Every file that may cite a document."""
-CATALOGUE = ROOT / "docs" / "reliability.md"
+CATALOG = ROOT / "docs" / "reliability.md"
 NUMBERED = 4
 """Cells of an entry that has a number, which is the first; the tests are the last."""
 TEST = re.compile(r"`([\w/]+\.py::[\w:]+)`")
@@ -268,22 +268,20 @@ def test_every_folder_with_queries_has_a_graph() -> None:
     assert {each for each in others - drawn if not each.startswith("steps/macros")} == {"saved"}
 
 
-def test_entries_of_the_catalogue_name_their_tests() -> None:
+def test_entries_of_the_catalog_name_their_tests() -> None:
     """Each promise, input, fault and trap names tests that exist, or says why there is none."""
-    entries = catalogue()
+    entries = catalog()
     untested = [entry for entry in entries if not TEST.search(entry[-1])]
-    named = TEST.findall(CATALOGUE.read_text("utf-8"))
+    named = TEST.findall(CATALOG.read_text("utf-8"))
 
     assert [entry for entry in untested if not entry[-1].startswith("not tested: ")] == []
     assert [test for test in named if not exists(test)] == []
 
 
-def test_numbers_of_inputs_and_faults_stand_in_the_catalogue() -> None:
+def test_numbers_of_inputs_and_faults_stand_in_the_catalog() -> None:
     """Each number stands there once, and all that are cited do."""
-    numbers = [entry[0] for entry in catalogue() if len(entry) == NUMBERED]
-    citing = (
-        path.read_text("utf-8") for path in CITING if path not in (CATALOGUE, Path(__file__))
-    )
+    numbers = [entry[0] for entry in catalog() if len(entry) == NUMBERED]
+    citing = (path.read_text("utf-8") for path in CITING if path not in (CATALOG, Path(__file__)))
     found = {number for text in citing for number in CITED.findall(text)}
     cited = {fault or str(int(own or given)) for own, given, fault in found}
 
@@ -292,9 +290,9 @@ def test_numbers_of_inputs_and_faults_stand_in_the_catalogue() -> None:
     assert {"7", "41", "F7"} <= cited  # of each way to cite one is found
 
 
-def catalogue() -> list[list[str]]:
-    """Return the cells of each row of each table of the catalogue."""
-    text = CATALOGUE.read_text("utf-8")
+def catalog() -> list[list[str]]:
+    """Return the cells of each row of each table of the catalog."""
+    text = CATALOG.read_text("utf-8")
     rows = re.findall(r"^\| (?!.* \| test \|$)(.*) \|$", text, re.M)
     return [re.split(r" (?<!\\)\| ", row) for row in rows]
 

@@ -24,7 +24,7 @@ PACKAGES = (
 FOLDERS = (*PACKAGES, "demo", "docgen", "tests")
 MAX_LINES = 500
 MAX_FILES = 30
-CAPITALISED = re.compile("[A-Z][a-z]+(?:[A-Z][a-z]+)*")
+CAPITALIZED = re.compile("[A-Z][a-z]+(?:[A-Z][a-z]+)*")
 RETIRED = ROOT / "tests" / "wording" / "retired_names.txt"
 
 SHARED_NAMES = {
@@ -90,7 +90,7 @@ def public_types(path: Path) -> Iterator[str]:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias")):
                 pass
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() | ast.BinOp()):
-                if not CAPITALISED.fullmatch(name):
+                if not CAPITALIZED.fullmatch(name):
                     continue
             case _:
                 continue

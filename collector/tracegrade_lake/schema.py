@@ -235,7 +235,7 @@ RAW_LOGS: Final = Table(
 
 VERDICTS: Final = Table(
     name="verdicts",
-    grain="one judgement of a run from outside the scorer: by a verifier, a judge or a person",
+    grain="one judgment of a run from outside the scorer: by a verifier, a judge or a person",
     columns=(
         Column(
             "trajectory_id",

@@ -30,7 +30,7 @@ SUB_GOAL_OF_STEP = {
 
 
 class FileAgent(ABC):
-    """One run: the plan, what was learnt so far, and the rules that decide what comes next."""
+    """One run: the plan, what was learned so far, and the rules that decide what comes next."""
 
     def __init__(self, run: tracegrade.AgentRun) -> None:
         self.run = run

@@ -41,7 +41,7 @@ BUILT: Final = re.compile(r"\b(steps|trajectories)\b", re.IGNORECASE)
 """The tables built from spans that a query may read."""
 
 
-CATALOGUE: Final = re.compile(r"\b(duckdb_\w+|information_schema|comment)\b", re.IGNORECASE)
+CATALOG: Final = re.compile(r"\b(duckdb_\w+|information_schema|comment)\b", re.IGNORECASE)
 """What a query reads that asks for comments of tables; others do not wait for them."""
 
 
@@ -114,7 +114,7 @@ def print_rows(
     with connect_whole(opened, limits=Limits(limits.memory, confined=True))[0] as con:
         try:
             text = _text(question)
-            if CATALOGUE.search(text):
+            if CATALOG.search(text):
                 comment(con)
             answer = partial(_answer, con, text, question.params, output)
             run(con, partial(_restricted, spill, answer), watch(con, limits.timeout_secs))

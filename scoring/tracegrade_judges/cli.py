@@ -31,7 +31,7 @@ MaxTokensOption = Annotated[
 OfflineOption = Annotated[
     bool, typer.Option("--offline", help="Ask nobody: only what the lake keeps is used.")
 ]
-JobsOption = Annotated[int, typer.Option(min=1, max=64, help="Judgements at a time.")]
+JobsOption = Annotated[int, typer.Option(min=1, max=64, help="Judgments at a time.")]
 
 
 @judge.callback()
@@ -88,16 +88,16 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
 @judge.command()
 def label(  # noqa: PLR0913, PLR0917 - one parameter per option
     lake: LakeOption,
-    judge: Annotated[str, typer.Option(help="Name of the judge whose verdicts are labelled.")],
+    judge: Annotated[str, typer.Option(help="Name of the judge whose verdicts are labeled.")],
     count: Annotated[int, typer.Option(min=1, help="How many verdicts to draw.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Of the random draw.")] = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Draw, and write what is to be labelled.", metavar="FILE")
+        Path | None, typer.Option(help="Draw, and write what is to be labeled.", metavar="FILE")
     ] = None,
     labels: Annotated[
         Path | None, typer.Option(help="Take the labels in this file.", metavar="FILE")
     ] = None,
-    by: Annotated[str, typer.Option(help="Who labelled.", metavar="NAME")] = "",
+    by: Annotated[str, typer.Option(help="Who labeled.", metavar="NAME")] = "",
 ) -> None:
     """Draw verdicts at random for a person to label, without what the judge said; or take labels.
 
@@ -129,7 +129,7 @@ def twins(  # noqa: PLR0913, PLR0917 - one parameter per option
     file: JudgeFileArgument,
     lake: LakeOption,
     judge: JudgeOption = None,
-    count: Annotated[int, typer.Option(min=1, help="How many judgements have twins.")] = 20,
+    count: Annotated[int, typer.Option(min=1, help="How many judgments have twins.")] = 20,
     seed: Annotated[int, typer.Option(min=0, help="Of the random draw.")] = 0,
     max_usd: MaxUsdOption = None,
     max_tokens: MaxTokensOption = None,

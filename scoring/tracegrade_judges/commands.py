@@ -83,7 +83,7 @@ def _say_if_none(judge: str, questions: int) -> None:
 
 
 def _estimate_line(found: JudgeEstimate) -> str:
-    source = "by earlier judgements" if found.from_calls else "by the judge's limits"
+    source = "by earlier judgments" if found.from_calls else "by the judge's limits"
     usd = "" if found.high_usd is None else f"; at most ${found.high_usd:.4f}"
     return (
         f"{found.judge}: {found.questions} questions, {found.uncached} not in the cache; tokens "

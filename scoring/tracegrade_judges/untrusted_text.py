@@ -1,7 +1,7 @@
 """Quotes what a judge reads, so that nothing in it can pass for what the judge is told.
 
 Every text of a trace stands as one JSON string between two lines of a nonce, which is drawn for
-each judgement and so cannot be known to whoever wrote the text. Control, format and private
+each judgment and so cannot be known to whoever wrote the text. Control, format and private
 characters are escaped: neither a zero-width letter nor a change of direction hides anything.
 """
 

@@ -39,7 +39,7 @@ VERDICT_CALIBRATIONS: Final = Table(
             "Why not: too_few_labels | too_few_of_one_answer | no_interval | low_agreement; NULL "
             "if it is.",
         ),
-        Column("labels", BIGINT, "Verdicts of the sample that people labelled."),
+        Column("labels", BIGINT, "Verdicts of the sample that people labeled."),
         Column("undecided", BIGINT, "Of the sample, those on which people are evenly split."),
         Column("both_yes", BIGINT, "The source says yes, and so do people."),
         Column("only_source_yes", BIGINT, "The source says yes, people no."),
@@ -53,7 +53,7 @@ VERDICT_CALIBRATIONS: Final = Table(
         Column(
             "labeled_by_two",
             BIGINT,
-            "Verdicts that two people labelled.",
+            "Verdicts that two people labeled.",
             former="labelled_twice",
         ),
         Column("people_kappa", DOUBLE, "Cohen's kappa of these two; NULL if not known."),
@@ -74,7 +74,7 @@ CORRECTED_RATES: Final = Table(
         Column("judged_yes", BIGINT, "Of these, yes."),
         Column("judged_rate", DOUBLE, "judged_yes / judged, in [0, 1]."),
         *_share("corrected_rate", "Share of which people would say yes, in [0, 1]."),
-        Column("labels", BIGINT, "Verdicts on the release that people labelled."),
+        Column("labels", BIGINT, "Verdicts on the release that people labeled."),
         *_share("ppi_rate", "The same by PPI++, from these labels alone, in [0, 1]."),
         _CALIBRATED,
         _TIME,

@@ -1,4 +1,4 @@
-"""What one wrapped tool call costs, beside one bare SDK span that serialises the same content.
+"""What one wrapped tool call costs, beside one bare SDK span that serializes the same content.
 
 Run by hand or by `make bench`. All variants export OTLP over HTTP through a BatchSpanProcessor to
 the same sink in another process. A round is CALLS calls and the flush of their spans, so encoding
@@ -57,7 +57,7 @@ def variants() -> dict[str, Variant]:
 
 
 def bare_span(exporter: SpanExporter) -> Variant:
-    """Return the tool in one span of the bare SDK that serialises arguments and result."""
+    """Return the tool in one span of the bare SDK that serializes arguments and result."""
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(exporter))
     tracer = provider.get_tracer("bare")

@@ -1,7 +1,7 @@
-"""How often failure modes and reasons name the step that people labelled.
+"""How often failure modes and reasons name the step that people labeled.
 
 `python -m tests.benchmarks.measure_failure_steps FOLDER` reads a copy of the `data` folder of
-AgentRx: failed trajectories of τ-bench retail whose failures and root cause people labelled, and
+AgentRx: failed trajectories of τ-bench retail whose failures and root cause people labeled, and
 the rewarded trajectories of the same set. It scores them three times, each time with a task file
 that knows more, and prints the tables of docs/metrics.md, section 9.7.
 
@@ -60,7 +60,7 @@ EFFECTS: Final = {
 
 WRITES: Final = {*EFFECTS["write"], *EFFECTS["destructive"]}
 TOLERANCES: Final = (0, 1, 3)
-"""Messages by which a named step may lie before or after the labelled one."""
+"""Messages by which a named step may lie before or after the labeled one."""
 BASELINE: Final = "baseline: "
 
 STEPS = """
@@ -138,7 +138,7 @@ class Agreement(NamedTuple):
     near: tuple[int, ...]
     """Failed runs whose named step is the root cause, by tolerance."""
     near_any: int
-    """Failed runs whose named step is at most 1 message from any labelled failure."""
+    """Failed runs whose named step is at most 1 message from any labeled failure."""
 
 
 def main() -> None:
@@ -148,7 +148,7 @@ def main() -> None:
     records = read_records(folder)
     for title, specification in specifications(records):
         named = named_steps(records, specification)
-        print(f"\n{title}: {len(labels)} labelled runs, {len(records) - len(labels)} rewarded\n")
+        print(f"\n{title}: {len(labels)} labeled runs, {len(records) - len(labels)} rewarded\n")
         print_agreement(named, labels)
     print_categories(named["the first reason with a step"], labels)
 
@@ -257,7 +257,7 @@ def message_numbers(messages: Sequence[Record]) -> Iterator[int]:
 
 
 def agreement(named: Mapping[str, int], labels: Mapping[str, Label]) -> Agreement:
-    """Count the runs whose named message is at most so far from the labelled one."""
+    """Count the runs whose named message is at most so far from the labeled one."""
     both = [(number, labels[run]) for run, number in named.items() if run in labels]
     return Agreement(
         len(both),
@@ -298,9 +298,9 @@ def best_baseline(
     return tuple(max(near) for near in zip(*there, strict=True))
 
 
-def _shares(near: int, named: int, labelled: int) -> str:
+def _shares(near: int, named: int, labeled: int) -> str:
     precision = f"{near / named:.2f}" if named else "-"
-    return f"{near} ({precision}, {near / labelled:.2f})"
+    return f"{near} ({precision}, {near / labeled:.2f})"
 
 
 def print_categories(named: Mapping[str, int], labels: Mapping[str, Label]) -> None:

@@ -416,7 +416,7 @@ def test_rows_of_an_older_version_are_erased_too(full: Path) -> None:
 
 
 def test_a_condition_finds_whole_traces(full: Path) -> None:
-    """A trace goes with all its rows if one fulfils it; its logs go too."""
+    """A trace goes with all its rows if one fulfills it; its logs go too."""
     condition = f"attributes['user.id'] = '{CANARY.decode()}' and start_ns < 5"
 
     summary = deleted(full, "--where", condition)
@@ -427,7 +427,7 @@ def test_a_condition_finds_whole_traces(full: Path) -> None:
 
 
 def test_a_condition_finds_log_records_without_a_trace(tmp_path: Path) -> None:
-    """Of those that belong to no trace, only the ones that fulfil it go."""
+    """Of those that belong to no trace, only the ones that fulfill it go."""
     lake = tmp_path / "lake"
     bodies = [logs(trace=None, text=text) for text in (CANARY, OTHER)]
     records = [Record(1, 1, Signal.LOGS, Encoding.PROTOBUF, "", body) for body in bodies]

@@ -29,7 +29,7 @@ from tracegrade_explorer.filters.grammar import (
 from tracegrade_explorer.snapshots.rows import (
     count_runs,
     find_run,
-    neighbours,
+    neighbors,
     read_runs,
     runs_page,
 )
@@ -238,7 +238,7 @@ def test_previous_and_next_walk_the_list(con: DuckDBPyConnection, query: str) ->
     """From the first run to the last, and each says its number."""
     wanted = parse_query(query)
     whole = listed(con, wanted)
-    around = [neighbours(con, wanted, find_run(con, run).seq) for run in whole]
+    around = [neighbors(con, wanted, find_run(con, run).seq) for run in whole]
 
     assert [each.number for each in around] == [*range(1, len(whole) + 1)]
     assert [each.following for each in around] == [*whole[1:], None]

@@ -146,7 +146,7 @@ def test_some_steps_of_a_run_are_shown_alone(
     assert re.findall(r'<li id="s(\d+)"', page) == steps
 
 
-def test_run_leads_to_its_neighbours_in_the_list(web: TestClient) -> None:
+def test_run_leads_to_its_neighbors_in_the_list(web: TestClient) -> None:
     """By the list's own filter and order."""
     ids = [
         row["trajectory_id"] for row in web.get("/runs.json?release=1.0&sort=-tsa").json()["rows"]

@@ -82,7 +82,7 @@ def test_error_that_cannot_say_what_it_is_stays_the_error(spans: Spans) -> None:
     assert str((spans()[0].attributes or {})["error.type"]).endswith("Ends")
 
 
-class Signalled:
+class Signaled:
     """Gets a signal while it is looked at."""
 
     def __init__(self, number: int) -> None:
@@ -112,7 +112,7 @@ def test_signals_reach_the_program(
     before = signal.signal(number, handler)  # type: ignore[arg-type]
     try:
         with pytest.raises(ending):
-            tracegrade.tool(str)(Signalled(number))
+            tracegrade.tool(str)(Signaled(number))
     finally:
         signal.signal(number, before)
     assert not came_by_signal(ValueError())

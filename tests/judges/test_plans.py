@@ -142,17 +142,17 @@ def test_people_decide_before_the_judge_and_measure_it(
     judges = judge_file(tmp_path, subject="planning")
     run(lake, judges, "--max-tokens", 1_000_000)
     of_judge = ("--lake", lake.root, "--judge", "nodes")
-    drawn, labelled = tmp_path / "drawn.csv", tmp_path / "labelled.csv"
+    drawn, labeled = tmp_path / "drawn.csv", tmp_path / "labeled.csv"
     assert tracegrade("judge", "label", *of_judge, "--out", drawn).returncode == 0
     with drawn.open(newline="") as file:
         items = list(csv.DictReader(file))
-    with labelled.open("w", newline="") as file:
+    with labeled.open("w", newline="") as file:
         writer = csv.DictWriter(file, ["item", "label"])
         writer.writeheader()
         for row in items:
             label = "no" if SCOPE in row["question"] else "yes"
             writer.writerow({"item": row["item"], "label": label})
-    taken = tracegrade("judge", "label", *of_judge, "--labels", labelled, "--by", "ann")
+    taken = tracegrade("judge", "label", *of_judge, "--labels", labeled, "--by", "ann")
     score(lake, specification(TASKS))
     measured = tracegrade("judge", "calibrate", *of_judge)
 

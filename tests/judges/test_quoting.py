@@ -36,5 +36,5 @@ def test_a_nonce_inside_is_refused() -> None:
 
 
 def test_nonces_differ() -> None:
-    """Each judgement has its own."""
+    """Each judgment has its own."""
     assert len({new_nonce() for _ in range(100)}) == 100

@@ -161,7 +161,7 @@ def test_prices_limit_dollars(
 
 
 def test_estimate_asks_nobody(lake: Lake, judged: Lake, judges: Path, server: ModelServer) -> None:
-    """What is cached costs nothing; earlier judgements say what the others take."""
+    """What is cached costs nothing; earlier judgments say what the others take."""
     unknown = tracegrade("judge", "estimate", judges, "--lake", lake.root)
     known = tracegrade("judge", "estimate", judges, "--lake", judged.root)
 

@@ -151,16 +151,16 @@ def test_a_report_marks_scores_until_people_measured_the_judge(
     run(lake, judges, "--max-tokens", 1_000_000)
     report = tracegrade("report", "--lake", lake.root, "--format", "json")
     of_judge = ("--lake", lake.root, "--judge", "nodes")
-    drawn, labelled = tmp_path / "drawn.csv", tmp_path / "labelled.csv"
+    drawn, labeled = tmp_path / "drawn.csv", tmp_path / "labeled.csv"
     assert tracegrade("judge", "label", *of_judge, "--out", drawn).returncode == 0
     with drawn.open(newline="") as file:
         items = list(csv.DictReader(file))
-    with labelled.open("w", newline="") as file:
+    with labeled.open("w", newline="") as file:
         writer = csv.DictWriter(file, ["item", "label"])
         writer.writeheader()
         for row in items:
             writer.writerow({"item": row["item"], "label": LABELS[row["sub_goal"]]})
-    taken = tracegrade("judge", "label", *of_judge, "--labels", labelled, "--by", "ann")
+    taken = tracegrade("judge", "label", *of_judge, "--labels", labeled, "--by", "ann")
     score(lake, specification(TASKS))
     measured = tracegrade("judge", "calibrate", *of_judge)
 

@@ -11,7 +11,7 @@ from tracegrade_lake import Lake
 from tracegrade_queries.build.build import build
 
 from . import stories
-from .build.neighbours import by_trace, of_captures, rows_of
+from .build.neighbors import by_trace, of_captures, rows_of
 from .stories import ANSWER, CALL, THOUGHT
 from .traces import Row, capture, land, land_logs, line, logs_of, rows
 
@@ -285,7 +285,7 @@ def test_offered_tools_are_told_in_one_form(built: Built) -> None:
     "name",
     ["google-adk_default__toolerror", "crewai_two-agents", "openai-agents_both_below_http"],
 )
-def test_rows_of_a_trace_do_not_depend_on_its_neighbours(
+def test_rows_of_a_trace_do_not_depend_on_its_neighbors(
     built: Built, tmp_path: Path, name: str
 ) -> None:
     """Of bare spans, two agents, two instrumentations at once; of all in `build/`."""

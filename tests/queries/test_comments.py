@@ -67,7 +67,7 @@ def test_columns_of_an_earlier_version_have_texts_too(lake: Lake) -> None:
 
 
 def test_command_shows_them(scored: Lake, capfd: pytest.CaptureFixture[str]) -> None:
-    """A query of the engine's own catalogue has them."""
+    """A query of the engine's own catalog has them."""
     query = "SELECT comment FROM duckdb_columns() WHERE column_name = 'call_step'"
     print_rows(Question(query, None), lake=str(scored.root), output=Output("csv"))
 

@@ -26,7 +26,7 @@ class Counters:
         self._gauges: dict[str, Callable[[], float]] = {}
         self._durations: dict[SeriesKey, _Durations] = {}
 
-    def labelled(self, **labels: str) -> "Counters":
+    def labeled(self, **labels: str) -> "Counters":
         """Return a view of these counts that adds labels to each count made through it."""
         view = Counters()
         view._counts = self._counts

@@ -113,11 +113,11 @@ class Erasure:
         return FolderLock(self._lake.state / name)
 
     def erase(self, trace_ids: Iterable[str], condition: RowCondition | None = None) -> Erased:
-        """Erase traces, those with a row that fulfils the condition, and log records that do.
+        """Erase traces, those with a row that fulfills the condition, and log records that do.
 
         Args:
             trace_ids: Lower hex.
-            condition: Of the log records that have no trace, those that fulfil it are erased.
+            condition: Of the log records that have no trace, those that fulfill it are erased.
 
         Raises:
             BadCondition: No table has all the columns of the condition.
@@ -146,7 +146,7 @@ class Erasure:
         return self._erased
 
     def _traces_where(self, condition: RowCondition, tables: Sequence[Table]) -> set[str]:
-        """Return the ids of the traces with a row that fulfils the condition."""
+        """Return the ids of the traces with a row that fulfills the condition."""
         found: set[str] = set()
         for table in tables:
             self._note(f"{table.name}: looking for rows")

@@ -59,7 +59,7 @@ class TenantPipelines:
             OSError: Its folder cannot be written.
         """
         if tenant not in self.made:
-            counters = self.counters.labelled(tenant=tenant) if tenant else self.counters
+            counters = self.counters.labeled(tenant=tenant) if tenant else self.counters
             location = self._location.of_tenant(tenant)
             pipeline = TenantPipeline(location, tenant, self._config, limits, counters)
             self._lander.land(location.lake, location.state, pipeline.folder.collector_id)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import re2
 
 from tracegrade.redact import names
-from tracegrade.redact import rules as catalogue
+from tracegrade.redact import rules as catalog
 from tracegrade.redact.names import NameKind
 from tracegrade.redact.rules import Rule
 
@@ -42,7 +42,7 @@ class ArrowRule:
 
 def rules(off: Sequence[str], own_names: Sequence[str]) -> list[ArrowRule]:
     """Return the rules for secrets but those that are off; `own_names` name further secrets."""
-    known = catalogue.rules(_compiled, kind_of, [name_pattern(name) for name in own_names])
+    known = catalog.rules(_compiled, kind_of, [name_pattern(name) for name in own_names])
     return [ArrowRule(rule, _replacing(rule)) for rule in known if rule.name not in off]
 
 

@@ -41,7 +41,7 @@ SCOPE_COLUMNS = (
 
 
 def span_request(rows: Iterable[TableRow]) -> ExportTraceServiceRequest:
-    """Return one request with these spans, in this order; neighbours share resource and scope."""
+    """Return one request with these spans, in this order; neighbors share resource and scope."""
     request = ExportTraceServiceRequest()
     for starts_resource, spans in _by_scope(rows):
         if starts_resource:
@@ -67,7 +67,7 @@ def log_request(rows: Iterable[TableRow]) -> ExportLogsServiceRequest:
 
 
 def _by_scope(rows: Iterable[TableRow]) -> Iterator[tuple[bool, list[TableRow]]]:
-    """Yield neighbours of one scope, and whether they are the first of their resource."""
+    """Yield neighbors of one scope, and whether they are the first of their resource."""
     for _, of_resource in groupby(rows, _resource_key):
         for index, (_, of_scope) in enumerate(groupby(of_resource, _scope_key)):
             yield index == 0, list(of_scope)

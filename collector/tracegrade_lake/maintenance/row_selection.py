@@ -65,7 +65,7 @@ def rows_of_traces(
 
 
 def matching_values(lake: Lake, table: Table, condition: RowCondition, column: str) -> set[str]:
-    """Return what rows that fulfil a condition have in a text column; NULL left out.
+    """Return what rows that fulfill a condition have in a text column; NULL left out.
 
     Rows of files that no longer belong to the table count, too.
 

@@ -19,7 +19,7 @@ from tracegrade_explorer.comparison.align import (
 )
 from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
+from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
 from tracegrade_scoring.timeline.model import RunScore, Step, Timeline
 
 SHOWN_CHARACTERS = 600

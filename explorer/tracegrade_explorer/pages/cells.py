@@ -6,7 +6,7 @@ from tracegrade_explorer.responses import PageRequest
 from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.metrics import METRICS, Metric
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
+from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
 
 MARKS: Final = {"succeeded": "✓", "failed": "✗", None: "?"}
 BESIDE: Final = "sent beside the run of its trial"

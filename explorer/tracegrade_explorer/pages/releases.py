@@ -73,7 +73,7 @@ def _compared(request: PageRequest, base: str, candidate: str, agent: str | None
 
 
 def _choices(rows: list[Row]) -> Iterator[Choice]:
-    """Yield neighbouring releases of each agent and run mode, the newest first."""
+    """Yield neighboring releases of each agent and run mode, the newest first."""
     for older, newer in zip(rows[1:], rows, strict=False):
         alike = all(older[key] == newer[key] for key in ("agent_name", "run_mode"))
         if alike and older["release"] is not None and newer["release"] is not None:

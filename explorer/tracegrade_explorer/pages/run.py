@@ -31,7 +31,7 @@ from tracegrade_explorer.run_view.page import (
     step_texts,
 )
 from tracegrade_explorer.run_view.plans import plan_changes
-from tracegrade_explorer.snapshots.rows import FoundRun, count_runs, find_run, neighbours
+from tracegrade_explorer.snapshots.rows import FoundRun, count_runs, find_run, neighbors
 from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.pictures.graph import sub_goal_graph
 from tracegrade_scoring.pictures.small import minimap
@@ -63,7 +63,7 @@ def run(request: PageRequest) -> PageResponse:
     window = Window(first=_first(own))
     if request.form != "html":
         return _for_programs(request, read_run(request, found, window))
-    around = partial(neighbours, request.con, wanted, found.seq)
+    around = partial(neighbors, request.con, wanted, found.seq)
     tasks: dict[str, Callable[[], Any]] = {**_queries(request, found, window), "around": around}
     rows = parallel(tasks)
     timeline = timeline_of(request.site.lake, rows, found.trajectory_id)

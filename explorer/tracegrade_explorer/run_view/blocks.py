@@ -98,7 +98,7 @@ def _block(title: str, units: _Units) -> StepBlock:
 
 
 def _merged(found: Iterator[StepBlock]) -> Iterator[StepBlock]:
-    """Yield neighbours that are not folded as one."""
+    """Yield neighbors that are not folded as one."""
     for folded, group in groupby(found, key=lambda block: bool(block.title)):
         if folded:
             yield from group

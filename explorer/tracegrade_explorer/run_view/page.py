@@ -10,7 +10,7 @@ from tracegrade_scoring.metrics import FAILURE_MODES, Metric
 from tracegrade_scoring.pictures.small import MapStep
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.blocks import StepView
-from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
+from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
 from tracegrade_scoring.report.model import SubGoalOutcome
 from tracegrade_scoring.timeline.model import Step, Timeline
 from tracegrade_scoring.timeline.view import AS_RETURNED, TimelineView, mark_sentence

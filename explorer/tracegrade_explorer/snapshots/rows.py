@@ -58,7 +58,7 @@ class FoundRun(NamedTuple):
         return {"trajectory_id": self.trajectory_id, "date": self.date}
 
 
-class Neighbours(NamedTuple):
+class Neighbors(NamedTuple):
     """What comes before and after a run within a filter; ids, None at an end."""
 
     number: int
@@ -137,13 +137,13 @@ def _begin_alike(con: DuckDBPyConnection, name: str) -> list[str]:
     return []
 
 
-def neighbours(con: DuckDBPyConnection, wanted: Filter, seq: int) -> Neighbours:
+def neighbors(con: DuckDBPyConnection, wanted: Filter, seq: int) -> Neighbors:
     """Return what comes before and after the run at a place of the index, within a filter."""
-    (found,) = read_matching(con, "run_neighbours", wanted, parameters={"seq": seq})
+    (found,) = read_matching(con, "run_neighbors", wanted, parameters={"seq": seq})
     beside = [found[side] for side in ("previous", "following")]
     ids = _ids(con, [seq for seq in beside if seq is not None])
     number = 0 if found["before"] is None else found["before"] + 1
-    return Neighbours(number, found["runs"], *map(ids.get, beside))
+    return Neighbors(number, found["runs"], *map(ids.get, beside))
 
 
 def _beginning(con: DuckDBPyConnection, wanted: Filter) -> RunPosition | None:

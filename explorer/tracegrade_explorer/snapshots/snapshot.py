@@ -23,7 +23,7 @@ from tracegrade_queries.schema import PRICED_DATES
 from tracegrade_scoring.layer import RUN_ORDER, SCORES
 from tracegrade_scoring.metric_definition import NAME
 from tracegrade_scoring.metrics import Metric
-from tracegrade_scoring.rendering.catalogue import more_metrics
+from tracegrade_scoring.rendering.catalog import more_metrics
 from tracegrade_scoring.rendering.own_metrics import OWN_METRICS, own_metrics
 from tracegrade_scoring.rendering.rows import read_rows
 

@@ -36,7 +36,7 @@ class ObservedState:
     """The state of the run that was not killed, if that is as good as undone (`accept: done`)."""
 
 
-class KillJudgement(NamedTuple):
+class KillJudgment(NamedTuple):
     """A score and its reasons."""
 
     score: Literal[0, 3, 7, 10]
@@ -116,7 +116,7 @@ def unheeded(seen: ObservedState) -> list[str]:
     return told
 
 
-def judge(seen: ObservedState, disproved: Collection[str] = ()) -> KillJudgement:
+def judge(seen: ObservedState, disproved: Collection[str] = ()) -> KillJudgment:
     """Return what a kill scores.
 
     Args:
@@ -125,15 +125,15 @@ def judge(seen: ObservedState, disproved: Collection[str] = ()) -> KillJudgement
     """
     left = leftovers(seen)
     if not left:
-        return KillJudgement(10, None, (), {}, (), ())
+        return KillJudgment(10, None, (), {}, (), ())
     if _is_rolled_forward(seen):
-        return KillJudgement(10, ROLLED_FORWARD, (), {}, (), ())
+        return KillJudgment(10, ROLLED_FORWARD, (), {}, (), ())
     claims = claims_on(seen, left)
     records = {file.name for file in seen.records.files if file.is_open}
     named = {name: _naming(claims[name], name in disproved) for name in left}
     named |= {name: (name,) for name in records & named.keys()}
     manual = [name for name in left if _is_manual(claims[name], name in disproved)]
-    return KillJudgement(
+    return KillJudgment(
         _score(named, records, len([name for name in manual if name not in records])),
         None,
         left,
@@ -143,8 +143,8 @@ def judge(seen: ObservedState, disproved: Collection[str] = ()) -> KillJudgement
     )
 
 
-def recovered(at_once: KillJudgement, after: KillJudgement) -> KillJudgement:
-    """Return the judgement after a recovery, which counts what the recovery undid.
+def recovered(at_once: KillJudgment, after: KillJudgment) -> KillJudgment:
+    """Return the judgment after a recovery, which counts what the recovery undid.
 
     Undoing a part is never worth less than undoing nothing: where something of what the killed run
     left is as before, and nothing else is left, the score is at least 3 and that of before.

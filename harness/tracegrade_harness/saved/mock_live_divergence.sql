@@ -51,11 +51,11 @@ WITH modes AS (
   GROUP BY ALL
 ),
 
-centred AS (
+centered AS (
   -- 3.8415 is the square of 1.96, more exactly.
   SELECT
     *,
-    (rate + 3.841458820694124 / (2 * trials)) / (1 + 3.841458820694124 / trials) AS centre,
+    (rate + 3.841458820694124 / (2 * trials)) / (1 + 3.841458820694124 / trials) AS center,
     sqrt(
       3.841458820694124
       * (rate * (1 - rate) / trials + 3.841458820694124 / (4 * trials * trials))
@@ -66,9 +66,9 @@ centred AS (
 bounded AS (
   SELECT
     *,
-    if(rate IS NULL, NULL, greatest(0, centre - half)) AS low,
-    if(rate IS NULL, NULL, least(1, centre + half)) AS high
-  FROM centred
+    if(rate IS NULL, NULL, greatest(0, center - half)) AS low,
+    if(rate IS NULL, NULL, least(1, center + half)) AS high
+  FROM centered
 )
 
 SELECT

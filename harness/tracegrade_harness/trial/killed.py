@@ -20,7 +20,7 @@ from tracegrade_harness.parts.state import State
 from tracegrade_harness.rollback.part_locator import PartLocator
 from tracegrade_harness.rollback.records import BadEntry, Plans, Records, no_plans, read_records
 from tracegrade_harness.rollback.rubric import (
-    KillJudgement,
+    KillJudgment,
     ObservedState,
     judge,
     recovered,
@@ -302,9 +302,9 @@ class KillTrial:
             **fields,
             status="error" if fatal else "done",
             reason=tape_reason(fatal) if fatal else None,
-            immediate=at_once.judgement.score,
-            after_recovery=recovered(at_once.judgement, after.judgement).score,
-            label=after.judgement.label,
+            immediate=at_once.judgment.score,
+            after_recovery=recovered(at_once.judgment, after.judgment).score,
+            label=after.judgment.label,
             leftovers=_leftovers(after),
             changed=changes(environment, SettledState(after.seen.now, []), []),
             notes=notes,
@@ -338,7 +338,7 @@ class KillTrial:
 class _Judged(NamedTuple):
     """What a killed run left, at one moment."""
 
-    judgement: KillJudgement
+    judgment: KillJudgment
     seen: ObservedState
     disproved: Mapping[str, str]
     """Leftovers that undos did not set right, each with the reason."""
@@ -464,17 +464,17 @@ def _fault_text(fault: BadEntry) -> str:
 
 def _leftovers(found: _Judged) -> list[dict[str, Any]]:
     """Return what is left, as `harness_trials` has it."""
-    judgement = found.judgement
+    judgment = found.judgment
     changed = _changes_of(found.seen.before, found.seen.now)
     return [
         {
             "object": name,
             "change": changed.get(name, "held"),
-            "named_by": ", ".join(judgement.named.get(name, ())) or None,
-            "manual": name in judgement.manual,
+            "named_by": ", ".join(judgment.named.get(name, ())) or None,
+            "manual": name in judgment.manual,
             "disproved": found.disproved.get(name),
         }
-        for name in judgement.leftovers
+        for name in judgment.leftovers
     ]
 
 

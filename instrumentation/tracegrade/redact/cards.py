@@ -60,7 +60,7 @@ def replace_cards(text: str) -> str:
 
 
 def _marked(match: re.Match[str]) -> str:
-    """Return groups of digits with a mark for those neighbours that are a card's number."""
+    """Return groups of digits with a mark for those neighbors that are a card's number."""
     if len(match[2]) < LEAST_CARD_DIGITS:
         return match[0]
     parts = re.split("([ -])", match[2])

@@ -1,4 +1,4 @@
-r"""What secrets look like: the one catalogue, for what an agent sends and for what the lake keeps.
+r"""What secrets look like: the one catalog, for what an agent sends and for what the lake keeps.
 
 Patterns are texts that both `re` and RE2 read alike: no lookaround, no backreference, nothing
 possessive, every repetition bounded or of one class of characters. An agent compiles them with

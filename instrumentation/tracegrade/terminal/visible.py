@@ -59,8 +59,8 @@ def _visible(text: str, spaces: str = "") -> str:
 
 def _joins(text: str, place: int) -> bool:
     """Return whether a joiner stands there, between two signs that are no ASCII."""
-    neighbours = text[place - 1 : place] + text[place + 1 : place + 2]
-    joined = len(neighbours) == 2 and neighbours.isprintable() and min(neighbours) > "\x7f"
+    neighbors = text[place - 1 : place] + text[place + 1 : place + 2]
+    joined = len(neighbors) == 2 and neighbors.isprintable() and min(neighbors) > "\x7f"
     return text[place] in _JOINERS and joined
 
 

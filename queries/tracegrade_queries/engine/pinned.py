@@ -102,7 +102,7 @@ def among(paths: Collection[str]) -> FileCondition:
 
 
 def either(one: FileCondition, other: FileCondition) -> FileCondition:
-    """Return the condition for files that fulfil at least one of two."""
+    """Return the condition for files that fulfill at least one of two."""
     return lambda file: one(file) or other(file)
 
 

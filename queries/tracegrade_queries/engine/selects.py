@@ -23,7 +23,7 @@ _NODE: Final = re.compile(r'"type":"(\w+)_NODE"')
 
 _FUNCTION: Final = re.compile(r'"function_name":"([^"]*)"')
 
-_OF_CATALOGUE: Final = ("duckdb_", "pragma_")
+_OF_CATALOG: Final = ("duckdb_", "pragma_")
 """Beginnings of the names of table functions that tell about the engine."""
 
 READING_FUNCTIONS: Final = frozenset(
@@ -124,5 +124,5 @@ def _table_functions(con: duckdb.DuckDBPyConnection, names: Collection[str]) -> 
         {"names": [*names]},
     )
     for (name,) in found.fetchall() if names else ():
-        if not name.startswith(_OF_CATALOGUE):
+        if not name.startswith(_OF_CATALOG):
             yield name

@@ -19,7 +19,7 @@ AROUND: Final = 80
 
 
 class RunReader:
-    """The tools of one judgement."""
+    """The tools of one judgment."""
 
     def __init__(
         self, steps: Sequence[JudgedStep], documents: Mapping[str, str], nonce: str

@@ -67,7 +67,7 @@ def calibrate(opened: JudgedLake, judge: str) -> CalibrationResult:
     labels = _labels(verdicts, _people(opened, judge))
     if not labels.pairs:
         msg = (
-            f"nobody has labelled verdicts that were drawn of judge '{judge}'; "
+            f"nobody has labeled verdicts that were drawn of judge '{judge}'; "
             "`tracegrade judge label` draws some, and takes the labels"
         )
         raise NothingToCalibrate(msg)
@@ -96,13 +96,13 @@ def _people(opened: JudgedLake, judge: str) -> Mapping[LabelKey, list[bool]]:
 
 def _labels(verdicts: Iterable[ResultRow], people: Mapping[LabelKey, Sequence[bool]]) -> _Labels:
     """Return the pairs by task, or by run where there are few tasks; most people decide."""
-    labelled = [(row, people[_key(row)]) for row in verdicts if _key(row) in people]
-    tasks = {row["task_id"] for row, _ in labelled}
+    labeled = [(row, people[_key(row)]) for row in verdicts if _key(row) in people]
+    tasks = {row["task_id"] for row, _ in labeled}
     cluster = "task_id" if len(tasks) >= MIN_TASKS else "trajectory_id"
     pairs: dict[str, Pairs] = defaultdict(list)
     of_releases: dict[Group, Pairs] = defaultdict(list)
     undecided = 0
-    for row, labels_of_people in labelled:
+    for row, labels_of_people in labeled:
         if 2 * sum(labels_of_people) == len(labels_of_people):
             undecided += 1
         else:
@@ -111,7 +111,7 @@ def _labels(verdicts: Iterable[ResultRow], people: Mapping[LabelKey, Sequence[bo
             of_releases[_group(row)].append(pair)
     twice = [
         (labels_of_people[0], labels_of_people[1])
-        for _, labels_of_people in labelled
+        for _, labels_of_people in labeled
         if len(labels_of_people) > 1
     ]
     return _Labels(pairs, of_releases, undecided, twice)

@@ -1,4 +1,4 @@
-"""Verdicts go out to be labelled without what the judge said, and labels of people come back."""
+"""Verdicts go out to be labeled without what the judge said, and labels of people come back."""
 
 import csv
 import datetime
@@ -93,7 +93,7 @@ def import_labels(opened: JudgedLake, judge: str, path: Path, person: str) -> La
             drawn or has no known word; nothing is written then.
     """
     if not person.strip():
-        msg = "nobody is named; say with --by who labelled"
+        msg = "nobody is named; say with --by who labeled"
         raise LabelsUnusable(msg)
     samples = {row["item"]: row for row in _samples(opened.lake) if row["judge"] == judge}
     verdicts, empty = [], 0
@@ -202,7 +202,7 @@ def _read(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        msg = f"labels cannot be read from '{path}': {reason}; give the file that was labelled"
+        msg = f"labels cannot be read from '{path}': {reason}; give the file that was labeled"
         raise LabelsUnusable(msg) from error
     reader = csv.DictReader(io.StringIO(text, newline=""))
     if not {"item", "label"} <= set(reader.fieldnames or ()):

@@ -1,7 +1,7 @@
 """The corrected rate by another method, PPI++, to be shown beside ours; pure.
 
 Source: [Angelopoulos 2023], mean estimation with a tuned weight. With y what people say of the n
-labelled verdicts of a release, f what its judge says of them, and g what it says of the N others,
+labeled verdicts of a release, f what its judge says of them, and g what it says of the N others,
 
     weight * mean(g) + mean(y - weight * f)
 
@@ -26,8 +26,8 @@ def prediction_powered_rate(verdicts: YesCounts, labels: Agreement) -> Measure:
     """Return the share of which people would say yes, in [0, 1] as both ends of its interval.
 
     Args:
-        verdicts: All verdicts of one release, labelled ones included.
-        labels: Those of them that people labelled; fewer than 2 give nothing.
+        verdicts: All verdicts of one release, labeled ones included.
+        labels: Those of them that people labeled; fewer than 2 give nothing.
     """
     n, others = labels.labels, verdicts.of - labels.labels
     if n < MIN_LABELS:

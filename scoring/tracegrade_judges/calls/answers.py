@@ -1,6 +1,6 @@
 """What is kept of an answer, whatever its provider: no secret, and tokens that can be believed.
 
-What is used is what is kept, so that a judgement from the cache reads the very same.
+What is used is what is kept, so that a judgment from the cache reads the very same.
 """
 
 import json

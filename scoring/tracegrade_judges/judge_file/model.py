@@ -79,7 +79,7 @@ class JudgeModel(_Strict):
 
 
 class JudgeLimits(_Strict):
-    """What one judgement may take."""
+    """What one judgment may take."""
 
     requests: Annotated[int, Field(ge=1, le=100)] = 8
     tool_calls: Annotated[int, Field(ge=0, le=200)] = 12

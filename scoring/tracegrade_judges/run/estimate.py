@@ -1,7 +1,7 @@
 """`judge estimate`: what a run would take, without asking anybody.
 
 Each question goes the way that it would in a run, as far as the cache answers; what then lacks an
-answer is uncached. What an uncached judgement takes is known from earlier ones of the judge.
+answer is uncached. What an uncached judgment takes is known from earlier ones of the judge.
 """
 
 import asyncio
@@ -75,10 +75,10 @@ def _of_judge(prepared: PreparedJudge) -> JudgeEstimate:
 
 
 def _earlier(opened: JudgedLake, judge: str) -> Sequence[int] | None:
-    """Return the tokens of cheap, middling and dear judgements so far; None if there are none."""
+    """Return the tokens of cheap, middling and dear judgments so far; None if there are none."""
     if opened.lake.version(JUDGE_CALLS.name) is None:
         return None
-    row = opened.con.execute(query("tokens_per_judgement"), {"judge": judge}).fetchone()
+    row = opened.con.execute(query("tokens_per_judgment"), {"judge": judge}).fetchone()
     return row if row and row[0] is not None else None
 
 

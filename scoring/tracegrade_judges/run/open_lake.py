@@ -31,7 +31,7 @@ from tracegrade_scoring.tasks.stored import known_specification
 
 UNLIMITED: Final = SpendingLimits()
 JOBS: Final = 4
-"""Judgements at a time, unless told otherwise."""
+"""Judgments at a time, unless told otherwise."""
 
 
 @dataclass(frozen=True)

@@ -94,11 +94,11 @@ def _cheapest_path(
     known, before = dict[int, int](), dict.fromkeys(open_, row)
     while True:
         nearest = min(open_, key=open_.__getitem__)
-        known[nearest] = travelled = open_.pop(nearest)
+        known[nearest] = traveled = open_.pop(nearest)
         if nearest not in row_of:
             return known, before, nearest
         here = row_of[nearest]
         for column, distance in open_.items():
-            reached = travelled + costs[here][column] - row_prices[here] - column_prices[column]
+            reached = traveled + costs[here][column] - row_prices[here] - column_prices[column]
             if reached < distance:
                 open_[column], before[column] = reached, here

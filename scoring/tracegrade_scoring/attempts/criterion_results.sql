@@ -1,4 +1,4 @@
--- Whether each attempt fulfils its task's success criterion: every condition holds at the end.
+-- Whether each attempt fulfills its task's success criterion: every condition holds at the end.
 --
 -- Source: docs/metrics.md, section 8.3.
 --

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tracegrade_scoring.compare.conclusion import SUBJECTS
 from tracegrade_scoring.compare.model import Cohort, Comparison
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import main_metrics
+from tracegrade_scoring.rendering.catalog import main_metrics
 from tracegrade_scoring.rendering.planning_share import planning_remarks
 from tracegrade_scoring.rendering.served_share import served_remarks
 

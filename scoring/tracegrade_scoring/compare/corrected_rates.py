@@ -43,7 +43,7 @@ def corrected_difference(
     """
     before, after, right, missed = draws(
         *((row["judged_yes"], row["judged"] - row["judged_yes"]) for row in (base, candidate)),
-        *_labelled(labels),
+        *_labeled(labels),
     )
     samples = (after - before) * (right - missed)
     low, high = middle(np.sort(samples).tolist(), level)
@@ -54,7 +54,7 @@ def corrected_difference(
     return CorrectedDifference(found, base["judged"], candidate["judged"])
 
 
-def _labelled(labels: ResultRow) -> tuple[tuple[int, int], tuple[int, int]]:
+def _labeled(labels: ResultRow) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return how often people say yes and no where the judge says yes, and where it says no."""
     return (
         (labels["both_yes"], labels["only_source_yes"]),

@@ -62,7 +62,7 @@ def opened_comparison(
     selection: ReleaseSelection,
     rules: Sequence[Rule],
 ) -> Iterator[tuple[DuckDBPyConnection, RuledComparison]]:
-    """Yield what reads a lake as one scoring run left it, and the judgement; raise as above."""
+    """Yield what reads a lake as one scoring run left it, and the judgment; raise as above."""
     lake = open_lake(location, note)
     if selection.counting.trials:
         selection = selection._replace(

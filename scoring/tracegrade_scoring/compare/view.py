@@ -37,7 +37,7 @@ from tracegrade_scoring.compare.model import (
 from tracegrade_scoring.compare.reasons_view import ReasonDifference, reason_differences
 from tracegrade_scoring.metrics import FAILURE_MODES, Metric, Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
+from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
 from tracegrade_scoring.rendering.evidence import RunEvidence, spelled_out
 from tracegrade_scoring.rendering.measured_modes import measured_note
 

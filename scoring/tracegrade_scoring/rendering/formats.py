@@ -31,7 +31,7 @@ def render(found: object, package: str, format_: str, out: Path | None) -> str:
     The module is imported here, so that `--help` need not wait for templates and plots.
 
     Args:
-        found: What the package's functions take: a report, a timeline, a judgement.
+        found: What the package's functions take: a report, a timeline, a judgment.
         package: Its dotted name.
         format_: One of the formats that the package has.
         out: The file that is to be written; None for a terminal, which has a width and colors.

@@ -1,7 +1,7 @@
 """What each failure mode is known to be worth: whether it finds the step where a run went wrong.
 
 The one place that decides: every list of failure modes has the note, and programs get the word.
-Source: docs/metrics.md, section 9.7, measured on failed runs whose failing step people labelled.
+Source: docs/metrics.md, section 9.7, measured on failed runs whose failing step people labeled.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ ADDS_NOTHING: Final = "adds_nothing"
 NO_BETTER: Final = "no_better_than_a_plain_rule"
 """It is not surely right more often than the best plain rule, such as the first write."""
 NOT_SEEN: Final = "not_seen"
-"""No labelled run shows it, so nobody knows."""
+"""No labeled run shows it, so nobody knows."""
 
 MEASURED: Final[Mapping[str, str]] = {
     "loop_trap": NOT_SEEN,
@@ -48,7 +48,7 @@ def measured_note(modes: Iterable[str]) -> str:
         return ""
     return (
         "A mode says how a run went wrong, not where that began. Measured against the failing "
-        f"step that people labelled, {'; '.join(parts)}."
+        f"step that people labeled, {'; '.join(parts)}."
     )
 
 

@@ -348,7 +348,7 @@ class RollbackKill:
     """Tool calls that had returned; None if that is not said."""
     at_once: float | None
     after_recovery: float | None
-    """From 0 to 10; None if there is no such kill, or no judgement."""
+    """From 0 to 10; None if there is no such kill, or no judgment."""
     label: str | None
     source: str | None
     """Who judged."""

@@ -15,7 +15,7 @@ from tracegrade_scoring.pictures.of_counts import (
     meetings,
 )
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import HEADLINES, main_metrics
+from tracegrade_scoring.rendering.catalog import HEADLINES, main_metrics
 from tracegrade_scoring.report.attempts_view import curve, is_repeated
 from tracegrade_scoring.report.model import Release
 from tracegrade_scoring.report.view import AgentView

@@ -24,7 +24,7 @@ class AxisView(NamedTuple):
     share: float
     """0..100 of its scale."""
     by_default: bool
-    """Nothing was measured; the value means that there is nothing to criticise."""
+    """Nothing was measured; the value means that there is nothing to criticize."""
 
     @property
     def has_value(self) -> bool:

@@ -14,7 +14,7 @@ from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.view import CORRECTED, CohortView, cohort_view
 from tracegrade_scoring.metrics import Metric, Scale
 from tracegrade_scoring.rendering import words
-from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
+from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
 from tracegrade_scoring.rendering.measured_modes import adds_nothing, measured_note
 from tracegrade_scoring.report.attempts_view import (
     EstimateTable,
@@ -258,7 +258,7 @@ def _agent_view(
     more_rows = [_metric_row(metric, releases, change) for metric in others]
     valued = {name for release in releases for name in _valued(release)}
     labels = tuple(release_label(release) for release in releases)
-    labelled = list(zip(releases, labels, strict=True))
+    labeled = list(zip(releases, labels, strict=True))
     return AgentView(
         name=name,
         releases=releases,
@@ -269,30 +269,30 @@ def _agent_view(
         rows=rows,
         more_rows=tuple(filter(_has_value, more_rows)),
         empty_rows=len(names - valued),
-        passes=_of_each(labelled, pass_rows),
+        passes=_of_each(labeled, pass_rows),
         pass_notes=pass_notes(releases, labels),
         estimates=estimate_tables(releases, labels),
         curve=tuple(curve_lines(releases[-2:], labels[-2:])),
-        categories=_of_each(labelled, lambda each, label: category_rows(each.categories, label)),
-        turns=_of_each(labelled, lambda each, label: turn_rows(each.conversations, label)),
+        categories=_of_each(labeled, lambda each, label: category_rows(each.categories, label)),
+        turns=_of_each(labeled, lambda each, label: turn_rows(each.conversations, label)),
         conversation_count=sum(release.conversations.total for release in releases),
         conversations=_of_each(
-            labelled, lambda each, label: conversation_rows(each.conversations, label)
+            labeled, lambda each, label: conversation_rows(each.conversations, label)
         ),
         tasks=tuple(task_rows(releases[0].tasks, labels[0])) if len(releases) == 1 else (),
         unmeasured=unmeasured([*metrics, *others], list(zip(labels, releases, strict=True))),
         cautions=_cautions(metrics, releases),
         level=words.level(releases[0].options.level),
-        cards=tuple(_cards(labelled, in_labels=in_labels)),
-        reasons=_of_each(labelled, lambda each, label: reason_rows(each.reasons, label)),
+        cards=tuple(_cards(labeled, in_labels=in_labels)),
+        reasons=_of_each(labeled, lambda each, label: reason_rows(each.reasons, label)),
         mode_note=measured_note(row.mode for each in releases for row in each.failure_modes),
         modes=tuple(row for release in releases for row in _mode_rows(release)),
-        kills=_of_each(labelled, lambda each, label: kill_rows(each.kills, label)),
+        kills=_of_each(labeled, lambda each, label: kill_rows(each.kills, label)),
     )
 
 
-def _cards(labelled: Iterable[tuple[Release, str]], *, in_labels: bool) -> Iterator[ReleaseCard]:
-    found = (card(release, label, in_labels=in_labels) for release, label in labelled)
+def _cards(labeled: Iterable[tuple[Release, str]], *, in_labels: bool) -> Iterator[ReleaseCard]:
+    found = (card(release, label, in_labels=in_labels) for release, label in labeled)
     return filter(None, found)
 
 
@@ -300,10 +300,10 @@ Shown = TypeVar("Shown")
 
 
 def _of_each(
-    labelled: Iterable[tuple[Release, str]], rows: Callable[[Release, str], Iterable[Shown]]
+    labeled: Iterable[tuple[Release, str]], rows: Callable[[Release, str], Iterable[Shown]]
 ) -> tuple[Shown, ...]:
     """Return the rows of each release, one after another."""
-    return tuple(row for release, label in labelled for row in rows(release, label))
+    return tuple(row for release, label in labeled for row in rows(release, label))
 
 
 def _main_rows(

@@ -35,7 +35,7 @@ def quantile(a: float, b: float, share: float) -> float:
 
 
 def distribution(a: float, b: float, p: float) -> float:
-    """Return the mass of Beta(a, b) below p: the regularised incomplete beta function."""
+    """Return the mass of Beta(a, b) below p: the regularized incomplete beta function."""
     if p <= 0 or p >= 1:
         return float(p >= 1)
     front = exp(a * log(p) + b * log1p(-p) - _log_beta(a, b))

@@ -42,9 +42,9 @@ def wilson(successes: float, trials: int, level: float = LEVEL) -> Interval:
     """
     share, z = successes / trials, normal_quantile(level)
     scale = 1 + z * z / trials
-    centre = share + z * z / (2 * trials)
+    center = share + z * z / (2 * trials)
     half = z * sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
-    return Interval(max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale), "wilson")
+    return Interval(max(0.0, (center - half) / scale), min(1.0, (center + half) / scale), "wilson")
 
 
 def bootstrap(
@@ -88,7 +88,7 @@ def resampled_sums(numbers: Sequence[float]) -> npt.NDArray[np.float64]:
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """Return the value at a share of a sorted sequence, linear between neighbours."""
+    """Return the value at a share of a sorted sequence, linear between neighbors."""
     position = share * (len(ordered) - 1)
     below = int(position)
     above = min(below + 1, len(ordered) - 1)

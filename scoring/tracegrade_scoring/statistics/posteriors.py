@@ -38,8 +38,8 @@ def posterior(yes: int, no: int) -> Floats:
     Its density over the arcsine of the square root has no pole, so it is summed up there.
     """
     a, b = yes + 0.5, no + 0.5
-    centre, half = asin(sqrt(a / (a + b))), WIDTH / (2 * sqrt(a + b))
-    angles = np.linspace(max(0.0, centre - half), min(pi / 2, centre + half), GRID)
+    center, half = asin(sqrt(a / (a + b))), WIDTH / (2 * sqrt(a + b))
+    angles = np.linspace(max(0.0, center - half), min(pi / 2, center + half), GRID)
     logs = _times_log(2 * a - 1, np.sin(angles)) + _times_log(2 * b - 1, np.cos(angles))
     density = np.exp(logs - logs.max())
     mass = np.concatenate(([0.0], np.cumsum((density[1:] + density[:-1]) / 2)))

@@ -58,7 +58,7 @@ def forbidden(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
         con.extract_statements(f"SELECT {as_boolean(sql)}")
     except duckdb.Error:
         return None
-    text = _serialised(con, sql)
+    text = _serialized(con, sql)
     if is_too_deep(text, MAX_LEVELS):
         return "it is nested too deeply"
     parsed = _parsed(text)
@@ -71,7 +71,7 @@ def forbidden(con: duckdb.DuckDBPyConnection, sql: str) -> str | None:
 
 def columns_read(con: duckdb.DuckDBPyConnection, sql: str) -> list[str]:
     """Return the columns of `steps` that an expression without faults reads, sorted."""
-    nodes = nodes_of(_parsed(_serialised(con, sql)))
+    nodes = nodes_of(_parsed(_serialized(con, sql)))
     named = {
         node["column_names"][-1].lower() for node in nodes if node.get("class") == "COLUMN_REF"
     }
@@ -83,7 +83,7 @@ def as_boolean(sql: str) -> str:
     return f"({sql}\n)::BOOLEAN"
 
 
-def _serialised(con: duckdb.DuckDBPyConnection, sql: str) -> str:
+def _serialized(con: duckdb.DuckDBPyConnection, sql: str) -> str:
     """Return how the engine reads a query for the expression, as JSON.
 
     It has no brackets around it, so that none of its own can close them.
@@ -93,9 +93,9 @@ def _serialised(con: duckdb.DuckDBPyConnection, sql: str) -> str:
     return str(text)
 
 
-def _parsed(serialised: str) -> dict[str, Any] | None:
+def _parsed(serialized: str) -> dict[str, Any] | None:
     """Return the expression of a query; None if the query selects anything else, or is none."""
-    read = json.loads(serialised)
+    read = json.loads(serialized)
     if read["error"] or len(read["statements"]) != 1:
         return None
     query = read["statements"][0]["node"]
@@ -110,7 +110,7 @@ def _parsed(serialised: str) -> dict[str, Any] | None:
 def _nothing_else() -> dict[str, Any]:
     """Return what a query holds beside the expression, if that is all that it asks."""
     with duckdb.connect() as con:
-        query: dict[str, Any] = json.loads(_serialised(con, "TRUE"))["statements"][0]["node"]
+        query: dict[str, Any] = json.loads(_serialized(con, "TRUE"))["statements"][0]["node"]
     del query[_SELECTED]
     return query
 

@@ -9,7 +9,7 @@ from tracegrade.terminal.visible import visible_text
 from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.blocks import StepText, StepView
-from tracegrade_scoring.rendering.catalogue import main_metrics, more_metrics
+from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
 from tracegrade_scoring.timeline.model import (
     Mark,
     RunScore,
@@ -47,7 +47,7 @@ AS_RETURNED: Final = "as returned"
 LOOSE_TITLE: Final = "Found in the run as a whole"
 SUB_AGENTS_TITLE: Final = "Found at steps of its sub-agents"
 UNTIMED: Final = "synthetic_time"
-"""Flag of a step whose time was synthesised."""
+"""Flag of a step whose time was synthesized."""
 FLAGS: Final = {
     "dropped_attributes": "attributes dropped by the exporter",
     "invalid_unicode": "U+FFFD stands for what is no Unicode",
@@ -230,7 +230,7 @@ def _notes(run: TimelineRun) -> Iterator[str]:
 
 
 def _timed(timeline: Timeline) -> bool:
-    """Return whether any step has a real time: an import may have had to synthesise them."""
+    """Return whether any step has a real time: an import may have had to synthesize them."""
     return not timeline.steps or any(UNTIMED not in step.flags for step in timeline.steps)
 
 

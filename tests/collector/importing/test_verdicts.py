@@ -368,7 +368,7 @@ def test_real_labels_find_their_runs(lake: Lake, shared_data: Path) -> None:
     assert sum(row[4] for row in verdicts(lake)) == 159
 
 
-def test_real_judgements_of_sub_goals_find_their_runs(
+def test_real_judgments_of_sub_goals_find_their_runs(
     lake: Lake, tmp_path: Path, shared_data: Path
 ) -> None:
     """DevAI: 366 verdicts of people on the requirements of 55 tasks, 157 of them met."""

@@ -46,7 +46,7 @@ def test_collector_keeps_no_secret(clean: list[str]) -> None:
 
 
 def test_agent_finds_what_the_collector_finds(clean: list[str]) -> None:
-    """The same catalogue, compiled by another engine, gives the same texts."""
+    """The same catalog, compiled by another engine, gives the same texts."""
     differing = [
         label
         for (label, text, _), other in zip(TEXTS, clean, strict=True)

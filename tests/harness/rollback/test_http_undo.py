@@ -12,7 +12,7 @@ from tests.harness.rollback.folders import run_here
 from tracegrade_harness.parts.environment import OpenedEnvironment
 from tracegrade_harness.rollback.part_locator import PartLocator
 from tracegrade_harness.rollback.records import Claim, Records
-from tracegrade_harness.rollback.rubric import KillJudgement, ObservedState, judge
+from tracegrade_harness.rollback.rubric import KillJudgment, ObservedState, judge
 from tracegrade_harness.rollback.undo import EnvironmentCopy, prove, services
 from tracegrade_harness.suite.model import Environment
 
@@ -23,7 +23,7 @@ OPTIONS = {"locks": ["$.holds.*"], "quota": ["$.credits"], "ignore": ["$.log"]}
 
 def judged(
     folder: Path, environment: OpenedEnvironment, before: Mapping[str, str], undo: Any
-) -> KillJudgement:
+) -> KillJudgment:
     """Return what is left scores if a record names it all with one undo."""
     claims = tuple(Claim(name, undo, False, "journal") for name in LEFT)
     now = environment.state()

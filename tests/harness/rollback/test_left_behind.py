@@ -24,7 +24,7 @@ from tracegrade_harness.parts.postgres import programs as postgres
 from tracegrade_harness.parts.redis import programs as redis
 from tracegrade_harness.rollback.part_locator import PartLocator
 from tracegrade_harness.rollback.records import read_records
-from tracegrade_harness.rollback.rubric import KillJudgement, ObservedState, judge
+from tracegrade_harness.rollback.rubric import KillJudgment, ObservedState, judge
 from tracegrade_harness.suite.model import Environment
 from tracegrade_harness.suite.records import Journal
 
@@ -255,7 +255,7 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Templates]:
         yield Templates(tmp_path_factory.mktemp("left"), stack)
 
 
-def judged(left: Left, root: Path, templates: Templates) -> KillJudgement:
+def judged(left: Left, root: Path, templates: Templates) -> KillJudgment:
     """Return what the rules give for what the agent leaves in a fresh environment."""
     if why := WHY_NOT.get(left.part):
         pytest.skip(why)

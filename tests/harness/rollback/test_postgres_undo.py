@@ -20,7 +20,7 @@ from tracegrade.rollback.undo import UndoFailed, run_on_server
 from tracegrade_harness.parts.environment import EnvironmentTemplate, OpenedEnvironment
 from tracegrade_harness.rollback.part_locator import PartLocator
 from tracegrade_harness.rollback.records import Claim, Records
-from tracegrade_harness.rollback.rubric import KillJudgement, ObservedState, judge
+from tracegrade_harness.rollback.rubric import KillJudgment, ObservedState, judge
 from tracegrade_harness.rollback.undo import EnvironmentCopy, prove, services
 from tracegrade_harness.suite.model import Environment
 
@@ -49,7 +49,7 @@ def left(environment: OpenedEnvironment) -> None:
 
 def judged(
     folder: Path, environment: OpenedEnvironment, before: Mapping[str, str], undo: Any
-) -> KillJudgement:
+) -> KillJudgment:
     """Return what is left scores if a record names it all with one undo."""
     now = environment.state()
     held = environment.held(now)

@@ -14,7 +14,7 @@ from tests.harness.rollback.folders import Folder, Tree, Trial, fill
 
 from tracegrade_harness.rollback.records import Claim, RecordFile, Records
 from tracegrade_harness.rollback.rubric import (
-    KillJudgement,
+    KillJudgment,
     ObservedState,
     judge,
     leftovers,
@@ -252,10 +252,10 @@ def test_case_scores_what_is_declared(case: Case, tmp_path: Path) -> None:
         seen = ObservedState(seen.before, seen.now, seen.held, seen.records, final)
 
     proofs = [prove(seen, trial.clone()) for _ in range(2)]
-    judgements = [judge(seen, proof.disproved) for proof in proofs]
+    judgments = [judge(seen, proof.disproved) for proof in proofs]
 
-    assert (judgements[0].score, judgements[0].label) == (case.score, case.label)
-    assert judgements[0] == judgements[1]
+    assert (judgments[0].score, judgments[0].label) == (case.score, case.label)
+    assert judgments[0] == judgments[1]
     assert Folder(trial.folder).state() == seen.now
     assert Folder(trial.pristine).state() == seen.before
 
@@ -412,8 +412,8 @@ def test_score_and_reasons_agree(
         assert len(found.manual) <= 20
 
 
-def judged(score: Literal[0, 3, 7, 10], *left: str) -> KillJudgement:
-    """Return a judgement of these leftovers."""
+def judged(score: Literal[0, 3, 7, 10], *left: str) -> KillJudgment:
+    """Return a judgment of these leftovers."""
     return judge(ObservedState({}, {}, [], Records()))._replace(score=score, leftovers=left)
 
 
@@ -431,7 +431,7 @@ def judged(score: Literal[0, 3, 7, 10], *left: str) -> KillJudgement:
     ],
 )
 def test_undoing_a_part_is_never_worth_less_than_undoing_nothing(
-    before: KillJudgement, after: KillJudgement, score: int
+    before: KillJudgment, after: KillJudgment, score: int
 ) -> None:
     """A recovery that undid nothing, or left something else, is judged by what is there."""
     assert recovered(before, after).score == score

@@ -46,19 +46,21 @@ def corrected(yes: int, of: int, pairs: Pairs) -> tuple[float, float, float]:
 def prediction_powered(yes: int, of: int, pairs: Pairs) -> tuple[float, float, float]:
     """Return the rate by PPI++ and its interval, from lists of what judge and people say."""
     said, people = ([float(pair[i]) for pair in pairs] for i in (0, 1))
-    labelled_yes = int(sum(said))
+    labeled_yes = int(sum(said))
     n, others = len(pairs), of - len(pairs)
-    unlabelled = [1.0] * (yes - labelled_yes) + [0.0] * (others - yes + labelled_yes)
+    unlabeled = [1.0] * (yes - labeled_yes) + [0.0] * (others - yes + labeled_yes)
     weight = 0.0
-    if others and len({*said, *unlabelled}) == 2:
-        covariance = _mean([a * b for a, b in zip(_centred(said), _centred(people), strict=True)])
-        weight = covariance / ((1 + n / others) * _spread(said + unlabelled))
+    if others and len({*said, *unlabeled}) == 2:
+        covariance = _mean(
+            [a * b for a, b in zip(_centered(said), _centered(people), strict=True)]
+        )
+        weight = covariance / ((1 + n / others) * _spread(said + unlabeled))
         weight = min(1.0, max(0.0, weight))
     rest = [y - weight * f for y, f in zip(people, said, strict=True)]
     value, variance = _mean(rest), _spread(rest) / n
     if others:
-        value += weight * _mean(unlabelled)
-        variance += weight**2 * _spread(unlabelled) / others
+        value += weight * _mean(unlabeled)
+        variance += weight**2 * _spread(unlabeled) / others
     half = NormalDist().inv_cdf(0.975) * math.sqrt(variance)
     low, middle, high = (min(1.0, max(0.0, value + way * half)) for way in (-1, 0, 1))
     return middle, low, high
@@ -68,13 +70,13 @@ def _mean(values: list[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def _centred(values: list[float]) -> list[float]:
+def _centered(values: list[float]) -> list[float]:
     middle = _mean(values)
     return [value - middle for value in values]
 
 
 def _spread(values: list[float]) -> float:
-    return _mean([each**2 for each in _centred(values)])
+    return _mean([each**2 for each in _centered(values)])
 
 
 def draws(counts: Sequence[tuple[int, ...]]) -> list[list[float]]:
@@ -90,8 +92,8 @@ def draws(counts: Sequence[tuple[int, ...]]) -> list[list[float]]:
 
 def _quantiles(a: float, b: float) -> list[float]:
     """Return the points of Beta(a, b) below which are 0.5/4096, 1.5/4096, … of its mass."""
-    centre, half = math.asin(math.sqrt(a / (a + b))), 6 / math.sqrt(a + b)
-    first, last = max(0.0, centre - half), min(math.pi / 2, centre + half)
+    center, half = math.asin(math.sqrt(a / (a + b))), 6 / math.sqrt(a + b)
+    first, last = max(0.0, center - half), min(math.pi / 2, center + half)
     angles = [first + (last - first) * i / 4095 for i in range(4096)]
     logs = [_log(2 * a - 1, math.sin(x)) + _log(2 * b - 1, math.cos(x)) for x in angles]
     most = max(logs)
@@ -116,7 +118,7 @@ def _log(times: float, value: float) -> float:
 
 
 def percentile(ordered: list[float], share: float) -> float:
-    """Return the value at a share of a sorted list, linear between neighbours."""
+    """Return the value at a share of a sorted list, linear between neighbors."""
     place = share * (len(ordered) - 1)
     below = math.floor(place)
     after = ordered[min(below + 1, len(ordered) - 1)]

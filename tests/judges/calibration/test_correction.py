@@ -44,7 +44,7 @@ def test_corrected_rate_is_as_defined(judged: YesCounts, labels: Agreement) -> N
 
 
 @st.composite
-def labelled(draw: st.DrawFn) -> tuple[YesCounts, Agreement]:
+def labeled(draw: st.DrawFn) -> tuple[YesCounts, Agreement]:
     """Draw how people and a judge label some of its verdicts, and how many others there are."""
     labels = Agreement(*(draw(st.integers(0, 40)) for _ in range(4)))
     yes, no = (draw(st.integers(0, 200)) for _ in range(2))
@@ -52,7 +52,7 @@ def labelled(draw: st.DrawFn) -> tuple[YesCounts, Agreement]:
     return YesCounts(judge_yes + yes, labels.labels + yes + no), labels
 
 
-@given(labelled().filter(lambda found: found[1].labels >= 2))
+@given(labeled().filter(lambda found: found[1].labels >= 2))
 @example((YesCounts(1, 67), Agreement(1, 0, 0, 32)))  # variances that cancel each other
 def test_ppi_is_as_defined(found: tuple[YesCounts, Agreement]) -> None:
     """Value and both ends, whatever the counts, to 1e-12."""

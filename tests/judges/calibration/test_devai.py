@@ -1,4 +1,4 @@
-"""The whole way on real judgements: judged, labelled, calibrated, corrected.
+"""The whole way on real judgments: judged, labeled, calibrated, corrected.
 
 Source: [Zhuge 2024], of OpenHands: what people and an agent-as-a-judge say of 366 requirements.
 The judge's recorded verdicts answer for the model, people's for whoever labels.
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 Said = dict[tuple[str, str], bool]
 
 
-def judgements(folder: Path) -> list[dict[str, Any]]:
+def judgments(folder: Path) -> list[dict[str, Any]]:
     """Return the judged tasks of a folder."""
     found = [json.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.json"))]
     return [{**task, "name": task["name"].removesuffix(".json")} for task in found]
@@ -46,14 +46,14 @@ def said(tasks: list[dict[str, Any]]) -> Said:
 @pytest.fixture(scope="module")
 def people(shared_data: Path) -> list[dict[str, Any]]:
     """What people say."""
-    return judgements(shared_data / "devai/judgment/OpenHands/human_as_a_judge")
+    return judgments(shared_data / "devai/judgment/OpenHands/human_as_a_judge")
 
 
 @pytest.fixture(scope="module")
 def judge(shared_data: Path) -> Said:
     """What the judge says."""
     folder = shared_data / "devai/judgment/OpenHands/agent_as_a_judge/gray_box"
-    return said(judgements(folder))
+    return said(judgments(folder))
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What is labelled is drawn at random, shows no verdict, and comes back as a person's verdict."""
+"""What is labeled is drawn at random, shows no verdict, and comes back as a person's verdict."""
 
 import csv
 import json
@@ -75,7 +75,7 @@ def test_labels_are_verdicts_of_a_person(judged: Lake, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def drawn(judged_once: YesCounts, tmp_path_factory: pytest.TempPathFactory) -> tuple[Lake, str]:
-    """A lake whose verdicts were drawn to be labelled, and the name of one of them; only read."""
+    """A lake whose verdicts were drawn to be labeled, and the name of one of them; only read."""
     home = tmp_path_factory.mktemp("drawn")
     lake = Lake.open(shutil.copytree(judged_once.lake.root, home / "lake"))
     label(lake, "--out", home / "drawn.csv")
@@ -88,7 +88,7 @@ def drawn(judged_once: YesCounts, tmp_path_factory: pytest.TempPathFactory) -> t
         ("item,label\nffff,yes\n", "ann", "a.csv:2: item 'ffff' was not drawn of judge 'nodes'"),
         ("item,label\nITEM,maybe\n", "ann", "a.csv:2: label 'maybe' is neither yes nor no"),
         ("item,verdict\nITEM,yes\n", "ann", "has no columns item and label"),
-        ("item,label\nITEM,yes\n", " ", "nobody is named; say with --by who labelled"),
+        ("item,label\nITEM,yes\n", " ", "nobody is named; say with --by who labeled"),
     ],
 )
 def test_labels_that_cannot_be_used_are_refused(
@@ -123,7 +123,7 @@ def test_calibration_needs_labels_of_the_sample(judged: Lake, tmp_path: Path) ->
     few = tracegrade(*command)
 
     assert without.returncode == 2
-    assert "nobody has labelled verdicts that were drawn of judge 'nodes'" in without.stderr
+    assert "nobody has labeled verdicts that were drawn of judge 'nodes'" in without.stderr
     assert few.returncode == 1
     assert "not calibrated (too_few_labels)" in few.stderr
     assert rows(judged, "verdict_calibrations")[0]["calibrated"] is False

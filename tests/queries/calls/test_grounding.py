@@ -178,7 +178,7 @@ def test_message_of_langchain_on_a_platform() -> Scene:
 
 @built_together
 def test_message_of_langchain_with_openinference() -> Scene:
-    """The whole output holds its message as it is serialised."""
+    """The whole output holds its message as it is serialized."""
     kwargs = {"content": "It rains.", "response_metadata": {"grounding_metadata": SNAKE}}
     lake = yield by_keys({"generations": [[{"message": {"id": ["x"], "kwargs": kwargs}}]]})
 

@@ -48,7 +48,7 @@ def test_message_with_openinference() -> Scene:
 
 @built_together
 def test_message_in_langsmith() -> Scene:
-    """LangSmith exports the output as LangChain serialises it."""
+    """LangSmith exports the output as LangChain serializes it."""
     output = {"generations": [[{"message": {"lc": 1, "kwargs": MESSAGE}}]]}
     asked = {"messages": [[{"type": "human", "content": "Find x."}]]}
     lake = yield [

@@ -363,7 +363,7 @@ def test_two_releases_that_share_labels_are_as_far_apart_as_they_are() -> None:
 COUNT = st.integers(0, 6)
 SIDE = st.tuples(COUNT, COUNT, COUNT, COUNT).filter(any)
 """Judged yes, judged no, and by others yes and no."""
-LABELLED = st.tuples(*[st.integers(0, 80)] * 4).filter(lambda found: _told_apart(found) > 0.1)
+LABELED = st.tuples(*[st.integers(0, 80)] * 4).filter(lambda found: _told_apart(found) > 0.1)
 
 
 def _told_apart(labels: tuple[int, ...]) -> float:
@@ -375,7 +375,7 @@ def _told_apart(labels: tuple[int, ...]) -> float:
 
 
 @settings(max_examples=examples(20), deadline=None)
-@given(st.lists(st.tuples(SIDE, SIDE), min_size=1, max_size=8), LABELLED)
+@given(st.lists(st.tuples(SIDE, SIDE), min_size=1, max_size=8), LABELED)
 def test_corrected_success_is_as_defined(
     tasks: list[tuple[tuple[int, ...], tuple[int, ...]]], labels: tuple[int, ...]
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import tracegrade_scoring.scorers
 from tracegrade_scoring.metrics import METRICS, OTHER_GROUP, Kind, Metric, Scale, read_metrics
-from tracegrade_scoring.rendering.catalogue import HEADLINES, MAIN, MORE
+from tracegrade_scoring.rendering.catalog import HEADLINES, MAIN, MORE
 
 SCORERS = Path(tracegrade_scoring.scorers.__file__).parent
 

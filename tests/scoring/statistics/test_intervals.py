@@ -80,7 +80,7 @@ def test_bootstrap_needs_five_tasks() -> None:
     assert bootstrap([1.0] * 5, [1.0] * 5) is not None
 
 
-def test_percentile_is_linear_between_neighbours() -> None:
+def test_percentile_is_linear_between_neighbors() -> None:
     """A quarter of the way from 1 to 5 in steps of one is 2; a little further is between."""
     assert percentile([1.0, 2.0, 3.0, 4.0, 5.0], 0.25) == 2.0
     assert percentile([0.0, 10.0], 0.3) == 3.0

@@ -48,7 +48,7 @@ several AS (
   HAVING count(*) > 1
 ),
 
-itemised AS (
+itemized AS (
   SELECT
     item_texts.key,
     item_texts.direction,
@@ -70,10 +70,10 @@ itemised AS (
 -- smolagents tells a result as text, `Call id: …` before it. What its code agents see are results
 -- of whole pieces of code; calls in them have no id.
 coding AS (
-  SELECT DISTINCT itemised.key
-  FROM itemised
+  SELECT DISTINCT itemized.key
+  FROM itemized
   INNER JOIN openinference_turns AS messages USING (key, direction, message_position)
-  WHERE messages.role = 'tool-call' AND contains(itemised.text, '''python_interpreter''')
+  WHERE messages.role = 'tool-call' AND contains(itemized.text, '''python_interpreter''')
 ),
 
 -- smolagents writes reasoning as one more text; what the model said is in the raw output.
@@ -108,13 +108,13 @@ SELECT
     messages.call_id,
     CASE
       WHEN coding.key IS NULL
-        THEN nullif(regexp_extract(itemised.text, '^Call id: (\S+)', 1), '')
+        THEN nullif(regexp_extract(itemized.text, '^Call id: (\S+)', 1), '')
     END
   ) AS call_id,
-  result_text(without_headings(coalesce(messages.content, itemised.text))) AS result,
-  asks_to_retry(coalesce(messages.content, itemised.text)) AS failed
+  result_text(without_headings(coalesce(messages.content, itemized.text))) AS result,
+  asks_to_retry(coalesce(messages.content, itemized.text)) AS failed
 FROM openinference_turns AS messages
-LEFT JOIN itemised USING (key, direction, message_position)
+LEFT JOIN itemized USING (key, direction, message_position)
 LEFT JOIN coding USING (key)
 WHERE messages.role = 'tool'
 UNION ALL BY NAME
@@ -127,7 +127,7 @@ SELECT
   'text' AS part_type,
   messages.content AS text
 FROM openinference_turns AS messages
-ANTI JOIN itemised USING (key, direction, message_position)
+ANTI JOIN itemized USING (key, direction, message_position)
 WHERE messages.content IS NOT NULL AND coalesce(messages.role, '') NOT IN ('tool', 'tool-call')
 UNION ALL BY NAME
 SELECT

@@ -122,7 +122,7 @@ silent AS (
 ),
 
 -- Of two instrumentations, each of which tells it in its own way.
-neighbours AS (
+neighbors AS (
   SELECT
     record,
     rank,
@@ -141,7 +141,7 @@ simultaneous AS (
   SELECT
     if(rank > other_rank, record, other) AS record,
     if(rank > other_rank, other, record) AS next
-  FROM neighbours
+  FROM neighbors
   WHERE is_same
 ),
 

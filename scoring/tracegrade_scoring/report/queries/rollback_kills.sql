@@ -21,7 +21,7 @@
 --   kill_point       VARCHAR    early | mid | late.
 --   boundary        INTEGER    Tool calls that had returned; NULL if that is not said.
 --   at_once         DOUBLE     Before the recovery command, 0 to 10; NULL if that is not said.
---   after_recovery  DOUBLE     After it, 0 to 10; NULL if there is no such kill, or no judgement.
+--   after_recovery  DOUBLE     After it, 0 to 10; NULL if there is no such kill, or no judgment.
 --   label           VARCHAR    Of the verdict: not_applicable, error or others; NULL for none.
 --   source          VARCHAR    Who judged.
 --   reason          VARCHAR    Why; NULL if that is not said.

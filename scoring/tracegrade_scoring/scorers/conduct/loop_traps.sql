@@ -36,7 +36,7 @@ WITH counted AS (
 ),
 
 -- Calls that stand in no loop are not here, so what is before a call need not be next to it.
-neighbours AS (
+neighbors AS (
   SELECT
     *,
     lag(tool_name, 1) OVER own_calls AS tool_1,
@@ -80,7 +80,7 @@ rounds AS (
       ORDER BY own_index
       ROWS BETWEEN 5 PRECEDING AND CURRENT ROW
     ) = 6 AS ends_triples
-  FROM neighbours
+  FROM neighbors
 ),
 
 found AS (

@@ -81,7 +81,7 @@ explained AS (
   FROM counted
 ),
 
-labelled AS (
+labeled AS (
   SELECT
     *,
     if(error IS NULL AND not_applicable = 'optimum_zero', concat('extra_steps: ', actual), NULL)
@@ -93,7 +93,7 @@ cases AS (
   SELECT
     list(attempt_id) AS trajectory_ids,
     * EXCLUDE (attempt_id)
-  FROM labelled
+  FROM labeled
   GROUP BY ALL
 )
 

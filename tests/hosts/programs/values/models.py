@@ -33,7 +33,7 @@ class Order(pydantic.BaseModel):
 
     @pydantic.field_serializer("id")
     def write(self, value):
-        print("serialised")
+        print("serialized")
         return value
 
     @pydantic.computed_field

@@ -18,7 +18,7 @@ warnings.simplefilter("error")
 class Array(np.ndarray):
     def __array_finalize__(self, other):
         if other is not None:
-            print("finalised")
+            print("finalized")
 
     def __repr__(self):
         print("repr of an array")

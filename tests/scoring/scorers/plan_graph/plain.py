@@ -197,10 +197,10 @@ class Judge:
     def _call_holds(self, criterion: Mapping[str, Any], calls: Sequence[Call]) -> Known:
         if "tool" not in criterion and "result" not in criterion:
             return True
-        return some(self._fulfils(call, criterion) for call in calls)
+        return some(self._fulfills(call, criterion) for call in calls)
 
     @staticmethod
-    def _fulfils(call: Call, criterion: Mapping[str, Any]) -> Known:
+    def _fulfills(call: Call, criterion: Mapping[str, Any]) -> Known:
         if criterion.get("tool", call.tool) != call.tool:
             return False
         if call.failed != (criterion.get("status") == "error"):

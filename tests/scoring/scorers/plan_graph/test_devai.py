@@ -27,12 +27,12 @@ PATHS: Final = {
     "sub_goal": "requirement_id",
     "value": "satisfied",
 }
-"""Where the judgements of DevAI say what a verdict says."""
+"""Where the judgments of DevAI say what a verdict says."""
 
 
 @pytest.fixture(scope="module")
 def files(shared_data: Path) -> list[Path]:
-    """The human judgements of the 55 tasks."""
+    """The human judgments of the 55 tasks."""
     return sorted((shared_data / "devai/judgment/OpenHands/human_as_a_judge").glob("*.json"))
 
 

@@ -1,4 +1,4 @@
--- Tokens that a judge took for one judgement so far: of cheap, middling and dear ones.
+-- Tokens that a judge took for one judgment so far: of cheap, middling and dear ones.
 --
 -- Reads:
 --   judge_calls
@@ -10,7 +10,7 @@
 --   high      BIGINT  The dearest.
 -- Order:
 --   one row
-WITH judgements AS (
+WITH judgments AS (
   SELECT sum(input_tokens + output_tokens)::BIGINT AS tokens
   FROM judge_calls
   WHERE judge = $judge
@@ -21,5 +21,5 @@ SELECT
   quantile_disc(tokens, 0.1) AS low,
   round(avg(tokens))::BIGINT AS expected,
   max(tokens) AS high
-FROM judgements
+FROM judgments
 ORDER BY low;

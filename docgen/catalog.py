@@ -32,7 +32,7 @@ def pages() -> Mapping[str, str]:
             ([code(name), _sentence(r.meaning), _sentence(r.remedy)] for name, r in _reasons()),
         ),
     )
-    return {"reference/metric-catalogue.md": text}
+    return {"reference/metric-catalog.md": text}
 
 
 def _reasons() -> list[tuple[str, Reason]]:

@@ -1,4 +1,4 @@
-"""A trace's rows do not depend on its neighbours: beside a few it has those it has beside all.
+"""A trace's rows do not depend on its neighbors: beside a few it has those it has beside all.
 
 A sample, each alone, is among the fast tests, in `test_captures.py`, which builds all captures
 together.
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from tests.queries.build.neighbours import of_captures, of_reports, rows_of
+from tests.queries.build.neighbors import of_captures, of_reports, rows_of
 from tests.queries.traces import captures
 
 PARTS: Final = 8
