@@ -6,7 +6,7 @@ Makes:
     own_metric_rows: what one metric returned
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import duckdb
@@ -15,9 +15,7 @@ import pyarrow as pa
 from tracegrade_queries.engine.relations import put
 from tracegrade_scoring.metric_definition import OwnMetric
 from tracegrade_scoring.own_metrics import readable
-from tracegrade_scoring.own_metrics.plugins import function_at
-from tracegrade_scoring.own_metrics.python_metric import MetricAnswer, run_function
-from tracegrade_scoring.own_metrics.run_sql import run_queries
+from tracegrade_scoring.own_metrics.run_apart import MetricAnswer, run_metrics
 from tracegrade_scoring.sql import query
 
 FAILED: Final = "metric_failed"
@@ -61,25 +59,12 @@ def own_scores(
         metrics: Without faults.
     """
     rows = readable.rows_of(con, _read(metrics)) if metrics else {}
-    queries = {each.name: each.sql for each in metrics if each.sql is not None and each.runs}
-    answers: dict[str, MetricAnswer] = dict(run_queries(queries, rows))
-    for metric in metrics:
-        if metric.python is not None:
-            given = {name: rows[name] for name in metric.reads}
-            answers[metric.name] = _answer(metric.python, given)
+    answers = run_metrics([each for each in metrics if each.runs], rows)
     return {metric.name: _scores(con, metric, answers.get(metric.name)) for metric in metrics}
 
 
 def _read(metrics: Sequence[OwnMetric]) -> set[str]:
     return {name for each in metrics if each.runs for name in each.reads}
-
-
-def _answer(entry: str, rows: Mapping[str, pa.Table]) -> MetricAnswer:
-    try:
-        function = function_at(entry)
-    except Exception as error:  # noqa: BLE001 - it is not our code, and harms no other metric
-        return " ".join(f"{type(error).__name__}: {error}".split())
-    return run_function(function, rows)
 
 
 def _scores(

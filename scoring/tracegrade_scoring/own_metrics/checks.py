@@ -8,13 +8,13 @@ from typing import Any, Final
 import duckdb
 
 from tracegrade_queries.build.nesting import is_too_deep
+from tracegrade_queries.engine.bare import bare_engine
 from tracegrade_queries.engine.selects import READING_FUNCTIONS, only_reads
 from tracegrade_queries.errors import QueryFailed
 from tracegrade_scoring.metric_definition import OwnMetric
 from tracegrade_scoring.own_metrics import readable
 from tracegrade_scoring.own_metrics.header import MetricFault
-from tracegrade_scoring.own_metrics.run_sql import run_queries
-from tracegrade_scoring.tasks.engine import bare_engine
+from tracegrade_scoring.own_metrics.run_apart import run_metrics
 from tracegrade_scoring.tasks.expression import nodes_of, unsteady
 
 MAX_LEVELS: Final = 800
@@ -80,8 +80,7 @@ def running_faults(metrics: Sequence[OwnMetric]) -> dict[str, MetricFault]:
     """
     testable = {each.name: each for each in metrics if each.sql is not None and each.runs}
     empty = {name: _engine().table(name).to_arrow_table() for name in readable.RELATIONS}
-    queries = {name: each.sql or "" for name, each in testable.items()}
-    answers = run_queries(queries, empty, secs=_MOST_SECS)
+    answers = run_metrics(list(testable.values()), empty, secs=_MOST_SECS)
     return {
         name: MetricFault(testable[name].origin, "does_not_run", f"{answer}; correct its query")
         for name, answer in answers.items()

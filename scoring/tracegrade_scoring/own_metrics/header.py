@@ -73,7 +73,7 @@ def metric_of(text: str, origin: str) -> ReadMetric:
             origin, "bad_header", f"its first line does not say what it is; {_EXAMPLE}"
         )
     query = "\n".join(text.lstrip().splitlines()[len(header) :]).strip().removesuffix(";")
-    return _metric(values, bounds, {"meaning": meaning, "sql": query, "origin": origin})
+    return _metric(values, bounds, {"meaning": meaning, "sql": query}, origin)
 
 
 def _parts(lines: list[str]) -> Iterator[tuple[str, str]]:
@@ -85,30 +85,35 @@ def _parts(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _metric(
-    values: Mapping[str, str], bounds: re.Match[str], rest: Mapping[str, str]
+    values: Mapping[str, str], bounds: re.Match[str], rest: Mapping[str, str], origin: str
 ) -> ReadMetric:
-    name = values["Metric"]
     low, high = (None if bound is None else float(bound) for bound in bounds.groups())
+    stated = {key: values[key.capitalize()] for key in ("version", "better", "kind")}
+    others = {
+        key: values[key.capitalize()] for key in ("unit", "label") if key.capitalize() in values
+    }
+    reads = sorted(each.strip() for each in values["Reads"].split(","))
+    said = {**stated, **others, **rest, "name": values["Metric"], "low": low, "high": high}
+    return metric_from({**said, "reads": reads}, origin, _EXAMPLE)
+
+
+def metric_from(said: Mapping[str, object], origin: str, way_out: str) -> ReadMetric:
+    """Return the metric with these fields, or what is wrong with the first that cannot be so.
+
+    Args:
+        said: Fields of a definition; without unit they are runs, without label its name.
+        origin: The file or distribution, for messages.
+        way_out: What a message tells to do.
+    """
+    defaults = {"unit": "runs", "label": words_of(str(said["name"])), "origin": origin}
     try:
-        stated = {key: values[key.capitalize()] for key in ("version", "better", "kind")}
-        return OwnMetric.model_validate(
-            {
-                **stated,
-                **rest,
-                "name": name,
-                "low": low,
-                "high": high,
-                "unit": values.get("Unit", "runs"),
-                "label": values.get("Label", words_of(name)),
-                "reads": sorted(each.strip() for each in values["Reads"].split(",")),
-            }
-        )
+        return OwnMetric.model_validate({**defaults, **said})
     except ValidationError as error:
         first = error.errors()[0]
         key = str(first["loc"][0]).capitalize()
         code = "bad_name" if key == "Name" else "bad_header"
-        fact = f"'{first['input']}' cannot be its {key}: {first['msg']}; {_EXAMPLE}"
-        return MetricFault(rest["origin"], code, fact)
+        fact = f"'{first['input']}' cannot be its {key}: {first['msg']}; {way_out}"
+        return MetricFault(origin, code, fact)
 
 
 def words_of(name: str) -> str:

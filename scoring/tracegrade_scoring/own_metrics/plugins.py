@@ -5,16 +5,14 @@ all such functions in it, and all files of SQL beside it.
 """
 
 from collections.abc import Iterator
-from functools import cache
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Final
 
 from tracegrade_scoring.metric_definition import OwnMetric
-from tracegrade_scoring.own_metrics.header import MetricFault, ReadMetric, read_metric
-from tracegrade_scoring.own_metrics.python_metric import MetricFunction, PythonMetric
+from tracegrade_scoring.own_metrics.header import MetricFault, ReadMetric, metric_from, read_metric
+from tracegrade_scoring.own_metrics.python_metric import PythonMetric
 
 GROUP: Final = "tracegrade.metrics"
 
@@ -30,7 +28,7 @@ def _metrics(entry: EntryPoint) -> Iterator[ReadMetric]:
     origin = f"{entry.dist.name if entry.dist else 'unknown distribution'} ({entry.value})"
     try:
         named = entry.load()
-    except Exception as error:  # noqa: BLE001 - it is not our code, and harms no other metric
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - it is not our code, harms no other
         why = f"{type(error).__name__}: {error}; remove the distribution or have it corrected"
         yield MetricFault(origin, "not_loaded", " ".join(why.split()))
         return
@@ -56,17 +54,8 @@ def _of_module(module: ModuleType, origin: str) -> Iterator[ReadMetric]:
                 yield found
 
 
-def _placed(metric: PythonMetric, entry: str, origin: str) -> OwnMetric:
-    return metric.definition.model_copy(update={"python": entry, "origin": origin})
+def _placed(metric: PythonMetric, entry: str, origin: str) -> ReadMetric:
+    return metric_from({**metric.declared, "python": entry}, origin, _EXAMPLE)
 
 
-@cache
-def function_at(entry: str) -> MetricFunction:
-    """Return the function of a metric by its place, `package.module:function`.
-
-    Raises:
-        Exception: Whatever importing it raises.
-    """
-    module, _, name = entry.partition(":")
-    found: PythonMetric = getattr(import_module(module), name)
-    return found.function
+_EXAMPLE: Final = "correct what its function is decorated with"

@@ -1,20 +1,13 @@
-"""Metrics of users' own in Python: how one is declared, and how it is run.
+"""Metrics of users' own in Python: how one is declared.
 
-They are the operator's code, run where scoring runs, and are never kept by a lake.
+They are the operator's code, run in a process of their own, and are never kept by a lake. It
+imports little, because that process imports it for each metric in each bucket.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import pyarrow as pa
-
-from tracegrade_scoring.metric_definition import Better, OwnMetric
-from tracegrade_scoring.metrics import Kind
-from tracegrade_scoring.own_metrics.answers import COLUMNS, MOST_EVIDENCE, columns_fault
-from tracegrade_scoring.own_metrics.header import words_of
-
-MetricAnswer: TypeAlias = pa.Table | str
-"""The rows of a metric, with the columns of an answer; or why there are none."""
 
 MetricTables: TypeAlias = Mapping[str, pa.Table]
 """What a metric reads, by name."""
@@ -26,8 +19,8 @@ class PythonMetric(NamedTuple):
     """A function that is a metric."""
 
     function: MetricFunction
-    definition: OwnMetric
-    """What it says about itself; where it comes from is not known yet."""
+    declared: Mapping[str, object]
+    """What it says about itself, as fields of a definition; not checked yet."""
 
 
 def metric(  # noqa: PLR0913 - one for each thing that a header of SQL says
@@ -39,7 +32,7 @@ def metric(  # noqa: PLR0913 - one for each thing that a header of SQL says
     kind: str,
     low: float | None = None,
     high: float | None = None,
-    better: Better = "none",
+    better: Literal["less", "none", "more"] = "none",
     unit: str = "runs",
     label: str | None = None,
 ) -> Callable[[MetricFunction], PythonMetric]:
@@ -59,52 +52,17 @@ def metric(  # noqa: PLR0913 - one for each thing that a header of SQL says
         better: Which way is better: less | none | more.
         unit: What is counted.
         label: Its name for readers; None: made of its name.
-
-    Raises:
-        pydantic.ValidationError: One of these cannot be so.
     """
-    definition = OwnMetric(
-        name=name,
-        version=version,
-        low=low,
-        high=high,
-        better=better,
-        kind=Kind(kind),
-        unit=unit,
-        label=label or words_of(name),
-        meaning=meaning,
-        reads=tuple(sorted(reads)),
-        origin="",
-    )
-    return lambda function: PythonMetric(function, definition)
-
-
-def run_function(function: MetricFunction, rows: MetricTables) -> MetricAnswer:
-    """Return the rows that a function answers, or why there are none; whatever it raises.
-
-    Args:
-        function: Of a metric.
-        rows: All that it reads.
-    """
-    try:
-        return _answer(function(rows))
-    except Exception as error:  # noqa: BLE001 - it is not our code, and harms no other metric
-        return " ".join(f"{type(error).__name__}: {error}".split())
-
-
-def _answer(found: pa.Table) -> MetricAnswer:
-    if fault := columns_fault(found.column_names):
-        return fault
-    columns = [_column(found, field) for field in COLUMNS]
-    return pa.table(columns, pa.schema(COLUMNS))
-
-
-def _column(found: pa.Table, field: pa.Field) -> pa.ChunkedArray | pa.Array:
-    if field.name in found.column_names:
-        column = found[field.name]
-        if field.name == "evidence":
-            lists = [(steps or ())[:MOST_EVIDENCE] for steps in column.to_pylist()]
-            return pa.array(lists, field.type)
-        return column.cast(field.type)
-    filled = 1.0 if field.name == "denominator" else None
-    return pa.repeat(pa.scalar(filled, field.type), len(found))
+    declared = {
+        "name": name,
+        "version": version,
+        "low": low,
+        "high": high,
+        "better": better,
+        "kind": kind,
+        "unit": unit,
+        "meaning": meaning,
+        "reads": tuple(sorted(reads)),
+        **({} if label is None else {"label": label}),
+    }
+    return lambda function: PythonMetric(function, declared)

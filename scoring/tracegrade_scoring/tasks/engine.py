@@ -9,6 +9,7 @@ from typing import Final
 
 import duckdb
 
+from tracegrade_queries.engine.bare import bare_engine
 from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.selects import only_reads
 from tracegrade_queries.errors import QueryFailed
@@ -17,9 +18,6 @@ from tracegrade_scoring.tasks.expression import as_boolean, forbidden
 
 MAX_SECS: Final = 5.0
 """No steps need no time, so an expression that takes longer never ends over real ones."""
-
-MEMORY_LIMIT: Final = "512MB"
-"""Of an engine that runs a task file's own SQL: counts and short lists need a fraction of it."""
 
 MAX_PATTERN_CHARS: Final = 10_000
 """Patterns are compiled once for each row that they are matched with."""
@@ -64,23 +62,6 @@ def closed_engine() -> duckdb.DuckDBPyConnection:
     columns = ", ".join(f"{column.name} {duckdb_type(column.type)}" for column in STEPS.columns)
     con = bare_engine()
     con.execute(f"CREATE TABLE steps ({columns})")
-    return con
-
-
-def bare_engine(memory_limit: str = MEMORY_LIMIT) -> duckdb.DuckDBPyConnection:
-    """Return an engine without tables that reaches no file or network and never spills."""
-    con = duckdb.connect(
-        config={
-            "enable_external_access": False,
-            "threads": 1,
-            "memory_limit": memory_limit,
-            "temp_directory": "",
-            "python_enable_replacements": False,  # a Python variable is not a table
-        }
-    )
-    con.execute("LOAD icu")  # part of the wheel
-    con.execute("SET GLOBAL TimeZone = 'UTC'")  # else the machine's would be part of a result
-    con.execute("SET lock_configuration = true")
     return con
 
 
