@@ -68,6 +68,8 @@ def output_of(command: str, folder: Path) -> str:
         done = subprocess.run(python, capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
     assert name == "tracegrade", f"this command is not run: {command}"
+    if words[:2] == ["harness", "run"]:
+        words.append("--yes-as-root")  # of tests that run without a sandbox
     if words[-2:-1] == [">"]:
         ended = tracegrade(*words[:-2])
         (folder / words[-1]).write_bytes(ended.output)

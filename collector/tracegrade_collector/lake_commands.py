@@ -61,8 +61,10 @@ class LakeOptions:
         chosen = tuple(TABLE_OF_NAME.get(name, name) for name in self.tables)
         for name in chosen:
             if name not in found:
+                near = ", ".join(f"'{known}'" for known in found if name in known)
+                meant = f"did you mean {near}? " if near else ""
                 have = ", ".join(found) or "none"
-                msg = f"the lake {self.place} has no table '{name}'; found: {have}"
+                msg = f"the lake {self.place} has no table '{name}'; {meant}found: {have}"
                 raise BadInput(msg)
         return chosen
 
@@ -160,7 +162,15 @@ def compact(options: LakeOptions, target_bytes: int | None) -> None:
         chosen = replace(chosen, target_bytes=target_bytes)
     with progress() as note:
         done = compaction.compact(lake, chosen, note, dry_run=options.dry_run)
-    _tell(options, done._asdict())
+    left = compaction.left_alone(lake, chosen)
+    if any(left):
+        echo(
+            f"files left: {left.young} are newer than {chosen.min_age_secs / 60:g} minutes, "
+            f"{left.few} are fewer than {compaction.MERGED_AT_ONCE} of about one size, "
+            f"{left.done} are sorted or large already",
+            err=True,
+        )
+    _tell(options, done._asdict() | {"left": left._asdict()})
 
 
 def expire(options: LakeOptions, older_than: str, *, keep_built: bool) -> None:

@@ -49,6 +49,7 @@ def test_files_prints_the_live_files(lake: Path) -> None:
     ("arguments", "said"),
     [
         (["files", "--table", "spams"], "has no table 'spams'; found: raw_spans"),
+        (["files", "--table", "raw"], "has no table 'raw'; did you mean 'raw_spans'? found: raw_"),
         (["compact", "--table", "spams"], "has no table 'spams'; found: raw_spans"),
         (["compact", "--target-bytes", "0"], "--target-bytes"),
         (["expire", "--older-than", "soon"], "such as 30d, got 'soon'"),

@@ -21,7 +21,14 @@ from tests.slow import slow_after
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, Column, Lake, Table
 from tracegrade_lake.errors import LakeDamaged, LakeUnwritable, MaintenanceBusy
 from tracegrade_lake.maintenance import compaction
-from tracegrade_lake.maintenance.compaction import Compacted, CompactOptions, compact, plan
+from tracegrade_lake.maintenance.compaction import (
+    Compacted,
+    CompactOptions,
+    LeftAlone,
+    compact,
+    left_alone,
+    plan,
+)
 from tracegrade_lake.maintenance.maintenance_lock import hold_maintenance_lock
 from tracegrade_lake.maintenance.sorting import Sorter, sample_of
 
@@ -79,6 +86,19 @@ def test_nothing_to_do_is_no_commit(lake: Lake) -> None:
 
     assert compact(lake, NOW, silent) == Compacted()
     assert (lake.version("raw_spans"), live_names(lake)) == (version, files)
+
+
+def test_files_that_are_left_are_counted_by_reason(lake: Lake) -> None:
+    """Those of one date that was compacted are done, a single one is few, new ones are young."""
+    for seq in (1, 2):
+        land(lake, [span(seq, seq)])
+    land(lake, [span(3, 3, date=LONG_AGO + timedelta(days=1))])
+
+    assert left_alone(lake, NOW) == LeftAlone(few=1)
+    compact(lake, NOW, silent)
+
+    assert left_alone(lake, NOW) == LeftAlone(few=1, done=1)
+    assert left_alone(lake, CompactOptions()) == LeftAlone(young=1, done=1)
 
 
 def test_a_dry_run_says_what_it_would_do(lake: Lake) -> None:

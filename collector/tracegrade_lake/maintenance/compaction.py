@@ -92,6 +92,19 @@ class Compacted(NamedTuple):
     """Dates that another writer changed meanwhile, or that the disk had no room for."""
 
 
+class LeftAlone(NamedTuple):
+    """How many files a compaction leaves as they are, by reason."""
+
+    young: int = 0
+    """Files that are younger than `min_age_secs`."""
+
+    few: int = 0
+    """Files that are too few of about one size, or the only one of their date."""
+
+    done: int = 0
+    """Files that were sorted before, or are large."""
+
+
 class CompactionGroup(NamedTuple):
     """Files of one date that become fewer."""
 
@@ -146,6 +159,26 @@ def plan(
         for date in sorted(by_date, key=lambda date: date or "")
     ]
     return [group for group in groups if group]
+
+
+def left_alone(lake: Lake, options: CompactOptions) -> LeftAlone:
+    """Return how many files of the tables a compaction would now leave, and why."""
+    total, now = LeftAlone(), datetime.now(UTC)
+    for name in options.tables or lake.tables():
+        files = lake.live_files(name)
+        chosen = {file.path for group in plan(files, options, now) for file in group.files}
+        reasons = [
+            _reason_to_leave(file, options, now) for file in files if file.path not in chosen
+        ]
+        total = LeftAlone(*map(sum, zip(total, *reasons, strict=True)))
+    return total
+
+
+def _reason_to_leave(file: LiveFile, options: CompactOptions, now: datetime) -> LeftAlone:
+    if _base_name(file).startswith(SORTED) or file.size >= options.target_bytes / 2:
+        return LeftAlone(done=1)
+    age_ms = now.timestamp() * 1000 - file.modified_ms
+    return LeftAlone(young=1) if age_ms < options.min_age_secs * 1000 else LeftAlone(few=1)
 
 
 def _plan_date(
