@@ -43,6 +43,7 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "steps/runs": "Which run (trajectory) each operation belongs to, and what a run is.",
         "steps/copies": "What is recorded again: replays, copies, polls; and the runs of replays.",
         "steps/model_calls": "Spans that record one model call are one row; what was said in it.",
+        "steps/model_calls/text_forms": "Texts in the form of a framework, taken apart.",
         "steps/tool_calls": "What models asked for, and who executed it.",
         "steps/step_rows": "The steps of each kind, put in order.",
         "costs": "What runs cost.",
