@@ -1,6 +1,7 @@
 """Says after a run which test files took most processor time: `PROCESSOR_TIMES=30 make test`.
 
-Or writes what each took to `costs.json`, as `make test` does (`WRITE_COSTS=1`).
+Or writes what each took to `costs.json`, as `make test` does (`WRITE_COSTS=1`), if the run came to
+its end and nothing failed: of one that was cut short nobody knows what is left.
 
 Unlike wall time, it does not depend on who else uses the machine. The first test of a file pays
 for what its fixtures make, and a process that a test started counts where it was waited for.
@@ -15,6 +16,9 @@ from pathlib import Path
 import pytest
 
 from .costs import suite_files, write_costs, writes_costs
+
+WHOLE = frozenset({pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED})
+"""How a run ends that came to its end; the second where all tests of its files are slow."""
 
 ASKED = "PROCESSOR_TIMES"
 """The environment variable: how many files to name."""
@@ -50,7 +54,9 @@ class ProcessorTimes:
         self._before = now
         return report
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, exitstatus: int
+    ) -> None:
         """Write what files took if that was asked for, and name those that took most first."""
         if hasattr(terminalreporter.config, "workerinput"):
             return  # a process of pytest-xdist, which knows its own tests alone
@@ -59,7 +65,7 @@ class ProcessorTimes:
             for report in reports:
                 if secs := dict(getattr(report, "user_properties", ())).get(PROPERTY):
                     spent[report.fspath] += secs
-        if writes_costs():
+        if writes_costs() and exitstatus in WHOLE:
             write_costs(spent, whole_files(terminalreporter.config))
         if asked():
             terminalreporter.section(f"processor time: {sum(spent.values()):.0f} s")

@@ -1,11 +1,15 @@
 """`make check` runs a base that has tests of every package, and the tests near what changed."""
 
 import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from .citations import ROOT
-from .costs import REAL_FRAMEWORKS, read_costs, suite_files, writes_costs
+from .costs import REAL_FRAMEWORKS, WRITE, read_costs, suite_files, writes_costs
 from .quick.__main__ import explanation, omissions
 from .quick.choice import base_files, choose, guards
 from .quick.near import BY_NAME, FOLDERS, Near, near
@@ -93,6 +97,42 @@ def test_what_test_files_cost_is_known_but_for_a_few_new_ones() -> None:
     unknown = {*suite_files()} - read_costs().keys()
 
     assert len(unknown) <= 10, unknown
+
+
+@pytest.mark.parametrize(
+    ("ends", "written"),
+    [("pass", True), ("raise KeyboardInterrupt", False)],
+)
+def test_a_run_writes_what_files_cost_if_it_came_to_its_end(
+    tmp_path: Path, ends: str, written: bool
+) -> None:
+    """Of one that was interrupted it is not known what the rest would have cost."""
+    (tmp_path / "tests").mkdir()
+    for name in ("citations.py", "costs.py", "processor_times.py"):
+        shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
+    (tmp_path / "tests/conftest.py").write_text(REGISTERS)
+    (tmp_path / "tests/test_first.py").write_text(f"def test_first():\n    {ends}\n")
+    (tmp_path / "tests/test_last.py").write_text("def test_last():\n    pass\n")
+    costs = tmp_path / "tests/costs.json"
+    costs.write_text('{"tests/test_last.py": 9.0}')
+    command = [sys.executable, "-m", "pytest", "-q", "tests"]
+    subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={WRITE: "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        check=False,
+    )
+
+    assert ("test_first" in costs.read_text()) == written
+
+
+REGISTERS = """
+from tests.processor_times import ProcessorTimes
+
+def pytest_configure(config):
+    config.pluginmanager.register(ProcessorTimes())
+"""
 
 
 def test_a_file_of_unknown_cost_is_named() -> None:

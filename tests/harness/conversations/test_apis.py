@@ -4,9 +4,8 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import openai
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,6 +26,9 @@ from tracegrade_harness.suite.normalize import Normalized
 from tracegrade_harness.tape.normalizing import Normalizer
 from tracegrade_harness.tape.player import TapePlayer
 
+if TYPE_CHECKING:
+    import openai
+
 ASKED = (Text("system", "Be brief."), Text("user", "Where is A-1?"))
 CALLS = ModelTurn(
     (Reasoning("Look."), ToolRequest("find", '{"order": "A-1"}', "c1"), ToolRequest("wait", "{}")),
@@ -38,8 +40,10 @@ SAYS = ModelTurn((Text("assistant", "It is under way."),), "rules", 9, 4)
 
 
 @contextmanager
-def client(told: tuple[Part, ...], turn: ModelTurn) -> Iterator[openai.OpenAI]:
+def client(told: tuple[Part, ...], turn: ModelTurn) -> Iterator["openai.OpenAI"]:
     """Give OpenAI's own client of a tape, over loopback."""
+    import openai  # noqa: PLC0415 - takes a second, which only these tests need
+
     model = conversing("m", TapePlayer([conversation_entry("m", told, turn)]))
     with (
         HttpProxy(model, CallNames([]), None) as proxy,

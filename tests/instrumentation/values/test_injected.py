@@ -3,7 +3,6 @@
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic_ai import RunContext
 
 from tracegrade.arguments import Parameters
 
@@ -35,6 +34,7 @@ def written(function: Any, *args: object, **kwargs: object) -> dict[str, object]
 
 def test_the_context_of_pydantic_ai_is_left_out() -> None:
     """Its run's ids, clock and messages are no argument."""
+    from pydantic_ai import RunContext  # noqa: PLC0415 - takes a second, which only this needs
 
     def pay(ctx: RunContext[None], order: str) -> None:
         """Pay."""

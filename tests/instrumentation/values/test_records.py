@@ -17,10 +17,8 @@ from typing import Any, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-import anthropic.types
 import attr
 import numpy as np
-import openai.types.chat
 import polars as pl
 import pyarrow as pa
 import pydantic
@@ -153,11 +151,14 @@ def test_fields_are_read_where_they_lie() -> None:
 
 def test_messages_of_models_are_json() -> None:
     """As the clients of OpenAI and Anthropic give them."""
+    from anthropic.types import TextBlock  # noqa: PLC0415 - takes a second, which only this needs
+    from openai.types.chat import ChatCompletionMessage  # noqa: PLC0415 - as long
+
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    said = openai.types.chat.ChatCompletionMessage.model_validate(
+    said = ChatCompletionMessage.model_validate(
         {"role": "assistant", "content": "hi", "tool_calls": [call]}
     )
-    text = anthropic.types.TextBlock(type="text", text="hi", citations=None)
+    text = TextBlock(type="text", text="hi", citations=None)
 
     assert read(said)["tool_calls"] == [call]
     assert read([text]) == [{"type": "text", "text": "hi", "citations": None}]
