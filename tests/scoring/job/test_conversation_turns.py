@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from tests.queries.traces import (
     Row,
     agent,
@@ -57,36 +58,49 @@ def turn(trace: int, *calls: tuple[str, str], **fields: Any) -> bytes:
     return request_of(spans)
 
 
-def conversation(*calls: Sequence[tuple[str, str]]) -> list[bytes]:
-    """Return the runs of a conversation, one for each turn."""
-    return [turn(trace, *made) for trace, made in enumerate(calls, start=1)]
+def conversation(*calls: Sequence[tuple[str, str]], first: int = 1, **fields: Any) -> list[bytes]:
+    """Return the runs of a conversation, one for each turn, by numbers of their traces."""
+    return [turn(trace, *made, **fields) for trace, made in enumerate(calls, start=first)]
 
 
-def test_each_run_meets_the_expectations_of_its_turn(lake: Lake) -> None:
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Any, ...]]:
+    """What was found of each run, by number of its trace; all conversations are scored at once."""
+    lake = Lake.create(tmp_path_factory.mktemp("turns") / "lake")
+    runs = [
+        *conversation(*([each] for each in CALLS), gen_ai__conversation__id="whole"),
+        *conversation([CALLS[0]], [CALLS[0]], [], first=4, gen_ai__conversation__id="wrong"),
+        *conversation([CALLS[0]], [CALLS[1]], first=7, gen_ai__conversation__id="ended"),
+        turn(9, *CALLS[:1]),
+        turn(10, *CALLS[:1], gen_ai__conversation__id="d"),
+        turn(11, *CALLS[:1], tracegrade__trial=2),
+    ]
+    land(lake, *runs)
+    score(lake, specification(TASKS))
+    return [(), *values(lake, FOUND)]
+
+
+def test_each_run_meets_the_expectations_of_its_turn(found: list[tuple[Any, ...]]) -> None:
     """Every expected call was made, each in its turn and trace."""
-    land(lake, *conversation(*([each] for each in CALLS)))
-    score(lake, specification(TASKS))
-
-    assert values(lake, FOUND) == [RIGHT] * 3
+    assert found[1:4] == [RIGHT] * 3
 
 
-def test_call_of_another_turn_is_wrong(lake: Lake) -> None:
+def test_call_of_another_turn_is_wrong(found: list[tuple[Any, ...]]) -> None:
     """The second turn made the call of the first; the third made none."""
-    land(lake, *conversation([CALLS[0]], [CALLS[0]], []))
-    score(lake, specification(TASKS))
-
-    first, second, third = values(lake, FOUND)
+    first, second, third = found[4:7]
     assert first == RIGHT
     assert second[:3] == (0.0, 1.0, 0.0)
     assert third[:4] == (0.0, 1.0, 1.0, 0.0)
 
 
-def test_last_run_answers_for_the_turns_that_never_came(lake: Lake) -> None:
+def test_last_run_answers_for_the_turns_that_never_came(found: list[tuple[Any, ...]]) -> None:
     """The conversation ended after its first turn of two."""
-    land(lake, *conversation([CALLS[0]], [CALLS[1]]))
-    score(lake, specification(TASKS))
+    assert [row[1:3] for row in found[7:9]] == [(1.0, 0.0), (2.0, 1.0)]
 
-    assert [row[1:3] for row in values(lake, FOUND)] == [(1.0, 0.0), (2.0, 1.0)]
+
+def test_other_trials_and_conversations_are_others(found: list[tuple[Any, ...]]) -> None:
+    """Reverse: each of these is a conversation of one run, which has all turns."""
+    assert [row[1:3] for row in found[9:]] == [(3.0, 2.0)] * 3
 
 
 def test_order_of_arrival_changes_nothing(lake: Lake) -> None:
@@ -100,19 +114,6 @@ def test_order_of_arrival_changes_nothing(lake: Lake) -> None:
     before = tables(lake)
     score(lake, specification(TASKS), full=True)
     assert tables(lake)["decisions"] == before["decisions"]
-
-
-def test_other_trials_and_conversations_are_others(lake: Lake) -> None:
-    """Reverse: each of these is a conversation of one run, which has all turns."""
-    runs = [
-        turn(1, *CALLS[:1]),
-        turn(2, *CALLS[:1], gen_ai__conversation__id="d"),
-        turn(3, *CALLS[:1], tracegrade__trial=2),
-    ]
-    land(lake, *runs)
-    score(lake, specification(TASKS))
-
-    assert [row[1:3] for row in values(lake, FOUND)] == [(3.0, 2.0)] * 3
 
 
 def test_task_that_gives_no_turns(lake: Lake) -> None:

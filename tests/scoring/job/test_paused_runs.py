@@ -115,18 +115,6 @@ def numbers(lake: Lake) -> tuple[Any, ...]:
     return (*runs, release.runs.tool_calls, correct)
 
 
-def test_run_that_goes_on_days_later_counts_with_the_one_that_waited(lake: Lake) -> None:
-    """Nothing of the first is built or scored again, and its call counts in the second alone."""
-    land_waiting(lake)
-    score(lake, specification(TASKS))
-    assert numbers(lake) == (1, 1, 0, 1, [])
-
-    land_resumed(lake)
-    done = score(lake, specification(TASKS))
-    assert done.trajectories == 1
-    assert numbers(lake) == (1, 0, 1, 2, [(1, 1)])
-
-
 def shown(lake: Lake) -> list[tuple[int, float | None]]:
     """Return of one metric how many runs the table and a report count, and their values."""
     stored = "SELECT scored, value FROM release_scores WHERE metric = 'tsa' AND task_category = ''"
@@ -138,15 +126,21 @@ def shown(lake: Lake) -> list[tuple[int, float | None]]:
 
 
 def test_resumed_run_counts_once_wherever_it_is_shown(lake: Lake) -> None:
-    """In the table, in reports and in summaries, scored at once or one part after the other."""
+    """In the table, in reports and in summaries, scored at once or one part after the other.
+
+    Where it goes on days later, nothing of the first part is built or scored again, and its call
+    counts in the second alone.
+    """
     land_waiting(lake)
     assert score(lake, specification(TASKS)).earlier_parts == 0
     assert shown(lake) == [(1, 1.0)] * 2
+    assert numbers(lake) == (1, 1, 0, 1, [])
 
     land_resumed(lake)
     later = score(lake, specification(TASKS))
     assert (later.trajectories, later.earlier_parts) == (1, 0)
     assert shown(lake) == [(1, 1.0)] * 2
+    assert numbers(lake) == (1, 0, 1, 2, [(1, 1)])
 
     again = score(lake, specification(TASKS), full=True)
     assert (again.trajectories, again.earlier_parts) == (2, 1)
