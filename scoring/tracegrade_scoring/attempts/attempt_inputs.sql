@@ -6,13 +6,13 @@
 -- Columns:
 --   attempt_id  INTEGER  One row each.
 --   known_task  VARCHAR  Its task, by span or by match.
---   words       VARCHAR  The user's first input; never NULL.
+--   user_input  VARCHAR  The user's first input; never NULL.
 -- Order:
 --   none
 SELECT
   attempt_tasks.attempt_id,
   attempt_tasks.task_id AS known_task,
-  trajectories.user_input AS words
+  trajectories.user_input
 FROM attempt_tasks
 INNER JOIN trajectories ON attempt_tasks.attempt_id = trajectories.trajectory_id
 WHERE

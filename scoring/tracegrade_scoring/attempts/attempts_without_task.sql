@@ -6,13 +6,13 @@
 -- Columns:
 --   attempt_id  INTEGER  One row each.
 --   agent       VARCHAR  Of the root; NULL if none is named.
---   words       VARCHAR  The user's first input; NULL if not captured.
+--   user_input  VARCHAR  The user's first input; NULL if not captured.
 -- Order:
 --   none
 SELECT
   attempt_members.attempt_id,
   trajectories.agent_name AS agent,
-  trajectories.user_input AS words
+  trajectories.user_input
 FROM attempt_members
 INNER JOIN trajectories USING (trajectory_id)
 WHERE

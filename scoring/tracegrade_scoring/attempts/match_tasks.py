@@ -31,12 +31,12 @@ def _patterns(specification: Specification) -> Patterns:
 def _fitting_patterns(run: Run) -> pa.Table:
     """Return (attempt_id, task_id): each pattern found in the input of an attempt without task."""
     patterns = _patterns(run.context)
-    sql = "SELECT attempt_id, words FROM attempts_without_task WHERE words IS NOT NULL"
-    attempts, words = run.con.sql(sql).to_arrow_table().columns
+    sql = "SELECT attempt_id, user_input FROM attempts_without_task WHERE user_input IS NOT NULL"
+    attempts, inputs = run.con.sql(sql).to_arrow_table().columns
     finders = list(_finders(list(patterns.values())))
     fitting = (
         [first + position for first, finder in finders for position in finder.Match(text) or ()]
-        for text in words.to_pylist()
+        for text in inputs.to_pylist()
     )
     found = pa.array(fitting, pa.list_(pa.int32()))
     return pa.table(
@@ -88,11 +88,11 @@ _NOTHING: Final = ConstantExpression("")
 
 
 def _groups(pattern: str) -> Expression:
-    """Return a list of [name, text] of each named group of a pattern, searched in `words`."""
-    words, regex = ColumnExpression("words"), ConstantExpression(pattern)
+    """Return a list of [name, text] of each named group of a pattern, searched in `user_input`."""
+    searched, regex = ColumnExpression("user_input"), ConstantExpression(pattern)
     pairs = []
     for name, number in re2.compile(pattern).groupindex.items():
-        text = Function("regexp_extract", words, regex, ConstantExpression(number))
+        text = Function("regexp_extract", searched, regex, ConstantExpression(number))
         pairs.append(_list(ConstantExpression(name), text))
     return _list(*pairs)
 

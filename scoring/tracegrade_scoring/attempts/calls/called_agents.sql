@@ -28,7 +28,7 @@ WITH expected AS (
   FROM task_expected
 ),
 
-wanted AS (
+named AS (
   SELECT
     expected.task_id,
     expected.tool_name,
@@ -75,13 +75,13 @@ SELECT
   made.trajectory_id,
   made.step_index,
   coalesce(
-    arg_min(wanted.tool_name, (wanted.tool_name <> made.tool_name, wanted.tool_name)),
+    arg_min(named.tool_name, (named.tool_name <> made.tool_name, named.tool_name)),
     any_value(made.tool_name)
   ) AS tool_name
 FROM made
-LEFT JOIN wanted
+LEFT JOIN named
   ON
-    made.task_id = wanted.task_id
-    AND (made.tool_name = wanted.tool_name OR list_contains(made.agents, wanted.agent))
-WHERE made.is_declared OR wanted.tool_name IS NOT NULL
+    made.task_id = named.task_id
+    AND (made.tool_name = named.tool_name OR list_contains(made.agents, named.agent))
+WHERE made.is_declared OR named.tool_name IS NOT NULL
 GROUP BY made.trajectory_id, made.step_index;

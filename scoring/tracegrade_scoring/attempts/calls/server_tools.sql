@@ -19,7 +19,7 @@
 --   tool_name      VARCHAR  Without the server.
 -- Order:
 --   none
-WITH wanted AS (
+WITH server_names AS (
   SELECT DISTINCT
     attempt_members.attempt_id,
     bucket_steps.tool_name AS made_name,
@@ -37,7 +37,7 @@ members AS (
     attempt_id,
     trajectory_id
   FROM attempt_members
-  WHERE attempt_id IN (SELECT wanted.attempt_id FROM wanted)
+  WHERE attempt_id IN (SELECT server_names.attempt_id FROM server_names)
 ),
 
 offers AS (
@@ -73,8 +73,8 @@ single AS (
 
 SELECT
   members.trajectory_id,
-  wanted.made_name,
-  wanted.tool_name
-FROM wanted
+  server_names.made_name,
+  server_names.tool_name
+FROM server_names
 INNER JOIN single USING (attempt_id, tool_name)
 INNER JOIN members USING (attempt_id);

@@ -30,7 +30,7 @@
 --                        or no verdict decide it.
 -- Order:
 --   none
-WITH asked AS (
+WITH attempt_conditions AS (
   SELECT
     attempt_tasks.attempt_id,
     criterion_conditions.*
@@ -70,7 +70,7 @@ alternatives AS (
     CASE
       WHEN found_values.captured
         THEN matches_expected(
-          found_texts.canonical,
+          actual_texts.canonical,
           expected_texts.canonical,
           found_values.pattern,
           found_values.low,
@@ -79,7 +79,7 @@ alternatives AS (
         )
     END AS fits
   FROM found_values
-  LEFT JOIN canonical_values AS found_texts ON found_values.found = found_texts.text
+  LEFT JOIN canonical_values AS actual_texts ON found_values.actual = actual_texts.text
   LEFT JOIN canonical_values AS expected_texts ON found_values.expected = expected_texts.text
 ),
 
@@ -92,7 +92,7 @@ compared AS (
     condition,
     kind,
     CASE WHEN bool_or(fits) THEN TRUE WHEN count(fits) = count(*) THEN FALSE END AS equal,
-    bool_or(found IS NOT NULL) AS has_path
+    bool_or(actual IS NOT NULL) AS has_path
   FROM alternatives
   GROUP BY attempt_id, call_index, sub_goal, condition, kind, part, path
 ),
@@ -115,16 +115,16 @@ result_calls AS (
 -- One call is enough for these.
 single_calls AS (
   SELECT
-    asked.attempt_id,
-    asked.sub_goal,
-    asked.condition,
+    attempt_conditions.attempt_id,
+    attempt_conditions.sub_goal,
+    attempt_conditions.condition,
     calls.call_index,
     TRUE AS holds
-  FROM asked
+  FROM attempt_conditions
   INNER JOIN calls USING (attempt_id, tool_name)
   WHERE
-    asked.kind = 'call'
-    AND calls.failed = asked.failed
+    attempt_conditions.kind = 'call'
+    AND calls.failed = attempt_conditions.failed
   UNION ALL
   SELECT
     attempt_id,
@@ -164,30 +164,30 @@ states AS (
 -- What redaction took out of an answer may have been what was asked for.
 answers AS (
   SELECT
-    asked.attempt_id,
-    asked.sub_goal,
-    asked.condition,
+    attempt_conditions.attempt_id,
+    attempt_conditions.sub_goal,
+    attempt_conditions.condition,
     ends.moment,
     coalesce(contains(trajectories.final_answer, '[redacted'), FALSE) AS is_redacted,
     if(
-      asked.input IS NULL,
+      attempt_conditions.input IS NULL,
       answer_matches.fits,
       contains(trajectories.final_answer, bound.value)
     ) AS fits
-  FROM asked
+  FROM attempt_conditions
   INNER JOIN ends USING (attempt_id)
-  INNER JOIN trajectories ON asked.attempt_id = trajectories.trajectory_id
+  INNER JOIN trajectories ON attempt_conditions.attempt_id = trajectories.trajectory_id
   LEFT JOIN attempt_bindings AS bound
     ON
-      asked.attempt_id = bound.attempt_id
-      AND asked.input = bound.name
+      attempt_conditions.attempt_id = bound.attempt_id
+      AND attempt_conditions.input = bound.name
   LEFT JOIN answer_matches
     ON
-      asked.attempt_id = answer_matches.attempt_id
-      AND asked.pattern = answer_matches.pattern
-  LEFT JOIN lost_answers ON asked.attempt_id = lost_answers.attempt_id
+      attempt_conditions.attempt_id = answer_matches.attempt_id
+      AND attempt_conditions.pattern = answer_matches.pattern
+  LEFT JOIN lost_answers ON attempt_conditions.attempt_id = lost_answers.attempt_id
   WHERE
-    asked.kind = 'answer'
+    attempt_conditions.kind = 'answer'
     AND (trajectories.final_answer IS NOT NULL OR lost_answers.attempt_id IS NOT NULL)
 ),
 
@@ -211,20 +211,20 @@ lost_states AS (
 
 unrecorded AS (
   SELECT
-    asked.attempt_id,
-    asked.sub_goal,
-    asked.condition,
+    attempt_conditions.attempt_id,
+    attempt_conditions.sub_goal,
+    attempt_conditions.condition,
     ends.moment
-  FROM asked
+  FROM attempt_conditions
   INNER JOIN attempts_with_unrecorded_calls USING (attempt_id)
   INNER JOIN ends USING (attempt_id)
   LEFT JOIN first_calls
     ON
-      asked.attempt_id = first_calls.attempt_id
-      AND asked.sub_goal = first_calls.sub_goal
-      AND asked.condition = first_calls.condition
+      attempt_conditions.attempt_id = first_calls.attempt_id
+      AND attempt_conditions.sub_goal = first_calls.sub_goal
+      AND attempt_conditions.condition = first_calls.condition
   WHERE
-    asked.kind IN ('call', 'values', 'state')
+    attempt_conditions.kind IN ('call', 'values', 'state')
     AND first_calls.attempt_id IS NULL
 )
 
@@ -256,15 +256,15 @@ FROM states
 UNION ALL
 -- Before any result has the path, what may be absent is.
 SELECT DISTINCT
-  asked.attempt_id,
-  asked.sub_goal,
-  asked.condition,
+  attempt_conditions.attempt_id,
+  attempt_conditions.sub_goal,
+  attempt_conditions.condition,
   -1 AS moment,
   TRUE AS holds
-FROM asked
+FROM attempt_conditions
 INNER JOIN criterion_values AS expected USING (task_id, sub_goal, condition)
 WHERE
-  asked.kind = 'state'
+  attempt_conditions.kind = 'state'
   AND expected.optional
 UNION ALL
 SELECT
@@ -305,12 +305,12 @@ SELECT
 FROM unrecorded
 UNION ALL
 SELECT
-  asked.attempt_id,
-  asked.sub_goal,
-  asked.condition,
+  attempt_conditions.attempt_id,
+  attempt_conditions.sub_goal,
+  attempt_conditions.condition,
   ends.moment,
   sub_goal_verdicts.holds
-FROM asked
+FROM attempt_conditions
 INNER JOIN ends USING (attempt_id)
 LEFT JOIN sub_goal_verdicts USING (attempt_id, sub_goal)
-WHERE asked.kind = 'judge';
+WHERE attempt_conditions.kind = 'judge';

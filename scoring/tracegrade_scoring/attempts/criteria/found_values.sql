@@ -17,7 +17,7 @@
 --   part        VARCHAR  arguments | result of the call.
 --   path        VARCHAR  JSON path, or pointer, into that part.
 --   captured    BOOLEAN  The part is there as it was; else nothing can be said of it.
---   found       VARCHAR  JSON text at the path; NULL if there is none.
+--   actual      VARCHAR  JSON text at the path; NULL if there is none.
 --   expected    VARCHAR  JSON text that is asked for; NULL if it stands for a value not bound.
 --   pattern     VARCHAR  RE2 that a text must match instead of being equal; NULL if none.
 --   low         DOUBLE   Least number, of a number that need not be equal; NULL if none.
@@ -28,36 +28,36 @@
 SELECT
   calls.attempt_id,
   calls.call_index,
-  asked.sub_goal,
-  asked.condition,
-  asked.kind,
-  asked.part,
-  asked.path,
-  NOT if(asked.part = 'result', calls.result_missing, calls.content_missing) AS captured,
+  needed.sub_goal,
+  needed.condition,
+  needed.kind,
+  needed.part,
+  needed.path,
+  NOT if(needed.part = 'result', calls.result_missing, calls.content_missing) AS captured,
   CASE
-    WHEN asked.part = 'arguments'
-      THEN if(calls.parsed, json_extract(calls.arguments, asked.path)::VARCHAR, NULL)
+    WHEN needed.part = 'arguments'
+      THEN if(calls.parsed, json_extract(calls.arguments, needed.path)::VARCHAR, NULL)
     WHEN json_valid(calls.result)
-      THEN json_extract(calls.result, asked.path)::VARCHAR
-  END AS found,
+      THEN json_extract(calls.result, needed.path)::VARCHAR
+  END AS actual,
   CASE
-    WHEN asked.input IS NULL THEN asked.value
-    WHEN asked.input_type = 'text' THEN to_json(bound.value)::VARCHAR
+    WHEN needed.input IS NULL THEN needed.value
+    WHEN needed.input_type = 'text' THEN to_json(bound.value)::VARCHAR
     WHEN regexp_full_match(bound.value, '-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?') THEN bound.value
   END AS expected,
-  asked.pattern,
-  asked.low,
-  asked.high,
+  needed.pattern,
+  needed.low,
+  needed.high,
   -- Only an object can lack an argument.
-  asked.optional
-  AND (asked.part = 'result' OR (calls.parsed AND starts_with(calls.arguments, '{'))) AS optional
+  needed.optional
+  AND (needed.part = 'result' OR (calls.parsed AND starts_with(calls.arguments, '{'))) AS optional
 FROM calls
 INNER JOIN attempt_tasks USING (attempt_id)
-INNER JOIN criterion_values AS asked USING (task_id)
+INNER JOIN criterion_values AS needed USING (task_id)
 LEFT JOIN attempt_bindings AS bound
   ON
     calls.attempt_id = bound.attempt_id
-    AND asked.input = bound.name
+    AND needed.input = bound.name
 WHERE
-  (asked.tool_name IS NULL OR asked.tool_name = calls.tool_name)
-  AND calls.failed = asked.failed;
+  (needed.tool_name IS NULL OR needed.tool_name = calls.tool_name)
+  AND calls.failed = needed.failed;

@@ -75,7 +75,7 @@ def _all_conditions(
 def _canonical_values(run: Run) -> pa.Table:
     """Return (text, canonical): each distinct JSON text that is compared."""
     texts = run.con.sql(
-        "SELECT found FROM found_values WHERE found IS NOT NULL "
+        "SELECT actual FROM found_values WHERE actual IS NOT NULL "
         "UNION SELECT expected FROM found_values WHERE expected IS NOT NULL ORDER BY ALL"
-    ).to_arrow_table()["found"]
+    ).to_arrow_table()["actual"]
     return pa.table({"text": texts, "canonical": canonical_texts(texts)})

@@ -20,7 +20,7 @@ WITH limited AS (
   WHERE by_limit
 ),
 
-found AS (
+run_endings AS (
   SELECT
     trajectories.trajectory_id,
     CASE
@@ -47,6 +47,6 @@ found AS (
 SELECT
   trajectory_id,
   ending
-FROM found
+FROM run_endings
 WHERE ending IS NOT NULL
 ORDER BY trajectory_id;

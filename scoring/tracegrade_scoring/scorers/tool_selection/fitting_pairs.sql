@@ -138,7 +138,7 @@ compared AS (
     given.rule,
     -- Only an object can lack an argument.
     given.optional AND coalesce(starts_with(stated.arguments, '{'), FALSE) AS optional,
-    json_extract(stated.arguments, given.pointer)::VARCHAR AS found,
+    json_extract(stated.arguments, given.pointer)::VARCHAR AS actual,
     CASE
       WHEN given.input IS NULL THEN given.value
       WHEN given.input_type = 'text' THEN to_json(bound.value)::VARCHAR
@@ -157,7 +157,7 @@ alternatives AS (
     *,
     CASE
       WHEN NOT content_missing
-        THEN matches_expected(found, expected, pattern, low, high, optional)
+        THEN matches_expected(actual, expected, pattern, low, high, optional)
     END AS fits
   FROM compared
 ),
@@ -170,7 +170,7 @@ judged AS MATERIALIZED (
     position,
     key,
     name,
-    found,
+    actual,
     expected,
     pattern IS NULL AND low IS NULL AS is_value,
     fits,
@@ -185,11 +185,11 @@ judged AS MATERIALIZED (
     position,
     key,
     name,
-    any_value(found) AS found,
+    any_value(actual) AS actual,
     any_value(rule) AS expected,
     FALSE AS is_value,
     CASE WHEN bool_or(fits) THEN TRUE WHEN count(fits) = count(*) THEN FALSE END AS fits,
-    bool_or(optional AND found IS NULL AND NOT content_missing) AS absent
+    bool_or(optional AND actual IS NULL AND NOT content_missing) AS absent
   FROM alternatives
   WHERE rule IS NOT NULL
   GROUP BY attempt_id, call_index, position, key, name
@@ -221,7 +221,7 @@ differing AS (
     position,
     count(DISTINCT name) AS unequal,
     list(
-      { 'key': key, 'sent': found, 'expected': expected, 'is_value': is_value } ORDER BY key
+      { 'key': key, 'sent': actual, 'expected': expected, 'is_value': is_value } ORDER BY key
     ) AS differences
   FROM judged
   WHERE NOT fits
