@@ -27,7 +27,7 @@
 SELECT
   trajectory_ids.id AS attempt_id,
   sub_goal_rows.sub_goal,
-  sub_goal_rows.place,
+  sub_goal_rows.position AS place,
   sub_goal_rows.critical,
   sub_goal_rows.weight,
   sub_goal_rows.attempted,
@@ -41,4 +41,4 @@ SELECT
   sub_goal_rows.pre_satisfied
 FROM sub_goal_rows
 INNER JOIN trajectory_ids USING (trajectory_id)
-ORDER BY attempt_id, sub_goal_rows.place;
+ORDER BY attempt_id, place;

@@ -25,7 +25,7 @@ WITH answers AS (
     trajectory_id AS attempt_id,
     step_index,
     content,
-    replace(lower(content), '’', '''') AS words
+    replace(lower(content), '’', '''') AS answer
   FROM steps
   WHERE
     kind = 'answer'
@@ -36,7 +36,7 @@ sentences AS (
   SELECT
     attempt_id,
     step_index,
-    unnest(regexp_extract_all(words, '[^.!?;\n]+[.!?;]?')) AS sentence
+    unnest(regexp_extract_all(answer, '[^.!?;\n]+[.!?;]?')) AS sentence
   FROM answers
 ),
 
@@ -60,7 +60,7 @@ statements AS (
     )
 ),
 
-said AS (
+phrases AS (
   SELECT
     attempt_id,
     step_index,
@@ -114,10 +114,10 @@ explained AS (
 
 weighed AS (
   SELECT
-    said.*,
+    phrases.*,
     coalesce(explained.participles, []) AS done_by_others,
     coalesce(explained.nouns, []) AS completed_by_others
-  FROM said
+  FROM phrases
   LEFT JOIN explained USING (attempt_id)
 ),
 

@@ -17,7 +17,7 @@
 SELECT
   sub_goal_results.example,
   serving.call_index,
-  arg_min(serving.sub_goal, sub_goal_results.place) AS sub_goal
+  arg_min(serving.sub_goal, sub_goal_results.position) AS sub_goal
 FROM sub_goal_attribution AS serving
 INNER JOIN sub_goal_results
   ON

@@ -29,18 +29,18 @@ WITH marks AS (
   WHERE may_lead AND sub_goal IS NOT NULL
   UNION ALL
   SELECT
-    found.attempt_id,
-    found.call_index,
-    found.token AS mark,
+    sources.attempt_id,
+    sources.call_index,
+    sources.token AS mark,
     FALSE AS follows
-  FROM cascade_tokens AS found
+  FROM cascade_tokens AS sources
   ANTI JOIN cascade_tokens AS given
     ON
-      found.attempt_id = given.attempt_id
-      AND found.call_index = given.call_index
-      AND found.token = given.token
+      sources.attempt_id = given.attempt_id
+      AND sources.call_index = given.call_index
+      AND sources.token = given.token
       AND NOT given.returned
-  WHERE found.returned
+  WHERE sources.returned
   UNION ALL
   SELECT
     cascade_candidates.attempt_id,
@@ -69,7 +69,7 @@ WITH marks AS (
 numbered AS (
   SELECT
     *,
-    count_if(follows) OVER (PARTITION BY attempt_id, mark ORDER BY call_index) AS place
+    count_if(follows) OVER (PARTITION BY attempt_id, mark ORDER BY call_index) AS position
   FROM marks
 ),
 
@@ -85,7 +85,7 @@ led AS (
       roots.attempt_id = followers.attempt_id
       AND roots.mark = followers.mark
       AND followers.follows
-      AND followers.place BETWEEN roots.place + 1 AND roots.place + 2
+      AND followers.position BETWEEN roots.position + 1 AND roots.position + 2
   WHERE NOT roots.follows
 ),
 

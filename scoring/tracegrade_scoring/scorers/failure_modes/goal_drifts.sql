@@ -175,24 +175,24 @@ judged AS (
   LEFT JOIN off_plan_destructions AS destructions USING (attempt_id)
 ),
 
-shown AS (
+drifts AS (
   SELECT
     *,
     missed AND CASE
       WHEN coalesce(strayed_at, destroyed_at) IS NOT NULL THEN TRUE
       WHEN NOT may_have_destroyed THEN FALSE
     END AS drifted,
-    least(strayed_at, destroyed_at) AS shown_at
+    least(strayed_at, destroyed_at) AS first_at
   FROM judged
 )
 
 SELECT
   attempt_id,
   drifted,
-  if(drifted, shown_at, NULL) AS call_index,
+  if(drifted, first_at, NULL) AS call_index,
   CASE
-    WHEN drifted AND shown_at = destroyed_at THEN destroyed
+    WHEN drifted AND first_at = destroyed_at THEN destroyed
     WHEN drifted
       THEN concat('calls off the plan, and none after them served it: ', left_open, ' still open')
   END AS detail
-FROM shown;
+FROM drifts;

@@ -12,8 +12,8 @@
 -- Needs:
 --   plan_firsts
 -- Columns:
---   attempt_id  INTEGER  One row for each attempt_id and place.
---   place       INTEGER  Of the step in the first plan, from 0.
+--   attempt_id  INTEGER  One row for each attempt_id and position.
+--   position    INTEGER  Of the step in the first plan, from 0.
 --   attempted   BOOLEAN  A call served it, or it was marked as begun or finished.
 --   completed   BOOLEAN  Such a call succeeded, or the last mark says finished.
 --   measurable  BOOLEAN  The trace could have said so: the step has a tool, or an id where calls
@@ -24,7 +24,7 @@ WITH own_steps AS (
   SELECT
     plan_firsts.attempt_id,
     plan_firsts.plan_index,
-    plan_items.place,
+    plan_items.position,
     plan_items.id,
     plan_items.tool_name,
     plan_items.status,
@@ -69,14 +69,14 @@ later_calls AS (
 serving AS (
   SELECT
     own_steps.attempt_id,
-    own_steps.place,
+    own_steps.position,
     later_calls.failed
   FROM own_steps
   INNER JOIN later_calls USING (attempt_id, id)
   UNION ALL
   SELECT
     own_steps.attempt_id,
-    own_steps.place,
+    own_steps.position,
     later_calls.failed
   FROM own_steps
   INNER JOIN later_calls USING (attempt_id, tool_name)
@@ -86,16 +86,16 @@ serving AS (
 by_calls AS (
   SELECT
     attempt_id,
-    place,
+    position,
     bool_or(NOT failed) AS succeeded
   FROM serving
-  GROUP BY attempt_id, place
+  GROUP BY attempt_id, position
 ),
 
 by_later_marks AS (
   SELECT
     own_steps.attempt_id,
-    own_steps.place,
+    own_steps.position,
     bool_or(plan_pairs.status <> 'open') AS begun,
     arg_max(plan_pairs.status = 'finished', plan_numbers.plan_index) AS finished
   FROM own_steps
@@ -106,10 +106,10 @@ by_later_marks AS (
   INNER JOIN plan_pairs
     ON
       own_steps.plan = plan_pairs.first_plan
-      AND own_steps.place = plan_pairs.place
+      AND own_steps.position = plan_pairs.position
       AND plan_numbers.plan = plan_pairs.later_plan
   WHERE plan_pairs.status IS NOT NULL
-  GROUP BY own_steps.attempt_id, own_steps.place
+  GROUP BY own_steps.attempt_id, own_steps.position
 ),
 
 evidence AS (
@@ -122,7 +122,7 @@ evidence AS (
 
 SELECT
   own_steps.attempt_id,
-  own_steps.place,
+  own_steps.position,
   by_calls.attempt_id IS NOT NULL
   OR coalesce(own_steps.status <> 'open', FALSE)
   OR coalesce(by_later_marks.begun, FALSE) AS attempted,
@@ -134,5 +134,5 @@ SELECT
 FROM own_steps
 INNER JOIN evidence USING (attempt_id)
 LEFT JOIN naming USING (attempt_id)
-LEFT JOIN by_calls USING (attempt_id, place)
-LEFT JOIN by_later_marks USING (attempt_id, place);
+LEFT JOIN by_calls USING (attempt_id, position)
+LEFT JOIN by_later_marks USING (attempt_id, position);

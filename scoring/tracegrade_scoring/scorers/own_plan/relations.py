@@ -17,11 +17,11 @@ from tracegrade_scoring.attempts.plan_steps import (
 
 # One row per step of each distinct plan; `status`: open | begun | finished, NULL without a mark.
 ITEMS: Final = pa.schema(
-    [("plan", INTEGER), ("place", INTEGER), ("id", TEXT), ("tool_name", TEXT), ("status", TEXT)]
+    [("plan", INTEGER), ("position", INTEGER), ("id", TEXT), ("tool_name", TEXT), ("status", TEXT)]
 )
 # One row per step of a first plan that a later plan of the same attempt has too; `status`: there.
 PAIRS: Final = pa.schema(
-    [("first_plan", INTEGER), ("later_plan", INTEGER), ("place", INTEGER), ("status", TEXT)]
+    [("first_plan", INTEGER), ("later_plan", INTEGER), ("position", INTEGER), ("status", TEXT)]
 )
 
 
@@ -32,7 +32,7 @@ def _items(run: Run) -> pa.Table:
     every = [step for steps in plans for step in steps]
     columns = (
         [number for number, steps in enumerate(plans) for _ in steps],
-        [place for steps in plans for place in range(len(steps))],
+        [position for steps in plans for position in range(len(steps))],
         [step.id for step in every],
         [step.tool for step in every],
         [_mark(step) for step in every],
@@ -57,8 +57,8 @@ def _pairs(run: Run) -> pa.Table:
         "WHERE later.plan_index > first.plan_index ORDER BY ALL"
     ).fetchall()
     rows = (
-        (first, later, place, _mark(plans[later][later_place]))
+        (first, later, position, _mark(plans[later][later_position]))
         for first, later in pairs
-        for place, later_place in matches(plans[first], plans[later]).items()
+        for position, later_position in matches(plans[first], plans[later]).items()
     )
     return table(PAIRS, rows)

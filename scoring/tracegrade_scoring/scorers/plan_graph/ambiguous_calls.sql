@@ -32,13 +32,13 @@ ambiguous AS (
   SELECT
     candidates.attempt_id,
     candidates.call_index,
-    list(candidates.sub_goal ORDER BY candidates.place) AS candidates
+    list(candidates.sub_goal ORDER BY candidates.position) AS candidates
   FROM sub_goal_candidates AS candidates
   SEMI JOIN shared USING (attempt_id, call_index)
   GROUP BY candidates.attempt_id, candidates.call_index
 ),
 
-said AS (
+opinions AS (
   SELECT
     attempt_id,
     call_index,
@@ -56,12 +56,12 @@ said AS (
 left_over AS (
   SELECT
     ambiguous.*,
-    narrowed(ambiguous.candidates, said.verifiers_yes, said.verifiers_no) AS by_verifiers,
-    narrowed(by_verifiers, said.evaluations_yes, said.evaluations_no) AS by_evaluations,
-    narrowed(by_evaluations, said.judges_yes, said.judges_no) AS served,
-    list_has_any(ambiguous.candidates, coalesce(said.disputed, [])) AS verdicts_disagree
+    narrowed(ambiguous.candidates, opinions.verifiers_yes, opinions.verifiers_no) AS by_verifiers,
+    narrowed(by_verifiers, opinions.evaluations_yes, opinions.evaluations_no) AS by_evaluations,
+    narrowed(by_evaluations, opinions.judges_yes, opinions.judges_no) AS served,
+    list_has_any(ambiguous.candidates, coalesce(opinions.disputed, [])) AS verdicts_disagree
   FROM ambiguous
-  LEFT JOIN said USING (attempt_id, call_index)
+  LEFT JOIN opinions USING (attempt_id, call_index)
 )
 
 SELECT

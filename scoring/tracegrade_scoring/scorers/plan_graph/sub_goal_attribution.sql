@@ -12,7 +12,7 @@
 --   attempt_id   INTEGER  One row for each attempt_id, call_index and sub_goal.
 --   call_index   INTEGER  The call, from 0.
 --   sub_goal     VARCHAR  The sub-goal of the attempt's task; also an uncounted one.
---   place        INTEGER  Its place in the task file, from 0.
+--   position     INTEGER  Its position in the task file, from 0.
 --   attribution  VARCHAR  span (named on the span) | rule | verdict (that left one of several).
 --   certain      BOOLEAN  False where a rule needs arguments that were not captured.
 --   failed       BOOLEAN  The call failed, or waits for somebody.
@@ -32,7 +32,7 @@ SELECT
   candidates.attempt_id,
   candidates.call_index,
   candidates.sub_goal,
-  candidates.place,
+  candidates.position,
   if(judged.decided, 'verdict', candidates.attribution) AS attribution,
   candidates.certain OR coalesce(judged.decided, FALSE) AS certain,
   candidates.failed

@@ -15,7 +15,7 @@
 --   attempt_id   INTEGER  One row for each attempt_id, call_index and sub_goal.
 --   call_index   INTEGER  The call, from 0.
 --   sub_goal     VARCHAR  The sub-goal of the attempt's task; also an uncounted one.
---   place        INTEGER  Its place in the task file, from 0.
+--   position     INTEGER  Its position in the task file, from 0.
 --   attribution  VARCHAR  span (named on the span) | rule.
 --   certain      BOOLEAN  False where a rule needs arguments that were not captured.
 --   failed       BOOLEAN  The call failed, or waits for somebody.
@@ -25,7 +25,7 @@ SELECT
   calls.attempt_id,
   calls.call_index,
   graph_nodes.sub_goal,
-  graph_nodes.place,
+  graph_nodes.position,
   'span' AS attribution,
   TRUE AS certain,
   calls.failed OR calls.status = 'interrupted' AS failed
@@ -37,7 +37,7 @@ SELECT
   calls.attempt_id,
   calls.call_index,
   graph_serves.sub_goal,
-  graph_serves.place,
+  graph_serves.position,
   'rule' AS attribution,
   graph_serves.patterns IS NULL OR NOT calls.content_missing AS certain,
   calls.failed OR calls.status = 'interrupted' AS failed

@@ -53,7 +53,7 @@ serving AS (
     list_sort(
       list(
         (call_index::BIGINT << 32)
-        + (place::BIGINT << 4)
+        + (position::BIGINT << 4)
         + 8 * (attribution = 'span')::BIGINT
         + 4 * (attribution = 'verdict')::BIGINT
         + 2 * certain::BIGINT

@@ -36,7 +36,7 @@
 --                                    of calls: at the end. NULL if never or unknown.
 --   pre_satisfied         BOOLEAN    Its criterion held before the first call.
 --   dependent             BOOLEAN    It has a prerequisite and was once completed.
---   place                 INTEGER    Its place in the task file, from 0.
+--   position              INTEGER    Its position in the task file, from 0.
 -- Order:
 --   none
 WITH chosen AS (
@@ -166,7 +166,7 @@ SELECT  -- noqa: ST06
   chosen.first_completed,
   chosen.pre_satisfied,
   dependencies.example IS NOT NULL AND chosen.ever_completed AS dependent,
-  chosen.place
+  chosen.position
 FROM chosen
 LEFT JOIN dependencies USING (example, sub_goal)
 LEFT JOIN attributions USING (example, sub_goal);

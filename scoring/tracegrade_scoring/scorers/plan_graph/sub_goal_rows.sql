@@ -35,7 +35,7 @@
 --                                  calls: at the end. NULL if never or unknown.
 --   pre_satisfied         BOOLEAN  Its criterion held before the first call.
 --   dependent             BOOLEAN  It has a prerequisite and was once completed.
---   place                 INTEGER  Its place in the task file, from 0.
+--   position              INTEGER  Its position in the task file, from 0.
 -- Order:
 --   none
 WITH disagreements AS (
@@ -66,7 +66,7 @@ SELECT
   sub_goal_results.first_completed,
   sub_goal_results.pre_satisfied,
   sub_goal_results.dependent,
-  sub_goal_results.place
+  sub_goal_results.position
 FROM sub_goal_examples
 INNER JOIN sub_goal_results USING (example)
 LEFT JOIN attempt_graph_faults AS faults USING (attempt_id)

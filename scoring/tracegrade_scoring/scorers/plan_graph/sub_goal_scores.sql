@@ -55,20 +55,21 @@ WITH totals AS (
       AND dependency_violation IS NOT NULL
     ) AS completions_known,
     -- Sums of doubles run in the order of the file, so that they never differ.
-    list_sum(list(weight ORDER BY place)) AS weight,
-    list_sum(list(weight ORDER BY place) FILTER (WHERE attempted)) AS attempted_weight,
-    list_sum(list(weight ORDER BY place) FILTER (WHERE NOT pre_satisfied)) AS weight_to_complete,
-    list_sum(list(weight ORDER BY place) FILTER (WHERE completed AND NOT pre_satisfied))
+    list_sum(list(weight ORDER BY position)) AS weight,
+    list_sum(list(weight ORDER BY position) FILTER (WHERE attempted)) AS attempted_weight,
+    list_sum(list(weight ORDER BY position) FILTER (WHERE NOT pre_satisfied))
+      AS weight_to_complete,
+    list_sum(list(weight ORDER BY position) FILTER (WHERE completed AND NOT pre_satisfied))
       AS completed_weight,
-    string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE critical AND NOT attempted)
+    string_agg(sub_goal, ', ' ORDER BY position) FILTER (WHERE critical AND NOT attempted)
       AS critical_skipped,
-    string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE dependency_violation)
+    string_agg(sub_goal, ', ' ORDER BY position) FILTER (WHERE dependency_violation)
       AS violating,
-    string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE NOT attempted) AS skipped,
-    string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE attempted AND NOT completed)
+    string_agg(sub_goal, ', ' ORDER BY position) FILTER (WHERE NOT attempted) AS skipped,
+    string_agg(sub_goal, ', ' ORDER BY position) FILTER (WHERE attempted AND NOT completed)
       AS failed_inside,
-    string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE regressed) AS lost,
-    string_agg(sub_goal, ', ' ORDER BY place) FILTER (WHERE pre_satisfied) AS held_before
+    string_agg(sub_goal, ', ' ORDER BY position) FILTER (WHERE regressed) AS lost,
+    string_agg(sub_goal, ', ' ORDER BY position) FILTER (WHERE pre_satisfied) AS held_before
   FROM sub_goal_results
   GROUP BY example
 ),

@@ -20,7 +20,7 @@
 --   example          INTEGER  One row for each example and sub_goal.
 --   task_id          VARCHAR  The task whose graph it is.
 --   sub_goal         VARCHAR  A counted sub-goal.
---   place            INTEGER  Its place in the task file, from 0.
+--   position         INTEGER  Its position in the task file, from 0.
 --   attempted        BOOLEAN  At least one action served it; NULL if unknown.
 --   holds            BOOLEAN  Its criterion held at the end; NULL if unknown.
 --   completed        BOOLEAN  Attempted, and its criterion held at the end; NULL if unknown.
@@ -38,7 +38,7 @@ WITH attempt_nodes AS (
     sub_goal_examples.task_id,
     attempts.final_answer,
     graph_nodes.sub_goal,
-    graph_nodes.place,
+    graph_nodes.position,
     graph_nodes.condition_count,
     graph_nodes.served_by_answer,
     graph_nodes.served_by_judge,
@@ -174,7 +174,7 @@ SELECT  -- noqa: ST06
   example,
   task_id,
   sub_goal,
-  place,
+  position,
   attempted,
   holds,
   attempted AND holds AS completed,

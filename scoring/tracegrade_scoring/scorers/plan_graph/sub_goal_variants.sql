@@ -28,11 +28,11 @@ WITH candidates AS (
     count(*) AS nodes,
     count(*) FILTER (WHERE sub_goal_states.attempted) / count(*) AS coverage,
     list_sum(
-      list(graph_nodes.weight ORDER BY graph_nodes.place)
+      list(graph_nodes.weight ORDER BY graph_nodes.position)
       FILTER (WHERE sub_goal_states.completed AND NOT sub_goal_states.pre_satisfied)
     ) AS completed_weight,
     list_sum(
-      list(graph_nodes.weight ORDER BY graph_nodes.place)
+      list(graph_nodes.weight ORDER BY graph_nodes.position)
       FILTER (WHERE NOT sub_goal_states.pre_satisfied)
     ) AS weight
   FROM sub_goal_states

@@ -44,7 +44,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
         [
             ("task_id", TEXT),
             ("sub_goal", TEXT),
-            ("place", INTEGER),
+            ("position", INTEGER),
             ("critical", BOOLEAN),
             ("weight", pa.float64()),
             ("counted", BOOLEAN),
@@ -62,7 +62,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
         [
             ("task_id", TEXT),
             ("sub_goal", TEXT),
-            ("place", INTEGER),
+            ("position", INTEGER),
             ("tool_name", TEXT),
             ("patterns", pa.list_(TEXT)),
         ]
@@ -103,7 +103,7 @@ class Goal(NamedTuple):
 
     task_id: str
     name: str
-    place: int
+    position: int
     critical: bool
     weight: float
     success: Mapping[str, Any] | None
@@ -160,12 +160,12 @@ def _rules(con: duckdb.DuckDBPyConnection) -> Rules:
 
 def _goals(con: duckdb.DuckDBPyConnection) -> dict[str, list[Goal]]:
     goals: dict[str, list[Goal]] = defaultdict(list)
-    for task_id, name, place, critical, weight, success in con.execute(
+    for task_id, name, position, critical, weight, success in con.execute(
         "SELECT task_id, sub_goal, position, critical, weight, success FROM task_sub_goals "
         "ORDER BY task_id, position"
     ).fetchall():
         criterion = json.loads(success) if success else None
-        goals[task_id].append(Goal(task_id, name, place, critical, weight, criterion))
+        goals[task_id].append(Goal(task_id, name, position, critical, weight, criterion))
     return goals
 
 

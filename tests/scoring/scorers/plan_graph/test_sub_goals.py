@@ -87,7 +87,7 @@ def test_row_of_a_sub_goal(support: Scored) -> None:
         "first_completed": 2,
         "pre_satisfied": False,
         "dependent": True,
-        "place": 3,
+        "position": 3,
     }
 
 
