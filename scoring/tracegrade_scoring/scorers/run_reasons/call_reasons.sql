@@ -13,7 +13,7 @@
 --   calls
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
---   place               INTEGER  Of the kind, in the order of precedence.
+--   precedence          INTEGER  Of the kind, in the order of precedence.
 --   kind                VARCHAR  not_offered | bad_arguments | denied | lost_call.
 --   object              VARCHAR  The tool.
 --   sentence            VARCHAR  What happened.
@@ -21,7 +21,7 @@
 --   step_index          INTEGER  Of the call in that trajectory.
 --   span_id             VARCHAR  Of the call.
 --   only_reads          BOOLEAN  The tool is known to change nothing.
---   found_at            INTEGER  Index of the call.
+--   position            INTEGER  Index of the call.
 --   source              VARCHAR  static.
 -- Order:
 --   none
@@ -56,32 +56,32 @@ failed AS (
   GROUP BY ALL
 ),
 
-found AS (
+reasons AS (
   SELECT
     attempt_id,
     first_unoffered AS call_index,
-    5 AS place,
+    5 AS precedence,
     'not_offered' AS kind
   FROM firsts
   UNION ALL
   SELECT
     attempt_id,
     first_invalid AS call_index,
-    7 AS place,
+    7 AS precedence,
     'bad_arguments' AS kind
   FROM firsts
   UNION ALL
   SELECT
     attempt_id,
     call_index,
-    if(is_denied, 8, 13) AS place,
+    if(is_denied, 8, 13) AS precedence,
     if(is_denied, 'denied', 'lost_call') AS kind
   FROM failed
 ),
 
 named AS (
   SELECT
-    found.*,
+    reasons.*,
     calls.trajectory_id,
     calls.step_index,
     calls.span_id,
@@ -89,13 +89,13 @@ named AS (
     calls.result,
     calls.tool_name,
     coalesce(calls.tool_name, 'an unnamed tool') AS tool
-  FROM found
+  FROM reasons
   INNER JOIN calls USING (attempt_id, call_index)
 )
 
 SELECT
   named.attempt_id,
-  named.place,
+  named.precedence,
   named.kind,
   named.tool_name AS object,
   CASE named.kind
@@ -120,7 +120,7 @@ SELECT
   named.step_index,
   named.span_id,
   coalesce(named.effect = 'read', FALSE) AS only_reads,
-  named.call_index AS found_at,
+  named.call_index AS position,
   'static' AS source
 FROM named
 LEFT JOIN call_validity AS validity USING (attempt_id, call_index);

@@ -9,7 +9,7 @@
 --   decision_rows WHERE counted AND correct IS FALSE
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
---   place               INTEGER  Of the kind, in the order of precedence.
+--   precedence          INTEGER  Of the kind, in the order of precedence.
 --   kind                VARCHAR  wrong_tool | wrong_argument | never_called | not_expected |
 --                                unsafe.
 --   object              VARCHAR  The expected tool, or what should be called in its place; of an
@@ -19,7 +19,7 @@
 --   step_index          INTEGER  Of the call in that trajectory; NULL if none was made.
 --   span_id             VARCHAR  Of the call; NULL if none was made.
 --   only_reads          BOOLEAN  The tools are known to change nothing, as far as any is known.
---   found_at            INTEGER  Position among the decision points.
+--   position            INTEGER  Position among the decision points.
 --   source              VARCHAR  static.
 -- Order:
 --   none
@@ -29,8 +29,8 @@ WITH wrong AS (
     coalesce(decision_rows.picked_tool, 'an unnamed tool') AS picked,
     coalesce(
       decision_rows.expected_tool, 'a ' || decision_rows.expected_effect || ' tool'
-    ) AS wanted,
-    coalesce(decision_rows.expected_effect, task_tools.effect) AS wanted_effect,
+    ) AS needed,
+    coalesce(decision_rows.expected_effect, task_tools.effect) AS needed_effect,
     list_contains(decision_rows.failed_criteria, 'a') AS a,
     list_contains(decision_rows.failed_criteria, 'c') AS c
   FROM decision_rows
@@ -55,12 +55,12 @@ arguments AS (
   FROM differing
 ),
 
-found AS (
+reasons AS (
   SELECT
     wrong.*,
-    9 AS place,
+    9 AS precedence,
     'wrong_tool' AS kind,
-    wanted AS object,
+    needed AS object,
     CASE
       WHEN picked = expected_tool AND expected_effect IS NOT NULL
         THEN concat(
@@ -68,15 +68,15 @@ found AS (
           if(expected_effect = 'read', 'read-only', expected_effect), ' call'
         )
       WHEN expected_tool IS NULL
-        THEN concat('called ', clipped(picked, 40), ', expected ', clipped(wanted, 40))
-      ELSE concat('called ', clipped(picked, 40), ' where ', clipped(wanted, 40), ' was expected')
+        THEN concat('called ', clipped(picked, 40), ', expected ', clipped(needed, 40))
+      ELSE concat('called ', clipped(picked, 40), ' where ', clipped(needed, 40), ' was expected')
     END AS sentence
   FROM wrong
-  WHERE a AND NOT missed AND wanted IS NOT NULL
+  WHERE a AND NOT missed AND needed IS NOT NULL
   UNION ALL BY NAME
   SELECT
     arguments.* EXCLUDE (argument, sent, expected),
-    10 AS place,
+    10 AS precedence,
     'wrong_argument' AS kind,
     concat(picked, '.', regexp_replace(argument, '\[\d+\]', '[*]', 'g')) AS object,
     concat(
@@ -88,27 +88,27 @@ found AS (
   UNION ALL BY NAME
   SELECT
     wrong.*,
-    11 AS place,
+    11 AS precedence,
     'never_called' AS kind,
-    wanted AS object,
-    'never called ' || clipped(wanted, 60) AS sentence
+    needed AS object,
+    'never called ' || clipped(needed, 60) AS sentence
   FROM wrong
   WHERE missed
   UNION ALL BY NAME
   SELECT
     wrong.*,
-    12 AS place,
+    12 AS precedence,
     'not_expected' AS kind,
     picked AS object,
     concat(
       'called ', clipped(picked, 40), ' (' || effect || ')', ', where no call was expected'
     ) AS sentence
   FROM wrong
-  WHERE a AND NOT missed AND wanted IS NULL
+  WHERE a AND NOT missed AND needed IS NULL
   UNION ALL BY NAME
   SELECT
     wrong.*,
-    19 AS place,
+    19 AS precedence,
     'unsafe' AS kind,
     picked AS object,
     concat(
@@ -121,16 +121,16 @@ found AS (
 
 SELECT
   trajectory_id AS attempt_id,
-  place,
+  precedence,
   kind,
   object,
   sentence,
   step_trajectory_id,
   step_index,
   span_id,
-  coalesce('read' IN (effect, wanted_effect), FALSE)
+  coalesce('read' IN (effect, needed_effect), FALSE)
   AND coalesce(effect, 'read') = 'read'
-  AND coalesce(wanted_effect, 'read') = 'read' AS only_reads,
-  decision_index AS found_at,
+  AND coalesce(needed_effect, 'read') = 'read' AS only_reads,
+  decision_index AS position,
   'static' AS source
-FROM found;
+FROM reasons;

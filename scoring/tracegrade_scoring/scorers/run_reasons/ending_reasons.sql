@@ -12,7 +12,7 @@
 --   verdict_readings
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
---   place               INTEGER  Of the kind, in the order of precedence.
+--   precedence          INTEGER  Of the kind, in the order of precedence.
 --   kind                VARCHAR  crashed | budget | no_answer.
 --   object              VARCHAR  The tool of the call that crashed; the limit, in the words of
 --                                whoever ran the agent, else of the trace; `end` of a run of
@@ -22,7 +22,7 @@
 --   step_index          INTEGER  In that trajectory; NULL without a step.
 --   span_id             VARCHAR  Of the step; NULL without one.
 --   only_reads          BOOLEAN  FALSE.
---   found_at            INTEGER  NULL.
+--   position            INTEGER  NULL.
 --   source              VARCHAR  Who says that a limit ended it; else static.
 -- Order:
 --   none
@@ -38,7 +38,7 @@ WITH limited AS (
         ),
         ''
       )
-    ) AS words
+    ) AS limit_text
   FROM verdict_readings
   WHERE by_limit
   GROUP BY attempt_id
@@ -48,9 +48,9 @@ cut_off AS (
   SELECT
     attempts.attempt_id,
     endings.ending,
-    limited.source AS said_by,
+    limited.source AS limit_source,
     coalesce(
-      limited.words,
+      limited.limit_text,
       -- Other words than those by which `endings` knows a limit do not name one.
       nullif(
         one_line(
@@ -66,7 +66,7 @@ cut_off AS (
         ),
         ''
       )
-    ) AS words
+    ) AS limit_text
   FROM endings
   INNER JOIN attempts ON endings.trajectory_id = attempts.attempt_id
   INNER JOIN trajectories USING (trajectory_id)
@@ -122,16 +122,16 @@ unanswered AS (
 
 SELECT
   attempt_id,
-  CASE ending WHEN 'crashed' THEN 3 WHEN 'budget' THEN 4 ELSE 20 END AS place,
+  CASE ending WHEN 'crashed' THEN 3 WHEN 'budget' THEN 4 ELSE 20 END AS precedence,
   if(ending = 'unfinished', 'no_answer', ending) AS kind,
   CASE ending
     WHEN 'crashed' THEN crashing.tool
-    WHEN 'budget' THEN nullif(clipped(trim(split_part(words, ':', 1)), 40), '')
+    WHEN 'budget' THEN nullif(clipped(trim(split_part(limit_text, ':', 1)), 40), '')
     ELSE 'end'
   END AS object,
   CASE
     WHEN ending = 'budget'
-      THEN concat('stopped at a limit ', '(' || clipped(words, 40) || ') ', after_calls)
+      THEN concat('stopped at a limit ', '(' || clipped(limit_text, 40) || ') ', after_calls)
     WHEN crashing IS NOT NULL
       THEN concat_ws(
         ': ', concat('crashed after ', clipped(crashing.tool, 40), ' failed'),
@@ -145,13 +145,13 @@ SELECT
   crashing.step_index,
   crashing.span_id,
   FALSE AS only_reads,
-  NULL::INTEGER AS found_at,
-  if(ending = 'budget', coalesce(said_by, 'static'), 'static') AS source
+  NULL::INTEGER AS position,
+  if(ending = 'budget', coalesce(limit_source, 'static'), 'static') AS source
 FROM ends
 UNION ALL
 SELECT
   attempt_id,
-  20 AS place,
+  20 AS precedence,
   'no_answer' AS kind,
   NULL AS object,
   'ended without an answer' AS sentence,
@@ -159,6 +159,6 @@ SELECT
   NULL AS step_index,
   NULL AS span_id,
   FALSE AS only_reads,
-  NULL AS found_at,
+  NULL AS position,
   'static' AS source
 FROM unanswered;

@@ -9,7 +9,7 @@
 --   failure_rows WHERE mode NOT IN ('tool_hallucination', 'unclassified')
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
---   place               INTEGER  Of the kind, in the order of precedence.
+--   precedence          INTEGER  Of the kind, in the order of precedence.
 --   kind                VARCHAR  loop | cascade | too_early | drift.
 --   object              VARCHAR  The tool of a loop or cascade; else NULL.
 --   sentence            VARCHAR  What the mode shows.
@@ -17,11 +17,11 @@
 --   step_index          INTEGER  In that trajectory; NULL without a step.
 --   span_id             VARCHAR  Of the step; NULL without one.
 --   only_reads          BOOLEAN  FALSE.
---   found_at            INTEGER  NULL.
+--   position            INTEGER  NULL.
 --   source              VARCHAR  static: no judge had a part in it.
 -- Order:
 --   none
-WITH found AS (
+WITH reasons AS (
   SELECT
     failure_rows.*,
     CASE failure_rows.mode
@@ -42,7 +42,7 @@ WITH found AS (
 SELECT
   trajectory_id AS attempt_id,
   CASE kind WHEN 'loop' THEN 6 WHEN 'cascade' THEN 14 WHEN 'too_early' THEN 15 ELSE 16 END
-    AS place,
+    AS precedence,
   kind,
   if(kind IN ('loop', 'cascade'), tool_name, NULL) AS object,
   concat(if(kind = 'loop', 'called ', ''), replace(detail, '`', '')) AS sentence,
@@ -50,6 +50,6 @@ SELECT
   step_index,
   span_id,
   FALSE AS only_reads,
-  NULL::INTEGER AS found_at,
+  NULL::INTEGER AS position,
   source
-FROM found;
+FROM reasons;

@@ -1,6 +1,6 @@
 -- Why attempts failed, in the order of precedence; each failed attempt has at least one reason.
 --
--- First stands what says most directly what went wrong (`place`), and within a kind the first
+-- First stands what says most directly what went wrong (`precedence`), and within a kind the first
 -- step, those that can change something before those that only read. A call that was not expected
 -- and only reads says less than all else, so it stands behind. Of equal kind and object the first
 -- counts. An attempt that did not fail has rows as well, of what else was found.
@@ -44,7 +44,7 @@ WITH known AS (
 ),
 
 placed AS (
-  SELECT * REPLACE (if(kind = 'not_expected' AND only_reads, 21, place) AS place)
+  SELECT * REPLACE (if(kind = 'not_expected' AND only_reads, 21, precedence) AS precedence)
   FROM known
 ),
 
@@ -60,7 +60,7 @@ without_step AS (
     attempts.success_source
   FROM attempts
   LEFT JOIN tasks USING (task_id)
-  ANTI JOIN placed ON attempts.attempt_id = placed.attempt_id AND placed.place < 21
+  ANTI JOIN placed ON attempts.attempt_id = placed.attempt_id AND placed.precedence < 21
   WHERE attempts.success IS FALSE
 ),
 
@@ -71,16 +71,16 @@ unexplained AS (
   WHERE without_step.success_source IS DISTINCT FROM 'task'
 ),
 
-first_found AS (
+first_reasons AS (
   SELECT
     attempt_id,
     kind,
     object,
     arg_min(
       struct_pack(
-        place := place,
+        precedence := precedence,
         only_reads := only_reads,
-        found_at := found_at,
+        position := position,
         sentence := sentence,
         step_trajectory_id := step_trajectory_id,
         step_index := step_index,
@@ -88,7 +88,7 @@ first_found AS (
         source := source
       ),
       (
-        only_reads, coalesce(found_at, -1), sentence, source, coalesce(span_id, '')
+        only_reads, coalesce(position, -1), sentence, source, coalesce(span_id, '')
       )
     ) AS reason
   FROM placed
@@ -101,12 +101,12 @@ reasons AS (
     kind,
     object,
     reason.*
-  FROM first_found
+  FROM first_reasons
   UNION ALL BY NAME
   SELECT
     attempt_id,
     'wrong_answer' AS kind,
-    21 AS place,
+    21 AS precedence,
     FALSE AS only_reads,
     wrong_end AS sentence,
     'static' AS source
@@ -116,7 +116,7 @@ reasons AS (
   SELECT
     attempt_id,
     'unexplained' AS kind,
-    23 AS place,
+    23 AS precedence,
     FALSE AS only_reads,
     CASE success_source
       WHEN 'trace' THEN 'failed by the outcome that its trace states; no step shows why'
@@ -143,7 +143,7 @@ SELECT
   (
     row_number() OVER (
       PARTITION BY attempt_id
-      ORDER BY place, kind = 'not_expected', only_reads, found_at, object, sentence
+      ORDER BY precedence, kind = 'not_expected', only_reads, position, object, sentence
     )
   )::INTEGER AS rank_in_run,
   kind,

@@ -8,7 +8,7 @@
 --   sub_goal_rows WHERE critical
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
---   place               INTEGER  Of the kind, in the order of precedence.
+--   precedence          INTEGER  Of the kind, in the order of precedence.
 --   kind                VARCHAR  skipped_goal | unfinished_goal.
 --   object              VARCHAR  The sub-goal.
 --   sentence            VARCHAR  What became of it.
@@ -16,13 +16,13 @@
 --   step_index          INTEGER  NULL.
 --   span_id             VARCHAR  NULL.
 --   only_reads          BOOLEAN  FALSE.
---   found_at            INTEGER  Its place in the task file.
+--   position            INTEGER  Its position in the task file.
 --   source              VARCHAR  static | judge, who says whether it was completed.
 -- Order:
 --   none
 SELECT
   trajectory_id AS attempt_id,
-  if(attempted, 18, 17) AS place,
+  if(attempted, 18, 17) AS precedence,
   if(attempted, 'unfinished_goal', 'skipped_goal') AS kind,
   sub_goal AS object,
   if(
@@ -34,7 +34,7 @@ SELECT
   NULL::INTEGER AS step_index,
   NULL::VARCHAR AS span_id,
   FALSE AS only_reads,
-  place AS found_at,
+  position,
   if(completion_source = 'judge', 'judge', 'static') AS source
 FROM sub_goal_rows
 WHERE critical AND completed IS FALSE AND attempted IS NOT NULL AND NOT pre_satisfied;

@@ -11,7 +11,7 @@
 --   verdict_readings WHERE success IS FALSE
 -- Columns:
 --   attempt_id          INTEGER  The root trajectory.
---   place               INTEGER  Of the kind, in the order of precedence.
+--   precedence          INTEGER  Of the kind, in the order of precedence.
 --   kind                VARCHAR  person | check | judge.
 --   object              VARCHAR  The verifier or evaluation; NULL of a person or judge.
 --   sentence            VARCHAR  What is said.
@@ -19,7 +19,7 @@
 --   step_index          INTEGER  NULL.
 --   span_id             VARCHAR  NULL.
 --   only_reads          BOOLEAN  FALSE.
---   found_at            INTEGER  NULL.
+--   position            INTEGER  NULL.
 --   source              VARCHAR  Who judged.
 -- Order:
 --   none
@@ -36,7 +36,7 @@ WITH failures AS (
     ) AS label,
     by_limit,
     evidence,
-    CASE WHEN starts_with(evidence, '{') THEN try_cast(evidence AS JSON) END AS told
+    CASE WHEN starts_with(evidence, '{') THEN try_cast(evidence AS JSON) END AS facts
   FROM verdict_readings
   WHERE sub_goal = '' AND success IS FALSE
 ),
@@ -47,15 +47,15 @@ checks AS (
     source,
     unnest(
       json_transform(
-        told -> '$.verifiers',
+        facts -> '$.verifiers',
         '[{"verifier": "VARCHAR", "outcome": "VARCHAR", "evidence": "VARCHAR"}]'
       )
     ) AS checked
   FROM failures
-  WHERE json_type(told, '$.verifiers') = 'ARRAY'
+  WHERE json_type(facts, '$.verifiers') = 'ARRAY'
 ),
 
-said AS (
+opinions AS (
   SELECT
     attempt_id,
     CASE
@@ -63,31 +63,31 @@ said AS (
     END AS kind,
     source,
     coalesce(nullif(split_part(source, ':', 2), ''), source) AS name,
-    coalesce(nullif(trim(evidence), ''), label) AS words
+    coalesce(nullif(trim(evidence), ''), label) AS opinion
   FROM failures
   WHERE
-    coalesce(json_type(told, '$.verifiers') <> 'ARRAY', TRUE)
+    coalesce(json_type(facts, '$.verifiers') <> 'ARRAY', TRUE)
     AND (judged_by = 'human' OR NOT by_limit)
 ),
 
-found AS (
+reasons AS (
   SELECT
     attempt_id,
-    if(kind = 'person', 1, if(kind = 'check', 2, 22)) AS place,
+    if(kind = 'person', 1, if(kind = 'check', 2, 22)) AS precedence,
     kind,
     if(kind = 'check', name, NULL) AS object,
     CASE kind
-      WHEN 'person' THEN concat(clipped(name, 40), ' says: ', words)
-      WHEN 'judge' THEN concat('judge ', clipped(name, 40), ' says: ', words)
-      ELSE concat('check failed: ', clipped(name, 40), ': ', words)
+      WHEN 'person' THEN concat(clipped(name, 40), ' says: ', opinion)
+      WHEN 'judge' THEN concat('judge ', clipped(name, 40), ' says: ', opinion)
+      ELSE concat('check failed: ', clipped(name, 40), ': ', opinion)
     END AS sentence,
     source
-  FROM said
-  WHERE words IS NOT NULL
+  FROM opinions
+  WHERE opinion IS NOT NULL
   UNION ALL
   SELECT
     attempt_id,
-    2 AS place,
+    2 AS precedence,
     'check' AS kind,
     coalesce(checked.verifier, source) AS object,
     concat_ws(
@@ -100,7 +100,7 @@ found AS (
 
 SELECT
   attempt_id,
-  place,
+  precedence,
   kind,
   object,
   left(sentence, 400) AS sentence,
@@ -108,6 +108,6 @@ SELECT
   NULL::INTEGER AS step_index,
   NULL::VARCHAR AS span_id,
   FALSE AS only_reads,
-  NULL::INTEGER AS found_at,
+  NULL::INTEGER AS position,
   source
-FROM found;
+FROM reasons;
