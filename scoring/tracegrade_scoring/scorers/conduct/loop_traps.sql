@@ -83,7 +83,7 @@ rounds AS (
   FROM neighbors
 ),
 
-found AS (
+loops AS (
   SELECT
     attempt_id,
     min(call_index) FILTER (WHERE occurrence = 3) AS call_index,
@@ -138,5 +138,5 @@ SELECT
   min(call_index) AS call_index,
   max(last_call) AS last_call,
   arg_min(detail, (call_index, detail)) AS detail
-FROM found
+FROM loops
 GROUP BY attempt_id;

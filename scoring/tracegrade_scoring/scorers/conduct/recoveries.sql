@@ -90,7 +90,7 @@ compared AS (
           list_zip(json_keys(calls.arguments), json_extract(calls.arguments, '$.*')),
           list_zip(json_keys(later.arguments), json_extract(later.arguments, '$.*'))
         )
-    END AS one_kept
+    END AS shares_argument
   FROM successes_after AS after
   INNER JOIN calls USING (attempt_id, call_index)
   INNER JOIN later_calls AS later USING (attempt_id, next_index)
@@ -104,7 +104,7 @@ judged AS (
       WHEN by_sub_goal AND NOT same_tool THEN TRUE
       WHEN hidden THEN NULL
       WHEN same_arguments THEN FALSE
-      ELSE by_sub_goal OR one_kept
+      ELSE by_sub_goal OR shares_argument
     END AS recovered,
     same_tool AND same_arguments AND NOT hidden AS retried
   FROM compared

@@ -21,7 +21,7 @@
 --   certain        BOOLEAN  Both results are known.
 -- Order:
 --   none
-WITH asked AS (
+WITH comparable_calls AS (
   SELECT
     attempt_id,
     trajectory_id,
@@ -49,8 +49,8 @@ pairs AS (
     earlier.parsed AS earlier_parsed,
     earlier.returned = later.returned AS same_result,
     earlier.arguments = later.arguments AS same_text
-  FROM asked AS later
-  INNER JOIN asked AS earlier
+  FROM comparable_calls AS later
+  INNER JOIN comparable_calls AS earlier
     ON
       later.attempt_id = earlier.attempt_id
       AND later.trajectory_id = earlier.trajectory_id

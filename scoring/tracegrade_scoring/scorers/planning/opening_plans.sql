@@ -80,7 +80,7 @@ first_calls AS (
 ),
 
 -- Of thoughts only those that look like a plan: two items of a list, or JSON with objects.
-said AS (
+plan_steps AS (
   SELECT
     planned.attempt_id,
     steps.step_index,
@@ -111,11 +111,11 @@ last_plans AS (
       max(step_index) FILTER (WHERE is_plan)
     ) AS step_index,
     bool_or(lost) AS any_lost
-  FROM said
+  FROM plan_steps
   GROUP BY attempt_id
 ),
 
-words AS (
+texts AS (
   SELECT
     last_plans.attempt_id,
     last_plans.any_lost,
@@ -132,14 +132,14 @@ SELECT
   planned.attempt_id,
   planned.task_id,
   planned.required,
-  words.plan,
-  md5(words.plan) AS plan_key,
-  if(words.plan IS NULL, NULL, words.declared) AS declared,
-  words.plan IS NULL
+  texts.plan,
+  md5(texts.plan) AS plan_key,
+  if(texts.plan IS NULL, NULL, texts.declared) AS declared,
+  texts.plan IS NULL
   AND (
-    coalesce(words.any_lost, FALSE)
+    coalesce(texts.any_lost, FALSE)
     OR coalesce(list_contains(trajectories.flags, 'unrecorded_thoughts'), FALSE)
   ) AS lost
 FROM planned
 INNER JOIN trajectories ON planned.attempt_id = trajectories.trajectory_id
-LEFT JOIN words USING (attempt_id);
+LEFT JOIN texts USING (attempt_id);

@@ -1,9 +1,9 @@
--- One planning score: parts kept of parts there are, met where there are none.
+-- One planning score: parts met of parts there are; met where there are none.
 --
 -- nothing, fault: as of score_of; only what is scored has a label and a source.
-CREATE OR REPLACE TEMP MACRO planning_score(KEPT, TOTAL, NOTHING, FAULT, LABEL, SOURCE) AS
+CREATE OR REPLACE TEMP MACRO planning_score(MET, TOTAL, NOTHING, FAULT, LABEL, SOURCE) AS
 score_of(
-  if(total = 0, 1, kept),
+  if(total = 0, 1, met),
   if(total = 0, 1, total),
   nothing,
   fault,

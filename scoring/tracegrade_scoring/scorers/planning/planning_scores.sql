@@ -19,7 +19,7 @@
 --                                      questions; then verifier, evaluation or judge, the last.
 --   pq_strict               SCORE      With branch coverage and scope control all or nothing.
 --   pq_partial              SCORE      Over the questions that have an answer.
---   pq_dependency_ordering  SCORE      Parts kept / parts; label nothing_to_judge where there are
+--   pq_dependency_ordering  SCORE      Parts met / parts; label nothing_to_judge where there are
 --                                      none. Of a verdict its share of 1.
 --   pq_branch_coverage      SCORE      Likewise.
 --   pq_scope_control        SCORE      Likewise.
@@ -64,10 +64,10 @@ cases AS (
     * EXCLUDE (attempt_id, task_id, plan_key, steps, in_words)
     REPLACE (
       -- Of a plan without a step that can be read the rules say nothing.
-      if(steps > 0, dependency_ordering_kept, NULL) AS dependency_ordering_kept,
-      if(steps > 0, branch_coverage_kept, NULL) AS branch_coverage_kept,
-      if(steps > 0, scope_control_kept, NULL) AS scope_control_kept,
-      if(steps > 0, reversibility_kept, NULL) AS reversibility_kept
+      if(steps > 0, dependency_ordering_met, NULL) AS dependency_ordering_met,
+      if(steps > 0, branch_coverage_met, NULL) AS branch_coverage_met,
+      if(steps > 0, scope_control_met, NULL) AS scope_control_met,
+      if(steps > 0, reversibility_met, NULL) AS reversibility_met
     )
   FROM judged_plans
   GROUP BY ALL
@@ -79,7 +79,7 @@ answers AS (
     exception,
     planning_answer(
       'dependency_ordering',
-      dependency_ordering_kept,
+      dependency_ordering_met,
       dependency_ordering_total,
       dependency_ordering_fault,
       dependency_ordering_rank,
@@ -87,7 +87,7 @@ answers AS (
     ) AS dependency_ordering,
     planning_answer(
       'branch_coverage',
-      branch_coverage_kept,
+      branch_coverage_met,
       branch_coverage_total,
       branch_coverage_fault,
       branch_coverage_rank,
@@ -95,7 +95,7 @@ answers AS (
     ) AS branch_coverage,
     planning_answer(
       'scope_control',
-      scope_control_kept,
+      scope_control_met,
       scope_control_total,
       scope_control_fault,
       scope_control_rank,
@@ -103,7 +103,7 @@ answers AS (
     ) AS scope_control,
     planning_answer(
       'reversibility',
-      reversibility_kept,
+      reversibility_met,
       reversibility_total,
       reversibility_fault,
       reversibility_rank,
@@ -142,7 +142,7 @@ explained AS (
   SELECT
     *,
     if(exception IN ('length_unknown', 'two_steps'), exception, NULL) AS nothing,
-    if(exception IN ('content_missing', 'plan_unreadable'), NULL, exception) AS nothing_asked,
+    if(exception IN ('content_missing', 'plan_unreadable'), NULL, exception) AS not_applicable,
     if(exception IN ('content_missing', 'plan_unreadable'), exception, NULL) AS lost,
     if(exception IN ('no_plan_needed', 'no_plan'), exception, NULL) AS label,  -- noqa: RF04
     CASE
@@ -178,33 +178,33 @@ SELECT
     source
   ) AS pq_partial,
   planning_score(
-    dependency_ordering.kept,
+    dependency_ordering.met,
     dependency_ordering.total,
-    nothing_asked,
+    not_applicable,
     coalesce(lost, dependency_ordering.fault),
     NULL,
     dependency_ordering.source
   ) AS pq_dependency_ordering,
   planning_score(
-    branch_coverage.kept,
+    branch_coverage.met,
     branch_coverage.total,
-    nothing_asked,
+    not_applicable,
     coalesce(lost, branch_coverage.fault),
     NULL,
     branch_coverage.source
   ) AS pq_branch_coverage,
   planning_score(
-    scope_control.kept,
+    scope_control.met,
     scope_control.total,
-    nothing_asked,
+    not_applicable,
     coalesce(lost, scope_control.fault),
     NULL,
     scope_control.source
   ) AS pq_scope_control,
   planning_score(
-    reversibility.kept,
+    reversibility.met,
     reversibility.total,
-    nothing_asked,
+    not_applicable,
     coalesce(lost, reversibility.fault),
     NULL,
     reversibility.source

@@ -22,7 +22,7 @@
 --   reversibility_share         DOUBLE   Likewise.
 -- Order:
 --   none
-WITH said AS (
+WITH answers AS (
   SELECT
     trajectory_id AS attempt_id,
     question,
@@ -43,7 +43,7 @@ ranked AS (
     question,
     rank,
     CASE WHEN count(share) = count(*) THEN min(share) END AS share
-  FROM said
+  FROM answers
   GROUP BY attempt_id, question, rank
 ),
 

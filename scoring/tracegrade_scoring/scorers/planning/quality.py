@@ -1,7 +1,7 @@
 """How good a plan is, by four questions that need nothing but the plan and its task.
 
 Source: [Triangle], "Axis 2: Planning Quality"; docs/metrics.md, section 5.2. Each question has its
-parts kept and all parts; without any part it is met, and a plan that does not say enough is no
+parts met and all parts; without any part it is met, and a plan that does not say enough is no
 answer.
 """
 
@@ -25,7 +25,7 @@ _CAN_FAIL: Final = re.compile(
 class Answer(NamedTuple):
     """The answer to one question."""
 
-    kept: float
+    met: float
     total: int
     fault: str | None = None
     """Why there is no answer; else None."""

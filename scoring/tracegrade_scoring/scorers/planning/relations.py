@@ -24,12 +24,12 @@ QUALITIES: Final = pa.schema(
         *(
             (f"{name}_{column}", kind)
             for name in Quality._fields
-            for column, kind in (("kept", pa.float64()), ("total", pa.int64()), ("fault", TEXT))
+            for column, kind in (("met", pa.float64()), ("total", pa.int64()), ("fault", TEXT))
         ),
     ]
 )
 """One row for each plan and its task: steps, whether it is words without a list instead, then for
-each question parts kept, parts, fault."""
+each question parts met, parts, fault."""
 
 
 @relation("plan_qualities", reads=("opening_plans",))

@@ -44,7 +44,7 @@ WITH given AS (
     AND attempt_members.depth = 0
 ),
 
-heard AS (
+verdict_values AS (
   SELECT
     *,
     try_cast(json_extract_string(facts, '$.immediate') AS DOUBLE) AS at_once,
@@ -66,7 +66,7 @@ kills AS (
     min(at_once) AS at_once,
     min(boundary) AS boundary,
     string_agg(DISTINCT source, ', ' ORDER BY source) AS source
-  FROM heard
+  FROM verdict_values
   GROUP BY trajectory_id, kill_point
 ),
 

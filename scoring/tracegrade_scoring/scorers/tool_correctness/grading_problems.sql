@@ -46,7 +46,7 @@ used_turns AS (
 ),
 
 -- Other runs of the conversation have the other turns.
-told_turns AS (
+known_turns AS (
   SELECT
     attempts.attempt_id,
     expected_turns.turn
@@ -70,14 +70,14 @@ turns AS (
   SELECT
     attempt_id,
     turn
-  FROM told_turns
+  FROM known_turns
   UNION ALL
   SELECT
     attempts.attempt_id,
     -1 AS turn
   FROM attempts
   INNER JOIN tasks USING (task_id)
-  ANTI JOIN told_turns USING (attempt_id)
+  ANTI JOIN known_turns USING (attempt_id)
   LEFT JOIN own_expectations ON attempts.attempt_id = own_expectations.attempt_id
   WHERE
     tasks.has_expected
