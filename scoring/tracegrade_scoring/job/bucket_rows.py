@@ -54,7 +54,7 @@ _TRAJECTORY_IDS: Final = """
   SELECT id, (row_number() OVER (ORDER BY id) - 1)::INTEGER AS trajectory_id, offered_tools
   FROM runs
   INNER JOIN bucket_traces ON split_part(id, '-', 1) = bucket_traces.trace_id
-  WHERE bucket_traces.held IS NULL OR NOT list_contains(bucket_traces.held, id)
+  WHERE bucket_traces.left_out IS NULL OR NOT list_contains(bucket_traces.left_out, id)
 """
 
 # A parent that is not here is none of the numbers.

@@ -101,7 +101,7 @@ by_round AS (
   GROUP BY following.trajectory_id, following.start_time
 ),
 
-found AS (
+continuations AS (
   SELECT
     trajectory_id,
     continued_by,
@@ -118,6 +118,6 @@ found AS (
 SELECT
   trajectory_id,
   arg_min(continued_by, (start_time, continued_by)) AS continued_by
-FROM found
+FROM continuations
 GROUP BY trajectory_id
 ORDER BY trajectory_id;

@@ -29,7 +29,7 @@ WITH placed AS (
     coalesce(turn_count, 1) AS turns,
     -- The last turn of the run before it is its first one.
     coalesce(len(resumed_calls) > 0, FALSE) AND row_number() OVER conversation > 1 AS goes_on,
-    row_number() OVER conversation AS place,
+    row_number() OVER conversation AS position,
     lead(trajectory_id) OVER conversation AS next_id
   FROM trajectories
   WHERE
@@ -50,11 +50,11 @@ counted AS (
     trajectory_id,
     trace_id,
     turns,
-    place,
+    position,
     next_id,
     sum(turns - goes_on::INTEGER) OVER (
       PARTITION BY agent_name, release, run_mode, task_id, trial, conversation_id
-      ORDER BY place
+      ORDER BY position
     )::BIGINT AS end_turn
   FROM placed
 )
@@ -65,5 +65,5 @@ SELECT
   end_turn - turns AS first_turn,
   if(next_id IS NULL, NULL, end_turn) AS end_turn
 FROM counted
-WHERE place > 1 OR next_id IS NOT NULL
+WHERE position > 1 OR next_id IS NOT NULL
 ORDER BY trajectory_id;

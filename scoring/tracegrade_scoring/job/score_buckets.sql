@@ -13,7 +13,7 @@
 --   input_hash  VARCHAR    Changes when its records, verdicts or turns do.
 --   turns       STRUCT(id VARCHAR, first_turn BIGINT, end_turn BIGINT)[]  Which turns of a
 --                          conversation its runs have; NULL if none has others beside it.
---   held        VARCHAR[]  Its trajectories that are left out; NULL if none is.
+--   left_out    VARCHAR[]  Its trajectories that are left out; NULL if none is.
 --   bucket      BIGINT     From 0, without gaps for traces of less than a bucket.
 -- Order:
 --   none
@@ -22,7 +22,7 @@ SELECT
   date,
   input_hash,
   turns,
-  held,
+  left_out,
   (
     sum(steps) OVER (ORDER BY date, trace_id ROWS UNBOUNDED PRECEDING) - steps
   )::BIGINT // $bucket_steps AS bucket

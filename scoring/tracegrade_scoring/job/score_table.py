@@ -80,7 +80,7 @@ def _scores(scorer: str, rows: pa.Table, known: pa.Table) -> dict[str, pa.Dictio
         msg = f"{scorer} has no row of {missing} of the attempts that are scored"
         raise KeyError(msg)
     cases = pc.list_parent_indices(alike).cast(pa.int32()).take(places)
-    of_none = pc.if_else(known["is_beside"], len(found) + 2, len(found) + 1)
+    of_none = pc.if_else(known["is_extra_run"], len(found) + 2, len(found) + 1)
     of_no_attempt = pc.if_else(known["killed"], of_none, len(found))
     indices = pc.coalesce(cases, of_no_attempt.cast(pa.int32())).combine_chunks()
     lost = known["content_lost"].combine_chunks()

@@ -17,7 +17,7 @@
 --   trajectory_id       INTEGER  One row each.
 --   is_root             BOOLEAN  It is an attempt, not a sub-agent's run.
 --   killed              BOOLEAN  It was killed on purpose, or called by such a run: no attempt.
---   is_beside           BOOLEAN  It is killed in that sense, but was none: it ran beside the run
+--   is_extra_run        BOOLEAN  It is killed in that sense, but was none: it ran beside the run
 --                                of its trial, or was called by such a run.
 --   content_lost        INTEGER  What content that cannot be read is in its attempt: 1 some was
 --                                redacted, 2 some was cut and none redacted, 0 neither.
@@ -39,13 +39,13 @@
 WITH RECURSIVE killed AS (
   SELECT
     trajectory_id,
-    kill_point = 'several_runs' AS is_beside
+    kill_point = 'several_runs' AS is_extra_run
   FROM trajectories
   WHERE kill_point IS NOT NULL
   UNION
   SELECT
     trajectories.trajectory_id,
-    killed.is_beside
+    killed.is_extra_run
   FROM killed
   INNER JOIN trajectories ON killed.trajectory_id = trajectories.parent_trajectory_id
 ),
@@ -66,12 +66,12 @@ described AS (
     trajectories.trajectory_id,
     coalesce(attempt_members.depth = 0, FALSE) AS is_root,
     killed.trajectory_id IS NOT NULL AS killed,
-    coalesce(killed.is_beside, FALSE) AS is_beside,
+    coalesce(killed.is_extra_run, FALSE) AS is_extra_run,
     CASE WHEN lost.is_redacted THEN 1 WHEN lost.is_cut THEN 2 ELSE 0 END AS content_lost,
     attempts_with_unrecorded_calls.attempt_id IS NOT NULL AS calls_unrecorded,
     coalesce(list_contains(trajectories.flags, 'unrecorded_calls'), FALSE) AS own_unrecorded,
     coalesce(trajectories.task_id, attempts.task_id) AS task_id,
-    coalesce(attempts.task_source = 'span', FALSE) AS is_told,
+    coalesce(attempts.task_source = 'span', FALSE) AS is_declared,
     attempts.task_category,
     trajectories.release,
     trajectories.agent_name,
@@ -98,7 +98,7 @@ SELECT
   trajectory_id,
   is_root,
   killed,
-  is_beside,
+  is_extra_run,
   content_lost,
   calls_unrecorded,
   own_unrecorded,
@@ -111,7 +111,7 @@ SELECT
   task_hash,
   if(
     is_root,
-    coalesce(task_hash, $tools_hash::VARCHAR) || if(is_told, '', '/' || $match_hash::VARCHAR),
+    coalesce(task_hash, $tools_hash::VARCHAR) || if(is_declared, '', '/' || $match_hash::VARCHAR),
     NULL
   ) AS specification_hash,
   input_hash,

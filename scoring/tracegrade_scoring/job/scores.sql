@@ -43,7 +43,7 @@ as_read AS (
   UNPIVOT (score FOR metric IN (step_efficiency, step_ratio))
 ),
 
-found AS (
+all_scores AS (
   FROM as_read
   UNION ALL BY NAME
   SELECT
@@ -84,5 +84,5 @@ SELECT
   run_mode,
   sample_weight,
   date
-FROM found
+FROM all_scores
 ORDER BY trajectory_id, metric;

@@ -10,10 +10,10 @@
 --   trace_id  VARCHAR  One row each.
 -- Order:
 --   none
-WITH held AS (
+WITH stored AS (
   SELECT
     custom_scores.trajectory_id,
-    count(*) AS held,
+    count(*) AS stored,
     -- What is not trusted may be scored or not, and is left as it is.
     count_if(
       custom_scores.metric_hash = metric_hashes.metric_hash
@@ -24,13 +24,13 @@ WITH held AS (
   GROUP BY custom_scores.trajectory_id
 ),
 
-wanted AS (
-  SELECT count(*) AS wanted
+needed AS (
+  SELECT count(*) AS needed
   FROM metric_hashes
 )
 
 SELECT DISTINCT split_part(trajectory_scores.trajectory_id, '-', 1) AS trace_id
 FROM trajectory_scores
-CROSS JOIN wanted
-LEFT JOIN held USING (trajectory_id)
-WHERE coalesce(held.held, 0) <> wanted.wanted OR coalesce(held.fitting, 0) <> wanted.wanted;
+CROSS JOIN needed
+LEFT JOIN stored USING (trajectory_id)
+WHERE coalesce(stored.stored, 0) <> needed.needed OR coalesce(stored.fitting, 0) <> needed.needed;

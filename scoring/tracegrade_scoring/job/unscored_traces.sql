@@ -35,7 +35,7 @@
 --                           longer here.
 --   turns        STRUCT(id VARCHAR, first_turn BIGINT, end_turn BIGINT)[]  Which turns of a
 --                           conversation its runs have; NULL if none has others beside it.
---   held         VARCHAR[]  Its trajectories that wait, and are left out; NULL if none does.
+--   left_out     VARCHAR[]  Its trajectories that wait, and are left out; NULL if none does.
 --   waits        BOOLEAN    It is not settled, or was not chosen: it is not scored now.
 -- Order:
 --   trace_id
@@ -96,7 +96,7 @@ present AS (
     md5(concat_ws('|', built.records, built.received_ns, judged.verdicts, turns.turns::VARCHAR))
       AS input_hash,
     turns.turns,
-    waiting_runs.runs AS held,
+    waiting_runs.runs AS left_out,
     built.trajectories > coalesce(len(waiting_runs.runs), 0) AS settled
   FROM built
   LEFT JOIN judged USING (trace_id)
@@ -146,8 +146,8 @@ candidates AS (
     coalesce(present.steps, 0) AS steps,
     present.input_hash,
     present.turns,
-    present.held,
-    present.trace_id IS NULL AS gone,
+    present.left_out,
+    present.trace_id IS NULL AS is_removed,
     coalesce(present.settled AND present.chosen, FALSE) AS ready,
     coalesce(
       scored.current
@@ -168,11 +168,11 @@ SELECT
   steps,
   input_hash,
   turns,
-  held,
-  NOT gone AND NOT ready AS waits
+  left_out,
+  NOT is_removed AND NOT ready AS waits
 FROM candidates
 WHERE
-  gone
+  is_removed
   OR NOT current
   OR (ready AND $everything::BOOLEAN)
 ORDER BY trace_id;

@@ -29,7 +29,7 @@ WITH given AS (
   GROUP BY trajectory_ids.trajectory_id
 ),
 
-found AS (
+answers AS (
   SELECT
     attempts.attempt_id,
     given.row_count,
@@ -54,7 +54,7 @@ measured AS (
       AND ($high::DOUBLE IS NULL OR numerator / denominator <= $high::DOUBLE),
       FALSE
     ) AS in_range
-  FROM found
+  FROM answers
 ),
 
 explained AS (

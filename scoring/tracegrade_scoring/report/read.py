@@ -186,7 +186,7 @@ def _release(
         return facts[name].get(key, [])
 
     wrong, kills = of("wrong_decisions"), of("rollback_kills")
-    apart = Counter(row["is_beside"] for row in of("killed_runs") if row["is_root"])
+    apart = Counter(row["is_extra_run"] for row in of("killed_runs") if row["is_root"])
     attempted = _attempted(key, facts["attempt_successes"], declared)
     return Release(
         key,

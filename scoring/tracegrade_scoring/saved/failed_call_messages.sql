@@ -27,7 +27,7 @@ WITH failures AS (
     failed_calls.outcome,
     left(
       split_part(coalesce(steps.error_message, steps.result, steps.status), chr(10), 1), 200
-    ) AS said
+    ) AS first_line
   FROM failed_calls
   INNER JOIN steps
     ON
@@ -40,7 +40,7 @@ SELECT
   release,
   failed_by,
   regexp_replace(
-    regexp_replace(said, '''[^'']*''|"[^"]*"', '''…''', 'g'), '\d+', '9', 'g'
+    regexp_replace(first_line, '''[^'']*''|"[^"]*"', '''…''', 'g'), '\d+', '9', 'g'
   ) AS message,
   count(*) AS failures,
   count(DISTINCT trajectory_id) AS runs,

@@ -81,7 +81,7 @@ class CallSequence(NamedTuple):
         """The calls as decision points, with the arguments that every one of the runs gave."""
         points: list[dict[str, Any]] = [{"tool": tool} for tool in self.tools]
         for constant in json.loads(self.constants):
-            given = points[constant["place"] - 1].setdefault("arguments", {})
+            given = points[constant["position"] - 1].setdefault("arguments", {})
             given[as_key(constant["name"])] = literally(constant["value"])
         return points
 

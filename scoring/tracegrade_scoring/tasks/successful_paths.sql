@@ -27,8 +27,9 @@
 --   all_calls    VARCHAR    JSON list of the runs of the task, at most the first 1,000 by id, each
 --                           a list of its calls that did not fail, in order, each with `tool` and
 --                           `arguments` (text of JSON; null if it is none, or redacted or cut).
---   constants    VARCHAR    JSON list of the constant arguments, each with `place` (of the call,
---                           from 1), `name` and `value`; [] if there are none, or for one run.
+--   constants    VARCHAR    JSON list of the constant arguments, each with `position` (of the
+--                           call, from 1), `name` and `value`; [] if there are none, or for one
+--                           run.
 --   sub_goals    VARCHAR    JSON list of the sub-goals that steps of these runs declare, the first
 --                           served first, with `name` and `tools` (whose calls that did not fail
 --                           served it); [] if there are none.
@@ -86,7 +87,7 @@ good_calls AS (
   SELECT
     trajectory_id,
     tool_name,
-    row_number() OVER (PARTITION BY trajectory_id ORDER BY calls_before) AS call_place,
+    row_number() OVER (PARTITION BY trajectory_id ORDER BY calls_before) AS call_position,
     arguments
   FROM calls
   WHERE went_well
@@ -98,14 +99,14 @@ walks AS (
     chosen.agent_name,
     chosen.task_id,
     coalesce(
-      list(good_calls.tool_name ORDER BY good_calls.call_place)
+      list(good_calls.tool_name ORDER BY good_calls.call_position)
       FILTER (WHERE good_calls.tool_name IS NOT NULL),
       []
     ) AS path,
     coalesce(
       list(
         { 'tool': good_calls.tool_name, 'arguments': good_calls.arguments }
-        ORDER BY good_calls.call_place
+        ORDER BY good_calls.call_position
       ) FILTER (WHERE good_calls.tool_name IS NOT NULL),
       []
     ) AS calls
@@ -151,7 +152,7 @@ named AS (
     common_walks.agent_name,
     common_walks.task_id,
     common_walks.path,
-    good_calls.call_place,
+    good_calls.call_position,
     good_calls.arguments,
     unnest(json_keys(good_calls.arguments)) AS name
   FROM common_walks
@@ -163,7 +164,7 @@ argument_values AS (
     agent_name,
     task_id,
     path,
-    call_place,
+    call_position,
     name,
     json_extract(arguments, '/' || replace(replace(name, '~', '~0'), '/', '~1'))::VARCHAR AS value
   FROM named
@@ -174,12 +175,12 @@ shared AS (
     agent_name,
     task_id,
     path,
-    call_place,
+    call_position,
     name,
     count(*) AS runs,
     min(value) AS value
   FROM argument_values
-  GROUP BY agent_name, task_id, path, call_place, name
+  GROUP BY agent_name, task_id, path, call_position, name
   HAVING count(DISTINCT value) = 1
 ),
 
@@ -190,8 +191,8 @@ constants AS (
     paths.path,
     to_json(
       list(
-        { 'place': shared.call_place, 'name': shared.name, 'value': shared.value::JSON }
-        ORDER BY shared.call_place, shared.name
+        { 'position': shared.call_position, 'name': shared.name, 'value': shared.value::JSON }
+        ORDER BY shared.call_position, shared.name
       )
     )::VARCHAR AS constants
   FROM paths

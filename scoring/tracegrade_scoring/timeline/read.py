@@ -124,7 +124,7 @@ def timeline_of(
         _run(rows["timeline_run"][0], scores),
         tuple(Step(**_without(step, "total")) for step in steps),
         steps[0]["total"] if steps else 0,
-        tuple(Mark(**_without(mark, "place")) for mark in rows["timeline_marks"]),
+        tuple(Mark(**_without(mark, "position")) for mark in rows["timeline_marks"]),
         tuple(RunScore(**_without(score, "task_id")) for score in scores),
         tuple(RunSubGoal(**row) for row in rows["timeline_sub_goals"]),
         tuple(RunVerdict(**_without(verdict, "total")) for verdict in verdicts),

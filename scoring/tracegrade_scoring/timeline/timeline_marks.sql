@@ -23,9 +23,9 @@
 --   criteria            VARCHAR[]  Of a decision: those that failed.
 --   detail              VARCHAR    Why, in a sentence; of a failed call its outcome; NULL if not
 --                                  known.
---   place               BIGINT     Order among those of one step.
+--   position            BIGINT     Order among those of one step.
 -- Order:
---   those of its own steps first, step_trajectory_id, step_index (NULL last), place, what
+--   those of its own steps first, step_trajectory_id, step_index (NULL last), position, what
 WITH marks AS (
   SELECT
     step_index,
@@ -37,7 +37,7 @@ WITH marks AS (
     expected_tool,
     coalesce(failed_criteria, []) AS criteria,
     reason AS detail,
-    decision_index::BIGINT AS place
+    decision_index::BIGINT AS position
   FROM decisions
   WHERE
     date = $date
@@ -55,7 +55,7 @@ WITH marks AS (
     NULL AS expected_tool,
     [] AS criteria,
     detail,
-    -1 AS place
+    -1 AS position
   FROM failures
   WHERE
     date = $date
@@ -72,7 +72,7 @@ WITH marks AS (
     NULL AS expected_tool,
     [] AS criteria,
     outcome AS detail,
-    -2 AS place
+    -2 AS position
   FROM failed_calls
   WHERE
     date = $date AND (trajectory_id = $trajectory_id OR step_trajectory_id = $trajectory_id)
@@ -106,12 +106,12 @@ SELECT
   placed.expected_tool,
   placed.criteria,
   placed.detail,
-  placed.place
+  placed.position
 FROM placed
 LEFT JOIN agents USING (step_trajectory_id)
 ORDER BY
   placed.own DESC,
   placed.step_trajectory_id ASC,
   placed.step_index ASC NULLS LAST,
-  placed.place ASC,
+  placed.position ASC,
   placed.what ASC;

@@ -39,7 +39,7 @@ own AS (
   WHERE date = $date AND trajectory_id = $trajectory_id
 ),
 
-found AS (
+all_scores AS (
   SELECT
     metric,
     score,
@@ -82,5 +82,5 @@ SELECT
   score.reason,
   score.source,
   task_id
-FROM found
+FROM all_scores
 ORDER BY metric;

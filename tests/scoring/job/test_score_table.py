@@ -13,7 +13,7 @@ from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.schema import SCORE, TRAJECTORY_SCORES
 
 KNOWN = """
-  SELECT run AS trajectory_id, run < 4 AS is_root, FALSE AS killed, FALSE AS is_beside,
+  SELECT run AS trajectory_id, run < 4 AS is_root, FALSE AS killed, FALSE AS is_extra_run,
          run - 1 AS content_lost, FALSE AS calls_unrecorded, FALSE AS own_unrecorded,
          NULL AS task_id, NULL AS task_category,
          '1.0' AS release, 'a' AS agent_name, 'live' AS run_mode, 1.0::DOUBLE AS sample_weight,
@@ -64,7 +64,7 @@ def test_runs_that_are_no_attempts_say_why(con: duckdb.DuckDBPyConnection) -> No
     """A killed one, and one beside a trial's; the attempt among them has its score."""
     con.execute(
         "UPDATE scored_trajectories SET killed = TRUE, is_root = FALSE, "
-        "is_beside = trajectory_id = 2 WHERE trajectory_id IN (1, 2)"
+        "is_extra_run = trajectory_id = 2 WHERE trajectory_id IN (1, 2)"
     )
     for scorer in SCORERS:
         say(con, scorer, {1.0: [3]})

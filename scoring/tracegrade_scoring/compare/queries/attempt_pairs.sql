@@ -29,7 +29,7 @@ candidate_attempts AS (
   WHERE release = $candidate
 ),
 
-tried AS (
+task_runs AS (
   SELECT
     agent_name,
     run_mode,
@@ -52,7 +52,7 @@ categories AS (
     run_mode,
     task_id,
     min(task_category) AS task_category
-  FROM tried
+  FROM task_runs
   GROUP BY agent_name, run_mode, task_id
 )
 

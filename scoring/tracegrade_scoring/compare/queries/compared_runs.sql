@@ -66,7 +66,7 @@ cohorts_with_pairs AS (
   SELECT DISTINCT
     agent_name,
     run_mode,
-    TRUE AS found
+    TRUE AS has_pairs
   FROM tasks_of_both
 )
 
@@ -74,7 +74,7 @@ SELECT
   compared.*,
   NOT compared.superseded
   AND if(
-    cohorts_with_pairs.found,
+    cohorts_with_pairs.has_pairs,
     tasks_of_both.task_id IS NOT NULL,
     compared.task_id IS NULL
   ) AS counted

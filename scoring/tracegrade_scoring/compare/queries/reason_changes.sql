@@ -63,7 +63,7 @@ firsts AS (
     run_reasons.step_trajectory_id,
     run_reasons.step_index,
     run_reasons.span_id,
-    (known.side = 'base')::INTEGER || run_reasons.trajectory_id AS place
+    (known.side = 'base')::INTEGER || run_reasons.trajectory_id AS order_key
   FROM run_reasons
   INNER JOIN known USING (trajectory_id)
   WHERE run_reasons.rank_in_run = 1 AND known.failed
@@ -78,11 +78,11 @@ reasons AS (
     min(key) AS key,
     count(*) FILTER (WHERE side = 'base') AS base_runs,
     count(*) FILTER (WHERE side = 'candidate') AS candidate_runs,
-    arg_min(sentence, place) AS sentence,
-    arg_min(trajectory_id, place) AS trajectory_id,
-    arg_min_null(step_trajectory_id, place) AS step_trajectory_id,
-    arg_min_null(step_index, place) AS step_index,
-    arg_min_null(span_id, place) AS span_id
+    arg_min(sentence, order_key) AS sentence,
+    arg_min(trajectory_id, order_key) AS trajectory_id,
+    arg_min_null(step_trajectory_id, order_key) AS step_trajectory_id,
+    arg_min_null(step_index, order_key) AS step_index,
+    arg_min_null(span_id, order_key) AS span_id
   FROM firsts
   GROUP BY agent_name, run_mode, kind, object
 )

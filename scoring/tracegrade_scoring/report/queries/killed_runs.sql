@@ -12,7 +12,7 @@
 --   agent_name     VARCHAR  NULL if the trace names none.
 --   run_mode       VARCHAR  As the trace says: production | live | mocked; else NULL.
 --   is_root        BOOLEAN  It is not a sub-agent's.
---   is_beside      BOOLEAN  It was not killed, but sent beside the run of its trial.
+--   is_extra_run   BOOLEAN  It was not killed, but sent beside the run of its trial.
 -- Order:
 --   trajectory_id
 SELECT
@@ -25,7 +25,7 @@ SELECT
     trajectories.kill_point = 'several_runs'
     OR trajectory_scores.success.reason = 'several_runs',
     FALSE
-  ) AS is_beside
+  ) AS is_extra_run
 FROM trajectories
 LEFT JOIN trajectory_scores USING (trajectory_id)
 WHERE

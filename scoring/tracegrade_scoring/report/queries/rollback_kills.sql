@@ -40,7 +40,7 @@ WITH kills AS (
   WHERE subject = 'rollback'
 ),
 
-told AS (
+run_kills AS (
   SELECT *
   FROM kills
   UNION ALL
@@ -56,20 +56,20 @@ read_kills AS (
     trajectory_scores.agent_name,
     trajectory_scores.run_mode,
     trajectory_scores.task_id,
-    told.trajectory_id,
-    told.kill_point,
-    try_cast(told.facts ->> '$.boundary' AS INTEGER) AS boundary,
-    try_cast(told.facts ->> '$.immediate' AS DOUBLE) AS at_once,
-    told.value AS after_recovery,
-    told.label,
-    told.source,
+    run_kills.trajectory_id,
+    run_kills.kill_point,
+    try_cast(run_kills.facts ->> '$.boundary' AS INTEGER) AS boundary,
+    try_cast(run_kills.facts ->> '$.immediate' AS DOUBLE) AS at_once,
+    run_kills.value AS after_recovery,
+    run_kills.label,
+    run_kills.source,
     CASE
-      WHEN told.facts IS NULL THEN nullif(told.evidence, '')
-      ELSE told.facts ->> '$.reason'
+      WHEN run_kills.facts IS NULL THEN nullif(run_kills.evidence, '')
+      ELSE run_kills.facts ->> '$.reason'
     END AS reason,
-    coalesce(told.facts -> '$.leftovers[*]', []) AS leftovers,
-    try_cast(told.facts ->> '$.left' AS BIGINT) AS left_count
-  FROM told
+    coalesce(run_kills.facts -> '$.leftovers[*]', []) AS leftovers,
+    try_cast(run_kills.facts ->> '$.left' AS BIGINT) AS left_count
+  FROM run_kills
   INNER JOIN trajectory_scores USING (trajectory_id)
 ),
 
@@ -90,7 +90,7 @@ ranked AS (
         task_id ASC,
         trajectory_id ASC,
         source ASC
-    ) AS place
+    ) AS position
   FROM read_kills
 )
 
@@ -112,5 +112,5 @@ SELECT
   left_count,
   total
 FROM ranked
-WHERE place <= $rows
-ORDER BY agent_name, run_mode, release, place;
+WHERE position <= $rows
+ORDER BY agent_name, run_mode, release, position;

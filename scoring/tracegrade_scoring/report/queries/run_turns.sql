@@ -48,7 +48,7 @@ placed AS (
     coalesce(len(trajectories.resumed_calls) > 0, FALSE)
     AND earlier_parts.trajectory_id IS NULL
     AND row_number() OVER conversation > 1 AS goes_on,
-    row_number() OVER conversation AS place
+    row_number() OVER conversation AS position
   FROM trajectory_scores
   INNER JOIN trajectories USING (trajectory_id)
   LEFT JOIN earlier_parts USING (trajectory_id)
@@ -75,7 +75,7 @@ counted AS (
     placed.*,
     sum(turns - goes_on::INTEGER) OVER (
       PARTITION BY release, agent_name, run_mode, task_id, trial, conversation_id
-      ORDER BY place
+      ORDER BY position
     )::BIGINT AS end_turn
   FROM placed
 )

@@ -25,7 +25,7 @@
 --   total               BIGINT     Rows of that release before $rows was applied.
 --   trajectory_id       VARCHAR    The first of these.
 -- Order:
---   agent_name, run_mode, release, times (most first), trajectory_id, place in it
+--   agent_name, run_mode, release, times (most first), trajectory_id, position in it
 WITH wrong AS (
   SELECT
     decisions.release,
@@ -42,7 +42,7 @@ WITH wrong AS (
     decisions.span_id,
     coalesce(decisions.missed, FALSE) AS missed,
     coalesce(decisions.failed_criteria, []) AS failed_criteria,
-    (decisions.trajectory_id, decisions.decision_index) AS place
+    (decisions.trajectory_id, decisions.decision_index) AS position
   FROM decisions
   LEFT JOIN trajectories USING (trajectory_id)
   WHERE
@@ -63,11 +63,11 @@ kinds AS (
     failed_criteria,
     count(*) AS times,
     count(DISTINCT trajectory_id) AS runs,
-    min(place) AS first_place,
-    arg_min_null(reason, place) AS reason,
-    arg_min_null(step_trajectory_id, place) AS step_trajectory_id,
-    arg_min_null(step_index, place) AS step_index,
-    arg_min_null(span_id, place) AS span_id
+    min(position) AS first_position,
+    arg_min_null(reason, position) AS reason,
+    arg_min_null(step_trajectory_id, position) AS step_trajectory_id,
+    arg_min_null(step_index, position) AS step_index,
+    arg_min_null(span_id, position) AS span_id
   FROM wrong
   GROUP BY
     release,
@@ -86,8 +86,8 @@ ranked_kinds AS (
     *,
     count(*) OVER (PARTITION BY agent_name, run_mode, release) AS total,
     row_number() OVER (
-      PARTITION BY agent_name, run_mode, release ORDER BY times DESC, first_place ASC
-    ) AS place
+      PARTITION BY agent_name, run_mode, release ORDER BY times DESC, first_position ASC
+    ) AS position
   FROM kinds
 )
 
@@ -108,7 +108,7 @@ SELECT
   step_index,
   span_id,
   total,
-  first_place[1] AS trajectory_id
+  first_position[1] AS trajectory_id
 FROM ranked_kinds
-WHERE place <= $rows
-ORDER BY agent_name, run_mode, release, place;
+WHERE position <= $rows
+ORDER BY agent_name, run_mode, release, position;
