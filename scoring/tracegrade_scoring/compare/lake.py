@@ -15,6 +15,7 @@ from tracegrade_scoring.compare.judge_corrections import measured_judges
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rule_outcomes import RuledComparison, apply_rules
 from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.rendering.own_metrics import note_unreadable
 from tracegrade_scoring.statistics.intervals import LEVEL
 from tracegrade_scoring.statistics.t_score import DEFAULT, PRESETS, Weights
 from tracegrade_scoring.tasks import Specification
@@ -45,7 +46,9 @@ def read_comparison(
     selection: ReleaseSelection,
     rules: Sequence[Rule] = (),
 ) -> RuledComparison:
-    """Return both releases as the lake is now; `note` gets a line if reading it is slow.
+    """Return both releases as the lake is now.
+
+    `note` gets a line if reading it is slow, and one of metrics whose definition cannot be read.
 
     Raises:
         LakeMissing: There is no lake.
@@ -69,5 +72,6 @@ def opened_comparison(
             counting=selection.counting._replace(declared=tuple(declared_tasks(lake)))
         )
     with connect(lake, layers=(SCORES,)) as con:
+        note_unreadable(con, note)
         found = read_comparisons(con, str(location), *selection, measured=measured_judges(lake))
         yield con, apply_rules(found, rules)

@@ -11,6 +11,7 @@ from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.compare.judge_corrections import measured_judges
 from tracegrade_scoring.compare.lake import declared_tasks
 from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.rendering.own_metrics import note_unreadable
 from tracegrade_scoring.report.model import (
     AS_TIERS,
     DEFAULT_OPTIONS,
@@ -45,7 +46,9 @@ ALL_RUNS: Final = ReportRequest()
 def read_lake(
     location: str | Path, note: Callable[[str], object], request: ReportRequest = ALL_RUNS
 ) -> Report:
-    """Return the report of a lake as it is now; `note` gets a line if reading it is slow.
+    """Return the report of a lake as it is now.
+
+    `note` gets a line if reading it is slow, and one of metrics whose definition cannot be read.
 
     Raises:
         LakeMissing: There is no lake.
@@ -64,6 +67,7 @@ def opened_report(
     lake = open_lake(location, note)
     declared = list(declared_tasks(lake)) if request.counting.trials else []
     with connect(lake, layers=(SCORES,)) as con:
+        note_unreadable(con, note)
         counting, options, selection, rules = request
         measured = measured_judges(lake)
         report = read_report(con, str(location), counting, options, declared, measured, selection)

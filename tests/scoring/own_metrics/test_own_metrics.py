@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from tests.commands import Ended, tracegrade
 
@@ -14,6 +15,7 @@ from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect
 from tracegrade_scoring.job.run_scoring import score as score_lake
 from tracegrade_scoring.layer import SCORES
+from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS
 from tracegrade_scoring.own_metrics.in_force import MetricOptions, with_metrics
 from tracegrade_scoring.tasks import Specification
 
@@ -318,6 +320,24 @@ def test_mean_of_tasks_is_compared_and_reported_as_ours_are(lake: Path, tmp_path
         "AND trajectory_id IN (SELECT trajectory_id FROM trajectories WHERE release = '1.0')"
     )
     assert rows(lake, query)[0]["value"] != found["base"]
+
+
+def test_metric_that_another_version_defined_is_named(lake: Path) -> None:
+    """It stands under its name, as a ratio, and a line on stderr says so; else there is none."""
+    query = "SELECT attempt_id, call_count AS numerator, 100 AS denominator FROM attempts"
+    scored_with(lake, "--metrics", file_of(lake.parent / "mine", query).parent)
+    opened, commands = Lake.open(lake), (("report",), ("compare", "1.0", "1.1"))
+    before = [tracegrade(*words, "--lake", lake) for words in commands]
+    (definition,) = opened.dataset(METRIC_DEFINITIONS.name).to_table().to_pylist()
+    later = [{**definition, "kind": "median"}]
+    opened.replace(METRIC_DEFINITIONS, pa.Table.from_pylist(later, METRIC_DEFINITIONS.arrow()))
+
+    for plain, found in zip(
+        before, [tracegrade(*words, "--lake", lake) for words in commands], strict=True
+    ):
+        assert "another version" not in plain.stderr
+        assert "another version wrote the definitions of these metrics: mine;" in found.stderr
+        assert (found.returncode, "mine" in found.stdout) == (0, True)
 
 
 def test_readers_meet_an_own_metric_as_its_definition_says(lake: Path) -> None:
