@@ -16,8 +16,8 @@
 SELECT
   attempt_id,
   sub_goal,
-  arg_min_null(success, list_position(['verifier', 'evaluation', 'judge'], rank)) AS holds,
-  arg_min(disagree, list_position(['verifier', 'evaluation', 'judge'], rank)) AS disagree
+  arg_min_null(success, rank_order(rank)) AS holds,
+  arg_min(disagree, rank_order(rank)) AS disagree
 FROM verdict_opinions
 WHERE sub_goal <> ''
 GROUP BY attempt_id, sub_goal;

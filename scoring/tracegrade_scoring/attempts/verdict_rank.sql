@@ -1,10 +1,13 @@
 -- Whose a verdict is, by its source: verifier (a person's too) | evaluation | judge.
 --
--- The word before the first colon tells: `judge:answers` is a judge's. Never NULL.
--- Source: docs/metrics.md, section 8.3.
+-- verdict_rank: the word before the first colon tells: `judge:answers` is a judge's. Never NULL.
+-- rank_order: which is asked first, from 1. Source: docs/metrics.md, section 8.3.
 CREATE OR REPLACE TEMP MACRO verdict_rank(SOURCE) AS
 CASE
   WHEN source = 'gen_ai.evaluation.result' THEN 'evaluation'
   WHEN split_part(coalesce(source, ''), ':', 1) = 'judge' THEN 'judge'
   ELSE 'verifier'
 END;
+
+CREATE OR REPLACE TEMP MACRO rank_order(RANK) AS
+list_position(['verifier', 'evaluation', 'judge'], rank);

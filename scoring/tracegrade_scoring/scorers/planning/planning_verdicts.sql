@@ -27,12 +27,10 @@ WITH answers AS (
     trajectory_id AS attempt_id,
     question,
     verdict_rank(source) AS rank,
-    CASE
-      WHEN lower(label) IN ('success', 'pass', 'passed', 'true', 'correct', 'yes') THEN 1
-      WHEN lower(label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no') THEN 0
-      WHEN lower(label) = 'error' THEN NULL
-      WHEN value BETWEEN 0 AND 1 THEN value
-    END AS share
+    coalesce(
+      label_answer(label)::DOUBLE,
+      CASE WHEN lower(label) = 'error' THEN NULL WHEN value BETWEEN 0 AND 1 THEN value END
+    ) AS share
   FROM verdicts
   WHERE subject = 'planning'
 ),
@@ -51,8 +49,8 @@ deciding AS (
   SELECT *
   FROM ranked
   QUALIFY
-    list_position(['verifier', 'evaluation', 'judge'], rank)
-    = min(list_position(['verifier', 'evaluation', 'judge'], rank)) OVER (
+    rank_order(rank)
+    = min(rank_order(rank)) OVER (
       PARTITION BY attempt_id, question
     )
 )

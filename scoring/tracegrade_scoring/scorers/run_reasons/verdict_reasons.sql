@@ -29,11 +29,7 @@ WITH failures AS (
     rank,
     judged_by,
     coalesce(source, 'a verifier') AS source,
-    if(
-      lower(label) IN ('failure', 'fail', 'failed', 'false', 'incorrect', 'no', 'bad', 'budget'),
-      NULL,
-      label
-    ) AS label,
+    if(label_answer(label) IS FALSE OR lower(label) IN ('bad', 'budget'), NULL, label) AS label,
     by_limit,
     evidence,
     CASE WHEN starts_with(evidence, '{') THEN try_cast(evidence AS JSON) END AS facts
