@@ -110,7 +110,7 @@ class ScoreSummary(NamedTuple):
     """By the name of their event ('' without): new log records of which no trace has a span."""
     specification: Specification = NO_TASKS
     """What was scored against."""
-    kept: bool = False
+    tasks_stored: bool = False
     """Its tasks and tools are those that the lake kept, not given to this run."""
     earlier_parts: int = 0
     """Of the trajectories, those that are the earlier part of a run that was resumed."""
@@ -216,7 +216,7 @@ def start_summary(lake: Lake, specification: Specification) -> ScoreSummary:
     if "metrics" not in specification.model_fields_set:
         known = known.model_copy(update={"metrics": metrics_in_force(lake, MetricOptions())})
     return ScoreSummary(
-        0, 0, specification=known, kept="tasks" not in specification.model_fields_set
+        0, 0, specification=known, tasks_stored="tasks" not in specification.model_fields_set
     )
 
 

@@ -85,7 +85,9 @@ def _scores(scorer: str, rows: pa.Table, known: pa.Table) -> dict[str, pa.Dictio
     indices = pc.coalesce(cases, of_no_attempt.cast(pa.int32())).combine_chunks()
     lost = known["content_lost"].combine_chunks()
     reasons = {
-        name: _told_why(pa.DictionaryArray.from_arrays(indices, _cases(found[name])), lost)
+        name: _with_loss_reasons(
+            pa.DictionaryArray.from_arrays(indices, _cases(found[name])), lost
+        )
         for name in found.column_names
         if name != "trajectory_ids"
     }
@@ -103,7 +105,7 @@ def _cases(found: pa.ChunkedArray) -> pa.StructArray:
     return pa.concat_arrays([*found.cast(SCORE).chunks, others])
 
 
-def _told_why(scores: pa.DictionaryArray, lost: pa.Int32Array) -> pa.DictionaryArray:
+def _with_loss_reasons(scores: pa.DictionaryArray, lost: pa.Int32Array) -> pa.DictionaryArray:
     """Return the scores, telling content that is missing by what was lost of the attempt."""
     cases = scores.dictionary
     reasons = cases.field("reason")

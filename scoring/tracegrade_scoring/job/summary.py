@@ -94,7 +94,7 @@ def _specification_lines(done: ScoreSummary) -> Iterator[str]:
     counts = f"{words.count(tasks, 'task')} and {words.count(tools, 'tool')}"
     if not tasks and not tools:
         yield "task files in force: none"
-    elif done.kept:
+    elif done.tasks_stored:
         yield (
             f"task files in force: those given last ({counts}), which the lake keeps; "
             "--tasks replaces them, --forget-tasks drops them"
@@ -360,7 +360,7 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
         "specification": {
             "tasks": len(done.specification.tasks),
             "tools": len(done.specification.tools),
-            "kept": done.kept,
+            "kept": done.tasks_stored,
             "without_task": done.without_task,
         },
         "dry_run": done.dry_run,

@@ -84,7 +84,7 @@ def test_trajectories_that_would_lose_their_task_are_counted(scored: Lake) -> No
         "tasks": 1, "tools": 1, "kept": False, "without_task": 2,
     }  # fmt: skip
     after = preview(scored, Specification())
-    assert (after.trajectories, after.without_task, after.kept) == (0, 0, True)
+    assert (after.trajectories, after.without_task, after.tasks_stored) == (0, 0, True)
     forgotten = preview(scored, NO_TASKS)
     assert (forgotten.trajectories, forgotten.without_task) == (2, 2)
 
