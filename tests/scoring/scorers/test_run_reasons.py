@@ -280,14 +280,14 @@ def test_the_first_reason_is_the_most_direct_and_one_that_changes_something() ->
 
 
 def test_places_are_the_declared_order() -> None:
-    """The places that the queries give the kinds are those of `REASON_KINDS`."""
+    """The precedence that the queries give the kinds is that of `REASON_KINDS`."""
     with all_scored([case for case, _ in CASES], TOOLS, until="run_reasons") as con:
         names = ("verdict", "ending", "call", "mode", "decision", "sub_goal")
-        rows = " UNION ".join(f"SELECT place, kind FROM {name}_reasons" for name in names)
+        rows = " UNION ".join(f"SELECT precedence, kind FROM {name}_reasons" for name in names)
         found = con.sql(rows).fetchall()
 
     assert len(REASON_KINDS) == 23
-    assert all(REASON_KINDS[place - 1] == kind for place, kind in found)
+    assert all(REASON_KINDS[precedence - 1] == kind for precedence, kind in found)
 
 
 def test_step_of_a_sub_agent_is_named_with_its_trajectory() -> None:
