@@ -323,7 +323,7 @@ def test_mean_of_tasks_is_compared_and_reported_as_ours_are(lake: Path, tmp_path
 
 
 def test_metric_that_another_version_defined_is_named(lake: Path) -> None:
-    """It stands under its name, as a ratio, and a line on stderr says so; else there is none."""
+    """A line on stderr says so, since it is added up as a ratio; else there is none."""
     query = "SELECT attempt_id, call_count AS numerator, 100 AS denominator FROM attempts"
     scored_with(lake, "--metrics", file_of(lake.parent / "mine", query).parent)
     opened, commands = Lake.open(lake), (("report",), ("compare", "1.0", "1.1"))
@@ -337,7 +337,7 @@ def test_metric_that_another_version_defined_is_named(lake: Path) -> None:
     ):
         assert "another version" not in plain.stderr
         assert "another version wrote the definitions of these metrics: mine;" in found.stderr
-        assert (found.returncode, "mine" in found.stdout) == (0, True)
+        assert found.returncode == 0
 
 
 def test_readers_meet_an_own_metric_as_its_definition_says(lake: Path) -> None:
