@@ -326,11 +326,11 @@ def test_metric_that_another_version_defined_is_named(lake: Path) -> None:
     """A line on stderr says so, since it is added up as a ratio; else there is none."""
     query = "SELECT attempt_id, call_count AS numerator, 100 AS denominator FROM attempts"
     scored_with(lake, "--metrics", file_of(lake.parent / "mine", query).parent)
-    opened, commands = Lake.open(lake), (("report",), ("compare", "1.0", "1.1"))
+    commands = (("report",), ("compare", "1.0", "1.1"))
     before = [tracegrade(*words, "--lake", lake) for words in commands]
-    (definition,) = opened.dataset(METRIC_DEFINITIONS.name).to_table().to_pylist()
-    later = [{**definition, "kind": "median"}]
-    opened.replace(METRIC_DEFINITIONS, pa.Table.from_pylist(later, METRIC_DEFINITIONS.arrow()))
+    (definition,) = rows(lake, "FROM metric_definitions")
+    later = pa.Table.from_pylist([{**definition, "kind": "median"}], METRIC_DEFINITIONS.arrow())
+    Lake.open(lake).replace(METRIC_DEFINITIONS, later)
 
     for plain, found in zip(
         before, [tracegrade(*words, "--lake", lake) for words in commands], strict=True
