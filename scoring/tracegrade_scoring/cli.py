@@ -15,7 +15,7 @@ import typer
 
 from tracegrade.terminal.visible import echo
 from tracegrade_scoring.compare.cli import compare
-from tracegrade_scoring.own_metrics.cli import metrics
+from tracegrade_scoring.metrics_cli import metrics
 from tracegrade_scoring.rendering.options import LakeOption, utc_time
 from tracegrade_scoring.report.cli import report
 

@@ -94,8 +94,7 @@ NOT_SCORED: Final = frozenset(
 
 _RUNS_NOT_SCORED: Final = frozenset(
     {"root_span_id", "service_name", "environment", "conversation_id", "outcome_source"}
-    | {"step_count", "tool_call_count", "error_count", "llm_call_count", "input_tokens"}
-    | {"output_tokens", "cost_usd", "model_usage", "start_time", "end_time", "duration_ms"}
+    | {"step_count", "tool_call_count", "error_count", "model_usage", "start_time", "end_time"}
     | {"dialects", "trace_records", "trace_received_ns", "imported", "date", "turn_count"}
 )
 """Columns of `trajectories` that no metric reads."""

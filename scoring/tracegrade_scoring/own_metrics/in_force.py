@@ -5,9 +5,11 @@ installed distributions. What is wrong with a given file ends the run before it 
 wrong with a distribution is said, and harms nothing.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import pyarrow as pa
 
 from tracegrade_lake import Lake
 from tracegrade_scoring.errors import MetricInvalid
@@ -16,6 +18,7 @@ from tracegrade_scoring.own_metrics import plugins, readable
 from tracegrade_scoring.own_metrics.checks import query_fault, running_faults
 from tracegrade_scoring.own_metrics.header import MetricFault, ReadMetric, read_metric
 from tracegrade_scoring.own_metrics.kept import kept_metrics
+from tracegrade_scoring.own_metrics.orders import order_faults
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 from tracegrade_scoring.tasks import Specification
 
@@ -95,10 +98,16 @@ def read_folder(folder: Path) -> list[ReadMetric]:
     return [read_metric(file) for file in files]
 
 
-def checked(found: Iterable[ReadMetric]) -> CheckedMetrics:
+def checked(
+    found: Iterable[ReadMetric], rows: Mapping[str, pa.Table] | None = None
+) -> CheckedMetrics:
     """Return which of these metrics can be used, and what is wrong with the others.
 
     What a lake keeps and nobody trusts is not even looked at.
+
+    Args:
+        found: Metrics, and what is wrong with some.
+        rows: Of all relations: over these they are run in several orders. None: they are not.
     """
     metrics = list(found)
     faults = [each for each in metrics if isinstance(each, MetricFault)]
@@ -112,6 +121,9 @@ def checked(found: Iterable[ReadMetric]) -> CheckedMetrics:
                 usable.append(metric)
     broken = running_faults(usable)
     whole = [each for each in usable if each.name not in broken]
+    if rows is not None:
+        broken |= order_faults([each for each in whole if each.runs], rows)
+        whole = [each for each in usable if each.name not in broken]
     faults += broken.values()
     return CheckedMetrics(tuple(sorted(whole, key=lambda each: each.name)), tuple(faults))
 

@@ -167,7 +167,11 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
 
 def _hash(value: BaseModel) -> str:
     # Keys keep their order: that of sub-goals decides between variants.
-    return _hash_text(value.model_dump(mode="json", exclude=_NOT_HASHED))
+    hashed = value.model_dump(mode="json", exclude=_NOT_HASHED)
+    for task in hashed.get("tasks", {}).values():
+        if not task["x"]:
+            del task["x"]  # tasks without own keys keep the hashes they have always had
+    return _hash_text(hashed)
 
 
 _NOT_HASHED: Final[Any] = {"tasks": {"__all__": {"reference", "documents"}}, "metrics": True}

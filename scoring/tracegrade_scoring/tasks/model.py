@@ -211,6 +211,8 @@ class Task(_Strict):
     """The right answer, or that of each turn in order: a judge of answers compares with it."""
     documents: list[Name] = Field(default_factory=list)
     """What a judge may read beside the trajectory, by the names that its judge file gives."""
+    x: dict[Name, Any] = Field(default_factory=dict)
+    """Keys of the user's own, which metrics of the user's own read as `task_fields`."""
 
     @property
     def plan_graphs(self) -> Mapping[str | None, Mapping[str, Node]]:

@@ -130,6 +130,8 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
             ("any_of", pa.list_(TEXTS)),
         ]
     ),
+    # One row per key of the user's own. `value`: a text as it is, anything else as canonical JSON.
+    "task_fields": pa.schema([("task_id", TEXT), ("field", TEXT), ("value", TEXT)]),
 }
 """The columns of each relation."""
 
@@ -224,6 +226,16 @@ def _graphs(specification: Specification) -> Iterator[RelationRow]:
                 yield task_id, graph, index, name, node.deps, node.any_of
 
 
+def _fields(specification: Specification) -> Iterator[RelationRow]:
+    for task_id, task in specification.tasks.items():
+        for field, value in task.x.items():
+            yield task_id, field, _field_text(value)
+
+
+def _field_text(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else canonical(value)
+
+
 _ROWS: Final[Mapping[str, Callable[[Specification], Iterable[RelationRow]]]] = {
     "task_tools": _tools,
     "tasks": _tasks,
@@ -232,4 +244,5 @@ _ROWS: Final[Mapping[str, Callable[[Specification], Iterable[RelationRow]]]] = {
     "task_sub_goals": _sub_goals,
     "task_serves": _serves,
     "task_graphs": _graphs,
+    "task_fields": _fields,
 }

@@ -10,6 +10,7 @@
 --   steps
 --   successes
 --   tasks
+--   trajectories
 --   trajectory_ids
 -- As:
 --   view
@@ -40,6 +41,12 @@
 --   count_steps       VARCHAR  tool_calls | all: what optimal_steps counts; NULL without a task.
 --   call_count        BIGINT   Tool calls, those of sub-agents too.
 --   step_count        BIGINT   Steps of any kind, those of sub-agents too.
+--   llm_call_count    BIGINT   Model calls, those of sub-agents too.
+--   input_tokens      BIGINT   Of all these; NULL if no call records them.
+--   output_tokens     BIGINT   Likewise.
+--   cost_usd          DOUBLE   Of all these, by the prices known when the run was scored; NULL if
+--                              the cost of one is unknown, or without model calls.
+--   duration_ms       DOUBLE   Of the root run, from its start to its end; NULL without an end.
 --   sample_weight     DOUBLE   1 / probability of being sampled; at least 1.
 -- Order:
 --   attempt_id
@@ -60,9 +67,28 @@ step_counts AS (
   GROUP BY attempt_members.attempt_id
 ),
 
+used AS (
+  SELECT
+    attempt_members.attempt_id,
+    sum(trajectories.llm_call_count)::BIGINT AS llm_call_count,
+    sum(trajectories.input_tokens)::BIGINT AS input_tokens,
+    sum(trajectories.output_tokens)::BIGINT AS output_tokens,
+    -- A run without model calls costs nothing.
+    if(
+      bool_or(trajectories.cost_usd IS NULL AND trajectories.llm_call_count > 0),
+      NULL,
+      sum(trajectories.cost_usd ORDER BY trajectories.trajectory_id)
+    ) AS cost_usd,
+    max(trajectories.duration_ms) FILTER (WHERE attempt_members.depth = 0) AS duration_ms
+  FROM attempt_members
+  INNER JOIN trajectories USING (trajectory_id)
+  GROUP BY attempt_members.attempt_id
+),
+
 counted AS (
   SELECT
     attempts.*,
+    used.* EXCLUDE (attempt_id),
     if(successes.verifier_failed, 'verifier_failed', NULL) AS success_fault,
     endings.ending,
     attempts_with_unrecorded_calls.attempt_id IS NOT NULL AS calls_unrecorded,
@@ -83,6 +109,7 @@ counted AS (
   LEFT JOIN own_expectations ON attempts.attempt_id = own_expectations.attempt_id
   LEFT JOIN attempts_with_unrecorded_calls
     ON attempts.attempt_id = attempts_with_unrecorded_calls.attempt_id
+  LEFT JOIN used ON attempts.attempt_id = used.attempt_id
   LEFT JOIN call_counts ON attempts.attempt_id = call_counts.attempt_id
   LEFT JOIN step_counts ON attempts.attempt_id = step_counts.attempt_id
 )
@@ -115,6 +142,11 @@ SELECT
   counted.count_steps,
   counted.call_count,
   counted.step_count,
+  coalesce(counted.llm_call_count, 0) AS llm_call_count,
+  counted.input_tokens,
+  counted.output_tokens,
+  counted.cost_usd,
+  counted.duration_ms,
   counted.sample_weight
 FROM counted
 INNER JOIN trajectory_ids ON counted.attempt_id = trajectory_ids.trajectory_id

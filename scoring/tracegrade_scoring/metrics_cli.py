@@ -46,14 +46,25 @@ def new(
 @metrics.command()
 def check(
     path: Annotated[
-        Path, typer.Argument(help="A file of SQL, or a folder of them.", metavar="FOLDER")
-    ],
+        Path | None,
+        typer.Argument(
+            help="A file of SQL, or a folder of them; none: those that distributions bring.",
+            metavar="[FOLDER]",
+        ),
+    ] = None,
 ) -> None:
-    """List what is wrong with each metric, and how to correct it; exit 1 if anything is."""
+    """List what is wrong with each metric, and how to correct it; exit 1 if anything is.
+
+    Each is run over the runs of `tracegrade sample`, whose rows come in several orders: its
+    answers are those of the first.
+    """
     from tracegrade_scoring.errors import MetricCheckFailed
+    from tracegrade_scoring.job.sample_rows import sample_rows
+    from tracegrade_scoring.own_metrics import plugins
     from tracegrade_scoring.own_metrics.in_force import checked, read_folder
 
-    found = checked(read_folder(path))
+    read = read_folder(path) if path else plugins.installed()
+    found = checked(read, sample_rows())
     for fault in found.faults:
         echo(fault)
     if found.faults:

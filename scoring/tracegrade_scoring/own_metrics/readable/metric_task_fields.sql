@@ -1,0 +1,20 @@
+-- The own keys of tasks, as metrics of users' own read them: `task_fields`.
+--
+-- They stand under `x` of a task in the task file, and nothing else reads them.
+--
+-- Reads:
+--   task_fields
+-- As:
+--   view
+-- Columns:
+--   task_id  VARCHAR  The task.
+--   field    VARCHAR  The key; one row for each task_id and field.
+--   value    VARCHAR  A text as it is, anything else as JSON; NULL if the file has null there.
+-- Order:
+--   task_id, field
+SELECT
+  task_id,
+  field,
+  value
+FROM task_fields
+ORDER BY task_id, field;
