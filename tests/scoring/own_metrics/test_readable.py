@@ -4,7 +4,7 @@ from tests.scoring.build import GIVEN, call, connection, specification, trajecto
 
 from tracegrade_scoring.sql import RELATIONS
 
-RUNS = {
+RUNS: dict[str, dict[str, float]] = {
     "priced": {"llm_call_count": 2, "input_tokens": 10, "cost_usd": 0.5, "duration_ms": 20.0},
     "called": {"llm_call_count": 1, "input_tokens": 5, "output_tokens": 7, "cost_usd": 0.25},
     "silent": {"llm_call_count": 0, "duration_ms": 3.0},
