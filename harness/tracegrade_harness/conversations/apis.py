@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from tracegrade_harness.conversations import chat_completions, messages, responses
+from tracegrade_harness.conversations import anthropic_messages, chat_completions, responses
 from tracegrade_harness.conversations.conversation import ModelTurn, Part
 
 Json = Mapping[str, Any]
@@ -38,7 +38,11 @@ APIS: Final = (
         names_events=True,
     ),
     ModelApi(
-        "/messages", messages.conversation, messages.reply, messages.events, names_events=True
+        "/messages",
+        anthropic_messages.conversation,
+        anthropic_messages.reply,
+        anthropic_messages.events,
+        names_events=True,
     ),
 )
 

@@ -14,8 +14,8 @@ from tracegrade_harness.loading.model import suite_classes
 from tracegrade_harness.loading.readable import readable
 from tracegrade_harness.parts.registry import faults, part_kinds, verifier_kinds
 from tracegrade_harness.suite import limits, model, paths, records
+from tracegrade_harness.suite.apply_defaults import suite_with_defaults
 from tracegrade_harness.suite.defaults import Defaults
-from tracegrade_harness.suite.filled_in import filled_suite
 from tracegrade_harness.suite.normalize import Normalized
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_queries.files.former_keys import with_new_keys
@@ -108,7 +108,7 @@ def load(path: Path) -> LoadedSuite:
     for fact, way_out in faults():
         problems.append(source.problem(("environments",), fact, way_out)._replace(is_note=True))
     problems.sort(key=lambda problem: problem.line)
-    filled = suite and filled_suite(suite)
+    filled = suite and suite_with_defaults(suite)
     return LoadedSuite(filled, path.parent, [*problems, *of_tasks], specification, path)
 
 

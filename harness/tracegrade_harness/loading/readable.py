@@ -8,8 +8,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from tracegrade_harness.loading.model import suite_classes
 from tracegrade_harness.parts.registry import part_kinds
 from tracegrade_harness.suite import model, records
+from tracegrade_harness.suite.apply_defaults import case_with_defaults
 from tracegrade_harness.suite.defaults import Defaults
-from tracegrade_harness.suite.filled_in import filled_case
 from tracegrade_harness.suite.readable import ReadableEnvironment, ReadableSuite
 from tracegrade_harness.suite.upstreams import Upstream
 
@@ -28,7 +28,7 @@ def readable(values: Any) -> ReadableSuite:
         records={name: _items(records.Record, agent, "records") for name, agent in agents.items()},
         environments={name: _environment(value) for name, value in environments.items()},
         cases={
-            name: case and filled_case(case, defaults)
+            name: case and case_with_defaults(case, defaults)
             for name, case in _each(suite_classes().case, cases).items()
         },
         verifiers={

@@ -4,21 +4,23 @@ from tracegrade_harness.suite.defaults import Defaults
 from tracegrade_harness.suite.model import Agent, Case, Suite
 
 
-def filled_suite(suite: Suite) -> Suite:
+def suite_with_defaults(suite: Suite) -> Suite:
     """Return a suite whose cases and agents say all that its defaults say for them."""
-    agents = {name: filled_agent(each, suite.defaults) for name, each in suite.agents.items()}
-    cases = {name: filled_case(each, suite.defaults) for name, each in suite.cases.items()}
+    agents = {
+        name: agent_with_defaults(each, suite.defaults) for name, each in suite.agents.items()
+    }
+    cases = {name: case_with_defaults(each, suite.defaults) for name, each in suite.cases.items()}
     return suite.model_copy(update={"agents": agents, "cases": cases})
 
 
-def filled_agent(agent: Agent, defaults: Defaults) -> Agent:
+def agent_with_defaults(agent: Agent, defaults: Defaults) -> Agent:
     """Return an agent with the network of the defaults, unless it says its own."""
     if "network" in agent.model_fields_set:
         return agent
     return agent.model_copy(update={"network": defaults.network})
 
 
-def filled_case(case: Case, defaults: Defaults) -> Case:
+def case_with_defaults(case: Case, defaults: Defaults) -> Case:
     """Return a case with the trials and limits of the defaults, but those that are its own."""
     own = {name: getattr(case.limits, name) for name in case.limits.model_fields_set}
     trials = case.trials if "trials" in case.model_fields_set else defaults.trials
