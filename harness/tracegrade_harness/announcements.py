@@ -18,7 +18,7 @@ def announce(suite: Suite, chosen: ChosenTrials) -> None:
     Raises:
         SuiteUnusable: No case is chosen, or there is no such sandbox.
     """
-    echo(f"sandbox: {said_of(chosen.sandbox or suite.defaults.sandbox, chosen)}")
+    echo(f"sandbox: {sandbox_text(chosen.sandbox or suite.defaults.sandbox, chosen)}")
     mode = chosen.mode or suite.mode
     if mode == "live":
         _say_open_agents(suite, chosen)
@@ -27,7 +27,7 @@ def announce(suite: Suite, chosen: ChosenTrials) -> None:
         _say_live_models(suite, chosen)
 
 
-def said_of(name: str, chosen: ChosenTrials) -> str:
+def sandbox_text(name: str, chosen: ChosenTrials) -> str:
     """Return what holds agents, and what that means where nothing does.
 
     Raises:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from tracegrade.terminal.visible import echo, visible
-from tracegrade_harness.announcements import announce, said_of
+from tracegrade_harness.announcements import announce, sandbox_text
 from tracegrade_harness.diverge.on_divergence import command_of, tell
 from tracegrade_harness.diverge.report import FORMATS, again, as_json, as_markdown, as_text
 from tracegrade_harness.diverge.suite import ask_again
@@ -291,7 +291,7 @@ def report_divergences(
     named = chosen.sandbox or suite.defaults.sandbox
     servers = any(suite.environments[case.environment].mcp for case in cases.values())
     if servers:
-        echo(f"sandbox: {said_of(named, chosen)}", err=True)
+        echo(f"sandbox: {sandbox_text(named, chosen)}", err=True)
     with temporary_folder() as home:
         sandbox = StoppableSandbox(find_sandbox(named, as_root=chosen.as_root or not servers))
         divergence = ask_again(without_agents(loaded, suite, sandbox, home), cases, writes=writes)
@@ -328,7 +328,7 @@ def open_shell(path: Path, task_id: str, chosen: ChosenTrials) -> None:
         raise SuiteUnusable(msg)
     name = suite.cases[task_id].environment
     sandbox = chosen.sandbox or suite.defaults.sandbox
-    echo(f"sandbox: {said_of(sandbox, chosen)}", err=True)
+    echo(f"sandbox: {sandbox_text(sandbox, chosen)}", err=True)
     held = StoppableSandbox(find_sandbox(sandbox, as_root=chosen.as_root))
     with temporary_folder() as home, frozen(loaded, {name}, home, trust=chosen.trust) as templates:
         suite_run = replace(without_agents(loaded, suite, held, home), templates=templates)
@@ -354,7 +354,7 @@ def list_reviews(lake: str) -> None:
 def store_review(
     lake: str,
     kill: tuple[str, str | None],
-    said: tuple[int | None, str | None],
+    rating: tuple[int | None, str | None],
     by: str | None,
 ) -> None:
     """Keep what a human says of a kill.
@@ -362,8 +362,8 @@ def store_review(
     Raises:
         SuiteUnusable: Something is missing, or there is no such kill.
     """
-    store(Lake.open(lake), Review.of(kill, said, by))
-    echo(f"{kill[0]} {kill[1]}: {said[0]}; the next `tracegrade score` counts it")
+    store(Lake.open(lake), Review.of(kill, rating, by))
+    echo(f"{kill[0]} {kill[1]}: {rating[0]}; the next `tracegrade score` counts it")
 
 
 def clean_folder(home: Path) -> None:
@@ -375,12 +375,12 @@ def clean_folder(home: Path) -> None:
     cleaned = clean(home)
     for folder in cleaned.removed:
         echo(f"removed: {folder}")
-    for folder in cleaned.kept:
+    for folder in cleaned.in_use:
         echo(f"kept: {folder}, since a harness works in it; clean again after its end")
     servers = remove_dead()
     echo(
         f"removed {count(len(cleaned.removed), 'folder')} and {servers} of dead servers, "
-        f"kept {len(cleaned.kept)}"
+        f"kept {len(cleaned.in_use)}"
     )
 
 

@@ -29,7 +29,7 @@ def say_result(result: TrialResult, number: int, of: int) -> None:
         of: How many there will be.
     """
     said = ", ".join([_outcome(result), *_exit_code(result), *_used(result)])
-    echo(f"[{number}/{of}] {_name(result)}: {_shown(said)}", err=True)
+    echo(f"[{number}/{of}] {_name(result)}: {_printable(said)}", err=True)
 
 
 def _name(result: TrialResult) -> str:
@@ -152,9 +152,9 @@ def end(again: str, results: Sequence[TrialResult], rules: Sequence[RunRule] = (
 
 
 def _first(results: Sequence[TrialResult]) -> str:
-    return f"{_name(results[0])}: {_shown(results[0].reason or _outcome(results[0]))}"
+    return f"{_name(results[0])}: {_printable(results[0].reason or _outcome(results[0]))}"
 
 
-def _shown(text: str) -> str:
+def _printable(text: str) -> str:
     """Return a text without secrets, and without what acts on a screen."""
     return redacted(visible(text))

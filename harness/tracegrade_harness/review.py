@@ -44,7 +44,7 @@ class Review:
     def of(
         cls,
         kill: tuple[str, str | None],
-        said: tuple[int | None, str | None],
+        rating: tuple[int | None, str | None],
         by: str | None,
     ) -> Self:
         """Return a review out of what a command was given.
@@ -53,7 +53,7 @@ class Review:
             SuiteUnusable: Something is missing or cannot be.
         """
         trajectory_id, kill_point = kill
-        value, reason = said
+        value, reason = rating
         if kill_point not in POINTS:
             msg = f"no kill '{kill_point}'; give one of {', '.join(POINTS)} after the trajectory"
             raise SuiteUnusable(msg)

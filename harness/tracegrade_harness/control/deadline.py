@@ -8,10 +8,10 @@ from typing import Final
 
 MAX_WAITS: Final = 9
 """How many times its own time an agent may wait for turns: one that asks for ever ends, too."""
-LOOK_AGAIN_SECS: Final = 0.05
+RECHECK_SECS: Final = 0.05
 """What is left at least while the time stands still, so that nobody looks without a pause."""
 
-LOOK_FOR_OUTPUT_SECS: Final = 1.0
+OUTPUT_POLL_SECS: Final = 1.0
 """How often output is looked for, of which nobody tells."""
 
 
@@ -53,7 +53,7 @@ class Deadline:
                 left = max(0.0, self._ends - time.monotonic())
                 return left if self._idle_secs is None else min(left, self._idle_left(left))
             left = self._ends - self._paused_at
-            return max(left, LOOK_AGAIN_SECS) if left > 0 else 0.0
+            return max(left, RECHECK_SECS) if left > 0 else 0.0
 
     def seen(self) -> None:
         """Take it that there was a sign of the agent."""
@@ -67,7 +67,7 @@ class Deadline:
             self._printed, self._seen_at = printed, now
         idle_left = self._seen_at + (self._idle_secs or 0) - now
         self.was_idle = idle_left <= 0 < left
-        return min(max(0.0, idle_left), LOOK_FOR_OUTPUT_SECS)
+        return min(max(0.0, idle_left), OUTPUT_POLL_SECS)
 
     def spent_secs(self) -> float:
         """Return how much time has passed, without that in which it stood still."""

@@ -72,7 +72,7 @@ class ModelRequest(NamedTuple):
         return f"{name}data: {data}\n\n".encode()
 
 
-def asked(method: str, path: str, body: bytes) -> ModelRequest:
+def model_request(method: str, path: str, body: bytes) -> ModelRequest:
     """Return what a request asks a model.
 
     Raises:

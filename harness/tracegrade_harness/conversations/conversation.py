@@ -141,7 +141,7 @@ def _messages(parts: Sequence[Part]) -> Iterator[dict[str, Any]]:
     """Yield what was said; texts of one role that follow each other are one."""
     for role, group in groupby(parts, _role):
         if role is None:
-            yield from map(_called_or_told, group)
+            yield from map(_call_or_result, group)
         elif text := "\n".join(filter(None, map(_stripped, group))):
             yield {role: text}
 
@@ -157,7 +157,7 @@ def _stripped(part: Part) -> str:
     return part.text.strip() if isinstance(part, Text) else ""
 
 
-def _called_or_told(part: Part) -> dict[str, Any]:
+def _call_or_result(part: Part) -> dict[str, Any]:
     if isinstance(part, ToolRequest):
         return {"call": part.tool, "arguments": _value(part.arguments or "{}")}
     return {"result": _result(part.text if isinstance(part, Result) else "")}

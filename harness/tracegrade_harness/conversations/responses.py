@@ -103,17 +103,17 @@ def events(request: Mapping[str, Any], body: Mapping[str, Any]) -> Iterator[str]
     told = [
         ("response.created", {"response": begun}),
         ("response.in_progress", {"response": begun}),
-        *(each for place, item in enumerate(body["output"]) for each in _added(place, item)),
+        *(each for index, item in enumerate(body["output"]) for each in _added(index, item)),
         ("response.completed", {"response": body}),
     ]
     for number, (kind, fields) in enumerate(told):
         yield json.dumps({"type": kind, "sequence_number": number, **fields})
 
 
-def _added(place: int, item: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _added(output_index: int, item: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the events of one item of an answer."""
-    whole = {"output_index": place, "item": item}
-    part = {"item_id": item["id"], "output_index": place}
+    whole = {"output_index": output_index, "item": item}
+    part = {"item_id": item["id"], "output_index": output_index}
     match item["type"]:
         case "message":
             empty, inner = {**item, "status": "in_progress", "content": []}, "content"

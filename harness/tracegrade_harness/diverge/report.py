@@ -13,7 +13,7 @@ from tracegrade_harness.diverge.comparison import ABSENT, JsonPath
 from tracegrade_harness.diverge.suite import DivergedCall, DivergenceResult
 from tracegrade_scoring.rendering.words import count
 
-MAX_SHOWN: Final = 80
+MAX_VALUE_CHARS: Final = 80
 """Characters of a value."""
 MAX_ARGUMENTS: Final = 200
 """Characters of a call's arguments."""
@@ -39,13 +39,13 @@ def as_json(result: DivergenceResult) -> str:
                 "arguments": json.loads(call.key.arguments),
                 "kind": each.kind,
                 "path": path_text(each.path),
-                "recorded": _shown(each.recorded),
-                "live": _shown(each.live),
+                "recorded": _value_text(each.recorded),
+                "live": _value_text(each.live),
             }
             for call in result.diverged
             for each in call.found
         ],
-        "not_asked": result.not_asked,
+        "not_asked": result.skipped,
         "unreachable": result.unreachable,
     }
     return json.dumps(document, indent=2)
@@ -90,7 +90,7 @@ def _lines(call: DivergedCall) -> Iterator[str]:
         who += f" {_cut(call.key.arguments, MAX_ARGUMENTS)}"
     for kind, path, recorded, live in call.found[:MAX_LISTED]:
         where = _cut(path_text(path), MAX_ARGUMENTS)
-        values = f"recorded {_shown(recorded)}, live {_shown(live)}"
+        values = f"recorded {_value_text(recorded)}, live {_value_text(live)}"
         yield visible(f"{who}: {kind} at {where}: {values}")
     if len(call.found) > MAX_LISTED:
         yield visible(f"{who}: and {len(call.found) - MAX_LISTED} more")
@@ -100,15 +100,15 @@ def _counts(result: DivergenceResult) -> Sequence[str]:
     found = sum(len(call.found) for call in result.diverged)
     asked_live = f"asked {count(len(result.calls), 'call')}: {count(found, 'divergence')}"
     lines = [f"{asked_live} in {count(len(result.diverged), 'call')}"]
-    lines += [f"not asked: {count(n, 'call')}, {reason}" for reason, n in result.not_asked.items()]
+    lines += [f"not asked: {count(n, 'call')}, {reason}" for reason, n in result.skipped.items()]
     return [*lines, *(f"no reply: {visible(name)}" for name in result.unreachable)]
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is ABSENT:
         return "nothing"
     try:
-        return _cut(json.dumps(value, ensure_ascii=False), MAX_SHOWN)
+        return _cut(json.dumps(value, ensure_ascii=False), MAX_VALUE_CHARS)
     except RecursionError:
         return "what is nested too deeply"
 

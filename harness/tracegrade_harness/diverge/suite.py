@@ -54,7 +54,7 @@ class DivergenceResult:
     calls: list[TapeKey] = field(default_factory=list)
     """Those that were asked, `TIMES` times each; once for each case that has them."""
     diverged: list[DivergedCall] = field(default_factory=list)
-    not_asked: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
     """Reason → how many calls were not asked for it."""
     unreachable: dict[str, str] = field(default_factory=dict)
     """Channel → why nothing came from it; its other calls were not asked."""
@@ -123,7 +123,7 @@ class _CaseComparison:
                 answers = [*map(answer_on, entries)]
                 why = self._compared(call.key, answers, self._session(service, call, tape))
             if why is not None:
-                self._result.not_asked[why] += 1
+                self._result.skipped[why] += 1
 
     def _why_not(self, call: RecordedCall, service: Upstream | McpServer) -> str | None:
         reason = why_not(call, service, self._tools, writes=self._writes)

@@ -53,7 +53,7 @@ def started_by(command: str | None, model_url: str | None, model_url_env: str) -
 
 
 def draft_suite(
-    place: str,
+    location: str,
     folder: Path,
     chosen: tuple[ChosenRuns, AgentStart, Path | None],
     *,
@@ -67,7 +67,7 @@ def draft_suite(
         SuiteUnusable: No run became a case, or a file is there already.
     """
     runs, started, tasks = chosen
-    lake = open_lake(place, partial(echo, err=True))
+    lake = open_lake(location, partial(echo, err=True))
     given, notes = usable_specification(tasks, note=partial(echo, err=True))
     for note in notes:
         echo(note, err=True)

@@ -115,8 +115,8 @@ def tape(case: DraftedCase, suite: str) -> Tape:
 
 def _entries(case: DraftedCase) -> Iterator[TapeEntry]:
     for call in case.captured.calls:
-        if call.told and call.answer.parts:
-            yield conversation_entry(MODEL, call.told, call.answer)
+        if call.messages and call.answer.parts:
+            yield conversation_entry(MODEL, call.messages, call.answer)
     for tool in case.captured.tool_calls:
         if tool.arguments is not None and (tool.failed or tool.result is not None):
             yield _tool_entry(tool)

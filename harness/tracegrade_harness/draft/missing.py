@@ -69,10 +69,10 @@ def _of_calls(calls: Sequence[ModelCall]) -> Iterator[MissingContent]:
         yield MissingContent("not captured", "every call of a model")
     for number, call in enumerate(calls, 1):
         name = f"model call {number}"
-        texts = [_text(part) for part in (*call.told, *call.answer.parts)]
+        texts = [_text(part) for part in (*call.messages, *call.answer.parts)]
         for reason in _reasons(call.flags, texts):
             yield MissingContent(reason, name)
-        if not call.told:
+        if not call.messages:
             yield MissingContent("not captured", f"{name}: what it was told")
         if not call.answer.parts and not call.failed:
             yield MissingContent("not captured", f"{name}: its answer")

@@ -109,7 +109,7 @@ def _step_name(step_index: int, kind: str, tool_name: str | None) -> str:
 class ModelCall(NamedTuple):
     """What a model was told once, and what it answered."""
 
-    told: tuple[Part, ...]
+    messages: tuple[Part, ...]
     answer: ModelTurn
     flags: Sequence[str]
     """What its spans lack."""
@@ -212,19 +212,19 @@ def _refuse_absent(runs: Sequence[DraftedRun], chosen: ChosenRuns) -> None:
 
 def _calls(con: duckdb.DuckDBPyConnection) -> Mapping[str, list[ModelCall]]:
     """Return the model calls of each run, in order."""
-    told: dict[int, list[Part]] = defaultdict(list)
+    messages: dict[int, list[Part]] = defaultdict(list)
     said: dict[int, list[Part]] = defaultdict(list)
     unread: dict[int, dict[str, None]] = defaultdict(dict)
     for key, direction, *part in con.sql(QUERIES.text("drafted_parts")).fetchall():
         if part[1] in READ:
-            (told if direction == "in" else said)[key].append(_part(*part))
+            (messages if direction == "in" else said)[key].append(_part(*part))
         else:
             unread[key][str(part[1])] = None
     calls: dict[str, list[ModelCall]] = defaultdict(list)
     rows = con.sql(QUERIES.text("drafted_calls")).fetchall()
     for trajectory_id, key, model, read, written, flags, failed in rows:
-        answer = ModelTurn(tuple(_as_said(said[key])), model, read, written)
-        call = ModelCall(tuple(told[key]), answer, flags, (*unread[key],), failed)
+        answer = ModelTurn(tuple(_in_api_order(said[key])), model, read, written)
+        call = ModelCall(tuple(messages[key]), answer, flags, (*unread[key],), failed)
         calls[trajectory_id].append(call)
     return calls
 
@@ -249,7 +249,7 @@ def _part(  # noqa: PLR0913, PLR0917 - the columns of a row
             return Text(role or "user", text or "")
 
 
-def _as_said(parts: Iterable[Part]) -> list[Part]:
+def _in_api_order(parts: Iterable[Part]) -> list[Part]:
     """Return what a model said as APIs have it: thoughts, texts, calls; nothing empty."""
     some = [part for part in parts if isinstance(part, ToolRequest) or part.text]
     return [

@@ -102,8 +102,8 @@ def _check_record(
                 fact = f"{dotted((*path, 'undo'))}: {fact_of_undo}"
                 yield source.problem((*path, "undo"), fact, "write it like {delete: '{name}'}")
         case records.Runbook():
-            place = (*path, "runbook")
-            wrong = [*check_source(source, folder, place, record.runbook, "file")]
+            key_path = (*path, "runbook")
+            wrong = [*check_source(source, folder, key_path, record.runbook, "file")]
             yield from wrong or check_runbook(paths.source(folder, record.runbook))
 
 
@@ -113,7 +113,7 @@ def _inside(source: SourceFile, path: KeyPath, name: str) -> Iterator[Problem]:
 
 
 def _check_environment(at: At, environment: ReadableEnvironment) -> Iterator[Problem]:
-    places: dict[KeyPath, tuple[PartKind, tuple[str, ...]]] = {}
+    taken: dict[KeyPath, tuple[PartKind, tuple[str, ...]]] = {}
     variables: dict[str, str] = {}
     for (kind_name, name), part in environment.parts.items():
         kind, here = part_kinds()[kind_name], at._replace(path=at.below(kind_name, name))
@@ -124,7 +124,7 @@ def _check_environment(at: At, environment: ReadableEnvironment) -> Iterator[Pro
             continue
         yield from _of_kind(kind, here, kind.check(here, part, environment))
         if kind.placed:
-            yield from _check_place(here, kind, part, places)
+            yield from _check_path(here, kind, part, taken)
         yield from _check_variable(here, "path_env" if kind.placed else "url_env", part, variables)
     yield from check_servers(at.source, at.path, environment, variables)
     yield from _check_locks(at.source, at.below("locks"), environment.locks)
@@ -151,27 +151,27 @@ def _check_variable(
         taken[variable] = dotted(at.path)
 
 
-def _check_place(
-    at: At, kind: PartKind, part: Strict, places: MutableMapping[KeyPath, tuple[PartKind, Names]]
+def _check_path(
+    at: At, kind: PartKind, part: Strict, taken: MutableMapping[KeyPath, tuple[PartKind, Names]]
 ) -> Iterator[Problem]:
     """Yield what is wrong with where a part stands in the trial's folder."""
     name = getattr(part, "at", ".")
     yield from _inside(at.source, at.below("at"), name)
     if paths.inside_fault(name):
         return
-    place = paths.parts(name)
-    if kind.placed == "file" and not place:
+    names = paths.parts(name)
+    if kind.placed == "file" and not names:
         yield at.problem("at", "is the environment's own folder", "give the name of a file")
-    yield from _overlaps(at, kind, place, places)
-    places[at.path] = (kind, place)
+    yield from _overlaps(at, kind, names, taken)
+    taken[at.path] = (kind, names)
 
 
 def _overlaps(
-    at: At, kind: PartKind, place: Names, others: Mapping[KeyPath, tuple[PartKind, Names]]
+    at: At, kind: PartKind, names: Names, others: Mapping[KeyPath, tuple[PartKind, Names]]
 ) -> Iterator[Problem]:
     """Yield a problem for each part that stands in the same place, or one in the other."""
-    for other, (other_kind, other_place) in others.items():
-        outer, inner = sorted(((place, kind), (other_place, other_kind)), key=lambda p: len(p[0]))
+    for other, (other_kind, other_names) in others.items():
+        outer, inner = sorted(((names, kind), (other_names, other_kind)), key=lambda p: len(p[0]))
         if inner[0][: len(outer[0])] != outer[0]:
             continue
         if (outer[1].placed, inner[1].placed) == ("folder", "file") and inner[0] != outer[0]:

@@ -87,7 +87,7 @@ class McpServers:
             seen: Told each message.
         """
         self._seen = seen
-        self._places = {name: folder / f"mcp-{i}" for i, name in enumerate(servers)}
+        self._socket_paths = {name: folder / f"mcp-{i}" for i, name in enumerate(servers)}
         self._servers = servers
         self._run = run
         self._lock = threading.Lock()
@@ -101,7 +101,7 @@ class McpServers:
     def commands(self) -> Mapping[str, list[str]]:
         """What an agent starts instead of each server."""
         program = [sys.executable, "-I", "-S", str(PIPE)]
-        return {name: [*program, str(place)] for name, place in self._places.items()}
+        return {name: [*program, str(path)] for name, path in self._socket_paths.items()}
 
     @property
     def shell_commands(self) -> Mapping[str, str]:
@@ -109,8 +109,8 @@ class McpServers:
         return {name: shlex.join(command) for name, command in self.commands.items()}
 
     def __enter__(self) -> Self:
-        for name, place in self._places.items():
-            listener = listening(place)
+        for name, path in self._socket_paths.items():
+            listener = listening(path)
             self._listeners.append(listener)
             self._start(self._accept, name, listener)
         return self
@@ -139,8 +139,8 @@ class McpServers:
             connection.leave()
         for thread in threads:
             thread.join()
-        for place in self._places.values():
-            place.unlink(missing_ok=True)
+        for path in self._socket_paths.values():
+            path.unlink(missing_ok=True)
 
     def _faults(self) -> list[str]:
         return [each.fault for each in self._connections if each.fault]
@@ -298,11 +298,11 @@ class _Connection:
             yield line
 
 
-def listening(place: Path) -> socket.socket:
+def listening(path: Path) -> socket.socket:
     """Return a socket at a path, to which others may come."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        listener.bind(str(place))
+        listener.bind(str(path))
         listener.listen()
     except OSError:
         listener.close()

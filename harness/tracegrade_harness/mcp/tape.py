@@ -30,18 +30,18 @@ class McpTapeSession:
         self._path = path
         self._channel = channel
         self._recorder = recorder
-        self._asked: dict[str, TapeKey] = {}
+        self._pending: dict[str, TapeKey] = {}
 
     def sent(self, line: bytes) -> None:
         """Take down a message of the client."""
         for message in messages_of(line):
             if "method" in message and "id" in message:
-                self._asked[json.dumps(message["id"])] = _key(self._channel, message)
+                self._pending[json.dumps(message["id"])] = _key(self._channel, message)
 
     def answered(self, line: bytes) -> None:
         """Take down a message of the server."""
         for message in messages_of(line):
-            key = self._asked.pop(json.dumps(message.get("id")), None)
+            key = self._pending.pop(json.dumps(message.get("id")), None)
             if key is not None and "method" not in message:
                 said = {name: message[name] for name in ("result", "error") if name in message}
                 self._recorder.add(key, said, self._path)

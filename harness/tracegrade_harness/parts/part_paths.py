@@ -35,8 +35,8 @@ def single_files(environment: Environment) -> Mapping[str, list[str]]:
     return {title: [str(path) for path in paths[title]] for title in files}
 
 
-def _paths(part: DeclaredPart, place: str) -> list[PurePosixPath]:
-    at = _inside(part.name, place)
+def _paths(part: DeclaredPart, declared_at: str) -> list[PurePosixPath]:
+    at = _inside(part.name, declared_at)
     if part.kind.placed == "file" and not at.parts:
         message = f"database '{part.name}' stands at '.'; name a file in 'at'"
         raise SuiteUnusable(message)

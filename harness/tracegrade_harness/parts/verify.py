@@ -11,8 +11,8 @@ from tracegrade_harness.parts.verifying.result import (
     Context,
     Outcome,
     VerifierResult,
+    printable,
     shortened,
-    shown,
 )
 from tracegrade_harness.suite.strict import Strict
 
@@ -43,7 +43,7 @@ def _result(verifier: Strict, context: Context) -> VerifierResult:
     try:
         holds, evidence = kind.verify(verifier, context)
     except (VerifierFailed, EnvironmentFailed, OSError, sqlite3.Error, RecursionError) as error:
-        return VerifierResult(text, "error", shortened(shown(str(error))))
+        return VerifierResult(text, "error", shortened(printable(str(error))))
     except Exception as error:  # noqa: BLE001 - code of another package
-        return VerifierResult(text, "error", shortened(shown(fault_line(kind.name, error))))
+        return VerifierResult(text, "error", shortened(printable(fault_line(kind.name, error))))
     return VerifierResult(text, "pass" if holds else "fail", shortened(evidence))

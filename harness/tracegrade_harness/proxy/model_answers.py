@@ -30,10 +30,10 @@ class ModelAnswer(NamedTuple):
 class ModelMeter(Protocol):
     """Told what answers of models took, from any thread."""
 
-    def asked(self, answer: ModelAnswer) -> None:
+    def add_from_upstream(self, answer: ModelAnswer) -> None:
         """Take an answer of a model that was asked."""
 
-    def played(self, answer: ModelAnswer) -> None:
+    def add_from_tape(self, answer: ModelAnswer) -> None:
         """Take an answer of a tape."""
 
     def refusal(self) -> str | None:
@@ -50,7 +50,7 @@ def metered(upstream: UpstreamHandler, meter: ModelMeter) -> UpstreamHandler:
             return ProxiedReply(HTTPStatus.PAYMENT_REQUIRED, headers, (body,))
         reply = upstream(request)
         if (answer := answer_in(request, reply)) is not None:
-            meter.asked(answer)
+            meter.add_from_upstream(answer)
         return reply
 
     return ask
@@ -71,7 +71,7 @@ def answer_in(request: ProxiedRequest, reply: ProxiedReply) -> ModelAnswer | Non
             model = named
         if isinstance(said := part.get("usage"), dict):
             usage |= {key: value for key, value in said.items() if value is not None}
-    return ModelAnswer(model or _asked_model(request), _counts(usage))
+    return ModelAnswer(model or _requested_model(request), _counts(usage))
 
 
 def _parts(reply: ProxiedReply) -> Iterator[Mapping[str, Any]]:
@@ -83,7 +83,7 @@ def _parts(reply: ProxiedReply) -> Iterator[Mapping[str, Any]]:
             yield from (part for part in parts if isinstance(part, dict))
 
 
-def _asked_model(request: ProxiedRequest) -> str | None:
+def _requested_model(request: ProxiedRequest) -> str | None:
     found = _json(request.body)
     model = found.get("model") if isinstance(found, dict) else None
     return model if isinstance(model, str) else None

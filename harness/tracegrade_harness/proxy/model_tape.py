@@ -9,7 +9,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final
 
-from tracegrade_harness.conversations.apis import ModelRequest, NotAModelRequest, asked
+from tracegrade_harness.conversations.apis import ModelRequest, NotAModelRequest, model_request
 from tracegrade_harness.conversations.conversation import (
     INSTRUCTIONS,
     ModelTurn,
@@ -62,9 +62,9 @@ def conversing(
 
     def ask(request: ProxiedRequest) -> ProxiedReply:
         try:
-            found = asked(request.method, request.path, request.body)
+            found = model_request(request.method, request.path, request.body)
         except NotAModelRequest as error:
-            return instead(request) if instead else _refused(player.missed(f"model: {error}"))
+            return instead(request) if instead else _refused(player.record_miss(f"model: {error}"))
         key = _key(name, player, found)
         if instead is not None and not player.has(key):
             return instead(request)

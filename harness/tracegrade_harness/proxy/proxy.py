@@ -121,16 +121,16 @@ class HttpProxy:
 
     def _let_through(self, request: ProxiedRequest) -> ProxiedReply:
         if self._run is None:
-            return self._asked(request)
+            return self._upstream_reply(request)
         calls = self._kind.calls(request)
         for _ in calls:
             self._run.begin()
-        reply = self._asked(request)
+        reply = self._upstream_reply(request)
         for call, answer in zip(calls, self._kind.answers(request, reply), strict=True):
             self._run.returned(call, answer)
         return reply
 
-    def _asked(self, request: ProxiedRequest) -> ProxiedReply:
+    def _upstream_reply(self, request: ProxiedRequest) -> ProxiedReply:
         try:
             return self._upstream(request)
         except UpstreamFailed as error:

@@ -46,7 +46,7 @@ class RateLimiter:
                 self._queue.remove(me)
                 self._changed.notify_all()
 
-    def look_again(self) -> None:
+    def recheck(self) -> None:
         """Let all that wait see whether they are given up."""
         with self._changed:
             self._changed.notify_all()
@@ -107,4 +107,4 @@ class PacedUpstream:
     def close(self) -> None:
         """Let no request go any more; those that wait fail."""
         self._is_closed = True
-        self._limiter.look_again()
+        self._limiter.recheck()

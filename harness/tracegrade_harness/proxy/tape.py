@@ -12,7 +12,7 @@ from tracegrade_harness.proxy.upstream import UpstreamHandler
 from tracegrade_harness.tape.entries import TapeKey, key_of, redacted
 from tracegrade_harness.tape.player import TapeMiss, TapePlayer, TapeRecorder
 
-KEPT_HEADERS: Final = frozenset(
+RECORDED_HEADERS: Final = frozenset(
     {
         "cache-control",
         "content-encoding",
@@ -79,7 +79,7 @@ def request_key(channel: str, request: ProxiedRequest) -> TapeKey:
 
 def _as_json(reply: ProxiedReply) -> dict[str, Any]:
     headers = {
-        name.lower(): value for name, value in reply.headers if name.lower() in KEPT_HEADERS
+        name.lower(): value for name, value in reply.headers if name.lower() in RECORDED_HEADERS
     }
     return {"status": reply.status, "headers": headers, "chunks": _chunks_as_json(reply)}
 

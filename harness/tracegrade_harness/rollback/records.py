@@ -152,7 +152,7 @@ def _read_plans(plans: Sequence[str] | None, locator: PartLocator) -> Records:
         return Records(faults=(BadEntry(PLAN, None, "the killed agent told of no run"),))
     undos, faults = planned.read(plans)
     claims = tuple(Claim(_object(name, locator), undo, False, PLAN) for name, undo in undos)
-    told = _told(PLAN, _Content((), faults, unfinished=False))
+    told = _bad_entries(PLAN, _Content((), faults, unfinished=False))
     return Records(claims, faults=tuple(told))
 
 
@@ -198,7 +198,7 @@ def _read_file(
     )
     is_open = any(not claim.done for claim in claims)
     file = RecordFile(name, not is_open and not read.faults, is_open)
-    return Records(claims, (file,), tuple(_told(name, read)))
+    return Records(claims, (file,), tuple(_bad_entries(name, read)))
 
 
 def _object(text: str, locator: PartLocator) -> str:
@@ -208,7 +208,7 @@ def _object(text: str, locator: PartLocator) -> str:
     return locator.object_at(text) or path_text(text)
 
 
-def _told(name: str, read: _Content) -> Iterable[BadEntry]:
+def _bad_entries(name: str, read: _Content) -> Iterable[BadEntry]:
     if read.unfinished:
         yield BadEntry(name, None, "its last line is torn, and names nothing")
     for line, fact in read.faults[:MAX_FAULTS]:

@@ -90,12 +90,12 @@ def claims_on(seen: ObservedState, left: Collection[str]) -> dict[str, list[Clai
     for claim in seen.records.claims:
         if claim.done:
             continue
-        for name in _held_by(claim, seen.before, found):
+        for name in _claimed(claim, seen.before, found):
             found[name].append(claim)
     return found
 
 
-def _held_by(claim: Claim, before: State, left: Collection[str]) -> list[str]:
+def _claimed(claim: Claim, before: State, left: Collection[str]) -> list[str]:
     if not claim.is_pattern:
         return [name for name in (claim.name, f"{claim.name}/") if name in left]  # or a folder
     return named_by(claim.name, before, left)

@@ -87,7 +87,7 @@ class EnvironmentCopy:
     def context(self) -> UndoContext:
         """Return where undos are carried out."""
         run = lambda command: self.run(command, self.root)  # noqa: E731
-        return UndoContext(self._place, self._copy, run, self._url, self._database)
+        return UndoContext(self._path_in_copy, self._copy, run, self._url, self._database)
 
     def _database(self, at: str) -> str | None:
         """Return where the copy of a database is; None for the path of one."""
@@ -101,7 +101,7 @@ class EnvironmentCopy:
             raise UndoFailed(msg)
         return self.services[at.rstrip("/")]
 
-    def _place(self, path: str) -> Path:
+    def _path_in_copy(self, path: str) -> Path:
         return _confined(self.root, self._relative(path))
 
     def _relative(self, path: str) -> str:

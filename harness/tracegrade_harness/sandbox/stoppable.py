@@ -37,7 +37,7 @@ class StoppableSandbox:
         """
         running = self._sandbox.start(program)
         with self._lock:
-            self._running = [each for each in self._running if _is_held(each)]
+            self._running = [each for each in self._running if _owns_processes(each)]
             self._running.append(running)
             stopped = self.is_stopped
         if stopped:
@@ -51,12 +51,12 @@ class StoppableSandbox:
         with self._lock:
             self.is_stopped = True
             running, self._running = self._running, []
-        for each in filter(_is_held, running):
+        for each in filter(_owns_processes, running):
             for process in each.processes():
                 with contextlib.suppress(psutil.Error):
                     process.kill()
 
 
-def _is_held(running: Running) -> bool:
+def _owns_processes(running: Running) -> bool:
     """Return whether its process numbers are still its own, nobody having waited for it."""
     return running.outer.returncode is None

@@ -83,10 +83,10 @@ def _listener(port: int) -> socket.socket:
     return socket.create_server(("127.0.0.1", port), backlog=128)
 
 
-def _start(asked: dict[str, object], usage: "_Usage") -> "subprocess.Popen[bytes]":
+def _start(request: dict[str, object], usage: "_Usage") -> "subprocess.Popen[bytes]":
     """Start the program; what comes back is to be kept, else it may be buried unseen."""
-    command, folder, environment = asked["command"], asked["folder"], asked["environment"]
-    limits = [(number, value) for number, value in asked["limits"]]  # type: ignore[attr-defined]
+    command, folder, environment = request["command"], request["folder"], request["environment"]
+    limits = [(number, value) for number, value in request["limits"]]  # type: ignore[attr-defined]
     limits += usage.file_limit()
 
     def prepare() -> None:
@@ -169,10 +169,10 @@ def _bury() -> list[tuple[int, int]]:
 class _Usage:
     """What the tree may use together, and when to look."""
 
-    def __init__(self, asked: dict[str, object]) -> None:
-        self._processes: int | None = asked.get("processes")  # type: ignore[assignment]
-        self._bytes: int | None = asked.get("disk_bytes")  # type: ignore[assignment]
-        self._folder = str(asked.get("root"))
+    def __init__(self, request: dict[str, object]) -> None:
+        self._processes: int | None = request.get("processes")  # type: ignore[assignment]
+        self._bytes: int | None = request.get("disk_bytes")  # type: ignore[assignment]
+        self._folder = str(request.get("root"))
         self._before, self._largest = (0, 0) if self._bytes is None else _disk_use(self._folder)
         self._count_at = self._disk_at = 0.0
         self._starved = _starved()

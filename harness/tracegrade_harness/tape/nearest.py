@@ -12,7 +12,7 @@ MAX_COMPARED: Final = 200
 """Calls."""
 MAX_CHARS: Final = 2000
 """Of each call's arguments."""
-MAX_SHOWN: Final = 80
+MAX_VALUE_CHARS: Final = 80
 _ABSENT: Final = object()
 
 
@@ -33,7 +33,7 @@ def nearest(key: TapeKey, others: Sequence[TapeKey]) -> str:
 
     best = max(named[:MAX_COMPARED], key=likeness)
     path, now, then = difference(json.loads(key.arguments), json.loads(best.arguments))
-    return f"the nearest has {_shown(then)} at {path} instead of {_shown(now)}"
+    return f"the nearest has {_value_text(then)} at {path} instead of {_value_text(now)}"
 
 
 def _shared_messages(one: TapeKey, other: TapeKey) -> int:
@@ -71,8 +71,8 @@ def _text(value: Any) -> str | None:
     return None if value is _ABSENT else json.dumps(value, sort_keys=True)
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if value is _ABSENT:
         return "nothing"
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
+    return text if len(text) <= MAX_VALUE_CHARS else f"{text[:MAX_VALUE_CHARS]}…"

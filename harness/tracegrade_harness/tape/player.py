@@ -61,7 +61,7 @@ class TapePlayer:
         with self._lock:
             return [*self._notes]
 
-    def missed(self, miss: str) -> TapeMiss:
+    def record_miss(self, miss: str) -> TapeMiss:
         """Keep that something is not on the tape, and return it as an error."""
         with self._lock:
             self.misses.append(miss)
@@ -87,7 +87,7 @@ class TapePlayer:
                 self._taken[compared] += 1
                 return replies[number]
         miss = f"{key.channel} {key.name}: {self._why(compared, len(replies))}"
-        raise self.missed(miss)
+        raise self.record_miss(miss)
 
     def unused(self) -> list[str]:
         """Return calls of the tape that were not made, each with how often it was not."""

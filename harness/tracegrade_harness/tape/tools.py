@@ -121,7 +121,7 @@ def played_tools(player: TapePlayer, is_taped: Callable[[str], bool]) -> ReplyFu
         if isinstance(message, ToolFinished):
             return ACKNOWLEDGED
         if isinstance(message, ToolUnusable):
-            miss = player.missed(f"{CHANNEL} {message.name}: {message.why}")
+            miss = player.record_miss(f"{CHANNEL} {message.name}: {message.why}")
             return {"type": "miss", "message": str(miss)}
         if not is_taped(message.name):
             return RUN_TOOL
@@ -129,7 +129,7 @@ def played_tools(player: TapePlayer, is_taped: Callable[[str], bool]) -> ReplyFu
             reply = player.take(message.key)
             if not _is_reply(reply):
                 msg = f"{CHANNEL} {message.name}: its line has no result"
-                raise player.missed(msg)
+                raise player.record_miss(msg)
         except TapeMiss as miss:
             return {"type": "miss", "message": str(miss)}
         return {"type": "reply", "reply": reply}
@@ -207,7 +207,7 @@ class ToolTape:
             seen: Told each message.
         """
         self._seen = seen
-        self._place = folder / "tools"
+        self._socket_path = folder / "tools"
         self._answer = answer
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._thread = threading.Thread(target=self._serve, name="tools", daemon=True)
@@ -216,14 +216,14 @@ class ToolTape:
     @property
     def variables(self) -> Mapping[str, str]:
         """What an agent's environment needs to find it."""
-        return {VARIABLE: str(self._place)}
+        return {VARIABLE: str(self._socket_path)}
 
     def notes(self) -> list[str]:
         """Return what a reader of the trial should know of it."""
         return [*self._notes]
 
     def __enter__(self) -> Self:
-        self._listener.bind(str(self._place))
+        self._listener.bind(str(self._socket_path))
         self._listener.listen()
         self._thread.start()
         return self
@@ -233,7 +233,7 @@ class ToolTape:
             self._listener.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits there
         self._thread.join()
         self._listener.close()
-        self._place.unlink(missing_ok=True)
+        self._socket_path.unlink(missing_ok=True)
 
     def _serve(self) -> None:
         for connection in self._connections():

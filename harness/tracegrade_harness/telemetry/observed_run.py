@@ -29,7 +29,7 @@ from tracegrade_harness.telemetry.harness_spans import HarnessSpan, send_spans
 from tracegrade_harness.telemetry.relay import Endpoint
 from tracegrade_queries.build.canonical import canonical_json
 
-MAX_HELD_CHARS: Final = 4 << 20
+MAX_UNSENT_CHARS: Final = 4 << 20
 """Of the spans that wait to be sent."""
 _ANSWER_BYTES: Final = 4096
 
@@ -85,10 +85,10 @@ class ObservedRun:
         self._origin = origin
         self._start_ns = time.time_ns()
         self._lock = threading.Lock()
-        self._asked = self._calls = self._in_flight = 0
+        self._requests = self._calls = self._in_flight = 0
         self._is_over = False
-        self._held: list[HarnessSpan] = []
-        self._held_chars = self._lost = 0
+        self._unsent: list[HarnessSpan] = []
+        self._unsent_chars = self._lost = 0
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.connect(gate)
         self._greet()
@@ -113,7 +113,7 @@ class ObservedRun:
             self._in_flight -= 1
             self._calls += 1
             self._hold(self._span_of(call, answer))
-            self._ask({"type": "tool", "n": self._calls, **_told(call, answer)})
+            self._ask({"type": "tool", "n": self._calls, **_tool_message(call, answer)})
 
     def answering(self) -> None:
         """Return when an agent that has no more tools at hand may go on.
@@ -195,9 +195,9 @@ class ObservedRun:
 
     def _ask(self, message: Mapping[str, Any]) -> None:
         """Wait at the gate, with the lock held: no call begins meanwhile."""
-        self._asked += 1
+        self._requests += 1
         try:
-            self._tell({**message, "ask": self._asked, "in_flight": self._in_flight})
+            self._tell({**message, "ask": self._requests, "in_flight": self._in_flight})
             while not self._is_let_go():
                 pass
         except OSError:
@@ -210,7 +210,7 @@ class ObservedRun:
         answer = json.loads(text) if text else {"type": "over"}
         if answer["type"] == "flush":
             complete = self._flush()
-            flushed = {"type": "flushed", "ask": self._asked, "complete": complete}
+            flushed = {"type": "flushed", "ask": self._requests, "complete": complete}
             self._tell({**flushed, "lost": self._lost})
             return False
         self._is_over = self._is_over or answer["type"] != "go"
@@ -225,14 +225,14 @@ class ObservedRun:
             raise RunClosed
 
     def _hold(self, span: HarnessSpan) -> None:
-        self._held.append(span)
-        self._held_chars += sum(len(str(value)) for value in span.attributes.values())
-        if self._held_chars > MAX_HELD_CHARS:
+        self._unsent.append(span)
+        self._unsent_chars += sum(len(str(value)) for value in span.attributes.values())
+        if self._unsent_chars > MAX_UNSENT_CHARS:
             self._flush()
 
     def _flush(self) -> bool:
         """Send what is held; return whether it was taken."""
-        count = len(self._held)
+        count = len(self._unsent)
         try:
             self._send()
         except EnvironmentFailed:
@@ -240,10 +240,10 @@ class ObservedRun:
         return not self._lost
 
     def _send(self) -> None:
-        held, self._held, self._held_chars = self._held, [], 0
-        if held:
+        unsent, self._unsent, self._unsent_chars = self._unsent, [], 0
+        if unsent:
             what = f"spans of {self.trace_id}-{self.span_id}"
-            send_spans(self._origin.collector, held, self._origin.resource, what)
+            send_spans(self._origin.collector, unsent, self._origin.resource, what)
 
     def _span_of(self, call: ObservedCall, answer: ObservedAnswer) -> HarnessSpan:
         texts = {
@@ -279,7 +279,7 @@ class ObservedRun:
         )
 
 
-def _told(call: ObservedCall, answer: ObservedAnswer) -> dict[str, Any]:
+def _tool_message(call: ObservedCall, answer: ObservedAnswer) -> dict[str, Any]:
     """Return what the gate is told of a call, equal for calls that are equal to scores."""
     given = call.arguments
     return {

@@ -176,7 +176,7 @@ def _run(
                 suite_run.effect_of,
                 before or {},
                 state,
-                told=channels.told,
+                root_of=channels.root_span,
                 spending=spending,
             )
             stopped = _follow(watch, limits, running)

@@ -73,7 +73,7 @@ class AgentChannels(NamedTuple):
         """The traces of its agent's own spans, in the order in which they came."""
         return self.telemetry.traces if self.telemetry else []
 
-    def told(self, run: RunStarted) -> RootSpan:
+    def root_span(self, run: RunStarted) -> RootSpan:
         """Return the root of a run that the gate is told of, without what is not its to say.
 
         Raises:

@@ -13,7 +13,7 @@ class Cleaned(NamedTuple):
     """What came of the folders that harnesses work in."""
 
     removed: list[Path]
-    kept: list[Path]
+    in_use: list[Path]
     """A harness works in them."""
 
 
@@ -42,7 +42,7 @@ def _clean(holder: Path, folder: Path, cleaned: Cleaned) -> None:
         return
     held = hold(holder)
     if held is None:
-        cleaned.kept.append(folder)
+        cleaned.in_use.append(folder)
         return
     try:
         removed(folder)

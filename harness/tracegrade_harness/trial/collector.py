@@ -51,7 +51,7 @@ class Collector:
         timer = threading.Timer(READY_WITHIN_SECS, self._process.kill)
         timer.start()
         try:
-            self._address = self._said_address()
+            self._address = self._read_address()
         finally:
             timer.cancel()
         return self
@@ -75,7 +75,7 @@ class Collector:
             msg += f"took land with `tracegrade collect --lake {shlex.quote(str(self._lake))}`"
             raise EnvironmentFailed(msg)
 
-    def _said_address(self) -> str:
+    def _read_address(self) -> str:
         """Return the address that the child prints once it serves."""
         assert self._process.stdout  # noqa: S101 - it is a pipe
         for line in self._process.stdout:

@@ -96,10 +96,10 @@ def _found(
     return _noted(result.model_copy(update=named), others), others
 
 
-def _own(told: str | None, found: Sequence[LandedRun]) -> LandedRun:
+def _own(reported: str | None, found: Sequence[LandedRun]) -> LandedRun:
     """Return the run that a trial was."""
-    trace = told and told.partition("-")[0]
-    return min(found, key=lambda run: (run.trajectory_id != told, run.trace_id != trace))
+    trace = reported and reported.partition("-")[0]
+    return min(found, key=lambda run: (run.trajectory_id != reported, run.trace_id != trace))
 
 
 def _noted(result: TrialResult, others: Sequence[LandedRun]) -> TrialResult:

@@ -67,9 +67,8 @@ class HttpProxies:
             for name, upstream in self._declared.upstreams.items():
                 run = None if upstream.protocol == "model" else self._run
                 kind = McpRequests() if upstream.protocol == "mcp" else CallNames(upstream.calls)
-                self._open(
-                    upstream.url_env, HttpProxy(self._asked(name, upstream), kind, run, self._seen)
-                )
+                handler = self._handler_of(name, upstream)
+                self._open(upstream.url_env, HttpProxy(handler, kind, run, self._seen))
             for part in declared_in(self._declared) if self._run is not None else ():
                 variable = getattr(part.declared, "url_env", None)
                 if part.kind.speaks_http and variable is not None:
@@ -107,7 +106,7 @@ class HttpProxies:
             upstream.close()
         self._stack.close()
 
-    def _asked(self, name: str, upstream: upstreams.Upstream) -> UpstreamHandler:
+    def _handler_of(self, name: str, upstream: upstreams.Upstream) -> UpstreamHandler:
         is_model = upstream.protocol == "model"
         source = self._suite_run.model_source(self._case) if is_model else "replay"
         is_mocked = self._suite_run.mode == "mocked" and source == "replay"

@@ -181,7 +181,7 @@ class KillTrial:
                         return self._killed(watch, point, channels, lost)
                 code = running.wait(0)
             channels.finish(code)
-            return self._missed(watch, channels, code)
+            return self._ended_early(watch, channels, code)
 
     def _watch(
         self,
@@ -198,7 +198,7 @@ class KillTrial:
             self.suite_run.effect_of,
             before,
             environment.state,
-            told=channels.told,
+            root_of=channels.root_span,
             on_run=self._mark,
             spending=self.spending,
         )
@@ -229,7 +229,7 @@ class KillTrial:
             watch.running.leftovers,
         )
 
-    def _missed(
+    def _ended_early(
         self, watch: AgentWatch, channels: AgentChannels, code: int | None
     ) -> KillPointMissed:
         """Return how an agent ended before its point; one without a code had to be ended."""

@@ -132,7 +132,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
     taped = {"mode": mode, "tapes": {task_id: digest(tapes[task_id]) for task_id in tapes}}
     sandbox = _sandbox(suite, chosen)
     runbooks = _runbooks(loaded, cases)
-    described = {"lake": _place(lake), **_described(loaded, chosen, cases, runbooks)}
+    described = {"lake": _location(lake), **_described(loaded, chosen, cases, runbooks)}
     with (
         frozen(loaded, used, home, trust=chosen.trust) as templates,
         closing(RunFile(folder, {**described, **_fingerprints(templates), **taped})) as file,
@@ -370,7 +370,7 @@ def _local(lake: str) -> list[Path]:
     return [] if "://" in lake else [Path(lake).resolve()]
 
 
-def _place(lake: str) -> str:
+def _location(lake: str) -> str:
     return lake if "://" in lake else str(Path(lake).resolve())
 
 

@@ -51,10 +51,10 @@ def _hold(folder: Path) -> int:
 def _difference(key: str, begun: object, now: object) -> str:
     """Return in what two runs differ, with the values where they are short."""
     word = WORDS.get(key, key)
-    return word if key in DIGESTS else f"{word} ({_shown(begun)}, now {_shown(now)})"
+    return word if key in DIGESTS else f"{word} ({_value_text(begun)}, now {_value_text(now)})"
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     return "none" if value is None else json.dumps(value)
 
 
@@ -73,7 +73,7 @@ class RunFile:
         """
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / NAME
-        self._held = _hold(folder)
+        self._lock_descriptor = _hold(folder)
         self._lock = threading.Lock()
         self.spent = 0
         """What the run cost so far, in millionths of a millionth of a US dollar."""
@@ -87,7 +87,7 @@ class RunFile:
 
     def close(self) -> None:
         """Let others go on with the run."""
-        os.close(self._held)
+        os.close(self._lock_descriptor)
 
     def result(self, trial: Trial, kill_point: str | None) -> TrialResult | None:
         """Return a result that is known."""

@@ -67,12 +67,12 @@ class Schedule:
         self._file = file
         self._budget = budget
         self._say = say
-        self._said, self._to_say = 0, 0
+        self._reported, self._to_report = 0, 0
         self._lock = threading.Lock()
 
     def run(self, order: Sequence[Trial], jobs: int) -> None:
         """Run all trials, `jobs` at a time."""
-        self._to_say = sum(self._known(*each) is None for each in self._planned(order))
+        self._to_report = sum(self._known(*each) is None for each in self._planned(order))
         with ThreadPoolExecutor(jobs, thread_name_prefix="trial") as pool:
             waiting = [pool.submit(self._run, trial) for trial in order]
             try:
@@ -210,8 +210,8 @@ class Schedule:
             raise CancelledError  # its agent was ended by us: it is done again
         self._file.add(result, baseline)
         with self._lock:  # so that counts come in order
-            self._said += 1
-            self._say(result, self._said, self._to_say)
+            self._reported += 1
+            self._say(result, self._reported, self._to_report)
 
 
 def _why_no_kill(result: TrialResult, baseline: Baseline | None) -> tuple[Status, str]:

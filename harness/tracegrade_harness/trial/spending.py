@@ -81,22 +81,22 @@ class Spending:
         self._on_spent = on_spent
         self._on_stop: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
-        self._told, self._asked, self._played = _Seen(), _Seen(), _Seen()
+        self._by_spans, self._by_upstreams, self._by_tapes = _Seen(), _Seen(), _Seen()
         self._reported = 0
         self._stop: Stop | None = None
 
-    def told(self, used: TokensUsed) -> None:
+    def add_from_spans(self, used: TokensUsed) -> None:
         """Take what the agent's spans tell of an answer; one that failed took nothing."""
         if used.ok:
-            self._take(self._told, ModelAnswer(used.model, _counts(used)))
+            self._take(self._by_spans, ModelAnswer(used.model, _counts(used)))
 
-    def asked(self, answer: ModelAnswer) -> None:
+    def add_from_upstream(self, answer: ModelAnswer) -> None:
         """Take an answer of an upstream."""
-        self._take(self._asked, answer)
+        self._take(self._by_upstreams, answer)
 
-    def played(self, answer: ModelAnswer) -> None:
+    def add_from_tape(self, answer: ModelAnswer) -> None:
         """Take an answer of a tape."""
-        self._take(self._played, answer)
+        self._take(self._by_tapes, answer)
 
     def refusal(self) -> str | None:
         """Return why no model is to be asked any more; None: it may."""
@@ -133,9 +133,9 @@ class Spending:
             untold = self._untold() if self._tokens() is None else None
         return [untold] if untold else []
 
-    def _take(self, place: _Seen, answer: ModelAnswer) -> None:
+    def _take(self, seen: _Seen, answer: ModelAnswer) -> None:
         with self._lock:
-            place.add(answer, self._prices)
+            seen.add(answer, self._prices)
             more = (self._pico_usd() or 0) - self._reported
             self._reported += max(more, 0)
             stops = self._stop is None and (stop := self._limit()) is not None
@@ -173,18 +173,18 @@ class Spending:
     def _believed(self) -> list[_Seen]:
         """Return what saw most answers: the gate, the upstreams or both; nothing without any."""
         upstreams = self._upstreams()
-        most = max(self._told.answers, upstreams.answers)
-        return [each for each in (upstreams, self._told) if each.answers == most > 0]
+        most = max(self._by_spans.answers, upstreams.answers)
+        return [each for each in (upstreams, self._by_spans) if each.answers == most > 0]
 
     def _upstreams(self) -> _Seen:
         """Return what upstreams and tapes saw, at the cost of upstreams."""
-        asked, played = self._asked, self._played
+        upstream, tape = self._by_upstreams, self._by_tapes
         return _Seen(
-            asked.answers + played.answers,
-            asked.tokens + played.tokens,
-            asked.pico_usd,
-            asked.untold or played.untold,
-            asked.unpriced,
+            upstream.answers + tape.answers,
+            upstream.tokens + tape.tokens,
+            upstream.pico_usd,
+            upstream.untold or tape.untold,
+            upstream.unpriced,
         )
 
     def _tokens(self) -> int | None:
@@ -192,15 +192,15 @@ class Spending:
         return max(known, default=None)
 
     def _pico_usd(self) -> int | None:
-        if not self._asked.answers and not self._told.answers:
-            return 0 if self._played.answers else None
+        if not self._by_upstreams.answers and not self._by_spans.answers:
+            return 0 if self._by_tapes.answers else None
         found: list[int] = []
         for each in self._believed():
-            if each is self._told and not each.untold and not each.unpriced:
-                found.append(each.pico_usd - self._played.pico_usd)
-            elif each is not self._told and not self._asked.untold and not each.unpriced:
+            if each is self._by_spans and not each.untold and not each.unpriced:
+                found.append(each.pico_usd - self._by_tapes.pico_usd)
+            elif each is not self._by_spans and not (self._by_upstreams.untold or each.unpriced):
                 found.append(each.pico_usd)
-        return max([*found, self._asked.pico_usd]) if found else None
+        return max([*found, self._by_upstreams.pico_usd]) if found else None
 
 
 def _counts(used: TokensUsed) -> TokenCounts | None:

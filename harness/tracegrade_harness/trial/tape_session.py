@@ -82,7 +82,7 @@ class TapeSession(NamedTuple):
             source: What answers if there is a tape.
         """
         channel = f"http:{name}"
-        on_played = None if self.spending is None else self.spending.played
+        on_played = None if self.spending is None else self.spending.add_from_tape
         asked = live and self._live_model(channel, live, on_played)
         if self.player is not None and source != "live":
             if self.player.calls(model_channel(name)):

@@ -20,13 +20,13 @@ def verified(
     trial: Trial,
     folder: TrialFolder,
     environment: OpenedEnvironment,
-    still: SettledState,
+    settled: SettledState,
 ) -> dict[str, Any]:
     """Return the columns that verifiers fill, and `error` if one could not tell."""
     case = trial.case(suite_run)
     if not case.verify:
         return {"success": None, "verifiers": None, "error": None}
-    results = verify(case.verify, _context(suite_run, trial, folder, environment, still))
+    results = verify(case.verify, _context(suite_run, trial, folder, environment, settled))
     found = outcome(results)
     error = next((result.evidence for result in results if result.outcome == "error"), None)
     return {
@@ -41,9 +41,9 @@ def _context(
     trial: Trial,
     folder: TrialFolder,
     environment: OpenedEnvironment,
-    still: SettledState,
+    settled: SettledState,
 ) -> Context:
-    difference = environment.difference(still.state)
+    difference = environment.difference(settled.state)
     declared = suite_run.suite.environments[trial.case(suite_run).environment]
     return Context(
         root=folder.root,

@@ -50,7 +50,7 @@ class AgentWatch:
     state: Callable[[], State] | None = None
     """Reads the environment, where it is looked at after each call; the agent's time stands still
     meanwhile."""
-    told: Callable[[RunStarted], RootSpan] = RootSpan.of
+    root_of: Callable[[RunStarted], RootSpan] = RootSpan.of
     """Returns the root of a run that starts, as far as its agent is believed."""
     on_run: Callable[[RootSpan], None] = lambda _: None
     """Told each run as it starts."""
@@ -91,7 +91,7 @@ class AgentWatch:
                     self.gate.go(event)
                 case TokensUsed() as used:
                     was_stopped = self.spending.stop is not None
-                    self.spending.told(used)
+                    self.spending.add_from_spans(used)
                     if was_stopped:
                         return
                 case _:
@@ -130,7 +130,7 @@ class AgentWatch:
                 self.faults.append(f"turned away at the gate: {reason}")
 
     def _start(self, run: RunStarted) -> None:
-        root = self.told(run)
+        root = self.root_of(run)
         self.on_run(root)
         if self.root is None:
             self.root = root

@@ -35,49 +35,49 @@ def test_a_run_that_asked_no_model_has_no_cost(spending: Spending) -> None:
 def test_an_answer_that_two_places_saw_is_counted_once(spending: Spending) -> None:
     """At the upstream and by the span."""
     for _ in range(2):
-        spending.asked(TEN)
-        spending.told(used())
+        spending.add_from_upstream(TEN)
+        spending.add_from_spans(used())
 
     assert (spending.tokens, spending.usd) == (20, 0.02)
 
 
 def test_the_place_that_saw_more_answers_is_believed(spending: Spending) -> None:
     """An agent may ask models behind no channel, or ask through a channel and write no spans."""
-    spending.asked(TEN)
+    spending.add_from_upstream(TEN)
     for _ in range(3):
-        spending.told(used())
+        spending.add_from_spans(used())
 
     assert (spending.tokens, spending.usd) == (30, 0.03)
 
 
 def test_of_two_places_that_saw_as_much_the_one_that_knows_is_believed(spending: Spending) -> None:
     """Streams often do not say their tokens to an upstream, and spans not to the gate."""
-    spending.asked(SILENT)
-    spending.told(used())
+    spending.add_from_upstream(SILENT)
+    spending.add_from_spans(used())
 
     assert (spending.tokens, spending.usd, spending.notes()) == (10, 0.01, [])
 
 
 def test_calls_that_failed_took_nothing(spending: Spending) -> None:
     """A refused request has a span, too."""
-    spending.told(used(ok=False, tokens=None))
-    spending.asked(TEN)
+    spending.add_from_spans(used(ok=False, tokens=None))
+    spending.add_from_upstream(TEN)
 
     assert (spending.tokens, spending.usd) == (10, 0.01)
 
 
 def test_played_answers_took_tokens_and_cost_nothing(spending: Spending) -> None:
     """Whoever tells of them."""
-    spending.played(TEN)
-    spending.told(used())
+    spending.add_from_tape(TEN)
+    spending.add_from_spans(used())
 
     assert (spending.tokens, spending.usd) == (10, 0.0)
 
 
 def test_what_does_not_say_its_tokens_leaves_them_unknown(spending: Spending) -> None:
     """Which the notes tell."""
-    spending.asked(TEN)
-    spending.asked(SILENT)
+    spending.add_from_upstream(TEN)
+    spending.add_from_upstream(SILENT)
 
     assert (spending.tokens, spending.usd) == (None, None)
     assert spending.notes() == ["no_tokens: model 'm-1' does not say its tokens"]
@@ -85,7 +85,7 @@ def test_what_does_not_say_its_tokens_leaves_them_unknown(spending: Spending) ->
 
 def test_a_model_without_a_price_is_not_free(spending: Spending) -> None:
     """Its cost is unknown, though what it took is not."""
-    spending.asked(FOREIGN)
+    spending.add_from_upstream(FOREIGN)
 
     assert (spending.tokens, spending.usd) == (10, None)
 
@@ -126,7 +126,7 @@ def test_a_limit_stops_a_run(
     spending.when_stopped(lambda: stopped.append(None))
 
     for answer in answers:
-        spending.asked(answer)
+        spending.add_from_upstream(answer)
 
     assert spending.stop == stop
     assert spending.refusal() == (None if stop is None else stop.reason)
@@ -138,8 +138,8 @@ def test_what_was_told_late_is_paid_as_the_difference() -> None:
     costs: list[int] = []
     spending = Spending(PRICES, on_spent=costs.append)
 
-    spending.asked(TEN)
-    spending.told(used())
-    spending.told(used())
+    spending.add_from_upstream(TEN)
+    spending.add_from_spans(used())
+    spending.add_from_spans(used())
 
     assert costs == [10_000_000_000, 10_000_000_000]

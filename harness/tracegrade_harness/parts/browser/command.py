@@ -56,7 +56,7 @@ def confinement(folder: ServerFolder) -> Confinement:
 
 
 def command(
-    kept: Confinement,
+    confined: Confinement,
     folder: Path,
     port: int,
     hosts: Mapping[str, ServiceAddress],
@@ -66,19 +66,20 @@ def command(
     """Return the command that starts Chromium with a blank page.
 
     Args:
-        kept: What keeps it in.
+        confined: What keeps it in.
         folder: Its own, where it has the machine's files.
         port: For CDP; in a network of its own it is `INNER_PORT` instead.
         hosts: Names of hosts, and where they are on this machine.
         opened: It reaches whatever this machine reaches.
     """
-    home = str(folder) if kept.bubblewrap is None else _HOME
+    home = str(folder) if confined.bubblewrap is None else _HOME
+    is_inner = has_own_network(confined, opened=opened)
     return [
-        *_before(kept.bubblewrap, home, opened=opened),
+        *_before(confined.bubblewrap, home, opened=opened),
         program(),
         *_FLAGS,
-        *([] if kept.own_sandbox else ["--no-sandbox"]),
-        f"--remote-debugging-port={INNER_PORT if has_own_network(kept, opened=opened) else port}",
+        *([] if confined.own_sandbox else ["--no-sandbox"]),
+        f"--remote-debugging-port={INNER_PORT if is_inner else port}",
         f"--user-data-dir={home}/profile",
         f"--host-resolver-rules={_rules(hosts, opened=opened)}",
         f"--unsafely-treat-insecure-origin-as-secure={','.join(f'http://{h}' for h in hosts)}",
@@ -86,9 +87,9 @@ def command(
     ]
 
 
-def has_own_network(kept: Confinement, *, opened: bool) -> bool:
+def has_own_network(confined: Confinement, *, opened: bool) -> bool:
     """Return whether it reaches, and is reached, only through the harness."""
-    return kept.bubblewrap is not None and not opened
+    return confined.bubblewrap is not None and not opened
 
 
 def _before(bubblewrap: str | None, home: str, *, opened: bool) -> list[str]:

@@ -7,7 +7,7 @@ from tracegrade_harness.parts.browser.hosts import SERVICES, check_address, chec
 from tracegrade_harness.parts.browser.model import Browser, DomVerifier
 from tracegrade_harness.parts.browser.part import BrowserLocation, BrowserPart
 from tracegrade_harness.parts.browser.programs import why_not
-from tracegrade_harness.parts.browser.server import kept_in
+from tracegrade_harness.parts.browser.server import confinement_text
 from tracegrade_harness.parts.browser.verify import verify_dom
 from tracegrade_harness.parts.kind import Around, MadePart, PartKind
 from tracegrade_harness.parts.verifying.result import Context, Finding
@@ -67,4 +67,4 @@ class BrowserKind(PartKind):
 
     def confinement(self, declared: Browser) -> str | None:
         """Return what holds the browser's processes."""
-        return kept_in(opened=declared.network == "open")
+        return confinement_text(opened=declared.network == "open")

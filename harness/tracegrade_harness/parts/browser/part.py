@@ -27,7 +27,7 @@ from tracegrade_harness.parts.browser.snapshot import (
     Tab,
     declared,
 )
-from tracegrade_harness.parts.browser.state import BrowserState, look, read
+from tracegrade_harness.parts.browser.state import BrowserState, observe, read
 from tracegrade_harness.parts.globs import Globs
 from tracegrade_harness.parts.names import part_text
 from tracegrade_harness.parts.part import Opened, ServiceAddress
@@ -243,7 +243,7 @@ class OpenedBrowser(ReadableState):
         return visitor
 
     def _read_state(self, selectors: Sequence[str]) -> BrowserState:
-        return look(self._running(), self._names, selectors, {*self._seed.local})
+        return observe(self._running(), self._names, selectors, {*self._seed.local})
 
     def _running(self) -> BrowserServer:
         assert self._server is not None, "it has to be started"  # noqa: S101 - a use of ours

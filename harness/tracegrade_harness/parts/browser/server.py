@@ -38,7 +38,7 @@ _ENDING_SECS: Final = 5.0
 _FIRST_PROCESS: Final = re.compile(r'"child-pid": (\d+)')
 
 
-def kept_in(*, opened: bool) -> str:
+def confinement_text(*, opened: bool) -> str:
     """Return in words what keeps browsers in on this machine.
 
     Args:
@@ -49,13 +49,13 @@ def kept_in(*, opened: bool) -> str:
     """
     folder = ServerFolder(*ACCOUNTS)
     try:
-        kept = confinement(folder)
+        confined = confinement(folder)
     finally:
         folder.remove()
-    files = "in bubblewrap" if kept.bubblewrap else "without bubblewrap, sees its user's files"
-    is_alone = has_own_network(kept, opened=opened)
+    files = "in bubblewrap" if confined.bubblewrap else "without bubblewrap, sees its user's files"
+    is_alone = has_own_network(confined, opened=opened)
     reached = "its services alone" if is_alone else "what this machine reaches"
-    own = "" if kept.own_sandbox else ", pages not apart from the browser (--no-sandbox)"
+    own = "" if confined.own_sandbox else ", pages not apart from the browser (--no-sandbox)"
     return f"{files}, reaches {reached}{own}"
 
 
@@ -163,20 +163,20 @@ class BrowserServer:
             return None if self._answers(self._managed) else self._managed.last_words()
 
     @staticmethod
-    def _first_process(kept: ManagedServer) -> int | None:
+    def _first_process(managed: ManagedServer) -> int | None:
         """Return the process that bubblewrap has started, as soon as it tells."""
         ends = time.monotonic() + START_SECS
-        while time.monotonic() < ends and not kept.has_ended():
-            told = (kept.folder / LOG).read_text(errors="replace")
+        while time.monotonic() < ends and not managed.has_ended():
+            told = (managed.folder / LOG).read_text(errors="replace")
             if found := _FIRST_PROCESS.search(told):
                 return int(found[1])
             time.sleep(0.01)
         return None
 
-    def _answers(self, kept: ManagedServer) -> bool:
+    def _answers(self, managed: ManagedServer) -> bool:
         """Connect as soon as it answers; return whether it did in time."""
         ends = time.monotonic() + START_SECS
-        while time.monotonic() < ends and not kept.has_ended():
+        while time.monotonic() < ends and not managed.has_ended():
             with suppress(OSError, ValueError, WebSocketException):
                 self._connect()
                 return True

@@ -12,7 +12,7 @@ from tracegrade_harness.parts.part import ServiceAddress
 Items: TypeAlias = Mapping[str, str]
 """Keys and values of a storage."""
 BLANK: Final = "about:blank"
-_KEPT: Final = (
+_SETTABLE: Final = (
     *("name", "value", "path", "secure", "httpOnly", "sameSite"),
     *("priority", "sourceScheme", "partitionKey"),
 )
@@ -59,14 +59,14 @@ def declared(browser: Browser) -> BrowserSnapshot:
 
 def settable(cookie: Mapping[str, Any]) -> dict[str, Any]:
     """Return a cookie as it is set, of one as the browser tells it."""
-    kept = {key: cookie[key] for key in _KEPT if key in cookie}
+    fields = {key: cookie[key] for key in _SETTABLE if key in cookie}
     if not cookie["session"]:
-        kept["expires"] = cookie["expires"]
+        fields["expires"] = cookie["expires"]
     domain = cookie["domain"]
     if domain.startswith("."):  # else it is of this host alone, which only a URL can say
-        kept["domain"] = domain
+        fields["domain"] = domain
     scheme = "https" if cookie["secure"] else "http"
-    return {**kept, "url": f"{scheme}://{domain.removeprefix('.')}{cookie['path']}"}
+    return {**fields, "url": f"{scheme}://{domain.removeprefix('.')}{cookie['path']}"}
 
 
 class ServiceNames:

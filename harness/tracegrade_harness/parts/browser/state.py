@@ -62,7 +62,7 @@ class BrowserState:
         return BrowserSnapshot(tuple(map(settable, self.cookies)), self.local, tabs)
 
 
-def look(
+def observe(
     server: BrowserServer, names: ServiceNames, selectors: Sequence[str], known: set[str]
 ) -> BrowserState:
     """Look at a browser.
@@ -79,13 +79,13 @@ def look(
         CdpFailed: It refuses.
     """
     for tries_left in reversed(range(_TRIES)):
-        seen, is_whole = _look_once(server, names, selectors, known)
+        seen, is_whole = _observe_once(server, names, selectors, known)
         if is_whole or not tries_left:
             break
     return seen
 
 
-def _look_once(
+def _observe_once(
     server: BrowserServer, names: ServiceNames, selectors: Sequence[str], known: set[str]
 ) -> tuple[BrowserState, bool]:
     """Look, and return whether all tabs stayed where they were meanwhile."""
@@ -97,7 +97,7 @@ def _look_once(
         url = names.named(target["url"])
         try:
             with server.page(target) as page:
-                _look_at(page, url, names, seen, present)
+                _observe_page(page, url, names, seen, present)
                 origins |= page.history()
         except (BrowserClosed, WrongSelector):
             raise
@@ -109,7 +109,7 @@ def _look_once(
             present |= {origin_of(target["url"]) or ""}
         except CdpFailed:
             is_whole = False
-    _look_behind(server, sorted(origins - present), names, seen)
+    _observe_storage(server, sorted(origins - present), names, seen)
     return seen, is_whole
 
 
@@ -158,7 +158,7 @@ def _stored(kind: str, storage: Mapping[str, Items]) -> Iterator[tuple[str, str]
             yield f"{kind}:{path_text(origin)}/{part_text(key)}", value
 
 
-def _look_at(
+def _observe_page(
     page: Page, url: str, names: ServiceNames, seen: BrowserState, present: set[str]
 ) -> None:
     """Look at a tab, or at a frame that has a process of its own."""
@@ -177,7 +177,7 @@ def _look_at(
         seen.tabs.append(Tab(url, session))
 
 
-def _look_behind(
+def _observe_storage(
     server: BrowserServer, origins: Sequence[str], names: ServiceNames, seen: BrowserState
 ) -> None:
     """Look into the storage of origins of which no page is open."""

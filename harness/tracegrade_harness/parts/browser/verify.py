@@ -8,7 +8,7 @@ from tracegrade_harness.parts.browser.model import DomVerifier
 from tracegrade_harness.parts.browser.pages import Element
 from tracegrade_harness.parts.browser.part import OpenedBrowser
 from tracegrade_harness.parts.verifying import value
-from tracegrade_harness.parts.verifying.result import Context, Finding, listed, shown
+from tracegrade_harness.parts.verifying.result import Context, Finding, listed, printable
 
 AGAIN_SECS: Final = 0.1
 
@@ -63,4 +63,4 @@ def _fits(element: Element, expected: DomVerifier) -> bool:
 
 def _described(element: Element) -> str:
     text = element.text if element.value is None else element.value
-    return value.short(shown(text)) or "an element without text"
+    return value.short(printable(text)) or "an element without text"

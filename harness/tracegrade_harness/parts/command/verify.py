@@ -15,7 +15,7 @@ from tracegrade_harness.parts.verifying.result import (
     Finding,
     VerifierCommand,
     listed,
-    shown,
+    printable,
 )
 from tracegrade_harness.suite.command import filled
 
@@ -50,7 +50,7 @@ def verify_command(verifier: CommandVerifier, context: Context) -> Finding:
         how = f"signal {-ended.code}" if ended.code < 0 else f"code {ended.code}"
         msg = f"the command ended with {how}: {evidence}; 0 is to mean it holds, 1 it does not"
         raise VerifierFailed(msg)
-    left_out = [f"not in the copy: {listed(map(shown, changed))}"] if changed else []
+    left_out = [f"not in the copy: {listed(map(printable, changed))}"] if changed else []
     return Finding(ended.code == 0, listed([evidence, *left_out]))
 
 
@@ -92,4 +92,5 @@ def _evidence(ended: _Ended) -> str:
     if json_text is not None:
         return json_text
     lines = (ended.complaint or ended.output).decode("utf-8", "replace").split("\n")
-    return shown(" | ".join(line.strip() for line in lines if line.strip())) or "it said nothing"
+    text = " | ".join(line.strip() for line in lines if line.strip())
+    return printable(text) or "it said nothing"

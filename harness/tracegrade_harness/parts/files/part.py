@@ -169,7 +169,7 @@ class OpenedFiles(ReadableState):
 
 
 def _read(
-    location: FilesLocation, root: Path, folders: frozenset[str], shown: str
+    location: FilesLocation, root: Path, folders: frozenset[str], title: str
 ) -> StateReading:
     reading = StateReading()
     try:
@@ -181,7 +181,7 @@ def _read(
     except (NotADirectoryError, PermissionError) as error:
         reading.state[f"files:{part_text(location.name)}"] = f"no folder: {error.strerror}"
     except OSError as error:
-        raise EnvironmentFailed(_unread(shown, error)) from error
+        raise EnvironmentFailed(_unread(title, error)) from error
     return reading
 
 

@@ -10,7 +10,7 @@ from tracegrade_harness.parts.globs import matcher
 from tracegrade_harness.parts.names import path_text
 from tracegrade_harness.parts.verifying import tree, value
 from tracegrade_harness.parts.verifying.part_paths import path_of_part
-from tracegrade_harness.parts.verifying.result import Context, Finding, listed, shown
+from tracegrade_harness.parts.verifying.result import Context, Finding, listed, printable
 from tracegrade_harness.suite import paths
 
 MAX_FILE_BYTES: Final = 16 * 2**20
@@ -51,7 +51,7 @@ def _only_changed(verifier: FilesVerifier, globs: list[str], context: Context) -
         name for name in changes if any(matches(name.removeprefix(prefix)) for matches in matchers)
     }
     allowed |= _made_for(name for name in allowed if changes[name] == "added") & context.added
-    found = [f"{shown(name)} was {changes[name]}" for name in sorted(changes.keys() - allowed)]
+    found = [f"{printable(name)} was {changes[name]}" for name in sorted(changes.keys() - allowed)]
     return Finding(not found, listed(found) if found else "nothing else changed")
 
 
@@ -105,7 +105,7 @@ def _differences(
     left: dict[str, tree.TreeFile],
 ) -> Iterator[str]:
     for path in sorted(expected.keys() | left.keys()):
-        name, at_source, found = shown(path), expected.get(path), left.get(path)
+        name, at_source, found = printable(path), expected.get(path), left.get(path)
         if found is None:
             yield f"{name} is missing"
         elif at_source is None:
@@ -156,5 +156,5 @@ def _text(root: Path, path: str) -> str:
     try:
         return tree.read(root, path, MAX_FILE_BYTES).decode()
     except UnicodeDecodeError as error:
-        msg = f"'{shown(path)}' is not UTF-8 text"
+        msg = f"'{printable(path)}' is not UTF-8 text"
         raise tree.NotReadable(msg) from error

@@ -72,15 +72,16 @@ class Recorder:
             reason = f"more than {limit:,} bytes are not taken"
             await JSONResponse({"error": reason}, 413)(scope, receive, send)
             return
-        place = self._keep(scope, body)
-        fault = self._faults.get(place + 1)
-        scope = {**scope, "tracegrade.number": place + 1}
+        position = self._keep(scope, body)
+        fault = self._faults.get(position + 1)
+        scope = {**scope, "tracegrade.number": position + 1}
         if fault is None or fault.applied:
             quiet = fault is not None
-            await self._app(scope, _again(body, receive), self._noting(place, send, quiet=quiet))
+            noting = self._noting(position, send, quiet=quiet)
+            await self._app(scope, _again(body, receive), noting)
         if fault is not None:
             answer = JSONResponse({"error": "the suite lets this request fail"}, fault.status)
-            await answer(scope, receive, self._noting(place, send))
+            await answer(scope, receive, self._noting(position, send))
 
     def _keep(self, scope: Scope, body: bytes) -> int:
         query, text = scope["query_string"].decode("latin-1"), body.decode(errors="replace")
@@ -88,12 +89,12 @@ class Recorder:
         self.calls.append(RecordedRequest(scope["method"], scope["path"], query, text, None))
         return len(self.calls) - 1
 
-    def _noting(self, place: int, send: Send, *, quiet: bool = False) -> Send:
+    def _noting(self, position: int, send: Send, *, quiet: bool = False) -> Send:
         """Return what sends an answer on, or swallows it, and notes its status."""
 
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self.calls[place] = self.calls[place]._replace(status=message["status"])
+                self.calls[position] = self.calls[position]._replace(status=message["status"])
             if not quiet:
                 await send(message)
 

@@ -106,16 +106,16 @@ def _problems(file: SourceFile) -> Iterator[Problem]:
         yield from _problems_of(file, i, route)
 
 
-def _problems_of(file: SourceFile, place: int, route: Route) -> Iterator[Problem]:
+def _problems_of(file: SourceFile, position: int, route: Route) -> Iterator[Problem]:
     for text in _paths(route):
         if found := json_paths.fault(text):
-            yield file.problem((place,), f"route [{place}]: {found[0]}", found[1])
+            yield file.problem((position,), f"route [{position}]: {found[0]}", found[1])
     known = {*PLACEHOLDER.findall(route.path), *_OURS}
     parts = route.model_dump(exclude={"method", "path"})
     for name in sorted({each for each in _placeholders(parts) if _root(each) not in known}):
-        fact = f"route [{place}]: '{{{name}}}' stands for nothing"
+        fact = f"route [{position}]: '{{{name}}}' stands for nothing"
         names = ", ".join(sorted(known - {"$"}))
-        yield file.problem((place,), fact, f"known: {names}, and paths of the state")
+        yield file.problem((position,), fact, f"known: {names}, and paths of the state")
 
 
 def _paths(route: Route) -> Iterator[str]:

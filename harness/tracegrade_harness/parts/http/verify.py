@@ -8,7 +8,7 @@ from tracegrade_harness.parts.http.model import HttpCalls, HttpVerifier
 from tracegrade_harness.parts.http.part import OpenedHttp
 from tracegrade_harness.parts.http.recorder import RecordedRequest
 from tracegrade_harness.parts.verifying import value
-from tracegrade_harness.parts.verifying.result import Context, Finding, listed, shown
+from tracegrade_harness.parts.verifying.result import Context, Finding, listed, printable
 
 
 def verify_http(verifier: HttpVerifier, context: Context) -> Finding:
@@ -45,7 +45,7 @@ def _requests(expected: HttpCalls, calls: list[RecordedRequest]) -> Finding:
     else:
         holds = bool(fitting)
     seen = fitting if fitting else calls
-    told = listed(f"{call.method} {shown(call.path)} {call.status}" for call in seen)
+    told = listed(f"{call.method} {printable(call.path)} {call.status}" for call in seen)
     what = f"{len(fitting)} of {len(calls)} requests fit"
     return Finding(holds, f"{what}: {told}" if seen else what)
 

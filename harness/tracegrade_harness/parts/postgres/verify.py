@@ -13,7 +13,7 @@ from tracegrade_harness.errors import VerifierFailed
 from tracegrade_harness.parts.postgres.model import PostgresVerifier
 from tracegrade_harness.parts.postgres.part import OpenedPostgres
 from tracegrade_harness.parts.verifying import value
-from tracegrade_harness.parts.verifying.result import Context, Finding, shown
+from tracegrade_harness.parts.verifying.result import Context, Finding, printable
 from tracegrade_harness.parts.verifying.rows import compared, rows_read
 
 MAX_SECS: Final = 30.0
@@ -44,7 +44,7 @@ def verify_postgres(verifier: PostgresVerifier, context: Context) -> Finding:
     try:
         with database.reading() as connection:
             if other := next(_other_meanings(connection, left), None):
-                return Finding(False, f"'{shown(other)}' may give the query another meaning")
+                return Finding(False, f"'{printable(other)}' may give the query another meaning")
             found = _rows(connection, verifier.query, rows_read(verifier.equals))
     except psycopg.errors.LockNotAvailable:
         return Finding(False, "somebody has locked what the query reads")

@@ -63,13 +63,13 @@ class _FileState(NamedTuple):
     modified_ns: int
 
 
-_GONE = _FileState(stat.S_IFREG, 0, 0, 0)
+_ABSENT = _FileState(stat.S_IFREG, 0, 0, 0)
 
 
 def _file_states(folder: int, name: str) -> tuple[_FileState, ...]:
     """Return what the database and its companions look like from outside."""
     main = os.lstat(name, dir_fd=folder)
-    companions = (_look(folder, name + suffix) for suffix in UNMERGED)
+    companions = (_file_state(folder, name + suffix) for suffix in UNMERGED)
     seen = (_FileState(main.st_mode, main.st_ino, main.st_size, main.st_mtime_ns), *companions)
     if not all(stat.S_ISREG(file.mode) for file in seen):
         message = "it, or a file beside it, is no regular file"
@@ -77,11 +77,11 @@ def _file_states(folder: int, name: str) -> tuple[_FileState, ...]:
     return seen
 
 
-def _look(folder: int, name: str) -> _FileState:
+def _file_state(folder: int, name: str) -> _FileState:
     try:
         info = os.lstat(name, dir_fd=folder)
     except FileNotFoundError:
-        return _GONE
+        return _ABSENT
     return _FileState(info.st_mode, info.st_ino, info.st_size, info.st_mtime_ns)
 
 

@@ -73,7 +73,7 @@ class VerifierResult(NamedTuple):
     """A short text."""
 
 
-def shown(name: str) -> str:
+def printable(name: str) -> str:
     """Return a name as one line of plain text: what cannot be printed is escaped."""
     return name if name.isprintable() else ascii(name)[1:-1]
 

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Final, NamedTuple
 
 from tracegrade_harness.errors import VerifierFailed
-from tracegrade_harness.parts.verifying.result import shown
+from tracegrade_harness.parts.verifying.result import printable
 
 MAX_PATHS: Final = 1_000_000
 """Paths below one folder that are looked at."""
@@ -113,7 +113,7 @@ def read(root: Path, path: str, limit: int) -> bytes:
     with opened(root, path) as file:
         content = file.read(limit + 1)
     if len(content) > limit:
-        msg = f"'{shown(path)}' has more than {limit:,} bytes"
+        msg = f"'{printable(path)}' has more than {limit:,} bytes"
         raise NotReadable(msg)
     return content
 
@@ -138,12 +138,12 @@ def _descriptor(root: Path, path: str, kind: str) -> int:
             _require(name, outer, kind if i == len(names) else "folder")
             descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=outer)
         except NotReadable as error:
-            msg = f"'{shown(path)}' {error}"
+            msg = f"'{printable(path)}' {error}"
             raise NotReadable(msg) from None
         except OSError as error:
             missing = isinstance(error, FileNotFoundError)
             reason = "is not there" if missing else f"cannot be read: {error.strerror}"
-            msg = f"'{shown(path)}' {reason}"
+            msg = f"'{printable(path)}' {reason}"
             raise NotReadable(msg) from error
         finally:
             os.close(outer)

@@ -22,7 +22,7 @@ _FITS: Final = "SELECT matches_expected($found, $value, $pattern, $low, $high, $
 _FIND: Final = "SELECT json_extract($text, path)::VARCHAR FROM (VALUES ($path)) AS paths (path)"
 _IS_JSON: Final = "SELECT json_valid($text)"  # the engine reads no half characters
 _ONE_AT_A_TIME: Final = Lock()
-MAX_SHOWN_CHARS: Final = 200
+MAX_VALUE_CHARS: Final = 200
 
 
 def json_of(text: str) -> str | None:
@@ -38,7 +38,7 @@ def canonical(found: object) -> str | None:
 
 def short(text: str) -> str:
     """Return a value as evidence shows it."""
-    return shortened(text, MAX_SHOWN_CHARS)
+    return shortened(text, MAX_VALUE_CHARS)
 
 
 def fits(found: str | None, expected: Any) -> bool:
