@@ -18,7 +18,7 @@ from tracegrade_harness.sandbox.program import Program
 from tracegrade_harness.suite.limits import TrialLimits
 from tracegrade_harness.suite.model import Case
 from tracegrade_harness.tape.entries import TapeEntry
-from tracegrade_harness.trial.channels import agent_channels
+from tracegrade_harness.trial.channels import AgentChannels, agent_channels
 from tracegrade_harness.trial.folder import TrialFolder
 from tracegrade_harness.trial.no_spans import silent, size
 from tracegrade_harness.trial.out_of_sight import out_of_sight
@@ -160,60 +160,93 @@ def _run(
     before: State | None,
 ) -> FinishedAgent:
     """Run the agent to its end; with a state of before, look at what each call changes."""
-    limits = trial.case(suite_run).limits
     workspace = TrialWorkspace(folder.root, environment, folder.log("agent"))
+    limits = trial.case(suite_run).limits
     deadline = Deadline(limits.wall_secs, limits.idle_secs, partial(size, workspace.log))
     tape_session = TapeSession.of(suite_run, trial).measured(spending)
     tape_session = tape_session if before is None else tape_session.to_be_repeated()
     with agent_channels(suite_run, trial, folder, environment, tape_session, deadline) as channels:
         program = agent_program(suite_run, trial, workspace, channels.endpoints)
         with suite_run.sandbox.start(program) as running:
-            state = None if before is None else environment.state
             watch = AgentWatch(
                 channels.gate,
                 running,
                 deadline,
                 suite_run.effect_of,
                 before or {},
-                state,
+                None if before is None else environment.state,
                 root_of=channels.root_span,
                 spending=spending,
             )
-            stopped = _follow(watch, limits, running)
-            exit_code = running.wait(0)
-            lives_on = running.leftovers()
-            running.kill()
-            stopped = stopped or _exceeded(running, watch, exit_code)
-            stopped = stopped or _refused(limits, watch, running, workspace.log)
-        channels.finish(None if stopped else exit_code)
+            end = _end_of(watch, limits, workspace.log)
+        channels.finish(end.exit_code)
     seconds = deadline.spent_secs()
-    if channels.run is None and watch.open_root is not None:
-        why = stopped.reason if stopped else f"the agent ended with {exit_code} before its run did"
-        send_root(suite_run.collector, watch.open_root, None, resource(suite_run, trial), why)
+    if channels.run is None:
+        _send_open_root(suite_run, trial, watch, end)
+    finished = _finished(watch, end, channels, tape_session, seconds)
+    if end.stopped:
+        return finished
+    is_silent = watch.root is None and not channels.has_spans
+    silence = silent(end.exit_code, workspace.log) if is_silent else None
+    _keep_tape(suite_run, trial, tape_session, silence)
+    unseen = _unseen(suite_run, trial, program, end.exit_code)
+    notes = [*finished.notes, *tape_session.notes(), *unseen]
+    return finished._replace(notes=notes, silence=silence)
+
+
+class _AgentEnd(NamedTuple):
+    """How an agent ended, which is no longer running."""
+
+    stopped: Stop | None
+    """The limit that ended it; None if it ended itself."""
+    exit_code: int | None
+    """None if a limit ended it."""
+    lives_on: list[str]
+    """Processes and ports of it that were there after its end."""
+
+
+def _end_of(watch: AgentWatch, limits: TrialLimits, log: Path) -> _AgentEnd:
+    """Follow an agent until it ends or a limit ends it, and end all that it started."""
+    running = watch.running
+    stopped = _follow(watch, limits, running)
+    exit_code = running.wait(0)
+    lives_on = running.leftovers()
+    running.kill()
+    stopped = stopped or _exceeded(running, watch, exit_code)
+    stopped = stopped or _refused(limits, watch, running, log)
+    return _AgentEnd(stopped, None if stopped else exit_code, lives_on)
+
+
+def _send_open_root(suite_run: SuiteRun, trial: Trial, watch: AgentWatch, end: _AgentEnd) -> None:
+    """Send the root span of a run that its agent began and did not end, if there is one."""
+    if watch.open_root is None:
+        return
+    stopped, exit_code = end.stopped, end.exit_code
+    why = stopped.reason if stopped else f"the agent ended with {exit_code} before its run did"
+    send_root(suite_run.collector, watch.open_root, None, resource(suite_run, trial), why)
+
+
+def _finished(
+    watch: AgentWatch,
+    end: _AgentEnd,
+    channels: AgentChannels,
+    tape_session: TapeSession,
+    seconds: float,
+) -> FinishedAgent:
+    """Return what is known of an agent that ended, whatever ended it."""
     mismatches = watch.effect_mismatches.values()
-    finished = FinishedAgent(
+    return FinishedAgent(
         watch,
-        stopped.status if stopped else "done",
-        stopped.reason if stopped else None,
-        None if stopped else exit_code,
-        lives_on,
-        [*watch.faults, *mismatches, *channels.notes(), *spending.notes()],
+        end.stopped.status if end.stopped else "done",
+        end.stopped.reason if end.stopped else None,
+        end.exit_code,
+        end.lives_on,
+        [*watch.faults, *mismatches, *channels.notes(), *watch.spending.notes()],
         tape_session.misses,
         tape_session.models.entries() if tape_session.models else (),
         seconds,
         channels.traces,
     )
-    if stopped:
-        return finished
-    is_silent = watch.root is None and not channels.has_spans
-    silence = silent(exit_code, workspace.log) if is_silent else None
-    notes = [
-        *finished.notes,
-        *tape_session.notes(),
-        *_unseen(suite_run, trial, program, exit_code),
-    ]
-    _keep_tape(suite_run, trial, tape_session, silence)
-    return finished._replace(notes=notes, silence=silence)
 
 
 def _unseen(
