@@ -63,7 +63,7 @@ def _same(one: object, other: object) -> bool:
 def walk(lake: Lake) -> Told:
     """Return what commands, pages and SQL say of a scored lake."""
     told = Told()
-    place = str(lake.place)
+    place = str(lake.location)
     report = json.loads(_run("report", "--lake", place, "--format", "json"))
     _tell_report(told, report)
     _tell_sql(told, lake)

@@ -130,7 +130,7 @@ def open_table(storage: TableStorage, version: int | None = None) -> DeltaTable 
     except TableNotFoundError:
         return None
     except (DeltaError, OSError) as error:
-        fact = f"{storage.place} cannot be read ({str(error).splitlines()[0]})"
+        fact = f"{storage.location} cannot be read ({str(error).splitlines()[0]})"
         msg = f"the log of {fact}; see `tracegrade lake repair`"
         raise LakeDamaged(msg) from error
 

@@ -48,7 +48,7 @@ class TableFolder:
         return self.folder.name
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The folder's path."""
         return str(self.folder)
 
@@ -176,7 +176,7 @@ class Folder:
     root: Path
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The folder's path."""
         return str(self.root)
 

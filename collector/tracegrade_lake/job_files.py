@@ -35,7 +35,7 @@ MAX_BYTES: Final = 256 << 20
 
 _RUN: Final = r"\d{8}T\d{6}Z-[0-9a-f]{8}"
 _NAME: Final = r"[a-z]+-\d{6}\.json"
-_PLACE: Final = re.compile(rf"(?P<lake>.+)/{JOBS_FOLDER}/(?P<run>{_RUN})/(?P<name>{_NAME})")
+_LOCATION: Final = re.compile(rf"(?P<lake>.+)/{JOBS_FOLDER}/(?P<run>{_RUN})/(?P<name>{_NAME})")
 
 
 class JobFile(NamedTuple):
@@ -81,9 +81,9 @@ class JobFiles:
     @property
     def folder(self) -> str:
         """Path or URL of their folder."""
-        return f"{self.lake.place}/{JOBS_FOLDER}/{self.run}"
+        return f"{self.lake.location}/{JOBS_FOLDER}/{self.run}"
 
-    def place(self, name: str) -> str:
+    def location(self, name: str) -> str:
         """Return the path or URL of a file, for other processes."""
         return f"{self.folder}/{name}"
 
@@ -134,16 +134,16 @@ def runs_with_files(lake: Lake) -> list[JobFiles]:
     return [JobFiles(lake, run) for run in sorted(runs)]
 
 
-def find_job_file(place: str) -> tuple[JobFiles, str]:
-    """Return the run and the name of a file, from what `JobFiles.place` says.
+def find_job_file(location: str) -> tuple[JobFiles, str]:
+    """Return the run and the name of a file, from what `JobFiles.location` says.
 
     Raises:
-        BadLakePath: It is no place of such a file.
+        BadLakePath: It is not the location of such a file.
         LakeMissing: It is in no lake.
     """
-    found = _PLACE.fullmatch(place if "://" in place else str(Path(place).absolute()))
+    found = _LOCATION.fullmatch(location if "://" in location else str(Path(location).absolute()))
     if not found:
-        msg = f"a task's manifest is LAKE/{JOBS_FOLDER}/RUN/manifest-NUMBER.json, got {place}"
+        msg = f"a task's manifest is LAKE/{JOBS_FOLDER}/RUN/manifest-NUMBER.json, got {location}"
         raise BadLakePath(msg)
     return JobFiles(Lake.open(found["lake"]), found["run"]), found["name"]
 
@@ -164,7 +164,7 @@ def small_files(lake: Lake) -> SmallFiles:
     from tracegrade_lake.object_store import ObjectStore  # noqa: PLC0415 - 15 MB
 
     if not isinstance(lake.storage, ObjectStore):
-        msg = f"the lake {lake.place} is neither a folder nor on an object store"
+        msg = f"the lake {lake.location} is neither a folder nor on an object store"
         raise TypeError(msg)
     return _InStore(lake.storage)
 

@@ -52,11 +52,11 @@ class Lake:
     """The local folder for everything but tables: log, quarantine, locks, spill."""
 
     @classmethod
-    def open(cls, place: str | Path, state: str | Path | None = None) -> Lake:
+    def open(cls, location: str | Path, state: str | Path | None = None) -> Lake:
         """Return the lake at this path or URL.
 
         Args:
-            place: A folder, or a URL such as `s3://bucket/prefix`.
+            location: A folder, or a URL such as `s3://bucket/prefix`.
             state: Where a lake with a URL keeps what must be on a local disk; None for the
                 usual folder.
 
@@ -67,16 +67,16 @@ class Lake:
             LakeOfTenants: All that is there are tenants, each with a lake of its own.
             LakeUnreachable: The object store does not answer.
         """
-        if lake_url(place) is None:
-            root = existing_root(place)
+        if lake_url(location) is None:
+            root = existing_root(location)
             lake = cls(Folder(root), root)
         else:
-            lake = cls.create(place, state)
+            lake = cls.create(location, state)
         check_is_lake(lake.storage)
         return lake
 
     @classmethod
-    def create(cls, place: str | Path, state: str | Path | None = None) -> Lake:
+    def create(cls, location: str | Path, state: str | Path | None = None) -> Lake:
         """Return the lake at this path or URL; a folder is made if absent, for its owner alone.
 
         An object store is not asked: a bucket must be there, and needs nothing else.
@@ -85,18 +85,18 @@ class Lake:
             BadLakePath, LakeNewer: As of `open`; or a file has this path.
             LakeUnwritable: The folder cannot be made.
         """
-        url = lake_url(place)
+        url = lake_url(location)
         if url is None:
-            return cls(Folder(root := made_root(place)), root)
+            return cls(Folder(root := made_root(location)), root)
         from tracegrade_lake.object_store import ObjectStore  # noqa: PLC0415 - 15 MB
 
         folder = made_root(state_folder(url, state))
         return cls(ObjectStore(url, folder), folder)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Its path or URL, as `open` takes it."""
-        return self.storage.place
+        return self.storage.location
 
     @property
     def root(self) -> Path:
@@ -106,7 +106,7 @@ class Lake:
             TypeError: It is on an object store.
         """
         if not isinstance(self.storage, Folder):
-            msg = f"the lake {self.place} has no folder"
+            msg = f"the lake {self.location} has no folder"
             raise TypeError(msg)
         return self.storage.root
 
@@ -180,7 +180,7 @@ class Lake:
             with storage.reading():
                 return pq.ParquetFile(storage.open_input(path))
         except (OSError, pa.ArrowException) as error:
-            msg = f"{storage.place}/{path} cannot be read: {str(error).splitlines()[0]}"
+            msg = f"{storage.location}/{path} cannot be read: {str(error).splitlines()[0]}"
             raise LakeDamaged(msg) from error
 
     def newest_files(self, table: str) -> Iterator[pq.ParquetFile]:
@@ -346,13 +346,13 @@ class Lake:
         storage = self._table(table.name)
         with storage.writing():
             delta = writable_table(storage, table)
-            wanted = TableChange(transactions={app_id: version}, owner=owner)
-            if has_landed(delta, wanted):
+            landing = TableChange(transactions={app_id: version}, owner=owner)
+            if has_landed(delta, landing):
                 storage.sync_log(after=delta.version() - 1)
                 _discard(files)  # the table's file of this name is in use, not to be replaced
                 return False
-            transactions = {**wanted.transactions, **(also or {})}
-            change = replace(wanted, adds=_publish(storage, files), transactions=transactions)
+            transactions = {**landing.transactions, **(also or {})}
+            change = replace(landing, adds=_publish(storage, files), transactions=transactions)
             is_ours = commit_once(storage, table, change, delta)
         _discard(files)
         return is_ours

@@ -21,12 +21,12 @@ LAKE_VERSION: Final = 1
 VERSION_FILE: Final = "lake.json"
 
 
-def is_noted(content: bytes | None, place: str | Path) -> bool:
+def is_noted(content: bytes | None, location: str | Path) -> bool:
     """Return whether a lake's note says this version; False if it says less, or is not there.
 
     Args:
         content: Of `lake.json`; None if there is none.
-        place: The lake's path or URL.
+        location: The lake's path or URL.
 
     Raises:
         LakeDamaged: The note cannot be read.
@@ -34,10 +34,10 @@ def is_noted(content: bytes | None, place: str | Path) -> bool:
     """
     if content is None:
         return False
-    found, written_by = _read(content, place)
+    found, written_by = _read(content, location)
     if found > LAKE_VERSION:
         msg = (
-            f"the lake {place} has version {found}, written by tracegrade {written_by}, and "
+            f"the lake {location} has version {found}, written by tracegrade {written_by}, and "
             f"tracegrade {version('tracegrade')} knows versions up to {LAKE_VERSION}; "
             "upgrade tracegrade"
         )
@@ -47,8 +47,8 @@ def is_noted(content: bytes | None, place: str | Path) -> bool:
 
 def note() -> bytes:
     """Return the content of `lake.json` as this code writes it."""
-    told = {"version": LAKE_VERSION, "written_by": version("tracegrade")}
-    return json.dumps(told).encode() + b"\n"
+    content = {"version": LAKE_VERSION, "written_by": version("tracegrade")}
+    return json.dumps(content).encode() + b"\n"
 
 
 def check_version(folder: Path) -> bool:
@@ -78,17 +78,17 @@ def note_version(folder: Path) -> None:
     sync_folder(folder)
 
 
-def _read(content: bytes, place: str | Path) -> tuple[int, str]:
+def _read(content: bytes, location: str | Path) -> tuple[int, str]:
     """Return version and writer."""
     try:
-        told = json.loads(content)
-        return int(told["version"]), str(told.get("written_by", "of unknown release"))
+        noted = json.loads(content)
+        return int(noted["version"]), str(noted.get("written_by", "of unknown release"))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _unreadable(place, "it is no object with a version") from error
+        raise _unreadable(location, "it is no object with a version") from error
 
 
-def _unreadable(place: str | Path, fact: str | None) -> LakeDamaged:
+def _unreadable(location: str | Path, fact: str | None) -> LakeDamaged:
     return LakeDamaged(
-        f"{place}/{VERSION_FILE}, the lake's version, cannot be read ({fact}); restore it, or "
+        f"{location}/{VERSION_FILE}, the lake's version, cannot be read ({fact}); restore it, or "
         "remove it if nothing later than this tracegrade wrote to the lake"
     )

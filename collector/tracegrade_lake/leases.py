@@ -98,7 +98,7 @@ class Lease:
         """
         if self._is_lost or time.monotonic() - self._renewed_at > LEASE_SECS:
             msg = (
-                f"the lock {self._folder} of the lake {self._store.place} was lost: it was not "
+                f"the lock {self._folder} of the lake {self._store.location} was lost: it was not "
                 f"renewed for {LEASE_SECS:.0f} s, or another process took it over; run this again"
             )
             raise LeaseLost(msg)
@@ -155,13 +155,13 @@ class Lease:
             found = obstore.get(self._store.client, keys[-1])
         except FileNotFoundError:  # a newer one was taken, and this one removed
             return self._newest()
-        said = json.loads(bytes(found.bytes()))
+        record = json.loads(bytes(found.bytes()))
         number = int(keys[-1].rpartition("/")[2].removesuffix(".json"))
         return LeaseRecord(
             number,
-            said["holder"],
-            said["given_back"],
-            said["lease_secs"],
+            record["holder"],
+            record["given_back"],
+            record["lease_secs"],
             found.meta["last_modified"],
         )
 

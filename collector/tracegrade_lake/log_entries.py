@@ -35,9 +35,9 @@ def reading_log(delta: DeltaTable) -> Iterator[None]:
     try:
         yield
     except (DeltaError, ValueError) as error:
-        place = unquote(delta.table_uri.removeprefix("file://")).rstrip("/")
+        location = unquote(delta.table_uri.removeprefix("file://")).rstrip("/")
         fact = (str(error).splitlines() or [type(error).__name__])[0]
-        msg = f"the log of {place} cannot be read ({fact}); see `tracegrade lake repair`"
+        msg = f"the log of {location} cannot be read ({fact}); see `tracegrade lake repair`"
         raise LakeDamaged(msg) from error
 
 

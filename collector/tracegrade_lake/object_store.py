@@ -61,7 +61,7 @@ class ObjectStore:
     """Local folder for files that are not put yet."""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The URL."""
         return self.url
 
@@ -209,7 +209,7 @@ class TableObjects:
     options: dict[str, str] = field(default_factory=delta_options)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The URL."""
         return self.uri
 

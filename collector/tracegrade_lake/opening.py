@@ -21,16 +21,16 @@ def check_is_lake(storage: Storage) -> None:
         LakeOfTenants: All that is there are tenants, each with a lake of its own.
         LakeUnreachable: The object store does not answer.
     """
-    place = storage.place
+    location = storage.location
     if not storage.check_version() and not storage.exists():
-        msg = f"there is no lake at {place}; `tracegrade collect --lake {place}` creates one"
+        msg = f"there is no lake at {location}; `tracegrade collect --lake {location}` creates one"
         raise LakeMissing(msg)
     tenants = storage.only_tenants()
     if tenants:
         more = len(tenants) - MOST_NAMED
         names = ", ".join(tenants[:MOST_NAMED]) + f" and {more} more" * (more > 0)
         msg = (
-            f"the lake {place} has nothing but lakes of tenants: {names}; name one, such as "
-            f"--lake {quote(f'{place}/{TENANTS_FOLDER}/{tenants[0]}')}"
+            f"the lake {location} has nothing but lakes of tenants: {names}; name one, such as "
+            f"--lake {quote(f'{location}/{TENANTS_FOLDER}/{tenants[0]}')}"
         )
         raise LakeOfTenants(msg)

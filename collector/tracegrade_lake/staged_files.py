@@ -47,33 +47,33 @@ def publish_staged(lake: Lake, table: str, files: Sequence[StagedFile]) -> list[
     return [StagedFileRef(file.name, file.size, file.rows) for file in files]
 
 
-def adopt_staged(lake: Lake, table: Table, told: Iterable[StagedFileRef]) -> list[StagedFile]:
+def adopt_staged(lake: Lake, table: Table, refs: Iterable[StagedFileRef]) -> list[StagedFile]:
     """Return files that were handed over, for `Lake.put_files`.
 
     Raises:
         StagedFileUnfit: One is not there, or not as it is told to be.
     """
-    return [_adopt(lake, table, each) for each in told]
+    return [_adopt(lake, table, each) for each in refs]
 
 
-def _adopt(lake: Lake, table: Table, told: StagedFileRef) -> StagedFile:
-    partition = _partition(table, told.name)
-    path = lake.storage.table(table.name).stage_folder / told.name.replace("/", "-")
-    inside = f"{STAGE_FOLDER}/{path.name}" if lake.is_local else told.name
+def _adopt(lake: Lake, table: Table, ref: StagedFileRef) -> StagedFile:
+    partition = _partition(table, ref.name)
+    path = lake.storage.table(table.name).stage_folder / ref.name.replace("/", "-")
+    inside = f"{STAGE_FOLDER}/{path.name}" if lake.is_local else ref.name
     try:
         size = lake.storage.table(table.name).filesystem.get_file_info(inside).size
         with lake.open_parquet(table.name, inside) as parquet:
-            found = StagedFileRef(told.name, size or 0, parquet.metadata.num_rows)
-            _check_columns(table, told.name, partition, parquet.schema_arrow)
+            found = StagedFileRef(ref.name, size or 0, parquet.metadata.num_rows)
+            _check_columns(table, ref.name, partition, parquet.schema_arrow)
             stats = file_stats(_pruned_by(parquet))
     except LakeDamaged as error:
         msg = f"what a worker handed over is gone: {error}; score again"
         raise StagedFileUnfit(msg) from error
-    if found != told:
-        place = f"{table.name}/{told.name}"
-        msg = f"{place} should have {_extent(told)}, has {_extent(found)}; score again"
+    if found != ref:
+        file = f"{table.name}/{ref.name}"
+        msg = f"{file} should have {_extent(ref)}, has {_extent(found)}; score again"
         raise StagedFileUnfit(msg)
-    return StagedFile(path, told.name, partition, found.size, found.rows, stats)
+    return StagedFile(path, ref.name, partition, found.size, found.rows, stats)
 
 
 def _partition(table: Table, name: str) -> dict[str, str]:

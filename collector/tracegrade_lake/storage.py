@@ -61,7 +61,7 @@ class TableStorage(Protocol):
         """The name of the table."""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """The folder's path or URL, for people."""
 
     @property
@@ -153,7 +153,7 @@ class Storage(Protocol):
     """The place of a whole lake."""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Path or URL, as `Lake.open` takes it."""
 
     def exists(self) -> bool:

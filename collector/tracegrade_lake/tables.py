@@ -19,7 +19,7 @@ def table_in(lake: Lake, name: str) -> Table:
     """
     delta = open_table(lake.storage.table(name))
     if delta is None:
-        msg = f"the lake {lake.place} has no table '{name}'; found: {', '.join(lake.tables())}"
+        msg = f"the lake {lake.location} has no table '{name}'; found: {', '.join(lake.tables())}"
         raise LakeDamaged(msg)
     return table_of(name, delta)
 

@@ -166,7 +166,7 @@ def _note_unbuilt(lake: Lake, limits: Limits) -> None:
     if unbuilt := unbuilt_spans(lake, limits):
         _note(
             f"spans not in steps and trajectories yet: {unbuilt}; "
-            f"run `tracegrade score --lake {shlex.quote(lake.place)}`"
+            f"run `tracegrade score --lake {shlex.quote(lake.location)}`"
         )
 
 

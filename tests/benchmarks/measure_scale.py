@@ -49,7 +49,7 @@ class Weighed:
             distribute(work, buckets, files) as distributed,
         ):
             for name, bucket in zip(distributed.manifests, buckets, strict=True):
-                work_off(distributed.files.place(name))
+                work_off(distributed.files.location(name))
                 sizes = [
                     len(distributed.files.read(each) or b"") for each in (name, outcome_of(name))
                 ]

@@ -113,15 +113,15 @@ def test_a_lake_on_an_object_store_has_its_version_there(store: Store, tmp_path:
     url = store.url("versions/lake")
     acme = Lake.create(f"{url}/tenants/acme", tmp_path / "acme")
     land(acme, [span(1, 1)])
-    client = ObjectStore(acme.place, tmp_path).client
+    client = ObjectStore(acme.location, tmp_path).client
 
     assert json.loads(bytes(obstore.get(client, VERSION_FILE).bytes()))["version"] == LAKE_VERSION
-    assert Lake.open(acme.place, tmp_path / "other").tables() == ["raw_spans"]
+    assert Lake.open(acme.location, tmp_path / "other").tables() == ["raw_spans"]
     with pytest.raises(LakeOfTenants, match="lakes of tenants: acme; name one"):
         Lake.open(url, tmp_path / "root")
 
     obstore.put(client, VERSION_FILE, json.dumps(NEWER).encode())
-    with pytest.raises(LakeNewer, match=f"{acme.place} has version 2"):
-        Lake.open(acme.place, tmp_path / "other")
+    with pytest.raises(LakeNewer, match=f"{acme.location} has version 2"):
+        Lake.open(acme.location, tmp_path / "other")
     with pytest.raises(LakeNewer):
-        land(Lake.create(acme.place, tmp_path / "third"), [span(2, 2)])
+        land(Lake.create(acme.location, tmp_path / "third"), [span(2, 2)])

@@ -34,7 +34,7 @@ def note(number: int) -> pa.Table:
 def test_sixteen_writers_of_a_folder_get_no_error(tmp_path: Path) -> None:
     """128 commits, none of which waits for another collector's interval."""
     lake = Lake.create(tmp_path / "lake")
-    written = write(lake.place, tmp_path, writers=16, commits=8)
+    written = write(lake.location, tmp_path, writers=16, commits=8)
 
     assert written.errors == []
     assert numbers(lake) == [writer * 1000 + n for writer in range(16) for n in range(8)]
@@ -44,7 +44,7 @@ def test_sixteen_writers_of_a_folder_get_no_error(tmp_path: Path) -> None:
 def test_writers_of_a_store_get_no_error(store: Store, tmp_path: Path) -> None:
     """Each lost race costs them requests, and no more than that."""
     lake = Lake.create(store.url("many"), tmp_path / "reader")
-    written = write(lake.place, tmp_path, writers=2, commits=4)
+    written = write(lake.location, tmp_path, writers=2, commits=4)
 
     assert written.errors == []
     assert numbers(lake) == [writer * 1000 + n for writer in range(2) for n in range(4)]

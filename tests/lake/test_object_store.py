@@ -146,7 +146,7 @@ def test_an_equal_object_of_the_name_is_used(lake: Lake) -> None:
 
 def test_another_commit_in_between_is_no_loss(lake: Lake, store: Store) -> None:
     """The version is taken when ours comes: it becomes the next one."""
-    other = Lake.create(lake.place, lake.state.parent / "other")
+    other = Lake.create(lake.location, lake.state.parent / "other")
     store.fault("PUT", LOG, reply=store.exists, then=lambda: other.append(NOTES, notes(9)))
     assert land(lake, 2, 2)
 
@@ -191,7 +191,7 @@ def test_what_the_store_refuses_is_said_in_one_line(
             land(lake, 2, 2)
         store.heal()
         text = str(raised.value)
-        assert lake.place in text
+        assert lake.location in text
         assert len(text.splitlines()) == 1
         assert SECRET not in text
         assert "AKIA" not in text

@@ -43,7 +43,7 @@ class InTheLake:
             distribute(work, buckets, files) as distributed,
         ):
             for name in (*distributed.manifests, *distributed.manifests):
-                work_off(distributed.files.place(name))
+                work_off(distributed.files.location(name))
             yield from distributed.outcomes()
 
 

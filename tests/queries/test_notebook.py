@@ -46,7 +46,7 @@ def filled(lake: Lake) -> str:
     spans = [agent(1), tool(2, 1, at=1), tool(3, 1, at=2, error="down")]
     land(lake, request_of(spans), request_of(spans[:1]))
     build(lake)
-    return str(lake.place)
+    return str(lake.location)
 
 
 @pytest.fixture(scope="module")

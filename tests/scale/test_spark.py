@@ -64,7 +64,7 @@ def on_spark(
         lakes = {str(count): copied(landed, place / str(count)) for count in BUCKETS}
         lakes[STORE] = land_all(server.url(place.name), place / "state")
         patch.setenv("TRACEGRADE_STATE", str(lakes[STORE].state))
-        given = (f"{name.replace(STORE, '3')}+={lake.place}" for name, lake in lakes.items())
+        given = (f"{name.replace(STORE, '3')}+={lake.location}" for name, lake in lakes.items())
         run = program(running, *given, TRACEGRADE_STATE=str(lakes[STORE].state))
         stdout, stderr = run.communicate()
         assert run.returncode == 0, stderr

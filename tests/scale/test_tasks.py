@@ -109,10 +109,10 @@ def test_machines_that_share_a_store_alone_work_off_its_buckets(
     for each in (here, local):
         land(each, run(1, "look", "pay"), run(2, "pay"))
     there = {**os.environ, "TRACEGRADE_STATE": str(tmp_path / "there")}
-    share = [COMMAND, "task", "share", "--lake", here.place, "--index", "0", "--of", "1"]
+    share = [COMMAND, "task", "share", "--lake", here.location, "--index", "0", "--of", "1"]
     with subprocess.Popen(share, env=there):
         done = subprocess.run(
-            [COMMAND, "score", "--lake", here.place, "--engine", "files", "--slots", "1"],
+            [COMMAND, "score", "--lake", here.location, "--engine", "files", "--slots", "1"],
             env={**os.environ, "TRACEGRADE_STATE": str(tmp_path / "here")},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
@@ -173,7 +173,7 @@ def test_manifest_that_no_job_wrote_is_refused(small: Lake) -> None:
             path.write_bytes(written)
             changed(small, distributed.manifests[0], change)
             with pytest.raises(error, match=text):
-                work_off(distributed.files.place(distributed.manifests[0]))
+                work_off(distributed.files.location(distributed.manifests[0]))
 
     with pytest.raises(WorkerLost, match="have no outcome"):
         score_in(small, 1, Handing(work))
@@ -206,7 +206,7 @@ def test_outcome_that_its_files_do_not_bear_out_is_not_committed(
     """Each file is opened before it is part of a table."""
 
     def work(distributed: DistributedJob) -> None:
-        work_off(distributed.files.place(distributed.manifests[0]))
+        work_off(distributed.files.location(distributed.manifests[0]))
         changed(small, "outcome-000000.json", change)
 
     with pytest.raises(error, match=text):
@@ -218,7 +218,7 @@ def test_staged_file_of_other_columns_is_not_committed(small: Lake) -> None:
     """Whatever became of it between its worker and the job."""
 
     def work(distributed: DistributedJob) -> None:
-        work_off(distributed.files.place(distributed.manifests[0]))
+        work_off(distributed.files.location(distributed.manifests[0]))
         path, *_ = (small.root / "steps" / "_stage").iterdir()
         pq.write_table(pa.table({"trajectory_id": ["a"]}), path)
 
@@ -231,7 +231,7 @@ def test_a_task_that_ran_already_is_not_run_again(small: Lake) -> None:
     places: list[str] = []
 
     def work(distributed: DistributedJob) -> None:
-        places.append(distributed.files.place(distributed.manifests[0]))
+        places.append(distributed.files.location(distributed.manifests[0]))
         first = tracegrade("task", "run", places[0])
         again = tracegrade("task", "run", places[0])
         assert (first.returncode, again.returncode) == (0, 0), first.stderr
@@ -253,7 +253,7 @@ def test_a_task_that_ran_already_is_not_run_again(small: Lake) -> None:
 def work_off_all(distributed: DistributedJob) -> None:
     """Work off every manifest in this process."""
     for name in distributed.manifests:
-        work_off(distributed.files.place(name))
+        work_off(distributed.files.location(name))
 
 
 def test_a_killed_job_leaves_what_upkeep_removes_after_a_day(small: Lake) -> None:

@@ -127,7 +127,7 @@ def test_worked_example_of_the_triangle(lake: Lake, tmp_path: Path) -> None:
 
     shown = tmp_path / "report.json"
     words = ("--compat", "triangle", "--format", "json", "--out", shown)
-    assert tracegrade("report", "--lake", lake.place, *words).returncode == 0
+    assert tracegrade("report", "--lake", lake.location, *words).returncode == 0
     (release,) = json.loads(shown.read_text())["releases"]
     (by_task,) = release["t_score"]["tasks"]
     values = (release["t_score"]["axes"]["pq"], release["t_score"]["value"], by_task["t_score"])

@@ -140,7 +140,7 @@ def _only_import(lake: Lake) -> Iterator[None]:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        msg = f"another import into {lake.place} is running; wait for it to end"
+        msg = f"another import into {lake.location} is running; wait for it to end"
         raise ImportBusy(msg) from None
     finally:
         os.close(descriptor)

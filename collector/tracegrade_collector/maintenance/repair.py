@@ -232,8 +232,8 @@ class _Table:
 
     def _counting(self, found: FoundFiles) -> list[FoundFile]:
         """Return the files that count, of dates that are kept."""
-        first_kept = expired_before(self._lake.state, self._name)
-        return choose(file for file in found.files if file.date >= first_kept)
+        oldest = expired_before(self._lake.state, self._name)
+        return choose(file for file in found.files if file.date >= oldest)
 
     def _replace_log(self, folder: Path) -> Repaired:
         if self._name not in RAW:

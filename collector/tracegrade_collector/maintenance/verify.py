@@ -172,7 +172,7 @@ def _removed(lake: Lake, tables: Mapping[str, Snapshot]) -> dict[str, Counter[st
 
 
 def _not_resting(lake: Lake) -> LakeNotResting:
-    return LakeNotResting(f"the lake {lake.place} changed {ATTEMPTS} times while it was read")
+    return LakeNotResting(f"the lake {lake.location} changed {ATTEMPTS} times while it was read")
 
 
 def _snapshots(lake: Lake, wrong: list[str]) -> Iterator[tuple[str, Snapshot]]:

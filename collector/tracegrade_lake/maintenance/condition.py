@@ -67,7 +67,7 @@ class _Token(NamedTuple):
     """text, number, name, sign or end."""
 
     text: str
-    place: int
+    position: int
     """Characters before it."""
 
 
@@ -186,15 +186,15 @@ class _Parser:
         return pc.if_else(operand.expression.is_valid(), found, pa.scalar(None, pa.bool_()))
 
     def _value(self, operand: _Operand) -> pa.Scalar:
-        token, wanted = self._token, _PLAIN_TYPES.get(operand.type, "a whole number")
+        token, expected = self._token, _PLAIN_TYPES.get(operand.type, "a whole number")
         value = _value_of(token)
         fits = (
-            (wanted == "text" and isinstance(value, str))
-            or (wanted == "true or false" and isinstance(value, bool))
-            or (wanted == "a whole number" and type(value) is int and value in _INT64)
+            (expected == "text" and isinstance(value, str))
+            or (expected == "true or false" and isinstance(value, bool))
+            or (expected == "a whole number" and type(value) is int and value in _INT64)
         )
         if not fits:
-            self._refuse(f"{wanted}, since that is what '{operand.column.name}' holds")
+            self._refuse(f"{expected}, since that is what '{operand.column.name}' holds")
         self._next += 1
         return pa.scalar(value, pa.int64() if type(value) is int else operand.type)
 
@@ -221,12 +221,12 @@ class _Parser:
 
 def _tokens(text: str) -> list[_Token]:
     tokens = []
-    place = 0
+    position = 0
     end = len(text.rstrip())
-    while place < end:
-        match = _TOKEN.match(text, place)
+    while position < end:
+        match = _TOKEN.match(text, position)
         if match is None:
-            start = place + len(text[place:]) - len(text[place:].lstrip())
+            start = position + len(text[position:]) - len(text[position:].lstrip())
             token = _Token("sign", text[start], start)
             wrong = (
                 "this quote is never closed"
@@ -236,7 +236,7 @@ def _tokens(text: str) -> list[_Token]:
             raise _bad(text, token, wrong)
         kind = match.lastgroup or ""
         tokens.append(_Token(kind, match[kind], match.start(kind)))
-        place = match.end()
+        position = match.end()
     return [*tokens, _Token("end", "", end)]
 
 
@@ -253,4 +253,4 @@ def _unquoted(text: str) -> str:
 
 
 def _bad(text: str, token: _Token, fact: str) -> BadCondition:
-    return BadCondition(f"--where, character {token.place + 1}: {fact}; in: {text}")
+    return BadCondition(f"--where, character {token.position + 1}: {fact}; in: {text}")

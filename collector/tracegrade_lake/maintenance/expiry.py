@@ -39,7 +39,7 @@ RAW = (RAW_SPANS.name, RAW_LOGS.name)
 ASIDE = ("_quarantine/",)
 """Folders in a table that are not leftovers: what a repair put aside."""
 
-FIRST_KEPT_NAME = "expired.json"
+EXPIRED_NAME = "expired.json"
 """In the state folder: the oldest date that was kept, by table."""
 
 COMMAND = "expire"
@@ -96,14 +96,14 @@ def expire(
         LakeUnwritable: The disk refused.
         MaintenanceBusy: Another process maintains the lake.
     """
-    first_kept = (datetime.now(UTC) - timedelta(days=max(older_than_days, 1))).date()
+    oldest = (datetime.now(UTC) - timedelta(days=max(older_than_days, 1))).date()
     names = [name for name in tables or lake.tables() if name in RAW or not keep_built]
     total = Expired()
     with hold_maintenance_lock(lake.state):
         for name in names:
-            done = _expire_table(lake, name, first_kept, note, dry_run=dry_run)
+            done = _expire_table(lake, name, oldest, note, dry_run=dry_run)
             total = _plus(total, done)
-        total = _plus(total, expire_kept_apart(lake, older_than_days, dry_run=dry_run))
+        total = _plus(total, expire_set_aside(lake, older_than_days, dry_run=dry_run))
         return _plus(total, _clean(lake, note, dry_run=dry_run))
 
 
@@ -118,7 +118,7 @@ def clean(lake: Lake, note: Note, *, dry_run: bool = False) -> Expired:
         return _clean(lake, note, dry_run=dry_run)
 
 
-def expire_kept_apart(lake: Lake, older_than_days: float, *, dry_run: bool = False) -> Expired:
+def expire_set_aside(lake: Lake, older_than_days: float, *, dry_run: bool = False) -> Expired:
     """Remove files of quarantine and dead letters that are older than so many days, at least 1."""
     oldest_ns = time.time_ns() - int(max(older_than_days, 1) * SECS_PER_DAY * 1e9)
     removed = 0
@@ -147,25 +147,23 @@ def expired_before(state: Path, name: str) -> str:
 
     A rebuilt log must not bring back dates whose files are still on the disk.
     """
-    return _first_kept(state).get(name, "")
+    return _oldest_dates(state).get(name, "")
 
 
-def _first_kept(state: Path) -> dict[str, str]:
+def _oldest_dates(state: Path) -> dict[str, str]:
     try:
-        dates: dict[str, str] = json.loads((state / FIRST_KEPT_NAME).read_bytes())
+        dates: dict[str, str] = json.loads((state / EXPIRED_NAME).read_bytes())
     except (FileNotFoundError, ValueError):
         return {}
     return dates
 
 
-def _expire_table(
-    lake: Lake, name: str, first_kept: date, note: Note, *, dry_run: bool
-) -> Expired:
+def _expire_table(lake: Lake, name: str, oldest: date, note: Note, *, dry_run: bool) -> Expired:
     total = Expired()
-    days = _expired_dates(lake.live_files(name), first_kept)
+    days = _expired_dates(lake.live_files(name), oldest)
     if days and not dry_run:
-        kept = _first_kept(lake.state) | {name: str(first_kept)}
-        write_whole(lake.state / FIRST_KEPT_NAME, json.dumps(kept).encode())
+        dates = _oldest_dates(lake.state) | {name: str(oldest)}
+        write_whole(lake.state / EXPIRED_NAME, json.dumps(dates).encode())
     for day in days:
         done = _count(lake, name, day) if dry_run else _expire_date(lake, name, day)
         note(f"{name} {day}: {done.rows} rows {'would leave' if dry_run else 'left'} the table")
@@ -173,8 +171,8 @@ def _expire_table(
     return total
 
 
-def _expired_dates(files: Sequence[LiveFile], first_kept: date) -> list[str]:
-    return sorted({file.date for file in files if file.date and file.date < str(first_kept)})
+def _expired_dates(files: Sequence[LiveFile], oldest: date) -> list[str]:
+    return sorted({file.date for file in files if file.date and file.date < str(oldest)})
 
 
 def _of_date(lake: Lake, name: str, day: str) -> list[LiveFile]:

@@ -96,25 +96,25 @@ class Inspector:
         key = now.table.name, file.path
         if key not in self._seen:
             try:
-                self._seen[key] = self._look(now, file, size)
+                self._seen[key] = self._inspect_file(now, file, size)
             except (LakeDamaged, *_UNREADABLE) as error:
-                self._check_still_live(*key)
-                line = f"{_place(self._lake, *key)}: {_first_line(error)}; see `lake repair`"
+                self._check_is_live(*key)
+                line = f"{_location(self._lake, *key)}: {_first_line(error)}; see `lake repair`"
                 return FileState(Counter(), [line])
         return self._seen[key]
 
-    def _check_still_live(self, name: str, path: str) -> None:
+    def _check_is_live(self, name: str, path: str) -> None:
         if path not in {file.path for file in self._lake.live_files(name)}:
             raise FileMoved(path)
 
-    def _look(self, now: Snapshot, file: LiveFile, size: int | None) -> FileState:
+    def _inspect_file(self, now: Snapshot, file: LiveFile, size: int | None) -> FileState:
         name = now.table.name
         parquet = self._lake.open_parquet(name, file.path)
         wrong = [*_differences(now, file, size, parquet)]
         if self._deep:
             wrong += _page_faults(parquet, name)
-        place = _place(self._lake, name, file.path)
-        return FileState(rows_by_collector(parquet), [f"{place} {fact}" for fact in wrong])
+        location = _location(self._lake, name, file.path)
+        return FileState(rows_by_collector(parquet), [f"{location} {fact}" for fact in wrong])
 
     def _add_orphans(self, now: Snapshot, state: TableState) -> None:
         name = now.table.name
@@ -122,10 +122,10 @@ class Inspector:
         old = [each for each in self._lake.stored_files(name) if each.modified_ms < before_ms]
         if not old:
             return
-        held = {file.path for file in self._lake.live_files(name)} | now.removed_paths()
+        known = {file.path for file in self._lake.live_files(name)} | now.removed_paths()
         for file in old:
             is_staged = file.path.startswith(f"{STAGE_FOLDER}/")
-            if is_staged or not (file.path.startswith("_") or file.path in held):
+            if is_staged or not (file.path.startswith("_") or file.path in known):
                 state.orphans += 1
                 state.orphan_bytes += file.size
 
@@ -146,8 +146,8 @@ def _differences(
         if column.name not in declared.names:
             yield f"has a column '{column.name}' that is not declared; no reader sees it"
         elif column.type != declared.field(column.name).type:
-            wanted = declared.field(column.name).type
-            yield f"has column '{column.name}' as {column.type}, declared is {wanted}"
+            declared_type = declared.field(column.name).type
+            yield f"has column '{column.name}' as {column.type}, declared is {declared_type}"
 
 
 def _page_faults(parquet: pq.ParquetFile, name: str) -> Iterator[str]:
@@ -164,8 +164,8 @@ def _page_faults(parquet: pq.ParquetFile, name: str) -> Iterator[str]:
             yield f"has {repeated} duplicate rows not marked as resent; see `lake compact`"
 
 
-def _place(lake: Lake, name: str, path: str) -> str:
-    return f"{lake.place}/{name}/{path}"
+def _location(lake: Lake, name: str, path: str) -> str:
+    return f"{lake.location}/{name}/{path}"
 
 
 def _first_line(error: Exception) -> str:

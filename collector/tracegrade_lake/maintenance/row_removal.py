@@ -133,7 +133,7 @@ def _remove_leftover(
     try:
         found = count_rows(lake, name, path, selection)
     except LakeDamaged:
-        removed.unreadable.append(f"{lake.place}/{name}/{path}")
+        removed.unreadable.append(f"{lake.location}/{name}/{path}")
         return
     removed.leftovers += bool(found)
     if found and not dry_run:
@@ -215,17 +215,17 @@ def _rewrite(
     lake: Lake, now: Snapshot, batch: Sequence[LiveFile], selection: RowSelection, removed: Removed
 ) -> None:
     """Put files without the selected rows in the place of these, and remove these for good."""
-    name, staged, gone = now.table.name, [], Counter[str]()
+    name, staged, removed_counts = now.table.name, [], Counter[str]()
     for file in batch:
-        survivor = stage_others(lake, now.table, file, selection, gone)
+        survivor = stage_others(lake, now.table, file, selection, removed_counts)
         staged += [survivor] if survivor else []
     paths = [file.path for file in batch]
-    with recording(lake, name, gone, "delete") as transactions:
+    with recording(lake, name, removed_counts, "delete") as transactions:
         lake.replace_files(now.table, paths, staged, transactions)
     reach("rows_replaced")
     lake.remove_files(name, paths)
     reach("files_removed")
-    removed.rows += gone.total()
+    removed.rows += removed_counts.total()
     removed.files += len(batch)
 
 
@@ -234,7 +234,7 @@ def stage_others(
     table: Table,
     file: LiveFile,
     selection: RowSelection,
-    gone: Counter[str] | None = None,
+    removed_counts: Counter[str] | None = None,
 ) -> StagedFile | None:
     """Write the other rows of a file as a new one.
 
@@ -243,7 +243,7 @@ def stage_others(
         table: Its declaration.
         file: One of its files.
         selection: The rows that are left out.
-        gone: Counts them by collector.
+        removed_counts: Counts them by collector.
 
     Returns:
         None if there are no others, unless the file's footer says which files it replaces.
@@ -254,7 +254,9 @@ def stage_others(
     partition = {column: text for column, text in file.partition.items() if text is not None}
     with reading(lake, table.name, file.path):
         source = lake.open_parquet(table.name, file.path)
-        survivors = _survivors(source, table, selection, Counter() if gone is None else gone)
+        survivors = _survivors(
+            source, table, selection, Counter() if removed_counts is None else removed_counts
+        )
         return lake.stage_batches(
             table, partition, survivors, uuid.uuid4().hex, _lineage(source, file.path)
         )
@@ -270,10 +272,10 @@ def _lineage(source: pq.ParquetFile, path: str) -> dict[bytes, bytes]:
 
 
 def _survivors(
-    file: pq.ParquetFile, table: Table, selection: RowSelection, gone: Counter[str]
+    file: pq.ParquetFile, table: Table, selection: RowSelection, removed_counts: Counter[str]
 ) -> Iterator[pa.Table]:
     columns = pa.schema([each for each in table.arrow() if each.name not in table.partition_by])
     for batch in file.iter_batches(BATCH_ROWS):
         rows = with_columns(table.named_today(pa.Table.from_batches([batch])), columns)
-        gone.update(collectors(rows.filter(selection.expression)))
+        removed_counts.update(collectors(rows.filter(selection.expression)))
         yield rows.filter(~selection.expression)

@@ -74,14 +74,14 @@ def matching_values(lake: Lake, table: Table, condition: RowCondition, column: s
     """
     schema = table.arrow()
     columns = pa.schema(map(schema.field, sorted({column, *condition.columns})))
-    wanted = RowSelection(_surely(condition.expression), columns, None)
+    selection = RowSelection(_surely(condition.expression), columns, None)
     now = snapshot(lake, table.name)
     live = {file.path for file in now.files} if now else set()
     found: set[str] = set()
     for path in live | {file.path for file in stored_parquet(lake, table.name)}:
         try:
             with reading(lake, table.name, path):
-                for rows in matches(lake.open_parquet(table.name, path), wanted):
+                for rows in matches(lake.open_parquet(table.name, path), selection):
                     found.update(pc.unique(rows[column].drop_null()).to_pylist())
         except LakeDamaged:
             if path in live:
@@ -133,7 +133,9 @@ def reading(lake: Lake, name: str, path: str) -> Iterator[None]:
         yield
     except UNREADABLE as error:
         fact = str(error).splitlines()[0]
-        msg = f"{lake.place}/{name}/{path} cannot be read ({fact}); see `tracegrade lake repair`"
+        msg = (
+            f"{lake.location}/{name}/{path} cannot be read ({fact}); see `tracegrade lake repair`"
+        )
         raise LakeDamaged(msg) from error
 
 

@@ -50,21 +50,23 @@ class Sorter:
             sample: Keys of some of the rows, from all over.
             rows: How many there are, about.
         """
-        held: list[pa.Table] = []
-        held_bytes, limit = 0, self._chunk_bytes
+        gathered: list[pa.Table] = []
+        gathered_bytes, limit = 0, self._chunk_bytes
         for table in tables:
-            held.append(table)
-            held_bytes += table.nbytes
-            if held_bytes > limit:
-                times = max(rows / sum(each.num_rows for each in held), 1)
-                bounds = self._bounds(sample, int(held_bytes * times / (FILL * self._chunk_bytes)))
+            gathered.append(table)
+            gathered_bytes += table.nbytes
+            if gathered_bytes > limit:
+                times = max(rows / sum(each.num_rows for each in gathered), 1)
+                bounds = self._bounds(
+                    sample, int(gathered_bytes * times / (FILL * self._chunk_bytes))
+                )
                 if bounds.num_rows:
-                    first, held = iter(held), []  # so that nobody keeps them once they are read
+                    first, gathered = iter(gathered), []  # so that they can be freed
                     yield from self._sort_apart(chain(first, tables), bounds)
                     return
-                limit = 2 * held_bytes  # all keys are equal, so there is nothing to split by
-        if held:
-            yield self._sorted(pa.concat_tables(held))
+                limit = 2 * gathered_bytes  # all keys are equal, so there is nothing to split by
+        if gathered:
+            yield self._sorted(pa.concat_tables(gathered))
 
     def _sorted(self, rows: pa.Table) -> pa.Table:
         rows = rows.combine_chunks()
@@ -76,8 +78,8 @@ class Sorter:
         keys = keys.sort_by([(key, "ascending") for key in self._keys])
         ends = np.cumsum(np.asarray(keys["__n_sum"]))
         parts = min(max(parts, 2), MAX_PARTS)
-        wanted = ends[-1] * np.arange(1, parts) / parts if len(ends) else np.zeros(0)
-        chosen = np.unique(np.searchsorted(ends, wanted, side="right"))
+        ranks = ends[-1] * np.arange(1, parts) / parts if len(ends) else np.zeros(0)
+        chosen = np.unique(np.searchsorted(ends, ranks, side="right"))
         chosen = chosen[(chosen > 0) & (chosen < len(ends))]  # nothing lies before the first
         return keys.select(self._keys).take(pa.array(chosen))
 
@@ -114,16 +116,16 @@ class Sorter:
 
 def _gathered(tables: Iterator[pa.Table], size: int) -> Iterator[pa.Table]:
     """Yield the rows of the tables in larger tables, of at least so many bytes but the last."""
-    held: list[pa.Table] = []
-    held_bytes = 0
+    gathered: list[pa.Table] = []
+    gathered_bytes = 0
     for table in tables:
-        held.append(table)
-        held_bytes += table.nbytes
-        if held_bytes >= size:
-            yield pa.concat_tables(held).combine_chunks()
-            held, held_bytes = [], 0
-    if held:
-        yield pa.concat_tables(held).combine_chunks()
+        gathered.append(table)
+        gathered_bytes += table.nbytes
+        if gathered_bytes >= size:
+            yield pa.concat_tables(gathered).combine_chunks()
+            gathered, gathered_bytes = [], 0
+    if gathered:
+        yield pa.concat_tables(gathered).combine_chunks()
 
 
 class _Part:

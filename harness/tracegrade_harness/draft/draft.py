@@ -68,8 +68,10 @@ def drafted(
     """
     with connect(lake, layers=(SCORES,)) as con:
         if not con.sql("SELECT 1 FROM trajectory_scores LIMIT 1").fetchall():
-            msg = f"the lake at {lake.place} was never scored, so no failure of its runs is known"
-            command = f"tracegrade score --lake {shlex.quote(lake.place)}"
+            msg = (
+                f"the lake at {lake.location} was never scored, so no failure of its runs is known"
+            )
+            command = f"tracegrade score --lake {shlex.quote(lake.location)}"
             msg += f"; run `{command}`, with --tasks if there are any"
             raise SuiteUnusable(msg)
         known = expectations(con, known_specification(lake, given))

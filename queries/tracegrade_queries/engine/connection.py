@@ -72,7 +72,7 @@ def open_lake(place: str | Path, note: Callable[[str], object]) -> Lake:
     """
     lake = Lake.open(place)
     if not lake.is_local:
-        note(f"reading {lake.place} through pyarrow datasets; spill goes to {lake.state}")
+        note(f"reading {lake.location} through pyarrow datasets; spill goes to {lake.state}")
     return lake
 
 

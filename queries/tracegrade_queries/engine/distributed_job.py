@@ -77,14 +77,14 @@ class DistributedJob:
 
     def _read(self, name: str) -> Outcome:
         content = self.files.read(name)
-        place = self.files.place(name)
+        place = self.files.location(name)
         if content is None:
             msg = f"{place} was removed while the job waited for it; run the job again"
             raise WorkerLost(msg)
         return read_outcome(content, self.files.lake, place)
 
     def _lost(self, missing: set[str], patience_secs: float) -> WorkerLost:
-        first = self.files.place(MANIFEST + min(missing).removeprefix(OUTCOME))
+        first = self.files.location(MANIFEST + min(missing).removeprefix(OUTCOME))
         buckets = f"{len(missing)} of {len(self.manifests)} buckets have no outcome"
         return WorkerLost(
             f"{buckets}: their workers have ended, or took more than {patience_secs:,.0f} s; "
@@ -161,7 +161,7 @@ class ManifestsInLake(AbstractContextManager["ManifestsInLake"]):
         limited = with_limits(buckets, SLOT_LIMITS)
         first, self._written = self._written, self._written + len(buckets)
         with distribute(work, limited, self._files, first) as distributed:
-            place = distributed.files.place(distributed.manifests[0])
+            place = distributed.files.location(distributed.manifests[0])
             self._note(
                 f"{len(buckets)} manifests wait for `tracegrade task`, the first is {place}"
             )

@@ -161,7 +161,7 @@ def read_manifest(content: bytes, lake: Lake, place: str) -> tuple[Work, Bucket[
         _check_paths(told.tables)
     except ValueError as error:
         raise _unfit(place, error) from error
-    pinned = PinnedLake(lake.place, str(lake.state), told.tables)
+    pinned = PinnedLake(lake.location, str(lake.state), told.tables)
     return work, Bucket(pinned, told.traces, told.limits, specification)
 
 

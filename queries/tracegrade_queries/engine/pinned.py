@@ -118,7 +118,7 @@ def pin(lake: Lake, names: Collection[str], layers: Iterable[Layer] = ()) -> Pin
     with ThreadPoolExecutor() as pool:
         found = pool.map(lambda name: _pin(lake, name, runs.get(name)), names)
         tables = {name: table for name, table in zip(names, found, strict=True) if table}
-    return PinnedLake(lake.place, str(lake.state), tables)
+    return PinnedLake(lake.location, str(lake.state), tables)
 
 
 def _last_runs(lake: Lake, layers: Iterable[Layer]) -> dict[str, tuple[str, int]]:

@@ -146,12 +146,11 @@ def _copy(lake: Lake, part: StoredPart, path: Path) -> None:
                 chunk_size=CHUNK_BYTES,
             )
     except FileNotFoundError as error:
-        msg = f"{table.place}/{part.path} is gone; run this again"
+        msg = f"{table.location}/{part.path} is gone; run this again"
         raise LakeDamaged(msg) from error
     if size_of(unfinished) != part.size:
-        msg = (
-            f"{table.place}/{part.path} has not the {part.size} bytes of the log; repair the lake"
-        )
+        location = f"{table.location}/{part.path}"
+        msg = f"{location} has not the {part.size} bytes of the log; repair the lake"
         raise LakeDamaged(msg)
     unfinished.rename(path)
 

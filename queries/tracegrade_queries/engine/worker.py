@@ -94,7 +94,7 @@ def work_off_share(
 def _worked_off(files: JobFiles, name: str, limits: Limits, note: Note) -> bool:
     """Return whether a bucket was worked on; it is not if its run has ended."""
     try:
-        note(worked_off(files.place(name), _work_off(files, name, limits)))
+        note(worked_off(files.location(name), _work_off(files, name, limits)))
     except ManifestMissing:
         return False
     return True
@@ -109,7 +109,7 @@ def worked_off(place: str, rows: Mapping[str, int]) -> str:
 def _work_off(files: JobFiles, name: str, given: Limits) -> Mapping[str, int]:
     if outcome_of(name) in files.names():
         return {}
-    content, place = files.read(name), files.place(name)
+    content, place = files.read(name), files.location(name)
     if content is None:
         msg = f"there is no manifest at {place}; its job may have ended, or be of another lake"
         raise ManifestMissing(msg)

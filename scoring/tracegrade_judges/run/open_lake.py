@@ -70,7 +70,7 @@ def judged_lake(lake: Lake) -> Iterator[JudgedLake]:
         runs = judgeable_runs(con, redactor)
         if not runs:
             msg = (
-                f"no run of a known task is scored in the lake at {lake.place}; "
+                f"no run of a known task is scored in the lake at {lake.location}; "
                 "run `tracegrade score --tasks FILE` first"
             )
             raise NothingToJudge(msg)

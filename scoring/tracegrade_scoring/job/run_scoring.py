@@ -270,7 +270,7 @@ def _alone(lake: Lake, *, wait: bool) -> Iterator[Lock]:
             lock.acquire()
         elif not lock.try_acquire():
             msg = (
-                f"another job is scoring the lake at {lake.place}, so nothing was done; "
+                f"another job is scoring the lake at {lake.location}, so nothing was done; "
                 "run this again later, or with --wait, which waits until that job has ended"
             )
             raise ScoringBusy(msg)

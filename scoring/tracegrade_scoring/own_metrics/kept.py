@@ -32,7 +32,7 @@ def kept_metrics(lake: Lake) -> tuple[OwnMetric, ...]:
     Raises:
         MetricInvalid: One was written by another version.
     """
-    return metrics_of(_stored_rows(lake), str(lake.place))
+    return metrics_of(_stored_rows(lake), str(lake.location))
 
 
 def names_kept(location: str | Path, note: Callable[[str], object]) -> list[str]:

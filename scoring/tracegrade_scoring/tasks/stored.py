@@ -71,7 +71,7 @@ def _stored_fields(lake: Lake, fields: Collection[str]) -> Specification:
     except ValidationError as error:
         place = ".".join(map(str, error.errors()[0]["loc"]))
         msg = (
-            f"the task files that the lake at {lake.place} keeps are of another version, which "
+            f"the task files that the lake at {lake.location} keeps are of another version, which "
             f"shows at {place}; give them again with --tasks, or drop them with --forget-tasks"
         )
         raise TaskFileInvalid(msg) from error

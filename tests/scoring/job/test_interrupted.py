@@ -34,7 +34,7 @@ def test_command_leaves_a_lake_to_the_job_that_scores_it(lake: Lake) -> None:
 
     (line,) = done.stderr.splitlines()
     assert done.returncode == 3
-    assert f"another job is scoring the lake at {lake.place}, so nothing was done" in line
+    assert f"another job is scoring the lake at {lake.location}, so nothing was done" in line
     assert "--wait" in line
     assert json.loads(done.stdout)["busy"] is True
     assert lake.tables() == []

@@ -33,7 +33,7 @@ def lake(either_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def score_elsewhere(lake: Lake, tmp_path: Path) -> ScoreSummary:
     """Score as a second machine, which has nothing of the first but what the store has."""
-    return score(Lake.open(lake.place, tmp_path / "second"), Specification())
+    return score(Lake.open(lake.location, tmp_path / "second"), Specification())
 
 
 def test_of_two_drivers_one_scores_and_the_other_is_busy(
@@ -48,13 +48,15 @@ def test_of_two_drivers_one_scores_and_the_other_is_busy(
         refused.append(str(error.value))
 
     either_store.fault("PUT", rf"/{TRAJECTORY_SCORES.name}/.*parquet", applied=True, then=second)
-    first = tracegrade("score", "--lake", lake.place, "--summary", "-")
+    first = tracegrade("score", "--lake", lake.location, "--summary", "-")
 
     assert first.returncode == 0, first.stderr
     told = json.loads(first.stdout)
     assert (told["busy"], told["trajectories"]) == (False, 2)
     (line,) = refused
-    assert line.startswith(f"another job is scoring the lake at {lake.place}, so nothing was done")
+    assert line.startswith(
+        f"another job is scoring the lake at {lake.location}, so nothing was done"
+    )
     assert score_elsewhere(lake, tmp_path).trajectories == 0
 
 
@@ -66,12 +68,12 @@ def test_a_driver_that_lost_its_lock_does_not_commit_over_another(
 
     def adopt_staged() -> None:
         taken = {"holder": "another", "given_back": True, "lease_secs": 60}
-        client = ObjectStore(lake.place, tmp_path).client
+        client = ObjectStore(lake.location, tmp_path).client
         obstore.put(client, f"_locks/score/{9:020d}.json", json.dumps(taken).encode())
         second.append(score_elsewhere(lake, tmp_path))
 
     either_store.fault("PUT", rf"/{STAGED[0].name}/.*parquet", applied=True, then=adopt_staged)
-    first = tracegrade("score", "--lake", lake.place)
+    first = tracegrade("score", "--lake", lake.location)
 
     assert [each.trajectories for each in second] == [2]
     assert first.returncode == 3
