@@ -17,8 +17,8 @@ class _QueryCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments, as all commands do."""
-        shown = [f" {each}" if _COMMENT.match(each) else each for each in args]
-        return super().parse_args(ctx, shown)
+        readable = [f" {each}" if _COMMENT.match(each) else each for each in args]
+        return super().parse_args(ctx, readable)
 
 
 sql = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -129,8 +129,8 @@ def run(
     from tracegrade_queries.engine.connection import Limits
     from tracegrade_queries.engine.worker import work_off, worked_off
 
-    for place in manifests:
-        echo(worked_off(place, work_off(place, Limits(memory, threads))), err=True)
+    for location in manifests:
+        echo(worked_off(location, work_off(location, Limits(memory, threads))), err=True)
 
 
 @task.command()

@@ -242,10 +242,10 @@ def _print(answer: duckdb.DuckDBPyRelation, output: Output) -> None:
         if output.format == "table":
             if isinstance(sys.stdout, io.TextIOWrapper):  # frames of tables are not in ASCII
                 sys.stdout.reconfigure(errors="replace")
-            shown = io.StringIO()
-            with contextlib.redirect_stdout(shown):  # it prints, and returns no text
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):  # it prints, and returns no text
                 answer.show(max_width=10_000, max_rows=10_000)
-            sys.stdout.write(visible_text(shown.getvalue()))
+            sys.stdout.write(visible_text(printed.getvalue()))
             return
         rows = answer.to_arrow_table()
     except duckdb.Error as error:

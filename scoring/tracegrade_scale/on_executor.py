@@ -8,10 +8,10 @@ from tracegrade_queries.engine.worker import work_off
 
 
 def work_off_numbered(folder: str, number: int) -> str:
-    """Work off the manifest of that number in a run's folder, and return its place."""
-    place = f"{folder}/{manifest_name(number)}"
-    work_off(place)
-    return place
+    """Work off the manifest of that number in a run's folder, and return its location."""
+    location = f"{folder}/{manifest_name(number)}"
+    work_off(location)
+    return location
 
 
 def versions_there(_: int) -> str:

@@ -17,7 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, SparkSession
 from pyspark.sql.functions import col, lit, udf
 
-from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcome
 from tracegrade_queries.engine.distributed_job import (
     DistributedJob,
     distribute,
@@ -56,7 +56,7 @@ class Spark:
         self._session = session
         self._is_checked = False
 
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+    def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what each bucket gave as it comes; few buckets are worked on in this process.
 
         Raises:

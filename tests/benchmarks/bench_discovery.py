@@ -27,7 +27,7 @@ from tracegrade_collector.importing.verdict_rows import add_clean_verdicts
 from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_queries.build.build import build
 from tracegrade_queries.build.discovery import discovered
-from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcome
 from tracegrade_queries.engine.connection import NO_LIMITS, connect, duckdb_type
 from tracegrade_queries.schema import BUILT_FILES, PRICED_DATES
 from tracegrade_scoring.job.run_scoring import score
@@ -57,7 +57,7 @@ class Nobody:
 
     slots = 2
 
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+    def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield nothing."""
         return iter(())
 

@@ -20,7 +20,7 @@ from tests.benchmarks.printing import while_read
 
 from tracegrade_lake import Lake, Table
 from tracegrade_queries.build.build import build
-from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcome
 from tracegrade_queries.engine.connection import NO_LIMITS, connect
 from tracegrade_queries.engine.distributed_job import distribute, job_files, outcome_of
 from tracegrade_queries.engine.engines import EngineOptions, engine
@@ -40,7 +40,7 @@ class Weighed:
 
     slots = 1
 
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+    def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what came back."""
         if not buckets:
             return

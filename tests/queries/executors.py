@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcome
 from tracegrade_queries.engine.distributed_job import distribute, job_files
 from tracegrade_queries.engine.processes import Processes
 from tracegrade_queries.engine.worker import work_off
@@ -14,7 +14,7 @@ class Backwards:
 
     slots = 2
 
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+    def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what they gave."""
         return map(work, reversed(buckets))
 
@@ -24,7 +24,7 @@ class Twice:
 
     slots = 2
 
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+    def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what the second time gave."""
         for bucket in buckets:
             work(bucket)
@@ -36,7 +36,7 @@ class InTheLake:
 
     slots = 2
 
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+    def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what was read there."""
         with (
             job_files(buckets[0].lake.open()) as files,

@@ -22,7 +22,7 @@ from tests.waiting import wait_until
 
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import StagedFileUnfit
-from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcome
 from tracegrade_queries.engine.distributed_job import DistributedJob, distribute, job_files
 from tracegrade_queries.engine.worker import Share, work_off, work_off_share
 from tracegrade_queries.errors import ManifestMissing, ManifestUnfit, VersionsDiffer, WorkerLost
@@ -131,7 +131,7 @@ class Handing:
     def __init__(self, then: Callable[[DistributedJob], object]) -> None:
         self._then = then
 
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+    def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what there is after the test's own part."""
         with (
             job_files(buckets[0].lake.open()) as files,

@@ -40,20 +40,22 @@ def _read_dialects(run: Run) -> None:
     """Make what all dialects say, with `dialect` and its `precedence`; messages are a view."""
     make_table(run.con, "dialect_operations", _no_rows(OPERATIONS))
     messages, sources = [_no_rows(MESSAGES)], set[str]()
-    for dialect in _shown(run.con):
-        operations, heard = (f"{dialect.name}_{each.name}" for each in (OPERATIONS, MESSAGES))
-        left = run.make((operations, heard), _GIVEN)
-        said = _said(dialect, OPERATIONS)
-        run_statements(run.con, f"INSERT INTO dialect_operations BY NAME {said}")
-        read_later = run.plan.order((heard,), _GIVEN).kept
+    for dialect in _dialects_with_spans(run.con):
+        operations, own_messages = (
+            f"{dialect.name}_{each.name}" for each in (OPERATIONS, MESSAGES)
+        )
+        left = run.make((operations, own_messages), _GIVEN)
+        rows = _dialect_query(dialect, OPERATIONS)
+        run_statements(run.con, f"INSERT INTO dialect_operations BY NAME {rows}")
+        read_later = run.plan.order((own_messages,), _GIVEN).remaining
         run.drop(left - read_later)
-        messages.append(_said(dialect, MESSAGES))
+        messages.append(_dialect_query(dialect, MESSAGES))
         sources |= read_later
     run_statements(run.con, "DROP VIEW IF EXISTS temp.bucket_spans")
     run.show("dialect_messages", " UNION ALL BY NAME ".join(messages), sources)
 
 
-def _shown(con: duckdb.DuckDBPyConnection) -> Iterator[Dialect]:
+def _dialects_with_spans(con: duckdb.DuckDBPyConnection) -> Iterator[Dialect]:
     """Yield each dialect that has spans here, while `bucket_spans` is these."""
     by_event = _dialects_in(con, "dialect_events")
     marked = by_event | _dialects_in(con, "dialect_candidates")
@@ -79,14 +81,14 @@ def _own_spans(dialect: Dialect, *, by_event: bool) -> str:
     return f"{shapes} OR {keys}" if by_event else shapes
 
 
-def _said(dialect: Dialect, said: Table) -> str:
+def _dialect_query(dialect: Dialect, table: Table) -> str:
     """Return the query for what one dialect says, with `dialect` and its `precedence`."""
     return (
         f"SELECT *, {dialect.rank} AS precedence, '{dialect.name}' AS dialect "
-        f"FROM {dialect.name}_{said.name}"
+        f"FROM {dialect.name}_{table.name}"
     )
 
 
-def _no_rows(said: Table) -> str:
-    columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in said.columns)
+def _no_rows(table: Table) -> str:
+    columns = ", ".join(f"NULL::{duckdb_type(c.type)} AS {c.name}" for c in table.columns)
     return f"SELECT {columns}, 0 AS precedence, '' AS dialect WHERE false"

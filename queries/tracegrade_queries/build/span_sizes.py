@@ -68,7 +68,7 @@ def _size(lake: Lake, file: LiveFile) -> int:
     with lake.open_parquet(RAW_SPANS.name, file.path) as opened:
         groups = [opened.metadata.row_group(n) for n in range(opened.metadata.num_row_groups)]
         columns = [group.column(n) for group in groups for n in range(group.num_columns)]
-        told = [column for column in columns if column.path_in_schema.startswith(COLUMNS)]
-        names: int = sum(each.num_values for each in told if each.path_in_schema.endswith(NAMES))
-        texts: int = sum(each.total_uncompressed_size for each in told)
+        sized = [column for column in columns if column.path_in_schema.startswith(COLUMNS)]
+        names: int = sum(each.num_values for each in sized if each.path_in_schema.endswith(NAMES))
+        texts: int = sum(each.total_uncompressed_size for each in sized)
         return texts + NAME_BYTES * names

@@ -11,18 +11,20 @@ from tracegrade_queries.relations import RELATIONS
 FOUND: Final = ("evaluations", "unread_scopes", "detached_model_calls", "fragments", "copies")
 """What is told of a bucket beside the rows that are built."""
 
-WANTED: Final = ("built_steps", "built_trajectories", *FOUND)
+BUILD_TARGETS: Final = ("built_steps", "built_trajectories", *FOUND)
 """What a build reads; all else is dropped when nothing reads it any more."""
 
 _GIVEN: Final = ("spans", "logs", "bucket_traces")
 
 
-def split_into_steps(con: duckdb.DuckDBPyConnection, wanted: Collection[str] = WANTED) -> Run:
+def split_into_steps(
+    con: duckdb.DuckDBPyConnection, targets: Collection[str] = BUILD_TARGETS
+) -> Run:
     """Make relations of a bucket: its steps, its trajectories, and what they are made of.
 
     Args:
         con: Holds `spans`, `logs` and `bucket_traces` (trace_id, date, records, received_ns,
             imported): the traces to build.
-        wanted: The names of those that are left at the end, with what views among them read.
+        targets: The names of those that are left at the end, with what views among them read.
     """
-    return RELATIONS.run(con, wanted, _GIVEN)
+    return RELATIONS.run(con, targets, _GIVEN)

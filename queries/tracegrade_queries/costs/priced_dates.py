@@ -19,8 +19,8 @@ from tracegrade_queries.schema import PRICED_DATES, TRAJECTORIES
 
 def inputs_digest(prices: Iterable[object], paths: Iterable[str]) -> str:
     """Return a digest of prices and of the files of a date."""
-    told = [repr(sorted(map(repr, prices))), *sorted(paths)]
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()[:32]
+    inputs = [repr(sorted(map(repr, prices))), *sorted(paths)]
+    return hashlib.sha256("\n".join(inputs).encode()).hexdigest()[:32]
 
 
 def sources(pinned: PinnedLake, prices: Iterable[object]) -> dict[str, str]:
@@ -52,8 +52,8 @@ def with_sources(counts: pa.Table, made: Mapping[str, str]) -> pa.Table:
         counts: As `cost_counts.sql` has it.
         made: By date, what its costs are made from.
     """
-    told = [made[str(date)] for date in counts["date"].to_pylist()]
-    return counts.append_column("inputs_digest", pa.array(told, pa.string())).cast(
+    digests = [made[str(date)] for date in counts["date"].to_pylist()]
+    return counts.append_column("inputs_digest", pa.array(digests, pa.string())).cast(
         PRICED_DATES.arrow()
     )
 

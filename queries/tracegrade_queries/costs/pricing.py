@@ -99,16 +99,16 @@ MODEL_PRICES: Final = Table(
 
 def known_prices(lake: Lake, given: Prices | None) -> Prices:
     """Return the prices that are given, which the lake keeps; None for those given to it last."""
-    kept = _kept_prices(lake)
+    stored = _stored_prices(lake)
     if given is None:
-        return kept
-    if given != kept:
+        return stored
+    if given != stored:
         rows = [{"name": name, **given[name]._asdict()} for name in sorted(given)]
         lake.replace(MODEL_PRICES, pa.Table.from_pylist(rows, MODEL_PRICES.arrow()))
     return given
 
 
-def _kept_prices(lake: Lake) -> Prices:
+def _stored_prices(lake: Lake) -> Prices:
     dataset = lake.dataset(MODEL_PRICES.name)
     rows = dataset.to_table().to_pylist() if dataset else []
     return {row["name"]: Price(*(row[kind] for kind in Price._fields)) for row in rows}
@@ -138,11 +138,11 @@ def update_costs(lake: Lake, prices: Prices) -> Costs:
         create_prices(con, prices)
         work_out_costs(con, TRAJECTORIES.name)
         written = _write_costs(lake, con)
-        kept = of_sources(noted, made.values())
+        unchanged = of_sources(noted, made.values())
         made |= {date: inputs_digest(prices.items(), [path]) for date, path in written.items()}
         new = with_sources(con.sql(query("cost_counts")).to_arrow_table(), made)
-    every = pa.concat_tables([kept, new])
-    if len(new) or len(kept) < len(noted):
+    every = pa.concat_tables([unchanged, new])
+    if len(new) or len(unchanged) < len(noted):
         note_dates(lake, every)
     return _counted(every)._replace(prices=len(prices))
 

@@ -22,7 +22,7 @@ from tracegrade_queries.engine import machine
 from tracegrade_queries.engine.connection import Limits, connect_pinned
 from tracegrade_queries.engine.pinned import PinnedLake
 from tracegrade_queries.engine.relations import put
-from tracegrade_queries.engine.stage_in import held
+from tracegrade_queries.engine.stage_in import copied_locally
 
 Specification = TypeVar("Specification")
 
@@ -52,7 +52,7 @@ class Outcome(NamedTuple):
         return sum(file.rows for file in self.files.get(table.name, ()))
 
 
-Work: TypeAlias = Callable[[Bucket[Any]], Outcome]
+BucketFunction: TypeAlias = Callable[[Bucket[Any]], Outcome]
 """A function of a module, so that other processes find it under its name."""
 
 _BETWEEN_INTERRUPTS_SECS: Final = 0.02
@@ -68,7 +68,7 @@ def opened(bucket: Bucket[Any], tables: Sequence[Table]) -> Iterator[duckdb.Duck
         bucket: Whose files are read, and whose traces are the table `bucket_traces`.
         tables: What there is to read; empty where the bucket has no file of one.
     """
-    with held(bucket.lake) as lake, connect_pinned(lake, tables, bucket.limits) as con:
+    with copied_locally(bucket.lake) as lake, connect_pinned(lake, tables, bucket.limits) as con:
         _open.add(con)
         try:
             put(con, "bucket_traces", bucket.traces)

@@ -62,7 +62,7 @@ class Limits(NamedTuple):
 NO_LIMITS: Final = Limits()
 
 
-def open_lake(place: str | Path, note: Callable[[str], object]) -> Lake:
+def open_lake(location: str | Path, note: Callable[[str], object]) -> Lake:
     """Return the lake at a path or URL, and note how it is read if that takes longer.
 
     Raises:
@@ -70,7 +70,7 @@ def open_lake(place: str | Path, note: Callable[[str], object]) -> Lake:
         LakeMissing: There is none.
         LakeUnreachable: The object store does not answer.
     """
-    lake = Lake.open(place)
+    lake = Lake.open(location)
     if not lake.is_local:
         note(f"reading {lake.location} through pyarrow datasets; spill goes to {lake.state}")
     return lake
@@ -193,8 +193,8 @@ def _pinned_again(
         None if no file is gone that need not be there, so that another try would be in vain.
     """
     now = pin(lake, names, layers)
-    gone = {path for path in _paths(lake, pinned) if not Path(path).exists()}
-    return now if gone and not gone.intersection(_paths(lake, now)) else None
+    removed = {path for path in _paths(lake, pinned) if not Path(path).exists()}
+    return now if removed and not removed.intersection(_paths(lake, now)) else None
 
 
 def connect_pinned(
@@ -208,8 +208,8 @@ def connect_pinned(
         limits: What the engine may take.
     """
     lake = pinned.open()
-    tried = {name: _found_table(lake, name, table) for name, table in pinned.tables.items()}
-    found = {name: table for name, table in tried.items() if table}
+    candidates = {name: _found_table(lake, name, table) for name, table in pinned.tables.items()}
+    found = {name: table for name, table in candidates.items() if table}
     con = _open_engine(lake, found, limits)
     tables = {table.name: table for table in declared}
     for name, table in tables.items():

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tracegrade_lake import Lake
 from tracegrade_lake.job_files import JobFiles, new_job_files
-from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcome
 from tracegrade_queries.engine.executor import SLOT_LIMITS, Threads, with_limits
 from tracegrade_queries.engine.manifest import read_outcome, write_manifest
 from tracegrade_queries.errors import WorkerLost
@@ -77,11 +77,11 @@ class DistributedJob:
 
     def _read(self, name: str) -> Outcome:
         content = self.files.read(name)
-        place = self.files.location(name)
+        location = self.files.location(name)
         if content is None:
-            msg = f"{place} was removed while the job waited for it; run the job again"
+            msg = f"{location} was removed while the job waited for it; run the job again"
             raise WorkerLost(msg)
-        return read_outcome(content, self.files.lake, place)
+        return read_outcome(content, self.files.lake, location)
 
     def _lost(self, missing: set[str], patience_secs: float) -> WorkerLost:
         first = self.files.location(MANIFEST + min(missing).removeprefix(OUTCOME))
@@ -94,7 +94,7 @@ class DistributedJob:
 
 @contextmanager
 def distribute(
-    work: Work, buckets: Sequence[Bucket[Any]], files: JobFiles, first: int = 0
+    work: BucketFunction, buckets: Sequence[Bucket[Any]], files: JobFiles, first: int = 0
 ) -> Iterator[DistributedJob]:
     """Write buckets to the lake; they and their outcomes are gone after the block.
 
@@ -146,7 +146,7 @@ class ManifestsInLake(AbstractContextManager["ManifestsInLake"]):
         """End the run, so that those who work on shares end."""
         self._stack.close()
 
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+    def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what each bucket gave, as workers are done with them.
 
         Raises:
@@ -161,8 +161,8 @@ class ManifestsInLake(AbstractContextManager["ManifestsInLake"]):
         limited = with_limits(buckets, SLOT_LIMITS)
         first, self._written = self._written, self._written + len(buckets)
         with distribute(work, limited, self._files, first) as distributed:
-            place = distributed.files.location(distributed.manifests[0])
+            location = distributed.files.location(distributed.manifests[0])
             self._note(
-                f"{len(buckets)} manifests wait for `tracegrade task`, the first is {place}"
+                f"{len(buckets)} manifests wait for `tracegrade task`, the first is {location}"
             )
             yield from distributed.outcomes()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Protocol
 
-from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work, end_open
+from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcome, end_open
 from tracegrade_queries.engine.connection import Limits
 
 SLOT_MB: Final = 2_500
@@ -25,7 +25,7 @@ class Executor(Protocol):
     def slots(self) -> int:
         """How many buckets are worked on at a time."""
 
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+    def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what each bucket gave, in any order.
 
         Raises:
@@ -40,7 +40,7 @@ class Threads:
         """Work on so many buckets at a time."""
         self.slots = slots
 
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+    def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what each bucket gave, in their order; an error ends the work on all others."""
         with ThreadPoolExecutor(self.slots) as pool:
             try:

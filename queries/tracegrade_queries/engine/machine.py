@@ -46,9 +46,9 @@ def _cores_allowed() -> int:
 
 def _core_limits(cgroups: Path) -> Iterator[int]:
     for names in _CPU_TIME:
-        told = [word for name in names for word in _words(cgroups / name)]
-        if len(told) == 2 and all(word.isdigit() for word in told):
-            yield math.ceil(int(told[0]) / int(told[1]))
+        limits = [word for name in names for word in _words(cgroups / name)]
+        if len(limits) == 2 and all(word.isdigit() for word in limits):
+            yield math.ceil(int(limits[0]) / int(limits[1]))
 
 
 def _words(path: Path) -> list[str]:

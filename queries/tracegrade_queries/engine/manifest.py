@@ -25,7 +25,7 @@ from pydantic import (
 
 from tracegrade_lake import Lake
 from tracegrade_lake.staged_files import StagedFileRef, adopt_staged, publish_staged
-from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcome
 from tracegrade_queries.engine.connection import Limits
 from tracegrade_queries.engine.layers import table_named
 from tracegrade_queries.engine.pinned import PinnedLake, PinnedTable
@@ -119,7 +119,7 @@ class OutcomeFile(_StrictModel):
     tables: dict[str, Rows]
 
 
-def write_manifest(work: Work, bucket: Bucket[Any]) -> bytes:
+def write_manifest(work: BucketFunction, bucket: Bucket[Any]) -> bytes:
     """Return a bucket as JSON.
 
     Raises:
@@ -130,7 +130,7 @@ def write_manifest(work: Work, bucket: Bucket[Any]) -> bytes:
     if adapter.validate_json(specification) != bucket.specification:
         msg = f"the specification of {name_of(work)} cannot be told as JSON; use --engine local"
         raise ManifestUnfit(msg)
-    told = BucketManifest(
+    manifest = BucketManifest(
         versions=versions_here(),
         work=name_of(work),
         tables=dict(bucket.lake.tables),
@@ -138,48 +138,48 @@ def write_manifest(work: Work, bucket: Bucket[Any]) -> bytes:
         limits=bucket.limits,
         specification=specification,
     )
-    return told.model_dump_json().encode()
+    return manifest.model_dump_json().encode()
 
 
-def read_manifest(content: bytes, lake: Lake, place: str) -> tuple[Work, Bucket[Any]]:
+def read_manifest(content: bytes, lake: Lake, location: str) -> tuple[BucketFunction, Bucket[Any]]:
     """Return what is to be done, and with which bucket.
 
     Args:
         content: The JSON.
         lake: The lake that it is in: its files are read, by no other path.
-        place: Where it is: begins errors.
+        location: Where it is: begins errors.
 
     Raises:
         ManifestUnfit: It is not as a job writes it.
         VersionsDiffer: The job has other versions than this process.
     """
     try:
-        told = BucketManifest.model_validate_json(content)
-        check_versions(told.versions, f"the job of {place}")
-        work = _work_named(told.work)
-        specification = _specification_of(work).validate_json(told.specification)
-        _check_paths(told.tables)
+        manifest = BucketManifest.model_validate_json(content)
+        check_versions(manifest.versions, f"the job of {location}")
+        work = _work_named(manifest.work)
+        specification = _specification_of(work).validate_json(manifest.specification)
+        _check_paths(manifest.tables)
     except ValueError as error:
-        raise _unfit(place, error) from error
-    pinned = PinnedLake(lake.location, str(lake.state), told.tables)
-    return work, Bucket(pinned, told.traces, told.limits, specification)
+        raise _unfit(location, error) from error
+    pinned = PinnedLake(lake.location, str(lake.state), manifest.tables)
+    return work, Bucket(pinned, manifest.traces, manifest.limits, specification)
 
 
 def write_outcome(outcome: Outcome, lake: Lake) -> bytes:
     """Return an outcome as JSON, after its files were brought to where the job reaches them."""
     files = {name: publish_staged(lake, name, staged) for name, staged in outcome.files.items()}
     tables = {name: _write_rows(rows) for name, rows in outcome.tables.items()}
-    told = OutcomeFile(versions=versions_here(), files=files, tables=tables)
-    return told.model_dump_json().encode()
+    outcome_file = OutcomeFile(versions=versions_here(), files=files, tables=tables)
+    return outcome_file.model_dump_json().encode()
 
 
-def read_outcome(content: bytes, lake: Lake, place: str) -> Outcome:
+def read_outcome(content: bytes, lake: Lake, location: str) -> Outcome:
     """Return an outcome, after its files were held to what is told of them.
 
     Args:
         content: The JSON.
         lake: Where its files are.
-        place: Where it is: begins errors.
+        location: Where it is: begins errors.
 
     Raises:
         ManifestUnfit: It is not as a worker writes it.
@@ -187,31 +187,33 @@ def read_outcome(content: bytes, lake: Lake, place: str) -> Outcome:
         VersionsDiffer: The worker has other versions than this process.
     """
     try:
-        told = OutcomeFile.model_validate_json(content)
-        check_versions(told.versions, f"the worker of {place}")
-        tables = {name: table_named(name) for name in told.files}
+        outcome_file = OutcomeFile.model_validate_json(content)
+        check_versions(outcome_file.versions, f"the worker of {location}")
+        tables = {name: table_named(name) for name in outcome_file.files}
     except ValueError as error:
-        raise _unfit(place, error) from error
-    files = {name: adopt_staged(lake, tables[name], each) for name, each in told.files.items()}
-    return Outcome(files, told.tables)
+        raise _unfit(location, error) from error
+    files = {
+        name: adopt_staged(lake, tables[name], each) for name, each in outcome_file.files.items()
+    }
+    return Outcome(files, outcome_file.tables)
 
 
-def name_of(work: Work) -> str:
+def name_of(work: BucketFunction) -> str:
     """Return the name of a function as manifests have it."""
     return f"{work.__module__}:{work.__qualname__}"
 
 
-def _work_named(name: str) -> Work:
+def _work_named(name: str) -> BucketFunction:
     for entry in entry_points(group=WORK):
         if entry.value == name:
-            work: Work = entry.load()
+            work: BucketFunction = entry.load()
             return work
     msg = f"no package declares the work '{name}'"
     raise ValueError(msg)
 
 
 @cache
-def _specification_of(work: Work) -> TypeAdapter[Any]:
+def _specification_of(work: BucketFunction) -> TypeAdapter[Any]:
     (kind,) = get_args(get_type_hints(work)["bucket"])
     return TypeAdapter(kind)
 
@@ -225,10 +227,12 @@ def _check_paths(tables: Mapping[str, PinnedTable]) -> None:
                 raise ValueError(msg)
 
 
-def _unfit(place: str, error: ValueError) -> ManifestUnfit:
+def _unfit(location: str, error: ValueError) -> ManifestUnfit:
     if isinstance(error, ValidationError):
         first = error.errors(include_input=False, include_url=False)[0]
         fact = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
     else:
         fact = str(error)
-    return ManifestUnfit(f"{place} cannot be used: {fact}; only a job of this version writes it")
+    return ManifestUnfit(
+        f"{location} cannot be used: {fact}; only a job of this version writes it"
+    )

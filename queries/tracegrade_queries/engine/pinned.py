@@ -30,7 +30,7 @@ class PinnedTable(NamedTuple):
 class PinnedLake(NamedTuple):
     """A lake as it was at one moment, or a part of it."""
 
-    place: str
+    location: str
     """As `Lake.open` takes it."""
     state: str
     """Its folder on this machine."""
@@ -39,16 +39,16 @@ class PinnedLake(NamedTuple):
 
     def open(self) -> Lake:
         """Return the lake itself, where rows are staged."""
-        return Lake.open(self.place, self.state)
+        return Lake.open(self.location, self.state)
 
     def only(self, keep: Mapping[str, FileCondition]) -> "PinnedLake":
         """Return the named tables alone, each with those of its files that its condition keeps."""
-        kept = {
+        tables = {
             name: table._replace(files=tuple(filter(keep[name], table.files)))
             for name, table in self.tables.items()
             if name in keep
         }
-        return self._replace(tables={name: table for name, table in kept.items() if table.files})
+        return self._replace(tables={name: table for name, table in tables.items() if table.files})
 
 
 def received_between(first_ns: int, last_ns: int) -> FileCondition:
@@ -91,14 +91,14 @@ def dated_between(first: str, last: str) -> FileCondition:
 
 def dated_on(dates: Iterable[str]) -> FileCondition:
     """Return the condition for files of one of these dates."""
-    wanted = frozenset(dates)
-    return lambda file: file.date is None or file.date in wanted
+    selected = frozenset(dates)
+    return lambda file: file.date is None or file.date in selected
 
 
 def among(paths: Collection[str]) -> FileCondition:
     """Return the condition for the files at these paths."""
-    wanted = frozenset(paths)
-    return lambda file: file.path in wanted
+    selected = frozenset(paths)
+    return lambda file: file.path in selected
 
 
 def either(one: FileCondition, other: FileCondition) -> FileCondition:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcome
 from tracegrade_queries.engine.executor import SLOT_LIMITS, with_limits
 from tracegrade_queries.errors import WorkerLost
 
@@ -32,7 +32,7 @@ class Processes:
         """Work on so many buckets at a time."""
         self.slots = slots
 
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+    def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what each bucket gave as it comes; an error ends the work on all others.
 
         Raises:
@@ -55,7 +55,7 @@ class Processes:
 
 
 def _submitted(
-    pool: ProcessPoolExecutor, work: Work, buckets: Sequence[Bucket[Any]]
+    pool: ProcessPoolExecutor, work: BucketFunction, buckets: Sequence[Bucket[Any]]
 ) -> list[Future[Outcome]]:
     with no_interrupts():
         return [pool.submit(work, bucket) for bucket in buckets]
@@ -80,25 +80,25 @@ def no_interrupts() -> Iterator[None]:
     Here it is heeded at the end of the block. A mask alone would not do: another thread takes the
     signal, and the main thread would leave a process that has started and not been told its work.
     """
-    heard: list[int] = []
+    interrupts: list[int] = []
     handler = signal.getsignal(signal.SIGINT)
     holds = threading.current_thread() is threading.main_thread() and handler is not None
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     if holds:
-        signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+        signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if holds:
             signal.signal(signal.SIGINT, handler)
-        if heard:
+        if interrupts:
             signal.raise_signal(signal.SIGINT)
 
 
 def _end_with_job(job: Connection) -> None:
-    asked, ask = multiprocessing.Pipe(duplex=False)
-    watcher = threading.Thread(target=_exit_when_closed, args=(job, asked), daemon=True)
+    ended, ask = multiprocessing.Pipe(duplex=False)
+    watcher = threading.Thread(target=_exit_when_closed, args=(job, ended), daemon=True)
     watcher.start()
 
     def stop() -> None:
@@ -109,6 +109,6 @@ def _end_with_job(job: Connection) -> None:
     atexit.register(stop)
 
 
-def _exit_when_closed(job: Connection, asked: Connection) -> None:
-    if job in wait([job, asked]):
+def _exit_when_closed(job: Connection, ended: Connection) -> None:
+    if job in wait([job, ended]):
         os._exit(1)

@@ -87,9 +87,9 @@ def _explained(con: duckdb.DuckDBPyConnection, text: str) -> str:
         msg = f"EXPLAIN takes one SELECT, got {what}; write EXPLAIN or EXPLAIN ANALYZE before one"
         raise QueryFailed(msg)
     _check_parts(con, found["query"])
-    asked = (found["options"] or "").upper()
-    analyze = "ANALYZE " if found["analyze"] or "ANALYZE" in asked else ""
-    form = re.search(r"FORMAT\s+(\w+)", asked)
+    options = (found["options"] or "").upper()
+    analyze = "ANALYZE " if found["analyze"] or "ANALYZE" in options else ""
+    form = re.search(r"FORMAT\s+(\w+)", options)
     return f"EXPLAIN {analyze}{f'(FORMAT {form[1]}) ' if form else ''}{found['query']}"
 
 
@@ -99,12 +99,12 @@ def _check_parts(con: duckdb.DuckDBPyConnection, query: str) -> None:
     Raises:
         QueryFailed: One does, or the engine cannot say how it reads.
     """
-    asked = "SELECT json_serialize_sql($asked)"
-    ((text,),) = con.execute(asked, {"asked": query}).fetchall()
+    serialize = "SELECT json_serialize_sql($asked)"
+    ((text,),) = con.execute(serialize, {"asked": query}).fetchall()
     kinds = {f"{kind}_NODE" for kind in _NODE.findall(text)}
     if not kinds:
-        told = json.loads(text).get("error_message", "nothing")
-        msg = f"the engine cannot say how this SELECT reads: {told}; write it in another way"
+        reason = json.loads(text).get("error_message", "nothing")
+        msg = f"the engine cannot say how this SELECT reads: {reason}; write it in another way"
         raise QueryFailed(msg)
     if others := sorted(kinds - _READS):
         what = ", ".join(kind.removesuffix("_NODE").removesuffix("_QUERY") for kind in others)

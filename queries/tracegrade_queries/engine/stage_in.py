@@ -29,7 +29,7 @@ from tracegrade_lake.files import folders_in, make_folder, size_of
 from tracegrade_lake.locks import FolderLock
 from tracegrade_queries.engine.pinned import PinnedLake
 
-KEPT_BYTES: Final = 8_000_000_000
+CACHE_BYTES: Final = 8_000_000_000
 """Of files that nobody holds, as long as they take no more than a quarter of what is free."""
 
 AT_A_TIME: Final = 8
@@ -53,7 +53,7 @@ class StoredPart:
 
 
 @contextmanager
-def held(pinned: PinnedLake) -> Iterator[PinnedLake]:
+def copied_locally(pinned: PinnedLake) -> Iterator[PinnedLake]:
     """Give the same files as those of a lake on this machine, for as long as this lasts.
 
     Raises:
@@ -64,14 +64,14 @@ def held(pinned: PinnedLake) -> Iterator[PinnedLake]:
     if lake.is_local:
         yield pinned
         return
-    scratch = _scratch(pinned.place, pinned.state)
+    scratch = _scratch(pinned.location, pinned.state)
     parts = [
         StoredPart(name, file.path, file.size)
         for name, table in pinned.tables.items()
         for file in table.files
     ]
     with scratch.holding(lake, parts):
-        yield pinned._replace(place=str(scratch.folder), state=str(scratch.folder))
+        yield pinned._replace(location=str(scratch.folder), state=str(scratch.folder))
 
 
 class Scratch:
@@ -116,7 +116,7 @@ class Scratch:
 
     def _make_room(self) -> None:
         """Remove files that nobody holds until the others may be kept."""
-        surplus = sum(part.size for part in self._unheld) - self._kept_bytes()
+        surplus = sum(part.size for part in self._unheld) - self._cache_bytes()
         for part in list(self._unheld):
             if surplus <= 0:
                 return
@@ -124,8 +124,8 @@ class Scratch:
             del self._unheld[part]
             surplus -= part.size
 
-    def _kept_bytes(self) -> int:
-        return min(KEPT_BYTES, shutil.disk_usage(self.folder).free // 4)
+    def _cache_bytes(self) -> int:
+        return min(CACHE_BYTES, shutil.disk_usage(self.folder).free // 4)
 
     def _path(self, part: StoredPart) -> Path:
         return self.folder / part.table / part.path
@@ -158,14 +158,14 @@ def _copy(lake: Lake, part: StoredPart, path: Path) -> None:
 _making: Final = threading.Lock()
 
 
-def _scratch(place: str, state: str) -> Scratch:
+def _scratch(location: str, state: str) -> Scratch:
     """Return the one folder of this process for a lake."""
     with _making:
-        return _new_scratch(place, state)
+        return _new_scratch(location, state)
 
 
 @cache
-def _new_scratch(place: str, state: str) -> Scratch:
+def _new_scratch(location: str, state: str) -> Scratch:
     """Make the folder, after removing those of dead processes."""
     parent = Path(state) / SCRATCH_FOLDER
     make_folder(parent)

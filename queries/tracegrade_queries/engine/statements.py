@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import duckdb
 
-_MOST_KEPT: Final = 2048
+_MAX_PARSED: Final = 2048
 
 _parsed: Final[dict[str, Sequence[duckdb.Statement]]] = {}
 # DuckDB's binding complains at the end of a process of each statement that is still there.
@@ -43,7 +43,7 @@ def _statements(con: duckdb.DuckDBPyConnection, text: str) -> Sequence[duckdb.St
     found = _parsed.get(text)
     if found is None:
         found = con.extract_statements(text)
-        if len(_parsed) >= _MOST_KEPT:
+        if len(_parsed) >= _MAX_PARSED:
             _parsed.clear()
         _parsed[text] = found
     return found

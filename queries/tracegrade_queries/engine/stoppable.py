@@ -18,7 +18,7 @@ import duckdb
 from tracegrade.terminal.visible import visible_text
 from tracegrade_queries.errors import QueriesError, QueryStopped
 
-LOOK_SECS: Final = 0.05
+POLL_SECS: Final = 0.05
 """Between two looks at the clock and at the memory in use."""
 
 GRACE_SECS: Final = 2.0
@@ -85,7 +85,7 @@ def run(con: duckdb.DuckDBPyConnection, work: Callable[[], object], limits: Watc
 def _wait(ended: Event, limits: Watch) -> None:
     """Wait until the work has ended; raise as soon as it went beyond a limit."""
     begun, before = time.monotonic(), _memory_in_use()
-    while not ended.wait(LOOK_SECS):
+    while not ended.wait(POLL_SECS):
         if limits.timeout_secs is not None and time.monotonic() - begun > limits.timeout_secs:
             msg = f"the query took longer than {limits.timeout_secs:g} s; give a longer --timeout"
             raise QueryStopped(msg)

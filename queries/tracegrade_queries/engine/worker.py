@@ -37,25 +37,25 @@ class Share:
         return int(re.sub(r"\D", "", manifest)) % self.of == self.index
 
 
-def work_off(place: str, limits: Limits = NO_LIMITS) -> Mapping[str, int]:
+def work_off(location: str, limits: Limits = NO_LIMITS) -> Mapping[str, int]:
     """Work on the bucket of one manifest and write its outcome beside it.
 
     Where that is there already nothing is done, so whoever runs this may do it again.
 
     Args:
-        place: Path or URL of the manifest; its lake is the one that it is in.
+        location: Path or URL of the manifest; its lake is the one that it is in.
         limits: Of the engine; what is None is as the manifest says.
 
     Returns:
         How many rows were staged, by table; none where the outcome was there.
 
     Raises:
-        BadLakePath: It is no place of a manifest.
+        BadLakePath: It is not the location of a manifest.
         ManifestMissing: It is not there.
         ManifestUnfit: It is not as a job writes it.
         VersionsDiffer: The job has other versions than this process.
     """
-    files, name = find_job_file(place)
+    files, name = find_job_file(location)
     return _work_off(files, name, limits)
 
 
@@ -100,20 +100,20 @@ def _worked_off(files: JobFiles, name: str, limits: Limits, note: Note) -> bool:
     return True
 
 
-def worked_off(place: str, rows: Mapping[str, int]) -> str:
+def worked_off(location: str, rows: Mapping[str, int]) -> str:
     """Return a line on what was staged of a bucket."""
-    told = ", ".join(f"{count:,} of {table}" for table, count in rows.items() if count)
-    return f"{place}: {f'rows staged: {told}' if told else 'nothing to do'}"
+    counts = ", ".join(f"{count:,} of {table}" for table, count in rows.items() if count)
+    return f"{location}: {f'rows staged: {counts}' if counts else 'nothing to do'}"
 
 
 def _work_off(files: JobFiles, name: str, given: Limits) -> Mapping[str, int]:
     if outcome_of(name) in files.names():
         return {}
-    content, place = files.read(name), files.location(name)
+    content, location = files.read(name), files.location(name)
     if content is None:
-        msg = f"there is no manifest at {place}; its job may have ended, or be of another lake"
+        msg = f"there is no manifest at {location}; its job may have ended, or be of another lake"
         raise ManifestMissing(msg)
-    work, bucket = read_manifest(content, files.lake, place)
+    work, bucket = read_manifest(content, files.lake, location)
     memory, threads = given.memory or bucket.limits.memory, given.threads or bucket.limits.threads
     outcome = work(bucket._replace(limits=bucket.limits._replace(memory=memory, threads=threads)))
     files.write(outcome_of(name), write_outcome(outcome, files.lake))

@@ -60,13 +60,13 @@ def _known_keys(kind: type[BaseModel]) -> list[str]:
 
 
 def _fact_and_way_out(path: Sequence[str | int], error: ErrorDetails) -> tuple[str, str]:
-    place = dotted(path[:-1]) or "the file"
+    parent = dotted(path[:-1]) or "the file"
     if error["type"] == "missing":
-        return f"key '{path[-1]}' is missing in {place}", "add it"
+        return f"key '{path[-1]}' is missing in {parent}", "add it"
     if error["type"] == "value_error":
         fact, _, way_out = str(error["ctx"]["error"]).partition("; ")
         return f"{dotted(path)}: {fact}", way_out
-    return f"{dotted(path)} is {_shown(error['input'])}", _wanted(error["msg"])
+    return f"{dotted(path)} is {_shortened(error['input'])}", _requirement(error["msg"])
 
 
 def dotted(path: Sequence[str | int]) -> str:
@@ -79,11 +79,11 @@ def _suggestion(name: str, allowed: Sequence[str]) -> str:
     return did_you_mean(name, allowed) or f"known keys: {', '.join(allowed)}"
 
 
-def _shown(value: Any) -> str:
+def _shortened(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _wanted(message: str) -> str:
+def _requirement(message: str) -> str:
     """Return pydantic's sentence as a way out: `Input should be 'a'` as `it should be 'a'`."""
     return message.replace("Input should", "it should", 1).replace(" instance", "")

@@ -42,7 +42,7 @@ class Order(NamedTuple):
     """For each of them, what nobody reads any more after it."""
 
     @property
-    def kept(self) -> frozenset[str]:
+    def remaining(self) -> frozenset[str]:
         """What is left at the end: what was wanted, and what views of it read."""
         made = {name for relation in self.relations for name in relation.makes}
         taken = {relation.takes for relation in self.relations}
@@ -74,7 +74,7 @@ class RelationPlan:
         self._folders = folders
         self._macro_files = macros
         self._types = types
-        self._orders: dict[tuple[object, ...], Order] = {}
+        self._order_of: dict[tuple[object, ...], Order] = {}
 
     @cached_property
     def _of_sql(self) -> dict[str, FileRelation]:
@@ -193,9 +193,9 @@ class RelationPlan:
         """Return what is made for targets, and when it can be dropped; arguments as of `run`."""
         chosen = self._chosen(options or {})
         key = (frozenset(targets), frozenset(given), tuple(sorted(chosen.items())))
-        if key not in self._orders:
-            self._orders[key] = _Ordering(self, targets, given, chosen).order()
-        return self._orders[key]
+        if key not in self._order_of:
+            self._order_of[key] = _Ordering(self, targets, given, chosen).order()
+        return self._order_of[key]
 
     def _chosen(self, options: Mapping[str, object]) -> dict[str, str]:
         """Return by name which relation stands in its place, where the options say so."""
@@ -327,18 +327,18 @@ class _Ordering:
         lasting = self._lasting()
         last: dict[str, int] = {}
         lives: dict[AnyRelation, int] = {}
-        for place, relation in reversed(list(enumerate(self._found))):
-            ends = [self._end(name, last, place) for name in relation.makes if name in lasting]
-            lives[relation] = until = max(ends, default=place)
+        for position, relation in reversed(list(enumerate(self._found))):
+            ends = [self._end(name, last, position) for name in relation.makes if name in lasting]
+            lives[relation] = until = max(ends, default=position)
             for name in relation.reads.union(filter(None, (relation.takes,))):
                 last[name] = max(last.get(name, 0), until)
         dropped: list[list[str]] = [[] for _ in self._found]
         taken = {relation.takes for relation in self._found}
-        kept = self._targets | self._given | taken
-        for place, relation in enumerate(self._found):
+        never_dropped = self._targets | self._given | taken
+        for position, relation in enumerate(self._found):
             for name in relation.makes:
-                until = max(last.get(name, place), lives[relation])
-                if name not in kept and until < len(self._found):
+                until = max(last.get(name, position), lives[relation])
+                if name not in never_dropped and until < len(self._found):
                     dropped[until].append(name)
         return [sorted(names) for names in dropped]
 
@@ -349,6 +349,6 @@ class _Ordering:
             found |= set(relation.makes) if relation.takes in found else relation.views
         return found
 
-    def _end(self, name: str, last: Mapping[str, int], place: int) -> int:
-        """Return the place of the last reader of a name; beyond all of a target."""
-        return len(self._found) if name in self._targets else last.get(name, place)
+    def _end(self, name: str, last: Mapping[str, int], position: int) -> int:
+        """Return the position of the last reader of a name; beyond all of a target."""
+        return len(self._found) if name in self._targets else last.get(name, position)

@@ -70,7 +70,7 @@ class Run:
         self.plan: Final = plan
         self.options: Final = options
         self.context: Final = context
-        self.kept: Final[dict[str, Any]] = {}
+        self.shared: Final[dict[str, Any]] = {}
         """What functions keep for those of relations that read theirs."""
         self.costs: Final[list[Cost]] = []
         self._types = types
@@ -104,7 +104,7 @@ class Run:
             self.drop(names)
         for name in targets:
             self._create(name)
-        return order.kept
+        return order.remaining
 
     def show(self, name: str, rows: str, sources: Collection[str]) -> None:
         """Make a view; the relations that it reads are dropped when it is."""

@@ -16,12 +16,12 @@ DeclaredPlans: TypeAlias = Sequence[Sequence[PlanStep]]
 """The steps of each distinct plan, in the order of their numbers."""
 
 
-_KEPT: Final = "plans"
+_SHARED_KEY: Final = "plans"
 
 
 def plans_of(run: Run) -> DeclaredPlans:
     """Return each distinct plan; for relations that read `plan_texts`."""
-    plans: DeclaredPlans = run.kept[_KEPT]
+    plans: DeclaredPlans = run.shared[_SHARED_KEY]
     return plans
 
 
@@ -35,7 +35,7 @@ def _plan_texts(run: Run) -> pa.Table:
     found = run.con.sql("FROM distinct_plans ORDER BY plan_key").to_arrow_table()
     texts = found["plan"].to_pylist()
     plans = [read_plan(text) for text in texts]
-    run.kept[_KEPT] = plans
+    run.shared[_SHARED_KEY] = plans
     numbers: dict[str, int] = {}
     canonical = [
         numbers.setdefault(canonical_json(text) or text, len(numbers)) if has_others else None

@@ -11,7 +11,7 @@ from tests.queries.traces import agent, land, request_of, tool
 from tracegrade_lake import Lake
 from tracegrade_queries.build import build as building
 from tracegrade_queries.build.build import build
-from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcome
 from tracegrade_queries.engine.executor import Threads
 
 SPANS, BYTES = 1_000, 100_000
@@ -26,7 +26,7 @@ class Counted(Threads):
         super().__init__(2)
         self.traces: list[int] = []
 
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+    def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what each bucket gave."""
         self.traces += [len(bucket.traces) for bucket in buckets]
         return super().run(work, buckets)

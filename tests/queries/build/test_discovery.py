@@ -19,7 +19,7 @@ from tracegrade_lake.maintenance.compaction import CompactOptions, compact
 from tracegrade_queries.build.build import build
 from tracegrade_queries.build.build_bucket import build_bucket
 from tracegrade_queries.build.discovery import discovered, unbuilt_spans
-from tracegrade_queries.engine.bucket_work import Bucket, Outcome, Work
+from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcome
 from tracegrade_queries.engine.connection import NO_LIMITS
 from tracegrade_queries.engine.executor import Threads
 from tracegrade_queries.schema import BUILT_FILES, BUILT_TRACES, STEPS, TRAJECTORIES
@@ -32,7 +32,7 @@ class Nobody:
 
     slots = 2
 
-    def run(self, work: Work, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
+    def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield nothing; only rows that a build replaces are left out of files."""
         return iter(()) if work is build_bucket else Threads(1).run(work, buckets)
 

@@ -10,7 +10,7 @@ from tracegrade_lake import RAW_SPANS, Lake
 from tracegrade_lake.errors import LakeDamaged
 from tracegrade_queries.engine import stage_in
 from tracegrade_queries.engine.pinned import PinnedLake, pin
-from tracegrade_queries.engine.stage_in import SCRATCH_FOLDER, held
+from tracegrade_queries.engine.stage_in import SCRATCH_FOLDER, copied_locally
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def copies(pinned: PinnedLake) -> list[Path]:
 
 def test_copies_are_the_files_themselves(pinned: PinnedLake) -> None:
     """They are read as a local lake's, in the layout of the lake."""
-    with held(pinned) as local:
+    with copied_locally(pinned) as local:
         lake = local.open()
         paths = lake.paths(RAW_SPANS.name, local.tables[RAW_SPANS.name].files)
 
@@ -45,11 +45,11 @@ def test_copies_are_the_files_themselves(pinned: PinnedLake) -> None:
 
 def test_a_file_is_fetched_once_for_all_buckets(pinned: PinnedLake, either_store: Store) -> None:
     """Also for the next one, which begins when the first has ended."""
-    with held(pinned):
+    with copied_locally(pinned):
         fetched = read_of_files(either_store)
-        with held(pinned):
+        with copied_locally(pinned):
             assert read_of_files(either_store) == fetched
-    with held(pinned):
+    with copied_locally(pinned):
         assert read_of_files(either_store) == fetched > 0
 
 
@@ -62,9 +62,9 @@ def test_no_more_is_kept_than_there_is_room_for(
     pinned: PinnedLake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What somebody holds stays in any case."""
-    monkeypatch.setattr(stage_in, "KEPT_BYTES", 0)
-    with held(pinned):
-        with held(pinned.only({RAW_SPANS.name: lambda file: file.date == "2026-09-21"})):
+    monkeypatch.setattr(stage_in, "CACHE_BYTES", 0)
+    with copied_locally(pinned):
+        with copied_locally(pinned.only({RAW_SPANS.name: lambda file: file.date == "2026-09-21"})):
             assert len(copies(pinned)) == 2
         assert len(copies(pinned)) == 2
 
@@ -76,7 +76,7 @@ def test_copies_of_a_process_that_was_killed_are_removed(pinned: PinnedLake) -> 
     left = Path(pinned.state, SCRATCH_FOLDER, "killed", RAW_SPANS.name, "left.parquet")
     left.parent.mkdir(parents=True)
     left.touch()
-    with held(pinned):
+    with copied_locally(pinned):
         assert left not in copies(pinned)
         assert len(copies(pinned)) == 2
 
@@ -86,5 +86,8 @@ def test_a_file_that_is_gone_is_named(pinned: PinnedLake) -> None:
     gone = pinned.tables[RAW_SPANS.name].files[0].path
     pinned.open().remove_files(RAW_SPANS.name, [gone])
 
-    with pytest.raises(LakeDamaged, match=f"{gone} is gone; run this again"), held(pinned):
+    with (
+        pytest.raises(LakeDamaged, match=f"{gone} is gone; run this again"),
+        copied_locally(pinned),
+    ):
         pass
