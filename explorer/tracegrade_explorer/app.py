@@ -37,7 +37,7 @@ from tracegrade_explorer.pages.runs import runs
 from tracegrade_explorer.pages.search import search_page
 from tracegrade_explorer.pages.tasks import task, tasks
 from tracegrade_explorer.pages.trends import trends
-from tracegrade_explorer.render import ErrorPage, ShownQuery
+from tracegrade_explorer.render import ErrorPage, ErrorQuery
 from tracegrade_explorer.responses import (
     PageContent,
     PageRequest,
@@ -211,26 +211,26 @@ class Explorer:
         self, page: PageRoute, request: Request, address: PageAddress, status: int, message: str
     ) -> Response:
         """Return the page of an error, with the query or the conditions that led to it."""
-        query = self._shown_query(page, address)
-        shown = ErrorPage(status, message, TITLES.get(status, "Something failed"))
-        shown = shown._replace(site=self.site, scheme=address.scheme, query=query)
+        query = self._error_query(page, address)
+        error_page = ErrorPage(status, message, TITLES.get(status, "Something failed"))
+        error_page = error_page._replace(site=self.site, scheme=address.scheme, query=query)
         if not query and not address.posted and len(address.pairs) <= MOST_CONDITIONS:
-            shown = shown._replace(path=scheme.own_path(request), pairs=address.pairs)
-        return _error(shown, address.form)
+            error_page = error_page._replace(path=scheme.own_path(request), pairs=address.pairs)
+        return _error(error_page, address.form)
 
-    def _shown_query(self, page: PageRoute, address: PageAddress) -> ShownQuery | None:
+    def _error_query(self, page: PageRoute, address: PageAddress) -> ErrorQuery | None:
         """Return the query that a request is about; None for another page, or no query of ours."""
         if page.make is sql and self.site.sql:
-            return ShownQuery(*editor(address.pairs), address.page_token)
+            return ErrorQuery(*editor(address.pairs), address.page_token)
         name = address.path.get("id", "")
         found = saved_editor(name, address.pairs) if page.make is saved_query else None
-        return found and ShownQuery(*found, address.page_token, links.saved_query(name))
+        return found and ErrorQuery(*found, address.page_token, links.saved_query(name))
 
     def _no_such_page(self, request: Request, error: Exception) -> Response:
         del error
         text = "No page has this address; the menu of any page leads to all."
-        shown = ErrorPage(404, text, TITLES[404], self.site, scheme.chosen(request))
-        return _error(shown, "html")
+        error_page = ErrorPage(404, text, TITLES[404], self.site, scheme.chosen(request))
+        return _error(error_page, "html")
 
     async def _made(self, page: PageRoute, address: PageAddress) -> tuple[PageResponse, bytes]:
         """Return an answer and its bytes, made in a thread.
@@ -328,12 +328,12 @@ def _status(error: TracegradeError) -> int:
     return 400 if isinstance(error, BadInput) else 503
 
 
-def _error(shown: ErrorPage, form: str) -> Response:
+def _error(error_page: ErrorPage, form: str) -> Response:
     if form == "html":
-        body = render.render_error(shown)
-        return Response(body, shown.status, media_type="text/html; charset=utf-8")
-    body = render.render_json(PageContent("", "", {}, {"error": shown.message}))
-    return Response(body, shown.status, media_type="application/json")
+        body = render.render_error(error_page)
+        return Response(body, error_page.status, media_type="text/html; charset=utf-8")
+    body = render.render_json(PageContent("", "", {}, {"error": error_page.message}))
+    return Response(body, error_page.status, media_type="application/json")
 
 
 STATIC: Final[Mapping[str, tuple[str, Callable[[], bytes]]]] = {

@@ -140,7 +140,7 @@ class Guard:
         given = [value for key, value in pairs if key == "token"]
         if given:
             return self._admit(scope["raw_path"], pairs, given[-1])
-        for caller in _shown(headers, self._rules.cookie):
+        for caller in _callers(headers, self._rules.cookie):
             if self._knows(caller.token):
                 scope[CALLER] = caller
                 return self._app
@@ -229,7 +229,7 @@ def allowed_hosts(address: Address, names: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _shown(headers: Headers, cookie: str) -> list[Caller]:
+def _callers(headers: Headers, cookie: str) -> list[Caller]:
     """Return whom the tokens of a request stand for: a bearer's first, then a cookie's."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     found = [Caller(token.strip(), by_header=True)] if scheme.lower() == "bearer" else []
@@ -264,8 +264,8 @@ def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
 
 
 def _page(refusal: Refusal) -> Response:
-    shown = ErrorPage(
+    error_page = ErrorPage(
         refusal.status, refusal.message, refusal.title, token_form=refusal.status == 401
     )
-    body = render_error(shown)
+    body = render_error(error_page)
     return Response(body, refusal.status, media_type="text/html; charset=utf-8")

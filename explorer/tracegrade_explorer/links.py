@@ -16,9 +16,9 @@ def with_query(path: str, pairs: Iterable[tuple[str, str]]) -> str:
     return f"{path}?{found}" if found else path
 
 
-def filtered(path: str, wanted: Filter | None) -> str:
+def filtered(path: str, run_filter: Filter | None) -> str:
     """Return an address with a filter."""
-    found = to_query(wanted) if wanted else ""
+    found = to_query(run_filter) if run_filter else ""
     return f"{path}?{found}" if found else path
 
 
@@ -31,10 +31,10 @@ def part(name: str) -> str:
     return quote(name, safe="") + ("" if clear else ".html")
 
 
-def run(trajectory_id: str, wanted: Filter | None = None, step: int | None = None) -> str:
+def run(trajectory_id: str, run_filter: Filter | None = None, step: int | None = None) -> str:
     """Return the address of a run, within a filter, at a step."""
     anchor = f"#s{step}" if step is not None else ""
-    return filtered(f"/runs/{part(trajectory_id)}", wanted and wanted.runs_alone) + anchor
+    return filtered(f"/runs/{part(trajectory_id)}", run_filter and run_filter.runs_alone) + anchor
 
 
 def step_text(trajectory_id: str, step: int, name: str) -> str:
@@ -52,9 +52,9 @@ def run_form(trajectory_id: str, form: str) -> str:
     return f"/runs/{quote(trajectory_id, safe='')}.{form}"
 
 
-def runs(wanted: Filter) -> str:
+def runs(run_filter: Filter) -> str:
     """Return the address of the list of a filter's runs."""
-    return filtered("/runs", wanted)
+    return filtered("/runs", run_filter)
 
 
 def named(**names: str | None) -> str:

@@ -80,7 +80,7 @@ def render_csv(document: PageContent) -> bytes:
     return csv_text(document.columns, document.rows).encode("utf-8", "replace")
 
 
-class ShownQuery(NamedTuple):
+class ErrorQuery(NamedTuple):
     """A query that an error is about."""
 
     text: str
@@ -100,7 +100,7 @@ class ErrorPage(NamedTuple):
     site: Site | None = None
     """None: who asks may not know which lake this is."""
     scheme: str = ""
-    query: ShownQuery | None = None
+    query: ErrorQuery | None = None
     path: str = ""
     """Of the page that was asked for, as the address wrote it; '' without its conditions."""
     pairs: Sequence[tuple[str, str]] = ()
@@ -109,14 +109,16 @@ class ErrorPage(NamedTuple):
     """It asks for the token of this start."""
 
 
-def render_error(shown: ErrorPage) -> bytes:
+def render_error(error_page: ErrorPage) -> bytes:
     """Return the page of an error, which needs no lake."""
     template = templates().get_template("error.html.j2")
     without = [
-        links.with_query(shown.path, [*shown.pairs[:position], *shown.pairs[position + 1 :]])
-        for position in range(len(shown.pairs))
+        links.with_query(
+            error_page.path, [*error_page.pairs[:position], *error_page.pairs[position + 1 :]]
+        )
+        for position in range(len(error_page.pairs))
     ]
-    return template.render({**shown._asdict(), "without": without}).encode("utf-8", "replace")
+    return template.render({**error_page._asdict(), "without": without}).encode("utf-8", "replace")
 
 
 @cache

@@ -22,8 +22,8 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
 from tracegrade_scoring.timeline.model import RunScore, Step, Timeline
 
-SHOWN_CHARACTERS = 600
-TOLD = frozenset({"error", "not_executed", "interrupted"})
+MAX_CHARACTERS = 600
+NAMED_STATUSES = frozenset({"error", "not_executed", "interrupted"})
 """Statuses of calls that are told."""
 
 
@@ -64,17 +64,19 @@ def agreement(pairs: Sequence[Pair]) -> str:
     of = {kind: Counter(pair.how for pair in pairs if _is_call(pair) == kind)
           for kind in (True, False)}  # fmt: skip
     calls, texts = of[True], of[False]
-    said = "Both made the same calls"
+    sentence = "Both made the same calls"
     if calls[UNRECORDED]:
         lacking = words.count(calls[UNRECORDED], "call")
-        said = f"Both called the same tools, but the arguments of {lacking} are not recorded"
+        sentence = f"Both called the same tools, but the arguments of {lacking} are not recorded"
     if texts[TEXT]:
-        said += f"; {words.count(texts[TEXT], 'text')} of theirs differ" + "s" * (texts[TEXT] == 1)
+        sentence += f"; {words.count(texts[TEXT], 'text')} of theirs differ" + "s" * (
+            texts[TEXT] == 1
+        )
     elif texts[SAME]:
-        said += " and said the same" if set(texts) == {SAME} and not calls[UNRECORDED] else ""
+        sentence += " and said the same" if set(texts) == {SAME} and not calls[UNRECORDED] else ""
     if texts[UNRECORDED]:
-        said += f"; what {words.count(texts[UNRECORDED], 'text')} said is not recorded"
-    return f"{said}."
+        sentence += f"; what {words.count(texts[UNRECORDED], 'text')} said is not recorded"
+    return f"{sentence}."
 
 
 def _is_call(pair: Pair) -> bool:
@@ -87,8 +89,8 @@ def _side(step: Step, *, named: bool) -> dict[str, Any]:
         "kind": step.kind.replace("_", " "),
         "title": words.name(step.tool_name or step.role, ""),
         "agent": words.name(step.agent_name, "") if named else "",
-        "status": words.name(step.status, "") if step.status in TOLD else "",
-        "text": words.clip(visible_text(_text(step)), SHOWN_CHARACTERS),
+        "status": words.name(step.status, "") if step.status in NAMED_STATUSES else "",
+        "text": words.clip(visible_text(_text(step)), MAX_CHARACTERS),
     }
 
 
@@ -115,8 +117,8 @@ def _score_pairs(first: Timeline, second: Timeline) -> Iterator[ScorePair]:
         one, other = first.score(metric.name), second.score(metric.name)
         values = [score.value if score else None for score in (one, other)]
         if values != [None, None]:
-            shown, beside = (_value(score, metric) for score in (one, other))
-            yield ScorePair(metric.label, shown, beside, differs=values[0] != values[1])
+            value, beside = (_value(score, metric) for score in (one, other))
+            yield ScorePair(metric.label, value, beside, differs=values[0] != values[1])
 
 
 def _value(score: RunScore | None, metric: Metric) -> str:

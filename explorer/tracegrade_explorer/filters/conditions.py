@@ -15,7 +15,7 @@ from tracegrade_explorer.filters.grammar import LISTS, NUMBERS, STARTED, TEXTS, 
 
 ENUMS: Final = ("agent_name", "release", "task_id", "task_category", "run_mode", "outcome")
 """Columns of a type of their own, named `<column>_name`, which has the names that there are."""
-SHOWN: Final = (
+INDEX_COLUMNS: Final = (
     *("seq", "trajectory_id", "date", "agent_name", "release", "task_id", "task_category"),
     *("run_mode", "outcome", "conversation_id", "failures", "dialects", "reason"),
 )
@@ -33,22 +33,22 @@ UNORDERED: Final = MatchingRuns("0::DOUBLE")
 NOT_MEASURED: Final = MatchingRuns("NULL::DOUBLE")
 
 
-def matching_runs(wanted: Filter, measured: str | None = None) -> MatchingRuns:
+def matching_runs(run_filter: Filter, measured: str | None = None) -> MatchingRuns:
     """Return the runs of a filter, wherever its list begins.
 
     Args:
-        wanted: The filter.
+        run_filter: The filter.
         measured: A key of `NUMBERS`, or a metric of users' own, whose values stand in `measured`;
             None for NULL.
     """
-    found = [*_conditions(wanted)]
+    found = [*_conditions(run_filter)]
     where = " AND ".join(each.text for each in found) or "TRUE"
-    order = sort_key(wanted)
+    order = sort_key(run_filter)
     measure = number(measured, "measured") if measured else NOT_MEASURED
     parts = (*found, order, measure)
     values = {name: value for each in parts for name, value in each.values.items()}
     text = (
-        f"SELECT {', '.join(SHOWN)}, {order.text} AS sort_key, {measure.text} AS measured "
+        f"SELECT {', '.join(INDEX_COLUMNS)}, {order.text} AS sort_key, {measure.text} AS measured "
         f"FROM run_index WHERE {where}"
     )
     return MatchingRuns(text, values)
@@ -84,28 +84,28 @@ def number(key: str, parameter: str) -> MatchingRuns:
     return MatchingRuns(f"own_values[${parameter}::VARCHAR]", {parameter: key})
 
 
-def sort_key(wanted: Filter) -> MatchingRuns:
+def sort_key(run_filter: Filter) -> MatchingRuns:
     """Return the expression whose rising values are the order; without a value a run is last."""
-    if wanted.sort == STARTED:
-        return MatchingRuns("-seq::DOUBLE") if wanted.descending else UNORDERED
-    sign = "-" if wanted.descending else ""
-    found = number(wanted.sort, "sort")
+    if run_filter.sort == STARTED:
+        return MatchingRuns("-seq::DOUBLE") if run_filter.descending else UNORDERED
+    sign = "-" if run_filter.descending else ""
+    found = number(run_filter.sort, "sort")
     return found._replace(text=f"coalesce({sign}{found.text}, 'NaN'::DOUBLE)")
 
 
-def _conditions(wanted: Filter) -> Iterator[MatchingRuns]:
+def _conditions(run_filter: Filter) -> Iterator[MatchingRuns]:
     for key, column in TEXTS.items():
-        if key in wanted.names:
-            yield _named(key, column, wanted.names[key])
+        if key in run_filter.names:
+            yield _named(key, column, run_filter.names[key])
     for key, column in LISTS.items():
-        if key in wanted.names:
-            yield _listed(key, column, wanted.names[key])
+        if key in run_filter.names:
+            yield _listed(key, column, run_filter.names[key])
     yield from (
         condition
-        for position, (key, ends) in enumerate(wanted.ranges.items())
+        for position, (key, ends) in enumerate(run_filter.ranges.items())
         for condition in _range(key, ends, f"range_{position}")
     )
-    yield from _settings(wanted)
+    yield from _settings(run_filter)
 
 
 def _range(key: str, ends: Range | None, parameter: str) -> Iterator[MatchingRuns]:
@@ -120,23 +120,23 @@ def _range(key: str, ends: Range | None, parameter: str) -> Iterator[MatchingRun
             yield MatchingRuns(f"{column} {sign} ${name}::DOUBLE", {**values, name: value})
 
 
-def _settings(wanted: Filter) -> Iterator[MatchingRuns]:
-    if wanted.since is not None:
-        yield MatchingRuns("start_time >= $since", {"since": wanted.since})
-    if wanted.until is not None:
-        yield MatchingRuns("start_time < $until", {"until": wanted.until})
-    if wanted.received is not None:
-        first, last = wanted.received
+def _settings(run_filter: Filter) -> Iterator[MatchingRuns]:
+    if run_filter.since is not None:
+        yield MatchingRuns("start_time >= $since", {"since": run_filter.since})
+    if run_filter.until is not None:
+        yield MatchingRuns("start_time < $until", {"until": run_filter.until})
+    if run_filter.received is not None:
+        first, last = run_filter.received
         yield MatchingRuns(
             "date BETWEEN $first_date AND $last_date", {"first_date": first, "last_date": last}
         )
-    if wanted.request:
-        yield MatchingRuns(f"seq IN (SELECT seq FROM {_requests_table(wanted.request)})", {})
-    if wanted.level != "all":
-        absent = "IS NULL" if wanted.level == "root" else "IS NOT NULL"
+    if run_filter.request:
+        yield MatchingRuns(f"seq IN (SELECT seq FROM {_requests_table(run_filter.request)})", {})
+    if run_filter.level != "all":
+        absent = "IS NULL" if run_filter.level == "root" else "IS NOT NULL"
         yield MatchingRuns(f"parent_trajectory_id {absent}", {})
-    if wanted.counted is not None:
-        yield MatchingRuns("NOT killed AND NOT superseded" if wanted.counted
+    if run_filter.counted is not None:
+        yield MatchingRuns("NOT killed AND NOT superseded" if run_filter.counted
                            else "(killed OR superseded)", {})  # fmt: skip
 
 

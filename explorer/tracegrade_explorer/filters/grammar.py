@@ -184,14 +184,14 @@ def parse_query(text: str) -> Filter:
     return parse_filter(parse_qsl(text, keep_blank_values=True))
 
 
-def to_pairs(wanted: Filter) -> list[tuple[str, str]]:
+def to_pairs(run_filter: Filter) -> list[tuple[str, str]]:
     """Return the parameters of an address, in one order, without what is said by their absence."""
-    return [*_pairs(wanted)]
+    return [*_pairs(run_filter)]
 
 
-def to_query(wanted: Filter) -> str:
+def to_query(run_filter: Filter) -> str:
     """Return the part of an address behind the question mark; '' if every run is meant."""
-    return urlencode(to_pairs(wanted))
+    return urlencode(to_pairs(run_filter))
 
 
 def number_text(value: float) -> str:
@@ -199,21 +199,21 @@ def number_text(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
 
 
-def _pairs(wanted: Filter) -> Iterator[tuple[str, str]]:
+def _pairs(run_filter: Filter) -> Iterator[tuple[str, str]]:
     for key in NAMED:
-        yield from ((key, name_text(name)) for name in wanted.names.get(key, ()))
-    yield from ((key, _range_text(wanted.ranges[key])) for key in _in_order(wanted.ranges))
-    order = f"{'-' if wanted.descending else ''}{wanted.sort}"
+        yield from ((key, name_text(name)) for name in run_filter.names.get(key, ()))
+    yield from ((key, _range_text(run_filter.ranges[key])) for key in _in_order(run_filter.ranges))
+    order = f"{'-' if run_filter.descending else ''}{run_filter.sort}"
     settings = {
-        "since": wanted.since and wanted.since.isoformat(),
-        "until": wanted.until and wanted.until.isoformat(),
-        "received": wanted.received and _dates_text(*wanted.received),
-        "request": wanted.request,
-        "level": "" if wanted.level == LEVELS[0] else wanted.level,
-        "counted": {True: YES, False: NO, None: ""}[wanted.counted],
+        "since": run_filter.since and run_filter.since.isoformat(),
+        "until": run_filter.until and run_filter.until.isoformat(),
+        "received": run_filter.received and _dates_text(*run_filter.received),
+        "request": run_filter.request,
+        "level": "" if run_filter.level == LEVELS[0] else run_filter.level,
+        "counted": {True: YES, False: NO, None: ""}[run_filter.counted],
         "sort": "" if order == STARTED else order,
-        "after": wanted.after,
-        "cols": "" if wanted.columns == COLUMNS else ",".join(wanted.columns),
+        "after": run_filter.after,
+        "cols": "" if run_filter.columns == COLUMNS else ",".join(run_filter.columns),
     }
     yield from ((key, text) for key, text in settings.items() if text)
 

@@ -21,7 +21,7 @@ from tracegrade_explorer.filters.typed import TypedWord, typed_words, written
 from tracegrade_explorer.pages.cells import metrics_of
 from tracegrade_explorer.pages.runs import LABELS, label_of
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
-from tracegrade_explorer.snapshots.snapshot import Row, read_kept, read_matching
+from tracegrade_explorer.snapshots.snapshot import Row, read_cached, read_matching
 from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering import words
 
@@ -58,12 +58,12 @@ def completions(request: PageRequest) -> PageResponse:
     Raises:
         PageMissing: It is asked for as a page.
     """
-    own, wanted = request.split(*OWN)
+    own, run_filter = request.split(*OWN)
     if request.form != "json":
         msg = "what can be typed next is there for programs alone, as /completions.json"
         raise PageMissing(msg)
     word = _last_word(own.get("typed", ""))
-    found = [*_choices(request, wanted, word)][:CHOICES]
+    found = [*_choices(request, run_filter, word)][:CHOICES]
     data = {"from": word.start, "choices": [choice._asdict() for choice in found]}
     return PageContent("", "", {}, data)
 
@@ -76,14 +76,14 @@ def _last_word(text: str) -> TypedWord:
     return TypedWord(len(text), len(text), "", "")
 
 
-def _choices(request: PageRequest, wanted: Filter, word: TypedWord) -> Iterator[Completion]:
+def _choices(request: PageRequest, run_filter: Filter, word: TypedWord) -> Iterator[Completion]:
     metrics = metrics_of(request)
     if not word.key:
         yield from _keys(word.value, metrics)
     elif word.key in NAMED:
-        yield from _names(request, wanted, word)
+        yield from _names(request, run_filter, word)
     elif word.key in NUMBERS or word.key in metrics:
-        yield from _ranges(request, wanted, word.key)
+        yield from _ranges(request, run_filter, word.key)
     elif word.key in CHOSEN:
         yield from (
             Completion(f"{written(word.key, value)} ", _label(value, metrics))
@@ -113,10 +113,10 @@ def _label(key: str, metrics: Mapping[str, Metric]) -> str:
     return label_of(key, metrics) if key in LABELS or key in metrics else ""
 
 
-def _names(request: PageRequest, wanted: Filter, word: TypedWord) -> Iterator[Completion]:
+def _names(request: PageRequest, run_filter: Filter, word: TypedWord) -> Iterator[Completion]:
     """Yield the names that the runs of the filter have, those of most runs first."""
-    others = {key: names for key, names in wanted.names.items() if key != word.key}
-    rows = _rows(request, wanted.replaced(names=others), word)
+    others = {key: names for key, names in run_filter.names.items() if key != word.key}
+    rows = _rows(request, run_filter.replaced(names=others), word)
     runs = {row["name"]: row["runs"] for row in rows}
     for name in _matching((name for name in runs if name is not None), word.value):
         yield Completion(f"{written(word.key, name_text(name))} ", words.count(runs[name], "run"))
@@ -125,24 +125,24 @@ def _names(request: PageRequest, wanted: Filter, word: TypedWord) -> Iterator[Co
         yield Completion(f"{written(word.key, UNKNOWN)} ", hint)
 
 
-def _rows(request: PageRequest, wanted: Filter, word: TypedWord) -> list[Row]:
+def _rows(request: PageRequest, run_filter: Filter, word: TypedWord) -> list[Row]:
     if word.key == "conversation":
         looked_for = {"names": CHOICES, "part": word.value}
-        return read_matching(request.con, "conversation_names", wanted, parameters=looked_for)
-    rows = read_kept(request.snapshot, request.con, "facets", wanted, names=NAMES)
+        return read_matching(request.con, "conversation_names", run_filter, parameters=looked_for)
+    rows = read_cached(request.snapshot, request.con, "facets", run_filter, names=NAMES)
     return [row for row in rows if row["facet"] == word.key]
 
 
 def _matching(texts: Iterable[str], begun: str) -> list[str]:
     """Return the texts that contain another, whatever its case; first those that begin with it."""
-    wanted = begun.lower()
-    found = [text for text in texts if wanted in text.lower()]
-    return sorted(found, key=lambda text: not text.lower().startswith(wanted))
+    part = begun.lower()
+    found = [text for text in texts if part in text.lower()]
+    return sorted(found, key=lambda text: not text.lower().startswith(part))
 
 
-def _ranges(request: PageRequest, wanted: Filter, key: str) -> Iterator[Completion]:
+def _ranges(request: PageRequest, run_filter: Filter, key: str) -> Iterator[Completion]:
     """Yield ranges of a number: all of its values, and none."""
-    (ends,) = read_kept(request.snapshot, request.con, "measured_ends", wanted, measured=key)
+    (ends,) = read_cached(request.snapshot, request.con, "measured_ends", run_filter, measured=key)
     if ends["low"] is not None:
         low, high = number_text(ends["low"]), number_text(ends["high"])
         yield Completion(f"{key}={low}..{high}", "from the least to the largest")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tracegrade_explorer import links
 from tracegrade_explorer.filters.grammar import Filter
-from tracegrade_explorer.pages.runs import shown_name
+from tracegrade_explorer.pages.runs import name_in_words
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
 from tracegrade_explorer.snapshots.rows import count_runs
 from tracegrade_explorer.snapshots.snapshot import Row, read
@@ -70,7 +70,7 @@ def _reasons(release: Row, reasons: Sequence[Row]) -> dict[str, Any]:
 
 def _reason(release: Row, row: Row) -> dict[str, str]:
     return {
-        "why": shown_name("reason", row["reason"]),
+        "why": name_in_words("reason", row["reason"]),
         "runs": of_failed(row["runs"], release["failed"]),
         "href": links.counted(
             agent=release["agent_name"],

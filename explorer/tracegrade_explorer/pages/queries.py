@@ -8,7 +8,7 @@ from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter, FormRefused, PageMissing
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
 from tracegrade_explorer.snapshots.snapshot import Row
-from tracegrade_explorer.sql_process.run import CSV_ROWS, SHOWN_ROWS, Rows, run_sql
+from tracegrade_explorer.sql_process.run import CSV_ROWS, MAX_ROWS, Rows, run_sql
 from tracegrade_queries.engine.layers import find_query, saved
 from tracegrade_scoring.rendering import words
 
@@ -63,7 +63,7 @@ def saved_query(request: PageRequest) -> PageResponse:
         "summary": saved()[name].summary,
         "text": text,
         "fields": fields,
-        "found": rows and _shown(rows),
+        "found": rows and _row_cells(rows),
         "page_token": request.page_token,
         "address": filled if request.posted and len(filled) < LONGEST_ADDRESS else "",
         "edit": links.with_query("/sql", [("q", text)]) if len(text) < LONGEST_ADDRESS else "",
@@ -110,7 +110,7 @@ def sql(request: PageRequest) -> PageResponse:
     view = {
         "text": text or EXAMPLE,
         "fields": fields,
-        "found": rows and _shown(rows),
+        "found": rows and _row_cells(rows),
         "page_token": request.page_token,
         "address": address if request.posted and len(address) < LONGEST_ADDRESS else "",
     }
@@ -148,7 +148,7 @@ def _check_csv(request: PageRequest, page: str) -> None:
 
 def _run(request: PageRequest, text: str, values: Mapping[str, str]) -> Rows:
     return run_sql(
-        request.site.lake, text, values, CSV_ROWS if request.form == "csv" else SHOWN_ROWS
+        request.site.lake, text, values, CSV_ROWS if request.form == "csv" else MAX_ROWS
     )
 
 
@@ -159,7 +159,7 @@ def _document(template: str, title: str, view: dict[str, Any], rows: Rows | None
     return PageContent(template, title, view, data, rows.columns, rows.rows)
 
 
-def _shown(rows: Rows) -> dict[str, Any]:
+def _row_cells(rows: Rows) -> dict[str, Any]:
     return {
         "columns": rows.columns,
         "rows": [[_cell(name, row[name]) for name in rows.columns] for row in rows.rows],

@@ -68,7 +68,9 @@ def _compared(request: PageRequest, base: str, candidate: str, agent: str | None
         )
 
     judged = [lake.version(table.name) for table in (VERDICT_CALIBRATIONS, CORRECTED_RATES)]
-    found: Comparisons = request.snapshot.kept(("compare", base, candidate, agent, *judged), make)
+    found: Comparisons = request.snapshot.cached(
+        ("compare", base, candidate, agent, *judged), make
+    )
     return found
 
 

@@ -27,7 +27,7 @@ from tracegrade_explorer.run_view.page import (
     map_steps,
     outcomes,
     score_rows,
-    shown_steps,
+    select_steps,
     step_texts,
 )
 from tracegrade_explorer.run_view.plans import plan_changes
@@ -58,16 +58,16 @@ DRAWN_GOALS: Final = 60
 
 def run(request: PageRequest) -> PageResponse:
     """Return one run, step by step."""
-    own, wanted = request.split(*OWN)
+    own, run_filter = request.split(*OWN)
     found = find_run(request.con, request.path["id"])
     window = Window(first=_first(own))
     if request.form != "html":
         return _for_programs(request, read_run(request, found, window))
-    around = partial(neighbors, request.con, wanted, found.seq)
+    around = partial(neighbors, request.con, run_filter, found.seq)
     tasks: dict[str, Callable[[], Any]] = {**_queries(request, found, window), "around": around}
     rows = parallel(tasks)
     timeline = timeline_of(request.site.lake, rows, found.trajectory_id)
-    view = _view(request, found, timeline, own, wanted, rows)
+    view = _view(request, found, timeline, own, run_filter, rows)
     title = f"Run of {view['view'].title}, {words.run(found.trajectory_id)}"
     return PageContent("run", title, view, None, STEP_COLUMNS)
 
@@ -130,13 +130,13 @@ def _view(
     found: FoundRun,
     timeline: Timeline,
     own: dict[str, str],
-    wanted: Filter,
+    run_filter: Filter,
     rows: Mapping[str, Any],
 ) -> dict[str, Any]:
     view = timeline_view(timeline)
     run_id = found.trajectory_id
     show = _show(own)
-    shown = shown_steps(timeline, view, show, own.get("tool", ""), own.get("find", ""))
+    selected = select_steps(timeline, view, show, own.get("tool", ""), own.get("find", ""))
     steps = {step.step_index: step for step in timeline.steps}
     goals = outcomes(timeline)
     children = rows["run_children"]
@@ -145,11 +145,11 @@ def _view(
         "run": timeline.run,
         "view": view,
         "facts": [(name, value) for name, value in view.facts if name != "run"],
-        "blocks": blocks(timeline.steps, shown),
-        "texts": {each.index: step_texts(each, steps[each.index], run_id) for each in shown},
-        "as_returned": {each.index for each in shown if is_as_returned(each)},
+        "blocks": blocks(timeline.steps, selected),
+        "texts": {each.index: step_texts(each, steps[each.index], run_id) for each in selected},
+        "as_returned": {each.index for each in selected if is_as_returned(each)},
         "timed": any(each.offset for each in view.steps),
-        "shown": len(shown),
+        "shown": len(selected),
         "findings": findings(timeline),
         "measured": measured_note(mark.what for mark in timeline.marks),
         "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
@@ -161,11 +161,11 @@ def _view(
         "children": children,
         "by_step": _by_step(children),
         "around": rows["around"],
-        "chips": [*chips(wanted, metrics_of(request))],
-        **_chosen(timeline, run_id, wanted, own),
+        "chips": [*chips(run_filter, metrics_of(request))],
+        **_chosen(timeline, run_id, run_filter, own),
         "first": timeline.steps[0].step_index if timeline.steps else 0,
-        "following": _following(timeline, run_id, wanted),
-        "previous_steps": links.run(run_id, wanted) if _first(own) else "",
+        "following": _following(timeline, run_id, run_filter),
+        "previous_steps": links.run(run_id, run_filter) if _first(own) else "",
         "guessed": "unknown" in found.dialects,
         "same_task": _same_task(timeline),
         "has_success": _has_success(request, timeline),
@@ -173,14 +173,17 @@ def _view(
 
 
 def _chosen(
-    timeline: Timeline, run_id: str, wanted: Filter, own: dict[str, str]
+    timeline: Timeline, run_id: str, run_filter: Filter, own: dict[str, str]
 ) -> dict[str, Any]:
     """Return what a reader chose, and may choose instead."""
     return {
-        "wanted": wanted,
+        "run_filter": run_filter,
         "own": own,
-        "hidden": to_pairs(wanted.runs_alone),
-        "shows": [(key, text, _shown(run_id, wanted, own, key)) for key, text in SHOWS.items()],
+        "hidden": to_pairs(run_filter.runs_alone),
+        "shows": [
+            (key, text, _address_showing(run_id, run_filter, own, key))
+            for key, text in SHOWS.items()
+        ],
         "show": _show(own),
         "tools": sorted({step.tool_name for step in timeline.steps if step.tool_name}),
     }
@@ -195,23 +198,26 @@ def _by_step(children: list[Row]) -> dict[int, list[Row]]:
     return found
 
 
-def _shown(run_id: str, wanted: Filter, own: dict[str, str], show: str) -> str:
+def _address_showing(run_id: str, run_filter: Filter, own: dict[str, str], show: str) -> str:
     """Return the address of the run with other steps shown."""
-    kept = {**own, "show": show}
-    pairs = [*to_pairs(wanted.runs_alone), *((key, value) for key, value in kept.items() if value)]
+    parameters = {**own, "show": show}
+    pairs = [
+        *to_pairs(run_filter.runs_alone),
+        *((key, value) for key, value in parameters.items() if value),
+    ]
     if show == "all":
         pairs.remove(("show", "all"))
     return links.with_query(links.run(run_id), pairs)
 
 
-def _following(timeline: Timeline, run_id: str, wanted: Filter) -> str:
+def _following(timeline: Timeline, run_id: str, run_filter: Filter) -> str:
     """Return the address of the steps that the page has no room for; '' if there are none."""
     if not timeline.steps:
         return ""
     following = timeline.steps[-1].step_index + 1
     if following >= timeline.total_steps:
         return ""
-    pairs = [*to_pairs(wanted.runs_alone), ("from", str(following))]
+    pairs = [*to_pairs(run_filter.runs_alone), ("from", str(following))]
     return links.with_query(links.run(run_id), pairs)
 
 
@@ -231,7 +237,7 @@ def _has_success(request: PageRequest, timeline: Timeline) -> bool:
     own = timeline.score("success")
     succeeded = Filter(names, level="all")
     key = ("count_runs", to_query(succeeded))
-    count: int = request.snapshot.kept(key, lambda: count_runs(request.con, succeeded))
+    count: int = request.snapshot.cached(key, lambda: count_runs(request.con, succeeded))
     return count > bool(own and own.value == 1)
 
 

@@ -29,7 +29,7 @@ from tracegrade_explorer.pages.cells import (
 )
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
 from tracegrade_explorer.snapshots.rows import FACTS, count_runs, runs_page
-from tracegrade_explorer.snapshots.snapshot import Row, read_kept
+from tracegrade_explorer.snapshots.snapshot import Row, read_cached
 from tracegrade_scoring.metrics import Metric, Scale
 from tracegrade_scoring.pictures.small import Bin, bar, histogram
 from tracegrade_scoring.rendering import words
@@ -108,71 +108,73 @@ class Heading(NamedTuple):
 
 def runs(request: PageRequest) -> PageResponse:
     """Return the list of a filter's runs."""
-    own, wanted = request.split(*OWN)
+    own, run_filter = request.split(*OWN)
     if own:
-        return Redirect(links.runs(_with_range(request, _with_typed(request, wanted, own), own)))
+        return Redirect(
+            links.runs(_with_range(request, _with_typed(request, run_filter, own), own))
+        )
     if request.form == "csv":
-        return _table(request, wanted)
+        return _table(request, run_filter)
     metrics = metrics_of(request)
-    page = runs_page(request.con, wanted)
-    count, total = _count(request, wanted), _count(request, Filter())
+    page = runs_page(request.con, run_filter)
+    count, total = _count(request, run_filter), _count(request, Filter())
     after = page.rows[-1]["trajectory_id"] if page.more else None
     view = {
-        "wanted": wanted,
+        "run_filter": run_filter,
         "count": count,
         "total": total,
-        "chips": [*chips(wanted, metrics)],
-        "headings": [*_headings(wanted, metrics)],
-        "rows": [_row(row, wanted, metrics) for row in page.rows],
-        "facets": [*_facets(request, wanted, count)],
-        "histograms": [*_histograms(request, wanted)],
-        "following": links.runs(wanted.beginning_after(after)) if after else "",
-        "first": links.runs(wanted.beginning_after(None)) if wanted.after else "",
-        "hidden": _hidden(wanted),
-        "kept": to_pairs(wanted.beginning_after(None)),
+        "chips": [*chips(run_filter, metrics)],
+        "headings": [*_headings(run_filter, metrics)],
+        "rows": [_row(row, run_filter, metrics) for row in page.rows],
+        "facets": [*_facets(request, run_filter, count)],
+        "histograms": [*_histograms(request, run_filter)],
+        "following": links.runs(run_filter.beginning_after(after)) if after else "",
+        "first": links.runs(run_filter.beginning_after(None)) if run_filter.after else "",
+        "hidden": _hidden(run_filter),
+        "kept": to_pairs(run_filter.beginning_after(None)),
         "metrics": [*_choices(metrics)],
-        "query": to_query(wanted),
+        "query": to_query(run_filter),
     }
-    data = {"filter": to_query(wanted), "runs": count, "of": total, "after": after,
+    data = {"filter": to_query(run_filter), "runs": count, "of": total, "after": after,
             "rows": page.rows}  # fmt: skip
-    return PageContent("runs", "Runs", view, data, _columns(wanted))
+    return PageContent("runs", "Runs", view, data, _columns(run_filter))
 
 
-def _count(request: PageRequest, wanted: Filter) -> int:
+def _count(request: PageRequest, run_filter: Filter) -> int:
     """Return how many runs a filter has, wherever its list begins."""
-    key = ("count_runs", to_query(wanted.conditions_alone))
-    count: int = request.snapshot.kept(key, lambda: count_runs(request.con, wanted))
+    key = ("count_runs", to_query(run_filter.conditions_alone))
+    count: int = request.snapshot.cached(key, lambda: count_runs(request.con, run_filter))
     return count
 
 
-def _table(request: PageRequest, wanted: Filter) -> PageContent:
+def _table(request: PageRequest, run_filter: Filter) -> PageContent:
     """Return the whole list for a spreadsheet."""
-    page = runs_page(request.con, wanted, CSV_ROWS)
-    return PageContent("runs", "Runs", {}, {}, _columns(wanted), page.rows)
+    page = runs_page(request.con, run_filter, CSV_ROWS)
+    return PageContent("runs", "Runs", {}, {}, _columns(run_filter), page.rows)
 
 
-def _columns(wanted: Filter) -> list[str]:
-    return [*FACTS[1:], *wanted.columns]
+def _columns(run_filter: Filter) -> list[str]:
+    return [*FACTS[1:], *run_filter.columns]
 
 
-def _with_typed(request: PageRequest, wanted: Filter, own: dict[str, str]) -> Filter:
+def _with_typed(request: PageRequest, run_filter: Filter, own: dict[str, str]) -> Filter:
     """Return the filter with the conditions that were typed, as its address has it."""
     pairs = typed_pairs(own.get("typed", ""))
-    given = [*to_pairs(wanted.beginning_after(None)), *pairs]
-    return request.filter_of(given) if pairs else wanted
+    given = [*to_pairs(run_filter.beginning_after(None)), *pairs]
+    return request.filter_of(given) if pairs else run_filter
 
 
-def _with_range(request: PageRequest, wanted: Filter, own: dict[str, str]) -> Filter:
+def _with_range(request: PageRequest, run_filter: Filter, own: dict[str, str]) -> Filter:
     """Return the filter with the range that a form asks for, as its address has it."""
     key = own.get("add", "")
     if not key:
-        return wanted.beginning_after(None)
+        return run_filter.beginning_after(None)
     if key not in NUMBERS and key not in request.snapshot.own_metrics:
         msg = f"add={key} is neither a metric nor a number of runs; choose one of the form's"
         raise BadFilter(msg)
     ends = f"{own.get('low', '')}..{own.get('high', '')}"
     given = request.filter_of([(key, ends)]).ranges[key] or Range()
-    return wanted.within(key, given.low, given.high)
+    return run_filter.within(key, given.low, given.high)
 
 
 def label_of(key: str, metrics: Mapping[str, Metric]) -> str:
@@ -180,7 +182,7 @@ def label_of(key: str, metrics: Mapping[str, Metric]) -> str:
     return LABELS.get(key) or metrics[key].label
 
 
-def shown_name(key: str, name: str | None) -> str:
+def name_in_words(key: str, name: str | None) -> str:
     """Return a name that a filter asks for, in words."""
     if key == "failure" and name is not None:
         return words.mode(name)
@@ -190,32 +192,36 @@ def shown_name(key: str, name: str | None) -> str:
     return words.name(name, "not known")
 
 
-def chips(wanted: Filter, metrics: Mapping[str, Metric]) -> Iterator[Chip]:
+def chips(run_filter: Filter, metrics: Mapping[str, Metric]) -> Iterator[Chip]:
     """Yield each condition of a filter in words, with the list without it."""
-    for key, names in wanted.names.items():
+    for key, names in run_filter.names.items():
         for name in names:
-            text = f"{label_of(key, metrics)}: {shown_name(key, name)}"
-            yield Chip(text, links.runs(wanted.without(key, name)))
-    for key, ends in wanted.ranges.items():
-        yield Chip(f"{label_of(key, metrics)} {_ends(ends)}", links.runs(wanted.without(key)))
-    yield from _setting_chips(wanted)
+            text = f"{label_of(key, metrics)}: {name_in_words(key, name)}"
+            yield Chip(text, links.runs(run_filter.without(key, name)))
+    for key, ends in run_filter.ranges.items():
+        yield Chip(f"{label_of(key, metrics)} {_ends(ends)}", links.runs(run_filter.without(key)))
+    yield from _other_chips(run_filter)
 
 
-def _setting_chips(wanted: Filter) -> Iterator[Chip]:
-    for key, time in (("since", wanted.since), ("until", wanted.until)):
+def _other_chips(run_filter: Filter) -> Iterator[Chip]:
+    for key, time in (("since", run_filter.since), ("until", run_filter.until)):
         if time:
-            yield Chip(f"{key} {time.isoformat(' ')}", links.runs(wanted.replaced(**{key: None})))
-    if wanted.received:
-        dates = f" {words.DASH} ".join(dict.fromkeys(map(str, wanted.received)))
-        yield Chip(f"received {dates}", links.runs(wanted.replaced(received=None)))
-    if wanted.request:
-        yield Chip(f"asked: {words.name(wanted.request)}", links.runs(wanted.replaced(request="")))
-    if wanted.level != "root":
-        which = {"all": "sub-agents' runs too", "sub_agent": "sub-agents' runs"}[wanted.level]
-        yield Chip(which, links.runs(wanted.replaced(level="root")))
-    if wanted.counted is not None:
-        which = "that count in rates" if wanted.counted else "that count in no rate"
-        yield Chip(which, links.runs(wanted.replaced(counted=None)))
+            yield Chip(
+                f"{key} {time.isoformat(' ')}", links.runs(run_filter.replaced(**{key: None}))
+            )
+    if run_filter.received:
+        dates = f" {words.DASH} ".join(dict.fromkeys(map(str, run_filter.received)))
+        yield Chip(f"received {dates}", links.runs(run_filter.replaced(received=None)))
+    if run_filter.request:
+        yield Chip(
+            f"asked: {words.name(run_filter.request)}", links.runs(run_filter.replaced(request=""))
+        )
+    if run_filter.level != "root":
+        which = {"all": "sub-agents' runs too", "sub_agent": "sub-agents' runs"}[run_filter.level]
+        yield Chip(which, links.runs(run_filter.replaced(level="root")))
+    if run_filter.counted is not None:
+        which = "that count in rates" if run_filter.counted else "that count in no rate"
+        yield Chip(which, links.runs(run_filter.replaced(counted=None)))
 
 
 def _ends(ends: Range | None) -> str:
@@ -229,29 +235,29 @@ def _ends(ends: Range | None) -> str:
     return f"{low}{words.DASH}{high}" if low and high else f"≥ {low}" if low else f"≤ {high}"
 
 
-def _headings(wanted: Filter, metrics: Mapping[str, Metric]) -> Iterator[Heading]:
-    yield _heading(wanted, STARTED, "Started, UTC")
+def _headings(run_filter: Filter, metrics: Mapping[str, Metric]) -> Iterator[Heading]:
+    yield _heading(run_filter, STARTED, "Started, UTC")
     yield from (Heading(text, "", "none") for text in ("Agent", "Release", "Task", "Outcome"))
-    for name in wanted.columns:
-        yield _heading(wanted, name, metrics[name].label, metrics[name].meaning)
+    for name in run_filter.columns:
+        yield _heading(run_filter, name, metrics[name].label, metrics[name].meaning)
     for key, text in SORTED:
-        yield _heading(wanted, key, text)
-    yield _heading(wanted, "findings", "Findings")
+        yield _heading(run_filter, key, text)
+    yield _heading(run_filter, "findings", "Findings")
 
 
-def _heading(wanted: Filter, key: str, text: str, title: str = "") -> Heading:
+def _heading(run_filter: Filter, key: str, text: str, title: str = "") -> Heading:
     order = "none"
-    if wanted.sort == key:
+    if run_filter.sort == key:
         # The newest come first of what began; of numbers the least.
-        order = "ascending" if wanted.descending == (key == STARTED) else "descending"
+        order = "ascending" if run_filter.descending == (key == STARTED) else "descending"
     number = key not in {STARTED, "findings"}
-    return Heading(text, links.runs(wanted.sorted_by(key)), order, title, number)
+    return Heading(text, links.runs(run_filter.sorted_by(key)), order, title, number)
 
 
-def _row(row: Row, wanted: Filter, metrics: Mapping[str, Metric]) -> dict[str, Any]:
+def _row(row: Row, run_filter: Filter, metrics: Mapping[str, Metric]) -> dict[str, Any]:
     return {
         "id": row["trajectory_id"],
-        "href": links.run(row["trajectory_id"], wanted),
+        "href": links.run(row["trajectory_id"], run_filter),
         "started": row["start_time"],
         "date": row["date"],
         "agent": words.name(row["agent_name"]),
@@ -259,7 +265,7 @@ def _row(row: Row, wanted: Filter, metrics: Mapping[str, Metric]) -> dict[str, A
         "task": words.name(row["task_id"]),
         "outcome": outcome_cell(row),
         "outcome_name": row["outcome"] or "unknown",
-        "metrics": [metric_cell(row, metrics[name]) for name in wanted.columns],
+        "metrics": [metric_cell(row, metrics[name]) for name in run_filter.columns],
         "steps": words.number(row["step_count"]),
         "errors": words.number(row["error_count"]),
         "cost": ListCell(words.NOTHING, "no prices")
@@ -272,25 +278,25 @@ def _row(row: Row, wanted: Filter, metrics: Mapping[str, Metric]) -> dict[str, A
     }
 
 
-def _facets(request: PageRequest, wanted: Filter, count: int) -> Iterator[Facet]:
+def _facets(request: PageRequest, run_filter: Filter, count: int) -> Iterator[Facet]:
     """Yield the names that the runs have; a name that is chosen leads to the list without it."""
     found: dict[str, list[Row]] = {}
-    for row in read_kept(request.snapshot, request.con, "facets", wanted, names=FACET_NAMES):
+    for row in read_cached(request.snapshot, request.con, "facets", run_filter, names=FACET_NAMES):
         found.setdefault(row["facet"], []).append(row)
     for key in NAMED:
         names = found.get(key, [])
         if names and (len(names) > 1 or names[0]["name"] is not None):
-            shown = [_facet_name(wanted, key, row, count) for row in names]
+            facet_names = [_facet_name(run_filter, key, row, count) for row in names]
             modes = [row["name"] for row in names if key == "failure"]
             more = names[0]["of"] - len(names)
-            yield Facet(LABELS[key], shown, more, measured_note(modes))
+            yield Facet(LABELS[key], facet_names, more, measured_note(modes))
 
 
-def _facet_name(wanted: Filter, key: str, row: Row, count: int) -> FacetName:
-    chosen = row["name"] in wanted.names.get(key, ())
-    other = wanted.without if chosen else wanted.narrowed
+def _facet_name(run_filter: Filter, key: str, row: Row, count: int) -> FacetName:
+    chosen = row["name"] in run_filter.names.get(key, ())
+    other = run_filter.without if chosen else run_filter.narrowed
     return FacetName(
-        shown_name(key, row["name"]),
+        name_in_words(key, row["name"]),
         row["runs"],
         links.runs(other(key, row["name"])),
         chosen,
@@ -298,36 +304,42 @@ def _facet_name(wanted: Filter, key: str, row: Row, count: int) -> FacetName:
     )
 
 
-def _histograms(request: PageRequest, wanted: Filter) -> Iterator[dict[str, Any]]:
+def _histograms(request: PageRequest, run_filter: Filter) -> Iterator[dict[str, Any]]:
     """Yield how the values of each metric of the list are spread, where there are several."""
-    for name in wanted.columns:
+    for name in run_filter.columns:
         metric = metrics_of(request)[name]
         if metric.unit == "runs":
             continue
-        ends = Range(0.0, 1.0) if metric.scale is Scale.SHARE else _ends_of(request, wanted, name)
-        if ends.low != ends.high and (counts := _counts(request, wanted, name, ends)).keys() - {
-            None
-        }:
-            yield _histogram(wanted, metric, ends, counts)
+        ends = (
+            Range(0.0, 1.0) if metric.scale is Scale.SHARE else _ends_of(request, run_filter, name)
+        )
+        if ends.low != ends.high and (
+            counts := _counts(request, run_filter, name, ends)
+        ).keys() - {None}:
+            yield _histogram(run_filter, metric, ends, counts)
 
 
-def _ends_of(request: PageRequest, wanted: Filter, name: str) -> Range:
+def _ends_of(request: PageRequest, run_filter: Filter, name: str) -> Range:
     """Return the least and the largest value of a metric; None twice without any."""
-    (found,) = read_kept(request.snapshot, request.con, "measured_ends", wanted, measured=name)
+    (found,) = read_cached(
+        request.snapshot, request.con, "measured_ends", run_filter, measured=name
+    )
     return Range(found["low"], found["high"])
 
 
-def _counts(request: PageRequest, wanted: Filter, name: str, ends: Range) -> dict[int | None, int]:
+def _counts(
+    request: PageRequest, run_filter: Filter, name: str, ends: Range
+) -> dict[int | None, int]:
     """Return the runs of each part of a range, and under None those without a value."""
-    rows = read_kept(
-        request.snapshot, request.con, "histogram", wanted, measured=name,
+    rows = read_cached(
+        request.snapshot, request.con, "histogram", run_filter, measured=name,
         low=ends.low, high=ends.high, bins=BINS,
     )  # fmt: skip
     return {row["bin"]: row["runs"] for row in rows}
 
 
 def _histogram(
-    wanted: Filter, metric: Metric, ends: Range, counts: Mapping[int | None, int]
+    run_filter: Filter, metric: Metric, ends: Range, counts: Mapping[int | None, int]
 ) -> dict[str, Any]:
     low, high = ends.low or 0.0, ends.high or 0.0
     edges = [low + (high - low) * position / BINS for position in range(BINS)] + [high]
@@ -335,15 +347,15 @@ def _histogram(
     for position in range(BINS):
         # Up to the last number before the next part begins, so that no run is in two.
         last = high if position == BINS - 1 else math.nextafter(edges[position + 1], -math.inf)
-        shown = f"{words.amount(edges[position], metric.scale)} to " + words.amount(
+        interval = f"{words.amount(edges[position], metric.scale)} to " + words.amount(
             edges[position + 1], metric.scale
         )
         count = counts.get(position, 0)
         bins.append(
             Bin(
                 count,
-                links.runs(wanted.within(name, edges[position], last)),
-                f"{metric.label} {shown}: {words.count(count, 'run')}",
+                links.runs(run_filter.within(name, edges[position], last)),
+                f"{metric.label} {interval}: {words.count(count, 'run')}",
             )
         )
     return {
@@ -353,15 +365,15 @@ def _histogram(
         "high": words.amount(high, metric.scale),
         "without": counts.get(None, 0),
         "without_href": links.filtered(
-            "/runs", wanted.replaced(ranges={**wanted.ranges, name: None})
+            "/runs", run_filter.replaced(ranges={**run_filter.ranges, name: None})
         ),
     }
 
 
-def _hidden(wanted: Filter) -> list[tuple[str, str]]:
+def _hidden(run_filter: Filter) -> list[tuple[str, str]]:
     """Return what a form must send along: the filter but what it asks for itself."""
-    kept = wanted.replaced(request="", since=None, until=None)
-    return to_pairs(kept)
+    remaining = run_filter.replaced(request="", since=None, until=None)
+    return to_pairs(remaining)
 
 
 def _choices(metrics: Mapping[str, Metric]) -> Iterator[tuple[str, str]]:

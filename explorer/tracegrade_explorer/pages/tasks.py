@@ -24,7 +24,7 @@ DRAWN_GOALS: Final = 60
 
 def tasks(request: PageRequest) -> PageResponse:
     """Return all tasks, those that fail most first."""
-    rows = request.snapshot.kept(("tasks",), lambda: read(request.con, "task_overview"))
+    rows = request.snapshot.cached(("tasks",), lambda: read(request.con, "task_overview"))
     view = {"tasks": [_task(row) for row in rows]}
     columns = [*rows[0]] if rows else ["task_id"]
     return PageContent("tasks", "Tasks", view, {"tasks": rows}, columns, rows)
@@ -57,7 +57,7 @@ def task(request: PageRequest) -> PageResponse:
         raise PageMissing(msg)
     decisions = read(request.con, "task_decisions", **given)
     goals = read(request.con, "task_sub_goals", **given)
-    shapes = request.snapshot.kept(
+    shapes = request.snapshot.cached(
         ("shapes", task_id), lambda: read(request.con, "task_shapes", **given, rows=SHAPES)
     )
     outcomes = [_goal(task_id, row) for row in goals]

@@ -42,29 +42,29 @@ class TrendQuery(NamedTuple):
 
 def trends(request: PageRequest) -> PageResponse:
     """Return a metric over the runs of each date or week that count in rates, by release."""
-    own, wanted = request.split(*OWN)
+    own, run_filter = request.split(*OWN)
     metric, given = own.get("metric", "success"), own.get("by", "date")
     by = FORMER.get(given, given)
     metrics = metrics_of(request)
     if metric not in {*NUMBERS, *metrics} or by not in PARTS:
         msg = f"metric={metric}, by={given}: give a metric or number of runs, and date or week"
         raise BadFilter(msg)
-    if wanted.counted is None:
-        wanted = wanted.replaced(counted=True)
-    shown = metrics.get(metric)
-    task_means = shown is not None and shown.kind is Kind.TASK_MEAN
+    if run_filter.counted is None:
+        run_filter = run_filter.replaced(counted=True)
+    known = metrics.get(metric)
+    task_means = known is not None and known.kind is Kind.TASK_MEAN
     rows = read_added_up(
-        request.con, "trend", wanted, metric, days=PARTS[by], task_means=task_means
+        request.con, "trend", run_filter, metric, days=PARTS[by], task_means=task_means
     )
-    is_share = shown is not None and shown.scale is Scale.SHARE
-    query = TrendQuery(wanted, label_of(metric, metrics), is_share, by)
+    is_share = known is not None and known.scale is Scale.SHARE
+    query = TrendQuery(run_filter, label_of(metric, metrics), is_share, by)
     view = {
         "metric": metric,
         "by": by,
         "label": query.label,
-        "meaning": shown.meaning if shown else "",
-        "chips": [*chips(wanted, metrics)],
-        "hidden": to_pairs(wanted.runs_alone),
+        "meaning": known.meaning if known else "",
+        "chips": [*chips(run_filter, metrics)],
+        "hidden": to_pairs(run_filter.runs_alone),
         "metrics": [
             (key, label_of(key, metrics)) for key in (*NUMBERS, *request.snapshot.own_metrics)
         ],
@@ -97,26 +97,26 @@ class Chart(NamedTuple):
     """The first and the last, or the only one."""
 
 
-def _chart(rows: list[Row], wanted: TrendQuery) -> Chart | None:
+def _chart(rows: list[Row], trend: TrendQuery) -> Chart | None:
     """Return the chart of what has values; None if nothing has."""
     found = [row for row in rows if row["value"] is not None]
     if not found:
         return None
     first, last = found[0]["date"], found[-1]["date"]
-    top = 1.0 if wanted.is_share else max(map(_high, found)) or 1.0
+    top = 1.0 if trend.is_share else max(map(_high, found)) or 1.0
     drawn = [
         Line(
             words.name(name, "(no release)"),
             [
-                _point(row, _across(row["date"], first, last), top, wanted)
+                _point(row, _across(row["date"], first, last), top, trend)
                 for row in found
                 if row["release"] == name
             ],
         )
         for name in _largest(found)
     ]
-    label = f"{wanted.label} from {first} to {last}, lines by release"
-    high, middle, low = (_amount(share * top, wanted) for share in (1.0, 0.5, 0.0))
+    label = f"{trend.label} from {first} to {last}, lines by release"
+    high, middle, low = (_amount(share * top, trend) for share in (1.0, 0.5, 0.0))
     dates = (str(first), str(last)) if first != last else (str(first),)
     return Chart(lines(drawn, label), high, middle, low, dates)
 
@@ -131,34 +131,34 @@ def _high(row: Row) -> float:
     return float(row["value"] + WIDTH_95 * (row["spread"] or 0.0))
 
 
-def _point(row: Row, x: float, top: float, wanted: TrendQuery) -> Point:
+def _point(row: Row, x: float, top: float, trend: TrendQuery) -> Point:
     around = _high(row) - row["value"]
     title = (
         f"{words.name(row['release'], '(no release)')}, {row['date']}: "
-        f"{_amount(row['value'], wanted)} over {words.count(row['measured'], 'run')}"
+        f"{_amount(row['value'], trend)} over {words.count(row['measured'], 'run')}"
     )
     few = row["units"] < FEW or row["spread"] is None
     ends = (None, None) if few else ((row["value"] - around) / top, (row["value"] + around) / top)
-    return Point(x, row["value"] / top, few, title, _runs(row, wanted.runs, wanted.by), *ends)
+    return Point(x, row["value"] / top, few, title, _runs(row, trend.runs, trend.by), *ends)
 
 
-def _row(row: Row, wanted: TrendQuery) -> dict[str, Any]:
+def _row(row: Row, trend: TrendQuery) -> dict[str, Any]:
     return {
         "date": row["date"],
         "release": words.name(row["release"], "(no release)"),
         "runs": row["runs"],
         "measured": row["measured"],
-        "value": _amount(row["value"], wanted),
-        "href": _runs(row, wanted.runs, wanted.by),
+        "value": _amount(row["value"], trend),
+        "href": _runs(row, trend.runs, trend.by),
     }
 
 
-def _runs(row: Row, wanted: Filter, by: str) -> str:
+def _runs(row: Row, run_filter: Filter, by: str) -> str:
     """Return the list of the release's runs that were received in a part of time."""
-    names = {**wanted.names, "release": (row["release"],)}
+    names = {**run_filter.names, "release": (row["release"],)}
     dates = (row["date"], row["date"] + timedelta(PARTS[by] - 1))
-    return links.runs(wanted.replaced(names=names, received=dates))
+    return links.runs(run_filter.replaced(names=names, received=dates))
 
 
-def _amount(value: float | None, wanted: TrendQuery) -> str:
-    return words.amount(value, Scale.SHARE if wanted.is_share else Scale.NUMBER)
+def _amount(value: float | None, trend: TrendQuery) -> str:
+    return words.amount(value, Scale.SHARE if trend.is_share else Scale.NUMBER)

@@ -15,7 +15,7 @@ from tracegrade_scoring.report.model import SubGoalOutcome
 from tracegrade_scoring.timeline.model import Step, Timeline
 from tracegrade_scoring.timeline.view import AS_RETURNED, TimelineView, mark_sentence
 
-SHOWN_CHARACTERS: Final = 400
+MAX_CHARACTERS: Final = 400
 """Of a text on the page; a link has the whole."""
 SHOWS: Final[Mapping[str, str]] = {
     "all": "all",
@@ -99,20 +99,20 @@ def _step_link(
     return f"{whose} s{step_index}", links.run(step_trajectory_id or "", step=step_index)
 
 
-def shown_steps(
+def select_steps(
     timeline: Timeline, view: TimelineView, show: str, tool: str, text: str
 ) -> list[StepView]:
     """Return the steps that are of one kind, of one tool, and whose texts contain something."""
     return [
         step_view
         for step, step_view in zip(timeline.steps, view.steps, strict=True)
-        if _is_shown(step, step_view, show)
+        if _is_selected(step, step_view, show)
         and (not tool or step.tool_name == tool)
         and (not text or _contains(step, text.lower()))
     ]
 
 
-def _is_shown(step: Step, view: StepView, show: str) -> bool:
+def _is_selected(step: Step, view: StepView, show: str) -> bool:
     return {
         "calls": step.kind in {"tool_call", "observation"},
         "thoughts": step.kind in {"thought", "message", "answer"},
@@ -164,7 +164,7 @@ def score_rows(
             )
             found.setdefault(key, []).append(Evidence(*link, mark, visible(row["note"] or "")))
     names = {score.metric: score for score in timeline.scores}
-    shown = [
+    scored = [
         metric
         for metric in (*main_metrics(names), *more_metrics(names, timeline.own_metrics))
         if names[metric.name].status in {"scored", "error"}
@@ -175,7 +175,7 @@ def score_rows(
             tuple(by_metric.get(metric.name) or by_about.get(EVIDENCE.get(metric.name, ""), [])),
             _show_of(metric.name),
         )
-        for metric, (_, value, basis) in zip(shown, view.scores, strict=True)
+        for metric, (_, value, basis) in zip(scored, view.scores, strict=True)
     ]  # fmt: skip
 
 
@@ -210,11 +210,11 @@ def step_texts(view: StepView, step: Step, trajectory_id: str) -> list[dict[str,
     for text in () if is_as_returned(view) else view.texts:
         name = text.title or "content"
         whole = {"arguments": step.arguments, "result": step.result}.get(name, step.content) or ""
-        is_cut = len(text.text) > SHOWN_CHARACTERS
+        is_cut = len(text.text) > MAX_CHARACTERS
         found.append(
             {
                 "title": text.title,
-                "text": text.text[:SHOWN_CHARACTERS] if is_cut else text.text,
+                "text": text.text[:MAX_CHARACTERS] if is_cut else text.text,
                 "whole": links.step_text(trajectory_id, view.index, name) if is_cut else "",
                 "characters": max(len(whole), step.longest if is_cut and _is_longest(step, whole)
                                   else 0),

@@ -32,7 +32,7 @@ TABLES: Final = (
     RUN_REASONS, CUSTOM_SCORES,
 )  # fmt: skip
 """What pages read of one date; each table more takes time when a date is opened."""
-KEPT: Final = 4
+MAX_DATES: Final = 4
 """Dates, those asked for last: readers mostly stay within a few."""
 LIMITS: Final = Limits("10%")
 """Of the machine, for one date."""
@@ -58,7 +58,7 @@ class Dates:
         with self._lock:
             con = self._open.pop(received, None) or self._connect(received)
             self._open[received] = con
-            if len(self._open) > KEPT:
+            if len(self._open) > MAX_DATES:
                 # Not closed: pages may read it. It ends with the last cursor.
                 self._open.pop(next(iter(self._open)))
             return con.cursor()

@@ -18,7 +18,7 @@ from tracegrade_lake import Lake
 from tracegrade_queries.build.discovery import unbuilt_spans
 from tracegrade_queries.engine.connection import Limits
 
-LOOK_EVERY_SECS: Final = 5.0
+CHECK_EVERY_SECS: Final = 5.0
 """Between two looks for a newer scoring run; one takes some ten milliseconds."""
 MAX_RUNS: Final = 2_000_000
 """Runs in memory, about 1.2 kB each."""
@@ -53,7 +53,7 @@ class LatestSnapshot:
         self._current = take_snapshot(lake, max_runs)
         self._stopped = threading.Event()
         self._follower: threading.Thread | None = None
-        self.freshness = self._look_at_spans()
+        self.freshness = self._read_freshness()
 
     @contextmanager
     def reading(self) -> Iterator[LakeSnapshot]:
@@ -85,7 +85,7 @@ class LatestSnapshot:
             unread = not old.readers
         if unread:
             old.close()
-        self.freshness = self._look_at_spans()
+        self.freshness = self._read_freshness()
         return True
 
     def follow(self) -> None:
@@ -102,7 +102,7 @@ class LatestSnapshot:
 
     def _follow(self) -> None:
         warned = ""
-        while not self._stopped.wait(LOOK_EVERY_SECS):
+        while not self._stopped.wait(CHECK_EVERY_SECS):
             try:
                 self.refresh()
                 warned = ""
@@ -113,9 +113,9 @@ class LatestSnapshot:
 
     def _refresh_spans(self) -> None:
         if self.lake.version("raw_spans") != self.freshness.version:
-            self.freshness = self._look_at_spans()
+            self.freshness = self._read_freshness()
 
-    def _look_at_spans(self) -> Freshness:
+    def _read_freshness(self) -> Freshness:
         version = self.lake.version("raw_spans")
         if version is None or not self.lake.is_local:
             return Freshness(version, 0)

@@ -68,20 +68,20 @@ class Neighbors(NamedTuple):
     following: str | None
 
 
-def runs_page(con: DuckDBPyConnection, wanted: Filter, rows: int = PAGE_ROWS) -> RunsPage:
+def runs_page(con: DuckDBPyConnection, run_filter: Filter, rows: int = PAGE_ROWS) -> RunsPage:
     """Return the runs of a filter from where it begins.
 
     Raises:
         PageMissing: It begins after a run that this lake does not have.
     """
-    positions = _listed(con, wanted, _beginning(con, wanted), rows + 1)
-    found = read_runs(con, [position.seq for position in positions[:rows]], wanted.columns)
+    positions = _listed(con, run_filter, _beginning(con, run_filter), rows + 1)
+    found = read_runs(con, [position.seq for position in positions[:rows]], run_filter.columns)
     return RunsPage(found, len(positions) > rows)
 
 
-def count_runs(con: DuckDBPyConnection, wanted: Filter) -> int:
+def count_runs(con: DuckDBPyConnection, run_filter: Filter) -> int:
     """Return how many runs a filter has, wherever its list begins."""
-    (row,) = read_matching(con, "counted_runs", wanted)
+    (row,) = read_matching(con, "counted_runs", run_filter)
     return int(row["runs"])
 
 
@@ -137,39 +137,43 @@ def _begin_alike(con: DuckDBPyConnection, name: str) -> list[str]:
     return []
 
 
-def neighbors(con: DuckDBPyConnection, wanted: Filter, seq: int) -> Neighbors:
+def neighbors(con: DuckDBPyConnection, run_filter: Filter, seq: int) -> Neighbors:
     """Return what comes before and after the run at a place of the index, within a filter."""
-    (found,) = read_matching(con, "run_neighbors", wanted, parameters={"seq": seq})
+    (found,) = read_matching(con, "run_neighbors", run_filter, parameters={"seq": seq})
     beside = [found[side] for side in ("previous", "following")]
     ids = _ids(con, [seq for seq in beside if seq is not None])
     number = 0 if found["before"] is None else found["before"] + 1
     return Neighbors(number, found["runs"], *map(ids.get, beside))
 
 
-def _beginning(con: DuckDBPyConnection, wanted: Filter) -> RunPosition | None:
-    if wanted.after is None:
+def _beginning(con: DuckDBPyConnection, run_filter: Filter) -> RunPosition | None:
+    if run_filter.after is None:
         return None
-    everywhere = Filter(level="all", sort=wanted.sort, descending=wanted.descending)
-    position = _position(con, everywhere, wanted.after)
+    everywhere = Filter(level="all", sort=run_filter.sort, descending=run_filter.descending)
+    position = _position(con, everywhere, run_filter.after)
     if position is None:
-        msg = f"no run has the id '{wanted.after}', after which to go on; leave out after="
+        msg = f"no run has the id '{run_filter.after}', after which to go on; leave out after="
         raise PageMissing(msg)
     return position
 
 
-def _position(con: DuckDBPyConnection, wanted: Filter, trajectory_id: str) -> RunPosition | None:
-    found = read_matching(con, "run_position", wanted, parameters={"trajectory_id": trajectory_id})
+def _position(
+    con: DuckDBPyConnection, run_filter: Filter, trajectory_id: str
+) -> RunPosition | None:
+    found = read_matching(
+        con, "run_position", run_filter, parameters={"trajectory_id": trajectory_id}
+    )
     return RunPosition(found[0]["sort_key"], found[0]["seq"]) if found else None
 
 
 def _listed(
-    con: DuckDBPyConnection, wanted: Filter, after: RunPosition | None, rows: int
+    con: DuckDBPyConnection, run_filter: Filter, after: RunPosition | None, rows: int
 ) -> list[RunPosition]:
     begin = after or RunPosition(math.nan, 0)
     values = begin.values("after_key", "after_seq")
     if after is None:
         values["after_seq"] = None
-    found = read_matching(con, "listed_runs", wanted, parameters={**values, "rows": rows})
+    found = read_matching(con, "listed_runs", run_filter, parameters={**values, "rows": rows})
     return [RunPosition(row["sort_key"], row["seq"]) for row in found]
 
 

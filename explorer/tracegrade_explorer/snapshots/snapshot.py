@@ -29,7 +29,7 @@ from tracegrade_scoring.rendering.rows import read_rows
 
 MEMORY_LIMIT: Final = "60%"
 """Of the machine, for two scoring runs at once while one takes the place of the other."""
-KEPT_ANSWERS: Final = 256
+MAX_RESULTS: Final = 256
 """What is worked out once for a scoring run and asked for again, such as counts of filters."""
 
 Row: TypeAlias = dict[str, Any]
@@ -76,7 +76,7 @@ class LakeSnapshot:
     """Those of users' own that runs were scored by, by name."""
     readers: int = 0
     """Requests under way."""
-    _kept: dict[object, CachedResult] = field(default_factory=dict)
+    _results: dict[object, CachedResult] = field(default_factory=dict)
     _keeping: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -84,12 +84,12 @@ class LakeSnapshot:
         """Number of the scoring run; 0 if there was none."""
         return self.state.run
 
-    def kept(self, key: object, make: Callable[[], object]) -> Any:
+    def cached(self, key: object, make: Callable[[], object]) -> Any:
         """Return what was made under a key before, else make it; once for all who ask."""
         with self._keeping:
-            found = self._kept.setdefault(key, CachedResult())
-            if len(self._kept) > KEPT_ANSWERS:
-                self._kept.pop(next(iter(self._kept)))
+            found = self._results.setdefault(key, CachedResult())
+            if len(self._results) > MAX_RESULTS:
+                self._results.pop(next(iter(self._results)))
         with found.lock:
             if not found.made:
                 found.answer = make()
@@ -122,8 +122,10 @@ def take_snapshot(lake: Lake, max_runs: int) -> LakeSnapshot:
         ).fetchall()[0]
         whole = con.sql("SELECT count(*) FROM trajectories").fetchall()[0][0]
         own = _own_metrics(con)
-        kept = {"observed_optima": "kept_optima", "continued_runs": "kept_continued"}
-        dates = Dates(pinned, {name: con.table(of).to_arrow_table() for name, of in kept.items()})
+        relations = {"observed_optima": "kept_optima", "continued_runs": "kept_continued"}
+        dates = Dates(
+            pinned, {name: con.table(of).to_arrow_table() for name, of in relations.items()}
+        )
         if found[2] is not None:
             dates.cursor(found[2])  # most readers begin with the newest runs
     except duckdb.Error:
@@ -149,27 +151,27 @@ def read(con: DuckDBPyConnection, name: str, /, **parameters: object) -> list[Ro
 def read_matching(
     con: DuckDBPyConnection,
     name: str,
-    wanted: Filter,
+    run_filter: Filter,
     /,
     *,
     measured: str | None = None,
     parameters: Mapping[str, object] = {},
 ) -> list[Row]:
     """Return the rows of a query over `matching_runs`: the runs of a filter."""
-    if wanted.request:
-        keep_requests(con, wanted.request)
-    runs = matching_runs(wanted, measured)
+    if run_filter.request:
+        keep_requests(con, run_filter.request)
+    runs = matching_runs(run_filter, measured)
     text = f"WITH matching_runs AS NOT MATERIALIZED ({runs.text})\n{query(name)}"
     return _rows(con, text, {**runs.values, **parameters})
 
 
 def read_added_up(
-    con: DuckDBPyConnection, name: str, wanted: Filter, /, measured: str, **parameters: object
+    con: DuckDBPyConnection, name: str, run_filter: Filter, /, measured: str, **parameters: object
 ) -> list[Row]:
     """Return the rows of a query over `matching_runs` and the `metric_parts` of one metric."""
-    runs, parts = matching_runs(wanted, measured), metric_parts(measured)
-    if wanted.request:
-        keep_requests(con, wanted.request)
+    runs, parts = matching_runs(run_filter, measured), metric_parts(measured)
+    if run_filter.request:
+        keep_requests(con, run_filter.request)
     text = (
         f"WITH matching_runs AS NOT MATERIALIZED ({runs.text}), "
         f"metric_parts AS NOT MATERIALIZED ({parts.text})\n{query(name)}"
@@ -177,22 +179,22 @@ def read_added_up(
     return _rows(con, text, {**runs.values, **parts.values, **parameters})
 
 
-def read_kept(
+def read_cached(
     snapshot: LakeSnapshot,
     con: DuckDBPyConnection,
     name: str,
-    wanted: Filter,
+    run_filter: Filter,
     /,
     *,
     measured: str | None = None,
     **parameters: Hashable,
 ) -> list[Row]:
     """Return the rows as `read_matching`, of a query that heeds neither order nor beginning."""
-    key = (name, to_query(wanted.conditions_alone), measured, *parameters.items())
-    found: list[Row] = snapshot.kept(
+    key = (name, to_query(run_filter.conditions_alone), measured, *parameters.items())
+    found: list[Row] = snapshot.cached(
         key,
         lambda: read_matching(
-            con, name, wanted.conditions_alone, measured=measured, parameters=parameters
+            con, name, run_filter.conditions_alone, measured=measured, parameters=parameters
         ),
     )
     return found

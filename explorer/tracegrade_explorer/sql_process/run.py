@@ -17,7 +17,7 @@ from tracegrade_queries.errors import QueryFailed
 
 SECS: Final = 10.0
 """For a query."""
-SHOWN_ROWS: Final = 1_000
+MAX_ROWS: Final = 1_000
 CSV_ROWS: Final = 100_000
 CHILD: Final = "tracegrade_explorer.sql_process.child"
 
@@ -31,7 +31,7 @@ class Rows(NamedTuple):
     """There are more, which were not read."""
 
 
-def run_sql(lake: str, text: str, values: Mapping[str, str], rows: int = SHOWN_ROWS) -> Rows:
+def run_sql(lake: str, text: str, values: Mapping[str, str], rows: int = MAX_ROWS) -> Rows:
     """Return the first rows of one SELECT over a lake.
 
     Args:
