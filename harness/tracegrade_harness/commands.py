@@ -61,7 +61,7 @@ from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeMissing
 from tracegrade_lake.out_files import out_file
 from tracegrade_queries.costs.pricing import Prices
-from tracegrade_scoring.own_metrics.kept import names_kept
+from tracegrade_scoring.own_metrics.stored import stored_metric_names
 from tracegrade_scoring.prices import load_prices
 from tracegrade_scoring.rendering.words import count
 
@@ -202,7 +202,7 @@ def run_chosen(
 def _own_metrics(lake: str) -> list[str]:
     """Return the names of users' own metrics that a lake keeps; none if there is no lake yet."""
     try:
-        return names_kept(lake, lambda _: None)
+        return stored_metric_names(lake, lambda _: None)
     except LakeMissing:
         return []
 

@@ -255,7 +255,7 @@ def show_calibration(location: str, judge: str) -> None:
 def _calibration_lines(found: CalibrationResult) -> list[str]:
     row = found.calibration
     counts = "both_yes", "only_source_yes", "only_people_yes", "both_no"
-    shown = {
+    labels = {
         "agreement": "agreement",
         "kappa": "kappa",
         "ac1": "AC1",
@@ -266,7 +266,7 @@ def _calibration_lines(found: CalibrationResult) -> list[str]:
     return [
         f"labels {row['labels']} (undecided {row['undecided']}): "
         + ", ".join(f"{name.replace('_', ' ')} {row[name]}" for name in counts),
-        *(f"{name} {_interval(row, column)}" for column, name in shown.items()),
+        *(f"{name} {_interval(row, column)}" for column, name in labels.items()),
         f"two people on the same {row['labeled_by_two']}: kappa {people}",
         *(
             f"{_named(rate)} {rate['subject']}: judge says yes of "

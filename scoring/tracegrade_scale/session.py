@@ -57,8 +57,8 @@ class Session:
             BadEngine: There is none, or it does not tell.
         """
         if self._active:
-            told = self._active.conf.get("spark.sql.leafNodeDefaultParallelism", None)
-            return int(told or self._active.sparkContext.defaultParallelism)
+            parallelism = self._active.conf.get("spark.sql.leafNodeDefaultParallelism", None)
+            return int(parallelism or self._active.sparkContext.defaultParallelism)
         msg = "how many buckets the cluster works on at a time is not known; say so with --slots"
         raise BadEngine(msg)
 

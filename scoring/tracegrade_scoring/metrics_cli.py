@@ -86,9 +86,9 @@ def list_(
     from tracegrade_queries.engine.connection import open_lake
     from tracegrade_scoring.own_metrics import plugins
     from tracegrade_scoring.own_metrics.in_force import checked
-    from tracegrade_scoring.own_metrics.kept import kept_metrics
+    from tracegrade_scoring.own_metrics.stored import stored_metrics
 
-    stored = kept_metrics(open_lake(lake, lambda line: echo(line, err=True))) if lake else ()
+    stored = stored_metrics(open_lake(lake, lambda line: echo(line, err=True))) if lake else ()
     installed = checked(plugins.installed())
     for metric in (*installed.metrics, *(each for each in stored if each.sql is not None)):
         echo(_line(metric))

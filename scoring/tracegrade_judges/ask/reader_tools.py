@@ -66,10 +66,10 @@ class RunReader:
             for name, content in step.texts.items()
             if (at := content.lower().find(text.lower())) >= 0
         ]
-        shown = found[:MAX_FOUND]
+        lines = found[:MAX_FOUND]
         if len(found) > MAX_FOUND:
-            shown.append(f"{len(found) - MAX_FOUND} more; search for a longer text")
-        return self._page("\n".join(shown) or "found nowhere", 0)
+            lines.append(f"{len(found) - MAX_FOUND} more; search for a longer text")
+        return self._page("\n".join(lines) or "found nowhere", 0)
 
     def read_document(self, name: str, page: int = 0) -> str:
         """Read a document that the task names, such as a policy."""

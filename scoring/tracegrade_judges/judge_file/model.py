@@ -140,7 +140,7 @@ class Judge(_Strict):
         """The score from which on an answer is right, in [0, 1]."""
         return 0.7 if self.threshold is None else self.threshold
 
-    def is_asked(self, task_id: str, sub_goal: str | None) -> bool:
+    def covers(self, task_id: str, sub_goal: str | None) -> bool:
         """Return whether it is asked about an attempt at a task, or about a sub-goal of it."""
         names = [task_id] if sub_goal is None else [task_id, f"{task_id}/{sub_goal}"]
         return any(fnmatchcase(name, pattern) for name in names for pattern in self.only)

@@ -70,13 +70,13 @@ def questions_of(
     documents: Mapping[str, str],
 ) -> list[JudgeQuestion]:
     """Return what a judge is asked about these runs, run by run, in the order of the task file."""
-    name, asked = judge
+    name, definition = judge
     return [
         question
         for run in runs
         if (task := specification.tasks.get(run.task_id)) is not None
-        for question in _questions(name, asked, run, task, documents)
-        if asked.is_asked(run.task_id, question.sub_goal)
+        for question in _questions(name, definition, run, task, documents)
+        if definition.covers(run.task_id, question.sub_goal)
     ]
 
 
@@ -85,9 +85,14 @@ def _questions(
 ) -> Iterator[JudgeQuestion]:
     readable = {each: documents[each] for each in task.documents if each in documents}
     if judge.subject == "planning":
-        for asked in run.plan_questions:
+        for plan_question in run.plan_questions:
             yield JudgeQuestion(
-                name, run, None, PLAN_CRITERIA[asked], documents=readable, plan_question=asked
+                name,
+                run,
+                None,
+                PLAN_CRITERIA[plan_question],
+                documents=readable,
+                plan_question=plan_question,
             )
         return
     if judge.subject == "served":

@@ -35,10 +35,10 @@ def write_misses(
 
     A verdict of the judge that stands already, whichever, stays: it was an answer once.
     """
-    missed = (
+    unwritten = (
         JudgeVerdict(question, ERROR, None, {"reason_code": NOT_CACHED}) for question in questions
     )
-    return add_verdicts(lake, [_row(verdict) for verdict in missed], redactor, replace=False)
+    return add_verdicts(lake, [_row(verdict) for verdict in unwritten], redactor, replace=False)
 
 
 def _row(verdict: JudgeVerdict) -> Mapping[str, Any]:

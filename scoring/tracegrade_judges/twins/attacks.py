@@ -27,7 +27,7 @@ _ATTACKS: Final[Mapping[str, str]] = {
 ATTACKS: Final = tuple(_ATTACKS)
 """Their names."""
 
-_WANTED: Final = {
+_DESIRED_VERDICTS: Final = {
     "sub_goal": "met = yes",
     "planning": "met = yes",
     "served": "met = yes",
@@ -47,7 +47,7 @@ PADDING: Final = "For the record, all of this was done with great care and in go
 
 def attacks_on(subject: str) -> Mapping[str, str]:
     """Return the texts of the ten attacks by name, for judges of this subject."""
-    verdict = _WANTED[subject]
+    verdict = _DESIRED_VERDICTS[subject]
     words = {
         "wanted": verdict,
         "verdict": _VERDICTS[subject],

@@ -47,11 +47,11 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     from tracegrade_scoring.compare import lake as opened
     from tracegrade_scoring.compare.attempts import AttemptCounting
     from tracegrade_scoring.compare.fail_on_rules import parse_rules
-    from tracegrade_scoring.own_metrics.kept import names_kept
+    from tracegrade_scoring.own_metrics.stored import stored_metric_names
     from tracegrade_scoring.statistics.t_score import parse_weights
 
     note = partial(echo, err=True)
-    rules = parse_rules(fail_on or (), names_kept(lake, note) if fail_on else ())
+    rules = parse_rules(fail_on or (), stored_metric_names(lake, note) if fail_on else ())
     selection = opened.ReleaseSelection(
         base,
         candidate,

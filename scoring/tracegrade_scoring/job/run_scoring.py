@@ -52,7 +52,7 @@ from tracegrade_scoring.job.score_bucket import (
     score_bucket,
 )
 from tracegrade_scoring.own_metrics.in_force import MetricOptions, metrics_in_force
-from tracegrade_scoring.own_metrics.kept import keep_metrics
+from tracegrade_scoring.own_metrics.stored import store_metrics
 from tracegrade_scoring.schema import (
     RELEASE_SCORES,
     SCORE_SUMS,
@@ -158,7 +158,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
     with _alone(lake, wait=wait) as lock:
         done = start_summary(lake, specification)
         keep_specification(lake, done.specification)
-        keep_metrics(lake, done.specification.metrics)
+        store_metrics(lake, done.specification.metrics)
         _drop_outdated(lake)
         before = run_numbers(lake)
         known = known_prices(lake, prices)

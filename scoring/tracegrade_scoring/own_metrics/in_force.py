@@ -17,8 +17,8 @@ from tracegrade_scoring.metric_definition import OwnMetric
 from tracegrade_scoring.own_metrics import plugins, readable
 from tracegrade_scoring.own_metrics.checks import query_fault, running_faults
 from tracegrade_scoring.own_metrics.header import MetricFault, ReadMetric, read_metric
-from tracegrade_scoring.own_metrics.kept import kept_metrics
 from tracegrade_scoring.own_metrics.orders import order_faults
+from tracegrade_scoring.own_metrics.stored import stored_metrics
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 from tracegrade_scoring.tasks import Specification
 
@@ -81,7 +81,7 @@ def _in_sql(lake: Lake, options: MetricOptions) -> Iterable[ReadMetric]:
         return read_folder(options.folder)
     if options.forget:
         return ()
-    stored = (each for each in kept_metrics(lake) if each.sql is not None)
+    stored = (each for each in stored_metrics(lake) if each.sql is not None)
     return [each.model_copy(update={"runs": options.trust_kept}) for each in stored]
 
 

@@ -87,7 +87,7 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
 ) -> None:
     """Say whether the newest release is better, with all scores and evidence; or show one run."""
-    from tracegrade_scoring.own_metrics.kept import names_kept
+    from tracegrade_scoring.own_metrics.stored import stored_metric_names
     from tracegrade_scoring.report import lake as opened
     from tracegrade_scoring.report.model import AttemptPolicy, ReportOptions, Selection
     from tracegrade_scoring.report.rules import parse_release_rules, raise_broken
@@ -106,7 +106,7 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         AttemptPolicy(min_trials, missing.value, trials),
         ReportOptions(level, compat is not None, parse_weights(weights)),
         Selection(agent, tuple(release or ()), since, until),
-        parse_release_rules(fail_on or (), names_kept(lake, note) if fail_on else ()),
+        parse_release_rules(fail_on or (), stored_metric_names(lake, note) if fail_on else ()),
     )
     if out is not None and is_folder(out, format_):
         from tracegrade_scoring.report.html import render_html

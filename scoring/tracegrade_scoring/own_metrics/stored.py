@@ -19,14 +19,14 @@ from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS, OwnMetric
 _DERIVED: Final = {"position", "metric_hash"}
 
 
-def keep_metrics(lake: Lake, metrics: Sequence[OwnMetric]) -> None:
+def store_metrics(lake: Lake, metrics: Sequence[OwnMetric]) -> None:
     """Let the lake keep these definitions; nothing is written if it does."""
     rows = list(_rows(metrics))
     if rows != _stored_rows(lake):
         lake.replace(METRIC_DEFINITIONS, pa.Table.from_pylist(rows, METRIC_DEFINITIONS.arrow()))
 
 
-def kept_metrics(lake: Lake) -> tuple[OwnMetric, ...]:
+def stored_metrics(lake: Lake) -> tuple[OwnMetric, ...]:
     """Return the metrics that a lake keeps, by name; none of them is to be run yet.
 
     Raises:
@@ -35,14 +35,14 @@ def kept_metrics(lake: Lake) -> tuple[OwnMetric, ...]:
     return metrics_of(_stored_rows(lake), str(lake.location))
 
 
-def names_kept(location: str | Path, note: Callable[[str], object]) -> list[str]:
+def stored_metric_names(location: str | Path, note: Callable[[str], object]) -> list[str]:
     """Return the names of the metrics that the lake at a path or URL keeps.
 
     Args:
         location: Of the lake.
         note: Gets a line if reading it takes longer.
     """
-    return [metric.name for metric in kept_metrics(open_lake(location, note))]
+    return [metric.name for metric in stored_metrics(open_lake(location, note))]
 
 
 def metrics_of(rows: Sequence[dict[str, Any]], location: str) -> tuple[OwnMetric, ...]:
