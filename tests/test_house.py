@@ -65,7 +65,6 @@ SHARED_NAMES = {
     "Progress",
     "Reason",
     "Record",
-    "Request",
     "Row",
     "Rows",
     "Rule",

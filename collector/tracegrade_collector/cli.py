@@ -18,10 +18,10 @@ LakePath = Annotated[
 ]
 
 
-def _print_options(asked: bool) -> None:
+def _print_options(is_given: bool) -> None:
     from tracegrade_collector.config_toml import options_as_toml
 
-    if asked:
+    if is_given:
         typer.echo(options_as_toml(), nl=False)
         raise typer.Exit
 

@@ -324,11 +324,11 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     return {name: _from_text(text, TYPES.get(name, str)) for name, text in given.items()}
 
 
-def _from_text(text: str, wanted: type) -> Any:
-    if wanted is bool:
+def _from_text(text: str, expected_type: type) -> Any:
+    if expected_type is bool:
         return {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text)
     try:
-        return wanted(text)
+        return expected_type(text)
     except ValueError:
         return text
 
@@ -337,13 +337,13 @@ def _type_problems(given: dict[str, Any]) -> list[str]:
     """Return what is wrong with names and types; whole numbers become floats in place."""
     problems = []
     for name, value in list(given.items()):
-        wanted = TYPES.get(name)
-        if wanted is float and type(value) is int:
+        expected_type = TYPES.get(name)
+        if expected_type is float and type(value) is int:
             given[name] = float(value)
-        elif wanted is None:
+        elif expected_type is None:
             problems.append(f"unknown option '{name}'; known: {', '.join(TYPES)}")
-        elif type(value) is not wanted:
-            problems.append(f"{name} must be a {wanted.__name__}, got {value!r}")
+        elif type(value) is not expected_type:
+            problems.append(f"{name} must be a {expected_type.__name__}, got {value!r}")
     return problems
 
 

@@ -14,7 +14,7 @@ from typing import TextIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracegrade_collector.encoding.otlp import Request, Signal
+from tracegrade_collector.encoding.otlp import ExportRequest, Signal
 from tracegrade_collector.encoding.otlp_http import OtlpHttp
 from tracegrade_collector.encoding.otlp_json import write_json
 from tracegrade_collector.rows.otlp_messages import TableRow, log_request, span_request
@@ -84,18 +84,18 @@ def raw_rows(lake: Lake, signal: Signal, trace_id: str | None) -> Iterator[list[
         file = lake.open_parquet(name, live.path)
         try:
             for batch in file.iter_batches(REQUEST_ROWS):
-                for rows in _fitting(_wanted(batch, trace_id)):
+                for rows in _fitting(_selected(batch, trace_id)):
                     yield rows.to_pylist()
         except (OSError, KeyError, pa.ArrowException) as error:
             msg = f"{live.path} of {name} cannot be read: {error}"
             raise LakeDamaged(msg) from error
 
 
-def _wanted(batch: pa.RecordBatch, trace_id: str | None) -> pa.RecordBatch:
-    is_wanted = pc.invert(batch["resent"])
+def _selected(batch: pa.RecordBatch, trace_id: str | None) -> pa.RecordBatch:
+    is_selected = pc.invert(batch["resent"])
     if trace_id is not None:
-        is_wanted = pc.and_(is_wanted, pc.equal(batch["trace_id"], trace_id.lower()))
-    return batch.filter(is_wanted)
+        is_selected = pc.and_(is_selected, pc.equal(batch["trace_id"], trace_id.lower()))
+    return batch.filter(is_selected)
 
 
 def _fitting(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -108,7 +108,7 @@ def _fitting(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         yield rows
 
 
-def _request(signal: Signal, rows: list[TableRow]) -> Request:
+def _request(signal: Signal, rows: list[TableRow]) -> ExportRequest:
     """Return rows as a request.
 
     Raises:

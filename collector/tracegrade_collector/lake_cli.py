@@ -31,19 +31,19 @@ def about() -> None:
 
 @lake.command()
 def files(
-    place: LakePath,
+    location: LakePath,
     table: Annotated[str, typer.Option(help="spans, logs, steps, trajectories, ...")],
     state: StateOption = None,
 ) -> None:
     """Print the current Parquet files of a table, one per line."""
     from tracegrade_collector import lake_commands as commands
 
-    commands.print_files(commands.LakeOptions(place, state, (table,)))
+    commands.print_files(commands.LakeOptions(location, state, (table,)))
 
 
 @lake.command()
 def delete(  # noqa: PLR0913, PLR0917 - one parameter per option
-    place: LakePath,
+    location: LakePath,
     trace: Annotated[
         list[str] | None, typer.Option(help="Trace id, 32 hex digits; repeatable.")
     ] = None,
@@ -63,13 +63,13 @@ def delete(  # noqa: PLR0913, PLR0917 - one parameter per option
     """Erase whole traces from tables, old files, the log, quarantine and dead letters."""
     from tracegrade_collector import lake_commands as commands
 
-    options = commands.LakeOptions(place, state, (), dry_run, as_json)
+    options = commands.LakeOptions(location, state, (), dry_run, as_json)
     commands.delete(options, trace or (), where, config)
 
 
 @lake.command()
 def compact(
-    place: LakePath,
+    location: LakePath,
     table: Tables = None,
     target_bytes: Annotated[
         int | None, typer.Option(min=1, help="Target size of a file in bytes; default 128 MiB.")
@@ -81,13 +81,13 @@ def compact(
     """Merge small files into large, sorted ones, and mark rows that were sent twice."""
     from tracegrade_collector import lake_commands as commands
 
-    options = commands.LakeOptions(place, state, tuple(table or ()), dry_run, as_json)
+    options = commands.LakeOptions(location, state, tuple(table or ()), dry_run, as_json)
     commands.compact(options, target_bytes)
 
 
 @lake.command()
 def expire(  # noqa: PLR0913, PLR0917 - one parameter per option
-    place: LakePath,
+    location: LakePath,
     older_than: Annotated[str, typer.Option(help="Age in whole days, such as 30d.")],
     table: Tables = None,
     keep_built: Annotated[
@@ -100,13 +100,13 @@ def expire(  # noqa: PLR0913, PLR0917 - one parameter per option
     """Remove old dates from the tables, and delete files that are no longer needed."""
     from tracegrade_collector import lake_commands as commands
 
-    options = commands.LakeOptions(place, state, tuple(table or ()), dry_run, as_json)
+    options = commands.LakeOptions(location, state, tuple(table or ()), dry_run, as_json)
     commands.expire(options, older_than, keep_built=keep_built)
 
 
 @lake.command()
 def verify(
-    place: LakePath,
+    location: LakePath,
     deep: Annotated[
         bool, typer.Option("--deep", help="Decode every page of every file, not only footers.")
     ] = False,
@@ -116,12 +116,12 @@ def verify(
     """Check that nothing was lost: received = landed + rejected + quarantined + pending."""
     from tracegrade_collector import lake_commands as commands
 
-    commands.verify(commands.LakeOptions(place, state, as_json=as_json), deep=deep)
+    commands.verify(commands.LakeOptions(location, state, as_json=as_json), deep=deep)
 
 
 @lake.command()
 def repair(
-    place: LakePath,
+    location: LakePath,
     table: Tables = None,
     rebuild: Annotated[
         bool,
@@ -134,5 +134,5 @@ def repair(
     """Set aside torn or damaged files, and rebuild lost logs from the data files."""
     from tracegrade_collector import lake_commands as commands
 
-    options = commands.LakeOptions(place, state, tuple(table or ()), dry_run, as_json)
+    options = commands.LakeOptions(location, state, tuple(table or ()), dry_run, as_json)
     commands.repair(options, rebuild=rebuild)

@@ -38,7 +38,7 @@ HOURS_PER_DAY: Final = 24
 class LakeOptions:
     """The options that all commands have."""
 
-    place: str
+    location: str
     state: Path | None = None
     tables: tuple[str, ...] = ()
     dry_run: bool = False
@@ -50,7 +50,7 @@ class LakeOptions:
         Raises:
             BadInput: There is none.
         """
-        return Lake.open(self.place, self.state)
+        return Lake.open(self.location, self.state)
 
     def chosen_tables(self, found: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the tables that were asked for, of those found; none for all.
@@ -64,7 +64,7 @@ class LakeOptions:
                 near = ", ".join(f"'{known}'" for known in found if name in known)
                 meant = f"did you mean {near}? " if near else ""
                 have = ", ".join(found) or "none"
-                msg = f"the lake {self.place} has no table '{name}'; {meant}found: {have}"
+                msg = f"the lake {self.location} has no table '{name}'; {meant}found: {have}"
                 raise BadInput(msg)
         return chosen
 
@@ -298,11 +298,11 @@ def parse_days(text: str) -> int:
 
 def _tell(options: LakeOptions, counts: Mapping[str, Any]) -> None:
     """Print the summary in one line on stderr, and with `--json` as JSON on stdout."""
-    shown = [
+    printed = [
         f"{name.replace('_', ' ')}: {count}"
         for name, count in counts.items()
         if isinstance(count, int)
     ]
-    echo("dry run: " * options.dry_run + ", ".join(shown), err=True)
+    echo("dry run: " * options.dry_run + ", ".join(printed), err=True)
     if options.as_json:
         typer.echo(json.dumps({"dry_run": options.dry_run, **counts}))

@@ -31,9 +31,9 @@ class _WithoutContent(logging.Formatter):
         error: BaseException | None = ei[1]
         lines: list[str] = []
         while error and len(lines) < MAX_CAUSES:
-            place = "".join(format_tb(error.__traceback__))
+            trace = "".join(format_tb(error.__traceback__))
             lines.append(
-                f"{type(error).__qualname__}, raised here (most recent call last):\n{place}"
+                f"{type(error).__qualname__}, raised here (most recent call last):\n{trace}"
             )
             error = error.__cause__ or error.__context__
         return "caused by ".join(lines).rstrip()

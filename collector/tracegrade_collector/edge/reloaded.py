@@ -21,7 +21,7 @@ class Reloaded(Generic[Content]):
         """
         self._files = files
         self._read = read
-        self._read_at = self._last_look = _signature(files)
+        self._read_at = self._last_seen = _signature(files)
         self.current = read()
 
     def refresh(self) -> bool:
@@ -31,8 +31,8 @@ class Reloaded(Generic[Content]):
             CollectorError: They are broken; raised once for each change, and `current` stays.
         """
         seen = _signature(self._files)
-        rests = seen == self._last_look
-        self._last_look = seen
+        rests = seen == self._last_seen
+        self._last_seen = seen
         if seen == self._read_at or not rests:
             return False
         self._read_at = seen

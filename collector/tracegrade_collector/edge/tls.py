@@ -93,7 +93,7 @@ class Tls:
         given = [file for file in files if file]
         self._certificate = Reloaded(given, files.read)
         self._counters = counters
-        self._told: dict[str, float] = {}
+        self._logged_at: dict[str, float] = {}
         self.handshakes: set[object] = set()
         counters.gauge("tls_certificate_secs_left", self._secs_left)
 
@@ -117,9 +117,11 @@ class Tls:
         """Count a handshake that failed, and log it at most once a minute for each peer."""
         self._counters.add("failed_handshakes")
         now = time.monotonic()
-        self._told = {each: told for each, told in self._told.items() if told > now - QUIET_SECS}
-        if peer not in self._told and len(self._told) < MAX_PEERS:
-            self._told[peer] = now
+        self._logged_at = {
+            each: logged for each, logged in self._logged_at.items() if logged > now - QUIET_SECS
+        }
+        if peer not in self._logged_at and len(self._logged_at) < MAX_PEERS:
+            self._logged_at[peer] = now
             logger.warning("the TLS handshake with %s failed: %s", peer, _why(error))
 
     def _secs_left(self) -> float:
@@ -141,8 +143,8 @@ def _rehearse(server_context: ssl.SSLContext, chain: Path) -> datetime:
     client = client_context.wrap_bio(to_client, to_server)
     while not _step(client):
         _step(server)
-    shown = client.getpeercert() or {}
-    expires = ssl.cert_time_to_seconds(str(shown["notAfter"]))
+    peer_certificate = client.getpeercert() or {}
+    expires = ssl.cert_time_to_seconds(str(peer_certificate["notAfter"]))
     return datetime.fromtimestamp(expires, UTC)
 
 

@@ -63,9 +63,9 @@ class TlsLayer(asyncio.Protocol):
         self.session.do_handshake()
         self._end_handshake()
         self.is_open = True
-        shown = self.session.getpeercert()
-        if shown:  # uvicorn shows this to the application as `scope["state"]`
-            state = {"certificate_name": common_name(cast(Subject, shown["subject"]))}
+        peer_certificate = self.session.getpeercert()
+        if peer_certificate:  # uvicorn shows this to the application as `scope["state"]`
+            state = {"certificate_name": common_name(cast(Subject, peer_certificate["subject"]))}
             cast(Any, self.inside).app_state = state
         self.inside.connection_made(TlsTransport(self))
 

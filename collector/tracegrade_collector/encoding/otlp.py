@@ -21,15 +21,15 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 
 from tracegrade_collector.encoding.otlp_json import (
     INVALID_UNICODE,
-    MAX_SHOWN_KEYS,
+    MAX_QUOTED_KEYS,
     JsonReading,
     read_json,
 )
 from tracegrade_collector.encoding.wire_texts import BadWire, Utf8Repair, WireRewriter
 from tracegrade_collector.errors import MalformedRequest
 
-Request: TypeAlias = ExportTraceServiceRequest | ExportLogsServiceRequest
-Items: TypeAlias = RepeatedCompositeFieldContainer[Any]
+ExportRequest: TypeAlias = ExportTraceServiceRequest | ExportLogsServiceRequest
+OtlpItems: TypeAlias = RepeatedCompositeFieldContainer[Any]
 """Of spans, or of log records."""
 
 TRACE_ID_BYTES = 16
@@ -47,7 +47,7 @@ class Signal(StrEnum):
     LOGS = "logs"
 
 
-_REQUESTS: Final[dict[Signal, Callable[[], Request]]] = {
+_REQUESTS: Final[dict[Signal, Callable[[], ExportRequest]]] = {
     Signal.TRACES: ExportTraceServiceRequest,
     Signal.LOGS: ExportLogsServiceRequest,
 }
@@ -72,7 +72,7 @@ class ScopeGroup(NamedTuple):
 
     resource: ResourceSpans | ResourceLogs
     scope: ScopeSpans | ScopeLogs
-    items: Items
+    items: OtlpItems
     path: tuple[int, int]
     """The index of the resource in the request, and of the scope in the resource."""
 
@@ -90,11 +90,11 @@ class InvalidItem(NamedTuple):
 class Decoded(NamedTuple):
     """A request, and what was noticed while it was read."""
 
-    request: Request
+    request: ExportRequest
     reading: JsonReading
 
 
-def decode(body: bytes, signal: Signal, encoding: Encoding) -> Request:
+def decode(body: bytes, signal: Signal, encoding: Encoding) -> ExportRequest:
     """Return the request that these bytes are. No bytes at all are an empty request.
 
     Raises:
@@ -135,21 +135,21 @@ def _repaired(body: bytes, signal: Signal) -> Decoded:
     return Decoded(request, JsonReading(Counter({INVALID_UNICODE: repair.count})))
 
 
-def _unknown_fields(request: Request) -> list[str]:
+def _unknown_fields(request: ExportRequest) -> list[str]:
     """Return the fields of a request in which no resource is found."""
     if request.ListFields():
         return []
     fields = UnknownFieldSet(request)
     numbers = {fields[index].field_number for index in range(len(fields))}
-    return [f"field {number}" for number in sorted(numbers)[:MAX_SHOWN_KEYS]]
+    return [f"field {number}" for number in sorted(numbers)[:MAX_QUOTED_KEYS]]
 
 
-def empty_request(signal: Signal) -> Request:
+def empty_request(signal: Signal) -> ExportRequest:
     """Return a request of this signal with nothing in it."""
     return _REQUESTS[signal]()
 
 
-def groups(request: Request) -> Iterator[ScopeGroup]:
+def groups(request: ExportRequest) -> Iterator[ScopeGroup]:
     """Yield the items of a request by resource and scope, in the order sent."""
     if isinstance(request, ExportTraceServiceRequest):
         for first, resource_spans in enumerate(request.resource_spans):
@@ -163,12 +163,12 @@ def groups(request: Request) -> Iterator[ScopeGroup]:
                 )
 
 
-def count_items(request: Request) -> int:
+def count_items(request: ExportRequest) -> int:
     """Return how many spans or log records a request holds."""
     return sum(len(group.items) for group in groups(request))
 
 
-def holds_at_most(request: Request, count: int) -> bool:
+def holds_at_most(request: ExportRequest, count: int) -> bool:
     """Return whether it has so many resources, scopes and items together."""
     if isinstance(request, ExportTraceServiceRequest):
         count -= len(request.resource_spans)
@@ -183,7 +183,7 @@ def holds_at_most(request: Request, count: int) -> bool:
     return True
 
 
-def reject_invalid(request: Request) -> list[Rejection]:
+def reject_invalid(request: ExportRequest) -> list[Rejection]:
     """Take the items with bad ids out of the request, in place; return counts, most first.
 
     Spans need a trace id of 16 bytes and a span id of 8, neither all zeros. A parent's, a link's
@@ -200,7 +200,7 @@ def reject_invalid(request: Request) -> list[Rejection]:
     return [Rejection(reason, count) for reason, count in reasons.most_common()]
 
 
-def _are_valid(items: Items) -> bool:
+def _are_valid(items: OtlpItems) -> bool:
     """Return whether all items are plainly valid: `_fault` in one go, for the usual case."""
     if not items or not isinstance(items[0], Span):
         return False
@@ -212,13 +212,13 @@ def _are_valid(items: Items) -> bool:
     return True
 
 
-def _drop_last(items: Items, count: int) -> None:
+def _drop_last(items: OtlpItems, count: int) -> None:
     """Move so many invalid items to the end and drop them; one by one takes quadratic time."""
     items.sort(key=lambda item: _fault(item) is not None)
     del items[-count:]
 
 
-def invalid_items(request: Request) -> Iterator[InvalidItem]:
+def invalid_items(request: ExportRequest) -> Iterator[InvalidItem]:
     """Yield what `reject_invalid` would take out, in the order received."""
     for group in groups(request):
         for position, item in enumerate(group.items):

@@ -16,15 +16,15 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from tracegrade_collector.encoding.otlp import (
     Encoding,
+    ExportRequest,
     Rejection,
-    Request,
     Signal,
     empty_request,
     groups,
     read,
     reject_invalid,
 )
-from tracegrade_collector.encoding.otlp_json import read_json, shown_key
+from tracegrade_collector.encoding.otlp_json import quoted_key, read_json
 from tracegrade_collector.errors import MalformedRequest
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -37,17 +37,17 @@ SIGNAL_OF_KEY = {
     "resourceLogs": Signal.LOGS,
     "resource_logs": Signal.LOGS,
 }
-KEYS_WANTED = "no resourceSpans or resourceLogs in it"
+NO_OTLP_KEYS = "no resourceSpans or resourceLogs in it"
 
 
 class OtlpPart(NamedTuple):
     """One request of a file, or what is wrong with that part of the file."""
 
-    place: str
+    location: str
     """`file`, or `file:line`."""
 
     signal: Signal | None
-    request: Request | None
+    request: ExportRequest | None
     """Without the items that were rejected. NULL if there is a fault."""
 
     rejections: list[Rejection]
@@ -130,7 +130,7 @@ def _line_parts(name: str, lines: Iterable[bytes]) -> Iterator[OtlpPart]:
             yield from _object_parts(f"{name}:{number}", line)
 
 
-def _object_parts(place: str, body: bytes) -> Iterator[OtlpPart]:
+def _object_parts(location: str, body: bytes) -> Iterator[OtlpPart]:
     """Yield a part per signal in the object; a file may hold both."""
     keys = [key for key in SIGNAL_OF_KEY if f'"{key}"'.encode() in body]
     signals = dict.fromkeys(SIGNAL_OF_KEY[key] for key in keys)
@@ -140,18 +140,18 @@ def _object_parts(place: str, body: bytes) -> Iterator[OtlpPart]:
             replaced = read_json(body, request).replaced
             if signals:
                 rejections = reject_invalid(request)
-                yield OtlpPart(place, signal, request, rejections, None, replaced.total() > 0)
+                yield OtlpPart(location, signal, request, rejections, None, replaced.total() > 0)
     except MalformedRequest as error:
-        yield _faulty(place, str(error))
+        yield _faulty(location, str(error))
         return
     if not signals:
-        yield _faulty(place, f"{KEYS_WANTED}; found: {_keys(body)}")
+        yield _faulty(location, f"{NO_OTLP_KEYS}; found: {_keys(body)}")
 
 
 def _keys(body: bytes) -> str:
     return (
         ", ".join(
-            shown_key(key).strip("'")
+            quoted_key(key).strip("'")
             for key in list(json.loads(body.decode(errors="replace")))[:5]
         )
         or "nothing"
@@ -183,7 +183,7 @@ def _likeness(part: OtlpPart) -> int:
     return sum(not _unknown_fields(item) for item in _items(part.request))
 
 
-def _clashes(request: Request) -> bool:
+def _clashes(request: ExportRequest) -> bool:
     """Return whether each item has a known field in a form that it never has: it is a metric."""
     items = _items(request)
     return bool(items) and all(
@@ -191,7 +191,7 @@ def _clashes(request: Request) -> bool:
     )
 
 
-def _items(request: Request | None) -> list[Message]:
+def _items(request: ExportRequest | None) -> list[Message]:
     return [item for group in groups(request) for item in group.items] if request else []
 
 
@@ -200,5 +200,5 @@ def _unknown_fields(item: Message) -> set[int]:
     return {fields[index].field_number for index in range(len(fields))}
 
 
-def _faulty(place: str, fault: str) -> OtlpPart:
-    return OtlpPart(place, None, None, [], fault)
+def _faulty(location: str, fault: str) -> OtlpPart:
+    return OtlpPart(location, None, None, [], fault)

@@ -17,7 +17,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from urllib3.exceptions import HTTPError, MaxRetryError
 
-from tracegrade_collector.encoding.otlp import Request, Signal
+from tracegrade_collector.encoding.otlp import ExportRequest, Signal
 from tracegrade_collector.errors import BadEndpoint, EndpointFailed
 
 TIMEOUT_SECS: Final = 30.0
@@ -60,7 +60,7 @@ class OtlpHttp:
     def __exit__(self, *_: object) -> None:
         self._pool.clear()
 
-    def send(self, signal: Signal, request: Request) -> None:
+    def send(self, signal: Signal, request: ExportRequest) -> None:
         """Send one request, and return when the endpoint has taken all of it.
 
         Raises:

@@ -59,9 +59,9 @@ WRITTEN_AS_TEXT: Final = frozenset(
         FieldDescriptor.TYPE_SFIXED64,
     }
 )
-MAX_SHOWN_DIGITS: Final = 10
-MAX_SHOWN_LETTERS: Final = 24
-MAX_SHOWN_KEYS: Final = 5
+MAX_QUOTED_DIGITS: Final = 10
+MAX_QUOTED_LETTERS: Final = 24
+MAX_QUOTED_KEYS: Final = 5
 INVALID_UNICODE: Final = "invalid_unicode"
 LARGE_INTEGER: Final = "large_integer"
 _HALVES: Final = re.compile("[\ud800-\udfff]")
@@ -93,8 +93,8 @@ class JsonReading:
 
     def note_unknown(self, key: str) -> None:
         """Note a key that OTLP does not know."""
-        if len(self.unknown) < MAX_SHOWN_KEYS:
-            self.unknown.append(shown_key(key))
+        if len(self.unknown) < MAX_QUOTED_KEYS:
+            self.unknown.append(quoted_key(key))
 
 
 class _RejectedValue(NamedTuple):
@@ -157,7 +157,9 @@ def _parsed(body: bytes, strange: list[_RejectedValue]) -> Any:
     def fraction(text: str) -> float | _RejectedValue:
         number = float(text)
         return (
-            number if math.isfinite(number) else mark(f"{shown(text)} is too large for a double")
+            number
+            if math.isfinite(number)
+            else mark(f"{quoted_number(text)} is too large for a double")
         )
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _RejectedValue:
@@ -165,7 +167,7 @@ def _parsed(body: bytes, strange: list[_RejectedValue]) -> Any:
         if len(found) == len(pairs):
             return found
         key, count = Counter(key for key, _ in pairs).most_common(1)[0]
-        return mark(f"key {shown_key(key)} stands {count} times in one object")
+        return mark(f"key {quoted_key(key)} stands {count} times in one object")
 
     try:
         return json.loads(
@@ -329,7 +331,7 @@ def _set_integer(value: Any, given: Any, reading: JsonReading) -> None:
 def _read_integer(value: Any, _: JsonReading, *, allowed: range) -> int:
     number = _integer(value)
     if number not in allowed:
-        msg = f"{shown(str(number))} is not within {allowed.start}..{allowed.stop - 1}"
+        msg = f"{quoted_number(str(number))} is not within {allowed.start}..{allowed.stop - 1}"
         raise _Fault(msg)
     return number
 
@@ -428,23 +430,23 @@ def _read_bytes(value: Any, _: JsonReading) -> bytes:
         raise _Fault(msg) from None
 
 
-def _unexpected(value: Any, wanted: str) -> _Fault:
+def _unexpected(value: Any, expected: str) -> _Fault:
     if isinstance(value, _RejectedValue):
         return _Fault(value.text)
     if isinstance(value, str):
-        return _Fault(f"expected {wanted}, found a text of {len(value)} characters")
+        return _Fault(f"expected {expected}, found a text of {len(value)} characters")
     found = {dict: "object", list: "list", type(None): "null"}.get(type(value))
-    return _Fault(f"expected {wanted}, found {found or shown(json.dumps(value))}")
+    return _Fault(f"expected {expected}, found {found or quoted_number(json.dumps(value))}")
 
 
-def shown(number: str) -> str:
+def quoted_number(number: str) -> str:
     """Return a number as an error may quote it: a long one may be an account's or a card's."""
-    return number if len(number) <= MAX_SHOWN_DIGITS else f"a number of {len(number)} digits"
+    return number if len(number) <= MAX_QUOTED_DIGITS else f"a number of {len(number)} digits"
 
 
-def shown_key(key: str) -> str:
+def quoted_key(key: str) -> str:
     """Return a key as an error may quote it: only words as OTLP's own, others may be content."""
-    is_word = key.isascii() and key.isalpha() and len(key) <= MAX_SHOWN_LETTERS
+    is_word = key.isascii() and key.isalpha() and len(key) <= MAX_QUOTED_LETTERS
     return repr(key) if is_word else f"of {len(key)} characters"
 
 

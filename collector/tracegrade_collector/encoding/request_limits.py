@@ -18,7 +18,7 @@ from google.protobuf.descriptor import Descriptor
 
 from tracegrade_collector.encoding.otlp import (
     Encoding,
-    Request,
+    ExportRequest,
     Signal,
     empty_request,
     groups,
@@ -64,7 +64,7 @@ class RequestLimits(NamedTuple):
     """Items, and the attributes, events, links and nested values in them, together."""
 
 
-def check_items_limit(request: Request, encoding: Encoding, at_most: RequestLimits) -> None:
+def check_items_limit(request: ExportRequest, encoding: Encoding, at_most: RequestLimits) -> None:
     """Check the limit on items in a decoded request, where they could not be counted before.
 
     Raises:
@@ -74,7 +74,7 @@ def check_items_limit(request: Request, encoding: Encoding, at_most: RequestLimi
         raise _too_many(at_most.items, ITEMS_IN_WORDS)
 
 
-def check_item_values(request: Request) -> None:
+def check_item_values(request: ExportRequest) -> None:
     """Check that no item of a decoded request holds more values than can be made a row at once.
 
     Raises:
@@ -85,7 +85,7 @@ def check_item_values(request: Request) -> None:
             if item.ByteSize() <= LEAST_FIELD_BYTES * MAX_ITEM_VALUES:
                 continue
             content, messages = item.SerializeToString(), messages_of(item.DESCRIPTOR)
-            if _look_like_tags(content, messages) > MAX_ITEM_VALUES:
+            if _count_tag_bytes(content, messages) > MAX_ITEM_VALUES:
                 _check(
                     content, messages, MAX_ITEM_VALUES, "attributes and other values in an item"
                 )
@@ -105,7 +105,7 @@ def _check_json_width(body: bytes) -> None:
         raise TooLarge(msg)
 
 
-def check_repeated(request: Request) -> None:
+def check_repeated(request: ExportRequest) -> None:
     """Check that the rows of a decoded request do not repeat too much of its resources and scopes.
 
     Raises:
@@ -157,7 +157,7 @@ def check_message_limits(
         _check(body, ITEMS, at_most.items, ITEMS_IN_WORDS)
     if len(body) > LEAST_FIELD_BYTES * at_most.values:
         messages = messages_of(descriptor)
-        if _look_like_tags(body, messages) > at_most.values:
+        if _count_tag_bytes(body, messages) > at_most.values:
             _check(body, messages, at_most.values, "attributes and other values")
 
 
@@ -235,7 +235,7 @@ def messages_of(descriptor: Descriptor) -> Messages:
     return messages(descriptor)
 
 
-def _look_like_tags(body: bytes, messages: Messages) -> int:
+def _count_tag_bytes(body: bytes, messages: Messages) -> int:
     """Return how many bytes could be the tag of a message; text has some of them too."""
     tags = bytes(_tags(messages, {}))
     tags += bytes(tag | 0x80 for tag in tags)  # the same, written longer than it needs to be

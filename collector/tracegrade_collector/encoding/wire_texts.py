@@ -74,7 +74,7 @@ class WireRewriter:
             raise BadWire(msg)
         fields = _fields(descriptor)
         written = bytearray()  # a list of pieces takes ten times their bytes if they are short
-        kept = at = 0
+        copied_to = at = 0
         while at < len(body):
             start = at
             tag, size, at = _head(body, at)
@@ -86,12 +86,12 @@ class WireRewriter:
                 field = fields.get(tag >> 3)
                 new = self._member(body[at:end], field, depth) if field else None
                 if new is not None:
-                    written += body[kept:start]
+                    written += body[copied_to:start]
                     written += _varint(tag) + _varint(len(new))
                     written += new
-                    kept = end
+                    copied_to = end
             at = end
-        return bytes(written + body[kept:]) if kept else None
+        return bytes(written + body[copied_to:]) if copied_to else None
 
     def _member(self, content: memoryview, field: _Field, depth: int) -> bytes | None:
         if field.kind is _Kind.TEXT or field.descriptor is None:

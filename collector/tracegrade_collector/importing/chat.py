@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.importing.hosted import hosted_beside, is_hosted
-from tracegrade_collector.importing.spellings import as_id, as_text, block_text, first, shown
+from tracegrade_collector.importing.spellings import as_id, as_text, block_text, first, quoted_word
 from tracegrade_collector.importing.times import nanoseconds
 from tracegrade_collector.importing.tool_results import read_result, read_results, result_in
 from tracegrade_collector.importing.trajectory import (
@@ -149,7 +149,7 @@ def _no_role(value: Any) -> str:
     if not isinstance(value, dict):
         return "messages that are not objects"
     name = first(value, *_ROLE_KEYS)
-    return "messages without a role" if name is None else f"messages of role {shown(name)}"
+    return "messages without a role" if name is None else f"messages of role {quoted_word(name)}"
 
 
 def _message(role: str, value: dict[str, Any], ignored: Counter[str]) -> Message:
@@ -225,7 +225,7 @@ def _block(block: dict[str, Any], ignored: Counter[str]) -> Iterator[Piece]:
     elif (text := block_text(block)) is not None:
         yield from _content(text, ignored)
     elif block.get("type") not in _THOUGHT_TYPES:  # one without its text says nothing
-        ignored[f"content blocks of type {shown(block.get('type'))}"] += 1
+        ignored[f"content blocks of type {quoted_word(block.get('type'))}"] += 1
 
 
 _CALL_KEYS: Final = ("toolUse", "functionCall", "function_call")
@@ -237,8 +237,8 @@ def _inner(
     block: dict[str, Any], keys: Sequence[str], types: Sequence[str]
 ) -> dict[str, Any] | None:
     """Return what a block holds under one of these keys, or the block if its type is one."""
-    held = next((block[key] for key in keys if isinstance(block.get(key), dict)), None)
-    return block if held is None and block.get("type") in types else held
+    inner = next((block[key] for key in keys if isinstance(block.get(key), dict)), None)
+    return block if inner is None and block.get("type") in types else inner
 
 
 def _thought(block: dict[str, Any]) -> str | None:

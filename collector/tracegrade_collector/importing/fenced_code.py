@@ -96,7 +96,7 @@ def code_calls(messages: Sequence[Message], languages: Collection[str] = ()) -> 
 
 def blocks(text: str, languages: Collection[str] = ()) -> Iterator[Block]:
     """Yield code and other texts in order; a fence that is not closed ends with the text."""
-    said: list[str] = []
+    text_lines: list[str] = []
     opening, fence, code = "", "", list[str]()
     for line in [*text.splitlines(), None]:
         opened = _FENCE.fullmatch(line) if line is not None and not fence else None
@@ -104,15 +104,15 @@ def blocks(text: str, languages: Collection[str] = ()) -> Iterator[Block]:
             opening, fence, code = line, opened[1], []
         elif fence and (line is None or _closes(fence, line)):
             if _is_run(tool := _tool(opening.strip().lstrip("`~")), languages):
-                yield from _block(None, said)
+                yield from _block(None, text_lines)
                 yield from _block(tool, code)
-                said = []
+                text_lines = []
             else:
-                said += [opening, *code, *([] if line is None else [line])]
+                text_lines += [opening, *code, *([] if line is None else [line])]
             fence = ""
         elif line is not None:
-            (code if fence else said).append(line)
-    yield from _block(None, said)
+            (code if fence else text_lines).append(line)
+    yield from _block(None, text_lines)
 
 
 def _tool(info: str) -> str:
@@ -150,24 +150,24 @@ def _pieces(message: Message, name: str, languages: Collection[str]) -> list[Pie
     pieces: list[Piece] = []
     for piece in message.pieces:
         parts = list(blocks(piece.text, languages)) if isinstance(piece, MessageText) else []
-        last = max((place for place, part in enumerate(parts) if part.tool), default=-1)
+        last = max((position for position, part in enumerate(parts) if part.tool), default=-1)
         if last < 0:
             pieces.append(piece)
-        for place, (tool, text) in enumerate(parts if last >= 0 else ()):
+        for position, (tool, text) in enumerate(parts if last >= 0 else ()):
             if tool:
                 arguments = json.dumps({"code": text}, ensure_ascii=False)
                 pieces.append(ToolCall(f"{name}.{len(pieces)}", tool, arguments))
             else:
-                pieces.append(Thought(text) if place < last else MessageText(text))
+                pieces.append(Thought(text) if position < last else MessageText(text))
     return pieces if any(isinstance(each, ToolCall) for each in pieces) else []
 
 
 def _reply(message: Message, call_id: str) -> Message:
     """Return the reply to code as the result of its last call."""
-    said = [each for each in message.pieces if isinstance(each, MessageText | ToolResult)]
-    results = [each for each in said if isinstance(each, ToolResult)]
+    pieces = [each for each in message.pieces if isinstance(each, MessageText | ToolResult)]
+    results = [each for each in pieces if isinstance(each, ToolResult)]
     failed = any(each.failed for each in results)
     error = next((each.error for each in results if each.error), None)
-    result = ToolResult(call_id, None, joined([each.text for each in said]), failed, error)
+    result = ToolResult(call_id, None, joined([each.text for each in pieces]), failed, error)
     others = (each for each in message.pieces if not isinstance(each, MessageText | ToolResult))
     return replace(message, role="tool", pieces=[result, *others])

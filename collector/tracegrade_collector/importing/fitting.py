@@ -7,11 +7,17 @@ gigabytes in 3,000 spans. Nobody sends a file again in smaller batches, so it is
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tracegrade_collector.encoding.otlp import Request, ScopeGroup, Signal, empty_request, groups
+from tracegrade_collector.encoding.otlp import (
+    ExportRequest,
+    ScopeGroup,
+    Signal,
+    empty_request,
+    groups,
+)
 from tracegrade_collector.rows.pieces import PIECE_REPEATED_BYTES
 
 
-def fitting(request: Request, signal: Signal) -> Iterator[Request]:
+def fitting(request: ExportRequest, signal: Signal) -> Iterator[ExportRequest]:
     """Yield a request, or its items in order in several, none of which repeats too much.
 
     Args:
@@ -32,7 +38,7 @@ def _size(group: ScopeGroup) -> int:
     return int(group.resource.resource.ByteSize() + group.scope.scope.ByteSize())
 
 
-def _with_items(group: ScopeGroup, items: Sequence[Any], signal: Signal) -> Request:
+def _with_items(group: ScopeGroup, items: Sequence[Any], signal: Signal) -> ExportRequest:
     request = empty_request(signal)
     is_trace = signal is Signal.TRACES
     parts: Any = request

@@ -90,11 +90,11 @@ def _is_use(block: Mapping[str, Any]) -> bool:
 def _searches(metadata: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield a call for each tool whose queries or sources the metadata of an answer name."""
     sources = _found(metadata, "grounding_chunks", "groundingChunks", kind=list)
-    kept = [source for source in sources if isinstance(source, dict)]
-    retrieved = [source for source in kept if any(key in source for key in _RETRIEVED)]
+    objects = [source for source in sources if isinstance(source, dict)]
+    retrieved = [source for source in objects if any(key in source for key in _RETRIEVED)]
     stored = any(key in _found(each, *_RETRIEVED) for each in retrieved for key in _STORES)
     found = {
-        name: [source for source in kept if any(key in source for key in keys)]
+        name: [source for source in objects if any(key in source for key in keys)]
         for name, keys in _SOURCES
     }
     found["file_search" if stored else "retrieval"] = retrieved
@@ -131,7 +131,7 @@ def _pages(metadata: dict[str, Any]) -> Iterator[dict[str, Any]]:
     }
 
 
-def _found(held: Mapping[str, Any], *keys: str, kind: type = dict) -> Any:
+def _found(block: Mapping[str, Any], *keys: str, kind: type = dict) -> Any:
     """Return the first value of this kind, not empty, under one of the keys; else an empty one."""
-    values = (held.get(key) for key in keys)
+    values = (block.get(key) for key in keys)
     return next((value for value in values if isinstance(value, kind) and value), kind())

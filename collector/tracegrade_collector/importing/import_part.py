@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from tracegrade_collector.encoding.otlp import Rejection, Request, Signal
+from tracegrade_collector.encoding.otlp import ExportRequest, Rejection, Signal
 from tracegrade_collector.importing.run_addresses import RunAddress
 
 NONE: Final[Mapping[str, int]] = MappingProxyType({})
@@ -14,11 +14,11 @@ NONE: Final[Mapping[str, int]] = MappingProxyType({})
 class ImportPart(NamedTuple):
     """A piece of a file that was read as one, or what is wrong with it."""
 
-    place: str
+    location: str
     """`file`, or `file:line`."""
 
     signal: Signal | None = None
-    request: Request | None = None
+    request: ExportRequest | None = None
     """Without the items that were rejected; NULL if there is a fault."""
 
     rejections: Sequence[Rejection] = ()

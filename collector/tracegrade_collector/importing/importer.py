@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracegrade_collector.config import CollectorConfig
-from tracegrade_collector.encoding.otlp import Encoding, Request, Signal
+from tracegrade_collector.encoding.otlp import Encoding, ExportRequest, Signal
 from tracegrade_collector.errors import ImportBusy, NotRedacted
 from tracegrade_collector.importing.fitting import fitting
 from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
@@ -152,16 +152,16 @@ def _count(part: ImportPart, imported: Imported, note: Callable[[str], None]) ->
     imported.ignored.update(part.ignored)
     imported.unnamed_runs += part.unnamed_runs
     for line in part.notes:
-        note(f"{part.place}: {line}")
+        note(f"{part.location}: {line}")
     if part.fault:
         imported.faults += 1
-        note(f"{part.place}: {part.fault}")
+        note(f"{part.location}: {part.fault}")
     for reason, count in part.rejections:
         imported.rejected[reason] += count
-        note(f"{part.place}: {count} rejected: {reason}")
+        note(f"{part.location}: {count} rejected: {reason}")
 
 
-def _record(seq: int, signal: Signal, request: Request, is_repaired: bool) -> Record:
+def _record(seq: int, signal: Signal, request: ExportRequest, is_repaired: bool) -> Record:
     body = request.SerializeToString()
     return Record(seq, time.time_ns(), signal, Encoding.PROTOBUF, "", body, is_repaired)
 
@@ -240,8 +240,8 @@ class _Batch:
             self._file = file
             self._seen_in_file.clear()
         self._seen_in_file[content_hash] += 1
-        wanted = 1 if self._signal is Signal.TRACES else self._seen_in_file[content_hash]
-        is_new = wanted > landed[content_hash]
+        copies = 1 if self._signal is Signal.TRACES else self._seen_in_file[content_hash]
+        is_new = copies > landed[content_hash]
         landed[content_hash] += is_new
         return is_new
 
@@ -282,7 +282,7 @@ class _Verdicts:
             runs = found[part.address] if part.address else None
             if isinstance(runs, str):
                 self._imported.faults += 1
-                self._note(f"{part.place}: {runs}")
+                self._note(f"{part.location}: {runs}")
             elif runs is None:
                 verdicts += part.verdicts
             else:
@@ -295,11 +295,11 @@ class _Verdicts:
 
 def _counts_in_lake(lake: Lake, table: Table, hashes: Iterable[str]) -> Counter[str]:
     """Return how often each of the hashes stands in the lake; one file at a time in memory."""
-    wanted = pa.array(set(hashes), pa.string())
+    selected = pa.array(set(hashes), pa.string())
     counts: Counter[str] = Counter()
     for file in lake.newest_files(table.name):
         column = file.read(columns=[HASH])[HASH]
-        counts.update(column.filter(pc.is_in(column, value_set=wanted)).to_pylist())
+        counts.update(column.filter(pc.is_in(column, value_set=selected)).to_pylist())
     return counts
 
 

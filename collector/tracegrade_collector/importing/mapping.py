@@ -143,11 +143,11 @@ def at_path(value: Any, path: str) -> Any:
 
 def _paths_in(value: Any, prefix: str = "", depth: int = 1) -> Iterator[str]:
     """Yield the dotted paths of what a record holds, of plain keys alone."""
-    for key, held in value.items() if isinstance(value, dict) else ():
+    for key, inner in value.items() if isinstance(value, dict) else ():
         if key and len(key) <= MAX_KEY and key.isprintable():
             yield f"{prefix}{key}"
             if depth < _MOST_DEPTH:
-                yield from _paths_in(held, f"{prefix}{key}.", depth + 1)
+                yield from _paths_in(inner, f"{prefix}{key}.", depth + 1)
 
 
 def as_name(value: Any) -> str | None:

@@ -135,7 +135,7 @@ def _of_object(value: dict[str, Any], role: str) -> Iterator[Any]:
     elif "content" in value or "tool_calls" in value:
         yield {**value, **_whose(value.get("role"), role)}
     else:
-        yield {"role": role, "content": as_json(_asked(value))}
+        yield {"role": role, "content": as_json(_prompt_text(value))}
 
 
 def _whose(named: Any, role: str) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _whose(named: Any, role: str) -> dict[str, Any]:
     return {"role": "tool", "name": named} if isinstance(named, str) else {"role": role}
 
 
-def _asked(value: dict[str, Any]) -> Any:
+def _prompt_text(value: dict[str, Any]) -> Any:
     """Return the one text of an object that has no other, such as a prompt's; else all of it."""
     for key in ("prompt", "input", "question", "query"):
         if isinstance(value.get(key), str):

@@ -41,15 +41,15 @@ def read_steps(values: Iterable[Any], ignored: Counter[str]) -> Chat:
         ignored: Counts what is left out of the steps that are understood.
     """
     chat = Chat([], Counter())
-    asked: str | None = None  # id of the last call, as long as nothing was observed
+    call_id: str | None = None  # id of the last call, as long as nothing was observed
     for value in values:
         step = _as_object(value) or {}
         if _found(step, _TOOLS) is not None:
-            asked = f"step-{len(chat.messages)}"
-        said, answered = _said(step, asked), _answered(step, asked)
-        chat.messages.extend(filter(None, (said, answered)))
-        asked = None if answered else asked
-        if not said and not answered:
+            call_id = f"step-{len(chat.messages)}"
+        acted, answered = _assistant_message(step, call_id), _answered(step, call_id)
+        chat.messages.extend(filter(None, (acted, answered)))
+        call_id = None if answered else call_id
+        if not acted and not answered:
             chat.unread["steps without thought, action or answer"] += 1
         elif not answered and _observed(step) not in (None, ""):
             ignored["observations without an action"] += 1
@@ -63,21 +63,21 @@ def _as_object(value: Any) -> Mapping[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _said(step: Mapping[str, Any], call_id: str | None) -> Message | None:
+def _assistant_message(step: Mapping[str, Any], call_id: str | None) -> Message | None:
     action = _found(step, _TOOLS)
     arguments = _found(step, _ARGUMENTS)
     if isinstance(action, dict):  # {"action": {"name": …, "arguments": …}}
         arguments = _found(action, ("args", *_ARGUMENTS)) if arguments is None else arguments
         action = _found(action, ("name", *_TOOLS))
-    said: list[Piece] = []
+    pieces: list[Piece] = []
     if (thought := _found(step, _THOUGHTS) or _logged_thought(step)) is not None:
-        said.append(Thought(as_text(thought)))
+        pieces.append(Thought(as_text(thought)))
     if action is not None:
         text = None if arguments is None else as_text(arguments)
-        said.append(ToolCall(call_id, as_text(action), text))
+        pieces.append(ToolCall(call_id, as_text(action), text))
     if (answer := _found(step, _ANSWERS)) is not None:
-        said.append(MessageText(as_text(answer)))
-    return Message("assistant", said) if said else None
+        pieces.append(MessageText(as_text(answer)))
+    return Message("assistant", pieces) if pieces else None
 
 
 def _answered(step: Mapping[str, Any], call_id: str | None) -> Message | None:
@@ -90,8 +90,8 @@ def _answered(step: Mapping[str, Any], call_id: str | None) -> Message | None:
 
 def _observed(step: Mapping[str, Any]) -> Any:
     """Return what came of the action: an empty text is a result, if nothing else is told."""
-    told = _found(step, _RESULTS)
-    return "" if told is None and any(step.get(key) == "" for key in _RESULTS) else told
+    result = _found(step, _RESULTS)
+    return "" if result is None and any(step.get(key) == "" for key in _RESULTS) else result
 
 
 def _found(value: Mapping[str, Any], keys: Iterable[str]) -> Any:

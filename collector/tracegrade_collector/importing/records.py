@@ -82,12 +82,12 @@ class _Cutter:
         self._in_string = False
         self._record = b""
         self._line = self._start = 1
-        self._kept = b""  # a backslash whose next byte has not come
+        self._cut_escape = b""  # a backslash whose next byte has not come
 
     def feed(self, piece: bytes) -> Iterator[FileRecord]:
-        piece = self._kept + piece
-        self._kept = piece[-1:] if piece.endswith(b"\\") else b""
-        piece = piece[: len(piece) - len(self._kept)]
+        piece = self._cut_escape + piece
+        self._cut_escape = piece[-1:] if piece.endswith(b"\\") else b""
+        piece = piece[: len(piece) - len(self._cut_escape)]
         start = 0
         for token in _TOKEN.finditer(piece):
             before = self._depth

@@ -46,11 +46,11 @@ def known_roles(mapped: Mapping[str, str]) -> Mapping[str, str]:
     return {**ROLES, **mapped}
 
 
-def look_swapped(messages: Sequence[Message]) -> str | None:
+def swapped_roles_sign(messages: Sequence[Message]) -> str | None:
     """Return what shows that user and assistant are the wrong way round; None if nothing does."""
-    user, assistant = (set(_shown_by(messages, role)) for role in ("user", "assistant"))
+    user, assistant = (set(_signs_in(messages, role)) for role in ("user", "assistant"))
     sign = next((f"the user {each}" for each in _SIGNS if each in user - assistant), None)
-    if sign is None and not assistant and _is_told_to_play_user(messages):
+    if sign is None and not assistant and _must_play_user(messages):
         return "the assistant is told to play the user"
     return f"{sign}, the assistant never" if sign else None
 
@@ -58,7 +58,7 @@ def look_swapped(messages: Sequence[Message]) -> str | None:
 _SIGNS: Final = ("requests tools", "thinks", "offers help")
 
 
-def _shown_by(messages: Sequence[Message], role: str) -> Iterator[str]:
+def _signs_in(messages: Sequence[Message], role: str) -> Iterator[str]:
     """Yield what of `_SIGNS` the messages of a role show."""
     for message in messages:
         for piece in message.pieces if message.role == role else ():
@@ -70,7 +70,7 @@ def _shown_by(messages: Sequence[Message], role: str) -> Iterator[str]:
                 yield "offers help"
 
 
-def _is_told_to_play_user(messages: Sequence[Message]) -> bool:
+def _must_play_user(messages: Sequence[Message]) -> bool:
     return any(
         isinstance(piece, MessageText) and _PLAYS_USER.search(piece.text) is not None
         for message in messages

@@ -28,7 +28,7 @@ class RunAddress(NamedTuple):
     release: str | None = None
     conversation: str | None = None
 
-    def shown(self) -> str:
+    def text(self) -> str:
         """Return what is given, for a message."""
         given = zip(self._fields, self, strict=True)
         return ", ".join(f"{name} '{value}'" for name, value in given if value is not None)
@@ -67,15 +67,15 @@ def runs_of(lake: Lake, addresses: Iterable[RunAddress]) -> dict[RunAddress, Fou
 
     An address that no run has, or more than one, gets a text that says so.
     """
-    wanted = set(addresses)
+    selected = set(addresses)
     by_task: dict[str, set[_SpanRunInfo]] = defaultdict(set)
-    for told in _told_in(lake, {address.task for address in wanted}):
-        by_task[told.task].add(told)
-    return {address: _found(address, by_task[address.task]) for address in wanted}
+    for info in _run_infos(lake, {address.task for address in selected}):
+        by_task[info.task].add(info)
+    return {address: _found(address, by_task[address.task]) for address in selected}
 
 
-def _found(address: RunAddress, told: Iterable[_SpanRunInfo]) -> FoundRuns:
-    fitting = [each for each in told if each.fits(address)]
+def _found(address: RunAddress, infos: Iterable[_SpanRunInfo]) -> FoundRuns:
+    fitting = [each for each in infos if each.fits(address)]
     exact = {each.trace_id for each in fitting if each.root_id}
     of_run: dict[str, set[str | None]] = defaultdict(set)
     for each in fitting:
@@ -84,27 +84,27 @@ def _found(address: RunAddress, told: Iterable[_SpanRunInfo]) -> FoundRuns:
             of_run[run].add(each.conversation)
     conversations = set[str | None]().union(*of_run.values())
     if not of_run:
-        return f"no run in the lake has {address.shown()}; import the runs before their verdicts"
+        return f"no run in the lake has {address.text()}; import the runs before their verdicts"
     if len(of_run) > 1 and (len(conversations) > 1 or None in conversations):
         return (
-            f"{len(of_run)} runs have {address.shown()}; tell them apart by trial, agent, release "
+            f"{len(of_run)} runs have {address.text()}; tell them apart by trial, agent, release "
             "or conversation"
         )
     return sorted(of_run)
 
 
-def _told_in(lake: Lake, tasks: set[str]) -> Iterator[_SpanRunInfo]:
+def _run_infos(lake: Lake, tasks: set[str]) -> Iterator[_SpanRunInfo]:
     """Yield what the spans of some tasks tell; one batch of spans at a time in memory."""
-    wanted = pa.array(sorted(tasks), pa.string())
+    selected = pa.array(sorted(tasks), pa.string())
     columns = ["trace_id", "span_id", "parent_span_id", "attributes", "resource_attributes"]
     for file in lake.newest_files(RAW_SPANS.name) if tasks else ():
         for batch in file.iter_batches(BATCH_ROWS, columns=columns):
             task = _value_of(batch["attributes"], names.TASK_ID)
-            chosen = pc.is_in(task, value_set=wanted)
-            yield from _told_by(batch.filter(chosen), task.filter(chosen))
+            chosen = pc.is_in(task, value_set=selected)
+            yield from _infos_of_spans(batch.filter(chosen), task.filter(chosen))
 
 
-def _told_by(spans: pa.RecordBatch, task: pa.Array) -> Iterator[_SpanRunInfo]:
+def _infos_of_spans(spans: pa.RecordBatch, task: pa.Array) -> Iterator[_SpanRunInfo]:
     attributes, resource = spans["attributes"], spans["resource_attributes"]
     is_agent = pc.equal(_value_of(attributes, names.OPERATION_NAME), names.INVOKE_AGENT)
     is_root = pc.and_(spans["parent_span_id"].is_null(), is_agent)

@@ -23,13 +23,13 @@ COST: Final = "gen_ai.usage.cost"
 _NAMES: Final = {*GUESSES["success"], "correctness", "task_success"}
 
 
-def is_success(name: Any, wanted: str | None) -> bool:
+def is_success(name: Any, chosen: str | None) -> bool:
     """Return whether a score of this name tells success: the one wanted, else those named so."""
     plain = str(name).strip().lower().replace("-", "_").replace(" ", "_")
-    return str(name) == wanted if wanted else plain in _NAMES
+    return str(name) == chosen if chosen else plain in _NAMES
 
 
-def shown_name(name: Any) -> str:
+def quoted_name(name: Any) -> str:
     """Return a score's name for a message; one that is long, or odd, is not repeated."""
     text = str(name)
     return f"'{text}'" if text.isprintable() and len(text) <= 40 else "of another name"

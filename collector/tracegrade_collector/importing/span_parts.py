@@ -105,7 +105,7 @@ def one_scope(
 
 
 def part_of(
-    place: str,
+    location: str,
     request: ExportTraceServiceRequest,
     ignored: Mapping[str, int],
 ) -> ImportPart:
@@ -113,5 +113,5 @@ def part_of(
     rejections = reject_invalid(request)
     understood = {"spans": count_items(request)}
     return ImportPart(
-        place, Signal.TRACES, request, rejections, understood=understood, ignored=dict(ignored)
+        location, Signal.TRACES, request, rejections, understood=understood, ignored=dict(ignored)
     )

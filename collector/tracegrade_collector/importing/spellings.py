@@ -41,7 +41,7 @@ def joined(texts: list[str]) -> str:
     return whole
 
 
-def shown(name: Any) -> str:
+def quoted_word(name: Any) -> str:
     """Return a name of the source for a message; anything but a few plain words is left out."""
     words = name.replace("_", " ").replace("-", " ").split() if isinstance(name, str) else []
     plain = bool(words) and all(map(str.isalnum, words)) and len(name) <= 40

@@ -37,21 +37,21 @@ def read_results(message: Mapping[str, Any]) -> Iterator[ToolResult]:
             yield read_result({**denied, "content": message.get("reason") or "denied"})
         return
     blocks = first(message, "content", "parts")
-    held = [result_in(block) for block in blocks] if isinstance(blocks, list) else []
-    if not held or None in held:
+    results = [result_in(block) for block in blocks] if isinstance(blocks, list) else []
+    if not results or None in results:
         yield read_result(message)
         return
-    said = {key: message.get(key) for key in _OF_MESSAGE} if len(held) == 1 else {}
-    for result in held:
-        yield read_result({**said, **(result or {})})
+    status = {key: message.get(key) for key in _OF_MESSAGE} if len(results) == 1 else {}
+    for result in results:
+        yield read_result({**status, **(result or {})})
 
 
 def result_in(block: Any) -> dict[str, Any] | None:
     """Return the result that a content block holds, or is; None if it is none."""
     if not isinstance(block, dict):
         return None
-    held = next((block[key] for key in _KEYS if isinstance(block.get(key), dict)), None)
-    return block if held is None and block.get("type") in _TYPES else held
+    inner = next((block[key] for key in _KEYS if isinstance(block.get(key), dict)), None)
+    return block if inner is None and block.get("type") in _TYPES else inner
 
 
 def read_result(value: Mapping[str, Any]) -> ToolResult:
@@ -75,14 +75,14 @@ def read_result(value: Mapping[str, Any]) -> ToolResult:
         or typed in _ERRORS
         or error not in _NO_ERROR
     )
-    said = None if error in _NO_ERROR or error is True else error_text(error)
-    shown = text if text.strip() else said or text
+    failure = None if error in _NO_ERROR or error is True else error_text(error)
+    output = text if text.strip() else failure or text
     return ToolResult(
         as_id(call_id),
         name if isinstance(name, str) else None,
-        shown,
+        output,
         failed,
-        error=said,
+        error=failure,
         of_user=value.get("requestor") == "user",  # tau2-bench
     )
 
@@ -93,8 +93,8 @@ _TYPED_OUTPUTS: Final = ("text", "json", *_ERRORS)
 
 def error_text(error: Any) -> str:
     """Return what an error says: a text, or the message of an object; else all of it."""
-    said = first(error, "message", "msg", "text") if isinstance(error, dict) else error
-    return as_text(said if isinstance(said, str) and said else error)
+    reason = first(error, "message", "msg", "text") if isinstance(error, dict) else error
+    return as_text(reason if isinstance(reason, str) and reason else error)
 
 
 def _text(content: Any) -> str:

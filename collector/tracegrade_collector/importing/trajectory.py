@@ -137,8 +137,8 @@ class RunOrigin:
 class Trajectory:
     """A run: its messages in order, and what the source says of it."""
 
-    place: RunOrigin
-    shown_place: str
+    origin: RunOrigin
+    location: str
     """File name and line, for people who look at the spans."""
 
     messages: Sequence[Message]
@@ -212,13 +212,13 @@ class _Writer:
 
     def __init__(self, trajectory: Trajectory) -> None:
         self._run = trajectory
-        self._place = trajectory.place
-        self._trace_id = self._place.trace_id()
-        self._root_id = self._place.root_id()
-        self._now = trajectory.time_ns or NO_TIME_NS + self._place.number * RECORD_NS
+        self._origin = trajectory.origin
+        self._trace_id = self._origin.trace_id()
+        self._root_id = self._origin.root_id()
+        self._now = trajectory.time_ns or NO_TIME_NS + self._origin.number * RECORD_NS
         self._open = OpenCalls()
-        self._heard: list[dict[str, Any]] = []
-        self._said: list[str] = []  # by the user since the last model call
+        self._input: list[dict[str, Any]] = []
+        self._user_texts: list[str] = []  # by the user since the last model call
         self._is_first_call = True
 
     def spans(self) -> Iterator[Span]:
@@ -253,11 +253,11 @@ class _Writer:
     def _hear(self, message: Message) -> None:
         """Take what the user says: until the model answers, all of it is one turn."""
         texts = [piece.text for piece in message.pieces if isinstance(piece, MessageText)]
-        self._said += texts
-        if texts and len(self._said) > len(texts):
-            self._heard.pop()
+        self._user_texts += texts
+        if texts and len(self._user_texts) > len(texts):
+            self._input.pop()
         if texts:
-            self._heard.append({"role": "user", "parts": [_text_part(joined(self._said))]})
+            self._input.append({"role": "user", "parts": [_text_part(joined(self._user_texts))]})
 
     def _chat(self, message: Message, index: int, before: int) -> Span:
         span = self._span("chat", f"message.{index}", before, self._now)
@@ -267,17 +267,17 @@ class _Writer:
         if self._is_first_call:
             _set(set_, names.TOOL_DEFINITIONS, self._run.tools)
             _set(set_, "gen_ai.system_instructions", _system(self._run.system))
-        if self._heard:
-            _set(set_, names.INPUT_MESSAGES, _json(self._heard))
+        if self._input:
+            _set(set_, names.INPUT_MESSAGES, _json(self._input))
         parts = [as_part(piece) for piece in _joined_texts(message.pieces)]
-        said = [{"role": "assistant", "parts": parts}]
-        _set(set_, names.OUTPUT_MESSAGES, _json(said))
+        output = [{"role": "assistant", "parts": parts}]
+        _set(set_, names.OUTPUT_MESSAGES, _json(output))
         for key, tokens in message.usage.items():
             _set(set_, key, tokens)
         self._mark_synthetic(span, synthetic=message.time_ns is None)
         self._is_first_call = False
-        self._heard = [_HEARD_BEFORE for _ in self._heard]
-        self._said = []
+        self._input = [_EARLIER_INPUT for _ in self._input]
+        self._user_texts = []
         for number, piece in enumerate(message.pieces):
             if isinstance(piece, ToolCall):
                 part, synthetic = f"call.{index}.{number}", message.time_ns is None
@@ -316,7 +316,7 @@ class _Writer:
         name = f"{names.INVOKE_AGENT} {run.agent or ''}".rstrip()
         span = self._span(name, "run", start, self._now)
         span.parent_span_id = b""
-        asked = run.user_input or joined(self._first_turn()) or None
+        user_input = run.user_input or joined(self._first_turn()) or None
         found: dict[str, str | int | None] = {
             names.OPERATION_NAME: names.INVOKE_AGENT,
             names.AGENT_NAME: run.agent,
@@ -326,10 +326,10 @@ class _Writer:
             names.TRIAL: run.trial,
             names.RETRIES: run.retries or None,
             names.OUTCOME: run.outcome,
-            names.INPUT_MESSAGES: _said("user", asked),
-            names.OUTPUT_MESSAGES: _said("assistant", run.answer),
-            names.IMPORT_FORMAT: run.place.format,
-            names.IMPORT_PLACE: run.shown_place,
+            names.INPUT_MESSAGES: _messages_json("user", user_input),
+            names.OUTPUT_MESSAGES: _messages_json("assistant", run.answer),
+            names.IMPORT_FORMAT: run.origin.format,
+            names.IMPORT_PLACE: run.location,
         }
         for key, value in found.items():
             _set(span.attributes, key, value)
@@ -349,7 +349,7 @@ class _Writer:
     def _span(self, name: str, part: str, start: int, end: int) -> Span:
         return Span(
             trace_id=self._trace_id,
-            span_id=self._place.span_id(part),
+            span_id=self._origin.span_id(part),
             parent_span_id=self._root_id,
             name=name,
             start_time_unix_nano=start,
@@ -362,7 +362,7 @@ class _Writer:
             span.attributes.add(key=names.SYNTHETIC_TIME).value.bool_value = True
 
 
-_HEARD_BEFORE: Final = {"role": "user", "parts": [{"type": "text", "content": "…"}]}
+_EARLIER_INPUT: Final = {"role": "user", "parts": [{"type": "text", "content": "…"}]}
 
 
 def _text_part(text: str) -> dict[str, Any]:
@@ -397,7 +397,7 @@ def as_part(piece: Piece) -> dict[str, Any]:
     return _text_part(piece.text)
 
 
-def _said(role: str, text: str | None) -> str | None:
+def _messages_json(role: str, text: str | None) -> str | None:
     return _json([{"role": role, "parts": [_text_part(text)]}]) if text else None
 
 

@@ -118,8 +118,8 @@ class _Cached(NamedTuple):
 
 def message_usage(message: Mapping[str, Any]) -> dict[str, int]:
     """Return the tokens that a message tells, by attribute of the conventions; empty if none."""
-    told = (message.get(key) for key in USAGE_KEYS)
-    return next((read for usage in told if (read := read_usage(usage))), {})
+    stated = (message.get(key) for key in USAGE_KEYS)
+    return next((read for usage in stated if (read := read_usage(usage))), {})
 
 
 def read_usage(usage: Any) -> dict[str, int]:
@@ -208,14 +208,14 @@ def _total_adds(
 def _attributes(
     given: int | None, output: int | None, cached: _Cached, reasoning: int | None
 ) -> dict[str, int]:
-    told = {
+    stated = {
         "gen_ai.usage.input_tokens": given,
         "gen_ai.usage.output_tokens": output,
         "gen_ai.usage.cache_read.input_tokens": cached.read,
         "gen_ai.usage.cache_creation.input_tokens": cached.written,
         "gen_ai.usage.reasoning.output_tokens": reasoning,
     }
-    return {name: min(count, MAX_TOKENS) for name, count in told.items() if count is not None}
+    return {name: min(count, MAX_TOKENS) for name, count in stated.items() if count is not None}
 
 
 def _first(counts: Mapping[str, int], names: Iterable[str]) -> int | None:

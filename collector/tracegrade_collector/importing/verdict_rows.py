@@ -18,7 +18,7 @@ BATCH_ROWS: Final = 100_000
 KEY: Final = (
     *("trajectory_id", "subject", "sub_goal", "step_index", "kill_point", "question", "source"),
 )
-SAID: Final = ("value", "label", "evidence")
+CONTENT: Final = ("value", "label", "evidence")
 
 VerdictRecord: TypeAlias = Mapping[str, Any]
 VerdictKey: TypeAlias = tuple[Any, ...]
@@ -38,15 +38,17 @@ def add_clean_verdicts(
     lake: Lake, verdicts: Sequence[VerdictRecord], *, replace: bool = True
 ) -> dict[str, int]:
     """Do as `add_verdicts`, with verdicts in which nothing is to be redacted."""
-    wanted = {_key(verdict): verdict for verdict in verdicts}
-    found = dict(_found(lake, wanted))
+    by_key = {_key(verdict): verdict for verdict in verdicts}
+    found = dict(_found(lake, by_key))
     known = {
-        key for key, (_, row) in found.items() if not replace or _said(row) == _said(wanted[key])
+        key
+        for key, (_, row) in found.items()
+        if not replace or _content_of(row) == _content_of(by_key[key])
     }
     changed = {key: date for key, (date, _) in found.items() if key not in known}
     for date in sorted(set(changed.values())):
-        _replace(lake, date, {key: wanted[key] for key in changed if changed[key] == date})
-    new = [verdict for key, verdict in wanted.items() if key not in found]
+        _replace(lake, date, {key: by_key[key] for key in changed if changed[key] == date})
+    new = [verdict for key, verdict in by_key.items() if key not in found]
     if new:
         lake.append(VERDICTS, _table(new, datetime.datetime.now(datetime.UTC).date()))
     rest = len(verdicts) - len(new) - len(changed)
@@ -62,15 +64,15 @@ def _clean(verdicts: Sequence[VerdictRecord], redactor: Redactor) -> Iterator[Ve
 
 
 def _found(
-    lake: Lake, wanted: Mapping[VerdictKey, VerdictRecord]
+    lake: Lake, by_key: Mapping[VerdictKey, VerdictRecord]
 ) -> Iterator[tuple[VerdictKey, tuple[str, VerdictRecord]]]:
     """Yield the rows of the lake that have a wanted key, with their date; a file at a time."""
-    runs = pa.array({verdict["trajectory_id"] for verdict in wanted.values()}, pa.string())
+    runs = pa.array({verdict["trajectory_id"] for verdict in by_key.values()}, pa.string())
     for file in lake.live_files(VERDICTS.name):
         rows = VERDICTS.named_today(lake.open_parquet(VERDICTS.name, file.path).read())
         likely = rows.filter(pc.is_in(rows["trajectory_id"], value_set=runs))
         for row in likely.to_pylist():
-            if _key(row) in wanted:
+            if _key(row) in by_key:
                 yield _key(row), (str(file.date), row)
 
 
@@ -98,5 +100,5 @@ def _key(verdict: VerdictRecord) -> VerdictKey:
     return tuple(verdict.get(name) for name in KEY)
 
 
-def _said(verdict: VerdictRecord) -> VerdictKey:
-    return tuple(verdict[name] for name in SAID)
+def _content_of(verdict: VerdictRecord) -> VerdictKey:
+    return tuple(verdict[name] for name in CONTENT)

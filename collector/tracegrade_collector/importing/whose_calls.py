@@ -61,8 +61,8 @@ class _WhoseCalls:
         ignored.update(filter(None, reasons))
         if not any(reasons):
             return message
-        kept = zip(message.pieces, reasons, strict=True)
-        return replace(message, pieces=[piece for piece, reason in kept if reason is None])
+        pairs = zip(message.pieces, reasons, strict=True)
+        return replace(message, pieces=[piece for piece, reason in pairs if reason is None])
 
     def _not_the_agents(self, piece: Piece) -> str | None:
         """Return why a reply is left out; None of all else."""

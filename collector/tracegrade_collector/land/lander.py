@@ -167,12 +167,12 @@ class SignalLander:
             return 0, [self._set_aside(logged)]
         return landed, []
 
-    def _drop_staged(self, kept: int) -> None:
+    def _drop_staged(self, first: int) -> None:
         """Remove what was staged after so many pieces of work."""
-        for work in self._staged[kept:]:
+        for work in self._staged[first:]:
             for file in work.result():
                 file.path.unlink(missing_ok=True)
-        del self._staged[kept:]
+        del self._staged[first:]
 
     def _set_aside(self, logged: Logged) -> Logged:
         self._quarantine.keep_logged(logged.seq, logged.entry.body, logged.entry.encoding)

@@ -35,9 +35,9 @@ class Quarantine:
     def keep_request(self, body: bytes, signal: Signal, encoding: Encoding) -> bool:
         """Keep a request that cannot be decoded; return whether there was room."""
         name = f"{time.time_ns()}-{next(self._numbers)}-{signal}.{_FILE_ENDING[encoding]}"
-        kept = self._keep(name, body)
+        has_room = self._keep(name, body)
         self._undecodable.add(signal)
-        return kept
+        return has_room
 
     def keep_logged(self, seq: int, body: bytes, encoding: Encoding) -> bool:
         """Keep a request that was accepted but cannot land; return whether there was room."""

@@ -55,7 +55,7 @@ def read_acknowledged(folder: Path) -> dict[int, Acknowledged]:
     except OSError:
         return {}
     places = range(0, len(content) - ENTRY_BYTES + 1, ENTRY_BYTES)
-    entries = [_unpacked(content[place : place + ENTRY_BYTES]) for place in places]
+    entries = [_unpacked(content[start : start + ENTRY_BYTES]) for start in places]
     return {entry.first_seq: entry for entry in entries if entry}
 
 
@@ -67,15 +67,17 @@ class AcknowledgedFile:
         self._entries = read_acknowledged(folder)
         self._path = folder / NAME
         self._fd: int | None = None
-        self._place = 0
+        self._offset = 0
         self._first_seq = 0
 
     def begin(self, first_seq: int, others: Iterable[int]) -> None:
         """Begin the entry of a new segment, and forget segments that are not among the others."""
-        kept = [self._entries[each] for each in others if each in self._entries]
-        self._entries = {entry.first_seq: entry for entry in kept if entry.first_seq != first_seq}
+        entries = [self._entries[each] for each in others if each in self._entries]
+        self._entries = {
+            entry.first_seq: entry for entry in entries if entry.first_seq != first_seq
+        }
         content = b"".join(map(_packed, self._entries.values()))
-        self._first_seq, self._place = first_seq, len(content)
+        self._first_seq, self._offset = first_seq, len(content)
         with suppress(OSError):
             if self._fd is None:
                 flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -89,7 +91,7 @@ class AcknowledgedFile:
         self._entries[self._first_seq] = entry
         if self._fd is not None:
             with suppress(OSError):
-                os.pwrite(self._fd, _packed(entry), self._place)
+                os.pwrite(self._fd, _packed(entry), self._offset)
 
     def close(self) -> None:
         """Close the file."""

@@ -274,8 +274,8 @@ def _account(state: Path, folder: WalFolder, signal: Signal, landed_seq: LandedS
 def _pending(folder: WalFolder, signal: Signal, landed_seq: int) -> tuple[int, int]:
     """Return how many requests and items the log holds beyond a number."""
     waiting = [
-        glance.items
-        for glance in folder.read_record_headers(readable_only=True)
-        if glance.seq > landed_seq and glance.signal is signal
+        header.items
+        for header in folder.read_record_headers(readable_only=True)
+        if header.seq > landed_seq and header.signal is signal
     ]
     return len(waiting), sum(waiting)

@@ -281,7 +281,7 @@ def _is_unfinished(file: BinaryIO, start: int, begin: bytes, size: int) -> bool:
 
 def _is_zero(file: BinaryIO, start: int, size: int) -> bool:
     return not any(
-        any(read_at(file, place, SCAN_BYTES)) for place in range(start, size, SCAN_BYTES)
+        any(read_at(file, offset, SCAN_BYTES)) for offset in range(start, size, SCAN_BYTES)
     )
 
 

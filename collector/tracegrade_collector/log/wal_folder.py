@@ -116,12 +116,12 @@ class WalFolder:
         claimed = cls._try_claim(path)
         if claimed is None:
             return None
-        with ExitStack() as unless_kept:
-            unless_kept.callback(claimed.close)
+        with ExitStack() as on_failure:
+            on_failure.callback(claimed.close)
             if not claimed.seal():
                 return None
             claimed.add_token()
-            unless_kept.pop_all()
+            on_failure.pop_all()
         return claimed
 
     def tokens(self) -> tuple[int, ...]:

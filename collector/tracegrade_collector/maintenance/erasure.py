@@ -125,11 +125,11 @@ class Erasure:
             LakeUnwritable: The disk refused; likewise.
         """
         tables = _tables_of(condition) if condition else []  # refused before anything is done
-        with ExitStack() as held:
-            held.enter_context(writing_to(self._lake.state))
+        with ExitStack() as locks:
+            locks.enter_context(writing_to(self._lake.state))
             if not self._dry_run:
                 for name in LOCK_NAMES:
-                    held.enter_context(_held(self._lock(name), name, self._note))
+                    locks.enter_context(_hold_lock(self._lock(name), name, self._note))
                 wait_until_landed(self._lake, self._config, self._note)
             begun = self._lake.state / BEGUN_NAME
             ids = {*trace_ids, *_begun(begun)}
@@ -204,7 +204,7 @@ def _tables_of(condition: RowCondition) -> list[Table]:
 
 
 @contextmanager
-def _held(lock: Lock, name: str, note: Callable[[str], None]) -> Iterator[None]:
+def _hold_lock(lock: Lock, name: str, note: Callable[[str], None]) -> Iterator[None]:
     """Hold a lock, once whoever holds it lets go."""
     with closing(lock):
         if not lock.try_acquire():

@@ -53,9 +53,9 @@ def dead_letters(state: Path, trace_ids: Set[str]) -> Iterator[tuple[Path, int]]
 
 def remove_letters(path: Path, trace_ids: Set[str]) -> None:
     """Rewrite a file of dead letters without those of the traces, or remove it."""
-    kept = [line for line in _lines(path) if not names_trace(line, trace_ids)]
-    if kept:
-        write_whole(path, b"".join(kept))
+    others = [line for line in _lines(path) if not names_trace(line, trace_ids)]
+    if others:
+        write_whole(path, b"".join(others))
     else:
         remove_files([path])
 

@@ -296,8 +296,8 @@ class _Table:
         return done
 
     def _salvage(self, file: LiveFile) -> Repaired:
-        kept = self._replace(file, _readable_groups(self._lake, self._name, file))
-        lost = file.rows - kept
+        salvaged = self._replace(file, _readable_groups(self._lake, self._name, file))
+        lost = file.rows - salvaged
         self._say(
             f"{file.path} is damaged: {lost} of {file.rows} rows cannot be read",
             "replaced by the others",
@@ -309,19 +309,19 @@ class _Table:
 
         The file stays on the disk as long as any that was replaced.
         """
-        kept: Counter[str] = Counter()
-        rows = _counted(rows, kept)
+        salvaged: Counter[str] = Counter()
+        rows = _counted(rows, salvaged)
         if self._dry_run:
             return sum(each.num_rows for each in rows)
         table = table_in(self._lake, self._name)
         partition = {"date": file.date} if file.date else {}
         name = f"salvaged-{rewrite_id([file.path], 'salvage')}"
         staged = self._lake.stage_batches(table, partition, rows, name)
-        lost = _rows_of(self._lake, self._name, file) - kept
+        lost = _rows_of(self._lake, self._name, file) - salvaged
         with recording(self._lake, self._name, lost, "repair") as transactions:
             new = [staged] if staged else []
             self._lake.replace_files(table, [file.path], new, transactions)
-        return kept.total()
+        return salvaged.total()
 
 
 def _counted(tables: Iterable[pa.Table], counts: Counter[str]) -> Iterator[pa.Table]:

@@ -19,8 +19,8 @@ SWEEP_SECS = 0.5  # how exact a deadline is; one look at 10,000 connections take
 def raise_file_limit() -> None:
     """Let this process open as many files as the system allows it."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    limit = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 def fair_share_of_files() -> int:

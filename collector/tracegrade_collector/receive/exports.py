@@ -42,7 +42,7 @@ class UnstoredMetrics:
     """Answers requests of metrics, and tells of each client once."""
 
     def __init__(self) -> None:
-        self._told: OrderedDict[str, None] = OrderedDict()
+        self._warned: OrderedDict[str, None] = OrderedDict()
 
     async def refuse(
         self, intake: Intake, body: bytes, encoding: Encoding, client: str
@@ -54,11 +54,11 @@ class UnstoredMetrics:
         return status.metrics_response(count)
 
     def _tell(self, client: str) -> None:
-        if client in self._told:
+        if client in self._warned:
             return
-        self._told[client] = None
-        if len(self._told) > MOST_CLIENTS:
-            self._told.popitem(last=False)
+        self._warned[client] = None
+        if len(self._warned) > MOST_CLIENTS:
+            self._warned.popitem(last=False)
         logger.warning(
             "%s sends metrics, which are not stored, and is answered so; said once for each "
             "client. OTEL_METRICS_EXPORTER=none there ends it",

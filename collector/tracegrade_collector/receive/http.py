@@ -207,7 +207,7 @@ class OtlpEndpoint:
         chunks = []
         async for chunk in request.stream():
             reservation.hold(len(chunk))
-            if reservation.held_bytes > self._max_request_bytes:
+            if reservation.used_bytes > self._max_request_bytes:
                 raise self._too_large()
             chunks.append(chunk)
         return b"".join(chunks)

@@ -82,8 +82,8 @@ class BoundedProtocol(HttpToolsProtocol):
         Java's client offers HTTP/2 like this. The parser takes what follows for the new protocol,
         and the body would be lost; so another one gets the head again, without the offer.
         """
-        kept = (b"content-length", b"transfer-encoding")
-        lines = [name + b": " + value for name, value in self.headers if name in kept]
+        body_headers = (b"content-length", b"transfer-encoding")
+        lines = [name + b": " + value for name, value in self.headers if name in body_headers]
         self.parser = httptools.HttpRequestParser(self)
         self._head_is_repeated = True
         self.parser.feed_data(b"\r\n".join([b"POST / HTTP/1.1", *lines, b"", b""]))

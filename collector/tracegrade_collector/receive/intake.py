@@ -117,7 +117,7 @@ class Intake:
             self.counters.add("refused_requests", reason=type(error).__name__)
             raise
         finally:
-            self._limits.in_flight.release(reservation.held_bytes)
+            self._limits.in_flight.release(reservation.used_bytes)
 
     def hold(self, size: int) -> None:
         """Count bytes that came into memory.
@@ -203,8 +203,10 @@ class Intake:
                 return check_items(decoded)
             return await self._in_thread(check_items, decoded)
         except MalformedRequest:
-            kept = await asyncio.to_thread(self._quarantine.keep_request, body, signal, encoding)
-            self.counters.add("quarantined_requests", signal=signal, kept=str(kept).lower())
+            has_room = await asyncio.to_thread(
+                self._quarantine.keep_request, body, signal, encoding
+            )
+            self.counters.add("quarantined_requests", signal=signal, kept=str(has_room).lower())
             raise
 
     async def _in_thread(self, work: Callable[..., T], *arguments: object) -> T:
@@ -237,7 +239,7 @@ class ByteReservation:
 
     def __init__(self, intake: Intake) -> None:
         self._intake = intake
-        self.held_bytes = 0
+        self.used_bytes = 0
 
     def hold(self, size: int) -> None:
         """Count more bytes of this request.
@@ -246,7 +248,7 @@ class ByteReservation:
             Overloaded: All requests together would hold more than the limit.
         """
         self._intake.hold(size)
-        self.held_bytes += size
+        self.used_bytes += size
 
 
 def _entry(

@@ -29,7 +29,7 @@ class InFlight:
     def __init__(self, max_bytes: int, whole: "InFlight | None" = None) -> None:
         self.max_bytes = max_bytes
         self._whole = whole
-        self.held_bytes = 0
+        self.used_bytes = 0
 
     def hold(self, size: int) -> None:
         """Count bytes that came into memory.
@@ -37,18 +37,18 @@ class InFlight:
         Raises:
             Overloaded: There would be more than the limit; none are counted.
         """
-        if self.held_bytes + size > self.max_bytes:
-            msg = f"{self.held_bytes} bytes are being received; send again later"
+        if self.used_bytes + size > self.max_bytes:
+            msg = f"{self.used_bytes} bytes are being received; send again later"
             raise Overloaded(msg)
         if self._whole:
             self._whole.hold(size)
-        self.held_bytes += size
+        self.used_bytes += size
 
     def release(self, size: int) -> None:
         """Count bytes that left memory."""
         if self._whole:
             self._whole.release(size)
-        self.held_bytes -= size
+        self.used_bytes -= size
 
 
 class Rate:

@@ -141,7 +141,7 @@ class TenantRouter:
         self.counters = pipelines.counters
         self.exports = exports()
         self._in_flight = InFlight(config.max_in_flight_bytes)
-        self.counters.gauge("in_flight_bytes", lambda: self._in_flight.held_bytes)
+        self.counters.gauge("in_flight_bytes", lambda: self._in_flight.used_bytes)
         self.counters.gauge("wal_bytes", pipelines.wal_bytes)
         self._request_limits = RequestLimits(
             config.max_items_per_request, config.max_values_per_request

@@ -155,11 +155,11 @@ class Redactor:
             text = replace_encoded_blobs(text, self._max_blob_chars)
         if length is None and len(text) <= self._max_value_bytes + capping.MARGIN_BYTES:
             return text
-        kept = capping.head_of(text, self._max_value_bytes)
+        head = capping.head_of(text, self._max_value_bytes)
         if length is not None:
-            return kept + capping.note_of_length(length).encode()
+            return head + capping.note_of_length(length).encode()
         note = capping.note_of(text, with_hash=not self._prefilter.has_hint_in(text))
-        return kept + note.encode()
+        return head + note.encode()
 
     def redact_texts(self, texts: Sequence[str]) -> list[str]:
         """Return texts that stand under no name without their secrets, in their order."""
@@ -187,8 +187,8 @@ class Redactor:
     ) -> pa.Table:
         """Return the rows of one batch with what was changed at its places."""
         marks = RedactionMarks(rows.num_rows)
-        for place in places:
-            rows = _put_back(rows, place, clean, marks)
+        for leaf in places:
+            rows = _put_back(rows, leaf, clean, marks)
         if repaired:
             note_replaced(rows, repaired, marks)
         return self._marked(rows, marks) if marks else rows
@@ -198,8 +198,10 @@ class Redactor:
             examine = self._examine_distinct if leaf.is_shared else self._examine
             return ExaminedLeaf(read, None, examine(leaf.values), [])
         if leaf.is_shared:
-            place = self._entries(read, distinct_lots(leaf))
-            if not place.changes and not any(len(each.suspects) for each in _examined([place])):
+            examined = self._entries(read, distinct_lots(leaf))
+            if not examined.changes and not any(
+                len(each.suspects) for each in _examined([examined])
+            ):
                 return ExaminedLeaf(read, None, MatchedTexts(leaf.values, NOWHERE), [])
         return self._entries(read, leaf)
 
@@ -313,37 +315,37 @@ class Redactor:
 
 def _examined(places: Iterable[ExaminedLeaf]) -> Iterator[MatchedTexts]:
     """Yield what of places is examined, in the order of `_put_back`."""
-    for place in places:
-        if place.keys:
-            yield place.keys
-        yield place.values
+    for leaf in places:
+        if leaf.keys:
+            yield leaf.keys
+        yield leaf.values
 
 
 def _put_back(
     rows: pa.Table,
-    place: ExaminedLeaf,
+    examined: ExaminedLeaf,
     clean: Iterator[tuple[pa.Array, list[RuleChange]]],
     marks: RedactionMarks,
 ) -> pa.Table:
     """Return the rows with what was changed at one place, and note it."""
-    distinct_keys, key_changes = next(clean) if place.keys else (None, [])
+    distinct_keys, key_changes = next(clean) if examined.keys else (None, [])
     values, changes = next(clean)
-    if not (place.changes or changes or key_changes):
+    if not (examined.changes or changes or key_changes):
         return rows
-    leaf = place.read(rows)
+    leaf = examined.read(rows)
     keys = leaf.keys
-    if place.keys and key_changes:
-        keys, key_changes = _spread(place.keys, distinct_keys, key_changes)
-        keys = _told_apart(keys, leaf.lots, key_changes)
-    values, changes = _spread(place.values, values, changes)
-    changes = place.changes + changes
+    if examined.keys and key_changes:
+        keys, key_changes = _spread(examined.keys, distinct_keys, key_changes)
+        keys = _with_distinct_keys(keys, leaf.lots, key_changes)
+    values, changes = _spread(examined.values, values, changes)
+    changes = examined.changes + changes
     for rule, positions in changes + key_changes:
         marks.add(leaf.owners(positions), leaf.paths(positions, keys), rule)
     touched = [change.positions for change in changes]
     return leaf.rebuild(rows, keys, values, np.unique(np.concatenate([NOWHERE, *touched])))
 
 
-def _told_apart(keys: pa.Array, lots: Positions, changes: list[RuleChange]) -> pa.Array:
+def _with_distinct_keys(keys: pa.Array, lots: Positions, changes: list[RuleChange]) -> pa.Array:
     """Return keys of which no map has two equal ones: redacted ones end in their place."""
     if not len(lots):
         return keys

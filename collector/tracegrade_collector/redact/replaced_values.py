@@ -37,8 +37,8 @@ def note_replaced(rows: pa.Table, requests: Collection[int], marks: RedactionMar
         requests: By their `wal_seq`.
         marks: Where they are noted.
     """
-    wanted = pc.is_in(rows["wal_seq"], value_set=pa.array(requests, pa.int64()))
-    of_requests = np.flatnonzero(wanted.to_numpy())
+    is_chosen = pc.is_in(rows["wal_seq"], value_set=pa.array(requests, pa.int64()))
+    of_requests = np.flatnonzero(is_chosen.to_numpy())
     if not len(of_requests):
         return
     for read in readers(rows.schema):
@@ -49,8 +49,8 @@ def note_replaced(rows: pa.Table, requests: Collection[int], marks: RedactionMar
                 found = pc.or_(found, shows(leaf.keys).fill_null(False))
             positions = np.flatnonzero(found.to_numpy(zero_copy_only=False))
             owners = leaf.owners(positions)
-            is_wanted = np.isin(owners, of_requests)
-            positions, owners = positions[is_wanted], owners[is_wanted]
+            is_chosen_owner = np.isin(owners, of_requests)
+            positions, owners = positions[is_chosen_owner], owners[is_chosen_owner]
             if len(positions):
                 marks.add_new(owners, leaf.paths(positions, leaf.keys), rule)
 

@@ -86,13 +86,13 @@ class RedactionMarks:
     def add_new(self, rows: Positions, paths: pa.Array, rule: str) -> None:
         """Note that of a rule, but where it is noted already."""
         known = {
-            place
+            pair
             for own, at, of in zip(self._rows, self._paths, self._rules, strict=True)
             if of == rule
-            for place in zip(own.tolist(), at.to_pylist(), strict=True)
+            for pair in zip(own.tolist(), at.to_pylist(), strict=True)
         }
         places = zip(rows.tolist(), paths.to_pylist(), strict=True)
-        new = np.array([place not in known for place in places], bool)
+        new = np.array([pair not in known for pair in places], bool)
         if new.any():
             self.add(rows[new], paths.filter(pa.array(new)), rule)
 
@@ -139,7 +139,7 @@ def readers(schema: pa.Schema) -> Iterator[Callable[[pa.Table], Leaf]]:
 def distinct_lots(leaf: Leaf) -> Leaf:
     """Return keys and values with one of each set of equal maps; only for looking at them."""
     edges = leaf.lots
-    codes = [code for texts in (leaf.keys, leaf.values) for code in _lot_codes(texts, edges)]
+    codes = [code for texts in (leaf.keys, leaf.values) for code in _list_codes(texts, edges)]
     _, firsts = np.unique(np.stack(codes), axis=1, return_index=True)
     ranges = [np.arange(edges[at], edges[at + 1]) for at in firsts]
     positions = pa.array(np.concatenate([np.array([], np.int64), *ranges]))
@@ -151,7 +151,7 @@ def distinct_lots(leaf: Leaf) -> Leaf:
     )
 
 
-def _lot_codes(texts: pa.Array, edges: Positions) -> Iterator[Positions]:
+def _list_codes(texts: pa.Array, edges: Positions) -> Iterator[Positions]:
     """Yield numbers that are equal for equal lots: of all characters in it, and of the lengths."""
     offsets = np.frombuffer(texts.buffers()[1], np.int32, len(texts) + 1)
     for ends, content in (

@@ -62,14 +62,14 @@ def list_column(counts: Iterable[int], columns: dict[str, Any], item: pa.DataTyp
 
 
 def _first_and_repeated(
-    place: str, entries: Iterable[KeyValue]
+    location: str, entries: Iterable[KeyValue]
 ) -> tuple[dict[str, tuple[str, str | None]], list[Duplicate]]:
     first: dict[str, tuple[str, str | None]] = {}
     repeated = []
     for position, entry in enumerate(entries):
         key = entry.key
         if key in first:
-            repeated.append(Duplicate(place, position, key, *entry_text(entry)))
+            repeated.append(Duplicate(location, position, key, *entry_text(entry)))
         else:
             first[key] = entry_text(entry)
     return first, repeated

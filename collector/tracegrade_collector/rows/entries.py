@@ -39,12 +39,12 @@ class EntryColumns(NamedTuple):
     """The later entries of equal keys, by item; only of items that have some."""
 
 
-def entry_columns(lists: pa.ListArray, place: Callable[[int], str]) -> EntryColumns:
+def entry_columns(lists: pa.ListArray, name_of: Callable[[int], str]) -> EntryColumns:
     """Return the columns of items given as their lists of OTLP entries.
 
     Args:
         lists: One list of `KeyValue` per item; none is NULL.
-        place: Names an item in `Duplicate`.
+        name_of: Names an item in `Duplicate`.
 
     Raises:
         NonCanonicalBytes: A value is set twice.
@@ -55,9 +55,9 @@ def entry_columns(lists: pa.ListArray, place: Callable[[int], str]) -> EntryColu
     if repeated is None:
         return _columns(offsets, keys, values, {})
     first = pc.invert(repeated)
-    duplicates = _duplicates(lists, keys, values, repeated, place)
-    kept = TypedTexts(values.texts.filter(first), values.letters.filter(first))
-    return _columns(_offsets_of(first, offsets), keys.filter(first), kept, duplicates)
+    duplicates = _duplicates(lists, keys, values, repeated, name_of)
+    texts = TypedTexts(values.texts.filter(first), values.letters.filter(first))
+    return _columns(_offsets_of(first, offsets), keys.filter(first), texts, duplicates)
 
 
 def typed_texts(values: pa.StructArray) -> TypedTexts:
@@ -128,7 +128,7 @@ def _duplicates(
     keys: pa.StringArray,
     values: TypedTexts,
     repeated: pa.BooleanArray,
-    place: Callable[[int], str],
+    name_of: Callable[[int], str],
 ) -> dict[int, list[Duplicate]]:
     owners = pc.list_parent_indices(lists).filter(repeated)
     positions = pc.subtract(
@@ -144,14 +144,14 @@ def _duplicates(
     )
     found: dict[int, list[Duplicate]] = {}
     for owner, position, key, letter, text in rows:
-        duplicate = Duplicate(place(owner), position, key, chr(letter), text)
+        duplicate = Duplicate(name_of(owner), position, key, chr(letter), text)
         found.setdefault(owner, []).append(duplicate)
     return found
 
 
-def _offsets_of(kept: pa.BooleanArray, offsets: pa.Int32Array) -> pa.Int32Array:
+def _offsets_of(remaining: pa.BooleanArray, offsets: pa.Int32Array) -> pa.Int32Array:
     """Return where the lists begin once only these entries are kept."""
-    before = pa.concat_arrays([pa.array([0]), pc.cumulative_sum(kept.cast(pa.int64()))])
+    before = pa.concat_arrays([pa.array([0]), pc.cumulative_sum(remaining.cast(pa.int64()))])
     return before.take(offsets).cast(pa.int32())
 
 

@@ -118,7 +118,7 @@ class _Children:
         """Return which span the child belongs to."""
         return int(self.owners[index].as_py())
 
-    def place(self, index: int) -> str:
+    def item_name(self, index: int) -> str:
         """Return the child's name within its span, `events[0]`."""
         return f"{self._name}[{index - self._starts[index].as_py()}]"
 
@@ -131,7 +131,7 @@ class _Children:
 
 
 def _events(events: _Children, duplicates: Duplicates) -> pa.ListArray:
-    own = entry_columns(events["attributes"], events.place)
+    own = entry_columns(events["attributes"], events.item_name)
     _add_duplicates(duplicates, own.duplicates, events)
     columns = {
         "time_ns": _bigints(events["time_unix_nano"]),
@@ -142,7 +142,7 @@ def _events(events: _Children, duplicates: Duplicates) -> pa.ListArray:
 
 
 def _links(links: _Children, duplicates: Duplicates) -> pa.ListArray:
-    own = entry_columns(links["attributes"], links.place)
+    own = entry_columns(links["attributes"], links.item_name)
     _add_duplicates(duplicates, own.duplicates, links)
     columns = {
         "trace_id": _hex(links["trace_id"]),
@@ -194,7 +194,7 @@ def _note_large_events(oversize: Oversize, events: _Children) -> None:
     times = events["time_unix_nano"]
     for index in pc.indices_nonzero(_large(times)).to_pylist():
         of_span = oversize.setdefault(events.owner(index), {})
-        of_span[f"{events.place(index)}.time_ns"] = str(times[index].as_py())
+        of_span[f"{events.item_name(index)}.time_ns"] = str(times[index].as_py())
 
 
 def _note_zeros(oversize: Oversize, field: str, ids: pa.StringArray, zeros: bytes) -> None:

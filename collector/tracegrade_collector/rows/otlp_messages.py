@@ -81,8 +81,8 @@ def _scope_key(row: TableRow) -> list[Any]:
     return [*(row[name] for name in SCOPE_COLUMNS), _duplicates(row, "scope")]
 
 
-def _duplicates(row: TableRow, place: str) -> list[TableRow]:
-    return [each for each in row["duplicate_attributes"] or () if each["place"] == place]
+def _duplicates(row: TableRow, location: str) -> list[TableRow]:
+    return [each for each in row["duplicate_attributes"] or () if each["place"] == location]
 
 
 def _set_resource(group: ResourceSpans | ResourceLogs, row: TableRow) -> None:
@@ -144,9 +144,9 @@ def _set_span(span: Span, row: TableRow) -> None:
     span.dropped_events_count = row["dropped_events_count"]
     span.dropped_links_count = row["dropped_links_count"]
     for index, event in enumerate(row["events"]):
-        place = f"events[{index}]"
-        time = _time(event["time_ns"], oversize.get(f"{place}.time_ns"))
-        _set_event(span.events.add(time_unix_nano=time), event, _duplicates(row, place))
+        location = f"events[{index}]"
+        time = _time(event["time_ns"], oversize.get(f"{location}.time_ns"))
+        _set_event(span.events.add(time_unix_nano=time), event, _duplicates(row, location))
     for index, link in enumerate(row["links"]):
         _set_link(span.links.add(), link, _duplicates(row, f"links[{index}]"))
 

@@ -161,12 +161,12 @@ class _RequestBatch:
 
     def _add(self, record: int, block: ScopeBlock, shared: SharedBytes) -> None:
         """Add the items of a scope, which share this; it may be shorter than it was sent."""
-        place = self._places.setdefault(shared, len(self._places))
-        if place == len(self._seeds):
+        position = self._places.setdefault(shared, len(self._places))
+        if position == len(self._seeds):
             self._seeds.append(shared_seed(*block.shared))
-        self._digests += content_hashes(block.items, self._seeds[place])
+        self._digests += content_hashes(block.items, self._seeds[position])
         self._ends.append(len(self._digests))
-        self._shared.append(place)
+        self._shared.append(position)
         self._record.append(record)
 
     def rows(self, collector_id: str) -> pa.Table:
@@ -209,7 +209,7 @@ def _with_shared(
     if not any(shared):
         return own
     places = shared_of.to_pylist()
-    every = {at: own.get(at, []) + shared[place] for at, place in enumerate(places)}
+    every = {at: own.get(at, []) + shared[position] for at, position in enumerate(places)}
     return {at: found for at, found in every.items() if found}
 
 

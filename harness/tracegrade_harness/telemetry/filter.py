@@ -17,7 +17,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tracegrade import names
-from tracegrade_collector.encoding.otlp import TRACE_ID_BYTES, Request, groups
+from tracegrade_collector.encoding.otlp import TRACE_ID_BYTES, ExportRequest, groups
 
 BEYOND: Final = "item of too many traces"
 CLAIMED: Final = "tracegrade.claimed."
@@ -84,7 +84,7 @@ class Filtered(NamedTuple):
     """Whether it is another one than it was."""
 
 
-def filter_request(request: Request, sayings: Sayings) -> Filtered:
+def filter_request(request: ExportRequest, sayings: Sayings) -> Filtered:
     """Give another name to what the agent may not say, and let all resources name the trial.
 
     Args:
@@ -112,13 +112,13 @@ def filter_request(request: Request, sayings: Sayings) -> Filtered:
     return Filtered(+claimed, bool(added or +claimed))
 
 
-def traces_of(request: Request) -> dict[str, None]:
+def traces_of(request: ExportRequest) -> dict[str, None]:
     """Return the ids that a request has of traces, in their order; those that are none apart."""
     found = (item.trace_id for group in groups(request) for item in group.items)
     return {trace.hex(): None for trace in found if _is_trace(trace)}
 
 
-def move_traces(request: Request, own: Mapping[str, str]) -> Filtered:
+def move_traces(request: ExportRequest, own: Mapping[str, str]) -> Filtered:
     """Put what a request has of each trace into another one; take out what has no place.
 
     Args:

@@ -7,7 +7,7 @@ from google.protobuf.message import Message
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tracegrade_collector.encoding.otlp import Request, Signal, groups
+from tracegrade_collector.encoding.otlp import ExportRequest, Signal, groups
 from tracegrade_collector.importing.fitting import fitting
 from tracegrade_collector.rows.pieces import PIECE_REPEATED_BYTES
 from tracegrade_collector.rows.wire import repeated_bytes
@@ -40,7 +40,7 @@ def logs(items: int, resource_bytes: int) -> ExportLogsServiceRequest:
     return request
 
 
-def told(requests: list[Request]) -> list[tuple[Message, ...]]:
+def told(requests: list[ExportRequest]) -> list[tuple[Message, ...]]:
     """Return each item with all that it shares with others, in order."""
     shared = ("resource", "scope")
     return [
@@ -53,7 +53,7 @@ def told(requests: list[Request]) -> list[tuple[Message, ...]]:
 
 @pytest.mark.parametrize(("signal", "make"), [(Signal.TRACES, traces), (Signal.LOGS, logs)])
 def test_request_that_repeats_too_much_is_divided_and_loses_nothing(
-    signal: Signal, make: Callable[[int, int], Request]
+    signal: Signal, make: Callable[[int, int], ExportRequest]
 ) -> None:
     """Items stay in their order, each with its own resource and scope."""
     whole = make(200, LONG)

@@ -28,7 +28,7 @@ from tracegrade.redact.cards import is_card, passes_luhn
 from tracegrade.redact.names import is_secret, kind_of
 from tracegrade.redact.patterns import KEY_NAMES, SHORT_NAMES, TYPED_NAMES
 from tracegrade_collector.config import RULES, CollectorConfig
-from tracegrade_collector.encoding.otlp import Encoding, Request, Signal, groups
+from tracegrade_collector.encoding.otlp import Encoding, ExportRequest, Signal, groups
 from tracegrade_collector.errors import BadConfig, BadSecret
 from tracegrade_collector.export import export_json
 from tracegrade_collector.importing.importer import import_files
@@ -61,7 +61,7 @@ def rows_of(*attributes: dict[str, Any], name: str = "a") -> pa.Table:
     return rows_from(request)
 
 
-def rows_from(request: Request) -> pa.Table:
+def rows_from(request: ExportRequest) -> pa.Table:
     """Return the rows of a request."""
     is_traces = isinstance(request, ExportTraceServiceRequest)
     signal, to_rows = (Signal.TRACES, span_rows) if is_traces else (Signal.LOGS, log_rows)
@@ -218,7 +218,7 @@ SECRET_NAME = re.compile(f"(?i){TYPED_NAMES}|{KEY_NAMES}|{SHORT_NAMES}|cookie|ca
 
 @settings(max_examples=many(15))
 @given(st.one_of(otlp_samples.span_requests, otlp_samples.log_requests))
-def test_rows_without_secrets_come_back_as_they_were_sent(sent: Request) -> None:
+def test_rows_without_secrets_come_back_as_they_were_sent(sent: ExportRequest) -> None:
     """Every field of every item, whatever its values are; nothing is marked."""
     assume(not SECRET_NAME.search(str(sent)))  # Hypothesis tries words of our own code, too
     rows = redactor().redact_rows(rows_from(sent))
@@ -233,7 +233,7 @@ def test_rows_without_secrets_come_back_as_they_were_sent(sent: Request) -> None
 @settings(max_examples=many(12))
 @given(st.one_of(otlp_samples.span_requests, otlp_samples.log_requests), st.data())
 def test_redacted_rows_are_valid_requests_that_differ_only_in_texts(
-    sent: Request, data: st.DataObject
+    sent: ExportRequest, data: st.DataObject
 ) -> None:
     """Where a value is replaced its type follows, and all that has no secret is the same."""
     clean = rows_from(sent)

@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from tests.collector import otlp_samples
 from tests.examples import many
 
-from tracegrade_collector.encoding.otlp import Encoding, Request, Signal, decode
+from tracegrade_collector.encoding.otlp import Encoding, ExportRequest, Signal, decode
 from tracegrade_collector.encoding.otlp_json import write_json
 from tracegrade_collector.rows.otlp_messages import log_request, span_request
 from tracegrade_collector.rows.rows import Record, log_rows, span_rows
@@ -22,7 +22,7 @@ from tracegrade_collector.rows.rows import Record, log_rows, span_rows
 NOW_NS = 1_763_676_000_000_000_000
 
 
-def record(request: Request, signal: Signal) -> Record:
+def record(request: ExportRequest, signal: Signal) -> Record:
     """Return the request as the write-ahead log would hold it."""
     return Record(1, NOW_NS, signal, Encoding.PROTOBUF, "", request.SerializeToString())
 
@@ -75,7 +75,7 @@ def test_log_records_come_back_as_they_were_sent(sent: ExportLogsServiceRequest)
 
 @settings(max_examples=many(20))
 @given(st.one_of(otlp_samples.span_requests, otlp_samples.log_requests))
-def test_json_says_what_protobuf_says(sent: Request) -> None:
+def test_json_says_what_protobuf_says(sent: ExportRequest) -> None:
     """A request written as OTLP/JSON reads back as the same request."""
     signal = Signal.TRACES if isinstance(sent, ExportTraceServiceRequest) else Signal.LOGS
 

@@ -136,15 +136,17 @@ def _text(entry: dict[str, Any], key: str) -> str | None:
 def _messages(lines: Sequence[SessionLine], ignored: Counter[str]) -> list[Message]:
     """Return the messages; the lines of one message of the model are joined where it began."""
     joined: list[dict[str, Any]] = []
-    place_of: dict[str, int] = {}
+    position_of: dict[str, int] = {}
     for line in lines:
         message = {"timestamp": line.entry.get("timestamp"), **line.entry["message"]}
         message_id = str(message.get("id") or f"line {line.number}")
-        place = place_of.setdefault(message_id, len(joined))
-        if place == len(joined):
+        position = position_of.setdefault(message_id, len(joined))
+        if position == len(joined):
             joined.append(message)
         else:
-            joined[place] = _joined(joined[place], message, was_last=place == len(joined) - 1)
+            joined[position] = _joined(
+                joined[position], message, was_last=position == len(joined) - 1
+            )
     return read_messages(joined, ignored)
 
 

@@ -140,16 +140,16 @@ def _member(archive: zipfile.ZipFile, name: str) -> FileRecord:
 
 
 def _part(log: _Log, position: str, number: int, sample: Any) -> ImportPart:
-    place = f"{log.path}:{position}"
+    location = f"{log.path}:{position}"
     if not isinstance(sample, dict) or not isinstance(sample.get("messages"), list):
-        return ImportPart(place, fault="no sample of Inspect: it has no messages")
+        return ImportPart(location, fault="no sample of Inspect: it has no messages")
     ignored: Counter[str] = Counter()
-    where = _place(log, number, sample)
+    where = _run_origin(log, number, sample)
     verdicts = list(_verdicts(log, where, sample, ignored))
     run = _trajectory(log, where, sample, _outcome(sample, verdicts), ignored)
     understood = counts(run) + Counter({"scores": len(verdicts)})
     return ImportPart(
-        place,
+        location,
         Signal.TRACES,
         spans_of(run),
         verdicts=verdicts,
@@ -158,7 +158,7 @@ def _part(log: _Log, position: str, number: int, sample: Any) -> ImportPart:
     )
 
 
-def _place(log: _Log, number: int, sample: JsonObject) -> RunOrigin:
+def _run_origin(log: _Log, number: int, sample: JsonObject) -> RunOrigin:
     run_name = sample.get("uuid") or f"{sample.get('id')}/{sample.get('epoch')}"
     eval_name = log.eval.get("eval_id") or log.eval.get("run_id")
     source = as_text(eval_name) if eval_name not in (None, "...") else source_of(log.path)
@@ -171,8 +171,8 @@ def _trajectory(
     task, sample_id, epoch = log.eval.get("task"), sample.get("id"), sample.get("epoch")
     read = LoggedSample(sample)
     return Trajectory(
-        place=where,
-        shown_place=f"{Path(where.source).name}:{sample_id}/{epoch}",
+        origin=where,
+        location=f"{Path(where.source).name}:{sample_id}/{epoch}",
         messages=_messages(read, ignored),
         task=f"{task}/{sample_id}",
         category=as_text(task) if task else None,
@@ -229,10 +229,14 @@ def _messages(sample: LoggedSample, ignored: Counter[str]) -> list[Message]:
     found = []
     for each in sample.messages:
         message = _plain(each) if isinstance(each, dict) else each
-        told = sample.told(each) if isinstance(each, dict) else MessageFacts()
+        facts = sample.facts_of(each) if isinstance(each, dict) else MessageFacts()
         found += [
             Message(
-                m.role, m.pieces, told.time_ns or m.time_ns, m.model or told.model, {**told.usage}
+                m.role,
+                m.pieces,
+                facts.time_ns or m.time_ns,
+                m.model or facts.model,
+                {**facts.usage},
             )
             for m in read_messages([message], ignored)
         ]
@@ -259,8 +263,8 @@ def _plain_block(block: Any) -> Any:
     """Return a tool that the provider ran, and a thought, as providers write them."""
     kind = as_object(block).get("type")
     if kind == "tool_use":
-        told = {key: block.get(key) for key in ("id", "name", "arguments", "error")}
-        return {"type": "server_tool_call", "output": block.get("result"), **told}
+        call = {key: block.get(key) for key in ("id", "name", "arguments", "error")}
+        return {"type": "server_tool_call", "output": block.get("result"), **call}
     if kind == "reasoning" and block.get("redacted"):  # its text is encrypted
         return {"type": "reasoning", "reasoning": block.get("summary")}
     return block

@@ -45,13 +45,13 @@ class LoggedSample:
         self._by_id: dict[str, MessageFacts] = {}
         self._by_output: defaultdict[str, deque[MessageFacts]] = defaultdict(deque)
         self._calls_of_user: set[str] = set()
-        self._said_by_user: set[str] = set()
+        self._messages_by_user: set[str] = set()
         logged = self._attached_all(sample.get("messages"))
         self._read_events(sample, logged)
         self.messages: list[Any] = [self._owned(each) for each in self._of_agent(sample, logged)]
         """Those of the agent's conversation, in order, with whose they are."""
 
-    def told(self, message: JsonObject) -> MessageFacts:
+    def facts_of(self, message: JsonObject) -> MessageFacts:
         """Return what events tell of the next message that is equal to this one."""
         key = str(message.get("tool_call_id") if message.get("role") == "tool" else _id(message))
         if key in self._by_id:
@@ -81,52 +81,52 @@ class LoggedSample:
         output = as_object(event.get("output"))
         message = self._attached(_first_message(output))
         model = output.get("model") or event.get("model")
-        told = MessageFacts(
+        facts = MessageFacts(
             nanoseconds(event.get("completed") or event.get("timestamp")),
             model if isinstance(model, str) and model else None,
             read_usage(output.get("usage")),
         )
         if event.get("role") == _USER:
-            self._said_by_user.add(str(_id(message) or _output_key(message)))
+            self._messages_by_user.add(str(_id(message) or _output_key(message)))
             self._calls_of_user.update(str(call.get("id")) for call in _calls(message))
         if _id(message) is not None:
-            self._by_id[str(_id(message))] = told
+            self._by_id[str(_id(message))] = facts
         elif message:
-            self._by_output[_output_key(message)].append(told)
+            self._by_output[_output_key(message)].append(facts)
 
     def _of_agent(self, sample: JsonObject, logged: Sequence[Any]) -> Sequence[Any]:
         """Return the conversation; of one that the simulated user led, the agent's side."""
-        said = [each for each in logged if self._is_said_by_user(each)]
-        if not said:
+        by_user = [each for each in logged if self._is_by_user(each)]
+        if not by_user:
             return logged
-        texts = {_text(each) for each in said}
+        texts = {_text(each) for each in by_user}
         pool = as_object(sample.get("events_data")).get("messages") or sample.get("message_pool")
         for event in reversed(self._events):
             if event.get("event") == "model" and event.get("role") != _USER:
-                asked = self._attached_all(list(_input(event, as_list(pool))))
-                heard = {_text(each) for each in asked if as_object(each).get("role") == _USER}
-                if heard & texts:
+                prompt = self._attached_all(list(_input(event, as_list(pool))))
+                prompted = {_text(each) for each in prompt if as_object(each).get("role") == _USER}
+                if prompted & texts:
                     answer = self._attached(_first_message(as_object(event.get("output"))))
-                    return [*asked, answer] if answer else asked
+                    return [*prompt, answer] if answer else prompt
         return logged
 
     def _owned(self, message: Any) -> Any:
         """Return a message as the user's if a model of that role wrote it or asked for it."""
         if not isinstance(message, dict):
             return message
-        if self._is_said_by_user(message):
+        if self._is_by_user(message):
             return {**message, "role": _USER}
         metadata = as_object(message.get("metadata"))
-        is_asked = message.get("role") == "tool" and (
+        is_of_user = message.get("role") == "tool" and (
             str(message.get("tool_call_id")) in self._calls_of_user
             or metadata.get("requestor") == _USER
         )
-        return {**message, "requestor": _USER} if is_asked else message
+        return {**message, "requestor": _USER} if is_of_user else message
 
-    def _is_said_by_user(self, message: Any) -> bool:
-        if not self._said_by_user or as_object(message).get("role") != "assistant":
+    def _is_by_user(self, message: Any) -> bool:
+        if not self._messages_by_user or as_object(message).get("role") != "assistant":
             return False
-        return str(_id(message) or _output_key(message)) in self._said_by_user
+        return str(_id(message) or _output_key(message)) in self._messages_by_user
 
     def _attached_all(self, messages: Any) -> list[Any]:
         return [self._attached(each) for each in as_list(messages)]

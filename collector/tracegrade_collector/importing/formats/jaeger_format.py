@@ -56,14 +56,14 @@ def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
             yield from _parts(f"{path}:{record.line}", record)
 
 
-def _parts(place: str, record: FileRecord) -> Iterator[ImportPart]:
+def _parts(location: str, record: FileRecord) -> Iterator[ImportPart]:
     traces = _traces(record.value)
     if record.fault or not traces:
         fault = record.fault or "no trace of Jaeger: it has neither spans nor data with traces"
-        yield ImportPart(place, fault=fault)
+        yield ImportPart(location, fault=fault)
     for trace in traces:
         ignored: Counter[str] = Counter()
-        yield part_of(place, _request(trace, ignored), ignored)
+        yield part_of(location, _request(trace, ignored), ignored)
 
 
 def _traces(record: Any) -> Sequence[JsonObject]:

@@ -76,22 +76,24 @@ def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
             yield from _parts(f"{path}:{record.line}", record, reading.paths.get("success"))
 
 
-def _parts(place: str, record: FileRecord, score: str | None) -> Iterator[ImportPart]:
+def _parts(location: str, record: FileRecord, score: str | None) -> Iterator[ImportPart]:
     traces = _traces(record.value)
     if record.fault or not traces:
         lacks = "neither a trace, an observation nor a score of Langfuse"
-        yield ImportPart(place, fault=record.fault or lacks)
+        yield ImportPart(location, fault=record.fault or lacks)
     for trace in traces:
-        yield _of_score(place, trace, score) if is_score(trace) else _part(place, trace, score)
+        yield (
+            _of_score(location, trace, score) if is_score(trace) else _part(location, trace, score)
+        )
 
 
-def _of_score(place: str, found: JsonObject, score: str | None) -> ImportPart:
+def _of_score(location: str, found: JsonObject, score: str | None) -> ImportPart:
     ignored: Counter[str] = Counter()
     verdicts = list(verdicts_of([found], score, ignored))
-    return ImportPart(place, verdicts=verdicts, understood=_scores(verdicts), ignored=ignored)
+    return ImportPart(location, verdicts=verdicts, understood=_scores(verdicts), ignored=ignored)
 
 
-def _part(place: str, trace: JsonObject, score: str | None) -> ImportPart:
+def _part(location: str, trace: JsonObject, score: str | None) -> ImportPart:
     ignored: Counter[str] = Counter()
     scores = [_camel_case(each) for each in _list(trace.get("scores"))]
     of_trace = ({"traceId": trace.get("id"), **each} for each in scores)
@@ -104,7 +106,7 @@ def _part(place: str, trace: JsonObject, score: str | None) -> ImportPart:
             ignored["observations without an id, a trace or a type"] += 1
     if not request.resource_spans:
         ignored["traces without their observations"] += 1
-    part = part_of(place, request, +ignored)
+    part = part_of(location, request, +ignored)
     understood = Counter(part.understood) + _scores(verdicts)
     return part._replace(verdicts=verdicts, understood=understood)
 
@@ -163,7 +165,7 @@ def _request(
     )
 
 
-def _span(found: JsonObject, trace: JsonObject, kept: JsonObject, ignored: Counter[str]) -> Span:
+def _span(found: JsonObject, trace: JsonObject, stored: JsonObject, ignored: Counter[str]) -> Span:
     """Return the span; what Langfuse tells comes before the attributes that it kept."""
     start = nanoseconds(found.get("startTime"))
     span = Span(
@@ -178,34 +180,36 @@ def _span(found: JsonObject, trace: JsonObject, kept: JsonObject, ignored: Count
     if found.get("level") == "ERROR":
         span.status.code = Status.STATUS_CODE_ERROR
         span.status.message = as_json(found.get("statusMessage") or "")
-    told = _told(found, kept, ignored)
+    attributes = _observation_attributes(found, stored, ignored)
     if not parent:
-        told |= {
+        attributes |= {
             names.CONVERSATION_ID: trace.get("sessionId") or found.get("sessionId"),
             names.IMPORT_FORMAT: FORMAT,
         }
-    add_attributes(span.attributes, {**kept, **_given(told)})
+    add_attributes(span.attributes, {**stored, **_given(attributes)})
     return span
 
 
-def _told(found: JsonObject, kept: JsonObject, ignored: Counter[str]) -> dict[str, Any]:
-    operation = _operation(found, kept)
-    told: dict[str, Any] = {names.OPERATION_NAME: operation}
+def _observation_attributes(
+    found: JsonObject, stored: JsonObject, ignored: Counter[str]
+) -> dict[str, Any]:
+    operation = _operation(found, stored)
+    attributes: dict[str, Any] = {names.OPERATION_NAME: operation}
     if operation == names.EXECUTE_TOOL:
-        return told | _tool(found, kept)
+        return attributes | _tool(found, stored)
     if operation in (names.INVOKE_AGENT, _MODEL):
-        told |= _messages(found, ignored)
+        attributes |= _messages(found, ignored)
     if operation == names.INVOKE_AGENT:
-        told[names.AGENT_NAME] = _agent_name(found, kept)
+        attributes[names.AGENT_NAME] = _agent_name(found, stored)
     if operation == _MODEL:
-        told |= {"gen_ai.request.model": found.get("model"), **_tokens(found)}
-        told[COST] = _cost(found)
-    return told
+        attributes |= {"gen_ai.request.model": found.get("model"), **_tokens(found)}
+        attributes[COST] = _cost(found)
+    return attributes
 
 
-def _agent_name(found: JsonObject, kept: JsonObject) -> str | None:
+def _agent_name(found: JsonObject, stored: JsonObject) -> str | None:
     """Return what an agent is called; the name of a trace or of a workflow is not its own."""
-    if stated := kept.get(names.AGENT_NAME):
+    if stated := stored.get(names.AGENT_NAME):
         return as_json(stated)
     if found["type"] != "AGENT" or found.get("name") == _WORKFLOW:
         return None
@@ -213,16 +217,16 @@ def _agent_name(found: JsonObject, kept: JsonObject) -> str | None:
     return None if _UUID.fullmatch(name) else name or None
 
 
-def _operation(found: JsonObject, kept: JsonObject) -> str | None:
+def _operation(found: JsonObject, stored: JsonObject) -> str | None:
     """Return what an observation is; one without a parent that is nothing else is the run."""
-    kind = "TOOL" if _is_tool(found, kept) else str(found["type"])
+    kind = "TOOL" if _is_tool(found, stored) else str(found["type"])
     is_root = not found.get("parentObservationId")
     return _OPERATIONS.get(kind, names.INVOKE_AGENT if is_root else None)
 
 
-def _is_tool(found: JsonObject, kept: JsonObject) -> bool:
+def _is_tool(found: JsonObject, stored: JsonObject) -> bool:
     """Return whether a tool ran: older SDKs know no such type, and LangChain's answer tells it."""
-    return kept.get("openinference.span.kind") == "TOOL" or (
+    return stored.get("openinference.span.kind") == "TOOL" or (
         found["type"] == "SPAN" and _answer_message(found) is not None
     )
 
@@ -236,17 +240,17 @@ def _answer_message(found: JsonObject) -> JsonObject | None:
     return None
 
 
-def _tool(found: JsonObject, kept: JsonObject) -> dict[str, Any]:
+def _tool(found: JsonObject, stored: JsonObject) -> dict[str, Any]:
     arguments = unpacked_arguments(found.get("input"))
     if isinstance(arguments, dict) and [*arguments] == ["input"]:
         arguments = unpacked_arguments(arguments["input"])
     answer = _answer_message(found) or {}
     result = answer.get("content", found.get("output"))
-    name = _first(kept, _TOOL_NAMES) or answer.get("name") or found.get("name") or ""
+    name = _first(stored, _TOOL_NAMES) or answer.get("name") or found.get("name") or ""
     failed = answer.get("status") == "error"
     return {
         names.TOOL_NAME: _NAME_PREFIX.sub("", as_json(name)),
-        names.TOOL_CALL_ID: _first(kept, _CALL_IDS) or answer.get("tool_call_id"),
+        names.TOOL_CALL_ID: _first(stored, _CALL_IDS) or answer.get("tool_call_id"),
         names.TOOL_CALL_ARGUMENTS: arguments if arguments is None else as_json(arguments),
         names.TOOL_CALL_RESULT: result if result in (None, {}) else as_json(result),
         names.ERROR_TYPE: "tool_error" if failed else None,
@@ -254,12 +258,12 @@ def _tool(found: JsonObject, kept: JsonObject) -> dict[str, Any]:
 
 
 def _messages(found: JsonObject, ignored: Counter[str]) -> dict[str, Any]:
-    heard = read_chat_content(found.get("input"), "user", ignored)
-    said = read_chat_content(found.get("output"), "assistant", ignored)
+    input_chat = read_chat_content(found.get("input"), "user", ignored)
+    output_chat = read_chat_content(found.get("output"), "assistant", ignored)
     return {
-        names.INPUT_MESSAGES: as_json(heard.messages) if heard.messages else None,
-        names.OUTPUT_MESSAGES: as_json(said.messages) if said.messages else None,
-        names.TOOL_DEFINITIONS: as_json(heard.tools) if heard.tools else None,
+        names.INPUT_MESSAGES: as_json(input_chat.messages) if input_chat.messages else None,
+        names.OUTPUT_MESSAGES: as_json(output_chat.messages) if output_chat.messages else None,
+        names.TOOL_DEFINITIONS: as_json(input_chat.tools) if input_chat.tools else None,
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from tracegrade_collector.importing.scores import (
     JUDGE,
     is_success,
-    shown_name,
+    quoted_name,
     success_verdict,
 )
 from tracegrade_collector.importing.span_parts import trace_id_of
@@ -38,20 +38,20 @@ def is_score(value: Any) -> bool:
 
 
 def verdicts_of(
-    scores: Iterable[Any], wanted: str | None, ignored: Counter[str]
+    scores: Iterable[Any], chosen: str | None, ignored: Counter[str]
 ) -> Iterator[VerdictRecord]:
     """Yield the verdicts among some scores.
 
     Args:
         scores: Members in camelCase.
-        wanted: The name of those that tell success; None: those named for it.
+        chosen: The name of those that tell success; None: those named for it.
         ignored: Counts the others.
     """
     for score in scores:
         if not is_score(score):
             ignored["scores without a name, a source or a value"] += 1
-        elif not is_success(score["name"], wanted):
-            ignored[f"scores named {shown_name(score['name'])}"] += 1
+        elif not is_success(score["name"], chosen):
+            ignored[f"scores named {quoted_name(score['name'])}"] += 1
         elif not score.get("traceId") or score.get("observationId"):
             ignored["scores of a session, or of one observation"] += 1
         elif verdict := _verdict(score):

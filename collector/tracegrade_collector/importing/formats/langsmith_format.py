@@ -18,7 +18,7 @@ from tracegrade_collector.importing.records import FileRecord, JsonObject
 from tracegrade_collector.importing.scores import (
     COST,
     is_success,
-    shown_name,
+    quoted_name,
     success_verdict,
 )
 from tracegrade_collector.importing.span_parts import (
@@ -60,20 +60,22 @@ def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
         yield from _parts(f"{path}:{record.line}", record, reading.paths.get("success"))
 
 
-def _parts(place: str, record: FileRecord, feedback: str | None) -> Iterator[ImportPart]:
+def _parts(location: str, record: FileRecord, feedback: str | None) -> Iterator[ImportPart]:
     runs = _runs(record.value)
     if record.fault or not runs:
-        yield ImportPart(place, fault=record.fault or "not a LangSmith run: it is not an object")
+        yield ImportPart(
+            location, fault=record.fault or "not a LangSmith run: it is not an object"
+        )
     for run in runs:
         if _is_run(run):
             ignored: Counter[str] = Counter()
             verdicts = list(_verdicts(run, feedback, ignored))
             spans = list(_spans(run, None, None))
-            part = part_of(place, one_scope(spans, {}, SCOPE), ignored)
+            part = part_of(location, one_scope(spans, {}, SCOPE), ignored)
             understood = Counter(part.understood) + Counter({"scores": len(verdicts)})
             yield part._replace(verdicts=verdicts, understood=understood)
         else:
-            yield ImportPart(place, fault="no run of LangSmith: it lacks an id or a run_type")
+            yield ImportPart(location, fault="no run of LangSmith: it lacks an id or a run_type")
 
 
 def _runs(record: Any) -> list[Any]:
@@ -90,13 +92,13 @@ def _is_run(value: Any) -> bool:
 
 
 def _verdicts(
-    run: JsonObject, wanted: str | None, ignored: Counter[str], *, is_child: bool = False
+    run: JsonObject, feedback: str | None, ignored: Counter[str], *, is_child: bool = False
 ) -> Iterator[VerdictRecord]:
     """Yield a verdict for each feedback on success that a whole trace got: the mean of it."""
     is_root = not is_child and not run.get("parent_run_id")
     for key, stats in _object(run.get("feedback_stats")).items():
-        if not is_root or not is_success(key, wanted):
-            ignored[f"feedback {shown_name(key)}"] += 1
+        if not is_root or not is_success(key, feedback):
+            ignored[f"feedback {quoted_name(key)}"] += 1
             continue
         trace = trace_id_of(FORMAT, run.get("trace_id") or _trace_of(run)).hex()
         verdict = success_verdict(trace, f"{FORMAT} {key}", _object(stats).get("avg"))
@@ -105,7 +107,7 @@ def _verdicts(
         else:
             ignored["scores that are not a number from 0 to 1"] += 1
     for child in _children(run):
-        yield from _verdicts(child, wanted, ignored, is_child=True)
+        yield from _verdicts(child, feedback, ignored, is_child=True)
 
 
 def _spans(run: JsonObject, trace: Any, parent: Any) -> Iterator[Span]:
@@ -153,7 +155,7 @@ def _span(run: JsonObject, trace: Any, parent: Any) -> Span:
 def _attributes(run: JsonObject) -> dict[str, Any]:
     extra = _object(run.get("extra"))
     metadata = _object(extra.get("metadata")) or _object(run.get("metadata"))
-    asked = _object(extra.get("invocation_params"))
+    parameters = _object(extra.get("invocation_params"))
     kind = run["run_type"]
     return {
         "langsmith.span.kind": kind,
@@ -161,12 +163,12 @@ def _attributes(run: JsonObject) -> dict[str, Any]:
         "langsmith.trace.session_name": run.get("session_name"),
         names.OPERATION_NAME: _OPERATIONS.get(kind, kind),
         names.TOOL_NAME: run.get("name") if kind == "tool" else None,
-        "gen_ai.request.model": metadata.get("ls_model_name") or asked.get("model"),
+        "gen_ai.request.model": metadata.get("ls_model_name") or parameters.get("model"),
         "gen_ai.prompt": _json(run.get("inputs")),
         "gen_ai.completion": _json(run.get("outputs")),
         **_tokens(run),
         COST: _cost(run.get("total_cost")) if kind == "llm" else None,
-        names.TOOL_DEFINITIONS: _json(asked.get("tools") or metadata.get("tools")),
+        names.TOOL_DEFINITIONS: _json(parameters.get("tools") or metadata.get("tools")),
         **{f"langsmith.metadata.{key}": value for key, value in metadata.items()},
     }
 

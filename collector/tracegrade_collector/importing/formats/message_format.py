@@ -29,7 +29,7 @@ from tracegrade_collector.importing.mapping import GUESSES, FieldMap, as_name
 from tracegrade_collector.importing.plan_marker import marked_plans
 from tracegrade_collector.importing.react import is_step, read_steps
 from tracegrade_collector.importing.records import TOO_DEEP, FileRecord, parse, read_records
-from tracegrade_collector.importing.roles import known_roles, look_swapped
+from tracegrade_collector.importing.roles import known_roles, swapped_roles_sign
 from tracegrade_collector.importing.scores import FAILURES, SUCCESSES
 from tracegrade_collector.importing.source import open_plain, source_of
 from tracegrade_collector.importing.times import nanoseconds
@@ -112,7 +112,7 @@ class _Reader:
         self.roles = known_roles(reading.roles)
         self._path = path
         self._reading = reading
-        self._wanted = set(reading.roles)  # names of roles that no message had so far
+        self._unused_roles = set(reading.roles)  # names of roles that no message had so far
         self._swapped: Counter[str] = Counter()
         self._found: Counter[str] = Counter()
 
@@ -132,14 +132,14 @@ class _Reader:
                 values.append(record.value)
         yield self.part(0, FileRecord(1, values, None), "0")
 
-    def parts(self, number: int, record: FileRecord, place: str = "") -> Iterator[ImportPart]:
+    def parts(self, number: int, record: FileRecord, path: str = "") -> Iterator[ImportPart]:
         """Yield a part for each run that a record holds, or for the one that it is."""
-        position = f"{number}{place}"
-        runs = [] if record.fault else self._runs_in(record.value, is_inner=bool(place))
+        position = f"{number}{path}"
+        runs = [] if record.fault else self._runs_in(record.value, is_inner=bool(path))
         if not runs:
             yield self.part(number, record, position)
         for inner, run in enumerate(runs):
-            yield from self.parts(number, FileRecord(record.line, run, None), f"{place}.{inner}")
+            yield from self.parts(number, FileRecord(record.line, run, None), f"{path}.{inner}")
 
     def _runs_in(self, value: Any, *, is_inner: bool) -> list[Any]:
         """Return the runs that a record holds, with what it says for all of them."""
@@ -151,31 +151,31 @@ class _Reader:
 
     def part(self, number: int, record: FileRecord, position: str) -> ImportPart:
         """Return the trajectory that a record is, or why it is none."""
-        place = f"{self._path}:{record.line}"
+        location = f"{self._path}:{record.line}"
         if record.fault:
-            return ImportPart(place, fault=record.fault)
+            return ImportPart(location, fault=record.fault)
         try:
-            return self._part(place, number, record, position)
+            return self._part(location, number, record, position)
         except RecursionError:
-            return ImportPart(place, fault=TOO_DEEP)
+            return ImportPart(location, fault=TOO_DEEP)
 
-    def _part(self, place: str, number: int, record: FileRecord, position: str) -> ImportPart:
+    def _part(self, location: str, number: int, record: FileRecord, position: str) -> ImportPart:
         ignored: Counter[str] = Counter()
         read = self._chat(record.value, ignored)
         if read is None:
-            return ImportPart(place, fault=_nothing_found(record.value, self.fields))
+            return ImportPart(location, fault=_nothing_found(record.value, self.fields))
         chat, total = read
         ignored += chat.unread
         unread = chat.unread.total()
         if total and (unread == total or (2 * unread > total and not self._reading.allow_partial)):
-            return ImportPart(place, fault=_mostly_unread(chat.unread, total), ignored=ignored)
+            return ImportPart(location, fault=_mostly_unread(chat.unread, total), ignored=ignored)
         run = RunOrigin(FORMAT, source_of(self._path), position, number)
-        shown = f"{self._path.name}:{record.line}"
+        short_location = f"{self._path.name}:{record.line}"
         messages = with_own_replies(self._acted(chat.messages), ignored)
-        trajectory = _trajectory(run, shown, record.value, self.fields, messages, ignored)
+        trajectory = _trajectory(run, short_location, record.value, self.fields, messages, ignored)
         self._found += counts(trajectory)
         return ImportPart(
-            place,
+            location,
             Signal.TRACES,
             spans_of(trajectory),
             understood=counts(trajectory),
@@ -188,8 +188,8 @@ class _Reader:
         for is_one in (lambda each: is_message(each, self.roles), has_role):
             found = _listed(value, self.fields, "messages", is_one)
             if found is not None:
-                if self._wanted:
-                    self._wanted.difference_update(*map(role_names, found))
+                if self._unused_roles:
+                    self._unused_roles.difference_update(*map(role_names, found))
                 return read_chat(found, ignored, self.roles), len(found)
             steps = _listed(value, self.fields, "steps", is_step)
             if steps is not None:
@@ -198,7 +198,7 @@ class _Reader:
 
     def _acted(self, messages: list[Message]) -> list[Message]:
         """Return the messages with the calls and plans that texts of the model are."""
-        if (sign := look_swapped(messages)) is not None:
+        if (sign := swapped_roles_sign(messages)) is not None:
             self._swapped[sign] += 1
         if self._reading.code_calls:
             messages = code_calls(messages, self._reading.code_languages)
@@ -218,7 +218,8 @@ class _Reader:
             f"field '{field}', which --map names, is none of chats" for field in self._unread
         ]
         lines += [
-            f"no message has role '{name}', which --role maps" for name in sorted(self._wanted)
+            f"no message has role '{name}', which --role maps"
+            for name in sorted(self._unused_roles)
         ]
         if self._reading.plan_marker is not None and not self._found["plans"]:
             lines.append("no text of the model has what --plan-marker looks for")
@@ -285,14 +286,14 @@ def _parsed(text: str) -> Any:
 def _nothing_found(value: Any, fields: FieldMap) -> str:
     if not isinstance(value, dict):
         return f"no messages in it; it is a {type(value).__name__}, not an object or a list"
-    keys = ", ".join(map(_shown_key, list(value)[:8])) or "nothing"
+    keys = ", ".join(map(_quoted_key, list(value)[:8])) or "nothing"
     if (path := fields.mapped("messages") or fields.mapped("steps")) is not None:
         hint = fields.suggestion(path)
         return f"no messages at '{path}'; found: {keys}" + (f"; {hint}" if hint else "")
     return f"no messages in it; found: {keys}; --map messages=PATH says where they stand"
 
 
-def _shown_key(key: str) -> str:
+def _quoted_key(key: str) -> str:
     return key[:40] if key[:40].isprintable() else f"a key of {len(key)} characters"
 
 
@@ -306,8 +307,8 @@ def _mostly_unread(unread: Counter[str], total: int) -> str:
 
 
 def _trajectory(
-    place: RunOrigin,
-    shown: str,
+    origin: RunOrigin,
+    location: str,
     value: Any,
     fields: FieldMap,
     messages: list[Message],
@@ -316,13 +317,15 @@ def _trajectory(
     def text(field: str) -> str | None:
         return as_name(fields.find(value, field))
 
-    said = (piece for message in messages if message.role == "system" for piece in message.pieces)
-    system = [piece.text for piece in said if isinstance(piece, MessageText)]
+    pieces = (
+        piece for message in messages if message.role == "system" for piece in message.pieces
+    )
+    system = [piece.text for piece in pieces if isinstance(piece, MessageText)]
     tools = fields.find(value, "tools")
     model = text("model")
     return Trajectory(
-        place,
-        shown,
+        origin,
+        location,
         [message if message.model else replace(message, model=model) for message in messages],
         task=text("task"),
         category=text("category"),

@@ -50,15 +50,15 @@ def fits(record: Any) -> bool:
 def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
     """Yield a part for each span of a file, and one for each record that is none."""
     for record in read_table(path):
-        place = f"{path}:{record.line}"
+        location = f"{path}:{record.line}"
         row = _flat_names(record.value)
         if record.fault or not (row.get("context.trace_id") and row.get("context.span_id")):
             lacks = "no span of Phoenix: it lacks context.trace_id or context.span_id"
-            yield ImportPart(place, fault=record.fault or lacks)
+            yield ImportPart(location, fault=record.fault or lacks)
             continue
         unknown = [key for key in row if key not in _KNOWN and not key.startswith(_PREFIX)]
         ignored = {f"columns '{key}'": 1 for key in unknown if row[key] is not None}
-        yield part_of(place, one_scope([_span(row)], {}, _scope(row)), ignored)
+        yield part_of(location, one_scope([_span(row)], {}, _scope(row)), ignored)
 
 
 _KNOWN: Final = (
@@ -157,7 +157,7 @@ def _put_together(members: JsonObject) -> Any:
     found = {
         head: rest[""] if [*rest] == [""] else _put_together(rest) for head, rest in inner.items()
     }
-    is_list = [*found] == [str(place) for place in range(len(found))]
+    is_list = [*found] == [str(position) for position in range(len(found))]
     return list(found.values()) if is_list else found
 
 

@@ -40,21 +40,21 @@ def read(path: Path, _: ReadOptions) -> Iterator[ImportPart]:
             yield from _parts(f"{path}:{record.line}", record)
 
 
-def _parts(place: str, record: FileRecord) -> Iterator[ImportPart]:
+def _parts(location: str, record: FileRecord) -> Iterator[ImportPart]:
     batches = _batches(record.value)
     if record.fault or not batches:
-        yield ImportPart(place, fault=record.fault or "no trace of Tempo: it has no batches")
+        yield ImportPart(location, fault=record.fault or "no trace of Tempo: it has no batches")
     for batch in batches:
-        yield _part(place, batch)
+        yield _part(location, batch)
 
 
-def _part(place: str, batch: Any) -> ImportPart:
+def _part(location: str, batch: Any) -> ImportPart:
     request = ExportTraceServiceRequest()
     try:
         read_json(_as_otlp(batch), request)
     except MalformedRequest as error:
-        return ImportPart(place, fault=str(error))
-    return part_of(place, request, {})
+        return ImportPart(location, fault=str(error))
+    return part_of(location, request, {})
 
 
 def _batches(record: Any) -> list[Any]:

@@ -19,7 +19,7 @@ from tracegrade_collector.importing.import_part import ImportPart, ReadOptions
 from tracegrade_collector.importing.mapping import GUESSES, FieldMap, as_name
 from tracegrade_collector.importing.records import MAX_RECORD_BYTES, FileRecord, read_records
 from tracegrade_collector.importing.run_addresses import RunAddress
-from tracegrade_collector.importing.scores import shown_name
+from tracegrade_collector.importing.scores import quoted_name
 from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.spellings import as_text
 
@@ -84,7 +84,7 @@ def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
     for line in fields.unseen():
         yield ImportPart(str(path), fault=line)
     if misread:
-        yield ImportPart(str(path), notes=[_told(misread)])
+        yield ImportPart(str(path), notes=[_misread_note(misread)])
 
 
 def _is_misread(source: str) -> bool:
@@ -92,8 +92,8 @@ def _is_misread(source: str) -> bool:
     return source.partition(":")[0] not in _KINDS and _KIND_WORDS.search(source) is not None
 
 
-def _told(misread: Counter[str]) -> str:
-    first = shown_name(next(iter(misread)))
+def _misread_note(misread: Counter[str]) -> str:
+    first = quoted_name(next(iter(misread)))
     return (
         f"{misread.total():,} verdicts, first of source {first}, count as a verifier's: a source "
         "is a model's as 'judge:NAME', a person's as 'human:NAME'"
@@ -128,29 +128,29 @@ def _header(head: bytes) -> list[str]:
     return [name.strip().strip('"') for name in line.split(",")]
 
 
-def _parts(place: str, record: FileRecord, fields: FieldMap) -> Iterator[ImportPart]:
+def _parts(location: str, record: FileRecord, fields: FieldMap) -> Iterator[ImportPart]:
     """Yield a part for the verdict that a record is, or for each that it holds."""
-    held = fields.find(record.value, "verdicts")
-    if record.fault or not isinstance(held, list):
-        yield _part(place, record.value, record.fault, fields)
+    verdicts = fields.find(record.value, "verdicts")
+    if record.fault or not isinstance(verdicts, list):
+        yield _part(location, record.value, record.fault, fields)
         return
-    for number, verdict in enumerate(held):
+    for number, verdict in enumerate(verdicts):
         if isinstance(verdict, dict):
-            yield _part(f"{place}[{number}]", {**record.value, **verdict}, None, fields)
+            yield _part(f"{location}[{number}]", {**record.value, **verdict}, None, fields)
         else:
-            yield ImportPart(f"{place}[{number}]", fault=_no_object(verdict))
+            yield ImportPart(f"{location}[{number}]", fault=_no_object(verdict))
 
 
-def _part(place: str, record: Any, fault: str | None, fields: FieldMap) -> ImportPart:
+def _part(location: str, record: Any, fault: str | None, fields: FieldMap) -> ImportPart:
     if fault:
-        return ImportPart(place, fault=fault)
+        return ImportPart(location, fault=fault)
     try:
         verdict = _verdict(record, fields)
         address = None if verdict["trajectory_id"] else _address(record, fields)
     except NoVerdict as error:
-        return ImportPart(place, fault=str(error))
+        return ImportPart(location, fault=str(error))
     understood = Counter({"verdicts": 1})
-    return ImportPart(place, verdicts=[verdict], address=address, understood=understood)
+    return ImportPart(location, verdicts=[verdict], address=address, understood=understood)
 
 
 def _verdict(record: Any, fields: FieldMap) -> dict[str, Any]:
