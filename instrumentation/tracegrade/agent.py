@@ -68,10 +68,10 @@ class AgentRun:
         agent: str,
         scope: Mapping[str, Attribute],
         content: Mapping[str, Attribute],
-        asked: Mapping[str, Attribute],
+        input_attributes: Mapping[str, Attribute],
     ) -> None:
         self.agent = agent
-        self._asked = asked
+        self._input_attributes = input_attributes
         self._scope = scope
         self._own = content
         self._span: Span = INVALID_SPAN
@@ -169,11 +169,11 @@ class AgentRun:
 
         A process that is killed leaves its ended spans, and not the one of the run.
         """
-        return {names.AGENT_NAME: self.agent, **self._asked}
+        return {names.AGENT_NAME: self.agent, **self._input_attributes}
 
     def introduced(self) -> None:
         """Say no more what the user asked."""
-        self._asked = {}
+        self._input_attributes = {}
 
     def sub_goal(self, sub_goal: str) -> ScopeOverride:
         """Return a `with` block whose steps serve one sub-goal of the task."""
@@ -272,15 +272,17 @@ def agent_run(  # noqa: PLR0913 - all but the name are optional and by keyword
     expect_number("trial=", trial, 1)
     scope = {key: attribute_of(value) for key, value in given.items() if value is not None}
     content = _content(conversation, user_input, tools) or {}
-    return AgentRun(str(attribute_of(agent)), scope, content, _asked(user_input) or {})
+    return AgentRun(
+        str(attribute_of(agent)), scope, content, _user_input_attributes(user_input) or {}
+    )
 
 
 @guarded
-def _asked(user_input: object) -> dict[str, Attribute]:
-    asked: dict[str, Attribute] = {}
+def _user_input_attributes(user_input: object) -> dict[str, Attribute]:
+    attributes: dict[str, Attribute] = {}
     if user_input is not None:
-        steps.write_content(asked, names.RUN_USER_INPUT, steps.as_text(user_input))
-    return asked
+        steps.write_content(attributes, names.RUN_USER_INPUT, steps.as_text(user_input))
+    return attributes
 
 
 @guarded

@@ -97,7 +97,7 @@ def begin(call: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> No
     call.attach(outside)
 
 
-_HELD: Any = BoundedAttributes
+_SPAN_ATTRIBUTES: Any = BoundedAttributes
 """What the SDK keeps the attributes of a span in."""
 
 
@@ -111,9 +111,11 @@ def _start(name: str, context: Context, attributes: dict[str, Attribute]) -> Spa
     if plain_span is None or not state.may_skip_start:
         return start_span(name, context, attributes)
     span: Any = start_span(name, context)
-    held: Any = getattr(span, "_attributes", None)
-    if span.__class__ is plain_span and held.__class__ is _HELD:
-        held._dict = attributes  # no call, in which a signal would find it without them
+    attributes_of_span: Any = getattr(span, "_attributes", None)
+    if span.__class__ is plain_span and attributes_of_span.__class__ is _SPAN_ATTRIBUTES:
+        attributes_of_span._dict = (
+            attributes  # no call, in which a signal would find it without them
+        )
     else:
         span.set_attributes(attributes)
     return span  # type: ignore[no-any-return]

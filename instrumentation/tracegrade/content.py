@@ -100,8 +100,8 @@ def error_texts(error: BaseException, settings: Settings) -> tuple[SpanText, Spa
                 raise
             return named(type(of))
 
-    said, trace = message(error), traceback_of(error, message)
-    return _bounded(said, settings), _bounded(trace, settings)
+    text, trace = message(error), traceback_of(error, message)
+    return _bounded(text, settings), _bounded(trace, settings)
 
 
 def _copy(settings: Settings, render: Render | None = None) -> Copy:

@@ -43,13 +43,13 @@ def definition_of(tool: Callable[..., Any] | Mapping[str, Any]) -> DefinitionPar
         return definition
     if is_class(tool):
         return _made(class_name(tool), on_class(tool, "__init__"))  # type: ignore[arg-type]
-    if not (is_proxy(tool) or any(type(tool) is kind for kind in _ASKED)):
+    if not (is_proxy(tool) or any(type(tool) is kind for kind in _CALLABLE_TYPES)):
         return _made(class_name(type(tool)), on_class(type(tool), "__call__"))
     wrapped = described(tool)
     return _made(wrapped.name if wrapped is not None else name_of(tool), tool)  # type: ignore[arg-type]
 
 
-_ASKED: Final = (
+_CALLABLE_TYPES: Final = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodType),
     *(types.MethodDescriptorType, functools.partial),
 )

@@ -65,8 +65,8 @@ class TracegradeDistro(BaseDistro):  # type: ignore[misc]  # untyped
         entries = entry_points(group=GROUP)
         disabled = os.environ.get(OTEL_PYTHON_DISABLED_INSTRUMENTATIONS, "").split(",")
         disabled = [name.strip() for name in disabled]
-        wanted = [each for each in entries if not {"*", each.name} & set(disabled)]
-        fitting = [entry for entry in wanted if _fits(entry)]
+        enabled = [each for each in entries if not {"*", each.name} & set(disabled)]
+        fitting = [entry for entry in enabled if _fits(entry)]
         self._chosen = choose(fitting, wish)
         self._decides = not names_any(wish)
         self._is_loading = False
@@ -170,9 +170,9 @@ def _is_news(record: logging.LogRecord) -> bool:
 
     That others' configurators stood back is none, and conflicts of versions are told by us.
     """
-    said = str(record.msg)
-    is_conflict = said.endswith("so nothing can be instrumented.")
-    return not (said.startswith("Configuration of %s not loaded") or is_conflict)
+    text = str(record.msg)
+    is_conflict = text.endswith("so nothing can be instrumented.")
+    return not (text.startswith("Configuration of %s not loaded") or is_conflict)
 
 
 def _fits(entry: EntryPoint) -> bool:

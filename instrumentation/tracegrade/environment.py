@@ -20,7 +20,7 @@ Usable = Callable[[str], str | None]
 """What can be used of a value: all of it, a part, or nothing (None)."""
 
 _MAX_INT: Final = 2**31 - 1
-_MAX_SHOWN: Final = 60
+_MAX_QUOTED: Final = 60
 
 
 class Allowed(NamedTuple):
@@ -194,7 +194,7 @@ _MEANS_NO_LIMIT: Final = frozenset(name for name, rule in RULES.items() if rule 
 
 _hiding = threading.RLock()
 _has_hidden = False
-_said: Final[set[tuple[str, str]]] = set()
+_reported: Final[set[tuple[str, str]]] = set()
 
 
 def _start_over() -> None:
@@ -228,7 +228,7 @@ def usable_environment() -> Iterator[None]:
 
 
 @contextmanager
-def still_usable_environment() -> Iterator[None]:
+def usable_environment_again() -> Iterator[None]:
     """Do the same where much is made: if something had to be hidden before."""
     if not _has_hidden:
         yield
@@ -251,18 +251,18 @@ def _replacements() -> Iterator[tuple[str, str | None]]:
 
 
 def _say(name: str, value: str, rule: Allowed, usable: str | None) -> None:
-    if (name, value) in _said:
+    if (name, value) in _reported:
         return
-    _said.add((name, value))
-    shown = "(a value that is not shown)" if rule.is_secret else shortened(value)
+    _reported.add((name, value))
+    quoted = "(a value that is not shown)" if rule.is_secret else shortened(value)
     used = "is not used" if usable is None else "is used in part"
-    say(f"settings: {name}", f"{name}={shown} {used}: it must be {rule.must}")
+    say(f"settings: {name}", f"{name}={quoted} {used}: it must be {rule.must}")
 
 
 def shortened(value: str) -> str:
     """Return a value as it is shown: in one line, quoted, without the password of a URL."""
-    text = ascii(re.sub(r"//[^/@]*@", "//***@", value[: 10 * _MAX_SHOWN]))
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}...'"
+    text = ascii(re.sub(r"//[^/@]*@", "//***@", value[: 10 * _MAX_QUOTED]))
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}...'"
 
 
 _ENDPOINT: Final = re.compile(

@@ -106,37 +106,37 @@ def _handler_code(number: int) -> object:
     return getattr(handler, "__code__", None)
 
 
-def report(place: str, error: BaseException) -> None:
+def report(part: str, error: BaseException) -> None:
     """Count one failure of ours; log it if it is the first at this place."""
-    first = place not in failures()
-    note(place)
+    first = part not in failures()
+    note(part)
     if first:
-        _log("%s failed; the program goes on", place, error)
+        _log("%s failed; the program goes on", part, error)
 
 
-def say(place: str, message: str, count: int = 1) -> None:
+def say(part: str, message: str, count: int = 1) -> None:
     """Count what the user should know, and log it if it is the first at this place."""
-    first = place not in failures()
-    note(place, count)
+    first = part not in failures()
+    note(part, count)
     if first:
         _log("%s", message.encode(errors="backslashreplace").decode())  # half characters, too
 
 
-def _log(message: str, said: str, error: BaseException | None = None) -> None:
+def _log(message: str, argument: str, error: BaseException | None = None) -> None:
     """Log a line; a handler of the host's that fails costs it."""
     try:
-        logger.warning(f"tracegrade: {message}", said, exc_info=error)
+        logger.warning(f"tracegrade: {message}", argument, exc_info=error)
     except Exception as raised:
         if came_by_signal(raised):
             raise
 
 
 @guarded
-def expect(place: str, value: object, known: Collection[str]) -> None:
+def expect(part: str, value: object, known: Collection[str]) -> None:
     """Say it if a value is none of those that are known; None is no value.
 
     Args:
-        place: What takes the value, as `effect=`.
+        part: What takes the value, as `effect=`.
         value: What the user gave; it is written as it is.
         known: What scores can be made of.
     """
@@ -145,19 +145,19 @@ def expect(place: str, value: object, known: Collection[str]) -> None:
     text = str.__str__(value) if is_kind(value, str) else named(type(value))
     if text not in known:
         hint = did_you_mean(text[:100], list(known)) or f"known: {', '.join(known)}"
-        say(place, f"{place} '{text}' means nothing to a score; {hint}")
+        say(part, f"{part} '{text}' means nothing to a score; {hint}")
 
 
 @guarded
-def expect_number(place: str, value: object, least: int) -> None:
+def expect_number(part: str, value: object, least: int) -> None:
     """Say it if a value is no number of at least `least`; None is no value."""
     if value is None:
         return
     number = _number(value)
     if number is not None and least <= number < float("inf"):
         return
-    said = value if type(value) is str else number if number is not None else named(type(value))
-    say(place, f"{place} '{said}' means nothing to a score; give a number of at least {least}")
+    given = value if type(value) is str else number if number is not None else named(type(value))
+    say(part, f"{part} '{given}' means nothing to a score; give a number of at least {least}")
 
 
 def _number(value: object) -> float | None:
@@ -166,9 +166,9 @@ def _number(value: object) -> float | None:
     return int.__int__(value) if is_kind(value, int) else None  # type: ignore[arg-type]
 
 
-def note(place: str, count: int = 1) -> None:
+def note(part: str, count: int = 1) -> None:
     """Count, and say nothing; exact, and harmless in any thread, signal handler or finalizer."""
-    _noted.append((place, count))
+    _noted.append((part, count))
     if len(_noted) > _MANY and _adding.acquire(blocking=False):
         _add_up()
 
@@ -176,8 +176,8 @@ def note(place: str, count: int = 1) -> None:
 def _add_up() -> None:
     try:
         while _noted:
-            place, count = _noted.popleft()
-            _counts[place] += count
+            part, count = _noted.popleft()
+            _counts[part] += count
     finally:
         _adding.release()
 
@@ -192,14 +192,14 @@ def failures() -> dict[str, int]:
         _add_up()
     counts = _counts.copy()
     for gauge in list(gauges):
-        for place, count in gauge():
-            counts[place] += count
+        for part, count in gauge():
+            counts[part] += count
     return dict(counts)
 
 
 def lost_spans() -> int:
     """Return how many spans are lost or wait, of those that have ended in this process."""
-    return sum(count for place, count in failures().items() if place.startswith(LOST))
+    return sum(count for part, count in failures().items() if part.startswith(LOST))
 
 
 LOST: Final = "export: "

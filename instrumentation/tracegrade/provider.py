@@ -21,8 +21,8 @@ from tracegrade.content import attribute_of
 from tracegrade.environment import (
     endpoint_is_usable,
     shortened,
-    still_usable_environment,
     usable_environment,
+    usable_environment_again,
 )
 from tracegrade.guard import guarded, say
 from tracegrade.host.endings import send_before_the_end
@@ -79,19 +79,19 @@ def init(
             By default what `TRACEGRADE_OBJECTS` says.
         exporter: Where spans go, instead of what `OTEL_*` says.
     """
-    said = [
+    texts = [
         None if value is None else str(attribute_of(value))
         for value in (service, release, environment)
     ]
     keys = (names.SERVICE_NAME, names.SERVICE_VERSION, names.ENVIRONMENT)
-    attributes = {key: text for key, text in zip(keys, said, strict=True) if text is not None}
+    attributes = {key: text for key, text in zip(keys, texts, strict=True) if text is not None}
     with _starting, usable_environment():
         state.settings = Settings.from_environment(
             redact=redact or state.settings.redact,
             objects=state.settings.objects if objects is None and state.provider else objects,
         )
         _start(attributes, exporter)
-        now = Given((said[0], said[1], said[2]), exporter is None)
+        now = Given((texts[0], texts[1], texts[2]), exporter is None)
         state.given = _together(state.given, now)
         _reach_out()
 
@@ -208,13 +208,13 @@ class _OwnProvider(TracerProvider):
 
     def get_tracer(self, *args: Any, **kwargs: Any) -> trace.Tracer:
         """Return a tracer, which reads the environment."""
-        with still_usable_environment():
+        with usable_environment_again():
             return super().get_tracer(*args, **kwargs)
 
     @guarded
     def _handle_fork(self) -> None:
         """Tell a child's spans from its parent's, in which the SDK reads the environment."""
-        with still_usable_environment():
+        with usable_environment_again():
             super()._handle_fork()
 
     def add_span_processor(self, span_processor: SpanProcessor) -> None:
@@ -261,8 +261,8 @@ def _plain_span(provider: TracerProvider) -> type | None:
 
 
 def _limits() -> SpanLimits:
-    asked = {"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "OTEL_ATTRIBUTE_COUNT_LIMIT"} & os.environ.keys()
-    return SpanLimits() if asked else SpanLimits(max_span_attributes=MAX_ATTRIBUTES)
+    limits = {"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "OTEL_ATTRIBUTE_COUNT_LIMIT"} & os.environ.keys()
+    return SpanLimits() if limits else SpanLimits(max_span_attributes=MAX_ATTRIBUTES)
 
 
 def _describe(provider: TracerProvider, attributes: dict[str, str]) -> None:
@@ -297,8 +297,8 @@ def _join(provider: TracerProvider, attributes: dict[str, str]) -> None:
 
 def _exporters() -> list[Callable[[], SpanExporter]]:
     """Return how to make each exporter that `OTEL_TRACES_EXPORTER` names."""
-    asked = os.environ.get("OTEL_TRACES_EXPORTER", "").strip() or "otlp"
-    named = [name.strip() for name in asked.split(",")]
+    exporters = os.environ.get("OTEL_TRACES_EXPORTER", "").strip() or "otlp"
+    named = [name.strip() for name in exporters.split(",")]
     found = [_find_exporter(name) for name in named if name and name != "none"]
     return [make for make in found if make is not None]
 
@@ -329,14 +329,14 @@ def _find_exporter(name: str) -> Callable[[], SpanExporter] | None:
 def _http_exporter() -> SpanExporter:
     from tracegrade.sending.otlp import HttpExporter  # noqa: PLC0415 - see that module
 
-    with still_usable_environment():
+    with usable_environment_again():
         return HttpExporter()
 
 
 def _grpc_exporter() -> SpanExporter:
     from tracegrade.sending.otlp_grpc import GrpcExporter  # noqa: PLC0415 - see that module
 
-    with still_usable_environment():
+    with usable_environment_again():
         return GrpcExporter()
 
 

@@ -65,19 +65,21 @@ def run(
         raise BadInput(msg)
     environment = dict(os.environ)
     set_up(environment, instrumentors)
-    said = {"service.version": release, TASK_ID: task, TRIAL: trial}
-    _describe(environment, {key: str(value) for key, value in said.items() if value is not None})
+    attributes = {"service.version": release, TASK_ID: task, TRIAL: trial}
+    _describe(
+        environment, {key: str(value) for key, value in attributes.items() if value is not None}
+    )
     _warn_of_node(program, environment["OTEL_EXPORTER_OTLP_ENDPOINT"])
     os.execve(program, command, environment)  # noqa: S606 - runs what the user asked for
 
 
-def _describe(environment: MutableMapping[str, str], said: Mapping[str, str]) -> None:
+def _describe(environment: MutableMapping[str, str], attributes: Mapping[str, str]) -> None:
     """Put what the options say into the resource's attributes, replacing what stood there."""
     pairs = [pair for pair in environment.get(RESOURCE, "").split(",") if pair.strip()]
-    kept = [pair for pair in pairs if pair.partition("=")[0].strip() not in said]
-    added = [f"{key}={quote(value, safe='')}" for key, value in said.items()]
+    others = [pair for pair in pairs if pair.partition("=")[0].strip() not in attributes]
+    added = [f"{key}={quote(value, safe='')}" for key, value in attributes.items()]
     if added:
-        environment[RESOURCE] = ",".join(kept + added)
+        environment[RESOURCE] = ",".join(others + added)
 
 
 def _warn_of_node(program: str, endpoint: str) -> None:

@@ -77,28 +77,28 @@ class Settings:
             text = f"TRACEGRADE_CONTENT_MAX_CHARS={shortened(chars)} is not used"
             say("settings: TRACEGRADE_CONTENT_MAX_CHARS", f"{text}: it must be a whole number")
         if objects is None:
-            asked = environment.get("TRACEGRADE_OBJECTS", "").strip().lower()
-            written = _objects("TRACEGRADE_OBJECTS", asked or Objects.NAME)
+            chosen = environment.get("TRACEGRADE_OBJECTS", "").strip().lower()
+            written = _objects("TRACEGRADE_OBJECTS", chosen or Objects.NAME)
         else:
             written = _objects("objects=", objects)
         return cls(content=content, max_content_chars=limit, objects=written, redact=redact)
 
 
-def _objects(place: str, asked: object) -> Objects:
-    given = str.__str__(asked) if is_kind(asked, str) else named(type(asked))
+def _objects(option: str, chosen: object) -> Objects:
+    given = str.__str__(chosen) if is_kind(chosen, str) else named(type(chosen))
     found = next((kind for kind in Objects if kind.value == given), None)
     if found is not None:
         return found
-    text = f"{place} must be one of {', '.join(Objects)}, got {shortened(given)}"
+    text = f"{option} must be one of {', '.join(Objects)}, got {shortened(given)}"
     say("settings", f"{text}; objects are named by class")
     return Objects.NAME
 
 
-def _content(asked: str) -> Content:
-    if not asked:
+def _content(chosen: str) -> Content:
+    if not chosen:
         return Content.REDACTED
-    if asked in set(Content):
-        return Content(asked)
-    text = f"TRACEGRADE_CONTENT must be one of {', '.join(Content)}, got {shortened(asked)}"
+    if chosen in set(Content):
+        return Content(chosen)
+    text = f"TRACEGRADE_CONTENT must be one of {', '.join(Content)}, got {shortened(chosen)}"
     say("settings", f"{text}; no text is written")
     return Content.NONE

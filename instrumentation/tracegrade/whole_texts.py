@@ -70,8 +70,8 @@ def _event(event: Event) -> Event:
 
 
 def _scope(scope: InstrumentationScope) -> InstrumentationScope:
-    told = (scope.name, scope.version, scope.schema_url, scope.attributes)
-    return InstrumentationScope(*map(_whole, told))
+    identity = (scope.name, scope.version, scope.schema_url, scope.attributes)
+    return InstrumentationScope(*map(_whole, identity))
 
 
 def whole_span(span: ReadableSpan) -> ReadableSpan:

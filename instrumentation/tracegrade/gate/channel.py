@@ -41,7 +41,7 @@ class Channel:
         self.lock = threading.RLock()
         self._address = address
         self._flush = flush
-        self._asked = self._granted = 0
+        self._requested = self._granted = 0
         self._socket = self._connect()
         self._say_hello()
         os.register_at_fork(after_in_child=self._start_again)
@@ -58,8 +58,8 @@ class Channel:
     def ask(self, message: Mapping[str, object]) -> None:
         """Send a message and return when the harness lets the agent go on, if ever it does."""
         with self.lock:
-            self._asked += 1
-            number = self._asked
+            self._requested += 1
+            number = self._requested
             self.tell({**message, "ask": number})
             # By number: an exception out of a signal handler may leave an answer unread.
             while self._granted < number:
@@ -95,7 +95,7 @@ class Channel:
 
     def _start_again(self) -> None:
         self.lock = threading.RLock()  # another thread may have held it
-        self._asked = self._granted = 0
+        self._requested = self._granted = 0
         self._socket.close()
         self._socket = self._connect()
         self._say_hello()

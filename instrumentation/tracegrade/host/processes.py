@@ -40,7 +40,7 @@ else:
 """What a spawned child runs once it has imported the program; it may have no tracegrade."""
 
 
-class PlaceInRun(NamedTuple):
+class StartPoint(NamedTuple):
     """Where in a run a child, or a task of a pool, was started."""
 
     trace_id: int
@@ -58,7 +58,7 @@ class ChildStart(NamedTuple):
     """What `init` was given; None if the child is not to call it."""
     redact: bytes
     """The user's rule, pickled; it can be loaded once the program has been imported."""
-    place: PlaceInRun | None
+    start_point: StartPoint | None
     is_worker: bool
     """Whether it is a worker of a `multiprocessing.Pool`."""
 
@@ -78,10 +78,10 @@ def carry_to_children() -> None:
 
 def _with_ours(child: process.BaseProcess) -> object:
     """Return what a process is pickled as: what it holds and, for a child to be, ours."""
-    held = object.__getstate__(child)
-    if context.get_spawning_popen() is None or type(held) is not dict:
-        return held
-    return {**held, "_tracegrade": _Beginning(_what_to_send(child))}
+    process_state = object.__getstate__(child)
+    if context.get_spawning_popen() is None or type(process_state) is not dict:
+        return process_state
+    return {**process_state, "_tracegrade": _Beginning(_what_to_send(child))}
 
 
 class _Beginning:
@@ -108,7 +108,7 @@ def _what_to_send(child: process.BaseProcess) -> ChildStart | None:
             "process was given as redact= or exporter= cannot be sent to it",
         )
     is_worker = getattr(child, "_target", None) is worker
-    return ChildStart(state.given if can_begin else None, redact or b"", _place(), is_worker)
+    return ChildStart(state.given if can_begin else None, redact or b"", _start_point(), is_worker)
 
 
 def _pickled(redact: object) -> bytes | None:
@@ -119,14 +119,14 @@ def _pickled(redact: object) -> bytes | None:
 
 
 @guarded
-def _place() -> PlaceInRun | None:
+def _start_point() -> StartPoint | None:
     """Return where the current code is in a run; None outside of any."""
     here = current()
     scope = scope_of(here)
     if scope is OUTSIDE:
         return None
     span = trace.get_current_span(here).get_span_context()
-    return PlaceInRun(
+    return StartPoint(
         span.trace_id,
         span.span_id,
         int(span.trace_flags),
@@ -144,21 +144,21 @@ class _RunOfTheParent(AgentRun):
         self._inside = otel_context.set_value(SCOPE_KEY, Scope(self, attributes), inside)
 
 
-def context_at(place: PlaceInRun | None) -> Context:
+def context_at(start_point: StartPoint | None) -> Context:
     """Return the context in which code runs at a place of a run; empty outside of any run."""
-    if place is None:
+    if start_point is None:
         return Context()
     span = SpanContext(
-        place.trace_id,
-        place.span_id,
+        start_point.trace_id,
+        start_point.span_id,
         is_remote=True,
-        trace_flags=TraceFlags(place.flags),
-        trace_state=TraceState.from_header([place.trace_state]),
+        trace_flags=TraceFlags(start_point.flags),
+        trace_state=TraceState.from_header([start_point.trace_state]),
     )
     inside = trace.set_span_in_context(NonRecordingSpan(span), Context())
-    if place.agent is None:
-        return otel_context.set_value(SCOPE_KEY, Scope(None, place.attributes), inside)
-    return _RunOfTheParent(place.agent, place.attributes, inside)._inside
+    if start_point.agent is None:
+        return otel_context.set_value(SCOPE_KEY, Scope(None, start_point.attributes), inside)
+    return _RunOfTheParent(start_point.agent, start_point.attributes, inside)._inside
 
 
 @guarded
@@ -188,30 +188,30 @@ def _shut_down_celery_worker(**_: object) -> None:
 
 def _submitting(make: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(make)
-    def make_with_place(item: Any, *args: Any, **kwargs: Any) -> None:
+    def make_with_start_point(item: Any, *args: Any, **kwargs: Any) -> None:
         make(item, *args, **kwargs)
         if state.provider is not None:
-            item.fn = _Submitted(item.fn, _place())
+            item.fn = _Submitted(item.fn, _start_point())
 
-    return make_with_place
+    return make_with_start_point
 
 
 class _Submitted:
     """A function that a pool is to call. Unpickled, it is that, and its worker in the run."""
 
-    def __init__(self, function: Any, place: PlaceInRun | None) -> None:
-        self._sent = function, place
+    def __init__(self, function: Any, start_point: StartPoint | None) -> None:
+        self._sent = function, start_point
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _enter, self._sent
 
 
-def _enter(function: Any, place: PlaceInRun | None) -> Any:
+def _enter(function: Any, start_point: StartPoint | None) -> Any:
     """Enter a task's run, which lasts until the next task, and return what is to be called."""
-    _attach(place)
+    _attach(start_point)
     return function
 
 
 @guarded
-def _attach(place: PlaceInRun | None) -> None:
-    runtime().attach(context_at(place))
+def _attach(start_point: StartPoint | None) -> None:
+    runtime().attach(context_at(start_point))

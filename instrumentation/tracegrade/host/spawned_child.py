@@ -23,4 +23,4 @@ def begin_child(pickled: bytes) -> None:
         init(*sent.given.names, redact=pickle.loads(sent.redact))  # noqa: S301 - as above
     if state.provider is not None and sent.is_worker:
         send_before_sigterm()
-    runtime().attach(context_at(sent.place))
+    runtime().attach(context_at(sent.start_point))

@@ -65,7 +65,7 @@ class _StandingTracer(ProxyTracer):
         self._standing = standing
         self._ours = own.get_tracer(*args, **kwargs)
         self._theirs: Tracer | None = None
-        self._asked = args, kwargs
+        self._arguments = args, kwargs
 
     @property
     def _tracer(self) -> Tracer:
@@ -74,7 +74,7 @@ class _StandingTracer(ProxyTracer):
         found = trace.get_tracer_provider()
         if found is self._standing:
             return self._ours
-        args, kwargs = self._asked
+        args, kwargs = self._arguments
         self._theirs = found.get_tracer(*args, **kwargs)
         return self._theirs
 

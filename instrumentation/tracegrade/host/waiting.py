@@ -70,11 +70,11 @@ class _Waiting(MetaPathFinder):
         if fullname.partition(".")[0] in self._names:
             return True
         return not (
-            awaits_patching(self._installed) or _is_asked_by_a_monkey() or _is_half_imported()
+            awaits_patching(self._installed) or _is_called_by_a_monkey() or _is_half_imported()
         )
 
 
-def _is_asked_by_a_monkey() -> bool:
+def _is_called_by_a_monkey() -> bool:
     """Return whether gevent or eventlet imports something, maybe while it patches."""
     frame: FrameType | None = sys._getframe()
     while frame is not None:

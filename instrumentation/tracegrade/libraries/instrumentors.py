@@ -199,8 +199,8 @@ def choose(found: Iterable[EntryPoint], wish: str = "") -> list[Instrumentor]:
     if named or (words and not families):
         return _one_each(named)
     preference = {family: rank for rank, family in enumerate(families or Family)}
-    wanted = [one for one in instrumentors if one.family in preference]
-    best = _one_each(sorted(wanted, key=lambda one: preference[one.family]))
+    preferred = [one for one in instrumentors if one.family in preference]
+    best = _one_each(sorted(preferred, key=lambda one: preference[one.family]))
     native = {native.library for name, native in _NATIVE.items() if _is_installed(name)}
     return [one for one in best if one.library not in native]
 
@@ -260,7 +260,7 @@ def has_own_spans() -> bool:
     """Return whether the installed client of Anthropic writes spans itself, as new ones do."""
     found = find_spec("anthropic")  # finds it, and does not import it
     places = (found.submodule_search_locations if found else None) or []
-    return any((Path(place) / "_tracing.py").is_file() for place in places)
+    return any((Path(folder) / "_tracing.py").is_file() for folder in places)
 
 
 def is_present(entry: EntryPoint) -> bool | None:
@@ -353,9 +353,9 @@ def imported_names(found: Iterable[EntryPoint]) -> set[str]:
     Args:
         found: The entry points of all installed instrumentors.
     """
-    said = [word for entry in found for word in (entry.name, *_required(entry))]
+    required = [word for entry in found for word in (entry.name, *_required(entry))]
     known = map(_module, [*_FRAMEWORKS, *_CLIENTS, *_CALLED, *_NATIVE])
-    return {name.partition(".")[0] for name in (*map(_module, said), *known)}
+    return {name.partition(".")[0] for name in (*map(_module, required), *known)}
 
 
 def _required(entry: EntryPoint) -> list[str]:

@@ -18,8 +18,8 @@ from tracegrade.redact.patterns import (
 )
 from tracegrade.redact.places import (
     BARE_QUOTE,
+    FORM_HINTS,
     IN_QUOTES,
-    PLACE_HINTS,
     PLACES,
     QUOTE,
     WORD,
@@ -153,7 +153,7 @@ HINTS: Final = tuple(
         r"|zip)(?:\\*[\"'])?[\s,]",
         _ESCAPED_NAMES,
         rf"\\u0[01][0-9a-f]{{2}}[a-z]{{0,8}}{QUOTE}\s{{0,4}}[:=]",  # a letter with an accent
-        *PLACE_HINTS,
+        *FORM_HINTS,
     )
 )
 """Without anchors: a text in which a form stands matches one of them, decoded or not."""

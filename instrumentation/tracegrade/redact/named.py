@@ -18,7 +18,7 @@ from tracegrade.redact.names import (
     is_mixed,
     is_next_word,
     is_number,
-    is_place,
+    is_position,
     is_secret,
     looks_like_key,
     stands_for_no_value,
@@ -91,7 +91,7 @@ _QUOTE_BEFORE: Final = re.compile(r"(?<!\\)(\\*+)([\"'`])\Z")
 _VARIABLE: Final = re.compile(r"\?\w*\Z|[:@][A-Za-z_]+\Z")
 """As SQL names what is filled in."""
 
-_TOLD_BY_SHAPE: Final = frozenset(
+_KNOWN_BY_SHAPE: Final = frozenset(
     {NameKind.COOKIE, NameKind.WEAK, NameKind.HEADER, NameKind.KEY, NameKind.LOGIN}
 )
 _LINE_END: Final = re.compile(r"[ \t]*(?:[\r\n]|\Z)")
@@ -122,14 +122,14 @@ class Assigned(NamedTuple):
     """Where the value begins."""
 
     @property
-    def is_setting(self) -> bool:
+    def is_plain_assignment(self) -> bool:
         """Return whether it is written as in a shell, an environment or a URL."""
         return self.operator == "=" and not self.quote
 
     @property
     def is_variable(self) -> bool:
         """Return whether it is written as a variable of an environment: `DB_PASSWORD=`."""
-        return self.is_setting and not any(map(str.islower, self.name))
+        return self.is_plain_assignment and not any(map(str.islower, self.name))
 
     def marked(self) -> str:
         """Return the mark for a bare word, in the quotes of its name: JSON stays JSON."""
@@ -266,7 +266,7 @@ class NamedSecrets:
             return False
         if self._is_own(assigned.name):
             return True
-        if assigned.quote == "" and _CODE_NAME.match(bare[1]) and _is_asked(text, assigned):
+        if assigned.quote == "" and _CODE_NAME.match(bare[1]) and _is_tested(text, assigned):
             return False
         if "\n" in assigned.operator and not _is_whole_line(text, bare, assigned):
             return False
@@ -279,7 +279,7 @@ class NamedSecrets:
         """Yield each secret of a form."""
         for match in self._form(form).matches(text):
             value, groups = match["value"], match.groupdict()
-            if is_place(text[match.start() : match.start("value")].rstrip("\"', =\t")):
+            if is_position(text[match.start() : match.start("value")].rstrip("\"', =\t")):
                 continue
             before = text[match.start("value") - 1 : match.start("value")]
             says_nothing = stands_for_no_value if before in _OPENING else is_next_word
@@ -323,7 +323,7 @@ def _is_whole_line(text: str, bare: re.Match[str], assigned: Assigned) -> bool:
     return is_alone and _INDENTED.search(assigned.operator) is not None
 
 
-def _is_asked(text: str, assigned: Assigned) -> bool:
+def _is_tested(text: str, assigned: Assigned) -> bool:
     """Return whether code asks for a name: `if not password: raise ValueError`."""
     start = assigned.at - len(assigned.operator) - len(assigned.name)
     before = text[max(0, start - LONGEST_NAME) : max(0, start)]
@@ -342,7 +342,7 @@ def _is_code(text: str, bare: re.Match[str], assigned: Assigned) -> bool:
     is_written = _HASHED.match(word) is not None or _URL_ESCAPE.match(word) is not None
     is_template = word.startswith(("$", "%", "{", "*")) and not is_written
     is_filled_in = is_template or _VARIABLE.match(word) is not None
-    is_word = stands_for_no_value if assigned.is_setting else is_next_word
+    is_word = stands_for_no_value if assigned.is_plain_assignment else is_next_word
     says_nothing = is_word(word.rstrip(".:!?"))
     return is_call or is_attribute or is_reference or is_filled_in or says_nothing
 
@@ -360,7 +360,7 @@ def _is_pass(name: str) -> bool:
 def _says_enough(bare: re.Match[str], assigned: Assigned) -> bool:
     """Return whether a word is likely a value, not the next word of a sentence."""
     word = bare[1]
-    if assigned.is_setting or bare[0] != word:
+    if assigned.is_plain_assignment or bare[0] != word:
         return True
     if _ASCII_WORD.search(word) is None:
         return False
@@ -422,7 +422,7 @@ def _is_within(assigned: Assigned, text: str) -> bool:
     """Return whether a text in an object or a list under a secret's name is a secret."""
     if assigned.kind is not NameKind.PASSWORD and _TIME.match(text):
         return False  # when a key was made, and until when it counts
-    if assigned.kind in _TOLD_BY_SHAPE:
+    if assigned.kind in _KNOWN_BY_SHAPE:
         return is_secret(assigned.kind, assigned.name, text)
     return bool(text.strip()) and not text.startswith(MARK_START) and not stands_for_no_value(text)
 

@@ -305,7 +305,7 @@ def is_number(text: str) -> bool:
     return _NUMBER.match(text) is not None
 
 
-def is_place(name: str) -> bool:
+def is_position(name: str) -> bool:
     """Return whether a name is that of a place in a list or in a vocabulary: `page_token`."""
     return re.search(_OTHER_TOKENS, name) is not None
 

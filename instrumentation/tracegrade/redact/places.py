@@ -238,14 +238,14 @@ PLACES: Final = (
 )
 """Each with what tells it from other texts."""
 
-PLACE_WORDS: Final = (
+FORM_WORDS: Final = (
     *("identified", "curl", "mysql", "mariadb", "mongo", "login", "redis-cli", "ldap", "zip"),
     *("sig", "://", ":54", ":6432", ":*:", "pin", "from-literal", "echo", "printf", "7z", "rar"),
     *("sqlcmd", "bcp", "net user", "/p:", "smbclient", "hmac=", "code=", "securestring", " -a "),
 )
 """One of them, or of the names' words, stands in any text in which a form does."""
 
-PLACE_HINTS: Final = (
+FORM_HINTS: Final = (
     TYPED_NAMES,
     r"[#\"'=_ -](?:pin|otp|cvv|cvc|pw|pass|pwd|secret)[\]\"' ]",
     r"(?:key|token|secret|pin|pwd)\s{1,4}(?:is|was|to|for|of|will|are|[a-z]*[0-9])",

@@ -11,7 +11,7 @@ from typing import Final
 from tracegrade.redact.marks import MARK_START, marker
 from tracegrade.redact.names import is_secret, kind_of
 from tracegrade.redact.patterns import NAME_WORDS
-from tracegrade.redact.places import PLACE_WORDS
+from tracegrade.redact.places import FORM_WORDS
 from tracegrade.redact.rules import Rule, decoded, rules
 
 PLACEHOLDER: Final = f"{MARK_START}]"
@@ -22,7 +22,7 @@ _LONG_WORD = re.compile(r"(?:[A-Za-z0-9_-]{0,12}+[^A-Za-z0-9_-]++)*+[A-Za-z0-9_-
 _SPACED_CARD = re.compile(r" [0-9]{4,6} ")
 _WORDS = (
     *(word for word in NAME_WORDS if word.isascii()),
-    *PLACE_WORDS,
+    *FORM_WORDS,
 )
 _OTHER_WORDS = tuple(word for word in NAME_WORDS if not word.isascii())
 _NEED_A_NAME = frozenset({"named", "cookie"})

@@ -18,7 +18,7 @@ class Words:
             word for word in words if not any(each in word for each in words if each != word)
         }
         self._places = compile_pattern(alternatives((word, "") for word in shortest))
-        self._told_by = {
+        self._hidden_by = {
             found: [
                 word
                 for word in words
@@ -30,7 +30,7 @@ class Words:
     def inside(self, text: str) -> set[str]:
         """Return those words that stand in a text in lower case."""
         found = {place[0] for place in self._places.finditer(text)}
-        return {word for each in found for word in self._told_by[each] if word in text}
+        return {word for each in found for word in self._hidden_by[each] if word in text}
 
 
 def _may_hide(found: str, word: str) -> bool:

@@ -67,35 +67,35 @@ def _refuse_elsewhere(journal: Path, left: Sequence[journals.JournalEntry]) -> N
 
 
 def _would_undo(entry: journals.JournalEntry) -> bool:
-    echo(f"would undo {_shown(entry.object)}: {_as_text(entry.undo)}")
+    echo(f"would undo {_one_line(entry.object)}: {_as_text(entry.undo)}")
     return True
 
 
 def _undo(journal: Path, context: UndoContext, entry: journals.JournalEntry) -> bool:
     """Undo one entry, say so, and return whether it is done now."""
     if kind_of(entry.undo) == "manual":
-        echo(f"by hand {_shown(entry.object)}: {_shown(entry.undo['manual'])}")
+        echo(f"by hand {_one_line(entry.object)}: {_one_line(entry.undo['manual'])}")
         return False
     try:
         perform(entry.undo, context)
     except UndoFailed as error:
-        echo(f"failed {_shown(entry.object)}: {_shown(str(error))}")
+        echo(f"failed {_one_line(entry.object)}: {_one_line(str(error))}")
         return False
     journals.append(journal, {"object": entry.object, "done": True})
-    echo(f"undone {_shown(entry.object)}: {_as_text(entry.undo)}")
+    echo(f"undone {_one_line(entry.object)}: {_as_text(entry.undo)}")
     return True
 
 
 def _context(folder: Path) -> UndoContext:
-    place: Callable[[str], Path] = folder.joinpath
+    locate: Callable[[str], Path] = folder.joinpath
 
     def copied(undo: Mapping[str, Any]) -> Path:
         if "from" not in undo:
             msg = "its entry names no copy ('from') to restore it from"
             raise UndoFailed(msg)
-        return place(undo["from"])
+        return locate(undo["from"])
 
-    return UndoContext(place, copied, partial(_run, folder))
+    return UndoContext(locate, copied, partial(_run, folder))
 
 
 def _run(folder: Path, command: Sequence[str]) -> None:
@@ -113,6 +113,6 @@ def _as_text(undo: Mapping[str, Any]) -> str:
     return json.dumps(undo, ensure_ascii=False)
 
 
-def _shown(text: str) -> str:
+def _one_line(text: str) -> str:
     """Return a text on one line, whatever is in it."""
     return text if text.isprintable() else json.dumps(text)

@@ -112,12 +112,12 @@ class Rollback:
 
     def _open(self, writer: "_Writer") -> None:
         earlier = writer.left_open(self._object)
-        if earlier is not None and self._object not in writer.held:
+        if earlier is not None and self._object not in writer.open_objects:
             self._undo = earlier  # of a run that was killed: it leads back to where all began
         else:
             self._undo, self._copy = writer.prepared(self._undo)
-        self._is_owner = self._object not in writer.held
-        writer.held.add(self._object)
+        self._is_owner = self._object not in writer.open_objects
+        writer.open_objects.add(self._object)
         if earlier is None:
             writer.write({"object": self._object, "undo": self._undo, "done": False})
 
@@ -129,7 +129,7 @@ class Rollback:
             return
         with writer.lock:
             if self._is_owner:
-                writer.held.discard(self._object)
+                writer.open_objects.discard(self._object)
             if failed and kind_of(self._undo) not in IN_PROCESS:
                 hint = f"see: tracegrade rollback {writer.path}"
                 say("rollback", f"'{self._object}' is to be undone by its journal; {hint}")
@@ -151,9 +151,9 @@ class _Writer:
     def __init__(self, path: Path, folder: str) -> None:
         self.path = path
         self.lock = threading.RLock()
-        self.held: set[str] = set()
+        self.open_objects: set[str] = set()
         """Objects whose rollback was begun in this process and has not ended."""
-        self.context = UndoContext(self._place, self._copied, _refuse)
+        self.context = UndoContext(self._path_of, self._copied, _refuse)
         self._folder = folder
         self._size = -1
         self._left: dict[str, Mapping[str, Any]] = {}
@@ -205,9 +205,9 @@ class _Writer:
             path = path.resolve()
         if not os.path.lexists(path):
             return {"delete": self._named(path)}, None
-        return self._kept(path)
+        return self._copy_undo(path)
 
-    def _kept(self, path: Path) -> tuple[Mapping[str, Any], str | None]:
+    def _copy_undo(self, path: Path) -> tuple[Mapping[str, Any], str | None]:
         """Return the undo of a write to what is there, from a copy of it that is kept aside."""
         named = self._named(path)
         if not path.is_file():
@@ -217,7 +217,7 @@ class _Writer:
         copy = self._named(self.path.with_name(f"{self.path.name}.kept-{os.urandom(8).hex()}"))
         self.write({"object": copy, "undo": {"delete": copy}, "done": False})
         try:
-            copy_file(path, self._place(copy))
+            copy_file(path, self._path_of(copy))
         except OSError as error:
             say("undo=", f"no copy of '{path}' could be kept: {error}; set {JOURNAL} elsewhere")
             return {"manual": f"'{named}' was there before; no copy could be kept"}, copy
@@ -225,7 +225,7 @@ class _Writer:
 
     def forget(self, copy: str) -> None:
         """Delete a copy that was kept."""
-        self._place(copy).unlink(missing_ok=True)
+        self._path_of(copy).unlink(missing_ok=True)
         self.write({"object": copy, "done": True})
 
     def _named(self, path: str | Path) -> str:
@@ -234,11 +234,11 @@ class _Writer:
         inside = whole.startswith(os.path.join(self._folder, ""))
         return os.path.relpath(whole, self._folder) if inside else whole
 
-    def _place(self, path: str) -> Path:
+    def _path_of(self, path: str) -> Path:
         return Path(self._folder, path)
 
     def _copied(self, undo: Mapping[str, Any]) -> Path:
-        return self._place(undo["from"])
+        return self._path_of(undo["from"])
 
 
 def _as_name(name: object) -> Any:

@@ -96,7 +96,7 @@ def database_url(at: str) -> str | None:
 class UndoContext:
     """Where undos are carried out."""
 
-    place: Callable[[str], Path]
+    locate: Callable[[str], Path]
     """Returns where the path of an undo stands; raises `UndoFailed` if it may not be touched."""
     copy: Callable[[Mapping[str, Any]], Path]
     """Returns what a `restore` is made from; raises `UndoFailed` if there is no such thing."""
@@ -204,13 +204,13 @@ def perform(undo: Mapping[str, Any], context: UndoContext) -> None:
 def _perform(undo: Mapping[str, Any], context: UndoContext) -> None:
     kind = kind_of(undo)
     if kind == "delete":
-        delete(context.place(undo["delete"]))
+        delete(context.locate(undo["delete"]))
     elif kind == "restore":
-        restore(context.place(undo["restore"]), context.copy(undo))
+        restore(context.locate(undo["restore"]), context.copy(undo))
     elif kind == "sql" and (url := context.database(undo["at"])) is not None:
         run_on_server(url, undo["sql"])
     elif kind == "sql":
-        run_sql(context.place(undo["at"]), undo["sql"])
+        run_sql(context.locate(undo["at"]), undo["sql"])
     elif kind == "http":
         request(context.url(undo["at"]), undo["http"], undo.get("body"))
     elif kind == "command":
@@ -343,8 +343,8 @@ def _execute_on_server(connection: "PGconn", statement: str) -> None:
     good = (ExecStatus.SINGLE_TUPLE, ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK)
     while (result := connection.get_result()) is not None:
         if result.status not in good:
-            said = result.error_message.decode(errors="replace") or "it wants to copy rows"
-            msg = f"sql: {' '.join(said.split())}"
+            reason = result.error_message.decode(errors="replace") or "it wants to copy rows"
+            msg = f"sql: {' '.join(reason.split())}"
             raise UndoFailed(msg)
 
 

@@ -63,10 +63,10 @@ def _taken_json(text: bytes, page: Reply) -> Reply:
     try:
         partial: Any = json.loads(text).get("partialSuccess") or {}
         rejected = int(partial.get("rejectedSpans") or 0)
-        said = str(partial.get("errorMessage") or "")
+        reason = str(partial.get("errorMessage") or "")
     except (ValueError, TypeError, AttributeError):
         return page
-    return partly(ExportTracePartialSuccess(rejected_spans=rejected, error_message=said))
+    return partly(ExportTracePartialSuccess(rejected_spans=rejected, error_message=reason))
 
 
 def partly(partial: ExportTracePartialSuccess) -> Reply:

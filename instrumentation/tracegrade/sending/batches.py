@@ -102,11 +102,11 @@ class ExportProcessor(TracegradeProcessor):
     def __init__(self, exporter: RedactingExporter, limits: QueueLimits | None = None) -> None:
         self._exporter = exporter
         self._limits = limits or QueueLimits.from_environment()
-        asked = [each for each in (self._limits.batch, self._limits.queue) if each]
-        self._wake_at = min([_WAKE_AT, *asked])
+        limited = [each for each in (self._limits.batch, self._limits.queue) if each]
+        self._wake_at = min([_WAKE_AT, *limited])
         self._most = self._fewest = self._limits.queue or _FEW_SPANS
         self._closed = False
-        self._has_dropped = self._has_said_so = False
+        self._has_dropped = self._has_reported = False
         self._start_over()
         gauges.append(self._waiting)
         after_fork = weakref.WeakMethod(self._start_over)
@@ -115,7 +115,7 @@ class ExportProcessor(TracegradeProcessor):
 
     def _start_over(self) -> None:
         self._spans: deque[ReadableSpan] = deque()
-        self._held: list[ReadableSpan] = []
+        self._sending: list[ReadableSpan] = []
         """Clean spans that are being sent, or wait for the next try."""
         self._taken: deque[int] = deque(maxlen=_MOST_SPANS)
         """The ids of the spans that were taken out of the queue last, of several batches."""
@@ -130,7 +130,7 @@ class ExportProcessor(TracegradeProcessor):
 
     def _waiting(self) -> Iterator[tuple[str, int]]:
         """Count what waits for a collector that did not take it, while it does not."""
-        waiting = len(self._held) + len(self._spans)
+        waiting = len(self._sending) + len(self._spans)
         if self._why and waiting:
             yield LOST + self._why, waiting
 
@@ -205,9 +205,9 @@ class ExportProcessor(TracegradeProcessor):
             ask = self._next(asks)
             self._say_what_was_dropped()
             # A try that has failed since the asking is an answer.
-            has_failed = ask is not None and self._held and self._sent_at > ask.at
-            self._answer(ask, not has_failed and self._send_all(asked=ask is not None))
-        all_sent = self._send_all(asked=True)
+            has_failed = ask is not None and self._sending and self._sent_at > ask.at
+            self._answer(ask, not has_failed and self._send_all(send_now=ask is not None))
+        all_sent = self._send_all(send_now=True)
         while not asks.empty():
             self._answer(asks.get(), all_sent)
 
@@ -219,7 +219,7 @@ class ExportProcessor(TracegradeProcessor):
     def _next(self, asks: "queue.SimpleQueue[_Flush | None]") -> _Flush | None:
         """Wait until there is something to do; for the end of a run, not right after a request."""
         now = time.monotonic()
-        ask = _get(asks, self._retry_at - now if self._held else self._limits.delay_secs)
+        ask = _get(asks, self._retry_at - now if self._sending else self._limits.delay_secs)
         self._is_called = False
         pause = self._sent_at + _PAUSE_SECS - time.monotonic()
         if ask is None and pause > 0 and len(self._spans) < self._wake_at and not self._closed:
@@ -228,23 +228,23 @@ class ExportProcessor(TracegradeProcessor):
         return ask
 
     def _say_what_was_dropped(self) -> None:
-        if self._has_dropped and not self._has_said_so:
-            self._has_said_so = True
+        if self._has_dropped and not self._has_reported:
+            self._has_reported = True
             self._exporter.lose(FULL, 0, "spans come faster than they are sent")
 
-    def _send_all(self, *, asked: bool) -> bool:
+    def _send_all(self, *, send_now: bool) -> bool:
         """Send what waits: all that waits now if that was asked, else until few are left.
 
         Returns:
             Whether nothing waits for another try.
         """
-        if self._held and not asked and time.monotonic() < self._retry_at:
+        if self._sending and not send_now and time.monotonic() < self._retry_at:
             return False
         left, few = len(self._spans), 1
-        while self._held or (left > 0 if asked else len(self._spans) >= few):
-            if not self._held:
+        while self._sending or (left > 0 if send_now else len(self._spans) >= few):
+            if not self._sending:
                 left -= self._take()
-            if self._held and (self._exporter.is_closed or not self._send()):
+            if self._sending and (self._exporter.is_closed or not self._send()):
                 return False
             few = self._wake_at
         return True
@@ -252,19 +252,19 @@ class ExportProcessor(TracegradeProcessor):
     def _take(self) -> int:
         """Take a batch out of the queue, and return of how many spans; what may leave is held."""
         size = self._limits.batch or self._exporter.batch_size()
-        taken = self._held
+        taken = self._sending
         for _ in range(min(size, len(self._spans))):
             try:
                 self._taken.append(_id(self._spans[0]))  # before it is no longer in the queue
                 taken.append(self._spans.popleft())
             except IndexError:  # dropped meanwhile
                 break
-        self._held = self._exporter.clean(taken)
+        self._sending = self._exporter.clean(taken)
         return max(1, len(taken))
 
     def _send(self) -> bool:
-        delivery = self._exporter.send(self._held)
-        self._held, self._why = delivery.waiting, delivery.why
+        delivery = self._exporter.send(self._sending)
+        self._sending, self._why = delivery.waiting, delivery.why
         now = self._sent_at = time.monotonic()
         if len(self._spans) < self._fewest:
             self._most = self._fewest
@@ -277,11 +277,11 @@ class ExportProcessor(TracegradeProcessor):
         """Send all that waits, for so long at most, and return whether it was taken or refused."""
         if self._closed and self._thread is not None:  # asked while it ends, by a signal's handler
             self._thread.join(timeout_millis / 1000)
-        if self._closed or not (self._spans or self._held):
-            return not (self._spans or self._held)
+        if self._closed or not (self._spans or self._sending):
+            return not (self._spans or self._sending)
         ask = _Flush()
         if self._asks is None:
-            self._answer(ask, self._send_all(asked=True))
+            self._answer(ask, self._send_all(send_now=True))
         else:
             self._asks.put(ask)
         self._is_stuck = not ask.done.wait(timeout_millis / 1000)
@@ -289,7 +289,7 @@ class ExportProcessor(TracegradeProcessor):
 
     def say_what_waits(self) -> None:
         """Count what waits as lost, and say so: the process goes on as another program."""
-        left = len(self._held) + len(self._spans)
+        left = len(self._sending) + len(self._spans)
         if left:
             self._exporter.lose(self._why or NO_ANSWER, left)
 
@@ -300,11 +300,11 @@ class ExportProcessor(TracegradeProcessor):
         self._closed = True
         self._exporter.hurry()
         if self._thread is None or self._asks is None:
-            self._send_all(asked=True)
+            self._send_all(send_now=True)
         else:
             self._asks.put(None)
             self._thread.join(STUCK_EXIT_SECS if self._is_stuck else EXIT_SECS)
-        left, why = len(self._held) + len(self._spans), self._why or NO_ANSWER
+        left, why = len(self._sending) + len(self._spans), self._why or NO_ANSWER
         self._why = ""
         gauges.remove(self._waiting)
         if left:

@@ -39,7 +39,7 @@ class RedactingExporter:
         self.is_closed = False
         """Whether nothing more is sent."""
         self._quiet = False
-        self._has_said_wait = False
+        self._has_reported_wait = False
         self._warnings = _ExportWarnings()
 
     @guarded
@@ -108,8 +108,8 @@ class RedactingExporter:
         )
 
     def _say_once(self, text: str) -> None:
-        if not self._has_said_wait and not self._quiet:
-            self._has_said_wait = True
+        if not self._has_reported_wait and not self._quiet:
+            self._has_reported_wait = True
             logger.warning("tracegrade: %s", text)
 
     def hurry(self) -> None:
@@ -133,17 +133,17 @@ class RedactingExporter:
         return self._exporter is None or self._exporter.force_flush(timeout_millis)
 
 
-_said: Counter[str] = Counter()
+_reported: Counter[str] = Counter()
 
 
 def say_what_was_lost() -> None:
     """Say how many spans of this process are lost, by reason; not again what was said."""
     lost = Counter({key: count for key, count in failures().items() if key.startswith(LOST)})
-    if lost and lost != _said:
+    if lost and lost != _reported:
         reasons = ", ".join(f"{key.removeprefix(LOST)} ({count})" for key, count in lost.items())
         logger.warning("tracegrade: %d spans were lost: %s", lost.total(), reasons)
-    _said.clear()
-    _said.update(lost)
+    _reported.clear()
+    _reported.update(lost)
 
 
 class _ExportWarnings(logging.Filter):

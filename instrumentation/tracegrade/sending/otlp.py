@@ -99,17 +99,17 @@ class HttpExporter(OTLPSpanExporter):
         # An SDK that is built otherwise encodes as it does, and a closed exporter says so.
         if not hasattr(client, "export") or getattr(self, "_shutdown", False):
             sent = super().export(spans) is SpanExportResult.SUCCESS
-            return self._said(sent)
+            return self._last_reply(sent)
         body = encode_spans(spans)
         self._span_bytes = max(1.0, len(body) / max(1, len(spans)))
         if len(body) > MAX_REQUEST_BYTES and len(spans) > 1:
             return Reply(Fate.TOO_LARGE)
-        said = self._said(bool(getattr(client.export(body), "success", True)))
-        if said.fate is Fate.TOO_LARGE:
+        reply = self._last_reply(bool(getattr(client.export(body), "success", True)))
+        if reply.fate is Fate.TOO_LARGE:
             self._fitting_bytes = max(SMALLEST_BYTES, min(self._fitting_bytes, len(body) // 2))
-        return said
+        return reply
 
-    def _said(self, sent: bool) -> Reply:
+    def _last_reply(self, sent: bool) -> Reply:
         """Return the last answer; what the SDK believes if it is not known."""
         if self._answers:
             return self._answers[-1]

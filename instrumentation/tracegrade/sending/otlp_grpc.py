@@ -100,8 +100,8 @@ def _answer_of(error: Any) -> Reply:
     code, detail = error.code(), str(error.details() or "")[:200]
     reason = f"gRPC {code.name}"
     if code is StatusCode.RESOURCE_EXHAUSTED:
-        asked = dict(error.trailing_metadata() or ()).get(_RETRY_INFO) is not None
-        is_size = not asked and "larger" in detail
+        has_retry_info = dict(error.trailing_metadata() or ()).get(_RETRY_INFO) is not None
+        is_size = not has_retry_info and "larger" in detail
         return Reply(Fate.TOO_LARGE if is_size else Fate.LATER, reason, detail)
     if code is StatusCode.INVALID_ARGUMENT:
         return Reply(Fate.BAD, reason, detail)

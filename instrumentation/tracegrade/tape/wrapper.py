@@ -53,13 +53,13 @@ class _Call:
         named = tool.parameters.by_name(args, kwargs)
         arguments = json_of(named, _WHOLE, tool.render).text
         effect = tool.attributes.get(names.TOOL_EFFECT)
-        self._told = {"name": tool.name, "arguments": arguments, "effect": effect}
-        self._heard: dict[str, Any] = {"type": "run"} if _is_inside.get() else self._say("call")
+        self._call = {"name": tool.name, "arguments": arguments, "effect": effect}
+        self._reply: dict[str, Any] = {"type": "run"} if _is_inside.get() else self._say("call")
         self._function = function
         self.is_awaited = False
         """It gives a coroutine, though it does not look like one."""
-        self.is_answered = self._heard["type"] in {"reply", "miss"}
-        self._is_recorded = self._heard["type"] == "record"
+        self.is_answered = self._reply["type"] in {"reply", "miss"}
+        self._is_recorded = self._reply["type"] == "record"
 
     def answer(self) -> Any:
         """Return what the tape says that the tool gave, or raise it.
@@ -67,9 +67,9 @@ class _Call:
         Raises:
             ReplayMiss: The tape does not have this call.
         """
-        if self._heard["type"] == "miss":
-            raise exceptions.ReplayMiss(self._heard["message"])
-        reply = self._heard["reply"]
+        if self._reply["type"] == "miss":
+            raise exceptions.ReplayMiss(self._reply["message"])
+        reply = self._reply["reply"]
         if "error" in reply:
             raise exceptions.from_json(reply["error"])
         return self._from_text(reply["text"]) if "text" in reply else reply["result"]
@@ -83,7 +83,7 @@ class _Call:
     @property
     def gives_coroutine(self) -> bool:
         """Whether the tool gave a coroutine, though it does not look like one."""
-        return self._heard.get("reply", {}).get("awaited") is True
+        return self._reply.get("reply", {}).get("awaited") is True
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -121,7 +121,7 @@ class _Call:
             self._say("gave", reply={**reply, **how})
 
     def _say(self, kind: str, **more: Any) -> dict[str, Any]:
-        return exchange({"type": kind, **self._told, **more})
+        return exchange({"type": kind, **self._call, **more})
 
 
 def _plain(function: Callable[..., Any], tool: WrappedTool) -> Callable[..., Any]:

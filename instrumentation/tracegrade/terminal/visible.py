@@ -51,17 +51,17 @@ def _visible(text: str, spaces: str = "") -> str:
         return text
     return "".join(
         sign
-        if sign.isprintable() or unicodedata.category(sign) == spaces or _joins(text, place)
+        if sign.isprintable() or unicodedata.category(sign) == spaces or _joins(text, position)
         else _spelled(sign)
-        for place, sign in enumerate(text)
+        for position, sign in enumerate(text)
     )
 
 
-def _joins(text: str, place: int) -> bool:
+def _joins(text: str, position: int) -> bool:
     """Return whether a joiner stands there, between two signs that are no ASCII."""
-    neighbors = text[place - 1 : place] + text[place + 1 : place + 2]
+    neighbors = text[position - 1 : position] + text[position + 1 : position + 2]
     joined = len(neighbors) == 2 and neighbors.isprintable() and min(neighbors) > "\x7f"
-    return text[place] in _JOINERS and joined
+    return text[position] in _JOINERS and joined
 
 
 def _spelled(character: str) -> str:

@@ -50,21 +50,21 @@ ShowArgument = Callable[[object], Any]
 """Returns a value as JSON can say it."""
 
 
-def message_of(error: BaseException, shown: ShowArgument, *, by_str: bool = False) -> str:
+def message_of(error: BaseException, as_text: ShowArgument, *, by_str: bool = False) -> str:
     """Return what an exception says.
 
     Args:
         error: The exception.
-        shown: Says how a value in it is written that is not plain.
+        as_text: Says how a value in it is written that is not plain.
         by_str: Whether its own `__str__` may be asked, whatever it does.
     """
     if by_str or _says_itself(error, set()):
         return str.__str__(str(error))
     if qualified_name(type(error)) == _VALIDATION and is_of_module(type(error)):
-        return _validation(error, shown)
-    parts = [shown(part) for part in _arguments(error)]
+        return _validation(error, as_text)
+    parts = [as_text(part) for part in _arguments(error)]
     if not parts:
-        return ", ".join(f"{name}={value!r}" for name, value in _told(error, shown))
+        return ", ".join(f"{name}={value!r}" for name, value in _plain_attributes(error, as_text))
     return str(parts[0] if len(parts) == 1 else tuple(parts))
 
 
@@ -72,11 +72,11 @@ def _arguments(error: BaseException) -> tuple[object, ...]:
     return tuple(tuple.__iter__(_BASE["args"].__get__(error)))
 
 
-def _told(error: BaseException, shown: ShowArgument) -> Iterator[tuple[str, object]]:
+def _plain_attributes(error: BaseException, as_text: ShowArgument) -> Iterator[tuple[str, object]]:
     """Yield those attributes of an exception that are no objects."""
     for name, value in list(dict.items(instance_dict(error)))[:_MAX_MEMBERS]:
         if type(name) is str and name[:1] != "_" and any(type(value) is kind for kind in _ATOMS):
-            yield name, shown(value)
+            yield name, as_text(value)
 
 
 def _says_itself(error: BaseException, seen: set[int]) -> bool:
@@ -141,17 +141,17 @@ def _may_say(value: object, seen: set[int], is_library: bool) -> bool:
     return is_library and package in _INERT and is_of_module(kind)
 
 
-def _validation(error: Any, shown: ShowArgument) -> str:
+def _validation(error: Any, as_text: ShowArgument) -> str:
     """Return what pydantic says of a value that it refused: as it does, but for objects."""
     faults = error.errors(include_url=False, include_context=False)
     plural = "" if len(faults) == 1 else "s"
     lines = [f"{len(faults)} validation error{plural} for {error.title}"]
     for fault in faults:
-        given = repr(shown(fault["input"]))[:_MAX_INPUT_CHARS]
+        given = repr(as_text(fault["input"]))[:_MAX_INPUT_CHARS]
         of_type = qualified_name(type(fault["input"]))
         what = f"type={fault['type']}, input_value={given}, input_type={of_type}"
-        place = ".".join(map(str, fault["loc"]))
-        lines += [*([place] if place else []), f"  {fault['msg']} [{what}]"]
+        location = ".".join(map(str, fault["loc"]))
+        lines += [*([location] if location else []), f"  {fault['msg']} [{what}]"]
     return "\n".join(lines)
 
 

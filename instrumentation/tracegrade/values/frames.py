@@ -44,8 +44,8 @@ def _summary(**parts: Callable[[Any], object]) -> ValueReader:
     """Return a reader that writes an object's class, and what functions say of the object."""
 
     def read(copy: "Copy", value: Any, depth: int) -> object:
-        said = {name: part(value) for name, part in parts.items()}
-        kept = {name: part for name, part in said.items() if part is not None}
+        parts_read = {name: part(value) for name, part in parts.items()}
+        kept = {name: part for name, part in parts_read.items() if part is not None}
         return copy.mapping({"type": short_name(type(value)), **kept}.items(), depth)
 
     return read

@@ -56,7 +56,7 @@ def _by_item(copy: "Copy", value: Any, depth: int) -> object:
     return copy.text(str(value)) if type(item) is type(value) else copy.of(item, depth + 1)
 
 
-def _said(text: str) -> ValueReader:
+def _constant_text(text: str) -> ValueReader:
     return lambda copy, value, depth: copy.text(text)
 
 
@@ -86,7 +86,7 @@ def _map(copy: "Copy", value: Any, depth: int) -> object:
     return copy.mapping(((key, value[key]) for key in value), depth)
 
 
-_HIDDEN: Final = _said("**********")
+_HIDDEN: Final = _constant_text("**********")
 _ADDRESSES: Final = ("Address", "Network", "Interface")
 
 _SCALARS: Final[dict[str, ValueReader]] = {
@@ -96,8 +96,8 @@ _SCALARS: Final[dict[str, ValueReader]] = {
     "bson.ObjectId": _text,
     "fractions.Fraction": lambda copy, value, _: copy.number(float(value)),
     "httpx.URL": _text,
-    "pandas.NAType": _said("NA"),
-    "pandas.NaTType": _said("NaT"),
+    "pandas.NAType": _constant_text("NA"),
+    "pandas.NaTType": _constant_text("NaT"),
     "pydantic.SecretBytes": _HIDDEN,
     "pydantic.SecretStr": _HIDDEN,
     "pydantic_core.MultiHostUrl": _text,

@@ -138,10 +138,10 @@ def _method(value: types.MethodType) -> str:
 
 
 def _error(copy: "Copy", value: Any, depth: int) -> object:
-    def shown(part: object) -> object:
+    def as_text(part: object) -> object:
         return copy.of(part, depth + 1)
 
-    return copy.text(message_of(value, shown, by_str=copy.rules.by_str))
+    return copy.text(message_of(value, as_text, by_str=copy.rules.by_str))
 
 
 def _sizes(kind: type) -> ValueReader:
