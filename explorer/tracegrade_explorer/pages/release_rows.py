@@ -50,7 +50,7 @@ class LinkedMode(NamedTuple):
 
     row: ModeDifference
     runs: Sides
-    shown_by: tuple[str, ...]
+    examples: tuple[str, ...]
     """Ids of the candidate's first runs that show it."""
 
 
