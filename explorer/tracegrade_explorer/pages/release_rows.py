@@ -6,6 +6,8 @@ from typing import Any, Final, NamedTuple
 from tracegrade_explorer import links
 from tracegrade_explorer.filters.grammar import NUMBERS, Filter, Range
 from tracegrade_explorer.pages.cells import ALL_METRICS
+from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE
+from tracegrade_scoring.compare.decision.view import decision_view
 from tracegrade_scoring.compare.differences import DifferenceRow, ModeDifference
 from tracegrade_scoring.compare.model import Comparison, Comparisons, TaskChange
 from tracegrade_scoring.compare.reasons_view import REASONS_NOTE, ReasonDifference
@@ -85,6 +87,7 @@ def cohort_rows(comparison: Comparison, of: Comparisons) -> dict[str, Any]:
     tasks = sorted(comparison.tasks, key=_by_change)
     return {
         "view": view,
+        "decision": decision_view(comparison, of, DEFAULT_RULE),
         "rows": [LinkedRow(row, lists.of_metric(row.label)) for row in view.rows],
         "more": [LinkedRow(row, lists.of_metric(row.label)) for row in view.more_rows],
         "reasons": [LinkedReason(row, lists.of("reason", row.name)) for row in view.reasons],

@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 from tracegrade_scoring.compare.attempts import SIDES
+from tracegrade_scoring.compare.decision.decision import decide_release
+from tracegrade_scoring.compare.decision.release_rule import ReleaseRule
 from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.model import (
     Compared,
@@ -25,14 +27,26 @@ def render_json(ruled: RuledComparison) -> str:
         "base": found.base,
         "candidate": found.candidate,
         "level": found.level,
-        "comparisons": [_comparison(*pair) for pair in ruled.cohorts],
+        "release_rule": ruled.release_rule.model_dump(),
+        "comparisons": [
+            {
+                **comparison.cohort._asdict(),
+                "decision": _decision(comparison, ruled.release_rule),
+                **_comparison(comparison, outcomes),
+            }
+            for comparison, outcomes in ruled.cohorts
+        ],
     }
     return json.dumps(document, indent=2) + "\n"
 
 
+def _decision(comparison: Comparison, rule: ReleaseRule) -> dict[str, Any]:
+    decision = decide_release(comparison, rule)
+    return {**decision._asdict(), "checks": [check._asdict() for check in decision.checks]}
+
+
 def _comparison(comparison: Comparison, outcomes: tuple[RuleOutcome, ...]) -> dict[str, Any]:
     return {
-        **comparison.cohort._asdict(),
         "rules": [outcome._asdict() for outcome in outcomes],
         "metrics": {name: compared_fields(found) for name, found in comparison.metrics.items()},
         "unmatched": comparison.unmatched,

@@ -1,11 +1,13 @@
 """`tracegrade compare`: is the new release better, and what broke?"""
 
+import shlex
 from functools import partial
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracegrade.terminal.visible import echo
+from tracegrade.terminal.visible import echo, visible
 from tracegrade_scoring.rendering.formats import ReportFormat, render
 from tracegrade_scoring.rendering.options import (
     LakeOption,
@@ -16,7 +18,10 @@ from tracegrade_scoring.rendering.options import (
     TrialsOption,
     WeightsOption,
 )
-from tracegrade_scoring.rendering.output import is_folder, put_out, say_folder
+from tracegrade_scoring.rendering.output import is_folder, put_out, say_folder, screen
+
+if TYPE_CHECKING:
+    from tracegrade_scoring.compare.rule_outcomes import RuledComparison
 
 
 def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
@@ -38,20 +43,34 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
             metavar="RULE",
         ),
     ] = None,
+    rule_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--release-rule",
+            help="TOML file whose table [release] says when the candidate may ship.",
+            metavar="FILE",
+        ),
+    ] = None,
+    long: Annotated[
+        bool, typer.Option("--long", help="Show every metric on the terminal, not the decision.")
+    ] = False,
     missing: MissingOption = MissingAttempts.EXCLUDE,
     trials: TrialsOption = 0,
     level: LevelOption = 0.95,
     weights: WeightsOption = "default",
 ) -> None:
-    """Compare two releases on the tasks that both ran: is the new one better, and what broke?"""
+    """Compare two releases on the tasks that both ran: may the new one ship, and what broke?"""
     from tracegrade_scoring.compare import lake as opened
     from tracegrade_scoring.compare.attempts import AttemptCounting
+    from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, read_release_rule
     from tracegrade_scoring.compare.fail_on_rules import parse_rules
     from tracegrade_scoring.own_metrics.stored import stored_metric_names
     from tracegrade_scoring.statistics.t_score import parse_weights
 
     note = partial(echo, err=True)
-    rules = parse_rules(fail_on or (), stored_metric_names(lake, note) if fail_on else ())
+    release_rule = DEFAULT_RULE if rule_file is None else read_release_rule(rule_file)
+    own = stored_metric_names(lake, note) if fail_on else ()
+    rules = parse_rules(fail_on or (), own, release_rule)
     selection = opened.ReleaseSelection(
         base,
         candidate,
@@ -64,11 +83,32 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
         from tracegrade_scoring.compare.html import render_html
         from tracegrade_scoring.timeline.folder import write_folder
 
-        with opened.opened_comparison(lake, note, selection, rules) as (con, ruled):
+        with opened.opened_comparison(lake, note, selection, rules, release_rule) as (con, ruled):
             runs = write_folder(con, lake, out, partial(render_html, ruled))
         say_folder(runs, out, "comparison")
     else:
-        ruled = opened.read_comparison(lake, note, selection, rules)
-        text = render(ruled, "tracegrade_scoring.compare", format_, out)
+        ruled = opened.read_comparison(lake, note, selection, rules, release_rule)
+        if format_ is ReportFormat.TERMINAL and not long:
+            text = _decision(ruled, out)
+        else:
+            text = render(ruled, "tracegrade_scoring.compare", format_, out)
         put_out(text, out, "comparison")
     ruled.raise_broken()
+
+
+def _decision(ruled: "RuledComparison", out: Path | None) -> str:
+    """Return the decision as text, with the command that shows all of it."""
+    from tracegrade_scoring.compare.texts import render_decision
+
+    found = ruled.comparisons
+    command = [
+        "tracegrade",
+        "compare",
+        found.base,
+        found.candidate,
+        "--lake",
+        found.lake,
+        "--long",
+    ]
+    width, color = screen(out)
+    return render_decision(ruled, visible(shlex.join(command)), width=width, color=color)

@@ -8,6 +8,15 @@ from tracegrade_scoring.compare.sign_flips import LEAST_TASKS
 from tracegrade_scoring.metrics import Metric, Scale
 from tracegrade_scoring.rendering import words
 
+USAGE_METRICS: Final = tuple(
+    Metric(name, label, "Cost", "", Scale.NUMBER, better=-1)
+    for name, label in (
+        ("tokens_per_run", "Tokens per run"),
+        ("cost_usd_per_run", "Cost per run, USD"),
+        ("steps_per_run", "Steps per run"),
+    )
+)
+"""What runs use, compared in addition to the metrics."""
 NO_INTERVAL: Final = "no interval"
 """In place of an interval without any width; a caution below the table explains it."""
 

@@ -5,6 +5,7 @@
 something else of the metric: `low` and `high` (ends of the difference's interval), `base`,
 `candidate` (the values) or `ratio` (candidate / base). `new-failure-mode` breaks if the candidate
 shows a mode that the base never did, `failure-mode-rose` if one rose by more than chance explains.
+`decision` breaks unless the release rule says *ship*.
 """
 
 import operator
@@ -13,10 +14,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from tracegrade.suggestions import did_you_mean
+from tracegrade_scoring.compare.decision.checks import HELD
+from tracegrade_scoring.compare.decision.decision import HOLD, NOT_ENOUGH, SHIP, decide_release
+from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ReleaseRule
 from tracegrade_scoring.compare.model import Comparison, FailureMode
 from tracegrade_scoring.errors import BadRule
 from tracegrade_scoring.metrics import METRICS
 
+DECISION: Final = "decision"
 BESIDE: Final = ("t_score", "tokens_per_run", "cost_usd_per_run", "steps_per_run")
 """What is compared in addition to the metrics."""
 
@@ -113,7 +118,21 @@ class ModeRule(NamedTuple):
         return RuleOutcome(self.text, "broken" if found else "held", found or "none")
 
 
-Rule = Limit | ModeRule
+class DecisionRule(NamedTuple):
+    """The decision on the release must be *ship*."""
+
+    text: str
+    release_rule: ReleaseRule
+
+    def judge(self, comparison: Comparison) -> RuleOutcome:
+        """Return whether it is; unjudged where there are not enough runs to tell."""
+        decision = decide_release(comparison, self.release_rule)
+        verdict = {SHIP: "held", HOLD: "broken", NOT_ENOUGH: "unjudged"}[decision.word]
+        failed = "; ".join(f"{c.text}: {c.fact}" for c in decision.checks if c.verdict != HELD)
+        return RuleOutcome(self.text, verdict, f"{decision.word}{failed and ': '}{failed}")
+
+
+Rule = Limit | ModeRule | DecisionRule
 
 _MODE_RULES: Final[dict[str, Callable[[FailureMode], bool]]] = {
     "new-failure-mode": lambda mode: mode.is_new,
@@ -121,17 +140,28 @@ _MODE_RULES: Final[dict[str, Callable[[FailureMode], bool]]] = {
 }
 
 
-def parse_rules(texts: Sequence[str], own: Collection[str] = ()) -> list[Rule]:
+def parse_rules(
+    texts: Sequence[str],
+    own: Collection[str] = (),
+    release_rule: ReleaseRule = DEFAULT_RULE,
+) -> list[Rule]:
     """Return the rules of `--fail-on`.
 
     Args:
         texts: One each.
         own: Names of users' own metrics that the lake has.
+        release_rule: What `decision` goes by.
 
     Raises:
         BadRule: One has another form, or names a metric or field that does not exist.
     """
-    return [_parse(text.strip(), (*METRICS, *own, *BESIDE)) for text in texts]
+    known = (*METRICS, *own, *BESIDE)
+    return [
+        DecisionRule(DECISION, release_rule)
+        if text.strip() == DECISION
+        else _parse(text.strip(), known)
+        for text in texts
+    ]
 
 
 def outcomes_of(rules: Sequence[Rule], comparison: Comparison) -> Iterator[RuleOutcome]:
@@ -144,8 +174,9 @@ def _parse(text: str, known: Sequence[str]) -> Rule:
         return ModeRule(text, _MODE_RULES[text])
     bound = parse_bound(text)
     if bound is None:
-        forms = f"write METRIC<NUMBER, METRIC.FIELD>NUMBER, {' or '.join(_MODE_RULES)}"
-        hint = did_you_mean(text, list(_MODE_RULES)) or forms
+        named = [DECISION, *_MODE_RULES]
+        forms = f"write METRIC<NUMBER, METRIC.FIELD>NUMBER, {' or '.join(named)}"
+        hint = did_you_mean(text, named) or forms
         msg = f"the rule '{text}' is not understood; {hint}"
         raise BadRule(msg)
     metric, field = bound.metric, bound.field or "difference"

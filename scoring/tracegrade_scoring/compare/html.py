@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tracegrade_scoring.compare.decision.view import decision_view
 from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.reasons_view import REASONS_NOTE
 from tracegrade_scoring.compare.rule_outcomes import RuledComparison
@@ -30,7 +31,10 @@ def render_html(ruled: RuledComparison, run_page: RunPage = no_page) -> str:
         base=words.name(found.base),
         candidate=words.name(found.candidate),
         cohorts=[
-            _cohort(cohort_view(comparison, found), outcomes)
+            {
+                "decision": decision_view(comparison, found, ruled.release_rule),
+                **_cohort(cohort_view(comparison, found), outcomes),
+            }
             for comparison, outcomes in ruled.cohorts
         ],
         lake=found.lake,

@@ -10,6 +10,7 @@ from duckdb import DuckDBPyConnection
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting, DeclaredTask
+from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ReleaseRule
 from tracegrade_scoring.compare.fail_on_rules import Rule
 from tracegrade_scoring.compare.judge_corrections import measured_judges
 from tracegrade_scoring.compare.read import read_comparisons
@@ -45,6 +46,7 @@ def read_comparison(
     note: Callable[[str], object],
     selection: ReleaseSelection,
     rules: Sequence[Rule] = (),
+    release_rule: ReleaseRule = DEFAULT_RULE,
 ) -> RuledComparison:
     """Return both releases as the lake is now.
 
@@ -54,7 +56,7 @@ def read_comparison(
         LakeMissing: There is no lake.
         NothingToCompare: No agent, or not this one, has both releases.
     """
-    with opened_comparison(location, note, selection, rules) as (_, ruled):
+    with opened_comparison(location, note, selection, rules, release_rule) as (_, ruled):
         return ruled
 
 
@@ -64,6 +66,7 @@ def opened_comparison(
     note: Callable[[str], object],
     selection: ReleaseSelection,
     rules: Sequence[Rule],
+    release_rule: ReleaseRule = DEFAULT_RULE,
 ) -> Iterator[tuple[DuckDBPyConnection, RuledComparison]]:
     """Yield what reads a lake as one scoring run left it, and the judgment; raise as above."""
     lake = open_lake(location, note)
@@ -74,4 +77,4 @@ def opened_comparison(
     with connect(lake, layers=(SCORES,)) as con:
         note_unreadable(con, note)
         found = read_comparisons(con, str(location), *selection, measured=measured_judges(lake))
-        yield con, apply_rules(found, rules)
+        yield con, apply_rules(found, rules, release_rule)

@@ -192,6 +192,11 @@ class TaskChange(NamedTuple):
     """p-value of its success that holds for all that is asked together; None if not asked."""
 
     @property
+    def is_sure(self) -> bool:
+        """Whether its success changed by more than chance explains."""
+        return direction(self.success_change, self.p_adjusted) != 0
+
+    @property
     def fell_surely(self) -> bool:
         """Whether it succeeds less often by more than chance explains."""
         return direction(self.success_change, self.p_adjusted) < 0

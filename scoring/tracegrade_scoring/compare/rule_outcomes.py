@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tracegrade.terminal.visible import visible
+from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ReleaseRule
 from tracegrade_scoring.compare.fail_on_rules import Rule, RuleOutcome, outcomes_of
 from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.errors import RuleBroken
@@ -17,6 +18,8 @@ class RuledComparison:
     comparisons: Comparisons
     outcomes: tuple[tuple[RuleOutcome, ...], ...]
     """One tuple for each cohort, in order."""
+    release_rule: ReleaseRule = DEFAULT_RULE
+    """By which the candidate may ship or not."""
 
     @property
     def cohorts(self) -> Iterator[tuple[Comparison, tuple[RuleOutcome, ...]]]:
@@ -41,7 +44,9 @@ class RuledComparison:
             raise RuleBroken(msg)
 
 
-def apply_rules(comparisons: Comparisons, rules: Sequence[Rule]) -> RuledComparison:
+def apply_rules(
+    comparisons: Comparisons, rules: Sequence[Rule], release_rule: ReleaseRule = DEFAULT_RULE
+) -> RuledComparison:
     """Return the comparison with the outcome of each rule for each cohort."""
     outcomes = (tuple(outcomes_of(rules, comparison)) for comparison in comparisons.cohorts)
-    return RuledComparison(comparisons, tuple(outcomes))
+    return RuledComparison(comparisons, tuple(outcomes), release_rule)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from tracegrade.terminal.visible import visible
+from tracegrade_scoring.compare.decision.texts import decision_blocks
 from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.reasons_view import REASONS_NOTE
 from tracegrade_scoring.compare.rule_outcomes import RuledComparison
@@ -43,6 +44,28 @@ def render_terminal(ruled: RuledComparison, *, width: int, color: bool) -> str:
     return write_terminal(_blocks(ruled), width=max(width, LEAST_WIDTH), color=color)
 
 
+def render_decision(ruled: RuledComparison, details: str, *, width: int, color: bool) -> str:
+    """Return the decision on each cohort as text, and the command that shows all of it.
+
+    Args:
+        ruled: The comparison.
+        details: The command.
+        width: Columns, at least 76.
+        color: Whether escapes may choose colors.
+    """
+    found = ruled.comparisons
+    blocks = [
+        block
+        for comparison, outcomes in ruled.cohorts
+        for block in (
+            *decision_blocks(comparison, found, ruled.release_rule),
+            Grid("Rules", columns("rule", "", "found"), rule_rows(outcomes)),
+        )
+    ]
+    last = Sentence(f"All of it: {details}")
+    return write_terminal([*blocks, last], width=max(width, LEAST_WIDTH), color=color)
+
+
 def render_markdown(ruled: RuledComparison) -> str:
     """Return the comparison as GitHub-flavored Markdown."""
     return write_markdown(_blocks(ruled))
@@ -53,7 +76,10 @@ def _blocks(ruled: RuledComparison) -> Iterator[TextBlock]:
     names = [words.name(found.base), words.name(found.candidate)]
     yield Title(names, on_terminal=f"{' → '.join(names)} in {visible(found.lake)}")
     for comparison, outcomes in ruled.cohorts:
-        yield from _cohort(cohort_view(comparison, found), outcomes)
+        view = cohort_view(comparison, found)
+        yield Part(view.title)
+        yield from decision_blocks(comparison, found, ruled.release_rule)
+        yield from _cohort(view, outcomes)
 
 
 def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[TextBlock]:
@@ -62,7 +88,6 @@ def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> Iterator[TextB
     before_after = [*_sides(view, "before", "after"), *_verdict(view)]
     changed = [row for row in view.more_rows if row.verdict in {"better", "worse", "changed"}]
     more = len(view.reasons) - REASON_ROWS
-    yield Part(view.title)
     yield Sentence(view.answer, "strong")
     yield Bullets("", view.findings)
     yield Grid("Rules", columns("rule", "", "found"), rule_rows(outcomes))

@@ -19,6 +19,7 @@ from tracegrade_scoring.compare.conclusion import (
     sure_changes,
 )
 from tracegrade_scoring.compare.differences import (
+    USAGE_METRICS,
     DifferenceRow,
     ModeDifference,
     is_pass,
@@ -41,13 +42,8 @@ from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
 from tracegrade_scoring.rendering.evidence import RunEvidence, spelled_out
 from tracegrade_scoring.rendering.measured_modes import measured_note
 
-RELIABILITY, USAGE = "Reliability", "Cost"
+RELIABILITY: Final = "Reliability"
 _T_SCORE: Final = Metric("t_score", "T-Score", RELIABILITY, "", Scale.NUMBER)
-_USAGE_METRICS: Final = (
-    Metric("tokens_per_run", "Tokens per run", USAGE, "", Scale.NUMBER, better=-1),
-    Metric("cost_usd_per_run", "Cost per run, USD", USAGE, "", Scale.NUMBER, better=-1),
-    Metric("steps_per_run", "Steps per run", USAGE, "", Scale.NUMBER, better=-1),
-)
 LARGEST_SHOWN: Final = 4
 """The k up to which pass@k and pass^k are shown first."""
 FIRST_PASSES: Final = ("pass@1", "pass^1")
@@ -193,7 +189,7 @@ def _pass_order(name: str) -> tuple[int, str]:
 
 
 def _used(comparison: Comparison) -> list[Metric]:
-    return [metric for metric in _USAGE_METRICS if metric.name in comparison.metrics]
+    return [metric for metric in USAGE_METRICS if metric.name in comparison.metrics]
 
 
 def _category_rows(comparison: Comparison) -> Iterator[DifferenceRow]:

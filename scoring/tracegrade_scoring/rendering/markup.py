@@ -40,10 +40,12 @@ def bullets(title: str, sentences: Sequence[str]) -> Iterator[str]:
 
 
 def table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield a table of cells that are Markdown below its title; nothing without rows."""
+    """Yield a table of cells that are Markdown below its title, if any; nothing without rows."""
     found = list(rows)
     if found:
-        yield from ("", f"### {title}", "", _row(headings), _row(["---"] * len(headings)))
+        if title:
+            yield from ("", f"### {title}")
+        yield from ("", _row(headings), _row(["---"] * len(headings)))
         yield from map(_row, found)
 
 

@@ -36,9 +36,10 @@ def capture(parts: Callable[[int], Iterable[RenderableType]], *, width: int, col
 
 
 def section(title: str, content: RenderableType | None) -> Iterator[RenderableType]:
-    """Yield content below its title; nothing without content."""
+    """Yield content below its title, if it has one; nothing without content."""
     if content is not None:
-        yield Text(title, style="bold")
+        if title:
+            yield Text(title, style="bold")
         yield content
         yield Text()
 

@@ -1,0 +1,28 @@
+"""A decision in text: at most 25 lines of 80 columns for one agent."""
+
+from collections.abc import Iterator
+
+from tracegrade_scoring.compare.decision.release_rule import ReleaseRule
+from tracegrade_scoring.compare.decision.view import decision_view
+from tracegrade_scoring.compare.model import Comparison, Comparisons
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.blocks import (
+    Bullets,
+    Grid,
+    GridColumn,
+    Sentence,
+    TextBlock,
+    columns,
+)
+
+
+def decision_blocks(
+    comparison: Comparison, of: Comparisons, rule: ReleaseRule
+) -> Iterator[TextBlock]:
+    """Yield the decision on one cohort."""
+    view = decision_view(comparison, of, rule)
+    yield Sentence(view.headline, "strong")
+    yield Bullets("", [f"{mark} {text}: {fact}" for mark, _, text, fact in view.checks])
+    sides = [GridColumn(words.name(name), number=True) for name in (of.base, of.candidate)]
+    yield Grid("", [GridColumn("metric", name=True), *sides, GridColumn("")], view.rows, ())
+    yield Grid("", columns("", "", names=0), view.facts, ())
