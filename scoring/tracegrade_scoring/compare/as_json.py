@@ -5,7 +5,7 @@ from typing import Any
 
 from tracegrade_scoring.compare.attempts import SIDES
 from tracegrade_scoring.compare.decision.decision import decide_release
-from tracegrade_scoring.compare.decision.release_rule import ReleaseRule
+from tracegrade_scoring.compare.decision.release_rule import ShipRule
 from tracegrade_scoring.compare.fail_on_rules import RuleOutcome
 from tracegrade_scoring.compare.model import (
     Compared,
@@ -40,7 +40,7 @@ def render_json(ruled: RuledComparison) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def _decision(comparison: Comparison, rule: ReleaseRule) -> dict[str, Any]:
+def _decision(comparison: Comparison, rule: ShipRule) -> dict[str, Any]:
     decision = decide_release(comparison, rule)
     return {**decision._asdict(), "checks": [check._asdict() for check in decision.checks]}
 

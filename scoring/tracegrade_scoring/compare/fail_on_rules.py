@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from tracegrade.suggestions import did_you_mean
 from tracegrade_scoring.compare.decision.checks import HELD
 from tracegrade_scoring.compare.decision.decision import HOLD, NOT_ENOUGH, SHIP, decide_release
-from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ReleaseRule
+from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ShipRule
 from tracegrade_scoring.compare.model import Comparison, FailureMode
 from tracegrade_scoring.errors import BadRule
 from tracegrade_scoring.metrics import METRICS
@@ -122,7 +122,7 @@ class DecisionRule(NamedTuple):
     """The decision on the release must be *ship*."""
 
     text: str
-    release_rule: ReleaseRule
+    release_rule: ShipRule
 
     def judge(self, comparison: Comparison) -> RuleOutcome:
         """Return whether it is; unjudged where there are not enough runs to tell."""
@@ -143,7 +143,7 @@ _MODE_RULES: Final[dict[str, Callable[[FailureMode], bool]]] = {
 def parse_rules(
     texts: Sequence[str],
     own: Collection[str] = (),
-    release_rule: ReleaseRule = DEFAULT_RULE,
+    release_rule: ShipRule = DEFAULT_RULE,
 ) -> list[Rule]:
     """Return the rules of `--fail-on`.
 

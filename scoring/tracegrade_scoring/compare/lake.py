@@ -10,7 +10,7 @@ from duckdb import DuckDBPyConnection
 from tracegrade_lake import Lake
 from tracegrade_queries.engine.connection import connect, open_lake
 from tracegrade_scoring.compare.attempts import KNOWN_ALONE, AttemptCounting, DeclaredTask
-from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ReleaseRule
+from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ShipRule
 from tracegrade_scoring.compare.fail_on_rules import Rule
 from tracegrade_scoring.compare.judge_corrections import measured_judges
 from tracegrade_scoring.compare.read import read_comparisons
@@ -46,7 +46,7 @@ def read_comparison(
     note: Callable[[str], object],
     selection: ReleaseSelection,
     rules: Sequence[Rule] = (),
-    release_rule: ReleaseRule = DEFAULT_RULE,
+    release_rule: ShipRule = DEFAULT_RULE,
 ) -> RuledComparison:
     """Return both releases as the lake is now.
 
@@ -66,7 +66,7 @@ def opened_comparison(
     note: Callable[[str], object],
     selection: ReleaseSelection,
     rules: Sequence[Rule],
-    release_rule: ReleaseRule = DEFAULT_RULE,
+    release_rule: ShipRule = DEFAULT_RULE,
 ) -> Iterator[tuple[DuckDBPyConnection, RuledComparison]]:
     """Yield what reads a lake as one scoring run left it, and the judgment; raise as above."""
     lake = open_lake(location, note)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tracegrade.terminal.visible import visible
-from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ReleaseRule
+from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ShipRule
 from tracegrade_scoring.compare.fail_on_rules import Rule, RuleOutcome, outcomes_of
 from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.errors import RuleBroken
@@ -18,7 +18,7 @@ class RuledComparison:
     comparisons: Comparisons
     outcomes: tuple[tuple[RuleOutcome, ...], ...]
     """One tuple for each cohort, in order."""
-    release_rule: ReleaseRule = DEFAULT_RULE
+    release_rule: ShipRule = DEFAULT_RULE
     """By which the candidate may ship or not."""
 
     @property
@@ -45,7 +45,7 @@ class RuledComparison:
 
 
 def apply_rules(
-    comparisons: Comparisons, rules: Sequence[Rule], release_rule: ReleaseRule = DEFAULT_RULE
+    comparisons: Comparisons, rules: Sequence[Rule], release_rule: ShipRule = DEFAULT_RULE
 ) -> RuledComparison:
     """Return the comparison with the outcome of each rule for each cohort."""
     outcomes = (tuple(outcomes_of(rules, comparison)) for comparison in comparisons.cohorts)

@@ -11,8 +11,8 @@ from tests.scoring.report.test_hostile import HOSTILE, acting
 
 from tracegrade.cli import main
 from tracegrade_scoring.compare.as_json import render_json
-from tracegrade_scoring.compare.decision.decision import Decision, decide_release
-from tracegrade_scoring.compare.decision.release_rule import ReleaseRule, read_release_rule
+from tracegrade_scoring.compare.decision.decision import ReleaseDecision, decide_release
+from tracegrade_scoring.compare.decision.release_rule import ShipRule, read_release_rule
 from tracegrade_scoring.compare.html import render_html
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rule_outcomes import RuledComparison, apply_rules
@@ -33,17 +33,17 @@ def both(
 def compare(tables: Tables, **keys: object) -> RuledComparison:
     """Return releases 1 and 2 compared, by a rule with these keys."""
     return apply_rules(
-        read_comparisons(tables.con, "lake", "1", "2"), [], ReleaseRule.model_validate(keys)
+        read_comparisons(tables.con, "lake", "1", "2"), [], ShipRule.model_validate(keys)
     )
 
 
-def decision(ruled: RuledComparison) -> Decision:
+def decision(ruled: RuledComparison) -> ReleaseDecision:
     """Return the only decision."""
     (comparison,) = ruled.comparisons.cohorts
     return decide_release(comparison, ruled.release_rule)
 
 
-def verdicts(found: Decision) -> list[str]:
+def verdicts(found: ReleaseDecision) -> list[str]:
     """Return what each check says."""
     return [check.verdict for check in found.checks]
 
@@ -125,7 +125,7 @@ def test_cost_is_asked_only_by_a_rule_that_names_it(tables: Tables) -> None:
     """It is of a solved run; without costs it cannot be told."""
     ruled = both(tables, {"success": [1.0]}, {"success": [1.0]}, 10)
     assert len(decision(ruled).checks) == 4
-    found = decision(replace(ruled, release_rule=ReleaseRule(cost_per_solved="+20%")))
+    found = decision(replace(ruled, release_rule=ShipRule(cost_per_solved="+20%")))
     assert (found.word, found.checks[-1].verdict) == ("not enough runs", "unknown")
 
 
@@ -161,7 +161,7 @@ def test_a_file_of_rules_gives_what_it_says_and_the_rest_by_default(tmp_path: Pa
     file = tmp_path / "rule.toml"
     file.write_text('[release]\nmin_tasks = 3\ncost_per_solved = "+7.5%"\n[other]\nx = 1\n')
     rule = read_release_rule(file)
-    assert rule == ReleaseRule(min_tasks=3, cost_per_solved="+7.5%")
+    assert rule == ShipRule(min_tasks=3, cost_per_solved="+7.5%")
     assert rule.cost_limit == 1.075
     with pytest.raises(BadRule, match="No such file"):
         read_release_rule(tmp_path / "missing.toml")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from math import ceil
 from typing import Final, NamedTuple
 
-from tracegrade_scoring.compare.decision.release_rule import ReleaseRule
+from tracegrade_scoring.compare.decision.release_rule import ShipRule
 from tracegrade_scoring.compare.differences import share
 from tracegrade_scoring.compare.model import Compared, Comparison
 from tracegrade_scoring.compare.sign_flips import LEAST_TASKS
@@ -34,7 +34,7 @@ class Check(NamedTuple):
     """What was found."""
 
 
-def checks_of(comparison: Comparison, rule: ReleaseRule) -> Iterator[Check]:
+def checks_of(comparison: Comparison, rule: ShipRule) -> Iterator[Check]:
     """Yield what each part of a rule says of a cohort; no part on kills without any."""
     yield _enough_tasks(comparison, rule)
     yield _solved(comparison, rule)
@@ -51,13 +51,13 @@ def known_tasks(comparison: Comparison) -> int:
     return sum(task.success_change is not None for task in comparison.tasks)
 
 
-def _enough_tasks(comparison: Comparison, rule: ReleaseRule) -> Check:
+def _enough_tasks(comparison: Comparison, rule: ShipRule) -> Check:
     known = known_tasks(comparison)
     text = f"at least {words.count(rule.min_tasks, 'task')} both ran"
     return Check(text, HELD if known >= rule.min_tasks else UNKNOWN, f"{known:,}")
 
 
-def _solved(comparison: Comparison, rule: ReleaseRule) -> Check:
+def _solved(comparison: Comparison, rule: ShipRule) -> Check:
     """Hold where even the lower end of the interval is within the margin."""
     text = f"solved at most {rule.solved_margin:g} points worse"
     success = comparison.metrics.get("success")
@@ -74,7 +74,7 @@ def _solved(comparison: Comparison, rule: ReleaseRule) -> Check:
     return Check(text, HELD, fact)
 
 
-def _tasks(comparison: Comparison, rule: ReleaseRule) -> Check:
+def _tasks(comparison: Comparison, rule: ShipRule) -> Check:
     text = _at_most(rule.tasks_worse, "task", "solved less often, beyond chance")
     known = known_tasks(comparison)
     if not known:
@@ -83,7 +83,7 @@ def _tasks(comparison: Comparison, rule: ReleaseRule) -> Check:
     return Check(text, _verdict(fell, rule.tasks_worse), f"{fell:,} of {known:,}")
 
 
-def _metrics(comparison: Comparison, rule: ReleaseRule) -> Check:
+def _metrics(comparison: Comparison, rule: ShipRule) -> Check:
     text = _at_most(rule.metrics_worse, "metric", "worse, beyond chance")
     worse = [*worse_than_chance(comparison)]
     asked = sum(
@@ -120,7 +120,7 @@ def _changed(comparison: Comparison, way: int) -> Iterator[str]:
             yield metric.label
 
 
-def _kills(comparison: Comparison, rule: ReleaseRule) -> Check:
+def _kills(comparison: Comparison, rule: ShipRule) -> Check:
     text = "killed runs are put right as well as before"
     found = [comparison.metrics[name] for name in KILLS if name in comparison.metrics]
     worse = sum(compared.direction < 0 for compared in found)

@@ -16,7 +16,7 @@ from tracegrade_scoring.compare.decision.checks import (
     tasks_needed,
     worse_than_chance,
 )
-from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ReleaseRule
+from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE, ShipRule
 from tracegrade_scoring.compare.differences import USAGE_METRICS
 from tracegrade_scoring.compare.model import Compared, Comparison, TaskChange
 from tracegrade_scoring.compare.sign_flips import LEAST_TASKS
@@ -31,7 +31,7 @@ SENTENCE_LENGTH: Final = 60
 TIMES: Final = "\u00d7"
 
 
-class Decision(NamedTuple):
+class ReleaseDecision(NamedTuple):
     """What is decided on one agent's release in one run mode; all texts are on one line."""
 
     word: str
@@ -52,7 +52,7 @@ class Decision(NamedTuple):
     """What it takes to know more."""
 
 
-def decide_release(comparison: Comparison, rule: ReleaseRule = DEFAULT_RULE) -> Decision:
+def decide_release(comparison: Comparison, rule: ShipRule = DEFAULT_RULE) -> ReleaseDecision:
     """Return the decision on the candidate of one cohort.
 
     It is *hold* if a part of the rule is broken, *not enough runs* if one cannot be told, else
@@ -62,7 +62,7 @@ def decide_release(comparison: Comparison, rule: ReleaseRule = DEFAULT_RULE) -> 
     verdicts = {check.verdict for check in checks}
     word = HOLD if BROKEN in verdicts else NOT_ENOUGH if UNKNOWN in verdicts else SHIP
     tasks = sorted(comparison.tasks, key=lambda task: -abs(task.success_change or 0.0))
-    return Decision(
+    return ReleaseDecision(
         word,
         checks,
         tuple(_sure_changes(comparison, tasks, 1)),
@@ -145,7 +145,7 @@ def _has_few_tasks(compared: Compared) -> bool:
     return bool(found.difference) and few
 
 
-def _needed(comparison: Comparison, rule: ReleaseRule) -> Iterator[str]:
+def _needed(comparison: Comparison, rule: ShipRule) -> Iterator[str]:
     known = known_tasks(comparison)
     if (missing := rule.min_tasks - known) > 0:
         yield f"{words.count(missing, 'more task')} for the rule"

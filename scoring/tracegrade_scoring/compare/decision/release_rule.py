@@ -12,7 +12,7 @@ TABLE: Final = "release"
 _Percent = Annotated[str, StringConstraints(pattern=r"^\+\d{1,4}(\.\d+)?%$")]
 
 
-class ReleaseRule(BaseModel):
+class ShipRule(BaseModel):
     """What the candidate must meet beside the base; the defaults are used without a file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -38,10 +38,10 @@ class ReleaseRule(BaseModel):
         return 1 + float(self.cost_per_solved[1:-1]) / 100
 
 
-DEFAULT_RULE: Final = ReleaseRule()
+DEFAULT_RULE: Final = ShipRule()
 
 
-def read_release_rule(path: Path) -> ReleaseRule:
+def read_release_rule(path: Path) -> ShipRule:
     """Return the rule of a file.
 
     Raises:
@@ -57,11 +57,11 @@ def read_release_rule(path: Path) -> ReleaseRule:
         msg = f"{path} has no table [{TABLE}]; write its keys, such as min_tasks = 10, below it"
         raise BadRule(msg)
     try:
-        return ReleaseRule.model_validate(table)
+        return ShipRule.model_validate(table)
     except ValidationError as error:
         faults = "; ".join(
             f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()
         )
-        known = ", ".join(ReleaseRule.model_fields)
+        known = ", ".join(ShipRule.model_fields)
         msg = f"cannot use [{TABLE}] in {path}: {faults}; known keys: {known}"
         raise BadRule(msg) from error

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tracegrade_scoring.compare.decision.release_rule import ReleaseRule
+from tracegrade_scoring.compare.decision.release_rule import ShipRule
 from tracegrade_scoring.compare.decision.view import decision_view
 from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.rendering import words
@@ -17,7 +17,7 @@ from tracegrade_scoring.rendering.blocks import (
 
 
 def decision_blocks(
-    comparison: Comparison, of: Comparisons, rule: ReleaseRule
+    comparison: Comparison, of: Comparisons, rule: ShipRule
 ) -> Iterator[TextBlock]:
     """Yield the decision on one cohort."""
     view = decision_view(comparison, of, rule)

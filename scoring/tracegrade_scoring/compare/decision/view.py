@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from tracegrade_scoring.compare.decision.checks import BROKEN, HELD, UNKNOWN
-from tracegrade_scoring.compare.decision.decision import Decision, decide_release, named
-from tracegrade_scoring.compare.decision.release_rule import ReleaseRule
+from tracegrade_scoring.compare.decision.decision import ReleaseDecision, decide_release, named
+from tracegrade_scoring.compare.decision.release_rule import ShipRule
 from tracegrade_scoring.compare.differences import USAGE_METRICS, metric_row
 from tracegrade_scoring.compare.model import Cohort, Compared, Comparison, Comparisons
 from tracegrade_scoring.metrics import METRICS, Metric
@@ -34,7 +34,7 @@ class DecisionView(NamedTuple):
     """What changed, what is still wrong, what is not known, and what it takes."""
 
 
-def decision_view(comparison: Comparison, of: Comparisons, rule: ReleaseRule) -> DecisionView:
+def decision_view(comparison: Comparison, of: Comparisons, rule: ShipRule) -> DecisionView:
     """Return the decision on one cohort in words."""
     decision = decide_release(comparison, rule)
     return DecisionView(
@@ -45,7 +45,7 @@ def decision_view(comparison: Comparison, of: Comparisons, rule: ReleaseRule) ->
     )
 
 
-def _headline(decision: Decision, cohort: Cohort, candidate: str) -> str:
+def _headline(decision: ReleaseDecision, cohort: Cohort, candidate: str) -> str:
     """Return the word of a decision and what it is about."""
     runs = f"{cohort.base_runs:,} and {cohort.candidate_runs:,} runs"
     tasks = f"the same {words.count(cohort.tasks, 'task')}" if cohort.tasks else "no common task"
@@ -53,7 +53,7 @@ def _headline(decision: Decision, cohort: Cohort, candidate: str) -> str:
     return f"{candidate}: {decision.word}. {agent}, {runs} of {tasks}"
 
 
-def _facts(decision: Decision) -> Iterator[tuple[str, str]]:
+def _facts(decision: ReleaseDecision) -> Iterator[tuple[str, str]]:
     """Yield what changed, what is still wrong, what is not known, and what it takes."""
     yield "Got better", named(decision.better)
     yield "Got worse", named(decision.worse)
