@@ -101,7 +101,7 @@ OPERATIONS: Final = Table(
         Column("cache_write_tokens", BIGINT, "Of a model span."),
         Column("total_tokens", BIGINT, "Of a model span, as its source adds them up."),
         Column(
-            "cached_beside",
+            "excludes_cached",
             BOOLEAN,
             "Whether cached tokens are not part of input_tokens; NULL if that is not known.",
         ),

@@ -158,7 +158,7 @@ SELECT
   try_cast(spans.attributes['cache_read_tokens'] AS BIGINT) AS cache_read_tokens,
   try_cast(spans.attributes['cache_creation_tokens'] AS BIGINT) AS cache_write_tokens,
   -- As Anthropic counts: without what was read from or written to a cache.
-  TRUE AS cached_beside,
+  TRUE AS excludes_cached,
   coalesce(spans.attributes['gen_ai.conversation.id'], spans.attributes['session.id'])
     AS conversation_id
 FROM claude_code_spans AS spans

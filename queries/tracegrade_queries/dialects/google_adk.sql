@@ -22,7 +22,7 @@ SELECT
   try_cast(attributes['gcp.vertex.agent.llm_request'] AS JSON) AS request,
   try_cast(attributes['gcp.vertex.agent.llm_response'] AS JSON) AS response,
   -- What is told of the call's tokens beside the response is, in some versions, less.
-  told_usage(response -> '$.usage_metadata') AS used,
+  reported_usage(response -> '$.usage_metadata') AS used,
   name = 'invocation' AND scope_name = 'gcp.vertex.agent' AS is_run
 FROM bucket_spans
 WHERE
@@ -108,7 +108,7 @@ SELECT
     google_adk_spans.used.reasoning_tokens,
     try_cast(google_adk_spans.attributes['gen_ai.usage.reasoning.output_tokens'] AS BIGINT)
   ) AS reasoning_tokens,
-  FALSE AS cached_beside,
+  FALSE AS excludes_cached,
   CASE
     WHEN json_type(google_adk_spans.request, '$.config.tools') = 'ARRAY'
       THEN

@@ -49,7 +49,7 @@ SELECT
       if(operation = 'agent' AND input_value IS NULL, output_value -> '$.messages', NULL) AS JSON[]
     ),
     LAMBDA message: message ->> '$.role' = 'user'
-  )[-1] AS last_asked
+  )[-1] AS last_user_message
 FROM bucket_spans
 WHERE starts_with(name, 'haystack.');
 
@@ -151,7 +151,7 @@ SELECT
     result_text(attributes['haystack.agent.step.tool.output']), invoked ->> '$.result'
   ) AS result,
   coalesce(
-    user_input, array_to_string(last_asked ->> '$.content[*].text', chr(10))
+    user_input, array_to_string(last_user_message ->> '$.content[*].text', chr(10))
   ) AS user_input,
   if(operation = 'agent', answer, NULL) AS answer,
   coalesce(attributes['haystack.tool.error'] = 'true', invoked ->> '$.error' = 'true', FALSE)
@@ -162,7 +162,7 @@ SELECT
     NULL
   ) AS error_message,
   meta ->> '$.model' AS model,
-  unnest(told_usage(meta -> '$.usage')),  -- noqa: AL03
+  unnest(reported_usage(meta -> '$.usage')),  -- noqa: AL03
   if(
     json_type(input_value, '$.tools') = 'ARRAY',
     '[' || array_to_string(input_value ->> '$.tools[*].data', ',') || ']',

@@ -177,13 +177,13 @@ SELECT
   coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) AS model,
   try_cast(attributes['gen_ai.usage.input_tokens'] AS BIGINT) AS input_tokens,
   try_cast(attributes['gen_ai.usage.output_tokens'] AS BIGINT) AS output_tokens,
-  told_usage(usage).cache_read_tokens AS cache_read_tokens,
-  told_usage(usage).reasoning_tokens AS reasoning_tokens,
-  told_usage(usage).cache_write_tokens AS cache_write_tokens,
+  reported_usage(usage).cache_read_tokens AS cache_read_tokens,
+  reported_usage(usage).reasoning_tokens AS reasoning_tokens,
+  reported_usage(usage).cache_write_tokens AS cache_write_tokens,
   coalesce(
-    told_usage(usage).total_tokens, try_cast(attributes['gen_ai.usage.total_tokens'] AS BIGINT)
+    reported_usage(usage).total_tokens, try_cast(attributes['gen_ai.usage.total_tokens'] AS BIGINT)
   ) AS total_tokens,
-  if(usage IS NULL, NULL, FALSE) AS cached_beside,
+  if(usage IS NULL, NULL, FALSE) AS excludes_cached,
   coalesce(attributes['gen_ai.tool.definitions'], nullif(prompt ->> '$.tools', 'null'))
     AS offered_tools,
   coalesce(

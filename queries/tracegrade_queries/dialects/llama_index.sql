@@ -117,7 +117,7 @@ WITH calls AS (
     bool_or(
       attributes['response.raw.usage.input_tokens'] IS NOT NULL
       AND attributes['response.raw.usage.input_tokens_details.cached_tokens'] IS NULL
-    ) AS cached_beside
+    ) AS excludes_cached
   FROM llama_index_events
   GROUP BY key
 ),
@@ -159,7 +159,7 @@ SELECT
   try_cast(calls.cache_read_tokens AS BIGINT) AS cache_read_tokens,
   try_cast(calls.reasoning_tokens AS BIGINT) AS reasoning_tokens,
   try_cast(calls.cache_write_tokens AS BIGINT) AS cache_write_tokens,
-  calls.cached_beside
+  calls.excludes_cached
 FROM spans
 LEFT JOIN calls ON spans.key = calls.key
 LEFT JOIN last_texts('llama_index_messages') AS texts ON spans.key = texts.key;

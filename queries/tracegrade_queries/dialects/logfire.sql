@@ -177,19 +177,19 @@ SELECT
   try_cast(attributes['gen_ai.usage.output_tokens'] AS BIGINT) AS output_tokens,
   coalesce(
     try_cast(attributes['gen_ai.usage.details.reasoning_tokens'] AS BIGINT),
-    told_usage(response -> '$.usage').reasoning_tokens,
-    told_usage(responded -> '$.usage').reasoning_tokens
+    reported_usage(response -> '$.usage').reasoning_tokens,
+    reported_usage(responded -> '$.usage').reasoning_tokens
   ) AS reasoning_tokens,
   coalesce(
-    told_usage(response -> '$.usage').cache_read_tokens,
-    told_usage(responded -> '$.usage').cache_read_tokens
+    reported_usage(response -> '$.usage').cache_read_tokens,
+    reported_usage(responded -> '$.usage').cache_read_tokens
   ) AS cache_read_tokens,
   coalesce(
-    told_usage(response -> '$.usage').cache_write_tokens,
-    told_usage(responded -> '$.usage').cache_write_tokens
+    reported_usage(response -> '$.usage').cache_write_tokens,
+    reported_usage(responded -> '$.usage').cache_write_tokens
   ) AS cache_write_tokens,
   -- Pydantic adds up what a provider counts apart.
-  FALSE AS cached_beside,
+  FALSE AS excludes_cached,
   coalesce(parameters ->> '$.function_tools', request ->> '$.tools', responded ->> '$.tools')
     AS offered_tools,
   coalesce(attributes['gen_ai.conversation.id'], nullif(attributes['group_id'], 'null'))

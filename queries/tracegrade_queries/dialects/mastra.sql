@@ -119,7 +119,7 @@ WITH lists AS (
 inputs AS (
   SELECT
     key,
-    sent IS NOT NULL AS is_whole,
+    sent IS NOT NULL AS has_request,
     generate_subscripts(cast(coalesce(sent, input_json) AS JSON[]), 1) AS message_position,
     unnest(cast(coalesce(sent, input_json) AS JSON[])) AS message
   FROM lists
@@ -133,7 +133,7 @@ SELECT
   message
 FROM inputs
 -- Otherwise only the names of calls and their results are recorded.
-WHERE is_whole OR message ->> '$.role' IN ('system', 'user')
+WHERE has_request OR message ->> '$.role' IN ('system', 'user')
 UNION ALL BY NAME
 SELECT
   mastra_spans.key,
@@ -211,5 +211,5 @@ SELECT
   user_input,
   if(kind = 'agent_run', output_value ->> '$.text', NULL) AS answer,
   if(operation = 'model', answered ->> '$.model', NULL) AS model,
-  unnest(if(operation = 'model', told_usage(answered -> '$.usage'), NULL))  -- noqa: AL03
+  unnest(if(operation = 'model', reported_usage(answered -> '$.usage'), NULL))  -- noqa: AL03
 FROM described;

@@ -22,7 +22,7 @@ WITH spans AS (
     span_kind = 'LLM' OR tells_calls AS tells_models,
     CASE WHEN operation IN ('agent', 'tool') THEN try_cast(input_value AS JSON) END AS input,
     CASE WHEN operation IN ('agent', 'tool') THEN try_cast(output_value AS JSON) END AS output,
-    CASE WHEN operation = 'tool' THEN try_cast(attribute(kept, 'tool.parameters') AS JSON) END
+    CASE WHEN operation = 'tool' THEN try_cast(attribute(fields, 'tool.parameters') AS JSON) END
       AS parameters
   FROM openinference_kinds
 ),
@@ -80,9 +80,9 @@ SELECT
   key,
   operation,
   coalesce(
-    attribute(kept, 'agent.name'),
+    attribute(fields, 'agent.name'),
     -- CrewAI's.
-    attribute(kept, 'tool.agent_role'),
+    attribute(fields, 'tool.agent_role'),
     workflow_agent,
     -- What smolagents tells an agent that another one calls.
     CASE
@@ -105,27 +105,27 @@ SELECT
   CASE
     WHEN called_as IS NOT NULL THEN called_as
     WHEN scope_name = '@arizeai/openinference-instrumentation-beeai'
-      THEN if(operation = 'agent', attribute(kept, 'source'), NULL)
+      THEN if(operation = 'agent', attribute(fields, 'source'), NULL)
     WHEN tells_calls THEN 'Claude Code'
-    WHEN attribute(kept, 'crew_key') IS NOT NULL AND span_kind = 'CHAIN' THEN NULL
+    WHEN attribute(fields, 'crew_key') IS NOT NULL AND span_kind = 'CHAIN' THEN NULL
     WHEN
       operation = 'agent' AND starts_with(scope_name, 'openinference.instrumentation.crewai')
       THEN coalesce(
-        attribute(kept, 'graph.node.id'), regexp_replace(name, '\.(kickoff|_execute_core)$', '')
+        attribute(fields, 'graph.node.id'), regexp_replace(name, '\.(kickoff|_execute_core)$', '')
       )
     WHEN
       operation = 'agent'
       AND name NOT IN ('LangGraph', 'Agent workflow', 'Agent.run', coalesce(graph_node, ''))
       THEN regexp_replace(name, '\.(run|run_stream|kickoff|forward|_execute_core)$', '')
   END AS agent_label,
-  CASE WHEN operation = 'agent' THEN attribute(kept, 'graph.node.parent_id') END AS follows,
+  CASE WHEN operation = 'agent' THEN attribute(fields, 'graph.node.parent_id') END AS follows,
   CASE
     WHEN operation IN ('tool', 'handoff')
       THEN
         coalesce(
-          attribute(kept, 'tool.name'),
+          attribute(fields, 'tool.name'),
           called,
-          attribute(kept, 'source'),
+          attribute(fields, 'source'),
           regexp_replace(name, '\.__call__$', '')
         )
   END AS tool_name,
@@ -133,8 +133,8 @@ SELECT
     WHEN operation = 'tool'
       THEN
         coalesce(
-          attribute(kept, 'tool.id'),
-          attribute(kept, 'tool_call.id'),
+          attribute(fields, 'tool.id'),
+          attribute(fields, 'tool_call.id'),
           called_id,
           output ->> '$.data.tool_call_id'
         )
@@ -175,7 +175,7 @@ SELECT
     WHEN json_keys(output) = ['id', 'name', 'response'] THEN output ->> '$.response'
     -- BeeAI: the tool that answers returns a fixed text.
     WHEN
-      output_value = 'Message has been sent' AND attribute(kept, 'tool.name') = 'final_answer'
+      output_value = 'Message has been sent' AND attribute(fields, 'tool.name') = 'final_answer'
       THEN input ->> '$.input.response'
     WHEN scope_name = '@arizeai/openinference-instrumentation-beeai'
       THEN
@@ -192,7 +192,7 @@ SELECT
     WHEN
       operation = 'agent'
       AND coalesce(
-        attribute(kept, 'gen_ai.input.messages'), attribute(kept, 'pydantic_ai.all_messages')
+        attribute(fields, 'gen_ai.input.messages'), attribute(fields, 'pydantic_ai.all_messages')
       ) IS NOT NULL
       THEN NULL
     WHEN operation = 'agent' AND input IS NULL
@@ -212,8 +212,8 @@ SELECT
               )
           END,
           CASE
-            WHEN coalesce(attribute(kept, 'llm.input_messages.0.message.role'), '') <> 'system'
-              THEN attribute(kept, 'llm.input_messages.0.message.content')
+            WHEN coalesce(attribute(fields, 'llm.input_messages.0.message.role'), '') <> 'system'
+              THEN attribute(fields, 'llm.input_messages.0.message.content')
           END,
           input ->> '$.messages[#-1].content',
           input ->> '$.task',
@@ -252,46 +252,48 @@ SELECT
     WHEN tells_models
       THEN
         coalesce(
-          attribute(kept, 'llm.response.model_name'),
-          attribute(kept, 'llm.model_name'),
-          attribute(kept, 'llm.request.model_name')
+          attribute(fields, 'llm.response.model_name'),
+          attribute(fields, 'llm.model_name'),
+          attribute(fields, 'llm.request.model_name')
         )
   END AS model,
-  CASE WHEN tells_models THEN try_cast(attribute(kept, 'llm.token_count.prompt') AS BIGINT) END
+  CASE WHEN tells_models THEN try_cast(attribute(fields, 'llm.token_count.prompt') AS BIGINT) END
     AS input_tokens,
-  CASE WHEN tells_models THEN try_cast(attribute(kept, 'llm.token_count.completion') AS BIGINT) END
+  CASE
+    WHEN tells_models THEN try_cast(attribute(fields, 'llm.token_count.completion') AS BIGINT)
+  END
     AS output_tokens,
   CASE
     WHEN tells_models
-      THEN try_cast(attribute(kept, 'llm.token_count.prompt_details.cache_read') AS BIGINT)
+      THEN try_cast(attribute(fields, 'llm.token_count.prompt_details.cache_read') AS BIGINT)
   END AS cache_read_tokens,
   CASE
     WHEN tells_models
-      THEN try_cast(attribute(kept, 'llm.token_count.completion_details.reasoning') AS BIGINT)
+      THEN try_cast(attribute(fields, 'llm.token_count.completion_details.reasoning') AS BIGINT)
   END AS reasoning_tokens,
   CASE
     WHEN tells_models
-      THEN try_cast(attribute(kept, 'llm.token_count.prompt_details.cache_write') AS BIGINT)
+      THEN try_cast(attribute(fields, 'llm.token_count.prompt_details.cache_write') AS BIGINT)
   END AS cache_write_tokens,
-  CASE WHEN tells_models THEN try_cast(attribute(kept, 'llm.token_count.total') AS BIGINT) END
+  CASE WHEN tells_models THEN try_cast(attribute(fields, 'llm.token_count.total') AS BIGINT) END
     AS total_tokens,
-  FALSE AS cached_beside,
-  CASE WHEN tells_models THEN try_cast(attribute(kept, 'llm.cost.total') AS DOUBLE) END
+  FALSE AS excludes_cached,
+  CASE WHEN tells_models THEN try_cast(attribute(fields, 'llm.cost.total') AS DOUBLE) END
     AS stated_usd,
   coalesce(
     offered_tools,
-    attribute(kept, 'smolagents.tools_names'),
-    attribute(kept, 'llm.tools'),
+    attribute(fields, 'smolagents.tools_names'),
+    attribute(fields, 'llm.tools'),
     CASE
       WHEN
         operation = 'model'
-        AND contains(attribute(kept, 'llm.invocation_parameters'), '"tools"')
-        THEN try_cast(attribute(kept, 'llm.invocation_parameters') AS JSON) ->> '$.tools'
+        AND contains(attribute(fields, 'llm.invocation_parameters'), '"tools"')
+        THEN try_cast(attribute(fields, 'llm.invocation_parameters') AS JSON) ->> '$.tools'
     END
   ) AS offered_tools,
   plan,
   tells_calls,
-  coalesce(attribute(kept, 'session.id'), thread_id) AS conversation_id,
+  coalesce(attribute(fields, 'session.id'), thread_id) AS conversation_id,
   CASE WHEN input_value = '__REDACTED__' THEN ['redacted'] ELSE [] END
   || CASE WHEN output_value = '__REDACTED__' THEN ['result_redacted'] ELSE [] END
   || CASE WHEN is_hidden THEN ['redacted'] ELSE [] END AS flags

@@ -72,8 +72,8 @@ described AS (
     answering.key IS NOT NULL AS is_answering,
     texts.user_input,
     texts.answer,
-    details.offered_tools AS offers_beside,
-    details.error_type AS error_beside,
+    details.offered_tools AS details_offered_tools,
+    details.error_type AS details_error_type,
     details.error_message
   FROM bucket_spans
   LEFT JOIN last_texts('otel_genai_messages') AS texts USING (key)
@@ -199,13 +199,13 @@ SELECT
   CASE WHEN NOT coalesce(is_overwritten, FALSE) THEN answer END AS answer,
   failed
   OR attributes['error.type'] IS NOT NULL
-  OR error_beside IS NOT NULL
-  OR coalesce(failed_beside(attributes['gen_ai.tool.call.result']), FALSE)
+  OR details_error_type IS NOT NULL
+  OR coalesce(is_marked_failed(attributes['gen_ai.tool.call.result']), FALSE)
   OR coalesce(
     coalesce(attributes['gen_ai.tool.status'], attributes['tool.status']) = 'error', FALSE
   )
     AS failed,
-  coalesce(attributes['error.type'], error_beside) AS error_type,
+  coalesce(attributes['error.type'], details_error_type) AS error_type,
   error_message,
   coalesce(attributes['gen_ai.response.model'], attributes['gen_ai.request.model']) AS model,
   try_cast(
@@ -318,14 +318,14 @@ SELECT
       ) IS NULL
       THEN NULL
     ELSE FALSE
-  END AS cached_beside,
+  END AS excludes_cached,
   -- Not of the conventions: the first is ours, of imports; the second is Pydantic's.
   try_cast(
     coalesce(attributes['gen_ai.usage.cost'], attributes['operation.cost']) AS DOUBLE
   ) AS stated_usd,
   coalesce(
     attributes['gen_ai.tool.definitions'],
-    offers_beside,
+    details_offered_tools,
     attributes['gen_ai.agent.tools'],
     to_json(string_split(attributes['sk.available_functions'], ','))::VARCHAR
   ) AS offered_tools,

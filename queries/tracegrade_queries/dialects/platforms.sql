@@ -152,7 +152,7 @@ SELECT
         attributes['genkit:name']
       )
   END AS model,
-  unnest(told_usage(usage)),  -- noqa: AL03
+  unnest(reported_usage(usage)),  -- noqa: AL03
   coalesce(
     attributes['spring.ai.model.request.tool.names'],
     CASE

@@ -19,7 +19,7 @@
 -- Order:
 --   none
 CREATE OR REPLACE TEMP TABLE traceloop_llama_index AS
-WITH wholes AS MATERIALIZED (
+WITH chats AS MATERIALIZED (
   SELECT
     key,
     try_cast(attributes['traceloop.entity.input'] AS JSON) AS input_value,
@@ -36,7 +36,7 @@ messages AS (
     'in' AS direction,
     generate_subscripts(cast(input_value -> '$.messages' AS JSON[]), 1) AS message_position,
     unnest(cast(input_value -> '$.messages' AS JSON[])) AS message
-  FROM wholes
+  FROM chats
   WHERE json_type(input_value, '$.messages[0].blocks') = 'ARRAY'
   UNION ALL
   SELECT
@@ -44,7 +44,7 @@ messages AS (
     'out' AS direction,
     0 AS message_position,
     output_value -> '$.message' AS message
-  FROM wholes
+  FROM chats
   WHERE json_type(output_value, '$.message.blocks') = 'ARRAY'
 )
 
@@ -199,7 +199,7 @@ workflow_agents AS (
 spans AS (
   SELECT
     bucket_spans.*,
-    without_later_items(bucket_spans.attributes, shapes.kept_positions) AS kept
+    without_later_items(bucket_spans.attributes, shapes.field_positions) AS fields
   FROM bucket_spans
   INNER JOIN shapes USING (shape)
 ),
@@ -224,7 +224,7 @@ marked AS (
       WHEN is_plain
         THEN
           regexp_extract(
-            attribute(spans.kept, 'traceloop.entity.output'),
+            attribute(spans.fields, 'traceloop.entity.output'),
             '(?s)^status=\x27(\w+)\x27 result=(?:None|[\x27"](.*?)[\x27"]|(.*?)) '
             'error=(?:None|[\x27"](.*?)[\x27"]) updated_session_state=',
             ['status', 'text', 'value', 'error']
@@ -234,34 +234,34 @@ marked AS (
     -- in wrappings.
     try_cast(
       coalesce(
-        attribute(spans.kept, 'gen_ai.tool.call.arguments'),
-        attribute(spans.kept, 'traceloop.entity.input')
+        attribute(spans.fields, 'gen_ai.tool.call.arguments'),
+        attribute(spans.fields, 'traceloop.entity.input')
       ) AS JSON
     ) AS input,
     try_cast(
       coalesce(
-        attribute(spans.kept, 'gen_ai.tool.call.result'),
-        attribute(spans.kept, 'traceloop.entity.output')
+        attribute(spans.fields, 'gen_ai.tool.call.result'),
+        attribute(spans.fields, 'traceloop.entity.output')
       ) AS JSON
     ) AS output,
     spans.scope_name = 'opentelemetry.instrumentation.llamaindex'
-    AND attribute(spans.kept, 'tool.name') IS NOT NULL AS is_workflow_tool,
+    AND attribute(spans.fields, 'tool.name') IS NOT NULL AS is_workflow_tool,
     CASE
       -- LlamaIndex: the workflow's task that calls a tool.
       WHEN is_workflow_tool THEN 'tool'
       -- A graph of LangChain that a tool called, before such ones were agents.
       WHEN
-        attribute(spans.kept, 'traceloop.span.kind') = 'task'
+        attribute(spans.fields, 'traceloop.span.kind') = 'task'
         AND callers.span_id IS NOT NULL
-        AND attribute(spans.kept, 'gen_ai.operation.name') IS NULL
+        AND attribute(spans.fields, 'gen_ai.operation.name') IS NULL
         AND json_type(output, '$.outputs.messages') = 'ARRAY'
         THEN 'agent'
       -- An agent of LlamaIndex that another one's tool runs.
       WHEN
         spans.scope_name = 'opentelemetry.instrumentation.llamaindex'
-        AND attribute(spans.kept, 'traceloop.entity.name') = 'run.task'
+        AND attribute(spans.fields, 'traceloop.entity.name') = 'run.task'
         THEN 'agent'
-      ELSE attribute(spans.kept, 'traceloop.span.kind')
+      ELSE attribute(spans.fields, 'traceloop.span.kind')
     END AS kind,
     workflow_agents.agent_name AS workflow_agent
   FROM spans
@@ -273,9 +273,9 @@ marked AS (
       AND spans.parent_span_id = callers.span_id
   WHERE
     texts.key IS NOT NULL
-    OR attribute(spans.kept, 'traceloop.span.kind') IS NOT NULL
-    OR attribute(spans.kept, 'traceloop.entity.name') IS NOT NULL
-    OR attribute(spans.kept, 'llm.request.type') IS NOT NULL
+    OR attribute(spans.fields, 'traceloop.span.kind') IS NOT NULL
+    OR attribute(spans.fields, 'traceloop.entity.name') IS NOT NULL
+    OR attribute(spans.fields, 'llm.request.type') IS NOT NULL
     OR is_request(spans.scope_name, spans.attributes)
 )
 
@@ -283,7 +283,7 @@ SELECT
   marked.key,
   CASE
     WHEN marked.is_request THEN 'other'
-    WHEN attribute(marked.kept, 'llm.request.type') IN ('chat', 'completion') THEN 'model'
+    WHEN attribute(marked.fields, 'llm.request.type') IN ('chat', 'completion') THEN 'model'
     WHEN marked.kind = 'tool' THEN 'tool'
     WHEN marked.kind IN ('agent', 'workflow') THEN 'agent'
     WHEN marked.kind = 'handoff' THEN 'handoff'
@@ -295,23 +295,23 @@ SELECT
     WHEN marked.kind = 'agent'
       THEN
         coalesce(
-          attribute(marked.kept, 'gen_ai.agent.name'),
-          attribute(marked.kept, 'traceloop.entity.name')
+          attribute(marked.fields, 'gen_ai.agent.name'),
+          attribute(marked.fields, 'traceloop.entity.name')
         )
     WHEN marked.kind IN ('model', 'tool')
-      THEN attribute(marked.kept, 'traceloop.association.properties.lc_agent_name')
+      THEN attribute(marked.fields, 'traceloop.association.properties.lc_agent_name')
   END AS agent_name,
   CASE
     WHEN marked.kind = 'workflow'
-      THEN regexp_replace(attribute(marked.kept, 'traceloop.entity.name'), '\.workflow$', '')
+      THEN regexp_replace(attribute(marked.fields, 'traceloop.entity.name'), '\.workflow$', '')
   END AS agent_label,
   CASE
     WHEN marked.kind = 'tool'
       THEN
         coalesce(
-          attribute(marked.kept, 'gen_ai.tool.name'),
-          CASE WHEN marked.is_workflow_tool THEN attribute(marked.kept, 'tool.name') END,
-          attribute(marked.kept, 'traceloop.entity.name')
+          attribute(marked.fields, 'gen_ai.tool.name'),
+          CASE WHEN marked.is_workflow_tool THEN attribute(marked.fields, 'tool.name') END,
+          attribute(marked.fields, 'traceloop.entity.name')
         )
   END AS tool_name,
   coalesce(
@@ -321,16 +321,16 @@ SELECT
   ) AS call_id,
   CASE
     WHEN marked.kind <> 'tool' THEN NULL
-    WHEN marked.is_workflow_tool THEN attribute(marked.kept, 'tool.arguments')
+    WHEN marked.is_workflow_tool THEN attribute(marked.fields, 'tool.arguments')
     WHEN json_exists(marked.input, '$.inputs') THEN marked.input ->> '$.inputs'
     WHEN json_exists(marked.input, '$.tool_name') THEN marked.input ->> '$.arguments'
     -- Some by their order and some by their names: what was written has both.
     WHEN marked.input ->> '$.args' <> '[]' AND marked.input ->> '$.kwargs' <> '{}'
-      THEN attribute(marked.kept, 'traceloop.entity.input')
+      THEN attribute(marked.fields, 'traceloop.entity.input')
     WHEN json_type(marked.input, '$.args') = 'ARRAY' AND marked.input ->> '$.args' <> '[]'
       THEN marked.input ->> '$.args'
     WHEN json_type(marked.input, '$.kwargs') = 'OBJECT' THEN marked.input ->> '$.kwargs'
-    ELSE attribute(marked.kept, 'traceloop.entity.input')
+    ELSE attribute(marked.fields, 'traceloop.entity.input')
   END AS arguments,
   CASE
     WHEN marked.kind <> 'tool' THEN NULL
@@ -343,7 +343,7 @@ SELECT
         )
     WHEN json_exists(marked.output, '$.output') THEN marked.output ->> '$.output.kwargs.content'
     WHEN json_exists(marked.input, '$.tool_name') THEN marked.output ->> '$.result'
-    ELSE result_text(attribute(marked.kept, 'traceloop.entity.output'))
+    ELSE result_text(attribute(marked.fields, 'traceloop.entity.output'))
   END AS result,
   coalesce(
     marked.user_input,
@@ -351,14 +351,14 @@ SELECT
       WHEN marked.kind <> 'tool' AND json_type(marked.input, '$.args[0]') = 'VARCHAR'
         THEN marked.input ->> '$.args[0]'
       WHEN marked.kind = 'agent' AND marked.is_plain
-        THEN agno_input(attribute(marked.kept, 'traceloop.entity.input'))
+        THEN agno_input(attribute(marked.fields, 'traceloop.entity.input'))
     END
   ) AS user_input,
   CASE
     WHEN marked.kind IN ('agent', 'workflow') AND json_type(marked.output) = 'VARCHAR'
       THEN marked.output ->> '$'
     WHEN marked.kind = 'agent' AND marked.is_plain
-      THEN attribute(marked.kept, 'traceloop.entity.output')
+      THEN attribute(marked.fields, 'traceloop.entity.output')
   END AS answer,
   marked.failed
   OR coalesce(
@@ -369,37 +369,38 @@ SELECT
     FALSE
   ) AS failed,
   coalesce(
-    attribute(marked.kept, 'gen_ai.response.model'), attribute(marked.kept, 'gen_ai.request.model')
+    attribute(marked.fields, 'gen_ai.response.model'),
+    attribute(marked.fields, 'gen_ai.request.model')
   ) AS model,
   try_cast(
     coalesce(
-      attribute(marked.kept, 'gen_ai.usage.prompt_tokens'),
-      attribute(marked.kept, 'gen_ai.usage.input_tokens')
+      attribute(marked.fields, 'gen_ai.usage.prompt_tokens'),
+      attribute(marked.fields, 'gen_ai.usage.input_tokens')
     ) AS BIGINT
   ) AS input_tokens,
   try_cast(
     coalesce(
-      attribute(marked.kept, 'gen_ai.usage.completion_tokens'),
-      attribute(marked.kept, 'gen_ai.usage.output_tokens')
+      attribute(marked.fields, 'gen_ai.usage.completion_tokens'),
+      attribute(marked.fields, 'gen_ai.usage.output_tokens')
     ) AS BIGINT
   ) AS output_tokens,
-  try_cast(attribute(marked.kept, 'gen_ai.usage.cache_read_input_tokens') AS BIGINT)
+  try_cast(attribute(marked.fields, 'gen_ai.usage.cache_read_input_tokens') AS BIGINT)
     AS cache_read_tokens,
-  try_cast(attribute(marked.kept, 'gen_ai.usage.reasoning_tokens') AS BIGINT) AS reasoning_tokens,
-  try_cast(attribute(marked.kept, 'gen_ai.usage.cache_creation_input_tokens') AS BIGINT)
+  try_cast(attribute(marked.fields, 'gen_ai.usage.reasoning_tokens') AS BIGINT) AS reasoning_tokens,
+  try_cast(attribute(marked.fields, 'gen_ai.usage.cache_creation_input_tokens') AS BIGINT)
     AS cache_write_tokens,
   try_cast(
     coalesce(
-      attribute(marked.kept, 'gen_ai.usage.total_tokens'),
-      attribute(marked.kept, 'llm.usage.total_tokens')
+      attribute(marked.fields, 'gen_ai.usage.total_tokens'),
+      attribute(marked.fields, 'llm.usage.total_tokens')
     ) AS BIGINT
   ) AS total_tokens,
   -- Of Bedrock it passes on the input as it is, of Anthropic it adds up both.
-  marked.scope_name = 'opentelemetry.instrumentation.bedrock' AS cached_beside,
+  marked.scope_name = 'opentelemetry.instrumentation.bedrock' AS excludes_cached,
   traceloop_offers.offered_tools,
   coalesce(
-    attribute(marked.kept, 'traceloop.association.properties.thread_id'),
-    attribute(marked.kept, 'traceloop.association.properties.session_id')
+    attribute(marked.fields, 'traceloop.association.properties.thread_id'),
+    attribute(marked.fields, 'traceloop.association.properties.session_id')
   ) AS conversation_id
 FROM marked
 LEFT JOIN traceloop_offers USING (key);

@@ -60,7 +60,7 @@ SELECT
   attributes['ai.toolCall.id'] AS call_id,
   attributes['ai.toolCall.args'] AS arguments,
   result_text(attributes['ai.toolCall.result']) AS result,
-  failed_beside(attributes['ai.toolCall.result']) AS failed,
+  is_marked_failed(attributes['ai.toolCall.result']) AS failed,
   CASE WHEN json_type(prompt, '$.prompt') = 'VARCHAR' THEN prompt ->> '$.prompt' END AS user_input,
   coalesce(attributes['ai.response.text'], attributes['ai.response.object']) AS answer,
   coalesce(attributes['ai.response.model'], attributes['ai.model.id']) AS model,
@@ -96,7 +96,7 @@ SELECT
     WHEN regexp_matches(lower(attributes['ai.model.provider']), 'anthropic|bedrock') THEN TRUE
     WHEN regexp_matches(lower(attributes['ai.model.provider']), 'openai|azure|google|xai|mistral')
       THEN FALSE
-  END AS cached_beside,
+  END AS excludes_cached,
   -- Each definition is a JSON text in the list.
   CASE
     WHEN json_type(tools) = 'ARRAY' THEN '[' || array_to_string(tools ->> '$[*]', ',') || ']'

@@ -25,7 +25,7 @@ WITH long_traces AS (
   HAVING max(turn) + 1 >= $turns::INTEGER
 ),
 
-kept AS (
+long_spans AS (
   SELECT spans.*
   FROM spans
   SEMI JOIN long_traces ON spans.trace_id = long_traces.trace_id
@@ -36,13 +36,13 @@ texts AS (
     trace_id,
     unnest(map_keys(attributes)) AS name,
     unnest(map_values(attributes)) AS text
-  FROM kept
+  FROM long_spans
   UNION ALL
   SELECT
     trace_id,
     '' AS name,
     events::VARCHAR AS text
-  FROM kept
+  FROM long_spans
 ),
 
 sizes AS (
@@ -60,7 +60,7 @@ counts AS (
   SELECT
     trace_id,
     count(*) AS spans
-  FROM kept
+  FROM long_spans
   GROUP BY trace_id
 )
 

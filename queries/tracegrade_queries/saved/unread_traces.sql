@@ -18,7 +18,7 @@ WITH unread AS (
   SELECT
     spans.*,
     -- A root comes first, then what starts earliest.
-    (spans.parent_span_id IS NOT NULL, spans.start_ns, spans.span_id) AS place
+    (spans.parent_span_id IS NOT NULL, spans.start_ns, spans.span_id) AS position
   FROM spans
   ANTI JOIN trajectories USING (trace_id)
 ),
@@ -26,9 +26,9 @@ WITH unread AS (
 traces AS (
   SELECT
     trace_id,
-    arg_min(coalesce(scope_name, ''), place) AS scope_name,
-    arg_min(service_name, place) AS service_name,
-    arg_min(name, place) AS name,
+    arg_min(coalesce(scope_name, ''), position) AS scope_name,
+    arg_min(service_name, position) AS service_name,
+    arg_min(name, position) AS name,
     count(*) AS spans
   FROM unread
   GROUP BY trace_id

@@ -48,15 +48,16 @@ lists AS (
       output -> '$.steps',
       output -> '$.outputs',
       output -> '$[0].content'
-    ) AS told_items,
+    ) AS output_items,
     -- What stands beside them, of the same answer.
-    hosted_beside(
+    hosted_in_metadata(
       coalesce(
         output -> '$.candidates[0]', output -> '$.generations[0][0].message.kwargs', output
       )
-    ) AS beside,
+    ) AS metadata_blocks,
     to_json(
-      beside || if(json_type(told_items) = 'ARRAY', cast(told_items AS JSON[]), cast([] AS JSON[]))
+      metadata_blocks
+      || if(json_type(output_items) = 'ARRAY', cast(output_items AS JSON[]), cast([] AS JSON[]))
     ) AS items
   FROM outputs
 ),

@@ -9,7 +9,7 @@ CREATE OR REPLACE TEMP VIEW openinference_kinds AS
 WITH spans AS (
   SELECT
     bucket_spans.*,
-    without_later_items(bucket_spans.attributes, shapes.kept_positions) AS kept
+    without_later_items(bucket_spans.attributes, shapes.field_positions) AS fields
   FROM bucket_spans
   INNER JOIN shapes USING (shape)
 ),
@@ -17,11 +17,11 @@ WITH spans AS (
 marked AS (
   SELECT
     *,
-    attribute(kept, 'openinference.span.kind') AS span_kind,
-    attribute(kept, 'input.value') AS input_value,
-    attribute(kept, 'output.value') AS output_value,
+    attribute(fields, 'openinference.span.kind') AS span_kind,
+    attribute(fields, 'input.value') AS input_value,
+    attribute(fields, 'output.value') AS output_value,
     json_extract_string(
-      try_cast(attribute(kept, 'metadata') AS JSON),
+      try_cast(attribute(fields, 'metadata') AS JSON),
       [
         '$.lc_agent_name', '$.langgraph_node', '$.ls_integration', '$.thread_id',
         '$.toolCallMsg.toolName', '$.toolCallMsg.toolCallId'
@@ -34,7 +34,7 @@ marked AS (
     metadata[5] AS called,
     metadata[6] AS called_id
   FROM spans
-  WHERE attribute(kept, 'openinference.span.kind') IS NOT NULL
+  WHERE attribute(fields, 'openinference.span.kind') IS NOT NULL
 )
 
 -- Of LangChain, AGENT is whatever has "agent" in its name, be it a tool or a node of a graph; an
@@ -43,7 +43,7 @@ SELECT
   key,
   name,
   scope_name,
-  kept,
+  fields,
   failed,
   exception IS NOT NULL AS excepted,
   status_message,
@@ -66,14 +66,14 @@ SELECT
     -- Google ADK: the agent's span, over which its model calls are written.
     WHEN span_kind = 'LLM' AND starts_with(name, 'invoke_agent ') THEN 'agent'
     -- Mastra writes each call of a model as several; its own attributes tell which it is.
-    WHEN span_kind = 'LLM' AND attribute(kept, 'mastra.span.type') IS NOT NULL THEN 'other'
+    WHEN span_kind = 'LLM' AND attribute(fields, 'mastra.span.type') IS NOT NULL THEN 'other'
     -- BeeAI: an event of the span above (a token, a retry, an error), whose kind it has.
     WHEN
       scope_name = 'openinference.instrumentation.beeai'
       AND (
-        attribute(kept, 'metadata.path') IS NOT NULL
+        attribute(fields, 'metadata.path') IS NOT NULL
         OR (
-          attribute(kept, 'metadata.class_name') IS NULL
+          attribute(fields, 'metadata.class_name') IS NULL
           AND regexp_matches(
             name, '^(error|finish|new_token|(partial_)?update|retry|start|success)$'
           )
@@ -86,16 +86,16 @@ SELECT
         CASE
           WHEN
             span_kind = 'LLM'
-            AND regexp_matches(attribute(kept, 'target'), '\.chat\.(success|error)$')
+            AND regexp_matches(attribute(fields, 'target'), '\.chat\.(success|error)$')
             THEN 'model'
-          WHEN regexp_matches(attribute(kept, 'target'), '^agent\..*\.tool(Success|Error)$')
+          WHEN regexp_matches(attribute(fields, 'target'), '^agent\..*\.tool(Success|Error)$')
             THEN 'tool'
           WHEN
-            regexp_matches(attribute(kept, 'target'), '^tool\..*\.(success|error)$')
+            regexp_matches(attribute(fields, 'target'), '^tool\..*\.(success|error)$')
             AND called IS NOT NULL
             THEN 'tool'
-          WHEN attribute(kept, 'target') IS NULL AND span_kind = 'AGENT' THEN 'agent'
-          WHEN attribute(kept, 'target') IS NULL AND span_kind = 'TOOL' THEN 'tool'
+          WHEN attribute(fields, 'target') IS NULL AND span_kind = 'AGENT' THEN 'agent'
+          WHEN attribute(fields, 'target') IS NULL AND span_kind = 'TOOL' THEN 'tool'
           ELSE 'other'
         END
     WHEN span_kind = 'LLM' THEN 'model'
@@ -117,12 +117,12 @@ SELECT
     -- A crew of CrewAI's and a team of AutoGen's: their agents' work is one run.
     WHEN
       span_kind = 'CHAIN'
-      AND (attribute(kept, 'crew_key') IS NOT NULL OR attribute(kept, 'team_id') IS NOT NULL)
+      AND (attribute(fields, 'crew_key') IS NOT NULL OR attribute(fields, 'team_id') IS NOT NULL)
       THEN 'agent'
-    WHEN span_kind = 'TOOL' AND attribute(kept, 'tool.name') IS NULL AND name LIKE 'handoff to %'
+    WHEN span_kind = 'TOOL' AND attribute(fields, 'tool.name') IS NULL AND name LIKE 'handoff to %'
       THEN 'handoff'
     WHEN span_kind = 'TOOL' THEN 'tool'
-    WHEN span_kind = 'AGENT' AND attribute(kept, 'tool.name') IS NOT NULL THEN 'tool'
+    WHEN span_kind = 'AGENT' AND attribute(fields, 'tool.name') IS NOT NULL THEN 'tool'
     WHEN name = lc_agent_name AND span_kind IN ('AGENT', 'CHAIN') THEN 'agent'
     WHEN span_kind = 'AGENT' AND name <> coalesce(graph_node, '') THEN 'agent'
     WHEN in_graph AND span_kind = 'CHAIN' AND (graph_node IS NULL OR name = 'LangGraph')

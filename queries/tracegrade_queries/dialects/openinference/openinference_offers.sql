@@ -7,23 +7,23 @@
 -- Order:
 --   none
 CREATE OR REPLACE TEMP VIEW openinference_offers AS
-WITH offer_places AS (
+WITH offer_positions AS (
   SELECT
     shape,
     list_filter(
       generate_series(1, len(names)), LAMBDA number: starts_with(names[number], 'llm.tools.')
-    ) AS places
+    ) AS positions
   FROM shapes
 ),
 
 offered AS (
   SELECT
     bucket_spans.key,
-    list_select(map_entries(bucket_spans.attributes), offer_places.places) AS entries
+    list_select(map_entries(bucket_spans.attributes), offer_positions.positions) AS entries
   FROM bucket_spans
-  INNER JOIN offer_places USING (shape)
+  INNER JOIN offer_positions USING (shape)
   WHERE
-    len(offer_places.places) > 0
+    len(offer_positions.positions) > 0
     AND bucket_spans.attributes['openinference.span.kind'] = 'LLM'
 ),
 

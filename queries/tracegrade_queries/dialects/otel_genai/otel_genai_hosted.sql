@@ -40,7 +40,7 @@ messages AS (
   FROM lists
 ),
 
-told_parts AS (
+input_parts AS (
   SELECT
     key,
     message_position,
@@ -55,7 +55,7 @@ blocks AS (
   SELECT
     * EXCLUDE (part),
     genai_block(part) AS block
-  FROM told_parts
+  FROM input_parts
 ),
 
 parts AS (

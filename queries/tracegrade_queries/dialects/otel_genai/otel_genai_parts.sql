@@ -26,11 +26,12 @@ counted AS (
     members.key,
     members.first_key,
     members.position,
-    sum(coalesce(len(told.messages), 0)) OVER (
+    sum(coalesce(len(messages_read.messages), 0)) OVER (
       PARTITION BY members.first_key ORDER BY members.position
-    )::BIGINT - coalesce(len(told.messages), 0) AS messages_before
+    )::BIGINT - coalesce(len(messages_read.messages), 0) AS messages_before
   FROM members
-  INNER JOIN otel_genai_messages_read AS told ON members.key = told.key AND told.direction = 'in'
+  INNER JOIN otel_genai_messages_read AS messages_read
+    ON members.key = messages_read.key AND messages_read.direction = 'in'
 )
 
 SELECT
@@ -43,12 +44,12 @@ INNER JOIN counted
   ON referring.first_key = counted.first_key AND referring.position >= counted.position
 UNION ALL
 SELECT
-  told.key,
-  told.direction,
-  told.key AS source_key,
+  messages_read.key,
+  messages_read.direction,
+  messages_read.key AS source_key,
   0 AS messages_before
-FROM otel_genai_messages_read AS told
-LEFT JOIN members ON told.key = members.key AND told.direction = 'in'
+FROM otel_genai_messages_read AS messages_read
+LEFT JOIN members ON messages_read.key = members.key AND messages_read.direction = 'in'
 WHERE members.key IS NULL;
 
 CREATE OR REPLACE TEMP TABLE otel_genai_parts AS
@@ -207,5 +208,5 @@ SELECT
   ) AS result,
   'true' IN (part.is_error, part['isError'])
   OR part.status = 'error'
-  OR failed_beside(coalesce(part.response, part.result) ->> '$') AS failed
+  OR is_marked_failed(coalesce(part.response, part.result) ->> '$') AS failed
 FROM readings;

@@ -26,7 +26,7 @@ WITH telling AS (
     operations.key,
     operations.start_ns,
     placed_operations.run,
-    run_copies.kept,
+    run_copies.counted_run,
     hash(
       operations.operation,
       operations.content,
@@ -43,12 +43,12 @@ WITH telling AS (
   WHERE operations.operation NOT IN ('agent', 'model', 'tool', 'other')
 ),
 
-told_again AS (
+repeated_operations AS (
   SELECT key
   FROM telling
   QUALIFY
     row_number() OVER (
-      PARTITION BY kept, output, occurrence ORDER BY run <> kept, start_ns, key
+      PARTITION BY counted_run, output, occurrence ORDER BY run <> counted_run, start_ns, key
     ) > 1
 ),
 
@@ -61,7 +61,7 @@ below_copies AS (
 ),
 
 dropped AS (
-  SELECT key FROM told_again
+  SELECT key FROM repeated_operations
   UNION
   SELECT key FROM below_copies
   UNION
@@ -86,7 +86,7 @@ placed AS (
     placed_operations.run AS old_run,
     CASE
       WHEN dropped.key IS NULL
-        THEN coalesce(counting_runs.kept, recorded_again.run, run_copies.kept)
+        THEN coalesce(counting_runs.counted_run, recorded_again.run, run_copies.counted_run)
     END AS run,
     dropped.key IS NOT NULL AS is_dropped
   FROM placed_operations

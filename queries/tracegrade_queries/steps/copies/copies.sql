@@ -52,7 +52,7 @@ WITH pairs AS (
     FALSE AS is_other_scope,
     TRUE AS is_at_once
   FROM copied_spans
-  INNER JOIN operations ON copied_spans.kept = operations.key
+  INNER JOIN operations ON copied_spans.counted_key = operations.key
   WHERE operations.operation IN ('model', 'tool')
 )
 

@@ -15,7 +15,7 @@
 WITH numbered AS (
   SELECT
     model_records.*,
-    run_copies.kept,
+    run_copies.counted_run,
     row_number() OVER (
       PARTITION BY
         model_records.run, model_records.failed, model_records.output, model_records.input
@@ -31,7 +31,8 @@ paired AS (
   SELECT
     record AS key,
     first_value(record) OVER (
-      PARTITION BY kept, failed, output, input, occurrence, response_id ORDER BY run <> kept, rank
+      PARTITION BY counted_run, failed, output, input, occurrence, response_id
+      ORDER BY run <> counted_run, rank
     ) AS last
   FROM numbered
 )

@@ -7,8 +7,8 @@
 -- Needs:
 --   run_copy_ends
 -- Columns:
---   run   BIGINT  One row each, also for the one that stands for the others.
---   kept  BIGINT  The run with most model and tool spans, the first of several.
+--   run          BIGINT  One row each, also for the one that stands for the others.
+--   counted_run  BIGINT  The run with most model and tool spans, the first of several.
 -- Order:
 --   none
 WITH replays AS (
@@ -39,6 +39,6 @@ SELECT
   first_value(sizes.run) OVER (
     PARTITION BY sizes.first_run
     ORDER BY sizes.spans DESC, agents.start_ns ASC, agents.span_id ASC, sizes.run ASC
-  ) AS kept
+  ) AS counted_run
 FROM sizes
 INNER JOIN operations AS agents ON sizes.run = agents.key;

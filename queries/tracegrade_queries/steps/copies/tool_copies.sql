@@ -17,7 +17,7 @@
 WITH numbered AS (
   SELECT
     tool_records.*,
-    run_copies.kept IS NOT NULL AS in_replay,
+    run_copies.counted_run IS NOT NULL AS in_replay,
     row_number() OVER (
       PARTITION BY tool_records.run, tool_records.output ORDER BY tool_records.rank
     ) AS occurrence
@@ -29,7 +29,7 @@ by_run AS (
   SELECT
     key,
     first_value(key) OVER (
-      PARTITION BY kept, output, occurrence ORDER BY run <> kept, rank
+      PARTITION BY counted_run, output, occurrence ORDER BY run <> counted_run, rank
     ) AS next
   FROM numbered
   WHERE in_replay
@@ -44,7 +44,10 @@ placed AS (
     first_value(end_ns) OVER in_order AS first_end_ns
   FROM numbered
   WHERE call_id IS NOT NULL
-  WINDOW in_order AS (PARTITION BY kept, scope_name, output ORDER BY run <> kept, rank)
+  WINDOW
+    in_order AS (
+      PARTITION BY counted_run, scope_name, output ORDER BY run <> counted_run, rank
+    )
 ),
 
 by_id AS (

@@ -13,20 +13,20 @@
 -- Needs:
 --   repeating_traces
 -- Columns:
---   key         BIGINT   Tool span that is in no other; one row each.
---   trace_id    VARCHAR
---   run         BIGINT
---   kept        BIGINT   The run that stands for that one.
---   rank        BIGINT   As in model_records.
---   scope_name  VARCHAR
---   call_id     VARCHAR
---   output      HUGEINT  Digest of its tool, id, arguments, result and failure.
---   failed      BOOLEAN
---   start_ns    BIGINT
---   end_ns      BIGINT
---   requests    BIGINT   Of its id, each once; 0 if none was recorded.
---   replayed    BOOLEAN  One of these was recorded more than once; if none was, some call of the
---                        trace.
+--   key          BIGINT   Tool span that is in no other; one row each.
+--   trace_id     VARCHAR
+--   run          BIGINT
+--   counted_run  BIGINT   The run that stands for that one.
+--   rank         BIGINT   As in model_records.
+--   scope_name   VARCHAR
+--   call_id      VARCHAR
+--   output       HUGEINT  Digest of its tool, id, arguments, result and failure.
+--   failed       BOOLEAN
+--   start_ns     BIGINT
+--   end_ns       BIGINT
+--   requests     BIGINT   Of its id, each once; 0 if none was recorded.
+--   replayed     BOOLEAN  One of these was recorded more than once; if none was, some call of the
+--                         trace.
 -- Order:
 --   none
 WITH records AS (
@@ -63,7 +63,7 @@ SELECT
   operations.key,
   operations.trace_id,
   placed_operations.run,
-  coalesce(run_copies.kept, placed_operations.run) AS kept,
+  coalesce(run_copies.counted_run, placed_operations.run) AS counted_run,
   row_number() OVER (
     ORDER BY
       coalesce(tops.parent_span_id IS NOT NULL, FALSE), operations.start_ns, operations.span_id,

@@ -6,9 +6,10 @@ coalesce(type IN ('apply_patch_call', 'local_shell_call', 'shell_call'), FALSE);
 --
 -- The named relation has key, direction, message_position and message (JSON): an item of OpenAI's
 -- Responses, or an object with `role` (LangChain: `type`), `content` (text, or a list of blocks as
--- in block_part), `tool_calls` (OpenAI's or LangChain's), `reasoning_content`, what hosted_beside
--- reads, and for a tool's message the id of its call. The columns of the result are those of
--- dialect messages. Calls of a model repeat what was said before: each message is read once.
+-- in block_part), `tool_calls` (OpenAI's or LangChain's), `reasoning_content`, what
+-- hosted_in_metadata reads, and for a tool's message the id of its call. The columns of
+-- the result are those of dialect messages. Calls of a model repeat what was said before: each
+-- message is read once.
 CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
   WITH distinct_parts AS MATERIALIZED (
     SELECT
@@ -28,23 +29,23 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
   items AS (
     SELECT
       text,
-      text::JSON AS told_message,
-      told_message ->> '$.type' AS type,
+      text::JSON AS typed_message,
+      typed_message ->> '$.type' AS type,
       CASE
         WHEN type IN ('function_call', 'custom_tool_call', 'computer_call') OR is_shell(type)
           THEN
             json_object(
               'role', 'assistant',
               'tool_calls', json_array(json_object(
-                'id', told_message ->> '$.call_id',
-                'name', coalesce(told_message ->> '$.name', regexp_replace(type, '_call$', '')),
+                'id', typed_message ->> '$.call_id',
+                'name', coalesce(typed_message ->> '$.name', regexp_replace(type, '_call$', '')),
                 'arguments', coalesce(
-                  told_message ->> '$.arguments',
-                  told_message ->> '$.action',
-                  told_message ->> '$.operation',
+                  typed_message ->> '$.arguments',
+                  typed_message ->> '$.action',
+                  typed_message ->> '$.operation',
                   if(
                     type = 'custom_tool_call',
-                    json_object('input', told_message ->> '$.input')::VARCHAR,
+                    json_object('input', typed_message ->> '$.input')::VARCHAR,
                     NULL
                   )
                 )
@@ -56,20 +57,20 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
           THEN
             json_object(
               'role', 'tool',
-              'tool_call_id', told_message ->> '$.call_id',
-              'content', told_message ->> '$.output',
-              'is_error', told_message -> '$.is_error'
+              'tool_call_id', typed_message ->> '$.call_id',
+              'content', typed_message ->> '$.output',
+              'is_error', typed_message -> '$.is_error'
             )
         WHEN regexp_matches(type, hosted_types())
-          THEN json_object('role', 'assistant', 'content', json_array(told_message))
+          THEN json_object('role', 'assistant', 'content', json_array(typed_message))
         WHEN type = 'reasoning'
           THEN
             json_object(
               'role', 'assistant',
               'reasoning',
-              nullif(array_to_string(told_message ->> '$.summary[*].text', chr(10)), '')
+              nullif(array_to_string(typed_message ->> '$.summary[*].text', chr(10)), '')
             )
-        ELSE told_message
+        ELSE typed_message
       END AS message
     FROM distinct_texts
   ),
@@ -136,7 +137,7 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
         OR 'true' IN (
           message ->> '$.is_error', message ->> '$.isError', message ->> '$.error'
         )
-        OR coalesce(failed_beside(message ->> '$.content'), FALSE)
+        OR coalesce(is_marked_failed(message ->> '$.content'), FALSE)
       } AS part
     FROM messages
     WHERE role = 'tool' AND content_type IS NOT NULL AND NOT is_blocks
@@ -154,9 +155,9 @@ CREATE OR REPLACE TEMP MACRO chat_parts(RELATION) AS TABLE
   hosted AS (
     SELECT
       * EXCLUDE (message, content_type, is_blocks),
-      hosted_beside(message) AS hosted_blocks
+      hosted_in_metadata(message) AS hosted_blocks
     FROM messages
-    WHERE role = 'assistant' AND tells_beside(text)
+    WHERE role = 'assistant' AND mentions_hosted_metadata(text)
   ),
 
   all_blocks AS (

@@ -56,6 +56,6 @@ END;
 
 -- Whether a result as it was sent says beside its text that the call failed: what `result_text`
 -- leaves out of Vercel's and LangChain's. NULL for NULL.
-CREATE OR REPLACE TEMP MACRO failed_beside(RESULT) AS
+CREATE OR REPLACE TEMP MACRO is_marked_failed(RESULT) AS
 regexp_matches(result, '^\s*\{\s*"type":\s*"error-(text|json)"')
 OR (starts_with(result, 'content=') AND ends_with(result, 'status=''error'''));

@@ -3,11 +3,11 @@
 --
 -- Of a long history only the first message remains. Looking into a map takes as long as the map is
 -- large, a join copies it, and building one costs more than both: so these are two lists.
-CREATE OR REPLACE TEMP MACRO without_later_items(ATTRIBUTES, KEPT_POSITIONS) AS
+CREATE OR REPLACE TEMP MACRO without_later_items(ATTRIBUTES, FIELD_POSITIONS) AS
 {
-  'names': list_select(map_keys(attributes), kept_positions),
-  'texts': list_select(map_values(attributes), kept_positions)
+  'names': list_select(map_keys(attributes), field_positions),
+  'texts': list_select(map_values(attributes), field_positions)
 };
 
-CREATE OR REPLACE TEMP MACRO attribute(KEPT, NAME) AS
-kept.texts[list_position(kept.names, name)];
+CREATE OR REPLACE TEMP MACRO attribute(FIELDS, NAME) AS
+fields.texts[list_position(fields.names, name)];

@@ -24,7 +24,7 @@
 --   stated_usd          DOUBLE   As the source says.
 --   offered_tools       VARCHAR  As sent.
 --   below_plan          BOOLEAN  It is what a plan span did.
---   is_beside           BOOLEAN  It was done beside the agent's span.
+--   outside_agent       BOOLEAN  It was done beside the agent's span.
 -- Order:
 --   none
 WITH outer_spans AS (
@@ -37,7 +37,7 @@ members AS (
   SELECT
     model_members.model_call,
     operation_runs.run,
-    operation_runs.is_beside,
+    operation_runs.outside_agent,
     operations.*,
     coalesce(known_parents.parent_operation = 'plan' OR operations.plan IS NOT NULL, FALSE)
       AS below_plan
@@ -85,7 +85,7 @@ SELECT
   members.stated_usd,
   members.offered_tools,
   members.below_plan,
-  members.is_beside
+  members.outside_agent
 FROM members
 ANTI JOIN shared USING (model_call)
 UNION ALL BY NAME
@@ -106,6 +106,6 @@ SELECT
   arg_min(stated_usd, inside_out) AS stated_usd,
   arg_min(offered_tools, inside_out) AS offered_tools,
   bool_or(below_plan) AS below_plan,
-  bool_and(is_beside) AS is_beside
+  bool_and(outside_agent) AS outside_agent
 FROM layers
 GROUP BY model_call;

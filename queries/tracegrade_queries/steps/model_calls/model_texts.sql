@@ -45,13 +45,13 @@ ends AS (
     model_calls.below_plan,
     requesting.model_call IS NULL
     AND NOT model_calls.below_plan
-    AND NOT model_calls.is_beside
+    AND NOT model_calls.outside_agent
     AND utility_calls.model_call IS NULL
     AND row_number() OVER (
       PARTITION BY
         model_calls.run,
         turns.turn,
-        model_calls.is_beside,
+        model_calls.outside_agent,
         utility_calls.model_call IS NULL
       ORDER BY model_calls.start_ns DESC, model_calls.model_call DESC
     ) = 1 AS ends_turn

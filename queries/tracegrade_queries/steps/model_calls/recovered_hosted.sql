@@ -91,7 +91,7 @@ tellers AS (
   GROUP BY run, part_type, identity
 ),
 
-told_first AS (
+first_records AS (
   SELECT recent.*
   FROM recent
   INNER JOIN tellers USING (run, part_type, identity, model_call)
@@ -138,7 +138,7 @@ by_text AS (
 ),
 
 -- An output may tell such a call without the id that it has in the input.
-told_without_id AS (
+outputs_without_id AS (
   SELECT DISTINCT
     model_call,
     tool_name
@@ -146,7 +146,7 @@ told_without_id AS (
   WHERE direction = 'out' AND part_type = 'server_tool_call' AND call_id IS NULL
 ),
 
-told_with_id AS (
+outputs_with_id AS (
   SELECT DISTINCT
     model_call,
     tool_name
@@ -165,32 +165,32 @@ ordered AS (
 
 SELECT
   coalesce(by_request.producer, by_text.producer, ordered.producer) AS model_call,
-  told_first.run,
+  first_records.run,
   producing.start_ns,
   'out' AS direction,
-  told_first.message_position - position_gap() AS message_position,
-  told_first.part_position,
-  told_first.role,
-  told_first.part_type,
+  first_records.message_position - position_gap() AS message_position,
+  first_records.part_position,
+  first_records.role,
+  first_records.part_type,
   NULL::VARCHAR AS text,
-  told_first.tool_name,
-  told_first.call_id,
-  told_first.arguments,
-  told_first.result,
-  told_first.failed
-FROM told_first
+  first_records.tool_name,
+  first_records.call_id,
+  first_records.arguments,
+  first_records.result,
+  first_records.failed
+FROM first_records
 INNER JOIN ordered USING (model_call)
 LEFT JOIN by_request USING (model_call)
 LEFT JOIN by_text USING (model_call)
 INNER JOIN ordered AS producing
   ON coalesce(by_request.producer, by_text.producer, ordered.producer) = producing.model_call
 ANTI JOIN recovered_parts ON producing.model_call = recovered_parts.model_call
-ANTI JOIN told_without_id
+ANTI JOIN outputs_without_id
   ON
-    producing.model_call = told_without_id.model_call
-    AND told_first.tool_name = told_without_id.tool_name
-ANTI JOIN told_with_id
+    producing.model_call = outputs_without_id.model_call
+    AND first_records.tool_name = outputs_without_id.tool_name
+ANTI JOIN outputs_with_id
   ON
-    told_first.call_id IS NULL
-    AND producing.model_call = told_with_id.model_call
-    AND told_first.tool_name = told_with_id.tool_name;
+    first_records.call_id IS NULL
+    AND producing.model_call = outputs_with_id.model_call
+    AND first_records.tool_name = outputs_with_id.tool_name;

@@ -27,10 +27,10 @@ WITH user_parts AS NOT MATERIALIZED (
   WHERE direction = 'in' AND role = 'user' AND part_type = 'text'
 ),
 
-unasked AS (
+outside_turns AS (
   SELECT model_call
   FROM model_calls
-  WHERE is_beside OR below_plan
+  WHERE outside_agent OR below_plan
   UNION
   SELECT model_call
   FROM utility_calls
@@ -46,7 +46,7 @@ user_messages AS (
       user_parts.text, position_by(user_parts.message_position, user_parts.part_position)
     ) AS last_part
   FROM user_parts
-  ANTI JOIN unasked USING (model_call)
+  ANTI JOIN outside_turns USING (model_call)
   GROUP BY user_parts.model_call
 ),
 

@@ -11,11 +11,11 @@
 --   end_ns     BIGINT
 -- Order:
 --   none
-WITH places AS (
-  SELECT hash(trace_id, name, start_ns, end_ns) AS position
+WITH coincidences AS (
+  SELECT hash(trace_id, name, start_ns, end_ns) AS digest
   FROM begun_spans
   WHERE start_ns > 0 AND scope_name IS DISTINCT FROM 'tracegrade.import'
-  GROUP BY position
+  GROUP BY digest
   HAVING count(*) > 1
 )
 
@@ -29,6 +29,6 @@ WHERE
   begun_spans.scope_name IS DISTINCT FROM 'tracegrade.import'
   AND hash(
     begun_spans.trace_id, begun_spans.name, begun_spans.start_ns, begun_spans.end_ns
-  ) IN (SELECT places.position FROM places)
+  ) IN (SELECT coincidences.digest FROM coincidences)
 GROUP BY ALL
 HAVING count(*) > 1;

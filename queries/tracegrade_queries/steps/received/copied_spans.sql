@@ -14,11 +14,11 @@
 -- Needs:
 --   coinciding_spans
 -- Columns:
---   key           BIGINT   One row each.
---   trace_id      VARCHAR
---   span_id       VARCHAR
---   kept          BIGINT   The span that counts.
---   kept_span_id  VARCHAR
+--   key              BIGINT   One row each.
+--   trace_id         VARCHAR
+--   span_id          VARCHAR
+--   counted_key      BIGINT   The span that counts.
+--   counted_span_id  VARCHAR
 -- Order:
 --   none
 WITH traces AS (
@@ -121,8 +121,8 @@ placed AS (
     key,
     trace_id,
     span_id,
-    first_value(key) OVER by_preference AS kept,
-    first_value(span_id) OVER by_preference AS kept_span_id
+    first_value(key) OVER by_preference AS counted_key,
+    first_value(span_id) OVER by_preference AS counted_span_id
   FROM ranked
   WINDOW
     by_preference AS (
@@ -134,7 +134,7 @@ SELECT
   key,
   trace_id,
   span_id,
-  kept,
-  kept_span_id
+  counted_key,
+  counted_span_id
 FROM placed
-WHERE key <> kept;
+WHERE key <> counted_key;

@@ -11,7 +11,7 @@
 --   text  VARCHAR
 -- Order:
 --   none
-WITH places AS (
+WITH cut_positions AS (
   SELECT
     shape,
     list_filter(
@@ -22,18 +22,18 @@ WITH places AS (
         '(messages|arguments|args|definitions|prompt|completion|llm_request|llm_response'
         '|request_data|response_data|events|toolCalls|entity\.input)$'
       )
-    ) AS places
+    ) AS positions
   FROM shapes
 ),
 
 entries AS (
   SELECT
     mended_spans.key,
-    unnest(list_select(map_keys(mended_spans.attributes), places.places)) AS name,
-    unnest(list_select(map_values(mended_spans.attributes), places.places)) AS text
+    unnest(list_select(map_keys(mended_spans.attributes), cut_positions.positions)) AS name,
+    unnest(list_select(map_values(mended_spans.attributes), cut_positions.positions)) AS text
   FROM mended_spans
-  INNER JOIN places USING (shape)
-  WHERE len(places.places) > 0
+  INNER JOIN cut_positions USING (shape)
+  WHERE len(cut_positions.positions) > 0
 )
 
 SELECT

@@ -11,9 +11,9 @@
 -- Needs:
 --   operations WHERE operation = 'model' AND key NOT IN (SELECT key FROM placed_with_their_own)
 -- Columns:
---   key        BIGINT   One row each.
---   run        BIGINT   The first run that was given a result of it.
---   is_beside  BOOLEAN  True.
+--   key            BIGINT   One row each.
+--   run            BIGINT   The first run that was given a result of it.
+--   outside_agent  BOOLEAN  True.
 -- Order:
 --   none
 WITH strays AS (
@@ -57,7 +57,7 @@ given AS (
 SELECT
   requested.key,
   arg_min(given.run, (given.start_ns, given.run)) AS run,
-  TRUE AS is_beside
+  TRUE AS outside_agent
 FROM requested
 INNER JOIN given
   ON

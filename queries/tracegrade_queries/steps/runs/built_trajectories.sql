@@ -59,7 +59,7 @@ gathered AS (
     arg_min(kill_point, position) AS kill_point,
     arg_min(user_input, position) FILTER (WHERE operation = 'agent') AS user_input,
     arg_min(user_input, position) FILTER (WHERE operation NOT IN ('agent', 'model'))
-      AS told_input,
+      AS stated_input,
     arg_min(outcome, position) FILTER (WHERE operation = 'agent') AS outcome,
     arg_min(trace_state, position) AS trace_state,
     min(start_ns) AS start_ns,
@@ -242,7 +242,7 @@ SELECT
   coalesce(
     prompt_text(crew_task(gathered.user_input)),
     -- What the first steps of a run tell, whose own span may never come.
-    if(run_ids.root IS NULL, gathered.told_input, NULL),
+    if(run_ids.root IS NULL, gathered.stated_input, NULL),
     model_counts.user_text
   ) AS user_input,
   coalesce(answers.root_answer, answers.span_answer, step_counts.last_answer) AS final_answer,

@@ -36,7 +36,7 @@ WITH last_calls AS (
     arg_max(model_call, (start_ns, model_call)) AS model_call,
     max(start_ns) AS start_ns
   FROM model_calls
-  WHERE NOT is_beside
+  WHERE NOT outside_agent
   GROUP BY run
 ),
 

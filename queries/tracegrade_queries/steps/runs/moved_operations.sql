@@ -93,7 +93,7 @@ executions AS (
   WHERE spans.operation = 'tool'
 ),
 
-told_calls AS (
+message_calls AS (
   SELECT
     model_requests.key,
     model_requests.trace_id,
@@ -119,7 +119,7 @@ requesting AS (
     trace_id,
     call,
     min(run) AS run
-  FROM told_calls
+  FROM message_calls
   WHERE is_request
   GROUP BY trace_id, call
   HAVING min(run) = max(run)
@@ -127,11 +127,11 @@ requesting AS (
 
 model_owners AS (
   SELECT
-    told_calls.key,
+    message_calls.key,
     min(executing.run) AS run
-  FROM told_calls
+  FROM message_calls
   INNER JOIN executing USING (trace_id, call)
-  GROUP BY told_calls.key
+  GROUP BY message_calls.key
   HAVING min(executing.run) = max(executing.run)
 ),
 

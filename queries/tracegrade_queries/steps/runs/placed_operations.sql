@@ -14,9 +14,9 @@
 --   run_starts
 --   run_parent_ends
 -- Columns:
---   key        BIGINT   Known operation; one row each. Those outside of any run have none.
---   run        BIGINT   Key of the run's agent; without one, of the run's first operation.
---   is_beside  BOOLEAN  It was done before the agent's span began, or after it ended.
+--   key            BIGINT   Known operation; one row each. Those outside of any run have none.
+--   run            BIGINT   Key of the run's agent; without one, of the run's first operation.
+--   outside_agent  BOOLEAN  It was done before the agent's span began, or after it ended.
 -- Order:
 --   none
 WITH roots AS (
@@ -132,30 +132,30 @@ rootless AS (
 
 SELECT
   *,
-  FALSE AS is_beside
+  FALSE AS outside_agent
 FROM inside
 UNION ALL
 SELECT
   *,
-  FALSE AS is_beside
+  FALSE AS outside_agent
 FROM adopted
 UNION ALL
 SELECT
   *,
-  FALSE AS is_beside
+  FALSE AS outside_agent
 FROM returned
 UNION ALL
 SELECT
   *,
-  TRUE AS is_beside
+  TRUE AS outside_agent
 FROM after
 UNION ALL
 SELECT
   *,
-  TRUE AS is_beside
+  TRUE AS outside_agent
 FROM before
 UNION ALL
 SELECT
   *,
-  FALSE AS is_beside
+  FALSE AS outside_agent
 FROM rootless;

@@ -62,7 +62,7 @@ first_tools AS (
   SELECT
     offer,
     name,
-    min((list_position, position)) AS first_place,
+    min((list_position, position)) AS first_position,
     arg_min(tool, (list_position, position)) AS tool
   FROM tools
   GROUP BY offer, name
@@ -71,9 +71,9 @@ first_tools AS (
 merged AS (
   SELECT
     offer,
-    list(name ORDER BY first_place) AS names,
+    list(name ORDER BY first_position) AS names,
     list(name) FILTER (WHERE takes_nothing(json_extract(tool, '$.parameters'))) AS bare_names,
-    '[' || string_agg(tool::VARCHAR, ',' ORDER BY first_place) || ']' AS offered_tools
+    '[' || string_agg(tool::VARCHAR, ',' ORDER BY first_position) || ']' AS offered_tools
   FROM first_tools
   GROUP BY offer
 )

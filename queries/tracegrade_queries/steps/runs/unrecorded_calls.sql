@@ -45,9 +45,9 @@ speaking AS (
 silent AS (
   SELECT
     model_members.model_call,
-    coalesce(max(operations.output_tokens), 1) > 0 AS may_have_spoken,
+    coalesce(max(operations.output_tokens), 1) > 0 AS may_have_output,
     bool_or(operations.dropped) AS dropped,
-    bool_or(stop_reasons.key IS NOT NULL) AS told_why
+    bool_or(stop_reasons.key IS NOT NULL) AS has_stop_reason
   FROM model_members
   INNER JOIN operations USING (key)
   LEFT JOIN stop_reasons USING (key)
@@ -62,7 +62,7 @@ lacking AS (
   FROM silent
   INNER JOIN operation_runs ON silent.model_call = operation_runs.key
   ANTI JOIN recovered_parts ON silent.model_call = recovered_parts.model_call
-  WHERE silent.dropped OR (silent.may_have_spoken AND NOT silent.told_why)
+  WHERE silent.dropped OR (silent.may_have_output AND NOT silent.has_stop_reason)
   UNION
   SELECT operation_runs.run
   FROM operations

@@ -63,7 +63,7 @@
 --   retries             INTEGER
 --   run_mode            VARCHAR
 --   outcome             VARCHAR
---   kill_point           VARCHAR
+--   kill_point          VARCHAR
 --   flags               VARCHAR[]  Never NULL.
 -- Order:
 --   none
@@ -112,7 +112,7 @@ hybrid AS (
     arg_min(reasoning_tokens, precedence) AS reasoning_tokens,
     arg_min(cache_write_tokens, precedence) AS cache_write_tokens,
     arg_min(total_tokens, precedence) AS total_tokens,
-    arg_min(cached_beside, precedence) AS cached_beside,
+    arg_min(excludes_cached, precedence) AS excludes_cached,
     arg_min(stated_usd, precedence) AS stated_usd,
     arg_min(offered_tools, precedence) AS offered_tools,
     arg_min(conversation_id, precedence) AS conversation_id,
@@ -160,8 +160,8 @@ cached AS (
 counted AS (
   SELECT
     *,
-    cached_apart(input_tokens, output_tokens, cached_tokens, total_tokens, cached_beside)
-      AS is_apart
+    input_excludes_cached(input_tokens, output_tokens, cached_tokens, total_tokens, excludes_cached)
+      AS adds_cached
   FROM cached
 ),
 
@@ -229,7 +229,7 @@ SELECT
   counted.model,
   CASE
     WHEN none_counted.key IS NOT null THEN null
-    WHEN counted.is_apart
+    WHEN counted.adds_cached
       THEN try_cast(counted.input_tokens + counted.cached_tokens AS BIGINT)
     ELSE counted.input_tokens
   END AS input_tokens,
@@ -246,7 +246,7 @@ SELECT
   counted.cache_read_tokens,
   counted.reasoning_tokens,
   counted.cache_write_tokens,
-  counted.is_apart IS null AS ambiguous_tokens,
+  counted.adds_cached IS null AS ambiguous_tokens,
   counted.stated_usd,
   counted.offered_tools,
   nullif(counted.conversation_id, '') AS conversation_id,

@@ -5,10 +5,10 @@
 -- Reads:
 --   mended_spans
 -- Columns:
---   shape        UBIGINT    One row each.
---   scope_name   VARCHAR    '' if none was sent.
---   names        VARCHAR[]  Of their attributes, in the order in which they were sent.
---   kept_positions  BIGINT[]   Of names but for those of later items of lists (`a.1.b`).
+--   shape            UBIGINT    One row each.
+--   scope_name       VARCHAR    '' if none was sent.
+--   names            VARCHAR[]  Of their attributes, in the order in which they were sent.
+--   field_positions  BIGINT[]   Of names but for those of later items of lists (`a.1.b`).
 -- Order:
 --   none
 WITH samples AS (
@@ -35,5 +35,5 @@ SELECT
   list_filter(
     generate_series(1, len(names)),
     LAMBDA position: NOT regexp_matches(names[position], '\.[1-9][0-9]*\.')
-  ) AS kept_positions
+  ) AS field_positions
 FROM named;

@@ -28,7 +28,7 @@
 --   plan              VARCHAR
 -- Order:
 --   none
-WITH told_plans AS (
+WITH plans_in_texts AS (
   SELECT DISTINCT known_parents.parent AS key
   FROM known_parents
   INNER JOIN model_members USING (key)
@@ -60,7 +60,7 @@ SELECT
   ) AS plan
 FROM operations
 INNER JOIN operation_runs USING (key)
-ANTI JOIN told_plans USING (key)
+ANTI JOIN plans_in_texts USING (key)
 ANTI JOIN observers USING (key)
 LEFT JOIN handed_over USING (run)
 WHERE

@@ -71,7 +71,7 @@ asking AS (
   ANTI JOIN as_often USING (request)
 ),
 
-asked_before AS (
+requested_executions AS (
   SELECT
     open_executions.key,
     open_executions.tool_name,
@@ -93,9 +93,9 @@ asked_before AS (
 by_time AS (
   SELECT
     open_requests.request,
-    asked_before.key AS execution
+    requested_executions.key AS execution
   FROM open_requests
-  INNER JOIN asked_before USING (model_call, tool_name, arguments, occurrence)
+  INNER JOIN requested_executions USING (model_call, tool_name, arguments, occurrence)
 ),
 
 matched AS (

@@ -73,7 +73,7 @@ salvaged AS (
 ),
 
 -- Model calls whose requests may be told in part: by what they said, or what the next one heard.
-told_in_part AS (
+partly_recorded AS (
   SELECT model_call
   FROM salvaged
   UNION
@@ -100,7 +100,7 @@ requested AS (
       WHEN (NOT requests.parsed OR requests.is_blank) AND executions.match_arguments IS NOT NULL
         THEN executions.match_arguments
       WHEN
-        told_in_part.model_call IS NOT NULL
+        partly_recorded.model_call IS NOT NULL
         AND json_contains(
           try_cast(executions.arguments AS JSON), try_cast(requests.arguments AS JSON)
         )
@@ -137,7 +137,7 @@ requested AS (
   LEFT JOIN responses ON requests.request = responses.request
   LEFT JOIN shared_responses ON requests.model_call = shared_responses.model_call
   LEFT JOIN joined_results ON requests.model_call = joined_results.model_call
-  LEFT JOIN told_in_part ON requests.model_call = told_in_part.model_call
+  LEFT JOIN partly_recorded ON requests.model_call = partly_recorded.model_call
 ),
 
 -- What the model saw is the result where its message holds those of all its calls. Code may fail

@@ -11,11 +11,11 @@
 -- Needs:
 --   message_parts WHERE direction = 'in' AND part_type = 'tool_call_response'
 -- Columns:
---   run         BIGINT   One row each.
---   model_call  BIGINT
---   trace_id    VARCHAR
---   root        BIGINT   Key of the run's root.
---   start_ns    BIGINT   Start of the model call.
+--   run            BIGINT   One row each.
+--   model_call     BIGINT
+--   trace_id       VARCHAR
+--   root           BIGINT   Key of the run's root.
+--   start_ns       BIGINT   Start of the model call.
 --   user_position  HUGEINT  Place of what the user said last; -1 if nothing.
 -- Order:
 --   none
@@ -29,7 +29,7 @@ WITH firsts AS (
     any_value(run_ids.root) AS root
   FROM model_calls
   INNER JOIN run_ids USING (run)
-  WHERE run_ids.root IS NOT NULL AND NOT model_calls.is_beside AND NOT model_calls.below_plan
+  WHERE run_ids.root IS NOT NULL AND NOT model_calls.outside_agent AND NOT model_calls.below_plan
   GROUP BY model_calls.run, run_ids.trace_id
 ),
 

@@ -86,7 +86,7 @@ asking AS (
   FROM left_requests
 ),
 
-asked_before AS (
+requested_executions AS (
   SELECT
     open_executions.key,
     open_executions.tool_name,
@@ -110,6 +110,6 @@ FROM as_often
 UNION ALL
 SELECT
   left_requests.request,
-  asked_before.key AS execution
+  requested_executions.key AS execution
 FROM left_requests
-INNER JOIN asked_before USING (model_call, tool_name, occurrence);
+INNER JOIN requested_executions USING (model_call, tool_name, occurrence);

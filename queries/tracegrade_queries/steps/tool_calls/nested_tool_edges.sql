@@ -30,18 +30,18 @@ WITH pairs AS (
     AND coalesce(inside.match_arguments = around.match_arguments, TRUE) AS is_alike,
     inside.scope_name = around.scope_name
     AND inside.match_arguments = around.match_arguments
-    AND inside_told.result IS NOT NULL
-    AND around_told.result IS NOT NULL AS may_be_another,
-    contains(around_told.result, inside_told.result)
-    OR contains(inside_told.result, around_told.result) AS has_same_result,
+    AND inside_operation.result IS NOT NULL
+    AND around_operation.result IS NOT NULL AS may_be_another,
+    contains(around_operation.result, inside_operation.result)
+    OR contains(inside_operation.result, around_operation.result) AS has_same_result,
     -- A layer around a call adds little to its time.
     around.end_ns - around.start_ns - (inside.end_ns - inside.start_ns)
     > greatest(50_000_000, (around.end_ns - around.start_ns) // 4) AS goes_on
   FROM tool_spans AS inside
   INNER JOIN known_parents ON inside.key = known_parents.key
   INNER JOIN tool_spans AS around ON known_parents.parent = around.key
-  INNER JOIN operations AS inside_told ON inside.key = inside_told.key
-  INNER JOIN operations AS around_told ON around.key = around_told.key
+  INNER JOIN operations AS inside_operation ON inside.key = inside_operation.key
+  INNER JOIN operations AS around_operation ON around.key = around_operation.key
 ),
 
 doubtful AS (
@@ -79,7 +79,7 @@ executed AS (
   GROUP BY run, tool_name, match_arguments
 ),
 
-asked_as_often AS (
+executed_as_often AS (
   SELECT
     run,
     tool_name,
@@ -92,13 +92,13 @@ SELECT
   pairs.key,
   pairs.next
 FROM pairs
-LEFT JOIN asked_as_often USING (run, tool_name, match_arguments)
+LEFT JOIN executed_as_often USING (run, tool_name, match_arguments)
 WHERE
   coalesce(pairs.has_same_id, FALSE)
   OR (
     pairs.is_alike
     AND NOT (
       coalesce(pairs.may_be_another, FALSE)
-      AND (NOT pairs.has_same_result OR pairs.goes_on OR asked_as_often.run IS NOT NULL)
+      AND (NOT pairs.has_same_result OR pairs.goes_on OR executed_as_often.run IS NOT NULL)
     )
   );

@@ -99,7 +99,7 @@ by_id AS (
   GROUP BY made.call
 ),
 
-by_place AS (
+by_position AS (
   SELECT
     made.call,
     responses_stated.result,
@@ -114,13 +114,13 @@ by_place AS (
 stated AS (
   SELECT
     made.*,
-    coalesce(made.result, by_id.result, by_place.result) AS stated_result,
-    coalesce(made.failed, by_id.failed, by_place.failed) AS stated_failed,
-    coalesce(by_id.call, by_place.call) IS NOT NULL AS is_answered,
+    coalesce(made.result, by_id.result, by_position.result) AS stated_result,
+    coalesce(made.failed, by_id.failed, by_position.failed) AS stated_failed,
+    coalesce(by_id.call, by_position.call) IS NOT NULL AS is_answered,
     coalesce(by_id.is_denied, FALSE) AS is_denied
   FROM made
   LEFT JOIN by_id ON made.call = by_id.call
-  LEFT JOIN by_place ON made.call = by_place.call
+  LEFT JOIN by_position ON made.call = by_position.call
 ),
 
 candidates AS (

@@ -52,7 +52,7 @@ used_again AS (
 ),
 
 -- Every later call hears a response again: its text is taken from the first that does.
-first_heard AS (
+first_received AS (
   SELECT
     requests.request,
     min(position_by(responses_seen.start_ns, responses_seen.model_call))
@@ -82,13 +82,13 @@ by_own_id AS (
       ),
       FALSE
     ) AS failed
-  FROM first_heard
+  FROM first_received
   INNER JOIN requests USING (request)
   LEFT JOIN responses_seen
     ON
       requests.run = responses_seen.run
       AND requests.call_id = responses_seen.call_id
-      AND first_heard.position = position_by(responses_seen.start_ns, responses_seen.model_call)
+      AND first_received.position = position_by(responses_seen.start_ns, responses_seen.model_call)
   GROUP BY requests.request
 ),
 
@@ -146,7 +146,7 @@ users AS (
   FROM rounds
 ),
 
-told_again AS (
+repeated_requests AS (
   SELECT
     model_parts.model_call,
     model_parts.call_id,
@@ -178,10 +178,10 @@ round_responses AS (
       responses_seen.run = users.run
       AND responses_seen.call_id = users.call_id
       AND callers.agent_name = users.agent_name
-  LEFT JOIN told_again
+  LEFT JOIN repeated_requests
     ON
-      responses_seen.model_call = told_again.model_call
-      AND responses_seen.call_id = told_again.call_id
+      responses_seen.model_call = repeated_requests.model_call
+      AND responses_seen.call_id = repeated_requests.call_id
   WHERE
     responses_seen.start_ns > model_calls.start_ns
     AND (users.agent_name IS NULL OR users.agent_name = rounds.agent_name)
@@ -189,7 +189,7 @@ round_responses AS (
       if(users.agent_name IS NULL, rounds.next_ns, rounds.own_next_ns), responses_seen.start_ns
     )
     AND position_by(responses_seen.message_position, responses_seen.part_position)
-    > coalesce(told_again.position, position_by(-1, 0))
+    > coalesce(repeated_requests.position, position_by(-1, 0))
 ),
 
 numbered_again AS (

@@ -53,7 +53,7 @@ pairs AS (
         later.plain_name,
         later.match_arguments
       ORDER BY later.start_ns, later.key
-    ) AS later_place,
+    ) AS later_position,
     dense_rank() OVER (
       PARTITION BY
         later.run,
@@ -62,7 +62,7 @@ pairs AS (
         later.plain_name,
         later.match_arguments
       ORDER BY earlier.start_ns, earlier.key
-    ) AS earlier_place
+    ) AS earlier_position
   FROM candidates AS later
   INNER JOIN candidates AS earlier
     ON
@@ -86,7 +86,7 @@ nearest AS (
   FROM pairs
   QUALIFY
     row_number() OVER (
-      PARTITION BY key ORDER BY later_place <> earlier_place, distance_ns, next
+      PARTITION BY key ORDER BY later_position <> earlier_position, distance_ns, next
     ) = 1
 )
 
@@ -96,5 +96,5 @@ SELECT
 FROM nearest
 QUALIFY
   row_number() OVER (
-    PARTITION BY next, scope_name ORDER BY later_place <> earlier_place, distance_ns, key
+    PARTITION BY next, scope_name ORDER BY later_position <> earlier_position, distance_ns, key
   ) = 1;

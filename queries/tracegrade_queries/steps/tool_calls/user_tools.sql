@@ -32,7 +32,7 @@ requested_by_user AS (
   HAVING bool_and(by_user)
 ),
 
-asked_tools AS (
+tools_requested_by_user AS (
   SELECT
     trace_id,
     tool_name
@@ -48,7 +48,7 @@ WHERE operations.operation = 'tool'
 UNION
 SELECT operations.key
 FROM operations
-INNER JOIN asked_tools USING (trace_id, tool_name)
+INNER JOIN tools_requested_by_user USING (trace_id, tool_name)
 WHERE operations.operation = 'tool' AND operations.call_id IS NULL
 UNION
 SELECT key

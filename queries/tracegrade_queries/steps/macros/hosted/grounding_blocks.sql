@@ -168,16 +168,16 @@ CASE
     )
 END;
 
--- Whether a text of JSON may tell any of what hosted_beside reads.
-CREATE OR REPLACE TEMP MACRO tells_beside(MESSAGE) AS
+-- Whether a text of JSON may tell any of what hosted_in_metadata reads.
+CREATE OR REPLACE TEMP MACRO mentions_hosted_metadata(MESSAGE) AS
 contains(message, '"tool_outputs"') OR tells_grounding(message);
 
 -- Calls of tools that a provider ran, as such blocks, which stand beside what a message says:
 -- those of Google's answers, and in what LangChain makes of OpenAI's Responses unless it is told
 -- to write its newer form (`additional_kwargs.tool_outputs`).
-CREATE OR REPLACE TEMP MACRO hosted_beside(MESSAGE) AS
+CREATE OR REPLACE TEMP MACRO hosted_in_metadata(MESSAGE) AS
 CASE
-  WHEN tells_beside(message::VARCHAR)
+  WHEN mentions_hosted_metadata(message::VARCHAR)
     THEN
       flatten(
         list_transform(
@@ -192,7 +192,7 @@ CASE
   ELSE []::JSON[]
 END;
 
--- Whether a text of JSON may hold one, or tell of one beside what was said (hosted_beside).
+-- Whether a text of JSON may hold one, or tell of one beside what was said (hosted_in_metadata).
 CREATE OR REPLACE TEMP MACRO tells_hosted(OUTPUT) AS
 coalesce(
   regexp_matches(

@@ -1,21 +1,22 @@
 -- What an answer took: as a provider's JSON tells it, and whether its input is whole.
 --
--- `told_usage` reads `usage` in the spelling of any provider or platform, as fields that dialects
--- declare: input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens,
--- total_tokens, cached_beside. Google's thoughts are beside its candidates; Langfuse counts each
--- type by itself unless its total is input and output alone. All NULL for NULL.
+-- `reported_usage` reads `usage` in the spelling of any provider or platform, as fields that
+-- dialects declare: input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
+-- reasoning_tokens, total_tokens, excludes_cached. Google's thoughts are beside its
+-- candidates; Langfuse counts each type by itself unless its total is input and output alone. All
+-- NULL for NULL.
 --
--- `cached_apart` says whether what a cache had of a model call's tokens stands beside its input,
--- not in it: TRUE if a total says so that has both, or if it is greater than the input; else what
--- is known of who wrote it. NULL: it can be read both ways.
-CREATE OR REPLACE TEMP MACRO cached_apart(GIVEN, OUTPUT, CACHED, TOTAL, KNOWN) AS
+-- `input_excludes_cached` says whether what a cache had of a model call's tokens stands beside
+-- its input, not in it: TRUE if a total says so that has both, or if it is greater than
+-- the input; else what is known of who wrote it. NULL: it can be read both ways.
+CREATE OR REPLACE TEMP MACRO input_excludes_cached(GIVEN, OUTPUT, CACHED, TOTAL, KNOWN) AS
 CASE
   WHEN cached <= 0 OR given IS NULL THEN FALSE
   WHEN total::HUGEINT = given::HUGEINT + output + cached OR cached > given THEN TRUE
   ELSE known
 END;
 
-CREATE OR REPLACE TEMP MACRO told_usage(USAGE) AS
+CREATE OR REPLACE TEMP MACRO reported_usage(USAGE) AS
 list_transform(
   [{
     'given': try_cast(
@@ -119,7 +120,7 @@ list_transform(
         usage ->> '$.total_token_count'
       ) AS BIGINT
     ),
-    'counts_apart': usage ->> '$.input' IS NOT NULL,
+    'counts_by_type': usage ->> '$.input' IS NOT NULL,
     'is_bedrock': coalesce(
       usage ->> '$.cacheReadInputTokens', usage ->> '$.cacheReadInputTokenCount'
     ) IS NOT NULL
@@ -128,7 +129,7 @@ list_transform(
     'input_tokens': try_cast(counts.given + coalesce(counts.of_tools, 0) AS BIGINT),
     'output_tokens': try_cast(
       counts.output + CASE
-        WHEN counts.counts_apart AND counts.total = counts.given + counts.output THEN 0
+        WHEN counts.counts_by_type AND counts.total = counts.given + counts.output THEN 0
         ELSE coalesce(counts.thoughts, 0)
       END AS BIGINT
     ),
@@ -136,9 +137,9 @@ list_transform(
     'cache_write_tokens': counts.written,
     'reasoning_tokens': coalesce(counts.reasoning, counts.thoughts),
     'total_tokens': counts.total,
-    'cached_beside': CASE
+    'excludes_cached': CASE
       WHEN counts.read_inside IS NOT NULL THEN FALSE
-      WHEN counts.counts_apart THEN coalesce(counts.total <> counts.given + counts.output, TRUE)
+      WHEN counts.counts_by_type THEN coalesce(counts.total <> counts.given + counts.output, TRUE)
       WHEN counts.is_bedrock THEN TRUE
     END
   }
