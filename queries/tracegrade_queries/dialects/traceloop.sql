@@ -386,7 +386,8 @@ SELECT
   ) AS output_tokens,
   try_cast(attribute(marked.fields, 'gen_ai.usage.cache_read_input_tokens') AS BIGINT)
     AS cache_read_tokens,
-  try_cast(attribute(marked.fields, 'gen_ai.usage.reasoning_tokens') AS BIGINT) AS reasoning_tokens,
+  try_cast(attribute(marked.fields, 'gen_ai.usage.reasoning_tokens') AS BIGINT)
+    AS reasoning_tokens,
   try_cast(attribute(marked.fields, 'gen_ai.usage.cache_creation_input_tokens') AS BIGINT)
     AS cache_write_tokens,
   try_cast(

@@ -160,8 +160,9 @@ cached AS (
 counted AS (
   SELECT
     *,
-    input_excludes_cached(input_tokens, output_tokens, cached_tokens, total_tokens, excludes_cached)
-      AS adds_cached
+    input_excludes_cached(
+      input_tokens, output_tokens, cached_tokens, total_tokens, excludes_cached
+    ) AS adds_cached
   FROM cached
 ),
 
