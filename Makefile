@@ -19,7 +19,7 @@ CHANGED_SQL = { git diff --name-only --diff-filter=d \
 SPELLING = git ls-files $(addprefix '*.,$(addsuffix ',md py sql j2 css js toml)) tests/wording/messages.txt \
   | grep -v /captures/ | xargs $(BIN)/typos --config tests/wording/typos.toml
 
-REAL_FRAMEWORKS := tests/frameworks/test_frameworks.py tests/frameworks/test_tracegrade_run.py
+REAL_FRAMEWORKS := tests/frameworks/test_frameworks.py tests/frameworks/test_quickstarts.py tests/frameworks/test_tracegrade_run.py
 
 .PHONY: demo docs site site-serve check test test-slow test-frameworks hosts captures same-rows lint bench chaos clean help
 
@@ -45,7 +45,7 @@ test: .venv/demo .venv/test  ## Run the test suite, without what is slow and wit
 test-slow: .venv/demo .venv/test azurite .spark/complete .hosts/complete  ## Run the rest of it: whole demos, Spark, Azure, kills at more moments.
 	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m slow
 
-test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete  ## Run one agent on real frameworks and compare its steps.
+test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete .frameworks/quickstarts/complete  ## Run one agent on real frameworks and compare its steps.
 	@$(BIN)/pytest -q $(REAL_FRAMEWORKS)
 
 hosts: .venv/demo .venv/test .hosts/complete  ## Run host programs with and without tracegrade, and print what became of each.
@@ -154,11 +154,13 @@ azurite:
 	@.venv-other/bin/python -m tests.row_digests --tau-bench | diff .venv-other/rows.txt - \
 	  && echo "$$($(BIN)/python --version) and $$(.venv-other/bin/python --version) make the same rows"
 
-# Every package of these environments is pinned, so nothing is resolved.
-.frameworks/%/complete: tests/frameworks/environments/%.txt
+# Every package of these environments is pinned, so nothing is resolved. uv is faster; where it cannot
+# install, as behind an index that only pip is told of, pip does.
+.frameworks/%/complete: tests/frameworks/environments/%.txt | .venv/test
 	@echo "installing agent frameworks into .frameworks/$* ..."
 	@$(PYTHON) -m venv --clear .frameworks/$*
-	@.frameworks/$*/bin/pip --disable-pip-version-check --quiet install --no-deps --requirement $< \
+	@$(BIN)/uv pip install --quiet --no-deps --python .frameworks/$*/bin/python --requirement $< 2>/dev/null \
+	  || .frameworks/$*/bin/pip --disable-pip-version-check --quiet install --no-deps --requirement $< \
 	  || $(NOT_INSTALLED)
 	@touch $@
 

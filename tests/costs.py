@@ -18,7 +18,11 @@ WRITE: Final = "WRITE_COSTS"
 """The environment variable: whether a run writes what its files cost."""
 
 REAL_FRAMEWORKS: Final = frozenset(
-    {"tests/frameworks/test_frameworks.py", "tests/frameworks/test_tracegrade_run.py"}
+    {
+        "tests/frameworks/test_frameworks.py",
+        "tests/frameworks/test_quickstarts.py",
+        "tests/frameworks/test_tracegrade_run.py",
+    }
 )
 """What `make test-frameworks` runs, after it installed frameworks; nothing else does."""
 

@@ -4,6 +4,7 @@ Each is plain and streamed; those of OpenAI stand here, others in modules of the
 
 The path says which script, and ends with the name of the API:
 
+- `/orders/v1/…` looks an order up, as the quickstarts ask;
 - `/TOOL/v1/…` thinks and requests the tool, and answers once it has seen what became of that;
 - `/RUN/SCENARIO/AGENT/FORM/v1/…` says the turns of the agent in the scenario, one for each request
   of the run. The form is `calls`, for agents that write code `tags` or `fences`, and for those of
@@ -22,6 +23,7 @@ from typing import Any
 
 from . import fake_gemini
 from .fake_messages import message, message_events
+from .fake_orders import turn_of_order
 from .model_turn import Turn, words
 
 THOUGHTS = ("I should look this up.", "I have the answer now.")
@@ -301,6 +303,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _turn(self, request: Json) -> Turn:
         first, *others = self.path.strip("/").split("/")
+        if first == "orders":
+            return turn_of_order(request)
         if others[0] == "v1":
             return turn_of_weather(request, first)
         scenario, agent, form = others[:3]

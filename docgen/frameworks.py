@@ -1,0 +1,109 @@
+"""The pages of agent frameworks: what to install, an agent, how to score it, what is recorded.
+
+They are made from the quickstarts that `make test-frameworks` runs, and from the versions of its
+environment.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from docgen.pages import page, table
+
+TESTS: Final = Path(__file__).parents[1] / "tests" / "frameworks"
+QUICKSTARTS: Final = TESTS / "quickstarts"
+ENVIRONMENT: Final = TESTS / "environments" / "quickstarts.txt"
+QUESTIONS: Final = ("Where is order A-1001?", "Where is order B-2002?")
+ASPECTS: Final = ("calls", "arguments", "results", "errors", "answer", "tokens")
+"""The parts of a run that a trace should hold."""
+
+
+def quickstarts() -> Mapping[str, dict[str, Any]]:
+    """Return the quickstarts by the name of their page."""
+    return tomllib.loads((QUICKSTARTS / "quickstarts.toml").read_text("utf-8"))
+
+
+def command(question: str) -> str:
+    """Return the command of the pages that asks the agent a question."""
+    return f'tracegrade run --release 1.0 -- python agent.py "{question}"'
+
+
+def pages() -> Mapping[str, str]:
+    """Return the pages by their path below `docs/`: one for each framework, and their index."""
+    return {
+        "frameworks/index.md": _index(),
+        **{f"frameworks/{name}.md": _page(name, it) for name, it in quickstarts().items()},
+    }
+
+
+def _index() -> str:
+    rows = (
+        [f"[{it['title']}]({name}.md)", ", ".join(_versions(it)), *_recorded(it)]
+        for name, it in quickstarts().items()
+    )
+    return page(
+        "Frameworks",
+        "Each page takes you from an empty folder to the scores of an agent. `yes` means exact: "
+        "the agent was run on the versions named, with a stand-in for the model, and the values "
+        "read from its traces equal those that the model and the tools gave.",
+        table(["framework", "tried with", *ASPECTS], rows),
+        "Other frameworks work as well: see [your own agent](../start/your-agent.md).",
+    )
+
+
+def _page(name: str, quickstart: Mapping[str, Any]) -> str:
+    packages = ["'tracegrade[all]'", *map(_quoted, quickstart["packages"])]
+    asked = "\n".join(map(command, QUESTIONS))
+    return page(
+        quickstart["title"],
+        f"Score an agent that uses {quickstart['title']} without changing it. Tried with "
+        f"{', '.join(_versions(quickstart))}.",
+        "## Install",
+        f"```\npip install {' '.join([*packages, *quickstart['instrumentors']])}\n```",
+        _writer(quickstart),
+        "## The agent",
+        f"`agent.py`:\n\n```python\n{(QUICKSTARTS / name / 'agent.py').read_text('utf-8')}```",
+        "## Run and score",
+        "Start a collector, and leave it running:",
+        "```\ntracegrade collect --lake lake\n```",
+        f"In another terminal, set `{quickstart['key']}`, ask the agent about an order that "
+        "exists and about one that does not, and score both runs:",
+        f"```\n{asked}\ntracegrade score --lake lake\ntracegrade report --lake lake\n```",
+        "`score` should count two trajectories and two tool calls, and say that one failed. "
+        "`tracegrade ui --lake lake` shows each run step by step. To score decisions and success, "
+        "[write a task file](../guides/write-tasks.md).",
+        "## What is recorded",
+        table(ASPECTS, [_recorded(quickstart)]),
+        quickstart["notes"].strip(),
+    )
+
+
+def _quoted(package: str) -> str:
+    """Return a package as a shell takes it."""
+    return f"'{package}'" if "[" in package else package
+
+
+def _writer(quickstart: Mapping[str, Any]) -> str:
+    """Return who writes the spans."""
+    if instrumentors := quickstart["instrumentors"]:
+        names = " and ".join(f"`{name}`" for name in instrumentors)
+        return f"{names} writes the spans; `tracegrade run` finds it and turns it on."
+    return (
+        f"{quickstart['title']} writes its spans itself; `tracegrade run` turns them on, so no "
+        "instrumentation is needed."
+    )
+
+
+def _recorded(quickstart: Mapping[str, Any]) -> list[str]:
+    """Return, for each aspect, `yes` if it is exact, else the part that is missing."""
+    lacks = quickstart.get("lacks", {})
+    return [lacks.get(aspect, "yes") for aspect in ASPECTS]
+
+
+def _versions(quickstart: Mapping[str, Any]) -> Iterator[str]:
+    """Yield each package of the framework with the version that is tried."""
+    pinned = dict(line.split("==") for line in ENVIRONMENT.read_text("utf-8").splitlines())
+    for package in [*quickstart["packages"], *quickstart["instrumentors"]]:
+        name = package.partition("[")[0]
+        yield f"{name} {pinned[name]}"

@@ -1,0 +1,150 @@
+"""The agents that the pages of frameworks show, run as the pages say, are recorded as promised.
+
+Needs an environment that `make test-frameworks` makes; skips without it.
+"""
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from tests.collector.running import collecting
+from tests.queries.traces import rows
+
+from docgen.frameworks import ASPECTS, QUESTIONS, QUICKSTARTS, command, quickstarts
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import build
+
+from .fake_model import serving
+from .fake_orders import FOUND, RESULT, TOOL, UNKNOWN
+from .test_frameworks import ENVIRONMENTS, PATIENCE_SECS
+from .test_tracegrade_run import installed
+
+ENVIRONMENT = ENVIRONMENTS / "quickstarts"
+OWN_COMMANDS = Path(sys.executable).parent
+ARGUMENTS = ('{"order":"A-1001"}', '{"order":"B-2002"}')
+ERROR = "no order B-2002"
+TOKENS = {"input": 50, "output": 10}  # of each answer of the model
+CASES = quickstarts()
+
+
+class Run(NamedTuple):
+    """What was read of one run."""
+
+    trajectory: Mapping[str, Any]
+    calls: list[dict[str, Any]]
+
+
+def _installed_alone(instrumentors: list[str]) -> dict[str, str]:
+    """Return the variables that leave out the instrumentors that other pages install."""
+    if instrumentors:
+        return {"TRACEGRADE_INSTRUMENTORS": ",".join(instrumentors)}
+    return {"OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": "*"}
+
+
+def ask(name: str, model: str, collector: str, path: Path) -> None:
+    """Run the commands of a page, each to its end, by which its spans are exported."""
+    environment = {
+        "PATH": f"{ENVIRONMENT / 'bin'}:{OWN_COMMANDS}:{os.environ['PATH']}",
+        "PYTHONPATH": str(path),
+        "OTEL_SERVICE_NAME": name,
+        "OTEL_EXPORTER_OTLP_ENDPOINT": collector,
+        **_installed_alone(CASES[name]["instrumentors"]),
+        CASES[name]["key"]: "not-a-key",
+        "OPENAI_BASE_URL": f"{model}/orders/v1",
+        "GOOGLE_GEMINI_BASE_URL": f"{model}/orders",
+    }
+    answers = [FOUND, None if CASES[name].get("ends_at_error") else UNKNOWN]
+    for question, answer in zip(QUESTIONS, answers, strict=True):
+        ended = subprocess.run(
+            shlex.split(command(question)),
+            cwd=QUICKSTARTS / name,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECS,
+            check=False,
+        )
+        assert ended.stdout.strip() == (answer or ""), f"{name}: {ended.stderr}"
+        assert (ended.returncode == 0) is (answer is not None), f"{name}: {ended.stderr}"
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Run]]:
+    """What was read of the two runs of each quickstart."""
+    if not (ENVIRONMENT / "complete").exists():
+        pytest.skip("`make test-frameworks` makes the environment")
+    folder = tmp_path_factory.mktemp("quickstarts")
+    path = installed(tmp_path_factory.mktemp("installed"))
+    with ExitStack() as stack:
+        collector = stack.enter_context(collecting(folder))
+        model = stack.enter_context(serving())
+        pool = stack.enter_context(ThreadPoolExecutor(os.cpu_count()))
+        for each in [pool.submit(ask, name, model, collector.url, path) for name in CASES]:
+            each.result()
+        assert collector.stop() == 0
+    lake = Lake.open(folder)
+    build(lake)
+    return {name: list(_runs(lake, name)) for name in CASES}
+
+
+def _runs(lake: Lake, service: str) -> Iterator[Run]:
+    trajectories = rows(
+        lake,
+        "SELECT trajectory_id, agent_name, release, user_input, final_answer, input_tokens, "
+        f"output_tokens FROM trajectories WHERE service_name = '{service}' ORDER BY start_time",
+    )
+    for each in trajectories:
+        calls = rows(
+            lake,
+            "SELECT tool_name, arguments, result, status, error_message FROM steps "
+            f"WHERE kind = 'tool_call' AND trajectory_id = '{each['trajectory_id']}' "
+            "ORDER BY step_index",
+        )
+        yield Run(each, calls)
+
+
+def exact(runs: list[Run], quickstart: Mapping[str, Any]) -> dict[str, bool]:
+    """Return, for each aspect, whether the values read equal those that model and tool gave."""
+    ends_at_error = bool(quickstart.get("ends_at_error"))
+    (found, *_), (failed,) = (each.calls for each in runs)
+    answers = [each.trajectory["final_answer"] for each in runs]
+    tokens = [[each.trajectory[f"{way}_tokens"] for way in TOKENS] for each in runs]
+    requests = (2, 1 if ends_at_error else 2)
+    text = f"{failed['error_message']} {failed['result']}"
+    return {
+        "calls": [(each["tool_name"], each["status"]) for each in (found, failed)]
+        == [(TOOL, "ok"), (TOOL, "error")],
+        "arguments": (found["arguments"], failed["arguments"]) == ARGUMENTS,
+        "results": found["result"] == quickstart.get("result", RESULT),
+        "errors": failed["status"] == "error" and ERROR in text,
+        "answer": answers == [FOUND, None if ends_at_error else UNKNOWN],
+        "tokens": tokens == [[number * made for number in TOKENS.values()] for made in requests],
+    }
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_recorded_is_what_the_page_says(recorded: dict[str, list[Run]], name: str) -> None:
+    """Each aspect is exact, unless the page names it as incomplete."""
+    lacks = CASES[name].get("lacks", {})
+
+    assert exact(recorded[name], CASES[name]) == {each: each not in lacks for each in ASPECTS}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_run_is_known_by_its_question_its_agent_and_its_release(
+    recorded: dict[str, list[Run]], name: str
+) -> None:
+    """Each command makes one trajectory."""
+    known = [
+        tuple(each.trajectory[column] for column in ("user_input", "agent_name", "release"))
+        for each in recorded[name]
+    ]
+
+    assert known == [(question, "support", "1.0") for question in QUESTIONS]
