@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from tests import processor_times
 from tests.costs import writes_costs
 from tests.lake.stores import Store, azure_is_there, azure_server, put_environment, s3_server
-from tests.slow import slow_after
+from tests.slow import PART, of_part, slow_after
 
 settings.register_profile(
     "same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -42,6 +42,14 @@ def pytest_configure(config: pytest.Config) -> None:
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
     gc.disable()  # until all tests are there: looking for cycles would take a fifth as long again
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the slow tests of another part, where one was asked for."""
+    if part := os.environ.get(PART):
+        chosen = of_part(items, part)
+        config.hook.pytest_deselected(items=[*set(items).difference(chosen)])
+        items[:] = chosen
 
 
 def pytest_collection_finish() -> None:
