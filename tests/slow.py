@@ -35,7 +35,9 @@ def slow_after(quick: int, cases: Iterable[Any]) -> list[ParameterSet]:
 class Marked(Protocol):
     """A test of a file, as pytest collects it."""
 
-    nodeid: str
+    @property
+    def nodeid(self) -> str:
+        """Its file and, after two colons, its name."""
 
     def get_closest_marker(self, name: str, /) -> object | None:
         """Return its mark of this name; None without one."""

@@ -88,7 +88,11 @@ used AS (
 counted AS (
   SELECT
     attempts.*,
-    used.* EXCLUDE (attempt_id),
+    used.llm_call_count,
+    used.input_tokens,
+    used.output_tokens,
+    used.cost_usd,
+    used.duration_ms,
     if(successes.verifier_failed, 'verifier_failed', NULL) AS success_fault,
     endings.ending,
     attempts_with_unrecorded_calls.attempt_id IS NOT NULL AS calls_unrecorded,
