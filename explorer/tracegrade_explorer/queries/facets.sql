@@ -53,7 +53,7 @@ FROM (
     SELECT unnest(failures) AS mode
     FROM matching_runs
     WHERE len(failures) > 0
-  ) AS shown
+  ) AS modes_of_runs
   WHERE mode <> 'unclassified'
   GROUP BY mode
   UNION ALL

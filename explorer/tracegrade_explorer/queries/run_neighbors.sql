@@ -23,17 +23,17 @@ FROM (
     ties.sort_key,
     ties.runs,
     CASE
-      WHEN ties.sort_key < place.sort_key THEN ties.runs
-      WHEN ties.sort_key = place.sort_key THEN ties.runs_before
-      WHEN place.sort_key IS NOT NULL THEN 0
+      WHEN ties.sort_key < this_run.sort_key THEN ties.runs
+      WHEN ties.sort_key = this_run.sort_key THEN ties.runs_before
+      WHEN this_run.sort_key IS NOT NULL THEN 0
     END AS runs_before,
     CASE
-      WHEN ties.sort_key < place.sort_key THEN ties.last_seq
-      WHEN ties.sort_key = place.sort_key THEN ties.seq_before
+      WHEN ties.sort_key < this_run.sort_key THEN ties.last_seq
+      WHEN ties.sort_key = this_run.sort_key THEN ties.seq_before
     END AS last_before,
     CASE
-      WHEN ties.sort_key > place.sort_key THEN ties.first_seq
-      WHEN ties.sort_key = place.sort_key THEN ties.seq_after
+      WHEN ties.sort_key > this_run.sort_key THEN ties.first_seq
+      WHEN ties.sort_key = this_run.sort_key THEN ties.seq_after
     END AS first_after
   FROM (
     SELECT
@@ -51,6 +51,6 @@ FROM (
     SELECT sort_key
     FROM matching_runs
     WHERE seq = $seq::INTEGER
-  ) AS place ON TRUE
+  ) AS this_run ON TRUE
 ) AS sides
 ORDER BY runs;

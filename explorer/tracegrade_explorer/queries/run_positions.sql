@@ -13,7 +13,7 @@
 SELECT
   trajectory_id,
   date,
-  (place - 1)::INTEGER AS seq
+  (position - 1)::INTEGER AS seq
 FROM (
   SELECT
     trajectory_id,
@@ -23,8 +23,8 @@ FROM (
       ORDER BY
         CASE WHEN start_time >= '2001-01-01' THEN start_time ELSE date END DESC,
         trajectory_id
-    ) AS place
+    ) AS position
   FROM trajectories
-) AS placed
-WHERE place <= $max_runs
+) AS positions
+WHERE position <= $max_runs
 ORDER BY seq;

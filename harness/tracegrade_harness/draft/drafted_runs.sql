@@ -44,7 +44,7 @@ WITH runs AS (
     AND trajectories.kill_point IS NULL
 ),
 
-asked AS (
+chosen_runs AS (
   SELECT * FROM runs
   WHERE
     CASE
@@ -64,13 +64,13 @@ modes AS (
 
 grouped AS (
   SELECT
-    asked.*,
+    chosen_runs.*,
     modes.mode,
     row_number() OVER (
-      PARTITION BY asked.agent_name, asked.task_id, modes.mode, asked.success
-      ORDER BY asked.start_time DESC NULLS LAST, asked.trajectory_id ASC
-    ) AS place
-  FROM asked
+      PARTITION BY chosen_runs.agent_name, chosen_runs.task_id, modes.mode, chosen_runs.success
+      ORDER BY chosen_runs.start_time DESC NULLS LAST, chosen_runs.trajectory_id ASC
+    ) AS newest_rank
+  FROM chosen_runs
   LEFT JOIN modes USING (trajectory_id)
 )
 
@@ -85,6 +85,6 @@ SELECT
   user_input,
   start_time
 FROM grouped
-WHERE $trajectories::VARCHAR[] IS NOT NULL OR place = 1
+WHERE $trajectories::VARCHAR[] IS NOT NULL OR newest_rank = 1
 GROUP BY ALL
 ORDER BY agent_name, task_id, mode, trajectory_id;

@@ -40,7 +40,7 @@ WITH expectations AS (
     row_number() OVER (
       PARTITION BY graded_expectations.task_id, graded_expectations.turn
       ORDER BY graded_expectations.position
-    ) AS place
+    ) AS order_in_turn
   FROM graded_expectations
   INNER JOIN task_expected USING (task_id, position)
 ),
@@ -54,7 +54,7 @@ made AS (
     attempts.task_id,
     row_number() OVER (
       PARTITION BY call_turns.attempt_id, call_turns.turn ORDER BY call_turns.call_index
-    ) AS place
+    ) AS order_in_turn
   FROM call_turns
   INNER JOIN calls USING (attempt_id, call_index)
   INNER JOIN attempts USING (attempt_id)
@@ -66,16 +66,16 @@ fits AS (
     made.attempt_id,
     made.turn,
     made.tool_name,
-    made.place,
+    made.order_in_turn,
     expectations.position,
     expectations.name,
-    expectations.place AS expected_place,
+    expectations.order_in_turn AS expected_order,
     expectations.stated,
     pairs.equal / nullif(pairs.keys, 0) AS similarity,
     pairs.equal IS NULL AS unknown,
     pairs.unknown_because,
     row_number() OVER (
-      PARTITION BY made.attempt_id, expectations.position ORDER BY made.place
+      PARTITION BY made.attempt_id, expectations.position ORDER BY made.order_in_turn
     ) AS rank
   FROM fitting_pairs AS pairs
   INNER JOIN made USING (attempt_id, call_index)
@@ -87,7 +87,7 @@ first_fits AS (
     attempt_id,
     turn,
     count(DISTINCT name) AS names_found,
-    count(*) FILTER (WHERE place = expected_place) AS in_place,
+    count(*) FILTER (WHERE order_in_turn = expected_order) AS in_place,
     -- Without keys on either side all are equal.
     coalesce(
       sum(coalesce(similarity, 1) ORDER BY position) FILTER (WHERE stated AND NOT unknown), 0
