@@ -16,7 +16,7 @@ NOBODY = "nobody"
 ANOTHER_GROUP = 4242
 """Of the user, too; what is in its folders gets it, as where teams share some."""
 TEMPORARY = Path(tempfile.gettempdir())
-MOUNTS = Path("/proc/self/mountinfo")
+_MOUNTS = Path("/proc/self/mountinfo")
 BEGIN = """
 import runpy, sys
 from tracegrade_harness.parts.servers import namespace
@@ -37,6 +37,16 @@ fi
 exec setpriv --reuid "$user" --regid "$group" --groups "$group,$another" "$@"
 """
 """Becomes a user who may not look where the interpreter stands, but for the interpreter."""
+
+
+def mounts(folder: Path) -> list[str]:
+    """Return what is mounted, without the mounts of other tests, which run meanwhile.
+
+    Args:
+        folder: Of this test.
+    """
+    found = _MOUNTS.read_text().splitlines()
+    return [mount for mount in found if "/pytest-of-" not in mount or str(folder) in mount]
 
 
 def in_namespace(module: str, *arguments: object) -> list[str]:

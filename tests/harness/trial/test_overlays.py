@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.commands import tracegrade
-from tests.harness.overlays import MOUNTS, as_nobody, ran, refused, why_not
+from tests.harness.overlays import as_nobody, mounts, ran, refused, why_not
 from tests.harness.parts.http.bank import bank_beside
 from tests.harness.trial.agents import WROTE, Tried, living, made
 from tests.slow import slow_after
@@ -147,7 +147,7 @@ def test_the_rows_of_overlays_are_those_of_copies(
     words = command(suite, "--sandbox", sandbox, "--jobs", 2)
     if user == "as one without rights":
         words = as_nobody(tmp_place, words)
-    before = MOUNTS.read_text()
+    before = mounts(tmp_place)
     closed = tmp_path / "closed"
     (closed / "packages").mkdir(parents=True)
     closed.chmod(0)
@@ -156,7 +156,7 @@ def test_the_rows_of_overlays_are_those_of_copies(
 
     assert ended.returncode == 0, ended.stderr
     assert facts(suite) == of_copies
-    assert MOUNTS.read_text() == before
+    assert mounts(tmp_place) == before
     assert [*suite.home.glob("runs/*/trials/*")] == []
 
 
@@ -199,7 +199,7 @@ def waiting(suite: Tried) -> Iterator[subprocess.Popen[bytes]]:
 def test_a_harness_that_is_killed_leaves_nothing_mounted_and_goes_on(tmp_path: Path) -> None:
     """What is left of its trial is a layer, of no use without the mount: it is begun anew."""
     suite = suite_in(tmp_path, WAITS, overlay=True)
-    before = MOUNTS.read_text()
+    before = mounts(tmp_path)
     with waiting(suite) as harness:
         os.kill(harness.pid, signal.SIGKILL)
     wait_until(lambda: not living(suite))
@@ -213,18 +213,18 @@ def test_a_harness_that_is_killed_leaves_nothing_mounted_and_goes_on(tmp_path: P
     assert ended.returncode == 0, ended.stderr
     assert [(row["status"], row["success"]) for row in suite.rows] == [("done", True)]
     assert not left.exists()
-    assert MOUNTS.read_text() == before
+    assert mounts(tmp_path) == before
 
 
 @pytest.mark.slow
 def test_clean_removes_the_layers_that_a_killed_harness_left(tmp_path: Path) -> None:
     """Also what the kernel itself keeps in them; nothing stays mounted."""
     suite = suite_in(tmp_path, WAITS, overlay=True)
-    before = MOUNTS.read_text()
+    before = mounts(tmp_path)
     with waiting(suite) as harness:
         os.kill(harness.pid, signal.SIGKILL)
     wait_until(lambda: not living(suite))
-    assert MOUNTS.read_text() == before
+    assert mounts(tmp_path) == before
 
     ended = tracegrade("harness", "clean", "--folder", suite.home)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.harness.overlays import MOUNTS, as_nobody, in_namespace, ran, why_not
+from tests.harness.overlays import as_nobody, in_namespace, mounts, ran, why_not
 from tests.harness.parts.environments import template
 
 from tracegrade_harness.errors import EnvironmentFailed
@@ -30,10 +30,10 @@ def told(request: pytest.FixtureRequest) -> Any:
         command = in_namespace("tests.harness.parts.files.overlaid", folder, seed)
         if request.param == "as one without rights":
             command = as_nobody(Path(folder), command)
-        before = MOUNTS.read_text()
+        before = mounts(Path(folder))
         ended = ran(command)
         assert ended.returncode == 0, ended.stderr
-        assert MOUNTS.read_text() == before
+        assert mounts(Path(folder)) == before
     return {**json.loads(ended.stdout), "param": request.param}
 
 
