@@ -141,7 +141,6 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
     ):
         if chosen.max_usd is not None:
             _refuse_unknown_costs(run, file.results())
-        opened = Lake.create(lake)
         suite_run = SuiteRun(
             suite,
             loaded.folder,
@@ -157,7 +156,7 @@ def run_suite(loaded: LoadedSuite, lake: str, home: Path, run: str, chosen: Chos
             chosen.release,
             [folder.parent, home.resolve() / FROZEN, *_local(lake)],
         )
-        suite_run = _as_chosen(suite_run, loaded, chosen, opened)
+        suite_run = _as_chosen(suite_run, loaded, chosen, Lake.create(lake))
         kills = {name: case.kill for name, case in killed.items() if case.kill}
         spent_usd = _run_trials(_keeping_tapes(suite_run, chosen), cases, kills, chosen, file)
     return Run(folder, file.results(), spent_usd)

@@ -13,6 +13,7 @@ from tracegrade.cli import main
 from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.decision.decision import ReleaseDecision, decide_release
 from tracegrade_scoring.compare.decision.release_rule import ShipRule, read_release_rule
+from tracegrade_scoring.compare.decision.view import decision_view
 from tracegrade_scoring.compare.html import render_html
 from tracegrade_scoring.compare.read import read_comparisons
 from tracegrade_scoring.compare.rule_outcomes import RuledComparison, apply_rules
@@ -77,6 +78,28 @@ def test_a_metric_that_got_worse_holds_a_release(tables: Tables) -> None:
     found = decision(both(tables, before, after, 12))
     assert (found.word, verdicts(found)) == ("hold", ["held", "held", "held", "broken"])
     assert found.worse == ("Tool-selection accuracy",)
+
+
+def test_what_was_asked_is_what_may_be_worse(tables: Tables) -> None:
+    """A metric without a good direction, success, and what runs use are not among it."""
+    before = {"success": [1.0], "tsa": [0.9], "actual_steps": [3.0]}
+    after = {"success": [1.0], "tsa": [0.4], "actual_steps": [9.0]}
+    found = decision(both(tables, before, after, 12))
+    assert found.checks[3].fact == "1 of 1 that were asked"
+
+
+def test_attempts_that_are_counted_are_those_of_the_rate(tables: Tables) -> None:
+    """A task whose success is known of one release is in neither number."""
+    ruled = both(tables, {"success": [1.0, 0.0]}, {"success": [1.0, 1.0]}, 10)
+    attempts(tables, "1", "alone", success=[1.0] * 5)
+    run = tables.run("2", task_id="alone")
+    tables.scored(run, "alone")
+    tables.score(run, "success", None, reason="success_unknown")
+    ruled = compare(tables)
+    (comparison,) = ruled.comparisons.cohorts
+    rows = decision_view(comparison, ruled.comparisons, ruled.release_rule).rows
+    assert rows[0][:3] == ("Success", "10 of 20", "20 of 20")
+    assert comparison.metrics["success"].found.base == 0.5
 
 
 def test_a_task_that_surely_fell_holds_a_release(tables: Tables) -> None:

@@ -12,6 +12,7 @@ from tracegrade_scoring.compare.decision.release_rule import ShipRule
 from tracegrade_scoring.compare.differences import share
 from tracegrade_scoring.compare.model import Compared, Comparison
 from tracegrade_scoring.compare.sign_flips import LEAST_TASKS
+from tracegrade_scoring.metrics import Metric
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
 
@@ -86,11 +87,11 @@ def _tasks(comparison: Comparison, rule: ShipRule) -> Check:
 def _metrics(comparison: Comparison, rule: ShipRule) -> Check:
     text = _at_most(rule.metrics_worse, "metric", "worse, beyond chance")
     worse = [*worse_than_chance(comparison)]
-    asked = sum(
-        compared.p_adjusted is not None
-        for name, compared in comparison.metrics.items()
-        if name not in ELSEWHERE
-    )
+    p_values = [
+        *(comparison.metrics[metric.name].p_adjusted for metric in _metrics_asked(comparison)),
+        *(goal.p_adjusted for goal in comparison.skipped_sub_goals),
+    ]
+    asked = sum(p_value is not None for p_value in p_values)
     if not comparison.metrics:
         return Check(text, UNKNOWN, "no metric is known of both")
     fact = f"{len(worse):,} of {asked:,} that were asked"
@@ -114,10 +115,16 @@ def better_than_chance(comparison: Comparison) -> Iterator[str]:
 
 
 def _changed(comparison: Comparison, way: int) -> Iterator[str]:
-    names = [name for name in comparison.metrics if name not in ELSEWHERE]
-    for metric in (*main_metrics(names), *more_metrics(names, comparison.own_metrics)):
+    for metric in _metrics_asked(comparison):
         if comparison.metrics[metric.name].direction * metric.better == way:
             yield metric.label
+
+
+def _metrics_asked(comparison: Comparison) -> list[Metric]:
+    """Return the metrics that can be better or worse and no other check is about."""
+    names = [name for name in comparison.metrics if name not in ELSEWHERE]
+    found = (*main_metrics(names), *more_metrics(names, comparison.own_metrics))
+    return [metric for metric in found if metric.better]
 
 
 def _kills(comparison: Comparison, rule: ShipRule) -> Check:

@@ -67,8 +67,8 @@ def decide_release(comparison: Comparison, rule: ShipRule = DEFAULT_RULE) -> Rel
         checks,
         tuple(_sure_changes(comparison, tasks, 1)),
         tuple(_sure_changes(comparison, tasks, -1)),
-        tuple(_unsure(tasks, 1)),
-        tuple(_unsure(tasks, -1)),
+        tuple(_tasks(tasks, 1, sure=False)),
+        tuple(_tasks(tasks, -1, sure=False)),
         tuple(_still_wrong(comparison)),
         tuple(_not_known(comparison)),
         tuple(_needed(comparison, rule)),
@@ -84,18 +84,12 @@ def _sure_changes(comparison: Comparison, tasks: Iterable[TaskChange], way: int)
         compared = comparison.metrics.get(metric.name)
         if compared and compared.direction * metric.better == way:
             yield metric.label
-    yield from _sure(tasks, way)
+    yield from _tasks(tasks, way, sure=True)
 
 
-def _sure(tasks: Iterable[TaskChange], way: int) -> Iterator[str]:
+def _tasks(tasks: Iterable[TaskChange], way: int, *, sure: bool) -> Iterator[str]:
     for task in tasks:
-        if _way(task) == way and task.is_sure:
-            yield _task(task)
-
-
-def _unsure(tasks: Iterable[TaskChange], way: int) -> Iterator[str]:
-    for task in tasks:
-        if _way(task) == way and not task.is_sure:
+        if _way(task) == way and task.is_sure == sure:
             yield _task(task)
 
 

@@ -1,6 +1,7 @@
 """A decision in words, for every format alike."""
 
 from collections.abc import Iterator
+from math import isclose
 from typing import Final, NamedTuple
 
 from tracegrade_scoring.compare.decision.checks import BROKEN, HELD, UNKNOWN
@@ -72,29 +73,24 @@ def _rows(comparison: Comparison) -> Iterator[tuple[str, str, str, str]]:
     for metric in ROWS:
         compared = comparison.metrics.get(metric.name)
         if compared is not None:
-            yield _row(comparison, metric, compared)
+            yield _row(metric, compared)
 
 
-def _row(comparison: Comparison, metric: Metric, compared: Compared) -> tuple[str, str, str, str]:
+def _row(metric: Metric, compared: Compared) -> tuple[str, str, str, str]:
     row = metric_row(metric, compared)
     base, candidate = row.base, row.candidate
-    if metric.name == "success" and not compared.is_corrected and comparison.tasks:
-        base, candidate = _solved(comparison)
+    if metric.name == "success" and not compared.is_corrected:
+        base = _solved(compared.found.base, compared.base_scored) or base
+        candidate = _solved(compared.found.candidate, compared.candidate_scored) or candidate
     return metric.label, base, candidate, ", ".join(filter(None, (row.verdict, _ways(compared))))
 
 
-def _solved(comparison: Comparison) -> tuple[str, str]:
-    """Return how many attempts were solved on each side, of those of known success."""
-    sides = [
-        [(task.base_success, task.base_attempts) for task in comparison.tasks],
-        [(task.candidate_success, task.candidate_attempts) for task in comparison.tasks],
-    ]
-    base, candidate = (
-        f"{sum(round((part or 0.0) * count) for part, count in side):,} of "
-        f"{sum(count for _, count in side):,}"
-        for side in sides
-    )
-    return base, candidate
+def _solved(share: float | None, attempts: int) -> str | None:
+    """Return how many attempts were solved; None where it is no whole number."""
+    solved = (share or 0.0) * attempts
+    if not isclose(solved, round(solved), abs_tol=1e-6):
+        return None
+    return f"{round(solved):,} of {attempts:,}"
 
 
 def _ways(compared: Compared) -> str:
