@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import tzinfo
 from functools import partial
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl
@@ -22,7 +23,7 @@ from starlette.routing import Route
 
 from tracegrade.errors import BadInput, TracegradeError
 from tracegrade.terminal.visible import visible_text
-from tracegrade_explorer import links, render, scheme
+from tracegrade_explorer import links, reader_zone, render, scheme
 from tracegrade_explorer.errors import FormRefused, PageMissing, TooSlow
 from tracegrade_explorer.forms import PAGE_TOKEN, posted_pairs, without_token
 from tracegrade_explorer.guard import ANYBODY, CALLER, Caller, PageTokens
@@ -130,6 +131,7 @@ class PageAddress(NamedTuple):
     pairs: list[tuple[str, str]]
     form: str
     scheme: str
+    zone: tzinfo
     posted: bool
     page_token: str
 
@@ -192,7 +194,7 @@ class Explorer:
         path, form = _named(request)
         return PageAddress(
             path, parse_qsl(request.url.query, keep_blank_values=True), form,
-            scheme.chosen(request), request.method == "POST",
+            scheme.chosen(request), reader_zone.chosen(request), request.method == "POST",
             self.tokens.of(request.scope.get(CALLER, ANYBODY)),
         )  # fmt: skip
 

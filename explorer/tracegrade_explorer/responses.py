@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, tzinfo
 from typing import Any, Final, TypeAlias
 
 from duckdb import DuckDBPyConnection
@@ -41,6 +41,8 @@ class PageRequest:
     """html | json | csv."""
     scheme: str = ""
     """light | dark; '' as the reader's system has it."""
+    zone: tzinfo = UTC
+    """Where the reader's days begin."""
     posted: bool = False
     """The pairs came in a form of one of our pages, not in an address that anybody can write."""
     page_token: str = ""
@@ -75,7 +77,7 @@ class PageRequest:
         Raises:
             BadFilter: One of them is not understood.
         """
-        return parse_filter(pairs, self.snapshot.own_metrics)
+        return parse_filter(pairs, self.snapshot.own_metrics, self.zone)
 
 
 class WrittenJson(str):

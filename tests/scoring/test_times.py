@@ -1,6 +1,6 @@
 """Times that people type mean the same in every command and on every page."""
 
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -21,6 +21,8 @@ NOW = datetime.fromisoformat("2026-03-01T08:30:59.000007")
         ("2026-11-21 09:30Z", "2026-11-21T09:30"),
         ("today", "2026-03-01T00:00"),
         ("yesterday", "2026-02-28T00:00"),
+        ("sunday", "2026-03-01T00:00"),
+        ("monday", "2026-02-23T00:00"),
         ("90m", "2026-03-01T07:00"),
         ("24h", "2026-02-28T08:30"),
         ("7d", "2026-02-22T08:30"),
@@ -34,6 +36,26 @@ def test_dates_times_and_how_long_ago_are_times(text: str, time: str) -> None:
     assert found is not None
     assert found.isoformat(timespec="minutes") == time
     assert (found.second, found.microsecond, found.tzinfo) == (0, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("today", "2026-03-01T15:00"),
+        ("monday", "2026-03-01T15:00"),
+        ("sunday", "2026-02-28T15:00"),
+        ("2026-03-01", "2026-02-28T15:00"),
+        ("2026-03-01T09:00", "2026-03-01T09:00"),
+        ("2h", "2026-03-01T16:00"),
+    ],
+)
+def test_days_begin_where_people_are(text: str, time: str) -> None:
+    """A time of the clock is UTC all the same, as addresses write it."""
+    evening = datetime.fromisoformat("2026-03-01T18:00")  # already Monday, the 2nd, in Tokyo
+    found = parse_time(text, evening, timezone(timedelta(hours=9)))
+
+    assert found is not None
+    assert found.isoformat(timespec="minutes") == time
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ users' own are keys of ranges in the lakes that have their scores.
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
@@ -142,12 +142,15 @@ class Filter:
         return replace(self.runs_alone, sort=STARTED, descending=False)
 
 
-def parse_filter(pairs: Iterable[tuple[str, str]], own: Collection[str] = ()) -> Filter:
+def parse_filter(
+    pairs: Iterable[tuple[str, str]], own: Collection[str] = (), zone: tzinfo = UTC
+) -> Filter:
     """Return what the parameters of an address say.
 
     Args:
         pairs: The parameters.
         own: Names of the lake's metrics of users' own.
+        zone: Where the days of the reader begin.
 
     Raises:
         BadFilter: A key is not known, or a value not what its key takes.
@@ -171,7 +174,7 @@ def parse_filter(pairs: Iterable[tuple[str, str]], own: Collection[str] = ()) ->
     return Filter(
         {key: _sorted(names[key]) for key in NAMED if key in names},
         {key: ranges[key] for key in _in_order(ranges)},
-        **_settings(settings, own),  # type: ignore[arg-type]
+        **_settings(settings, own, zone),  # type: ignore[arg-type]
     )
 
 
@@ -273,11 +276,11 @@ def _number(key: str, text: str) -> float:
     return value + 0.0  # no negative zero, which would be another address
 
 
-def _settings(given: Mapping[str, str], own: Collection[str]) -> dict[str, object]:
+def _settings(given: Mapping[str, str], own: Collection[str], zone: tzinfo) -> dict[str, object]:
     """Return the fields of a filter that are said; an empty text, as forms send, says nothing."""
     read: dict[str, Callable[[str], object]] = {
-        "since": lambda text: _time("since", text),
-        "until": lambda text: _time("until", text),
+        "since": lambda text: _time("since", text, zone),
+        "until": lambda text: _time("until", text, zone),
         "received": _dates,
         "request": str,
         "level": lambda text: _one_of("level", text, LEVELS),
@@ -301,8 +304,8 @@ def _columns(names: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_one_of("cols", name, known) for name in names))
 
 
-def _time(key: str, text: str) -> datetime:
-    if (time := parse_time(text)) is None:
+def _time(key: str, text: str, zone: tzinfo) -> datetime:
+    if (time := parse_time(text, zone=zone)) is None:
         msg = f"{key}={text} is no time; write {WAYS}"
         raise BadFilter(msg)
     return time

@@ -243,6 +243,9 @@
   // A form sends two runs as the comparison knows them.
   one("#marked")?.addEventListener("submit", (event) => { event.preventDefault(); compare(); });
 
+  // Days begin where the reader is.
+  document.cookie = `tz=${encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone)}; path=/; SameSite=Strict`;
+
   // A form leaves the address without the query that it sent.
   if (one("[data-address]")) history.replaceState(null, "", one("[data-address]").href);
   for (const field of all("[data-completed]")) complete(field);

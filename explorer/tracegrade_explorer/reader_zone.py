@@ -1,0 +1,24 @@
+"""Where the reader's days begin: the script tells it by a cookie; without one, in UTC."""
+
+import re
+from datetime import UTC, tzinfo
+from typing import Final
+from urllib.parse import unquote
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from starlette.requests import Request
+
+COOKIE: Final = "tz"
+_NAME: Final = re.compile(r"[A-Z][A-Za-z0-9_+-]*(/[A-Z][A-Za-z0-9_+-]*){0,2}")
+"""As in `Europe/Berlin`; nothing that leads to another folder."""
+
+
+def chosen(request: Request) -> tzinfo:
+    """Return the zone that a browser says it is in; UTC if it says none that is known here."""
+    name = unquote(request.cookies.get(COOKIE, ""))
+    if not _NAME.fullmatch(name):
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, OSError, ValueError):  # a folder of zones is no zone either
+        return UTC
