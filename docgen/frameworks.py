@@ -57,7 +57,7 @@ def _page(name: str, quickstart: Mapping[str, Any]) -> str:
     asked = "\n".join(map(command, QUESTIONS))
     return page(
         quickstart["title"],
-        f"Score an agent that uses {quickstart['title']} without changing it. Tried with "
+        f"Score an agent that uses {quickstart['title']}{_change(quickstart)}. Tried with "
         f"{', '.join(_versions(quickstart))}.",
         "## Install",
         f"```\npip install {' '.join([*packages, *quickstart['instrumentors']])}\n```",
@@ -82,6 +82,12 @@ def _page(name: str, quickstart: Mapping[str, Any]) -> str:
 def _quoted(package: str) -> str:
     """Return a package as a shell takes it."""
     return f"'{package}'" if "[" in package else package
+
+
+def _change(quickstart: Mapping[str, Any]) -> str:
+    """Return what is changed in an agent so that it is recorded."""
+    adds = quickstart.get("adds")
+    return f", with {adds} in its program" if adds else " without changing it"
 
 
 def _writer(quickstart: Mapping[str, Any]) -> str:

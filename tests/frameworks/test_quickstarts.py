@@ -58,6 +58,7 @@ def ask(name: str, model: str, collector: str, path: Path) -> None:
         **_installed_alone(CASES[name]["instrumentors"]),
         CASES[name]["key"]: "not-a-key",
         "OPENAI_BASE_URL": f"{model}/orders/v1",
+        "ANTHROPIC_BASE_URL": f"{model}/orders",
         "GOOGLE_GEMINI_BASE_URL": f"{model}/orders",
     }
     answers = [FOUND, None if CASES[name].get("ends_at_error") else UNKNOWN]
