@@ -14,6 +14,16 @@ from docgen.pages import page, table
 TESTS: Final = Path(__file__).parents[1] / "tests" / "frameworks"
 QUICKSTARTS: Final = TESTS / "quickstarts"
 ENVIRONMENT: Final = TESTS / "environments" / "quickstarts.txt"
+EXPORTS: Final = {
+    "phoenix-exports": "Phoenix",
+    "langfuse-exports": "Langfuse",
+    "langsmith-exports": "LangSmith",
+    "inspect-exports": "Inspect",
+    "jaeger-tempo-exports": "Jaeger and Tempo",
+    "claude-code-exports": "Claude Code",
+    "chat-logs": "logs of chats",
+}
+"""Pages about importing what other tools recorded, and what it is."""
 QUESTIONS: Final = ("Where is order A-1001?", "Where is order B-2002?")
 ASPECTS: Final = ("calls", "arguments", "results", "errors", "answer", "tokens")
 """The parts of a run that a trace should hold."""
@@ -48,7 +58,10 @@ def _index() -> str:
         "the agent was run on the versions named, with a stand-in for the model, and the values "
         "read from its traces equal those that the model and the tools gave.",
         table(["framework", "tried with", *ASPECTS], rows),
-        "Other frameworks work as well: see [your own agent](../start/your-agent.md).",
+        "Other frameworks work as well: see [your own agent](../start/your-agent.md), and "
+        "[any OpenTelemetry SDK](opentelemetry.md).",
+        "Runs that another tool has recorded are imported: from "
+        f"{', '.join(f'[{title}]({name}.md)' for name, title in EXPORTS.items())}.",
     )
 
 

@@ -16,8 +16,11 @@ def pages() -> Mapping[str, str]:
         "Import formats",
         "`tracegrade import FILE --lake LAKE` finds the format of each file by its content: the "
         f"first of {_names()} that fits. `--format NAME` names it instead. Files may be gzipped. "
-        "What a format cannot read is counted by reason and printed; what was imported before is "
-        "not added again.",
+        "Records that were imported before are not added again. Fields that a format does not "
+        "know are counted by reason. A record that cannot be read is named by file and line; the "
+        "others are imported, and the command ends with 2. A JSON document of one object is held "
+        "in memory and must not exceed 64 MiB; lines, lists, Parquet and `.eval` archives are "
+        "read record by record.",
         *sections,
     )
     return {"reference/import-formats.md": text}
