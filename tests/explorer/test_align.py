@@ -22,9 +22,9 @@ def steps(*given: dict[str, Any]) -> list[Step]:
     ]  # fmt: skip
 
 
-def call(tool: str, arguments: str = "{}") -> dict[str, Any]:
+def call(tool: str, arguments: str = "{}", **facts: Any) -> dict[str, Any]:
     """Return a call."""
-    return {"tool_name": tool, "arguments": arguments}
+    return {"tool_name": tool, "arguments": arguments, **facts}
 
 
 THOUGHT: dict[str, Any] = {"kind": "thought", "content": "hm", "role": "assistant"}

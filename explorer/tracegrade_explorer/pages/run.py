@@ -1,6 +1,6 @@
 """`/runs/ID` and what belongs to it: one run with its steps, whole texts, spans as received."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -25,19 +25,22 @@ from tracegrade_explorer.run_view.page import (
     findings,
     is_as_returned,
     map_steps,
-    outcomes,
     score_rows,
     select_steps,
     step_texts,
 )
+from tracegrade_explorer.run_view.plan_card import plan_card, run_calls
 from tracegrade_explorer.run_view.plans import plan_changes
 from tracegrade_explorer.snapshots.rows import FoundRun, count_runs, find_run, neighbors
 from tracegrade_explorer.snapshots.snapshot import Row, read
-from tracegrade_scoring.pictures.graph import sub_goal_graph
+from tracegrade_scoring.errors import TaskFileInvalid
 from tracegrade_scoring.pictures.small import minimap
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.measured_modes import measured_note
 from tracegrade_scoring.rendering.rows import read_rows
+from tracegrade_scoring.tasks.load import Specification
+from tracegrade_scoring.tasks.model import Task
+from tracegrade_scoring.tasks.stored import NO_TASKS, stored_specification
 from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import OF_LAKE, Window, timeline_of, timeline_queries
@@ -53,7 +56,6 @@ STEP_COLUMNS: Final = (
     "status", "error", "sub_goal", "decision", "effect", "model", "input_tokens", "output_tokens",
     "offset_ms", "duration_ms", "span_id", "flags",
 )  # fmt: skip
-DRAWN_GOALS: Final = 60
 
 
 def run(request: PageRequest) -> PageResponse:
@@ -138,7 +140,10 @@ def _view(
     show = _show(own)
     selected = select_steps(timeline, view, show, own.get("tool", ""), own.get("find", ""))
     steps = {step.step_index: step for step in timeline.steps}
-    goals = outcomes(timeline)
+    failed = frozenset(each.index for each in view.steps if each.failed)
+    calls = run_calls(timeline, failed, _task(request, timeline))
+    changes = plan_changes((row["step_index"], row["plan"]) for row in rows["run_plans"])
+    on_page = {each.index for each in selected}
     children = rows["run_children"]
     agents = {child["trajectory_id"]: child["agent_name"] for child in children}
     return {
@@ -156,8 +161,8 @@ def _view(
         "is_scored": bool(timeline.scores),
         "unscored_why": view.unscored[0].rpartition(": ")[0] if view.unscored else "",
         "scores": score_rows(timeline, view, rows["run_evidence"], agents),
-        "changes": plan_changes((row["step_index"], row["plan"]) for row in rows["run_plans"]),
-        "graph": sub_goal_graph(goals) if 1 < len(goals) <= DRAWN_GOALS else None,
+        "changes": changes,
+        "plan": plan_card(timeline, changes, calls, partial(_href, run_id, run_filter, on_page)),
         "children": children,
         "by_step": _by_step(children),
         "around": rows["around"],
@@ -170,6 +175,28 @@ def _view(
         "same_task": _same_task(timeline),
         "has_success": _has_success(request, timeline),
     }
+
+
+def _href(run_id: str, run_filter: Filter, on_page: Collection[int], step: int) -> str:
+    """Return where a step stands: on this page, else on the one that shows all."""
+    return f"#s{step}" if step in on_page else links.run(run_id, run_filter, step)
+
+
+def _specification(request: PageRequest) -> Specification:
+    """Return the tools and tasks that the lake was scored against last; none if unreadable."""
+
+    def read_stored() -> Specification:
+        try:
+            return stored_specification(request.snapshot.lake)
+        except TaskFileInvalid:
+            return NO_TASKS
+
+    found: Specification = request.snapshot.cached("specification", read_stored)
+    return found
+
+
+def _task(request: PageRequest, timeline: Timeline) -> Task | None:
+    return _specification(request).tasks.get(timeline.run.task_id or "")
 
 
 def _chosen(

@@ -11,7 +11,6 @@ from tracegrade_scoring.pictures.small import MapStep
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.blocks import StepView
 from tracegrade_scoring.rendering.catalog import main_metrics, more_metrics
-from tracegrade_scoring.report.model import SubGoalOutcome
 from tracegrade_scoring.timeline.model import Step, Timeline
 from tracegrade_scoring.timeline.view import AS_RETURNED, TimelineView, mark_sentence
 
@@ -185,23 +184,6 @@ def _show_of(metric: str) -> str:
     return (
         "plans" if metric.startswith(OF_PLANS) else "calls" if metric.startswith(OF_CALLS) else ""
     )
-
-
-def outcomes(timeline: Timeline) -> list[SubGoalOutcome]:
-    """Return the sub-goals of one run as a graph of them is drawn.
-
-    Those of which it is not known whether they were attempted are left out.
-    """
-    run = timeline.run
-    return [
-        SubGoalOutcome(
-            run.task_id, goal.sub_goal, bool(goal.critical), tuple(goal.deps), 1,
-            int(goal.attempted), int(bool(goal.completed)), int(bool(goal.regressed)),
-            int(bool(goal.dependency_violation)), run.trajectory_id,
-        )
-        for goal in timeline.sub_goals
-        if goal.attempted is not None
-    ]  # fmt: skip
 
 
 def step_texts(view: StepView, step: Step, trajectory_id: str) -> list[dict[str, Any]]:

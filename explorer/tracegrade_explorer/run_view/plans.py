@@ -17,6 +17,10 @@ class PlanItem(NamedTuple):
     text: str
     status: str
     """'' if none is declared."""
+    tool: str = ""
+    """That it says it will call; '' if it names none."""
+    effect: str = ""
+    """That it declares of itself; '' if none."""
 
 
 class PlanChange(NamedTuple):
@@ -54,7 +58,11 @@ def _change(
         *after,
         tuple(item for key, item in new.items() if key not in old),
         tuple(item for key, item in old.items() if key not in new),
-        tuple((old[key], item) for key, item in new.items() if key in old and old[key] != item),
+        tuple(
+            (old[key], item)
+            for key, item in new.items()
+            if key in old and old[key][:3] != item[:3]
+        ),
     )
 
 
@@ -71,7 +79,10 @@ def _item(given: Any) -> PlanItem:
     if not isinstance(given, dict):
         return PlanItem(str(given), str(given), "")
     text = _text(given, "text", "content", "step", "title", "id")
-    return PlanItem(_text(given, "id") or text, text, _text(given, "status"))
+    return PlanItem(
+        _text(given, "id") or text, text, _text(given, "status"), _text(given, "tool"),
+        _text(given, "effect"),
+    )  # fmt: skip
 
 
 def _text(given: dict[str, Any], *keys: str) -> str:

@@ -48,6 +48,15 @@ def known_specification(lake: Lake, given: Specification) -> Specification:
     )
 
 
+def stored_specification(lake: Lake) -> Specification:
+    """Return the tools and tasks that the lake was scored against last; none if it was not.
+
+    Raises:
+        TaskFileInvalid: Another version wrote them.
+    """
+    return _stored_fields(lake, {"tools", "tasks"})
+
+
 def keep_specification(lake: Lake, specification: Specification) -> None:
     """Let the lake keep the specification for later runs; nothing is written if it does."""
     rows = list(_rows(specification))

@@ -1,0 +1,285 @@
+"""Draws the sub-goals of a run as boxes with its calls as links, and its plans as lines.
+
+Colors are classes of the style sheet; a mark or a word says the same. Every text is made visible
+and escaped where it is drawn.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Final
+
+from markupsafe import Markup
+
+from tracegrade.terminal.visible import visible
+from tracegrade_explorer.run_view.graph_layout import (
+    GraphLayout,
+    GraphShape,
+    PlacedLine,
+    placed,
+    reduced_edges,
+)
+from tracegrade_explorer.run_view.plan_graph import EXTRA, GoalBox, Square
+from tracegrade_explorer.run_view.plan_lines import PlanLine, PlanMark
+from tracegrade_scoring.pictures.graph import depths
+from tracegrade_scoring.pictures.marks import box, text, text_width
+from tracegrade_scoring.rendering import words
+
+WIDE, NARROW = 176, 132
+"""Boxes: the latter where there are many columns."""
+MANY_COLUMNS: Final = 6
+MARGIN: Final = 6
+PAD: Final = 9
+"""Between the edge of a box and what stands in it."""
+NAME_LINE, NOTE_LINE, SQUARE_LINE = 16, 14, 18
+"""Heights."""
+SQUARE, SQUARE_GAP = 22, 3
+MOST_SQUARES: Final = 24
+"""Of a box; others are counted."""
+NAME_SIZE, NOTE_SIZE = 13, 11
+"""Of the letters, in pixels."""
+EXTRA_GAP: Final = 12
+CHIP_HEIGHT, LINE_HEIGHT, LABEL_WIDTH = 20, 46, 34
+CHIP_GAP: Final = 12
+CHIP_CHARACTERS: Final = 26
+ARROW: Final = 4
+STATE_CLASS: Final[Mapping[str, str]] = {
+    "done": "done", "tried": "tried", "skipped": "skipped", "never reached": "skipped",
+    "unknown": "unknown", EXTRA: "extra",
+}  # fmt: skip
+CHIP_MARK: Final[Mapping[str, str]] = {"done": "✓ ", "undone": "✗ ", "dropped": "· "}
+
+Href = Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What stands in a box."""
+
+    names: tuple[str, ...]
+    notes: tuple[str, ...]
+    columns: int
+    """Squares beside one another."""
+
+    def height(self, squares: int) -> int:
+        rows = ceil(min(squares, MOST_SQUARES) / self.columns)
+        lines = len(self.names) * NAME_LINE + len(self.notes) * NOTE_LINE + rows * SQUARE_LINE
+        return lines + PAD + 5
+
+
+def graph_picture(
+    boxes: Sequence[GoalBox],
+    extra: Sequence[GoalBox],
+    deps: Mapping[str, Sequence[str]],
+    href: Href,
+) -> Markup:
+    """Return the sub-goals of a run, prerequisites to the left, as SVG.
+
+    Args:
+        boxes: At most `MOST_BOXES`.
+        extra: What was planned and is no sub-goal; stands below.
+        deps: By sub-goal its prerequisites.
+        href: Where a step stands.
+    """
+    width = NARROW if max(depths(deps).values(), default=0) >= MANY_COLUMNS else WIDE
+    numbers = {each.name: number for number, each in enumerate(boxes)}
+    edges = tuple(
+        (numbers[begin], numbers[end])
+        for begin, end in reduced_edges(deps)
+        if begin in numbers and end in numbers
+    )
+    texts = [_text_of(each, width) for each in boxes]
+    heights = tuple(
+        each.height(len(goal.squares)) for each, goal in zip(texts, boxes, strict=True)
+    )
+    layout = placed(GraphShape(width, heights, edges))
+    parts = [part for line in layout.lines for part in _line(line, boxes)]
+    for goal, its, (x, y) in zip(boxes, texts, layout.corners, strict=True):
+        parts += _box(goal, its, width, x, y, href)
+    below, total_width, total_height = _extra(extra, layout, href)
+    return _drawing(total_width, total_height, "Sub-goals and what each needs before it",
+                    [*parts, *below])  # fmt: skip
+
+
+def _extra(
+    extra: Sequence[GoalBox], layout: GraphLayout, href: Href
+) -> tuple[list[Markup], float, float]:
+    """Return what stands below the graph, and the size of the whole."""
+    if not extra:
+        return [], layout.width, layout.height
+    top = layout.height + EXTRA_GAP + NOTE_LINE
+    parts = [_words(0.0, top - 5, "in the plan, not in the task", "goal-note of-extra", NOTE_SIZE)]
+    x, height = 0.0, 0
+    for goal in extra:
+        its = _text_of(goal, WIDE)
+        parts += _box(goal, its, WIDE, x, top, href)
+        height = max(height, its.height(len(goal.squares)))
+        x += WIDE + EXTRA_GAP
+    return parts, max(layout.width, x - EXTRA_GAP), top + height
+
+
+def _text_of(goal: GoalBox, width: int) -> _Text:
+    state = "" if goal.state == EXTRA else goal.state
+    more = len(goal.squares) - MOST_SQUARES
+    notes = [" · ".join(filter(None, (state, *goal.notes))) or "planned"]
+    if more > 0:
+        notes.append(f"and {more:,} more calls")
+    room = width - 2 * PAD
+    lines = [line for note in notes for line in _broken(note, room, NOTE_SIZE, 3)]
+    names = _broken(words.name(goal.name, "?"), room, NAME_SIZE + 0.7, 2)
+    return _Text(tuple(names), tuple(lines), (room + SQUARE_GAP) // (SQUARE + SQUARE_GAP))
+
+
+def _broken(content: str, room: float, size: float, most: int) -> list[str]:
+    """Return a text in lines that fit, broken at spaces or anywhere; the last may be cut."""
+    characters = max(4, int(room / (text_width("x") * size / 12)))
+    lines: list[str] = []
+    rest = visible(content)
+    while rest and len(lines) < most:
+        if len(rest) <= characters:
+            lines.append(rest)
+            return lines
+        cut = rest.rfind(" ", 1, characters + 1)
+        cut = cut if cut > characters // 3 else characters
+        lines.append(rest[:cut])
+        rest = rest[cut:].strip()
+    if rest:
+        lines[-1] = f"{lines[-1][: characters - 1]}…"
+    return lines
+
+
+def _box(
+    goal: GoalBox, its: _Text, width: int, x: float, y: float, href: Href
+) -> Iterator[Markup]:
+    kind = STATE_CLASS[goal.state]
+    critical = " critical" if goal.critical else ""
+    says = ", ".join((goal.state if goal.state != EXTRA else "planned", *goal.notes))
+    yield Markup("<g><title>{}: {}{}</title>").format(
+        visible(goal.name), visible(says), ", critical" if goal.critical else ""
+    )
+    height = its.height(len(goal.squares))
+    yield box(x, y, float(width), float(height), rx=7, class_=f"goal goal-{kind}{critical}")
+    down = y + 3
+    for name in its.names:
+        down += NAME_LINE
+        yield _words(x + PAD, down, name, "goal-name", NAME_SIZE)
+    for note in its.notes:
+        down += NOTE_LINE
+        yield _words(x + PAD, down, note, f"goal-note of-{kind}", NOTE_SIZE)
+    yield Markup("</g>")
+    for place, square in enumerate(goal.squares[:MOST_SQUARES]):
+        left = x + PAD + place % its.columns * (SQUARE + SQUARE_GAP)
+        yield _square(square, left, down + 5 + place // its.columns * SQUARE_LINE, href)
+
+
+def _square(square: Square, x: float, y: float, href: Href) -> Markup:
+    says = {"bad": "failed", "warn": "with a finding"}.get(square.mark, "")
+    title = f"s{square.step} {square.title}" + (f", {says}" if says else "")
+    return Markup('<a href="{}" aria-label="{}"><title>{}</title>{}{}</a>').format(
+        href(square.step), visible(title), visible(title),
+        box(x, y, float(SQUARE), 14.0, rx=3, class_=f"square square-{square.mark}"),
+        text(x + SQUARE / 2, y + 10.7, str(square.step), anchor="middle", class_="square-step",
+             font_size=10),
+    )  # fmt: skip
+
+
+def _line(line: PlacedLine, boxes: Sequence[GoalBox]) -> Iterator[Markup]:
+    both = boxes[line.begin].critical and boxes[line.end].critical
+    kind = " critical" if both else ""
+    first, *rest = line.points
+    curve = f"M{_at(first)}C" + " ".join(_at(point) for point in rest)
+    yield Markup('<path class="goal-line{}" d="{}"/>').format(kind, curve)
+    x, y = line.tip
+    yield Markup('<path class="goal-arrow{}" d="M{}L{}L{}Z"/>').format(
+        kind, _at((x, y)), _at((x - 2 * ARROW, y - ARROW)), _at((x - 2 * ARROW, y + ARROW))
+    )
+
+
+def plan_picture(lines: Sequence[PlanLine], href: Href) -> Markup:
+    """Return the plans of a run, each below the one that it leaves, as SVG."""
+    parts: list[Markup] = []
+    ends: list[float] = []
+    begin, width, y = 0.0, 0.0, float(CHIP_HEIGHT)
+    for line in lines:
+        if ends:
+            begin = ends[min(line.fork, len(ends) - 1)] - CHIP_GAP / 2
+            parts += _fork(line, begin, y)
+            width = max(width, begin + 14 + text_width(f"↳ s{line.step_index}: {line.why}"))
+            y += LINE_HEIGHT
+        marks, ends = _chips(line, begin + (14 if ends else 0), y, href)
+        parts += marks
+        width = max(width, ends[-1])
+    return _drawing(width, y + CHIP_HEIGHT / 2 + 2, "Plans, and where each left the one before",
+                    parts)  # fmt: skip
+
+
+def _chips(line: PlanLine, begin: float, y: float, href: Href) -> tuple[list[Markup], list[float]]:
+    """Return one plan, and where the line stands behind none, one, two, … of its items."""
+    label = f"s{line.step_index}"
+    parts = [
+        Markup('<a href="{}">{}</a>').format(
+            href(line.step_index), _words(begin, y + 4, label, "plan-step", NOTE_SIZE + 1)
+        )
+    ]
+    x = begin + LABEL_WIDTH
+    ends = [x]
+    for place, mark in enumerate(line.marks):
+        if place:
+            parts.append(_rail(x - CHIP_GAP, y, x, y, mark.state))
+        drawn, x = _chip(mark, x, y)
+        parts += drawn
+        x += CHIP_GAP
+        ends.append(x)
+    if line.more:
+        parts.append(_words(x, y + 4, f"and {line.more:,} more", "plan-more", NOTE_SIZE))
+        ends[-1] = x + text_width(f"and {line.more:,} more")
+    return parts, ends
+
+
+def _chip(mark: PlanMark, x: float, y: float) -> tuple[list[Markup], float]:
+    """Return an item of a plan, and where it ends."""
+    content = CHIP_MARK[mark.state] + words.clip(words.name(mark.name, "?"), CHIP_CHARACTERS)
+    content = f"+ {content}" if mark.added else content
+    wide = text_width(content) * NOTE_SIZE / 12 + 18
+    kind = f"plan-item {mark.state}" + (" added" if mark.added else "")
+    said = ", ".join((mark.title, mark.state, *(("added",) if mark.added else ())))
+    drawn = [
+        Markup("<g><title>{}</title>").format(visible(said)),
+        box(x, y - CHIP_HEIGHT / 2, wide, float(CHIP_HEIGHT), rx=10, class_=kind),
+        _words(x + 9, y + 4, content, f"plan-name {mark.state}", NOTE_SIZE),
+        Markup("</g>"),
+    ]
+    return drawn, x + wide
+
+
+def _rail(x1: float, y1: float, x2: float, y2: float, state: str) -> Markup:
+    return Markup('<path class="plan-rail {}" d="M{}L{}"/>').format(
+        state, _at((x1, y1)), _at((x2, y2))
+    )
+
+
+def _fork(line: PlanLine, x: float, y: float) -> Iterator[Markup]:
+    """Yield the curve from the line before, and what the new plan changes."""
+    below = y + LINE_HEIGHT
+    curve = f"M{_at((x, y))}C{_at((x, below))} {_at((x, below))} {_at((x + 12, below))}"
+    yield Markup('<path class="plan-rail fork" d="{}"/>').format(curve)
+    content = f"↳ s{line.step_index}: {words.clip(visible(line.why), 160)}"
+    yield _words(x + 14, y + LINE_HEIGHT / 2 + 2, content, "plan-why", NOTE_SIZE)
+
+
+def _words(x: float, y: float, content: str, kind: str, size: int) -> Markup:
+    return text(x, y, content, class_=kind, font_size=size)
+
+
+def _at(point: tuple[float, float]) -> str:
+    return f"{point[0]:.1f} {point[1]:.1f}"
+
+
+def _drawing(width: float, height: float, description: str, parts: Iterable[Markup]) -> Markup:
+    """Return a picture with links in it, which a reader of the screen hears one by one."""
+    left, wide, tall = -MARGIN, ceil(width) + 2 * MARGIN, ceil(height) + 2 * MARGIN
+    head = Markup(
+        '<svg class="plan-graph" width="{w}" height="{h}" viewBox="{x} {x} {w} {h}" role="group" '
+        'aria-label="{description}" font-family="system-ui, sans-serif">'
+    ).format(w=wide, h=tall, x=left, description=description)
+    return head + Markup("").join(parts) + Markup("</svg>")
