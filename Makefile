@@ -46,7 +46,7 @@ test-slow: .venv/demo .venv/test azurite .spark/complete .hosts/complete  ## Run
 	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m slow
 
 test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete .frameworks/quickstarts/complete  ## Run one agent on real frameworks and compare its steps.
-	@$(BIN)/pytest -q $(REAL_FRAMEWORKS)
+	@$(BIN)/pytest -q --numprocesses 2 --dist loadfile $(REAL_FRAMEWORKS)
 
 hosts: .venv/demo .venv/test .hosts/complete  ## Run host programs with and without tracegrade, and print what became of each.
 	@$(BIN)/python -m tests.hosts

@@ -6,6 +6,7 @@ what the next run need not look at again (`last_scoring.py`). One job at a time 
 lock.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -45,7 +46,7 @@ from tracegrade_scoring.job.discovery import (
 from tracegrade_scoring.job.earlier_parts import find_earlier_parts, without_earlier_parts
 from tracegrade_scoring.job.last_scoring import ProcessedFile, note_scoring
 from tracegrade_scoring.job.score_bucket import (
-    FAILED_METRICS,
+    METRIC_FAULTS,
     RESUMABLE,
     STAGED,
     SUMS,
@@ -116,6 +117,8 @@ class ScoreSummary(NamedTuple):
     """Of the trajectories, those that are the earlier part of a run that was resumed."""
     failed_metrics: Mapping[str, str] = MappingProxyType({})
     """By metric of a user's own that failed: why, in one of the buckets."""
+    unmatched_rows: Mapping[str, int] = MappingProxyType({})
+    """By metric of a user's own: rows that it returned for no attempt, which are ignored."""
     without_task: int = 0
     """Trajectories that had a task file's task and lost it: none in force describes it."""
 
@@ -188,7 +191,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
                 counts=read_counts(found.con, done.specification, scored.tables),
                 earlier_parts=count(found.con, "earlier_part_scores WHERE made_anew"),
                 without_task=without_task,
-                failed_metrics=_failed_metrics(scored),
+                **_metric_faults(scored),
             )
 
 
@@ -198,11 +201,21 @@ def _of_build(built: BuildSummary) -> dict[str, Any]:
     return {name: getattr(built, name) for name in names}
 
 
-def _failed_metrics(scored: Outcome) -> dict[str, str]:
-    """Return by metric that failed in a bucket why it did, in the first one by words."""
-    failed = scored.tables.get(FAILED_METRICS)
-    rows = sorted(zip(*failed.to_pydict().values(), strict=True), reverse=True) if failed else []
-    return dict(rows)
+def _metric_faults(scored: Outcome) -> dict[str, Any]:
+    """Return the fields of a summary on faults of own metrics.
+
+    Of a metric that failed in several buckets the first message by words stands.
+    """
+    found = scored.tables.get(METRIC_FAULTS)
+    rows = sorted(found.to_pylist(), key=lambda row: row["metric"]) if found else []
+    messages: dict[str, str] = {}
+    unmatched: Counter[str] = Counter()
+    for row in rows:
+        if row["message"] is not None:
+            known = messages.get(row["metric"], row["message"])
+            messages[row["metric"]] = min(known, row["message"])
+        unmatched[row["metric"]] += row["unmatched"]
+    return {"failed_metrics": messages, "unmatched_rows": dict(+unmatched)}
 
 
 def start_summary(lake: Lake, specification: Specification) -> ScoreSummary:

@@ -64,8 +64,9 @@ WANTED: Final = frozenset(
 )
 """What is written and counted; the last four are counted."""
 
-FAILED_METRICS: Final = "failed_metrics"
-"""Under which an outcome has, of metrics that failed, `metric` and `message`."""
+METRIC_FAULTS: Final = "metric_faults"
+"""Under which an outcome has, of users' own metrics with a fault, `metric`, why it failed
+(`message`, NULL if it did not) and how many rows it returned for no attempt (`unmatched`)."""
 
 SUMS: Final = "sum_parts"
 """Under which an outcome has the sums of its scores."""
@@ -93,8 +94,8 @@ def score_bucket(bucket: Bucket[Specification]) -> Outcome:
         reach("scores_staged")
         scores = rows[TRAJECTORY_SCORES]
         resumable = _resumable_scores(con, scores)
-        failed = con.table(FAILED_METRICS).to_arrow_table()
-        tables = {SUMS: sums_of(scores), RESUMABLE: resumable, FAILED_METRICS: failed}
+        faults = con.table(METRIC_FAULTS).to_arrow_table()
+        tables = {SUMS: sums_of(scores), RESUMABLE: resumable, METRIC_FAULTS: faults}
         return Outcome(files, {**tables, **count_bucket(con, scores)})
 
 
@@ -119,7 +120,7 @@ def score_traces(
 ) -> dict[Table, pa.Table]:
     """Return the rows of one bucket for each table of STAGED; scores as `score_table` has them.
 
-    The connection has `failed_metrics` then: users' own metrics that failed.
+    The connection has `metric_faults` then: what is wrong with answers of users' own metrics.
 
     Args:
         con: Holds `bucket_traces`, and the bucket's rows as `take_bucket` leaves them.
@@ -129,14 +130,18 @@ def score_traces(
     targets = WANTED | relations_wanted(specification.metrics)
     RELATIONS.run(con, targets, GIVEN, options=options, context=specification)
     own = own_scores(con, specification.metrics)
-    failures = [
-        (name, scores.failure) for name, scores in own.items() if scores.failure is not None
+    faults = [
+        (name, scores.failure, scores.unmatched)
+        for name, scores in own.items()
+        if scores.failure is not None or scores.unmatched
     ]
-    put(con, FAILED_METRICS, table(_FAILURES, failures))
+    put(con, METRIC_FAULTS, table(_FAULTS, faults))
     return _new_rows(con, own, specification)
 
 
-_FAILURES: Final = pa.schema({"metric": pa.string(), "message": pa.string()})
+_FAULTS: Final = pa.schema(
+    {"metric": pa.string(), "message": pa.string(), "unmatched": pa.int64()}
+)
 
 
 def _new_rows(

@@ -64,6 +64,11 @@ def _own_metric_lines(done: ScoreSummary) -> Iterator[str]:
     """Yield which metrics of users' own failed or were not run, and why."""
     for name, why in done.failed_metrics.items():
         yield f"metric {name} failed, all others are scored: {visible(why)}"
+    for name, rows in done.unmatched_rows.items():
+        yield (
+            f"rows of metric {name} that name no attempt and are ignored: {rows:,}; attempt_id "
+            "must be one of those in attempts"
+        )
     idle = [metric.name for metric in done.specification.metrics if not metric.runs]
     if idle:
         yield (
@@ -375,6 +380,7 @@ def summary_object(done: ScoreSummary) -> dict[str, Any]:
         "redacted": dict(done.counts.redacted),
         "served_verdicts": dict(done.counts.served_verdicts),
         "failed_metrics": dict(done.failed_metrics),
+        "unmatched_metric_rows": dict(done.unmatched_rows),
         "task_sources": dict(done.counts.task_sources),
         "idle_tasks": done.counts.idle_tasks,
         "unread": dict(done.unread),

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from tracegrade_queries.engine.relations import put
+from tracegrade_queries.engine.relations import count, put
 from tracegrade_scoring.metric_definition import OwnMetric
 from tracegrade_scoring.own_metrics import readable
 from tracegrade_scoring.own_metrics.run_apart import MetricAnswer, run_metrics
@@ -26,6 +26,11 @@ NOT_TRUSTED: Final = "metric_not_trusted"
 _ALL_IN_ERROR: Final = (
     "SELECT list(attempt_id) AS trajectory_ids, "
     "score_of(NULL, NULL, NULL, $reason, NULL, 'own') AS score FROM attempts HAVING count(*) > 0"
+)
+_UNMATCHED: Final = (
+    "own_metric_rows WHERE attempt_id IS NULL OR attempt_id NOT IN ("
+    "SELECT trajectory_ids.id FROM trajectory_ids INNER JOIN attempts "
+    "ON trajectory_ids.trajectory_id = attempts.attempt_id)"
 )
 _EVIDENCE: Final = (
     "SELECT attempt_id AS trajectory_id, any_value(evidence) AS evidence FROM own_metric_rows "
@@ -42,6 +47,8 @@ class OwnScores(NamedTuple):
     """`trajectory_id` and `evidence` of the attempts that have any; None if the metric failed."""
     failure: str | None
     """Why it failed; None if it did not."""
+    unmatched: int = 0
+    """Rows that it returned for no attempt of the bucket, which are ignored."""
 
 
 def relations_wanted(metrics: Sequence[OwnMetric]) -> set[str]:
@@ -74,7 +81,8 @@ def _scores(
         reason = {"reason": NOT_TRUSTED if answer is None else FAILED}
         return OwnScores(con.sql(_ALL_IN_ERROR, params=reason).to_arrow_table(), None, answer)
     put(con, "own_metric_rows", answer)
+    unmatched = count(con, _UNMATCHED)
     bounds = {"low": metric.low, "high": metric.high}
     scores = con.sql(query("own_metric_scores"), params=bounds).to_arrow_table()
     evidence = con.sql(_EVIDENCE).to_arrow_table()
-    return OwnScores(scores, evidence, None)
+    return OwnScores(scores, evidence, None, unmatched)

@@ -30,7 +30,7 @@ _MOST_CHARS: Final = 500
 
 def main() -> None:
     """Run the job of stdin."""
-    given, answers = sys.stdin.buffer, _taken_stdout()
+    given, answers = sys.stdin.buffer, taken_stdout()
     job = json.loads(given.readline())
     sys.path[:] = job["path"]
     sys.dont_write_bytecode = True
@@ -43,7 +43,7 @@ def main() -> None:
         _run_function(job, columns, rows, answers)
 
 
-def _taken_stdout() -> IO[bytes]:
+def taken_stdout() -> IO[bytes]:
     """Return what was stdout; whatever is printed from now on, also by a library, is dropped."""
     answers = os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "wb") as nowhere:

@@ -1,20 +1,25 @@
 """The metrics of users' own that installed distributions bring: group `tracegrade.metrics`.
 
-An entry point names a function that is decorated as a metric, or a module: then its metrics are
-all such functions in it, and all files of SQL beside it.
+Each entry point is loaded in a process of its own: what happens at the import of a distribution,
+the end of the process included, is a fault of that distribution alone.
 """
 
+import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
-from pathlib import Path
-from types import ModuleType
 from typing import Final
 
 from tracegrade_scoring.metric_definition import OwnMetric
-from tracegrade_scoring.own_metrics.header import MetricFault, ReadMetric, metric_from, read_metric
-from tracegrade_scoring.own_metrics.python_metric import PythonMetric
+from tracegrade_scoring.own_metrics.header import MetricFault, ReadMetric
 
 GROUP: Final = "tracegrade.metrics"
+
+_SECS: Final = 60.0
+"""For the import of one entry point."""
+_CHILD: Final = "tracegrade_scoring.own_metrics.entry_point"
 
 
 def installed() -> tuple[ReadMetric, ...]:
@@ -26,36 +31,32 @@ def installed() -> tuple[ReadMetric, ...]:
 def _metrics(entry: EntryPoint) -> Iterator[ReadMetric]:
     """Yield the metrics of one entry point; whatever is wrong with it is a fault."""
     origin = f"{entry.dist.name if entry.dist else 'unknown distribution'} ({entry.value})"
+    job = {"path": sys.path, "value": entry.value, "origin": origin}
     try:
-        named = entry.load()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - it is not our code, harms no other
-        why = f"{type(error).__name__}: {error}; remove the distribution or have it corrected"
-        yield MetricFault(origin, "not_loaded", " ".join(why.split()))
-        return
-    if isinstance(named, PythonMetric):
-        yield _placed(named, entry.value, origin)
-    elif isinstance(named, ModuleType):
-        yield from _of_module(named, origin)
+        ended = subprocess.run(  # noqa: S603 - our own module
+            [sys.executable, "-m", _CHILD],
+            input=json.dumps(job).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_SECS,
+            check=True,
+        )
+        found = json.loads(ended.stdout)
+    except subprocess.TimeoutExpired:
+        yield MetricFault(origin, "not_loaded", f"its import takes longer than {_SECS:g} s")
+    except subprocess.CalledProcessError as error:
+        yield MetricFault(origin, "not_loaded", _why_ended(error.returncode))
+    except ValueError:
+        yield MetricFault(origin, "not_loaded", _why_ended(0))
     else:
-        fact = f"it is {type(named).__name__}; let it name a module or a function with @metric"
-        yield MetricFault(origin, "not_loaded", fact)
+        yield from map(_metric, found)
 
 
-def _of_module(module: ModuleType, origin: str) -> Iterator[ReadMetric]:
-    for name, value in sorted(vars(module).items()):
-        if isinstance(value, PythonMetric):
-            yield _placed(value, f"{module.__name__}:{name}", origin)
-    if module.__file__:
-        for path in sorted(Path(module.__file__).parent.glob("*.sql")):
-            found = read_metric(path)
-            if isinstance(found, OwnMetric):
-                yield found.model_copy(update={"origin": f"{origin}, {path.name}"})
-            else:
-                yield found
+def _why_ended(code: int) -> str:
+    how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    return f"its import ended its process ({how}); remove the distribution or have it corrected"
 
 
-def _placed(metric: PythonMetric, entry: str, origin: str) -> ReadMetric:
-    return metric_from({**metric.declared, "python": entry}, origin, _EXAMPLE)
-
-
-_EXAMPLE: Final = "correct what its function is decorated with"
+def _metric(found: dict[str, dict[str, object]]) -> ReadMetric:
+    fault = found.get("fault")
+    return MetricFault(**fault) if fault else OwnMetric.model_validate(found["metric"])  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +188,19 @@ def test_broken_promise_is_an_error_of_that_metric_alone(
     assert found["other"] == {None: 24}
 
 
+def test_rows_for_no_attempt_are_ignored_and_counted(lake: Path, tmp_path: Path) -> None:
+    """Scores are as they are without such rows; terminal and summary count them."""
+    metrics, summary = tmp_path / "metrics", tmp_path / "summary.json"
+    file_of(metrics, "SELECT attempt_id, 1 AS numerator FROM attempts")
+    other = "SELECT unnest([attempt_id, attempt_id || 'x', NULL]) AS attempt_id, 1 AS numerator"
+    file_of(metrics, f"{other} FROM attempts", "other")
+    ended = scored_with(lake, "--metrics", metrics, "--summary", summary)
+
+    assert "rows of metric other that name no attempt and are ignored: 48;" in ended.stderr
+    assert json.loads(summary.read_text())["unmatched_metric_rows"] == {"other": 48}
+    assert reasons(lake, "other") == reasons(lake) == {None: 24}
+
+
 def test_changed_metric_is_scored_again_and_a_removed_one_disappears(
     lake: Path, tmp_path: Path
 ) -> None:
@@ -259,20 +271,20 @@ def test_distributions_bring_metrics_and_broken_ones_harm_nothing(
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-metrics\nVersion: 1\n")
     (info / "entry_points.txt").write_text(
         "[tracegrade.metrics]\ncalls = acme_metrics:calls_made\nbroken = acme_gone:nothing\n"
+        "ends = acme_ends\n"
     )
     (tmp_path / "site" / "acme_metrics.py").write_text(PLUGIN)
+    (tmp_path / "site" / "acme_ends.py").write_text("import os\nprint([])\nos._exit(0)\n")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
-    try:
-        ended = scored_with(lake)
-        assert "left out: acme-metrics (acme_gone:nothing): not_loaded" in ended.stderr
-        assert reasons(lake, "calls_made") == {None: 24}
-        assert rows(lake, "SELECT name, sql FROM metric_definitions") == [
-            {"name": "calls_made", "sql": None}
-        ]
-        scored_with(lake, "--no-plugins")
-        assert reasons(lake, "calls_made") == {}
-    finally:
-        sys.modules.pop("acme_metrics", None)
+    ended = scored_with(lake)
+    assert "acme_ends): not_loaded: its import ended its process (exit code 0)" in ended.stderr
+    assert "left out: acme-metrics (acme_gone:nothing): not_loaded" in ended.stderr
+    assert reasons(lake, "calls_made") == {None: 24}
+    assert rows(lake, "SELECT name, sql FROM metric_definitions") == [
+        {"name": "calls_made", "sql": None}
+    ]
+    scored_with(lake, "--no-plugins")
+    assert reasons(lake, "calls_made") == {}
 
 
 def test_releases_are_compared_by_own_metrics_too(with_drafted: Path) -> None:
