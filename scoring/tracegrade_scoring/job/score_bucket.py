@@ -3,7 +3,7 @@
 Traces are independent, so a bucket bounds the memory and changes no score.
 
 Makes:
-    failed_metrics: metrics of users' own that failed in the bucket, and why
+    metric_faults: users' own metrics that failed or returned rows for no attempt in the bucket
 """
 
 from collections.abc import Mapping
