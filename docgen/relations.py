@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tracegrade_queries.engine.connection import DEDUPLICATED
+from tracegrade_queries.engine.connection import COUNTED, DEDUPLICATED
 from tracegrade_queries.engine.layers import BUILT
 from tracegrade_queries.engine.sql import QUERIES, Queries
 from tracegrade_queries.graph import RelationPlan
@@ -59,7 +59,7 @@ class Package:
         return self.below | self.tables | {relation.name for relation in self.relations}
 
 
-_BUILT: Final = frozenset({*BUILT.names(), *DEDUPLICATED})
+_BUILT: Final = frozenset({*BUILT.names(), *DEDUPLICATED, COUNTED})
 PACKAGES: Final[Mapping[str, Package]] = {
     "queries": Package(QUERIES, BUILDING, _BUILT),
     "scoring": Package(SCORING, SCORING_RELATIONS, frozenset(SCORES.names()), below=_BUILT),

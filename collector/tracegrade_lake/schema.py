@@ -8,7 +8,18 @@ from typing import Final
 
 import pyarrow as pa
 
-from tracegrade_lake.columns import BIGINT, INTEGER, MAP, TEXT, Column, Struct, Table, list_of
+from tracegrade_lake.columns import (
+    BIGINT,
+    BOOLEAN,
+    INTEGER,
+    MAP,
+    TEXT,
+    TIMESTAMP,
+    Column,
+    Struct,
+    Table,
+    list_of,
+)
 
 _DUPLICATE: Final = Struct(
     "DUPLICATE",
@@ -243,13 +254,16 @@ VERDICTS: Final = Table(
             "The run that was judged; a trace id alone means the outermost run of that trace.",
         ),
         Column(
-            "subject", TEXT, "What was judged: success | sub_goal | served | planning | rollback."
+            "subject",
+            TEXT,
+            "What was judged: success | step | sub_goal | served | planning | rollback.",
         ),
         Column("sub_goal", TEXT, "Which sub-goal; NULL unless subject is sub_goal or served."),
         Column(
             "step_index",
             INTEGER,
-            "Step of the call that serves the sub-goal or not; NULL unless subject is served.",
+            "Step of the call that serves the sub-goal or not, or the step that failed, as it was "
+            "numbered then; NULL unless subject is served or step.",
         ),
         Column(
             "kill_point",
@@ -272,6 +286,27 @@ VERDICTS: Final = Table(
             "name; the word before a colon alone says which of them.",
         ),
         Column("evidence", TEXT, "Explanation that was given; NULL if none."),
+        Column(
+            "step_trajectory_id",
+            TEXT,
+            "The run whose step it is, the judged one or a sub-agent's; NULL: the judged one.",
+        ),
+        Column(
+            "span_id",
+            TEXT,
+            "Span of the step that failed, which stays where steps are numbered anew; NULL unless "
+            "subject is step, or if only the step's index was given.",
+        ),
+        Column("tag", TEXT, "What went wrong, in a word or two; NULL if not said."),
+        Column(
+            "made_at",
+            TIMESTAMP,
+            "When it was made, UTC: of one source the newest counts. NULL if not said: it counts "
+            "where no dated one stands.",
+        ),
+        Column(
+            "withdrawn", BOOLEAN, "True: it takes back what the source said; NULL: it does not."
+        ),
         Column("date", pa.date32(), "Date of receipt, UTC."),
     ),
 )

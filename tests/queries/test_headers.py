@@ -19,7 +19,13 @@ from tests.needs import kept_without
 from tracegrade_harness.schema import HARNESS_TRIALS
 from tracegrade_lake import Lake
 from tracegrade_queries.build.split import split_into_steps
-from tracegrade_queries.engine.connection import DEDUPLICATED, connect, duckdb_type, view_sql
+from tracegrade_queries.engine.connection import (
+    COUNTED,
+    DEDUPLICATED,
+    connect,
+    duckdb_type,
+    view_sql,
+)
 from tracegrade_queries.engine.layers import BUILT, find_query, saved
 from tracegrade_queries.engine.sql import QUERIES, needs, query
 from tracegrade_queries.graph import headers
@@ -147,7 +153,7 @@ def run(case: Path) -> duckdb.DuckDBPyRelation:
 
 def fill(con: duckdb.DuckDBPyConnection, case: Path, name: str) -> None:
     """Create a table with the rows of its file; what a row leaves out is NULL."""
-    table = TABLES[DEDUPLICATED.get(name, name)]
+    table = TABLES[{**DEDUPLICATED, COUNTED: "verdicts"}.get(name, name)]
     types = ", ".join(f"{c.name}: '{duckdb_type(c.type)}'" for c in table.columns)
     rows = f"read_json('{case / name}.jsonl', columns = {{{types}}})"
     con.execute(f"CREATE TABLE {name} AS FROM {rows}")

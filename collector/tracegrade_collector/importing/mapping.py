@@ -53,6 +53,11 @@ GUESSES: Final[dict[str, tuple[str, ...]]] = {
     "subject": ("subject",),
     "sub_goal": ("sub_goal",),
     "step_index": ("step_index",),
+    "step_trajectory_id": ("step_trajectory_id",),
+    "span_id": ("span_id",),
+    "tag": ("tag",),
+    "made_at": ("made_at",),
+    "withdrawn": ("withdrawn",),
     "kill_point": ("kill_point", "injection"),  # the latter for one release
     "question": ("question",),
     "value": ("value", "score"),

@@ -1,7 +1,8 @@
 """Verdicts → the table of verdicts, each once; a new one replaces what the same source said.
 
-A verdict is known by its run, subject, sub-goal, step, kill point, question and source. The same
-file again changes nothing; one whose value, label or evidence differs stands for the earlier.
+A verdict is known by its run, subject, sub-goal, step, span, kill point, question, source and the
+time it was made. The same file again changes nothing; one that says something else of the same
+stands for the earlier. One made at another time stands beside it: readers take the newest.
 """
 
 import datetime
@@ -17,8 +18,11 @@ from tracegrade_lake import VERDICTS, Lake
 BATCH_ROWS: Final = 100_000
 KEY: Final = (
     *("trajectory_id", "subject", "sub_goal", "step_index", "kill_point", "question", "source"),
+    *("span_id", "made_at"),
 )
-CONTENT: Final = ("value", "label", "evidence")
+CONTENT: Final = ("value", "label", "evidence", "tag", "withdrawn")
+FREE_TEXTS: Final = ("label", "evidence", "tag")
+"""What somebody wrote as they liked."""
 
 VerdictRecord: TypeAlias = Mapping[str, Any]
 VerdictKey: TypeAlias = tuple[Any, ...]
@@ -57,10 +61,10 @@ def add_clean_verdicts(
 
 def _clean(verdicts: Sequence[VerdictRecord], redactor: Redactor) -> Iterator[VerdictRecord]:
     """Yield the verdicts without secrets in what was written freely."""
-    texts = [str(verdict[key] or "") for verdict in verdicts for key in ("label", "evidence")]
+    texts = [str(verdict.get(key) or "") for verdict in verdicts for key in FREE_TEXTS]
     clean = iter(redactor.redact_texts(texts))
     for verdict in verdicts:
-        yield {**verdict, "label": next(clean) or None, "evidence": next(clean) or None}
+        yield {**verdict, **{key: next(clean) or None for key in FREE_TEXTS}}
 
 
 def _found(
@@ -101,4 +105,4 @@ def _key(verdict: VerdictRecord) -> VerdictKey:
 
 
 def _content_of(verdict: VerdictRecord) -> VerdictKey:
-    return tuple(verdict[name] for name in CONTENT)
+    return tuple(verdict.get(name) for name in CONTENT)

@@ -11,8 +11,9 @@ from typing import NamedTuple, Self
 import duckdb
 import pyarrow as pa
 
+from tracegrade_lake import VERDICTS
 from tracegrade_lake.columns import Column, Struct, Table
-from tracegrade_queries.engine.connection import DEDUPLICATED, duckdb_type, quoted
+from tracegrade_queries.engine.connection import COUNTED, DEDUPLICATED, duckdb_type, quoted
 from tracegrade_queries.engine.layers import BUILT, higher_layers
 from tracegrade_queries.engine.sql import header_lines
 
@@ -55,6 +56,8 @@ def relations() -> Iterator[Relation]:
     for name, raw in DEDUPLICATED.items():
         summary = f"One row is a row of {raw} that was not sent before."
         yield found[raw]._replace(name=name, summary=summary, like=raw)
+    summary = "One row is a verdict that counts: of one source the newest, unless it took it back."
+    yield found[VERDICTS.name]._replace(name=COUNTED, summary=summary, like=VERDICTS.name)
     for layer in higher_layers():
         yield from map(_of_table, layer.tables)
         for name in layer.views:

@@ -19,13 +19,17 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from duckdb.sqltypes import DuckDBPyType
 
-from tracegrade_lake import Lake, Table
+from tracegrade_lake import VERDICTS, Lake, Table
 from tracegrade_queries.engine.layers import BUILT, Layer, higher_layers
 from tracegrade_queries.engine.no_writes import forbid_writes, in_thread
 from tracegrade_queries.engine.pinned import PinnedLake, PinnedTable, pin
+from tracegrade_queries.engine.sql import QUERIES
 
 # A view without the rows that a client sent twice: a flag, never a window over everything.
 DEDUPLICATED: Final = {"spans": "raw_spans", "logs": "raw_logs"}
+
+COUNTED: Final = "counted_verdicts"
+"""A view of the verdicts that count: of each source the newest, and none that it took back."""
 
 _SETTINGS: Final[Mapping[str, str | int]] = {
     "preserve_insertion_order": True,
@@ -93,7 +97,8 @@ def connect(
 
     Returns:
         An in-memory DuckDB with a view for each table (empty if the lake has no such table yet),
-        for each other table of the lake, `spans` and `logs` without rows sent twice, and the views
+        for each other table of the lake, `spans` and `logs` without rows sent twice, the verdicts
+        that count as `counted_verdicts`, and the views
         of all layers whose tables are there. It reads the files of these tables and no other. The
         tables of a layer whose runs write several are all of one run, the last that is whole.
     """
@@ -217,6 +222,8 @@ def connect_pinned(
     for name, raw in DEDUPLICATED.items():
         if raw in tables:
             con.execute(f"CREATE VIEW {name} AS SELECT * FROM {raw} WHERE NOT resent")
+    if VERDICTS.name in tables:
+        con.execute(f"CREATE VIEW {COUNTED} AS {QUERIES.unordered(COUNTED)}")
     higher = {table.name: table for layer in higher_layers() for table in layer.tables}
     for name in sorted(found.keys() - tables.keys()):
         declaration, whole = higher.get(name), found[name]

@@ -1,7 +1,7 @@
 -- How often each two sources of verdicts on success agree about the same trajectory.
 --
 -- Reads:
---   verdicts
+--   counted_verdicts
 -- Columns:
 --   source           VARCHAR  One row for each source and other_source, in the order of names.
 --   other_source     VARCHAR
@@ -17,7 +17,7 @@ WITH judged AS (
     trajectory_id,
     source,
     avg(value) AS value
-  FROM verdicts
+  FROM counted_verdicts
   WHERE subject = 'success' AND value IS NOT NULL
   GROUP BY trajectory_id, source
 )

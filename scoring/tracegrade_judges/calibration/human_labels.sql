@@ -5,7 +5,7 @@
 --
 -- Reads:
 --   judge_samples
---   verdicts
+--   counted_verdicts
 -- Parameters:
 --   $judge  VARCHAR  Name of the judge.
 -- Columns:
@@ -33,7 +33,7 @@ SELECT DISTINCT
     WHEN lower(verdicts.label) = 'error' THEN NULL
     ELSE round_even(verdicts.value, 9) >= 1
   END AS says_yes
-FROM verdicts
+FROM counted_verdicts AS verdicts
 INNER JOIN judge_samples
   ON
     verdicts.trajectory_id = judge_samples.trajectory_id

@@ -99,15 +99,15 @@ _RUNS_NOT_SCORED: Final = frozenset(
 )
 """Columns of `trajectories` that no metric reads."""
 
-# A verdict that names the trace alone is about its outermost runs.
+# A verdict that names the trace alone is about its outermost runs. Metrics read those that count.
 _VERDICTS: Final = """
   CREATE TEMP TABLE verdicts AS
   SELECT lake.* REPLACE (ids.trajectory_id AS trajectory_id)
-  FROM memory.main.verdicts AS lake
+  FROM memory.main.counted_verdicts AS lake
   INNER JOIN trajectory_ids AS ids ON lake.trajectory_id = ids.id
   UNION ALL BY NAME
   SELECT lake.* REPLACE (trajectories.trajectory_id AS trajectory_id)
-  FROM memory.main.verdicts AS lake
+  FROM memory.main.counted_verdicts AS lake
   INNER JOIN trajectories
     ON lake.trajectory_id = trajectories.trace_id AND trajectories.parent_trajectory_id IS NULL
 """

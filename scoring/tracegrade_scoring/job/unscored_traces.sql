@@ -59,11 +59,16 @@ WITH built AS (
   GROUP BY trace_id
 ),
 
--- A key that was renamed is noted under the name of before: a new name scores nothing again.
+-- A key that was renamed is noted under the name of before, and younger keys only where they say
+-- something: a new name, or a new column, scores nothing again.
 noted_verdicts AS (
   SELECT
     split_part(trajectory_id, '-', 1) AS trace_id,
-    replace(to_json(verdicts)::VARCHAR, '"kill_point":', '"injection":') AS noted
+    replace(
+      replace(to_json(verdicts)::VARCHAR, '"kill_point":', '"injection":'),
+      '"step_trajectory_id":null,"span_id":null,"tag":null,"made_at":null,"withdrawn":null,',
+      ''
+    ) AS noted
   FROM verdicts
 ),
 

@@ -2,7 +2,7 @@
 --
 -- Reads:
 --   trajectories
---   verdicts
+--   counted_verdicts
 -- Parameters:
 --   $trajectory_id  VARCHAR  The trajectory.
 --   $date           DATE     The date of its trace, in whose files alone it is looked for.
@@ -41,7 +41,7 @@ given AS (
     value,
     label,
     left(evidence, $characters) AS evidence
-  FROM verdicts
+  FROM counted_verdicts
   WHERE trajectory_id IN (SELECT names_of_run.named FROM names_of_run)
 )
 

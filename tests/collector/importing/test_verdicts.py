@@ -43,7 +43,8 @@ def verdicts(lake: Lake) -> list[tuple[Any, ...]]:
     """Return the lake's verdicts without their date."""
     with connect(lake) as con:
         return con.sql(
-            "SELECT * EXCLUDE (date, question, step_index) FROM verdicts ORDER BY ALL"
+            "SELECT trajectory_id, subject, sub_goal, kill_point, value, label, source, evidence "
+            "FROM verdicts ORDER BY ALL"
         ).fetchall()
 
 
@@ -196,8 +197,8 @@ def test_fields_of_verdicts_can_be_mapped(lake: Lake, tmp_path: Path) -> None:
         (verdict(value=None), "a verdict needs a value"),
         (verdict(value=[1]), "a verdict needs a value"),
         (verdict(value=float("inf")), "a verdict needs a value"),
-        (verdict(subject="fame"), "subject must be one of success, sub_goal, served, planning, "),
-        (verdict(subject={}), "subject must be one of success, sub_goal, served, planning, "),
+        (verdict(subject="fame"), "subject must be one of success, step, sub_goal, served, "),
+        (verdict(subject={}), "subject must be one of success, step, sub_goal, served, "),
         (verdict(subject="sub_goal"), "a verdict on a sub_goal must name it"),
         (verdict(subject="served", step_index=0), "the sub_goal that a call served must name it"),
         (served(None), "must name a step_index, a whole number from 0"),

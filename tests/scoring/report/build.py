@@ -9,7 +9,8 @@ import duckdb
 from tests.scoring.build import arrow
 
 from tracegrade_lake import RAW_LOGS, RAW_SPANS, VERDICTS, Lake
-from tracegrade_queries.engine.connection import view_sql
+from tracegrade_queries.engine.connection import COUNTED, view_sql
+from tracegrade_queries.engine.sql import unordered
 from tracegrade_queries.schema import STEPS, TRAJECTORIES
 from tracegrade_scoring.layer import SCORES
 from tracegrade_scoring.metric_definition import METRIC_DEFINITIONS
@@ -49,6 +50,7 @@ class Tables:
     def __post_init__(self) -> None:
         for table in TABLES:
             self.tables.execute(view_sql(table, None).replace("CREATE VIEW", "CREATE TABLE", 1))
+        self.tables.execute(f"CREATE VIEW {COUNTED} AS {unordered(COUNTED)}")
         for view in SCORES.views:
             self.tables.execute(f"CREATE VIEW {view} AS {query(view)}")
 

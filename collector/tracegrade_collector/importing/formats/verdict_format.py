@@ -19,6 +19,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, Final
@@ -32,7 +33,7 @@ from tracegrade_collector.importing.source import open_plain
 from tracegrade_collector.importing.spellings import as_text
 
 FORMAT: Final = "verdicts"
-SUBJECTS: Final = ("success", "sub_goal", "served", "planning", "rollback")
+SUBJECTS: Final = ("success", "step", "sub_goal", "served", "planning", "rollback")
 KILL_POINTS: Final = ("early", "mid", "late")
 QUESTIONS: Final = (
     "dependency_ordering",
@@ -56,9 +57,11 @@ _DECIDING: Final = frozenset(
 )
 """Labels that decide without a value: docs/metrics.md, section 8.3."""
 
+_RUN_IDS: Final = ("trajectory_id", "trace_id")
 _IDS: Final = {
     "trajectory_id": re.compile(r"[0-9a-f]{32}-[0-9a-f]{16}"),
     "trace_id": re.compile(r"[0-9a-f]{32}"),
+    "span_id": re.compile(r"[0-9a-f]{16}"),
 }
 
 
@@ -68,10 +71,10 @@ class NoVerdict(Exception):
 
 def fits(head: bytes, record: Any, paths: Mapping[str, str]) -> bool:
     """Return whether a file that begins so, or whose fields are mapped so, is of this format."""
-    if any(field in paths for field in (*_IDS, "value", "label", "subject", "verdicts")):
+    if any(field in paths for field in (*_RUN_IDS, "value", "label", "subject", "verdicts")):
         return True
     names = record if isinstance(record, dict) else _header(head)
-    named = any(key in names for key in _IDS) or (
+    named = any(key in names for key in _RUN_IDS) or (
         any(key in names for key in GUESSES["task"])
         and not any(key in names for key in (*GUESSES["messages"], *GUESSES["steps"]))
     )
@@ -165,11 +168,12 @@ def _verdict(record: Any, fields: FieldMap) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise NoVerdict(_no_object(record))
     value, label = _value(fields.find(record, "value")), _text(fields.find(record, "label"))
-    if value is None and label is None:
+    withdrawn = _value(fields.find(record, "withdrawn")) == 1
+    if value is None and label is None and not withdrawn:
         msg = "a verdict needs a value (a number, true or false) or a label"
         raise NoVerdict(msg)
     subject = _subject(record, fields)
-    if subject == "planning":
+    if subject == "planning" and not withdrawn:
         _check_share(value, label)
     return {
         "trajectory_id": _run(record, fields),
@@ -182,7 +186,25 @@ def _verdict(record: Any, fields: FieldMap) -> dict[str, Any]:
         "label": label,
         "source": _text(fields.find(record, "source")) or SOURCE,
         "evidence": _text(fields.find(record, "evidence")),
+        "tag": _text(fields.find(record, "tag")),
+        "made_at": _time(fields.find(record, "made_at")),
+        "withdrawn": withdrawn or None,
+        **_step_span(subject, record, fields),
     }
+
+
+def _step_span(subject: str, record: dict[str, Any], fields: FieldMap) -> dict[str, str | None]:
+    """Return the span of the step that failed, and the run that it is of, where they are said."""
+    if subject != "step":
+        return {"step_trajectory_id": None, "span_id": None}
+    found = {
+        "step_trajectory_id": _id(fields, record, "trajectory_id", "step_trajectory_id"),
+        "span_id": _id(fields, record, "span_id"),
+    }
+    if found["span_id"] is None and fields.find(record, "step_index") is None:
+        msg = "a verdict on step must name its span_id or its step_index"
+        raise NoVerdict(msg)
+    return found
 
 
 def _no_object(value: Any) -> str:
@@ -199,15 +221,19 @@ def _subject(record: dict[str, Any], fields: FieldMap) -> str:
 
 def _run(record: dict[str, Any], fields: FieldMap) -> str | None:
     """Return the run's id, or its trace's; None if the record has neither."""
-    for field, pattern in _IDS.items():
-        found = fields.find(record, field)
-        if found is None:
-            continue
-        if isinstance(found, str) and pattern.fullmatch(found.strip().lower()):
-            return found.strip().lower()
-        msg = f"{field} must be {_ID_FORMS[field]}"
-        raise NoVerdict(msg)
-    return None
+    of = (_id(fields, record, field) for field in _RUN_IDS)
+    return next((each for each in of if each is not None), None)
+
+
+def _id(fields: FieldMap, record: dict[str, Any], kind: str, field: str = "") -> str | None:
+    """Return the id of a kind that stands in a field, by default that of its name."""
+    found = fields.find(record, field or kind)
+    if found is None:
+        return None
+    if isinstance(found, str) and _IDS[kind].fullmatch(found.strip().lower()):
+        return found.strip().lower()
+    msg = f"{field or kind} must be {_ID_FORMS[kind]}"
+    raise NoVerdict(msg)
 
 
 def _address(record: dict[str, Any], fields: FieldMap) -> RunAddress:
@@ -222,6 +248,7 @@ def _address(record: dict[str, Any], fields: FieldMap) -> RunAddress:
 _ID_FORMS: Final = {
     "trajectory_id": "32 hex digits, '-' and 16 hex digits",
     "trace_id": "32 hex digits",
+    "span_id": "16 hex digits",
 }
 
 
@@ -245,12 +272,12 @@ def _sub_goal(subject: str, found: Any) -> str | None:
 
 
 def _step_index(subject: str, found: Any) -> int | None:
-    """Return the step whose call is spoken of."""
-    if subject != "served":
+    """Return the step whose call is spoken of, or that failed."""
+    if subject not in {"served", "step"} or (subject == "step" and found is None):
         return None
     value = _value(found) if not isinstance(found, bool) else None
     if value is None or not value.is_integer() or not 0 <= value <= MOST_STEPS:
-        msg = "a verdict on served must name a step_index, a whole number from 0"
+        msg = f"a verdict on {subject} must name a step_index, a whole number from 0"
         raise NoVerdict(msg)
     return int(value)
 
@@ -280,6 +307,18 @@ def _value(found: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return {"true": 1.0, "false": 0.0}.get(str(found).lower())
     return value if math.isfinite(value) else None
+
+
+def _time(found: Any) -> datetime | None:
+    """Return a time in UTC, as the table has it; without a zone it is UTC."""
+    if found is None:
+        return None
+    try:
+        time = datetime.fromisoformat(str(found))
+        return (time.astimezone(UTC) if time.tzinfo else time).replace(tzinfo=None)
+    except (ValueError, OverflowError):
+        msg = "made_at must be a time like 2026-10-01T09:30:00Z"
+        raise NoVerdict(msg) from None
 
 
 def _text(found: Any) -> str | None:

@@ -6,7 +6,7 @@
 --   ambiguous_calls
 --   sub_goals
 --   trajectory_scores
---   verdicts
+--   counted_verdicts
 -- Parameters:
 --   $calibrated  VARCHAR[]  Sources of verdicts that are calibrated.
 -- Columns:
@@ -63,7 +63,7 @@ opinions AS (
       PARTITION BY judged.trajectory_id, judged.subject, judged.sub_goal, judged.question
     ) AS by_judges
   FROM judged
-  INNER JOIN verdicts
+  INNER JOIN counted_verdicts AS verdicts
     ON
       left(judged.trajectory_id, 32) = left(verdicts.trajectory_id, 32)
       AND starts_with(judged.trajectory_id, verdicts.trajectory_id)
@@ -77,7 +77,7 @@ opinions AS (
     verdicts.source,
     TRUE AS by_judges
   FROM ambiguous_calls
-  INNER JOIN verdicts
+  INNER JOIN counted_verdicts AS verdicts
     ON
       left(ambiguous_calls.step_trajectory_id, 32) = left(verdicts.trajectory_id, 32)
       AND starts_with(ambiguous_calls.step_trajectory_id, verdicts.trajectory_id)

@@ -9,7 +9,7 @@
 -- Reads:
 --   trajectories
 --   trajectory_scores
---   verdicts
+--   counted_verdicts
 -- Parameters:
 --   $rows  BIGINT  Keep the first so many rows of each release of each agent.
 -- Columns:
@@ -36,7 +36,7 @@ WITH kills AS (
   SELECT
     *,
     CASE WHEN json_valid(evidence) THEN evidence::JSON END AS facts
-  FROM verdicts
+  FROM counted_verdicts
   WHERE subject = 'rollback'
 ),
 
