@@ -18,7 +18,7 @@ from tracegrade_queries.engine.sql import unordered
 from .test_verdicts import RUN, TRACE, Row, add, verdict
 
 SPAN = "a" * 16
-STEP = {"subject": "step", "span_id": SPAN, "step_index": 14, "value": 0}
+STEP: Row = {"subject": "step", "span_id": SPAN, "step_index": 14, "value": 0}
 
 
 @pytest.fixture
