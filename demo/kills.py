@@ -74,8 +74,8 @@ def show_with_runbook(children: Children, lake: Path) -> None:
 def _review(children: Children, lake: Path, kill: scores.Row) -> None:
     """Give a kill the value that a human would, and print how."""
     where = ["--lake", str(lake), kill["trajectory_id"], kill["killed"]]
-    said = ["--value", str(HUMAN_VALUE), "--reason", HUMAN_REASON, "--by", HUMAN]
-    children.run("review", [TRACEGRADE, "harness", "review", *where, *said])
+    review = ["--value", str(HUMAN_VALUE), "--reason", HUMAN_REASON, "--by", HUMAN]
+    children.run("review", [TRACEGRADE, "harness", "review", *where, *review])
     print(f"$ tracegrade harness review {' '.join(where)} \\")
     print(f"    --value {HUMAN_VALUE} --reason '{HUMAN_REASON}' --by '{HUMAN}'\n", flush=True)
 

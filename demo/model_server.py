@@ -24,14 +24,16 @@ Json = dict[str, Any]
 def responses(request: Json) -> Json:
     """Return the body of an answer of the Responses API."""
     conversation = Conversation()
-    asked: dict[str, ToolCall] = {}
+    calls_by_request: dict[str, ToolCall] = {}
     for item in request["input"]:
         if item.get("role") == "user":
             conversation.request = str(item["content"])
         elif item.get("type") == "function_call":
-            asked[item["call_id"]] = ToolCall(item["name"], json.loads(item["arguments"]))
+            calls_by_request[item["call_id"]] = ToolCall(
+                item["name"], json.loads(item["arguments"])
+            )
         elif item.get("type") == "function_call_output":
-            conversation.calls.append((asked[item["call_id"]], str(item["output"])))
+            conversation.calls.append((calls_by_request[item["call_id"]], str(item["output"])))
     turn, number = next_turn(conversation), len(conversation.calls)
     output = [_reasoning_item(turn, number), _output_item(turn, number)]
     read, written = _tokens(request["input"]), _tokens(output)
@@ -82,15 +84,19 @@ def _output_item(turn: Turn, number: int) -> Json:
 def chat_completions(request: Json) -> Json:
     """Return the body of an answer of the Chat Completions API."""
     conversation = Conversation()
-    asked: dict[str, ToolCall] = {}
+    calls_by_request: dict[str, ToolCall] = {}
     for message in request["messages"]:
         if message["role"] == "user":
             conversation.request = str(message["content"])
         for call in message.get("tool_calls") or []:
             function = call["function"]
-            asked[call["id"]] = ToolCall(function["name"], json.loads(function["arguments"]))
+            calls_by_request[call["id"]] = ToolCall(
+                function["name"], json.loads(function["arguments"])
+            )
         if message["role"] == "tool":
-            conversation.calls.append((asked[message["tool_call_id"]], str(message["content"])))
+            conversation.calls.append(
+                (calls_by_request[message["tool_call_id"]], str(message["content"]))
+            )
     turn, number = next_turn(conversation), len(conversation.calls)
     message = _chat_message(turn, number)
     read, written = _tokens(request["messages"]), _tokens(message)

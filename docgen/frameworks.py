@@ -67,7 +67,7 @@ def _index() -> str:
 
 def _page(name: str, quickstart: Mapping[str, Any]) -> str:
     packages = ["'tracegrade[all]'", *map(_quoted, quickstart["packages"])]
-    asked = "\n".join(map(command, QUESTIONS))
+    commands = "\n".join(map(command, QUESTIONS))
     return page(
         quickstart["title"],
         f"Score an agent that uses {quickstart['title']}{_change(quickstart)}. Tried with "
@@ -82,7 +82,7 @@ def _page(name: str, quickstart: Mapping[str, Any]) -> str:
         "```\ntracegrade collect --lake lake\n```",
         f"In another terminal, set `{quickstart['key']}`, ask the agent about an order that "
         "exists and about one that does not, and score both runs:",
-        f"```\n{asked}\ntracegrade score --lake lake\ntracegrade report --lake lake\n```",
+        f"```\n{commands}\ntracegrade score --lake lake\ntracegrade report --lake lake\n```",
         "`score` should count two trajectories and two tool calls, and say that one failed. "
         "`tracegrade ui --lake lake` shows each run step by step. To score decisions and success, "
         "[write a task file](../guides/write-tasks.md).",

@@ -30,8 +30,8 @@ def code(text: object) -> str:
 
 def anchor(heading: str) -> str:
     """Return the fragment that a site gives a heading."""
-    kept = re.sub(r"[^\w\- ]", "", heading.lower())
-    return re.sub(r"\s+", "-", kept.strip())
+    letters = re.sub(r"[^\w\- ]", "", heading.lower())
+    return re.sub(r"\s+", "-", letters.strip())
 
 
 def prose(text: str) -> str:

@@ -30,7 +30,7 @@ RUNS_WALKED: Final = 12
 COLUMNS: Final = ("success", "tsa", "step_efficiency", "redundant_calls")
 
 
-class Told:
+class ShownNumbers:
     """What each place says of each thing."""
 
     def __init__(self) -> None:
@@ -60,9 +60,9 @@ def _same(one: object, other: object) -> bool:
     return one == other
 
 
-def walk(lake: Lake) -> Told:
+def walk(lake: Lake) -> ShownNumbers:
     """Return what commands, pages and SQL say of a scored lake."""
-    told = Told()
+    told = ShownNumbers()
     place = str(lake.location)
     report = json.loads(_run("report", "--lake", place, "--format", "json"))
     _tell_report(told, report)
@@ -95,7 +95,7 @@ def _of(row: Row) -> Thing:
     return (row["agent_name"], row["run_mode"], row["release"])
 
 
-def _tell_report(told: Told, report: Row) -> None:
+def _tell_report(told: ShownNumbers, report: Row) -> None:
     for release in report["releases"]:
         key = _of(release)
         told.tell("report", release["runs"]["runs"], "runs", *key)
@@ -114,7 +114,7 @@ def _reason(row: Row) -> str:
     return ": ".join(filter(None, (row["kind"], row["object"])))
 
 
-def _tell_sql(told: Told, lake: Lake) -> None:
+def _tell_sql(told: ShownNumbers, lake: Lake) -> None:
     with connect(lake, layers=(SCORES,)) as con:
         rows = con.sql(
             "SELECT agent_name, run_mode, release, metric, value, low, high FROM release_scores "
@@ -126,7 +126,7 @@ def _tell_sql(told: Told, lake: Lake) -> None:
         told.tell("release_scores", high, "high", metric, *key)
 
 
-def _tell_overview(told: Told, web: TestClient) -> None:
+def _tell_overview(told: ShownNumbers, web: TestClient) -> None:
     newest: dict[Thing, Row] = {}
     for row in _get(web, "/overview")["releases"]:
         key = _of(row)
@@ -151,7 +151,7 @@ def _names(key: Thing) -> dict[str, str]:
     return dict(zip(("agent", "run_mode", "release"), texts, strict=True))
 
 
-def _tell_trends(told: Told, web: TestClient, report: Row) -> None:
+def _tell_trends(told: ShownNumbers, web: TestClient, report: Row) -> None:
     for release in report["releases"]:
         for name in release["metrics"]:
             rows = _get(web, "/trends", metric=name, **_names(_of(release)))["rows"]
@@ -162,7 +162,7 @@ def _tell_trends(told: Told, web: TestClient, report: Row) -> None:
                           *_of(release))  # fmt: skip
 
 
-def _tell_counts(told: Told, web: TestClient, report: Row) -> None:
+def _tell_counts(told: ShownNumbers, web: TestClient, report: Row) -> None:
     """Tell how many runs the lists have that the numbers lead to."""
     last: dict[Thing, str | None] = {}
     for release in report["releases"]:
@@ -187,7 +187,7 @@ def _tell_counts(told: Told, web: TestClient, report: Row) -> None:
         told.tell("report", name, "newest release", *key)
 
 
-def _tell_tasks(told: Told, web: TestClient, report: Row) -> None:
+def _tell_tasks(told: ShownNumbers, web: TestClient, report: Row) -> None:
     _tell_reported_tasks(told, report["releases"])
     for row in _get(web, "/tasks")["tasks"]:
         name = row["task_id"]
@@ -196,7 +196,7 @@ def _tell_tasks(told: Told, web: TestClient, report: Row) -> None:
         _tell_task(told, web, name)
 
 
-def _tell_reported_tasks(told: Told, releases: list[Row]) -> None:
+def _tell_reported_tasks(told: ShownNumbers, releases: list[Row]) -> None:
     """Tell of each task what a report says of it, over all releases."""
     for task, rows in _by_task(releases, "tool_selection").items():
         counted = sum(row["counted"] for row in rows)
@@ -220,7 +220,7 @@ def _by_task(releases: list[Row], part: str) -> dict[str, list[Row]]:
     return found
 
 
-def _tell_task(told: Told, web: TestClient, name: str) -> None:
+def _tell_task(told: ShownNumbers, web: TestClient, name: str) -> None:
     task = _get(web, f"/tasks/{name}")
     releases = {(row["agent_name"], row["release"]): row for row in task["attempts"]}
     counts = [sum(row[c] for row in releases.values()) for c in ("of", "succeeded", "failed")]
@@ -232,7 +232,7 @@ def _tell_task(told: Told, web: TestClient, name: str) -> None:
         told.tell("task", counts, "sub-goal", name, goal["sub_goal"])
 
 
-def _tell_runs(told: Told, web: TestClient, place: str) -> None:
+def _tell_runs(told: ShownNumbers, web: TestClient, place: str) -> None:
     listed = web.get(f"/runs.csv?{urlencode([('cols', ','.join(COLUMNS))])}").text
     rows = _get(web, "/runs", cols=",".join(COLUMNS))["rows"]
     assert listed.count("\n") >= len(rows)
@@ -252,7 +252,9 @@ def _tell_runs(told: Told, web: TestClient, place: str) -> None:
         told.tell("report of run", len(report["steps"]), "steps", shown)
 
 
-def _tell_comparison(told: Told, web: TestClient, place: str, of: Row, report: Row) -> None:
+def _tell_comparison(
+    told: ShownNumbers, web: TestClient, place: str, of: Row, report: Row
+) -> None:
     """Tell one comparison of a report, and the same of `compare` and of the page."""
     base, candidate = of["base"], of["candidate"]
     key = (of["agent_name"], of["run_mode"], base, candidate)
@@ -284,7 +286,7 @@ def _tell_comparison(told: Told, web: TestClient, place: str, of: Row, report: R
         _tell_rows(told, texts, key)
 
 
-def _tell_sides(told: Told, cohort: Row, key: Thing, report: Row) -> None:
+def _tell_sides(told: ShownNumbers, cohort: Row, key: Thing, report: Row) -> None:
     """Tell the values of both sides where they are of all runs of the releases."""
     if cohort["base_only_tasks"] or cohort["candidate_only_tasks"]:
         return
@@ -300,7 +302,7 @@ def _tell_sides(told: Told, cohort: Row, key: Thing, report: Row) -> None:
                           *key[:2], name)  # fmt: skip
 
 
-def _tell_rows(told: Told, texts: dict[str, str], key: Thing) -> None:
+def _tell_rows(told: ShownNumbers, texts: dict[str, str], key: Thing) -> None:
     """Tell by how much each metric changed, and in which word, as readers see it."""
     for where, text in texts.items():
         rows = _markdown_rows(text) if where in {"compare", "report"} else _html_rows(text)

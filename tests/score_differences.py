@@ -31,7 +31,7 @@ SHOWN: Final = 4
 """Runs that are named for each difference."""
 
 
-class Told(NamedTuple):
+class ScoreLines(NamedTuple):
     """What a lake tells of each run, by its id."""
 
     runs: dict[str, Row]
@@ -48,7 +48,7 @@ class Difference(NamedTuple):
     cause: str
 
 
-def told(lake: Lake) -> Told:
+def told(lake: Lake) -> ScoreLines:
     """Return the runs, steps and scores of a lake."""
     with connect(lake, layers=(SCORES,)) as con:
         runs = {row["trajectory_id"]: row for row in _rows(con, "trajectories", "trajectory_id")}
@@ -59,10 +59,10 @@ def told(lake: Lake) -> Told:
             row["trajectory_id"]: {metric: _in_words(row[metric]) for metric in METRICS}
             for row in _rows(con, "trajectory_scores", "trajectory_id")
         }
-    return Told(runs, steps, scores)
+    return ScoreLines(runs, steps, scores)
 
 
-def differences(before: Told, after: Told) -> Iterator[tuple[str, Difference]]:
+def differences(before: ScoreLines, after: ScoreLines) -> Iterator[tuple[str, Difference]]:
     """Yield the id of each run with each of its differences, by id and metric."""
     causes = _causes(before, after)
     for run in sorted(before.runs.keys() | after.runs.keys()):
@@ -80,7 +80,7 @@ def _state(is_run: bool, scores: dict[str, str] | None) -> str:
     return "scored" if scores else "not scored" if is_run else "no run"
 
 
-def _causes(before: Told, after: Told) -> dict[str, str]:
+def _causes(before: ScoreLines, after: ScoreLines) -> dict[str, str]:
     """Return what the runs of each run's attempt tell otherwise."""
     roots = {run: _root(run, before, after) for run in before.runs.keys() | after.runs.keys()}
     found = defaultdict[str, set[str]](set)
@@ -89,7 +89,7 @@ def _causes(before: Told, after: Told) -> dict[str, str]:
     return {run: ", ".join(sorted(found[root])) or "equal rows" for run, root in roots.items()}
 
 
-def _root(run: str, *lakes: Told) -> str:
+def _root(run: str, *lakes: ScoreLines) -> str:
     """Return the outermost run above this one in either lake."""
     seen = {run}
     while parent := next((up for told in lakes if (up := _parent(told, run))), None):
@@ -99,12 +99,12 @@ def _root(run: str, *lakes: Told) -> str:
     return run
 
 
-def _parent(told: Told, run: str) -> str | None:
+def _parent(told: ScoreLines, run: str) -> str | None:
     parent: str | None = told.runs.get(run, {}).get("parent_trajectory_id")
     return parent
 
 
-def _changed(run: str, before: Told, after: Told) -> set[str]:
+def _changed(run: str, before: ScoreLines, after: ScoreLines) -> set[str]:
     """Return the columns of the run and of its steps that are not as before."""
     if run not in before.runs:
         return {"another run"}

@@ -161,22 +161,22 @@ def commit_once(
         LakeUnreachable: The object store does not answer. The change may have landed.
         SchemaDiffers: The table's columns are not the declared ones.
     """
-    delta, tried = opened, False
+    delta, retried_once = opened, False
     backoff = Backoff(COMMIT_PATIENCE_SECS)
     while True:
         with storage.in_turn():
             if delta is None:
                 delta = writable_table(storage, table)
-                if has_landed(delta, change, after_error=tried):
+                if has_landed(delta, change, after_error=retried_once):
                     storage.sync_log(after=delta.version() - 1)
-                    return tried
+                    return retried_once
             is_committed = _try_to_commit(storage, delta, change)
         if is_committed:
             storage.sync_log(after=delta.version())
             reach("commit_synced")
             return True
         _pause(backoff, storage)
-        delta, tried = None, True
+        delta, retried_once = None, True
 
 
 def _try_to_commit(storage: TableStorage, delta: DeltaTable, change: TableChange) -> bool:

@@ -150,9 +150,9 @@ def quarantine_file(path: str, reason: str) -> dict[str, Any]:
     """Move one unreadable upload aside, with a note that says why."""
     folder = Path("quarantine")
     folder.mkdir(exist_ok=True)
-    kept = Path(shutil.move(path, folder / Path(path).name))
-    kept.with_suffix(".reason.txt").write_text(reason, encoding="utf-8")
-    return {"path": str(kept), "from": path}
+    quarantined = Path(shutil.move(path, folder / Path(path).name))
+    quarantined.with_suffix(".reason.txt").write_text(reason, encoding="utf-8")
+    return {"path": str(quarantined), "from": path}
 
 
 @tracegrade.tool(effect="write", cost=3)

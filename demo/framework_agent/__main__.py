@@ -78,9 +78,9 @@ async def main() -> None:
         tools=[search_orders, get_refund_policy, issue_refund, open_ticket, send_message],
         model=os.environ.get("OPENAI_MODEL"),
     )
-    asked = {f"Please refund the last order of customer {each}.": each for each in CUSTOMERS}
-    for request in sys.argv[1:] or asked:
-        print(f"{asked.get(request, request)}: {await answer(agent, request)}")
+    requests = {f"Please refund the last order of customer {each}.": each for each in CUSTOMERS}
+    for request in sys.argv[1:] or requests:
+        print(f"{requests.get(request, request)}: {await answer(agent, request)}")
 
 
 async def answer(agent: Agent[None], request: str) -> str:

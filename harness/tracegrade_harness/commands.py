@@ -83,8 +83,8 @@ def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> Non
     _refuse_missing(suite, suite.cases, home, suite.mode)
     for environment in suite.environments.values():
         for part in declared_in(environment):
-            if held := part.kind.confinement(part.declared):
-                echo(f"{part.kind.name} {part.name}: {held}")
+            if confinement := part.kind.confinement(part.declared):
+                echo(f"{part.kind.name} {part.name}: {confinement}")
     restless = []
     with frozen(loaded, {*suite.environments}, home, trust=trust) as templates:
         for name, template in templates.items():
@@ -329,9 +329,9 @@ def open_shell(path: Path, task_id: str, chosen: ChosenTrials) -> None:
     name = suite.cases[task_id].environment
     sandbox = chosen.sandbox or suite.defaults.sandbox
     echo(f"sandbox: {sandbox_text(sandbox, chosen)}", err=True)
-    held = StoppableSandbox(find_sandbox(sandbox, as_root=chosen.as_root))
+    stoppable = StoppableSandbox(find_sandbox(sandbox, as_root=chosen.as_root))
     with temporary_folder() as home, frozen(loaded, {name}, home, trust=chosen.trust) as templates:
-        suite_run = replace(without_agents(loaded, suite, held, home), templates=templates)
+        suite_run = replace(without_agents(loaded, suite, stoppable, home), templates=templates)
         say = partial(echo, err=True)
         difference = run_shell(suite_run, Trial(task_id, 1), say)
     for change, names in difference._asdict().items():
@@ -399,8 +399,10 @@ def _refuse_missing(suite: Suite, cases: Mapping[str, Case], home: Path, mode: M
     }
     unable = [name for name, reasons in lacking.items() if reasons]
     if unable:
-        told = "; ".join(dict.fromkeys(reason for name in unable for reason in lacking[name]))
-        msg = f"cannot run {', '.join(unable)} here: {told}"
+        what_lacks = "; ".join(
+            dict.fromkeys(reason for name in unable for reason in lacking[name])
+        )
+        msg = f"cannot run {', '.join(unable)} here: {what_lacks}"
         raise EnvironmentFailed(msg)
 
 

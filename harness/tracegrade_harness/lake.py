@@ -51,14 +51,16 @@ def _write_rows(lake: Lake, run: str, rows: Sequence[Mapping[str, Any]]) -> None
         lake.append(HARNESS_TRIALS, table, {writer: 1})
         return
     holding = [
-        (file.path, held)
+        (file.path, rows_of_date)
         for file in lake.live_files(HARNESS_TRIALS.name)
-        if run in (held := rows_of(lake, HARNESS_TRIALS, [file]))["run"].to_pylist()
+        if run in (rows_of_date := rows_of(lake, HARNESS_TRIALS, [file]))["run"].to_pylist()
     ]
-    there = [row for _, held in holding for row in held.to_pylist() if row["run"] == run]
+    there = [
+        row for _, rows_of_date in holding for row in rows_of_date.to_pylist() if row["run"] == run
+    ]
     if _by_trial(there) == _by_trial(table.to_pylist()):
         return
-    others = [held.filter(pc.field("run") != run) for _, held in holding]
+    others = [rows_of_date.filter(pc.field("run") != run) for _, rows_of_date in holding]
     staged = lake.stage(HARNESS_TRIALS, pa.concat_tables([*others, table]), uuid.uuid4().hex)
     lake.replace_files(HARNESS_TRIALS, [path for path, _ in holding], staged, {writer: noted + 1})
 

@@ -28,8 +28,8 @@ def say_result(result: TrialResult, number: int, of: int) -> None:
         number: How many there are by now.
         of: How many there will be.
     """
-    said = ", ".join([_outcome(result), *_exit_code(result), *_used(result)])
-    echo(f"[{number}/{of}] {_name(result)}: {_printable(said)}", err=True)
+    sentence = ", ".join([_outcome(result), *_exit_code(result), *_used(result)])
+    echo(f"[{number}/{of}] {_name(result)}: {_printable(sentence)}", err=True)
 
 
 def _name(result: TrialResult) -> str:
@@ -39,8 +39,8 @@ def _name(result: TrialResult) -> str:
 
 def _exit_code(result: TrialResult) -> list[str]:
     """Return the words for an agent that did not end well, whatever it left."""
-    missed = [note for note in result.notes if OUT_OF_SIGHT in note]
-    return [f"its agent ended with {result.exit_code}", *missed] if result.exit_code else []
+    unreadable = [note for note in result.notes if OUT_OF_SIGHT in note]
+    return [f"its agent ended with {result.exit_code}", *unreadable] if result.exit_code else []
 
 
 def _used(result: TrialResult) -> list[str]:

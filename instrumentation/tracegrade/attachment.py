@@ -113,9 +113,9 @@ def _keeps(found: Runtime) -> bool:
     key = otel_context.create_key("tracegrade-trial")
     try:
         token = found.attach(otel_context.set_value(key, key, found.get_current()))
-        kept = found.get_current().get(key) == key
+        is_kept = found.get_current().get(key) == key
         found.detach(token)
-        return kept and key not in found.get_current()
+        return is_kept and key not in found.get_current()
     except Exception:  # noqa: BLE001 - another vendor's may raise anything
         return False
 
@@ -199,9 +199,11 @@ class Attachment:
         """
         ours = self._ours()
         if any(current.get(key) is value for key, value in ours.items()):
-            kept = {key: value for key, value in current.items() if ours.get(key) is not value}
+            remaining = {
+                key: value for key, value in current.items() if ours.get(key) is not value
+            }
             before = {key: self._outside[key] for key in ours if key in self._outside}
-            self._runtime.attach(Context({**before, **kept}))
+            self._runtime.attach(Context({**before, **remaining}))
         self._empty()
 
     def _ours(self) -> dict[str, object]:

@@ -90,8 +90,8 @@ def _listed(group: str, *known: str) -> Allowed:
 
     def usable(value: str) -> str | None:
         names = [name.strip() for name in value.split(",")]
-        kept = [name for name in names if name and one.usable(name)]
-        return value if kept == names else ",".join(kept) or None
+        usable_names = [name for name in names if name and one.usable(name)]
+        return value if usable_names == names else ",".join(usable_names) or None
 
     return Allowed(f"names of installed '{group}', with commas between", usable)
 
@@ -101,14 +101,14 @@ _HEADER: Final = re.compile(r"[ \t]*[!#-'*+\-.0-9A-Z^-z|~]+[ \t]*=[ -!#-+\--:<-\
 
 def _headers(value: str) -> str | None:
     given = [item for item in value.split(",") if item.strip()]
-    kept = [item for item in given if _HEADER.fullmatch(item)]
-    return value if kept == given else ",".join(kept) or None
+    well_formed = [item for item in given if _HEADER.fullmatch(item)]
+    return value if well_formed == given else ",".join(well_formed) or None
 
 
 def _attributes(value: str) -> str | None:
     given = [_text(item) for item in value.split(",") if item.strip()]
-    kept = [item for item in given if item.partition("=")[0].strip() and "=" in item]
-    whole = ",".join(kept)
+    well_formed = [item for item in given if item.partition("=")[0].strip() and "=" in item]
+    whole = ",".join(well_formed)
     return value if whole == ",".join(value.split(",")) else whole or None
 
 
@@ -127,8 +127,8 @@ _CODES: Final = (
 
 def _codes(value: str) -> str | None:
     codes = [code.strip() for code in value.split(",") if code.strip()]
-    kept = [code for code in codes if code.lower() in _CODES]
-    return value if kept == codes else ",".join(kept) or None
+    known = [code for code in codes if code.lower() in _CODES]
+    return value if known == codes else ",".join(known) or None
 
 
 _LIMIT: Final = _whole(0)

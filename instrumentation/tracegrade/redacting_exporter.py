@@ -57,20 +57,20 @@ class _Cleaner:
 
     def attributes(self, attributes: Mapping[str, AttributeValue]) -> dict[str, AttributeValue]:
         """Return the attributes that may leave, `tracegrade.redacted` naming the changed ones."""
-        kept: dict[str, AttributeValue] = {}
+        remaining: dict[str, AttributeValue] = {}
         redacted = []
         for key, value in attributes.items():
             if self._settings.content is Content.NONE and _is_content(key, value):
                 self.changed = True
                 continue
-            kept[key] = self._value(key, value)
-            if kept[key] != value:
+            remaining[key] = self._value(key, value)
+            if remaining[key] != value:
                 redacted.append(key)
         if redacted:
             self.changed = True
             before = attributes.get(names.REDACTED)
-            kept[names.REDACTED] = [*(before if isinstance(before, tuple) else ()), *redacted]
-        return kept
+            remaining[names.REDACTED] = [*(before if isinstance(before, tuple) else ()), *redacted]
+        return remaining
 
     def event(self, event: Event) -> Event:
         """Return an event that may leave."""

@@ -10,7 +10,7 @@ class RewrittenSpan(ReadableSpan):
 
     def __init__(self, span: ReadableSpan, **changed: Any) -> None:
         """Make it of a span, but for the arguments of `ReadableSpan` that are given."""
-        kept: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "name": span.name,
             "resource": span.resource,
             "attributes": span.attributes,
@@ -25,7 +25,7 @@ class RewrittenSpan(ReadableSpan):
             kind=span.kind,
             start_time=span.start_time,
             end_time=span.end_time,
-            **{**kept, **changed},
+            **{**fields, **changed},
         )
         self._original = span
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.citations import ROOT
 from tests.commands import tracegrade
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 REPEATS = int(os.environ.get("REPEATS", "1"))
 SEEN = ("kill_point", "boundary", "immediate", "after_recovery", "status", "success")
@@ -22,16 +22,16 @@ KILLS = {
 }
 
 
-def run(folder: Path, lake: str, release: str, *options: str) -> Tried:
+def run(folder: Path, lake: str, release: str, *options: str) -> HarnessRun:
     """Run the suite of the demo into a lake."""
-    tried = Tried(ROOT / "demo/suite.yaml", folder / lake, folder / "home")
+    tried = HarnessRun(ROOT / "demo/suite.yaml", folder / lake, folder / "home")
     ended = tried.run("--release", release, *options)
     assert ended.ended is not None
     assert ended.ended.returncode == 0, ended.ended.stderr
     return ended
 
 
-def seen(tried: Tried) -> list[tuple[Any, ...]]:
+def seen(tried: HarnessRun) -> list[tuple[Any, ...]]:
     """Return what was seen of each trial and kill, without when and by which ids."""
     rows = [
         (*(row[key] for key in SEEN), row["leftovers"], row["changed"], row["verifiers"])
@@ -40,7 +40,7 @@ def seen(tried: Tried) -> list[tuple[Any, ...]]:
     return sorted(rows, key=lambda row: str(row[0]))
 
 
-def success(tried: Tried) -> list[dict[str, Any]]:
+def success(tried: HarnessRun) -> list[dict[str, Any]]:
     """Return the success rate of each release, and over how many attempts."""
     ended = tracegrade("score", "--lake", tried.lake, "--tasks", ROOT / "demo/tasks.yaml")
     assert ended.returncode == 0, ended.stderr
@@ -64,7 +64,7 @@ def test_repeats_are_killed_at_the_same_calls_and_leave_the_same(
 ) -> None:
     """Boundaries, differences and verdicts; and kills change no success rate."""
     repeats = [seen(run(tmp_path, f"lake-{n}", release)) for n in range(1 + REPEATS)]
-    kills = Tried(ROOT / "demo/suite.yaml", tmp_path / "lake-0", tmp_path / "home")
+    kills = HarnessRun(ROOT / "demo/suite.yaml", tmp_path / "lake-0", tmp_path / "home")
     alone = run(tmp_path, "alone", release, "--kill", "none")
 
     assert [row[:4] for row in repeats[0]] == KILLS[release]

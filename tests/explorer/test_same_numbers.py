@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.commands import tracegrade
-from tests.same_numbers import Told, walk
+from tests.same_numbers import ShownNumbers, walk
 from tests.scoring.test_workbench import PATHS, TOOLS
 
 from tracegrade_collector.importing.import_part import ReadOptions
@@ -24,7 +24,7 @@ from tracegrade_scoring.tasks.ground_truth import task_file
 
 def test_two_values_of_one_thing_are_found() -> None:
     """Rounding noise is no difference; a number beside none is one."""
-    told = Told()
+    told = ShownNumbers()
     for thing, values in {"alike": (0.1 + 0.2, 0.3), "apart": (1, 2), "absent": (1, None)}.items():
         for place, value in zip(("page", "report"), values, strict=True):
             told.tell(place, value, thing)

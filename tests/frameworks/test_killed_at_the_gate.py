@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.citations import ROOT
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 pytestmark = pytest.mark.slow
 
@@ -83,7 +83,7 @@ def model() -> Iterator[str]:
             server.kill()
 
 
-def made(folder: Path, url: str) -> Tried:
+def made(folder: Path, url: str) -> HarnessRun:
     """Write a suite whose agent refunds an order."""
     (folder / "fixtures").mkdir()
     (folder / "fixtures/orders").write_text("A-1001")
@@ -111,11 +111,11 @@ def made(folder: Path, url: str) -> Tried:
         "cases": {"refund": refund},
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
-    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    return HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """The suite, run with its kills and scored."""
     if missing := [name for name in NEEDED if not is_there(name)]:
         pytest.skip(f"no {missing[0]}; `make demo` installs it")
@@ -126,7 +126,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
     return ended.score()
 
 
-def calls(tried: Tried, kill_point: str | None) -> list[str]:
+def calls(tried: HarnessRun, kill_point: str | None) -> list[str]:
     """Return the tools that a run called, as its own spans tell."""
     trajectory_id = tried.row("refund", kill_point)["trajectory_id"]
     rows = tried.query(
@@ -136,7 +136,7 @@ def calls(tried: Tried, kill_point: str | None) -> list[str]:
     return [row["tool_name"] for row in rows]
 
 
-def test_an_undisturbed_run_passes(tried: Tried) -> None:
+def test_an_undisturbed_run_passes(tried: HarnessRun) -> None:
     """All its calls are told by OpenInference."""
     assert tried.row("refund")["success"] is True
     assert calls(tried, None) == TOOLS
@@ -151,7 +151,7 @@ def test_an_undisturbed_run_passes(tried: Tried) -> None:
     ],
 )
 def test_it_is_killed_at_its_boundaries(
-    tried: Tried, kill_point: str, boundary: int, left: list[str]
+    tried: HarnessRun, kill_point: str, boundary: int, left: list[str]
 ) -> None:
     """No call begins after it, no span from before is lost, and what is left is found."""
     row = tried.row("refund", kill_point)
@@ -163,7 +163,7 @@ def test_it_is_killed_at_its_boundaries(
     assert calls(tried, kill_point) == TOOLS[:boundary]
 
 
-def test_killed_runs_are_no_attempts(tried: Tried) -> None:
+def test_killed_runs_are_no_attempts(tried: HarnessRun) -> None:
     """The one attempt succeeded, and has the score of the three kills."""
     rows = tried.query(
         "SELECT trajectory_id, success.value AS success, ra_after_recovery.value AS rollback "

@@ -91,7 +91,7 @@ def run(case: Case, model: str, collector: str, path: Path) -> str:
     return ended.stderr
 
 
-class Told(NamedTuple):
+class AgentRun(NamedTuple):
     """What became of all runs."""
 
     said: dict[str, str]
@@ -99,7 +99,7 @@ class Told(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+def told(tmp_path_factory: pytest.TempPathFactory) -> AgentRun:
     """What each program was told, and what its spans tell."""
     if not (ENVIRONMENT / "complete").exists():
         pytest.skip("`make test-frameworks` makes the environment")
@@ -115,7 +115,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         assert collector.stop() == 0
     lake = Lake.open(folder)
     build(lake)
-    return Told(
+    return AgentRun(
         said,
         rows(
             lake,
@@ -129,7 +129,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_each_call_is_read_once(told: Told, case: Case) -> None:
+def test_each_call_is_read_once(told: AgentRun, case: Case) -> None:
     """Of the model, with its tokens, and of the tool, whoever was installed to write it."""
     (found,) = (each for each in told.trajectories if each["service_name"] == str(case))
 
@@ -141,7 +141,7 @@ def test_each_call_is_read_once(told: Told, case: Case) -> None:
     assert case.left_out in told.said[str(case)]
 
 
-def test_client_is_recorded_where_the_frameworks_are_not_used(told: Told) -> None:
+def test_client_is_recorded_where_the_frameworks_are_not_used(told: AgentRun) -> None:
     """Its calls are runs of their own, since nothing holds them together."""
     found = [each for each in told.trajectories if each["service_name"] == str(ALONE)]
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from tests.commands import IGNORES_NONE, IGNORING, tracegrade
 from tests.harness.trial import booking
-from tests.harness.trial.agents import AGENT, WROTE, Tried, hanging, living, made
+from tests.harness.trial.agents import AGENT, WROTE, HarnessRun, hanging, living, made
 from tests.waiting import wait_until
 
 from tracegrade_harness.parts.folders.folders import PREFIX
@@ -35,7 +35,7 @@ trials.touch()
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """A suite that was run with most options."""
     suite = made(tmp_path_factory.mktemp("commands"), CASES)
     options = ("--case", "care*", "--trials", 2, "--release", "9", "--kill", "none", "--jobs", 2)
@@ -43,12 +43,12 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 
 
 @pytest.fixture
-def suite(tmp_path: Path) -> Tried:
+def suite(tmp_path: Path) -> HarnessRun:
     """A suite that was not run."""
     return made(tmp_path, CASES)
 
 
-def test_options_say_which_trials_are_run(tried: Tried) -> None:
+def test_options_say_which_trials_are_run(tried: HarnessRun) -> None:
     """Cases by pattern, how often, at which release, without kills."""
     keys = ("task_id", "trial", "release", "kill_point")
 
@@ -61,7 +61,7 @@ def test_options_say_which_trials_are_run(tried: Tried) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_says_first_which_it_is_and_last_what_shows_it(tried: Tried) -> None:
+def test_a_run_says_first_which_it_is_and_last_what_shows_it(tried: HarnessRun) -> None:
     """The line is a command of a shell, and does what it says."""
     assert tried.ended is not None
     first, *_, last = tried.ended.stdout.splitlines()
@@ -80,7 +80,7 @@ def test_a_run_says_first_which_it_is_and_last_what_shows_it(tried: Tried) -> No
     assert "worker" in shown.stdout
 
 
-def test_results_are_written_for_ci(tried: Tried) -> None:
+def test_results_are_written_for_ci(tried: HarnessRun) -> None:
     """Each trial is a test case."""
     root = ElementTree.parse(tried.home.with_name("junit.xml")).getroot()  # noqa: S314 - ours
 
@@ -97,7 +97,9 @@ def test_results_are_written_for_ci(tried: Tried) -> None:
         ("--sandbox", "glass", "no sandbox 'glass'; known: auto, bwrap, none"),
     ],
 )
-def test_what_does_not_exist_is_refused(suite: Tried, option: str, value: str, said: str) -> None:
+def test_what_does_not_exist_is_refused(
+    suite: HarnessRun, option: str, value: str, said: str
+) -> None:
     """By one line that says what there is; nothing is run."""
     ended = suite.run(option, value).ended
 
@@ -107,7 +109,7 @@ def test_what_does_not_exist_is_refused(suite: Tried, option: str, value: str, s
     assert not suite.lake.exists()
 
 
-def test_a_suite_with_errors_is_refused_with_all_of_them(suite: Tried) -> None:
+def test_a_suite_with_errors_is_refused_with_all_of_them(suite: HarnessRun) -> None:
     """Each with its line."""
     text = suite.suite.read_text().replace("from: fixtures", "from: nowhere")
     suite.suite.write_text(text.replace("agent: worker", "agent: x"))
@@ -123,7 +125,7 @@ def test_a_suite_with_errors_is_refused_with_all_of_them(suite: Tried) -> None:
         assert last.endswith("has 3 errors; correct them")
 
 
-def test_a_program_that_is_not_installed_is_told_before_anything_is_run(suite: Tried) -> None:
+def test_a_program_that_is_not_installed_is_told_before_anything_is_run(suite: HarnessRun) -> None:
     """Of agents, their recoveries and their servers alike, with the cases that need it."""
     content = yaml.safe_load(suite.suite.read_text())
     content["agents"]["other"] = {"command": ["{python}"], "recover": ["no-such-recovery"]}
@@ -141,7 +143,7 @@ def test_a_program_that_is_not_installed_is_told_before_anything_is_run(suite: T
     assert not suite.lake.exists()
 
 
-def test_check_restores_environments_and_runs_no_agent(suite: Tried) -> None:
+def test_check_restores_environments_and_runs_no_agent(suite: HarnessRun) -> None:
     """It says what it found."""
     options = ("--folder", suite.home, "--idle-secs", 0)
 
@@ -154,7 +156,7 @@ def test_check_restores_environments_and_runs_no_agent(suite: Tried) -> None:
 
 
 @pytest.mark.slow
-def test_a_trial_that_does_not_pass_ends_the_command_with_1(suite: Tried) -> None:
+def test_a_trial_that_does_not_pass_ends_the_command_with_1(suite: HarnessRun) -> None:
     """It only reads, and its verifier asks for a file."""
     tried = suite.run("--case", "reader")
 
@@ -164,7 +166,7 @@ def test_a_trial_that_does_not_pass_ends_the_command_with_1(suite: Tried) -> Non
     assert tried.ended.stdout.splitlines()[-1].startswith("report: tracegrade score ")
 
 
-def test_a_trial_that_no_score_will_know_of_is_told(suite: Tried) -> None:
+def test_a_trial_that_no_score_will_know_of_is_told(suite: HarnessRun) -> None:
     """Its agent ended before it sent a span: it is judged, and no attempt in the lake."""
     suite.suite.parent.joinpath("agent.py").write_text("raise SystemExit(7)")
 
@@ -204,7 +206,7 @@ def test_clean_removes_what_killed_harnesses_left_and_nothing_of_a_living_one(
 
 @pytest.mark.slow
 def test_what_a_trial_cannot_start_with_is_an_error_of_the_harness(
-    suite: Tried, temporary_place: Path
+    suite: HarnessRun, temporary_place: Path
 ) -> None:
     """The run goes on, says why, and leaves nothing behind; a resumed one tries it again."""
     (suite.home / "runs").mkdir(parents=True)
@@ -286,7 +288,9 @@ def test_a_shell_has_what_the_agent_would_have(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="others cannot change the machine")
 @pytest.mark.parametrize("words", [("run", "--lake", "lake"), ("kill", "--lake", "lake")])
-def test_the_superuser_has_to_agree_to_no_sandbox(suite: Tried, words: tuple[str, ...]) -> None:
+def test_the_superuser_has_to_agree_to_no_sandbox(
+    suite: HarnessRun, words: tuple[str, ...]
+) -> None:
     """Before anything is run: agents could set the clock."""
     command, *options = words
     ended = tracegrade("harness", command, suite.suite, *options, "--sandbox", "none")

@@ -5,30 +5,30 @@ from typing import Any
 
 import pytest
 from tests.commands import Ended, tracegrade
-from tests.harness.trial.agents import WROTE, Tried, made
+from tests.harness.trial.agents import WROTE, HarnessRun, made
 
 POINTS = ["early", "late"]
 CASES: dict[str, dict[str, Any]] = {"careless": {"kill": {"points": POINTS}, "verify": [WROTE]}}
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """A case that was killed twice, of which one left something; scored."""
     return made(tmp_path_factory.mktemp("review"), CASES).run().score()
 
 
 @pytest.fixture
-def trajectory(tried: Tried) -> str:
+def trajectory(tried: HarnessRun) -> str:
     """The undisturbed run."""
     return str(tried.row("careless")["trajectory_id"])
 
 
-def review(tried: Tried, *words: object) -> Ended:
+def review(tried: HarnessRun, *words: object) -> Ended:
     """Run the command."""
     return tracegrade("harness", "review", "--lake", tried.lake, *words)
 
 
-def scores(tried: Tried) -> dict[str, object]:
+def scores(tried: HarnessRun) -> dict[str, object]:
     """Return what the undisturbed run scores."""
     (found,) = tried.query(
         "SELECT ra_after_recovery.value AS after, ra_immediate.value AS at_once, "
@@ -38,7 +38,7 @@ def scores(tried: Tried) -> dict[str, object]:
     return found
 
 
-def test_kills_that_left_something_are_listed(tried: Tried, trajectory: str) -> None:
+def test_kills_that_left_something_are_listed(tried: HarnessRun, trajectory: str) -> None:
     """With what they left; the early one left nothing."""
     assert review(tried).stdout.splitlines() == [
         f"{trajectory} late: 0 by rule, careless",
@@ -59,7 +59,7 @@ def test_kills_that_left_something_are_listed(tried: Tried, trajectory: str) -> 
     ],
 )
 def test_a_review_that_says_too_little_is_refused(
-    tried: Tried, trajectory: str, words: tuple[object, ...], said: str
+    tried: HarnessRun, trajectory: str, words: tuple[object, ...], said: str
 ) -> None:
     """Nothing is stored."""
     ended = review(tried, trajectory, *words, "--by", "ann")
@@ -68,7 +68,7 @@ def test_a_review_that_says_too_little_is_refused(
     assert ended.stderr.startswith(f"tracegrade: {said}")
 
 
-def test_a_review_of_no_kill_is_refused(tried: Tried) -> None:
+def test_a_review_of_no_kill_is_refused(tried: HarnessRun) -> None:
     """It is said how to see those there are."""
     ended = review(tried, "x-y", "late", "--value", 5, "--reason", "r", "--by", "ann")
 
@@ -77,7 +77,7 @@ def test_a_review_of_no_kill_is_refused(tried: Tried) -> None:
 
 
 def test_what_a_human_says_counts_and_survives_another_scoring(
-    tried: Tried, trajectory: str
+    tried: HarnessRun, trajectory: str
 ) -> None:
     """After recovery alone: what was there at once stays as it was judged."""
     before = scores(tried)

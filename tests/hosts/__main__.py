@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from .program import PROGRAMS, programs
-from .running import Asked, run_all
+from .running import HostRequest, run_all
 from .table import diffs, lines, write_readme
 
 
@@ -34,7 +34,7 @@ def main() -> int:
     wanted = [
         each for each in found if not given.names or {str(each), each.folder} & {*given.names}
     ]
-    asked = Asked(given.python, not given.stdout_only, given.jobs)
+    asked = HostRequest(given.python, not given.stdout_only, given.jobs)
     outcomes = run_all(wanted, asked)
     print("\n".join(lines(outcomes)))
     if given.diff:

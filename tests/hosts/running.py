@@ -72,7 +72,7 @@ class Outcome(NamedTuple):
         return not self.differences
 
 
-class Asked(NamedTuple):
+class HostRequest(NamedTuple):
     """How programs are run."""
 
     python: str | None = None
@@ -83,10 +83,10 @@ class Asked(NamedTuple):
     """How many run at a time."""
 
 
-USUAL: Final = Asked()
+USUAL: Final = HostRequest()
 
 
-def run_all(programs: Sequence[Program], asked: Asked = USUAL) -> list[Outcome]:
+def run_all(programs: Sequence[Program], asked: HostRequest = USUAL) -> list[Outcome]:
     """Run each program without and with tracegrade, and return what became of it."""
     with _folder() as folder, ExitStack() as stack:
         lake = folder / "lake"
@@ -124,7 +124,7 @@ class _Host:
     """Where programs run."""
 
     def __init__(
-        self, folder: Path, variables: Mapping[str, str], pythons: Pythons, asked: Asked
+        self, folder: Path, variables: Mapping[str, str], pythons: Pythons, asked: HostRequest
     ) -> None:
         self.folder, self.variables = folder, variables
         self.pythons, self.asked = pythons, asked

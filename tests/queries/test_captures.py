@@ -114,7 +114,7 @@ TABLE_END = "<!-- end -->\n"
 GIVES = ("thought", "observation", "call ids", "offered tools", "answer", "tokens")
 
 
-class Told(NamedTuple):
+class CapturedRun(NamedTuple):
     """What became of one capture."""
 
     story: list[str]
@@ -157,10 +157,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 @pytest.fixture(scope="module")
-def told(built: Built) -> dict[str, Told]:
+def told(built: Built) -> dict[str, CapturedRun]:
     """What each capture tells, by its name."""
     return {
-        name: Told(
+        name: CapturedRun(
             [line(step) for step in built.steps_of(name)],
             sum(run["trace_id"] in ids for run in built.trajectories),
         )
@@ -202,7 +202,7 @@ def test_readme_says_what_each_way_of_writing_spans_gives(built: Built) -> None:
 
 
 @pytest.mark.parametrize(("name", "variant"), CASES)
-def test_capture_tells_its_story(told: dict[str, Told], name: str, variant: str) -> None:
+def test_capture_tells_its_story(told: dict[str, CapturedRun], name: str, variant: str) -> None:
     """Each captured trace is one trajectory with exactly these steps."""
     assert told[name + variant] == (STORIES[name][variant], 1)
 

@@ -131,7 +131,7 @@ CAME_BACK = EVENT + 1
 """A trace with two scores of ours as log records, another as an event, and an evaluator's."""
 
 
-class Told(NamedTuple):
+class EvaluationRun(NamedTuple):
     """What became of all cases, each a trace of its own."""
 
     lake: Lake
@@ -143,7 +143,7 @@ class Told(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+def told(tmp_path_factory: pytest.TempPathFactory) -> EvaluationRun:
     """All of them, built at once; whoever changes anything does so in a copy."""
     lake = Lake.create(tmp_path_factory.mktemp("evaluations") / "lake")
     success = {"gen_ai.evaluation.name": "success"}
@@ -165,7 +165,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     body = {"resourceLogs": [{"scopeLogs": [scoped, others]}]}
     land_logs(lake, json.dumps(body).encode(), seq=1)
     build(lake)
-    return Told(lake, verdicts(lake))
+    return EvaluationRun(lake, verdicts(lake))
 
 
 def event_of(said: Mapping[str, object], *, at: int = 0) -> Row:
@@ -178,17 +178,17 @@ def event_of(said: Mapping[str, object], *, at: int = 0) -> Row:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_result_is_a_verdict(told: Told, case: str) -> None:
+def test_result_is_a_verdict(told: EvaluationRun, case: str) -> None:
     """An evaluation of success or of a sub-goal is about the run that its span belongs to."""
     assert told.verdicts.get(1 + list(CASES).index(case), []) == CASES[case][1]
 
 
-def test_result_may_be_an_event_of_the_span(told: Told) -> None:
+def test_result_may_be_an_event_of_the_span(told: EvaluationRun) -> None:
     """A span event says the same as a log record."""
     assert told.verdicts[EVENT] == [(RUN, "success", None, None, "pass", None)]
 
 
-def test_later_result_replaces_the_earlier(told: Told, tmp_path: Path) -> None:
+def test_later_result_replaces_the_earlier(told: EvaluationRun, tmp_path: Path) -> None:
     """The last evaluation of the agent counts, whichever arrived first; a build adds it once."""
     lake = told.copied(tmp_path)
     late = [result(1, at=7, score=0.5), result(1, at=6, score=0.75), result(2, at=9, score=0.25)]
@@ -199,12 +199,14 @@ def test_later_result_replaces_the_earlier(told: Told, tmp_path: Path) -> None:
     assert verdicts(lake) == told.verdicts | {1: [(RUN, "success", None, 0.5, None, None)]}
 
 
-def test_score_that_was_sent_out_and_came_back_is_no_verdict(told: Told) -> None:
+def test_score_that_was_sent_out_and_came_back_is_no_verdict(told: EvaluationRun) -> None:
     """By its scope or its id, as log record and as event; an evaluator's beside it counts."""
     assert told.verdicts[CAME_BACK] == [(RUN, "success", None, 0.5, None, None)]
 
 
-def test_score_that_came_back_makes_no_trace_be_built_again(told: Told, tmp_path: Path) -> None:
+def test_score_that_came_back_makes_no_trace_be_built_again(
+    told: EvaluationRun, tmp_path: Path
+) -> None:
     """It is no news of its trace, beside which an evaluator's result is; each lands once."""
     lake = told.copied(tmp_path)
     (before,) = rows(lake, RECEIVED)

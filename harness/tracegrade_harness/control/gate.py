@@ -125,12 +125,12 @@ class Gate:
             What it says about it; None if it said nothing in time, or has left.
         """
         deadline = Deadline(timeout_secs)
-        asked = self._answer(event, "flush")
+        answered = self._answer(event, "flush")
         for _ in range(MAX_BEFORE_FLUSHED):
             if event.peer not in self._peers or not self._is_readable(event.peer, deadline):
                 return None
             message = self._receive(event.peer)
-            if isinstance(message, Flushed) and message.ask == asked:
+            if isinstance(message, Flushed) and message.ask == answered:
                 return message
             if message is not None and not isinstance(message, Flushed):
                 self._later.append(Event(event.peer, message))

@@ -33,8 +33,8 @@ def conversation(request: Mapping[str, Any]) -> Iterator[Part]:
                 case "text":
                     yield Text(message["role"], str(block["text"]))
                 case "tool_use":
-                    asked = json.dumps(block.get("input") or {})
-                    yield ToolRequest(str(block["name"]), asked, block.get("id"))
+                    arguments = json.dumps(block.get("input") or {})
+                    yield ToolRequest(str(block["name"]), arguments, block.get("id"))
                 case "tool_result":
                     yield Result(plain_text(block.get("content")), block.get("tool_use_id"))
 
@@ -63,8 +63,13 @@ def _block(part: Part, own_id: str) -> Json:
         case Reasoning():
             return {"type": "thinking", "thinking": part.text, "signature": ""}
         case ToolRequest():
-            asked = _object(part.arguments)
-            return {"type": "tool_use", "id": part.id or own_id, "name": part.tool, "input": asked}
+            arguments = _object(part.arguments)
+            return {
+                "type": "tool_use",
+                "id": part.id or own_id,
+                "name": part.tool,
+                "input": arguments,
+            }
         case _:
             return {"type": "text", "text": part.text}
 
@@ -103,5 +108,5 @@ def _pieces(block: Json) -> tuple[Json, list[Json]]:
     if block["type"] == "thinking":
         thought = {"type": "thinking_delta", "thinking": block["thinking"]}
         return {**block, "thinking": ""}, [thought]
-    asked = json.dumps(block["input"])
-    return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": asked}]
+    arguments = json.dumps(block["input"])
+    return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": arguments}]

@@ -80,13 +80,16 @@ class ModelTurn(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a tape has it."""
-        said = [_part_as_json(part) for part in self.parts]
-        told = {
+        parts = [_part_as_json(part) for part in self.parts]
+        optional = {
             "model": self.model,
             "input_tokens": self.input_tokens,
             "output_tokens": self.output_tokens,
         }
-        return {"says": said, **{key: value for key, value in told.items() if value is not None}}
+        return {
+            "says": parts,
+            **{key: value for key, value in optional.items() if value is not None},
+        }
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
@@ -114,8 +117,10 @@ def key_arguments(parts: Iterable[Part], *, instructed: bool = True) -> dict[str
     given = [*parts]
     texts = [_stripped(part) for part in given if is_instruction(part)]
     instructions = "\n".join(filter(None, texts)) if instructed else ""
-    said = [part for part in given if not isinstance(part, Reasoning) and not is_instruction(part)]
-    key: dict[str, Any] = {"messages": [*_messages(_in_order_of_calls(said))]}
+    compared = [
+        part for part in given if not isinstance(part, Reasoning) and not is_instruction(part)
+    ]
+    key: dict[str, Any] = {"messages": [*_messages(_in_order_of_calls(compared))]}
     return {**key, INSTRUCTIONS: instructions} if instructions else key
 
 

@@ -26,8 +26,10 @@ def conversation(request: Mapping[str, Any]) -> Iterator[Part]:
     """
     if request.get("instructions"):
         yield Text("system", plain_text(request["instructions"]))
-    asked = request["input"]
-    items = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
+    given_input = request["input"]
+    items = (
+        [{"role": "user", "content": given_input}] if isinstance(given_input, str) else given_input
+    )
     for item in items:
         kind = item.get("type", "message")
         if kind == "message":
@@ -100,13 +102,13 @@ def events(request: Mapping[str, Any], body: Mapping[str, Any]) -> Iterator[str]
     """Yield the data of each event in which an answer is streamed."""
     del request
     begun = {**body, "status": "in_progress", "output": [], "usage": None}
-    told = [
+    texts = [
         ("response.created", {"response": begun}),
         ("response.in_progress", {"response": begun}),
         *(each for index, item in enumerate(body["output"]) for each in _added(index, item)),
         ("response.completed", {"response": body}),
     ]
-    for number, (kind, fields) in enumerate(told):
+    for number, (kind, fields) in enumerate(texts):
         yield json.dumps({"type": kind, "sequence_number": number, **fields})
 
 
@@ -123,9 +125,9 @@ def _added(output_index: int, item: Mapping[str, Any]) -> Iterator[tuple[str, di
             empty, inner = {**item, "summary": []}, "summary"
     yield "response.output_item.added", {**whole, "item": empty}
     if inner == "arguments":
-        said = item["arguments"]
-        yield "response.function_call_arguments.delta", {**part, "delta": said}
-        yield "response.function_call_arguments.done", {**part, "arguments": said}
+        arguments = item["arguments"]
+        yield "response.function_call_arguments.delta", {**part, "delta": arguments}
+        yield "response.function_call_arguments.done", {**part, "arguments": arguments}
     for index, block in enumerate(item[inner] if inner != "arguments" else ()):
         yield from _block(part, inner, index, block)
     yield "response.output_item.done", whole

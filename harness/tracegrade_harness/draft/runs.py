@@ -213,17 +213,17 @@ def _refuse_absent(runs: Sequence[DraftedRun], chosen: ChosenRuns) -> None:
 def _calls(con: duckdb.DuckDBPyConnection) -> Mapping[str, list[ModelCall]]:
     """Return the model calls of each run, in order."""
     messages: dict[int, list[Part]] = defaultdict(list)
-    said: dict[int, list[Part]] = defaultdict(list)
+    parts_by_call: dict[int, list[Part]] = defaultdict(list)
     unread: dict[int, dict[str, None]] = defaultdict(dict)
     for key, direction, *part in con.sql(QUERIES.text("drafted_parts")).fetchall():
         if part[1] in READ:
-            (messages if direction == "in" else said)[key].append(_part(*part))
+            (messages if direction == "in" else parts_by_call)[key].append(_part(*part))
         else:
             unread[key][str(part[1])] = None
     calls: dict[str, list[ModelCall]] = defaultdict(list)
     rows = con.sql(QUERIES.text("drafted_calls")).fetchall()
     for trajectory_id, key, model, read, written, flags, failed in rows:
-        answer = ModelTurn(tuple(_in_api_order(said[key])), model, read, written)
+        answer = ModelTurn(tuple(_in_api_order(parts_by_call[key])), model, read, written)
         call = ModelCall(tuple(messages[key]), answer, flags, (*unread[key],), failed)
         calls[trajectory_id].append(call)
     return calls

@@ -77,9 +77,9 @@ def messages_of(text: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _call(params: Any) -> ObservedCall:
-    asked = params if isinstance(params, dict) else {}
-    name = asked.get("name")
-    arguments = asked.get("arguments")
+    request = params if isinstance(params, dict) else {}
+    name = request.get("name")
+    arguments = request.get("arguments")
     text = _json({} if arguments is None else arguments)
     return ObservedCall(_clean(name) if isinstance(name, str) else _UNNAMED, text)
 
@@ -87,9 +87,9 @@ def _call(params: Any) -> ObservedCall:
 def _answer(message: dict[str, Any]) -> ObservedAnswer:
     if "error" in message:
         error = message["error"]
-        said = error.get("message") if isinstance(error, dict) else None
+        error_text = error.get("message") if isinstance(error, dict) else None
         return ObservedAnswer(
-            ok=False, text=_clean(said) if isinstance(said, str) else _json(error)
+            ok=False, text=_clean(error_text) if isinstance(error_text, str) else _json(error)
         )
     result = message.get("result")
     failed = isinstance(result, dict) and result.get("isError") is True

@@ -43,8 +43,8 @@ class McpTapeSession:
         for message in messages_of(line):
             key = self._pending.pop(json.dumps(message.get("id")), None)
             if key is not None and "method" not in message:
-                said = {name: message[name] for name in ("result", "error") if name in message}
-                self._recorder.add(key, said, self._path)
+                outcome = {name: message[name] for name in ("result", "error") if name in message}
+                self._recorder.add(key, outcome, self._path)
 
 
 @contextmanager
@@ -96,8 +96,8 @@ def reply_of(channel: str, player: TapePlayer, message: dict[str, Any]) -> dict[
 def _key(channel: str, message: dict[str, Any]) -> TapeKey:
     """Return the key of a request: what a client says of itself, and of this one, is no part."""
     method, params = str(message["method"]), message.get("params")
-    asked = {**params} if isinstance(params, dict) else {}
-    asked.pop("_meta", None)
+    request = {**params} if isinstance(params, dict) else {}
+    request.pop("_meta", None)
     if method == CALL:
-        return key_of(channel, f"{CALL} {asked.get('name')}", asked.get("arguments") or {})
-    return key_of(channel, method, {} if method == "initialize" else asked)
+        return key_of(channel, f"{CALL} {request.get('name')}", request.get("arguments") or {})
+    return key_of(channel, method, {} if method == "initialize" else request)

@@ -89,9 +89,9 @@ class CallNames:
         """Return the call that a request is."""
         name, found = self.named(f"{request.method} {request.path}")
         query = parse_qs(request.query, keep_blank_values=True)
-        asked = {key: values if values[1:] else values[0] for key, values in query.items()}
+        arguments = {key: values if values[1:] else values[0] for key, values in query.items()}
         given: dict[str, Any] = {"path": found} if found else {}
-        given |= {"query": asked} if asked else {}
+        given |= {"query": arguments} if arguments else {}
         given |= {"body": content_of(request.body)} if request.body else {}
         return ObservedCall(_clean(name), _clean(json.dumps(given, ensure_ascii=False)))
 

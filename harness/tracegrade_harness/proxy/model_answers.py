@@ -69,8 +69,8 @@ def answer_in(request: ProxiedRequest, reply: ProxiedReply) -> ModelAnswer | Non
     for part in _parts(reply):
         if isinstance(named := part.get("model"), str):
             model = named
-        if isinstance(said := part.get("usage"), dict):
-            usage |= {key: value for key, value in said.items() if value is not None}
+        if isinstance(own_usage := part.get("usage"), dict):
+            usage |= {key: value for key, value in own_usage.items() if value is not None}
     return ModelAnswer(model or _requested_model(request), _counts(usage))
 
 
@@ -90,26 +90,26 @@ def _requested_model(request: ProxiedRequest) -> str | None:
 
 
 def _counts(usage: Mapping[str, Any]) -> TokenCounts | None:
-    if (asked := _count(usage, "prompt_tokens")) is not None:
-        said = _count(usage, "completion_tokens")
-        if said is None and _count(usage, "total_tokens") == asked:
-            said = 0  # embeddings
+    if (input_tokens := _count(usage, "prompt_tokens")) is not None:
+        output_tokens = _count(usage, "completion_tokens")
+        if output_tokens is None and _count(usage, "total_tokens") == input_tokens:
+            output_tokens = 0  # embeddings
         of_input, of_output = usage.get("prompt_tokens_details"), "completion_tokens_details"
     else:
-        asked, said = _count(usage, "input_tokens"), _count(usage, "output_tokens")
+        input_tokens, output_tokens = _count(usage, "input_tokens"), _count(usage, "output_tokens")
         of_input, of_output = usage.get("input_tokens_details"), "output_tokens_details"
-    if asked is None or said is None:
+    if input_tokens is None or output_tokens is None:
         return None
     reasoning = _count(usage.get(of_output), "reasoning_tokens") or 0
     if isinstance(of_input, dict):
         read, written = _count(of_input, "cached_tokens"), _count(of_input, "cache_write_tokens")
-        return TokenCounts(asked, said, read or 0, written or 0, reasoning)
+        return TokenCounts(input_tokens, output_tokens, read or 0, written or 0, reasoning)
     # Anthropic's stand beside the input.
     read, written = (
         _count(usage, f"cache_{kind}_input_tokens") or 0 for kind in ("read", "creation")
     )
     beside = 0 if "prompt_tokens" in usage else read + written
-    return TokenCounts(asked + beside, said, read, written, reasoning)
+    return TokenCounts(input_tokens + beside, output_tokens, read, written, reasoning)
 
 
 def _count(usage: Any, key: str) -> int | None:

@@ -36,8 +36,8 @@ def model_channel(name: str) -> str:
 
 def conversation_key(name: str, parts: tuple[Part, ...], *, instructed: bool = True) -> TapeKey:
     """Return what a conversation with a model is on a tape."""
-    told = key_arguments(parts, instructed=instructed)
-    return key_of(model_channel(name), CONVERSATION, told)
+    compared = key_arguments(parts, instructed=instructed)
+    return key_of(model_channel(name), CONVERSATION, compared)
 
 
 def conversation_entry(name: str, parts: tuple[Part, ...], answer: ModelTurn) -> TapeEntry:

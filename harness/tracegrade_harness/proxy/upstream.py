@@ -59,13 +59,13 @@ class LiveUpstream:
             msg = f"the path '{request.path}' does not begin with '/'; ask for one that does"
             raise UpstreamFailed(msg)
         own = {name.lower() for name in self._headers} | _HOP_BY_HOP | _REPLACED
-        kept = [(name, value) for name, value in request.headers if name.lower() not in own]
+        forwarded = [(name, value) for name, value in request.headers if name.lower() not in own]
         try:
             reply = self._pool.request(
                 request.method,
                 self._base + request.target,
                 body=request.body or None,
-                headers=urllib3.HTTPHeaderDict([*kept, *self._headers.items()]),
+                headers=urllib3.HTTPHeaderDict([*forwarded, *self._headers.items()]),
                 redirect=False,
                 preload_content=False,
                 decode_content=False,

@@ -152,8 +152,8 @@ def _read_plans(plans: Sequence[str] | None, locator: PartLocator) -> Records:
         return Records(faults=(BadEntry(PLAN, None, "the killed agent told of no run"),))
     undos, faults = planned.read(plans)
     claims = tuple(Claim(_object(name, locator), undo, False, PLAN) for name, undo in undos)
-    told = _bad_entries(PLAN, _Content((), faults, unfinished=False))
-    return Records(claims, faults=tuple(told))
+    bad_entries = _bad_entries(PLAN, _Content((), faults, unfinished=False))
+    return Records(claims, faults=tuple(bad_entries))
 
 
 class _Content(NamedTuple):

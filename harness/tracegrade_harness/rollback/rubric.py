@@ -104,7 +104,7 @@ def _claimed(claim: Claim, before: State, left: Collection[str]) -> list[str]:
 def unheeded(seen: ObservedState) -> list[str]:
     """Return why patterns that match something left name nothing: they match what was there."""
     left = leftovers(seen)
-    told = []
+    notes = []
     for claim in seen.records.claims:
         if not claim.is_pattern or named_by(claim.name, seen.before, left):
             continue
@@ -112,8 +112,8 @@ def unheeded(seen: ObservedState) -> list[str]:
         if any(map(stands_for, left)):
             was_there = next(filter(stands_for, sorted(seen.before)))
             fact = f"it matches '{was_there}', which was there before"
-            told.append(f"{claim.record}: '{claim.name}' names nothing: {fact}")
-    return told
+            notes.append(f"{claim.record}: '{claim.name}' names nothing: {fact}")
+    return notes
 
 
 def judge(seen: ObservedState, disproved: Collection[str] = ()) -> KillJudgment:

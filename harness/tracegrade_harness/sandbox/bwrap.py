@@ -54,21 +54,21 @@ class Bubblewrap:
         )
         if probe.returncode == 0:
             return None
-        said = probe.stderr.strip() or f"bwrap ended with {probe.returncode}"
-        return f"{said} (are user namespaces forbidden? see {namespace.FORBID})"
+        reason = probe.stderr.strip() or f"bwrap ended with {probe.returncode}"
+        return f"{reason} (are user namespaces forbidden? see {namespace.FORBID})"
 
     def run_on_terminal(self, program: Program) -> int:
         """Run a program on this terminal, in a sandbox of the same kind.
 
         It keeps the terminal's session, without which a shell could not control jobs.
         """
-        with confined(program) as held:
-            words = [word for word in held.words if word not in {"--new-session", "--as-pid-1"}]
+        with confined(program) as bound:
+            words = [word for word in bound.words if word not in {"--new-session", "--as-pid-1"}]
             there = ("--die-with-parent", "--chdir", str(program.folder.resolve()), "--")
             return subprocess.run(  # noqa: S603 - what the suite says
                 [*words, *there, *program.command],
                 env=dict(program.environment),
-                pass_fds=held.fds,
+                pass_fds=bound.fds,
                 check=False,
             ).returncode
 
@@ -82,18 +82,18 @@ class Bubblewrap:
         Raises:
             SandboxFailed: It cannot be started.
         """
-        told, telling = os.pipe()
+        info_pipe, telling = os.pipe()
         namespace = _Namespace()
-        with open(told) as info, open(telling, "w") as end, confined(program) as held:
+        with open(info_pipe) as info, open(telling, "w") as end, confined(program) as bound:
 
             def prepare(running: Running) -> None:
                 end.close()  # so that a bwrap that fails is not waited for
                 running.holder = _first_process(info)
                 _limit_pids(running.holder, program.limits.processes)
 
-            before = [*held.words, "--info-fd", str(telling), "--"]
+            before = [*bound.words, "--info-fd", str(telling), "--"]
             ports = [each.port for each in program.reachable or ()]
-            launch = Launch(before, "alone", [telling, told, *held.fds], ports, prepare)
+            launch = Launch(before, "alone", [telling, info_pipe, *bound.fds], ports, prepare)
             running = start_supervised(program, launch, namespace.end)
         try:
             namespace.open(running, program)

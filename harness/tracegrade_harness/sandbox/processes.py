@@ -254,7 +254,7 @@ def _start_supervisor(program: Program, launch: Launch, control: int) -> subproc
 
 
 def _request(program: Program, ports: Sequence[int]) -> bytes:
-    asked = {
+    request = {
         "command": list(program.command),
         "folder": str(program.folder.resolve()),
         "root": str(program.root.resolve()),
@@ -264,17 +264,19 @@ def _request(program: Program, ports: Sequence[int]) -> bytes:
         "processes": program.limits.processes,
         "disk_bytes": program.limits.disk_bytes,
     }
-    return json.dumps(asked).encode() + b"\n"
+    return json.dumps(request).encode() + b"\n"
 
 
 def resource_limits(limits: ProcessLimits) -> list[tuple[int, int]]:
     """Return (resource, limit) of what one process may use, none above what this one may."""
-    asked = {
+    requested = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_AS: limits.memory_bytes,
         resource.RLIMIT_NPROC: _most_threads(limits.processes),
     }
-    return [(which, _at_most(which, value)) for which, value in asked.items() if value is not None]
+    return [
+        (which, _at_most(which, value)) for which, value in requested.items() if value is not None
+    ]
 
 
 def _at_most(which: int, value: int) -> int:

@@ -55,13 +55,13 @@ def main() -> int:
     _set_option(_PR_SET_CHILD_SUBREAPER, 1)
     _set_option(_PR_SET_DUMPABLE, 0)  # the agent must not trace it
     with control.makefile() as lines:
-        asked = json.loads(lines.readline() or "null")
-    if asked is None:
+        request = json.loads(lines.readline() or "null")
+    if request is None:
         return 0
     try:
-        listeners = [_listener(port) for port in asked["ports"]]
-        usage = _Usage(asked)
-        agent = _start(asked, usage)
+        listeners = [_listener(port) for port in request["ports"]]
+        usage = _Usage(request)
+        agent = _start(request, usage)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         _tell(control, {"failed": str(error)})
         return 0
@@ -114,8 +114,8 @@ def _leave_abstract_sockets() -> None:
     A network of its own does that too, but not who has the machine's.
     """
     libc = ctypes.CDLL(None)
-    asked = (ctypes.c_uint64 * 3)(0, 0, _ABSTRACT_UNIX_SOCKETS)  # of files and of ports, nothing
-    ruleset = libc.syscall(_LANDLOCK_CREATE_RULESET, asked, ctypes.sizeof(asked), 0)
+    rules = (ctypes.c_uint64 * 3)(0, 0, _ABSTRACT_UNIX_SOCKETS)  # of files and of ports, nothing
+    ruleset = libc.syscall(_LANDLOCK_CREATE_RULESET, rules, ctypes.sizeof(rules), 0)
     if ruleset >= 0:
         libc.syscall(_LANDLOCK_RESTRICT_SELF, ruleset, 0)
         os.close(ruleset)
@@ -186,8 +186,8 @@ class _Usage:
         if self._bytes is None:
             return []
         _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        asked = self._bytes + self._largest
-        return [(resource.RLIMIT_FSIZE, asked if hard < 0 else min(asked, hard))]
+        requested = self._bytes + self._largest
+        return [(resource.RLIMIT_FSIZE, requested if hard < 0 else min(requested, hard))]
 
     def refused(self) -> str | None:
         """Return what the kernel let nothing more of be written; None if it refused nothing.

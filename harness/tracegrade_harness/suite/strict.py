@@ -28,8 +28,8 @@ def by_key(*keys: str) -> Discriminator:
 
     def tag(value: Any) -> str | None:
         """Return the tag of a mapping, or of an object made from one; None if it has no key."""
-        held = value if isinstance(value, dict) else dir(value)
-        return next((f"[{key}]" for key in keys if key in held), None)
+        known_keys = value if isinstance(value, dict) else dir(value)
+        return next((f"[{key}]" for key in keys if key in known_keys), None)
 
     names = ", ".join(f"'{key}'" for key in keys[:-1])
     message = f"Input should be a mapping with the key {names} or '{keys[-1]}'"

@@ -58,8 +58,8 @@ class Sayings(NamedTuple):
         """By name what attributes of anything but a resource may say; None for nothing."""
         kill_points = (names.KILL_POINT, names.KILL_POINT_BEFORE)
         denied = (*kill_points, *([names.OUTCOME] if self.is_verified else []))
-        told = {key: self.resource.get(key) for key in TRIAL_KEYS}
-        return {**told, **dict.fromkeys(denied)}
+        identity = {key: self.resource.get(key) for key in TRIAL_KEYS}
+        return {**identity, **dict.fromkeys(denied)}
 
     @property
     def of_resources(self) -> dict[str, str | None]:

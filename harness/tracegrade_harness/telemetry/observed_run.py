@@ -190,8 +190,8 @@ class ObservedRun:
         text = self._origin.user_input
         if text is None:
             return {}
-        said = [{"role": "user", "parts": [{"type": "text", "content": text}]}]
-        return {names.INPUT_MESSAGES: json.dumps(said)}
+        messages = [{"role": "user", "parts": [{"type": "text", "content": text}]}]
+        return {names.INPUT_MESSAGES: json.dumps(messages)}
 
     def _ask(self, message: Mapping[str, Any]) -> None:
         """Wait at the gate, with the lock held: no call begins meanwhile."""

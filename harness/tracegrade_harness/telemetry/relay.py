@@ -101,9 +101,9 @@ class TrialReceiver:
 
     def notes(self) -> list[str]:
         """Return what a reader of the trial should know of it."""
-        told = {BEYOND, names.SERVICE_NAME}  # most agents name their service, and mean no harm
-        said = {key: n for key, n in sorted(self.claimed.items()) if key not in told}
-        notes = [f"otlp: {n} x {key} was not the agent's to say" for key, n in said.items()]
+        expected = {BEYOND, names.SERVICE_NAME}  # most agents name their service, and mean no harm
+        claims = {key: n for key, n in sorted(self.claimed.items()) if key not in expected}
+        notes = [f"otlp: {n} x {key} was not the agent's to say" for key, n in claims.items()]
         if self.claimed[BEYOND]:
             beyond = f"otlp: {self.claimed[BEYOND]} x span or log dropped"
             notes.append(f"{beyond}, of more than {MAX_TRACES} traces")

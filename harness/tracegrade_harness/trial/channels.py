@@ -246,11 +246,11 @@ def _tool_endpoints(
         if server.command_env is not None
     }
     values = {"mcp": str(file)} if declared else {}
-    asked = trial.case(suite_run).user_input
-    if asked is not None:
+    user_input = trial.case(suite_run).user_input
+    if user_input is not None:
         input_file = folder.meeting / "user_input.txt"
-        input_file.write_bytes(asked.encode(errors="replace"))
-        values |= {"user_input": asked, "user_input_file": str(input_file)}
+        input_file.write_bytes(user_input.encode(errors="replace"))
+        values |= {"user_input": user_input, "user_input_file": str(input_file)}
     variables = {**variables, **proxies.variables, **NO_PROXY}
     return AgentEndpoints(variables, [folder.meeting], values, proxies.addresses)
 

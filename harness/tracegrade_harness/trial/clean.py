@@ -40,12 +40,12 @@ def _clean(holder: Path, folder: Path, cleaned: Cleaned) -> None:
     """Remove a folder unless a harness holds it, or the one that it stands in."""
     if not folder.is_dir():
         return
-    held = hold(holder)
-    if held is None:
+    descriptor = hold(holder)
+    if descriptor is None:
         cleaned.in_use.append(folder)
         return
     try:
         removed(folder)
     finally:
-        os.close(held)
+        os.close(descriptor)
     cleaned.removed.append(folder)

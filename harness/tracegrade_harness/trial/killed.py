@@ -121,7 +121,7 @@ class KillTrial:
         started_at = datetime.now(UTC)
         template = self.suite_run.templates[self.trial.case(self.suite_run).environment]
         label = f"{self.trial.label()}-{self.kill_point}"
-        missed: list[str] = []
+        misses: list[str] = []
         for last in (False, True):
             with (
                 TrialFolder(self.suite_run.folder, label) as folder,
@@ -130,7 +130,7 @@ class KillTrial:
             ):
                 killed = self._kill(folder, environment, template.before, living)
                 if isinstance(killed, KillPointMissed):
-                    missed += killed.notes
+                    misses += killed.notes
                     if self.spending.stop is not None:
                         break
                 elif last or not killed.in_flight:
@@ -140,7 +140,7 @@ class KillTrial:
         return self.result(
             status="error",
             reason=unreached if stop is None else stop.reason,
-            notes=[*dict.fromkeys(missed)],
+            notes=[*dict.fromkeys(misses)],
             started_at=started_at,
         )
 
@@ -329,10 +329,10 @@ class KillTrial:
             with self.suite_run.sandbox.start(program) as running:
                 code = running.wait(RECOVERY_SECS)
         stop = self.spending.refusal()
-        missed = [f"recovery: {why}" for why in (*tape_session.misses, stop) if why is not None]
+        misses = [f"recovery: {why}" for why in (*tape_session.misses, stop) if why is not None]
         if code is None:
-            return [f"recovery: took more than {RECOVERY_SECS:g} s, and was ended", *missed]
-        return [*missed, *([f"recovery: ended with {code}"] if code else [])]
+            return [f"recovery: took more than {RECOVERY_SECS:g} s, and was ended", *misses]
+        return [*misses, *([f"recovery: ended with {code}"] if code else [])]
 
 
 class _Judged(NamedTuple):
@@ -378,12 +378,12 @@ class _StateInspection:
             msg += f", first '{moving[0]}'; see what writes to it, or ignore it in the suite"
             raise _StillChanging(msg)
         before = self._template.before
-        held = [*self._environment.held(now), *self._killed.lives_on()]
-        plans = (lambda: self._plans) if held or now != before else no_plans  # it takes a while
+        holders = [*self._environment.held(now), *self._killed.lives_on()]
+        plans = (lambda: self._plans) if holders or now != before else no_plans  # it takes a while
         seen = ObservedState(
             before=before,
             now=now,
-            held=held,
+            held=holders,
             records=self._records(plans),
             final=self._kill_trial.baseline.final if self._accepts_done else None,
         )

@@ -25,12 +25,12 @@ def out_of_sight(program: Program, agent: str) -> list[str]:
         agent: What the suite calls it.
     """
     view = view_of(program)
-    missed = [path for path in dict.fromkeys(_named(program)) if not view.shows(path)]
+    hidden = [path for path in dict.fromkeys(_named(program)) if not view.shows(path)]
     own = str(program.root.resolve())
     return [
         f"'{visible(str(path))}' {OUT_OF_SIGHT}; name its folder under 'read' of agent "
         f"'{visible(agent)}'"
-        for path in missed
+        for path in hidden
         if not os.path.realpath(path).startswith(own)
     ][:MOST_NAMED]
 

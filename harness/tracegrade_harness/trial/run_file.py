@@ -41,11 +41,11 @@ def is_begun(folder: Path) -> bool:
 
 def _hold(folder: Path) -> int:
     """Return a file descriptor that keeps a run from other processes until it is closed."""
-    held = hold(folder)
-    if held is None:
+    descriptor = hold(folder)
+    if descriptor is None:
         msg = f"run '{folder.name}' is still going on; wait for its end"
         raise SuiteUnusable(msg)
-    return held
+    return descriptor
 
 
 def _difference(key: str, begun: object, now: object) -> str:

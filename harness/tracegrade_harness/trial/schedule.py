@@ -227,8 +227,8 @@ def _why_no_kill(result: TrialResult, baseline: Baseline | None) -> tuple[Status
             "not_run": "not_run",
         }
         reason = f"no_baseline: the undisturbed trial is '{result.status}'"
-        told = f"{reason} ({result.reason})" if result.reason else reason
-        return statuses.get(result.status, "error"), told
+        why = f"{reason} ({result.reason})" if result.reason else reason
+        return statuses.get(result.status, "error"), why
     silent = (
         "silent: no agent span came to the gate; start the agent with `tracegrade run --`, or, "
     )

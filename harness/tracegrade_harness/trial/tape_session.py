@@ -83,23 +83,23 @@ class TapeSession(NamedTuple):
         """
         channel = f"http:{name}"
         on_played = None if self.spending is None else self.spending.add_from_tape
-        asked = live and self._live_model(channel, live, on_played)
+        live_model = live and self._live_model(channel, live, on_played)
         if self.player is not None and source != "live":
             if self.player.calls(model_channel(name)):
-                return conversing(name, self.player, asked, on_played)
-            return taped(channel, self.player, asked, on_played)
-        assert asked is not None  # noqa: S101 - there is no tape
-        return asked
+                return conversing(name, self.player, live_model, on_played)
+            return taped(channel, self.player, live_model, on_played)
+        assert live_model is not None  # noqa: S101 - there is no tape
+        return live_model
 
     def _live_model(
         self, channel: str, live: UpstreamHandler, on_played: Callable[[ModelAnswer], None] | None
     ) -> UpstreamHandler:
         """Return a model that is asked: measured, taken down, and as it was heard before."""
-        asked = live if self.spending is None else metered(live, self.spending)
+        metered_live = live if self.spending is None else metered(live, self.spending)
         if self.baseline_models is not None and self.recorder is None:
-            return taped(channel, self.baseline_models, asked, on_played)
+            return taped(channel, self.baseline_models, metered_live, on_played)
         recorder = self.recorder or self.models
-        return asked if recorder is None else recorded(asked, channel, recorder)
+        return metered_live if recorder is None else recorded(metered_live, channel, recorder)
 
     def upstream(self, name: str, live: UpstreamHandler | None) -> UpstreamHandler:
         """Return what answers for an upstream; `live` may be None where a tape does."""
@@ -213,9 +213,9 @@ def _refuse_writes(
     """Refuse replayed writes where kills are judged: they leave no state that could be judged."""
     known = loaded.specification.tools if loaded.specification else {}
     for key, reply, _ in tape.entries:
-        asked = upstreams.get(key.channel.removeprefix("http:"))
+        upstream = upstreams.get(key.channel.removeprefix("http:"))
         name = key.name.removeprefix("tools/call ")
-        name, _ = CallNames(asked.calls).named(name) if asked else (name, {})
+        name, _ = CallNames(upstream.calls).named(name) if upstream else (name, {})
         effect = known[name].effect if name in known else None
         if effect is None and key.channel == CHANNEL and isinstance(reply, dict):
             effect = reply.get("effect")

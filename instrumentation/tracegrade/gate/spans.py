@@ -226,11 +226,11 @@ def _length(text: str) -> int | None:
 
 def _bounded_attributes(attributes: Mapping[str, object]) -> tuple[dict[str, object], bool]:
     """Return the attributes that fit, and whether any were left out."""
-    kept: dict[str, object] = {}
+    bounded: dict[str, object] = {}
     left = MAX_ATTRIBUTES_CHARS
     for key, value in attributes.items():
         size = len(json.dumps([key, value], ensure_ascii=False, default=str))
         if size <= left:
-            kept[key] = value
+            bounded[key] = value
             left -= size
-    return kept, len(kept) < len(attributes)
+    return bounded, len(bounded) < len(attributes)

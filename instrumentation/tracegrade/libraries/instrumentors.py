@@ -276,10 +276,10 @@ def is_present(entry: EntryPoint) -> bool | None:
 
 
 def _one_each(instrumentors: Iterable[Instrumentor]) -> list[Instrumentor]:
-    kept: dict[str, Instrumentor] = {}
+    chosen: dict[str, Instrumentor] = {}
     for one in instrumentors:
-        kept.setdefault(one.library, one)
-    return sorted(kept.values(), key=lambda one: one.library)
+        chosen.setdefault(one.library, one)
+    return sorted(chosen.values(), key=lambda one: one.library)
 
 
 def unknown_words(found: Iterable[EntryPoint], wish: str) -> list[str]:

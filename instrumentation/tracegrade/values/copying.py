@@ -124,6 +124,6 @@ def cut(text: str, max_chars: int) -> str:
 
     Half a secret would no longer be recognized as one.
     """
-    kept = text[:max_chars]
-    word = max(kept.rfind(mark) for mark in _WORD_ENDS)
-    return kept[:word] if word > max_chars - _LONGEST_WORD else kept
+    beginning = text[:max_chars]
+    word = max(beginning.rfind(mark) for mark in _WORD_ENDS)
+    return beginning[:word] if word > max_chars - _LONGEST_WORD else beginning

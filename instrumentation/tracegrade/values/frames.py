@@ -45,8 +45,8 @@ def _summary(**parts: Callable[[Any], object]) -> ValueReader:
 
     def read(copy: "Copy", value: Any, depth: int) -> object:
         parts_read = {name: part(value) for name, part in parts.items()}
-        kept = {name: part for name, part in parts_read.items() if part is not None}
-        return copy.mapping({"type": short_name(type(value)), **kept}.items(), depth)
+        readable = {name: part for name, part in parts_read.items() if part is not None}
+        return copy.mapping({"type": short_name(type(value)), **readable}.items(), depth)
 
     return read
 

@@ -68,8 +68,8 @@ def _run_function(
     os._exit(0)  # without what the function has left to be done at the end
 
 
-def _called(place: str, columns: pa.Schema, rows: Mapping[str, pa.Table]) -> pa.Table | str:
-    module, _, name = place.partition(":")
+def _called(entry: str, columns: pa.Schema, rows: Mapping[str, pa.Table]) -> pa.Table | str:
+    module, _, name = entry.partition(":")
     try:
         found = getattr(import_module(module), name).function(rows)
         if not isinstance(found, pa.Table):

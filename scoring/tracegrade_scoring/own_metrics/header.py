@@ -93,21 +93,21 @@ def _metric(
         key: values[key.capitalize()] for key in ("unit", "label") if key.capitalize() in values
     }
     reads = sorted(each.strip() for each in values["Reads"].split(","))
-    said = {**stated, **others, **rest, "name": values["Metric"], "low": low, "high": high}
-    return metric_from({**said, "reads": reads}, origin, _EXAMPLE)
+    fields = {**stated, **others, **rest, "name": values["Metric"], "low": low, "high": high}
+    return metric_from({**fields, "reads": reads}, origin, _EXAMPLE)
 
 
-def metric_from(said: Mapping[str, object], origin: str, way_out: str) -> ReadMetric:
+def metric_from(fields: Mapping[str, object], origin: str, way_out: str) -> ReadMetric:
     """Return the metric with these fields, or what is wrong with the first that cannot be so.
 
     Args:
-        said: Fields of a definition; without unit they are runs, without label its name.
+        fields: Fields of a definition; without unit they are runs, without label its name.
         origin: The file or distribution, for messages.
         way_out: What a message tells to do.
     """
-    defaults = {"unit": "runs", "label": words_of(str(said["name"])), "origin": origin}
+    defaults = {"unit": "runs", "label": words_of(str(fields["name"])), "origin": origin}
     try:
-        return OwnMetric.model_validate({**defaults, **said})
+        return OwnMetric.model_validate({**defaults, **fields})
     except ValidationError as error:
         first = error.errors()[0]
         key = str(first["loc"][0]).capitalize()

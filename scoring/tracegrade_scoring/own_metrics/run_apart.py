@@ -57,8 +57,8 @@ def run_metrics(
     queries = {each.name: each for each in metrics if each.sql is not None}
     answers: dict[str, MetricAnswer] = {}
     while left := [each for name, each in queries.items() if name not in answers]:
-        asked = {"queries": [each.sql for each in left]}
-        found = _answers(asked, len(left), _read_by(left, rows), bounds)
+        job = {"queries": [each.sql for each in left]}
+        found = _answers(job, len(left), _read_by(left, rows), bounds)
         answers |= zip((each.name for each in left), found, strict=False)
     for metric in metrics:
         if metric.python is not None:
@@ -73,11 +73,11 @@ def _read_by(metrics: Sequence[OwnMetric], rows: Mapping[str, pa.Table]) -> Mapp
 
 
 def _answers(
-    asked: Mapping[str, object], count: int, rows: Mapping[str, pa.Table], bounds: _Bounds
+    request: Mapping[str, object], count: int, rows: Mapping[str, pa.Table], bounds: _Bounds
 ) -> Iterator[MetricAnswer]:
     """Yield the answers of the first metrics; the last of them is why the process ended."""
     job = {
-        **asked, **bounds._asdict(),
+        **request, **bounds._asdict(),
         "relations": list(rows), "types": dict(TYPES), "path": sys.path,
     }  # fmt: skip
     command = [sys.executable, "-m", _CHILD]

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from tests.citations import ROOT
 from tests.commands import Ended, tracegrade
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 pytestmark = pytest.mark.slow
 
@@ -64,9 +64,9 @@ class Played(NamedTuple):
         assert ended.returncode == 0, ended.stderr
         return self
 
-    def tried(self) -> Tried:
+    def tried(self) -> HarnessRun:
         """Return what is known of its runs."""
-        return Tried(self.suite, self.lake, self.home)
+        return HarnessRun(self.suite, self.lake, self.home)
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_an_unchanged_agent_takes_the_same_steps_without_a_network(
     production: Path, played: Played
 ) -> None:
     """A failed run, and one that worked around an error, are played from their tapes alone."""
-    replayed, before = played.tried(), Tried(played.suite, production, played.home)
+    replayed, before = played.tried(), HarnessRun(played.suite, production, played.home)
     cases = yaml.safe_load(played.suite.read_text())["cases"]
 
     for name in (HALLUCINATION, "refund-order"):

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from tests.commands import Ended, tracegrade
 from tests.harness.draft.conftest import serving, traces
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 from tests.waiting import wait_until
 
 AGENT = '''
@@ -109,10 +109,10 @@ class Shop(NamedTuple):
     ran: Path
     ended: Ended
 
-    def play(self, case: str) -> Tried:
+    def play(self, case: str) -> HarnessRun:
         """Run a case, with nothing there that its tools need."""
         folder = self.suite.parent
-        tried = Tried(self.suite, folder / f"lake-{case}", folder / "home")
+        tried = HarnessRun(self.suite, folder / f"lake-{case}", folder / "home")
         return tried.run("--case", case).build()
 
 

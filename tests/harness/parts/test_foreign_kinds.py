@@ -10,7 +10,7 @@ import yaml
 from tests.citations import ROOT
 from tests.commands import Ended
 from tests.harness.parts.test_kinds import install
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 WAY_OUT = "report it to its maintainers"
 FAULTS = {
@@ -39,7 +39,7 @@ def broken_kind() -> str:
 
 
 @pytest.fixture
-def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tried:
+def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HarnessRun:
     """A suite whose agent adds its task to a queue of a foreign kind, run once.
 
     The command runs in a process of its own, since each finds the kinds that there are once.
@@ -63,13 +63,13 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tried:
         },
     }
     (tmp_path / "suite.yaml").write_text(yaml.safe_dump(suite))
-    office = Tried(tmp_path / "suite.yaml", tmp_path / "lake", tmp_path / "home")
+    office = HarnessRun(tmp_path / "suite.yaml", tmp_path / "lake", tmp_path / "home")
     command = [sys.executable, "-m", "tracegrade", *office.command()]
     done = subprocess.run(command, capture_output=True, check=False)
     return office._replace(ended=Ended(done.returncode, done.stdout, done.stderr.decode()))
 
 
-def test_a_kind_that_raises_costs_its_trial_alone(office: Tried) -> None:
+def test_a_kind_that_raises_costs_its_trial_alone(office: HarnessRun) -> None:
     """One line names the kind and the exception; all other trials are judged."""
     assert office.ended is not None
     assert office.ended.returncode == 3

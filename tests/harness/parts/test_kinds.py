@@ -15,10 +15,10 @@ from tracegrade_harness.parts.kind import PartKind
 from tracegrade_harness.suite.strict import Name, Strict
 class Queue(Strict):
     at: Name
-class Asked(Strict):
+class Request(Strict):
     queue: Name
 class Kind(PartKind):
-    name, model, verifier = "queue", Queue, Asked
+    name, model, verifier = "queue", Queue, Request
 """
 
 
@@ -53,7 +53,7 @@ def test_kinds_of_this_distribution_are_found_in_their_order() -> None:
         ),
         ("Kind = 3", "queue", "acme_broken:Kind is not a class of kinds"),
         (QUEUE, "other", "acme_broken:Kind is named 'queue'"),
-        (QUEUE.replace('"queue"', '"files"'), "files", "Asked has no key 'files'"),
+        (QUEUE.replace('"queue"', '"files"'), "files", "Request has no key 'files'"),
         (
             QUEUE.replace('"queue", Queue, Asked', '"files", Queue, None'),
             "files",

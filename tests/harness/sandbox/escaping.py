@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 AGENT = '''
 """Tries to get out, and writes down what came of it: what it expects is `refused`."""
@@ -277,7 +277,7 @@ CONTROLS: dict[str, dict[str, Any]] = {
 """What succeeds without a sandbox, and does no harm then."""
 
 
-def made(folder: Path, cases: dict[str, dict[str, Any]]) -> Tried:
+def made(folder: Path, cases: dict[str, dict[str, Any]]) -> HarnessRun:
     """Write the suite."""
     (folder / "fixtures").mkdir()
     (folder / "fixtures/notes").write_text("Buy milk.")
@@ -300,4 +300,4 @@ def made(folder: Path, cases: dict[str, dict[str, Any]]) -> Tried:
         },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
-    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    return HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")

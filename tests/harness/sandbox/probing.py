@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 AGENT: Final = '''
 import ctypes
@@ -293,7 +293,7 @@ def written(path: Path, text: str = "secret") -> None:
     path.write_text(text)
 
 
-def made(place: Path, network: str) -> Tried:
+def made(place: Path, network: str) -> HarnessRun:
     """Write a suite with one agent, and what it is after."""
     suite = place / "suite"
     for name in SECRETS:
@@ -332,4 +332,4 @@ def made(place: Path, network: str) -> Tried:
     }
     written(suite / "suite.yaml", yaml.safe_dump(content) + "# secret\n")
     written(suite / "check.py", "print(open('data/a').read() == 'secret')")
-    return Tried(suite / "suite.yaml", suite / "lake", suite / "home")
+    return HarnessRun(suite / "suite.yaml", suite / "lake", suite / "home")

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from tests.commands import Ended
 from tests.harness.sandbox.escaping import CONTROLS, ESCAPES, made
-from tests.harness.trial.agents import Tried, living
+from tests.harness.trial.agents import HarnessRun, living
 from tests.waiting import wait_until
 
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
@@ -65,7 +65,7 @@ class Outside:
                 return
             self.guests.append(what)
 
-    def run(self, suite: Tried, *options: object) -> Tried:
+    def run(self, suite: HarnessRun, *options: object) -> HarnessRun:
         """Run the suite by a harness of its own, which has a key in its environment."""
         variables = {"TMPDIR": str(self.folder / "temporary"), "OPENAI_API_KEY": KEY}
         with subprocess.Popen(
@@ -113,20 +113,20 @@ def outside() -> Iterator[Outside]:
 
 
 @pytest.fixture(scope="module")
-def tried(outside: Outside) -> Tried:
+def tried(outside: Outside) -> HarnessRun:
     """All escapes, two trials at a time; one of them sits in its place until another has ended."""
     suite = made(outside.folder, ESCAPES)
     with outside.listening():
         return outside.run(suite, "--jobs", 2, "--sandbox", "bwrap").score()
 
 
-def printed(tried: Tried, task_id: str) -> str:
+def printed(tried: HarnessRun, task_id: str) -> str:
     """Return what an agent printed."""
     (log,) = tried.home.glob(f"runs/*/logs/{task_id}-*-1-agent.log")
     return log.read_text()
 
 
-def test_the_harness_survives(tried: Tried) -> None:
+def test_the_harness_survives(tried: HarnessRun) -> None:
     """It ends as one does whose trials have failed, and has a result of each."""
     assert tried.ended is not None
     assert tried.ended.returncode == 1, tried.ended.stderr
@@ -135,7 +135,7 @@ def test_the_harness_survives(tried: Tried) -> None:
 
 
 @pytest.mark.parametrize("task_id", sorted(ESCAPES.keys() - FAILED))
-def test_an_escape_is_refused(tried: Tried, task_id: str) -> None:
+def test_an_escape_is_refused(tried: HarnessRun, task_id: str) -> None:
     """The agent itself says that all it tried was."""
     row = tried.row(task_id)
 
@@ -144,7 +144,7 @@ def test_an_escape_is_refused(tried: Tried, task_id: str) -> None:
 
 
 @pytest.mark.parametrize("task_id", sorted(BY_LIMIT))
-def test_a_limit_ends_what_would_fill_the_machine(tried: Tried, task_id: str) -> None:
+def test_a_limit_ends_what_would_fill_the_machine(tried: HarnessRun, task_id: str) -> None:
     """That is the agent's failure."""
     row = tried.row(task_id)
 
@@ -152,7 +152,7 @@ def test_a_limit_ends_what_would_fill_the_machine(tried: Tried, task_id: str) ->
     assert row["success"] is False
 
 
-def test_nothing_outside_was_changed_or_reached(tried: Tried, outside: Outside) -> None:
+def test_nothing_outside_was_changed_or_reached(tried: HarnessRun, outside: Outside) -> None:
     """Neither files nor listeners."""
     assert outside.guests == []
     assert (outside.folder / "secret").read_text() == TEXT_OUTSIDE
@@ -160,7 +160,7 @@ def test_nothing_outside_was_changed_or_reached(tried: Tried, outside: Outside) 
     assert escaped == []
 
 
-def test_a_link_leads_the_harness_nowhere(tried: Tried) -> None:
+def test_a_link_leads_the_harness_nowhere(tried: HarnessRun) -> None:
     """What it leads to is neither verified, nor shown, nor undone."""
     rows = [row for row in tried.rows if row["task_id"] == "symlink_out"]
 
@@ -169,7 +169,7 @@ def test_a_link_leads_the_harness_nowhere(tried: Tried) -> None:
     assert TEXT_OUTSIDE not in json.dumps(rows, default=str)
 
 
-def test_an_agent_does_not_grade_itself(tried: Tried) -> None:
+def test_an_agent_does_not_grade_itself(tried: HarnessRun) -> None:
     """Its marks are taken out and counted; the verdict is the harness's, and the run counts."""
     row = tried.row("otlp_grading")
     (verdict,) = tried.verdicts(row["trajectory_id"])
@@ -188,7 +188,7 @@ def test_an_agent_does_not_grade_itself(tried: Tried) -> None:
     assert "1 x tracegrade.kill_point was not the agent's to say" in notes
 
 
-def test_a_daemon_is_told_and_nothing_lives_on(tried: Tried) -> None:
+def test_a_daemon_is_told_and_nothing_lives_on(tried: HarnessRun) -> None:
     """Of any of them."""
     (process,) = json.loads(tried.row("daemon")["changed"])["lives_on"]
 

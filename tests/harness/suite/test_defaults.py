@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.harness.loading.build import START, found, loaded
-from tests.harness.trial.agents import Tried, made
+from tests.harness.trial.agents import HarnessRun, made
 
 DEFAULTS = "defaults: {network: open, trials: 3, limits: {wall_secs: 60, calls: 9}}"
 CASES = """
@@ -58,7 +58,7 @@ def test_kills_are_compared_with_the_trials_that_are_run(folder: Path) -> None:
     assert not any("trials are killed of" in problem for problem in enough)
 
 
-def having_defaults(tmp_path: Path) -> Tried:
+def having_defaults(tmp_path: Path) -> HarnessRun:
     """Return a suite that says for all cases how they are run."""
     suite = made(tmp_path, {"careless": {}, "tidy": {"trials": 1, "limits": {"calls": 9}}})
     defaults = {"sandbox": "none", "jobs": 2, "trials": 2, "limits": {"calls": 1}}

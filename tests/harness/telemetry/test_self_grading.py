@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.harness.trial.agents import Tried, exits
+from tests.harness.trial.agents import HarnessRun, exits
 
 AGENT = """
 import json, os, secrets, sys, time, urllib.request
@@ -114,7 +114,7 @@ WAYS = (
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """A lake that has an honest run, then one of each agent that fails and tries a way."""
     folder = tmp_path_factory.mktemp("grading")
     (folder / "fixtures").mkdir()
@@ -132,12 +132,12 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
         },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
-    known = Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    known = HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")
     known.run("--sandbox", "none", "--case", "honest")
     return known.run("--sandbox", "none", "--case", "[!h]*", "--jobs", "2").score()
 
 
-def counted(tried: Tried, task: str) -> list[dict[str, Any]]:
+def counted(tried: HarnessRun, task: str) -> list[dict[str, Any]]:
     """Return the scores of a task's runs that are in rates."""
     return tried.query(
         "SELECT DISTINCT success.value AS value, success.source AS source, "
@@ -159,12 +159,12 @@ WHOSE = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_an_agent_that_failed_has_failed_whatever_it_says(tried: Tried, way: str) -> None:
+def test_an_agent_that_failed_has_failed_whatever_it_says(tried: HarnessRun, way: str) -> None:
     """Its verifier alone decides, and the run is its trial's alone."""
     assert counted(tried, way) == [{"value": 0, "source": "verifier", **WHOSE}]
 
 
-def test_what_others_did_stays_as_it_was(tried: Tried) -> None:
+def test_what_others_did_stays_as_it_was(tried: HarnessRun) -> None:
     """No run was planted beside theirs, nor a span into their trace."""
     assert counted(tried, "honest") == [{"value": 1, "source": "verifier", **WHOSE}]
     rows = tried.query(f"SELECT count(*) AS spans FROM spans WHERE trace_id = '{'a' * 32}'")

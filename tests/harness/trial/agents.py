@@ -242,7 +242,7 @@ def connected(lake: Path, files: frozenset[tuple[Path, int]]) -> DuckDBPyConnect
     return connect(Lake.open(lake))
 
 
-class Tried(NamedTuple):
+class HarnessRun(NamedTuple):
     """A suite that was run, and the lake that knows of it."""
 
     suite: Path
@@ -283,16 +283,16 @@ class Tried(NamedTuple):
         words = ("harness", "run", self.suite, "--lake", self.lake, "--folder", self.home, AS_ROOT)
         return [*map(str, words), *map(str, options)]
 
-    def run(self, *options: object) -> "Tried":
+    def run(self, *options: object) -> "HarnessRun":
         """Run the suite to its end."""
         return self._replace(ended=tracegrade(*self.command(*options)))
 
-    def build(self) -> "Tried":
+    def build(self) -> "HarnessRun":
         """Build the steps of what was run, which takes less than to score it."""
         build(Lake.open(self.lake))
         return self
 
-    def score(self) -> "Tried":
+    def score(self) -> "HarnessRun":
         """Score what was run."""
         ended = tracegrade("score", "--lake", self.lake)
         assert ended.returncode == 0, ended.stderr
@@ -301,7 +301,7 @@ class Tried(NamedTuple):
 
 def made(
     folder: Path, cases: Mapping[str, Mapping[str, Any]], recover: Sequence[str] | None = None
-) -> Tried:
+) -> HarnessRun:
     """Write a suite whose cases are tasks of the agent."""
     (folder / "fixtures").mkdir(parents=True)
     (folder / "fixtures/notes").write_text("Buy milk.")
@@ -323,11 +323,11 @@ def made(
         },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
-    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    return HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")
 
 
 @contextmanager
-def hanging(suite: Tried) -> Iterator[subprocess.Popen[bytes]]:
+def hanging(suite: HarnessRun) -> Iterator[subprocess.Popen[bytes]]:
     """Start the suite, and give its process once one agent has ended and the next one hangs."""
     with subprocess.Popen(
         [sys.executable, "-m", "tracegrade", *suite.command("--sandbox", "none")],
@@ -343,7 +343,7 @@ def hanging(suite: Tried) -> Iterator[subprocess.Popen[bytes]]:
             harness.kill()
 
 
-def living(suite: Tried) -> list[str]:
+def living(suite: HarnessRun) -> list[str]:
     """Return the commands of processes that have to do with the suite."""
     return [line for each in psutil.process_iter() if str(suite.home.parent) in (line := of(each))]
 

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 from tracegrade_harness.parts.servers.http_server import HttpServer
 
@@ -96,7 +96,7 @@ def searching() -> Iterator[str]:
         yield f"http://{server.address.host}:{server.address.port}"
 
 
-def made(folder: Path, url: str, case: Mapping[str, Any], **suite: Any) -> Tried:
+def made(folder: Path, url: str, case: Mapping[str, Any], **suite: Any) -> HarnessRun:
     """Write a suite with one case, `ask`."""
     (folder / "fixtures").mkdir(parents=True)
     (folder / "fixtures/word").write_text("tea")
@@ -124,4 +124,4 @@ def made(folder: Path, url: str, case: Mapping[str, Any], **suite: Any) -> Tried
         **suite,
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(written, sort_keys=False))
-    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    return HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 from tests.harness.parts.http.bank import bank_beside
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 AGENT = """
 import http.client
@@ -86,7 +86,7 @@ def made(
     cases: Mapping[str, Mapping[str, Any]],
     agent: Mapping[str, Any] = MappingProxyType({}),
     **services: Any,
-) -> Tried:
+) -> HarnessRun:
     """Write a suite whose cases are tasks of the agent."""
     (folder / "agent.py").write_text(AGENT)
     bank = {**bank_beside(folder), "locks": ["$.holds.*"], "quota": ["$.credits"]}
@@ -109,4 +109,4 @@ def made(
         },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
-    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    return HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 AGENT = '''
 """An agent whose tools, each time they run, say so in a file beside the suite."""
@@ -115,7 +115,7 @@ with tracegrade.agent_run("worker", task=TASK, user_input="Look.") as run:
 '''
 
 
-def made(folder: Path, cases: Mapping[str, Mapping[str, Any]], tools: list[str]) -> Tried:
+def made(folder: Path, cases: Mapping[str, Mapping[str, Any]], tools: list[str]) -> HarnessRun:
     """Write a suite whose cases are tasks of the agent."""
     (folder / "fixtures").mkdir(parents=True)
     (folder / "fixtures/asked").write_text('"tea"')
@@ -138,4 +138,4 @@ def made(folder: Path, cases: Mapping[str, Mapping[str, Any]], tools: list[str])
         },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(written, sort_keys=False))
-    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    return HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 from tests.harness.parts.http.bank import bank_beside
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 CURL_AGENT = """
 set -e
@@ -45,7 +45,7 @@ def made(
     cases: Mapping[str, Mapping[str, Any]],
     command: Sequence[str] = CURL,
     **environment: Any,
-) -> Tried:
+) -> HarnessRun:
     """Write a suite whose cases are runs of an agent behind the channel `http`."""
     (folder / "agent.sh").write_text(CURL_AGENT)
     (folder / "agent.js").write_text(NODE_AGENT)
@@ -60,4 +60,4 @@ def made(
         },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
-    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    return HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")

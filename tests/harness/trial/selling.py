@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 from tests.harness.parts.postgres.shop import SHOP
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 from tests.harness.trial.booking import RECOVER
 
 AGENT = """
@@ -79,7 +79,7 @@ REFUNDED = {
 KILLS: Mapping[str, Any] = {"kill": {"points": ["early", "mid", "late"]}, "verify": [REFUNDED]}
 
 
-def made(folder: Path, cases: Mapping[str, Mapping[str, Any]], **shop: Any) -> Tried:
+def made(folder: Path, cases: Mapping[str, Mapping[str, Any]], **shop: Any) -> HarnessRun:
     """Write a suite whose cases are tasks of the agent."""
     (folder / "agent.py").write_text(AGENT)
     (folder / "shop.sql").write_text(SHOP)
@@ -102,4 +102,4 @@ def made(folder: Path, cases: Mapping[str, Mapping[str, Any]], **shop: Any) -> T
         },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
-    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    return HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")

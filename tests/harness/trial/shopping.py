@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 SERVER = '''
 """An MCP server that keeps notes as files; it knows nothing of the harness."""
@@ -196,7 +196,7 @@ def made(
     cases: Mapping[str, Mapping[str, Any]],
     command: Sequence[str] = ("{python}", "{suite}/agent.py", "{task}"),
     server: Sequence[str] = ("{python}", "{suite}/server.py"),
-) -> Tried:
+) -> HarnessRun:
     """Write a suite whose cases are tasks of an agent behind the channel `mcp`."""
     (folder / "fixtures").mkdir(parents=True)
     (folder / "fixtures/notes").write_text("Buy milk.")
@@ -219,10 +219,10 @@ def made(
         },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
-    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    return HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")
 
 
-def steps(tried: Tried, task_id: str) -> list[tuple[Any, ...]]:
+def steps(tried: HarnessRun, task_id: str) -> list[tuple[Any, ...]]:
     """Return kind, tool, arguments and status of the steps of a task's undisturbed run."""
     trajectory = tried.row(task_id)["trajectory_id"]
     found = tried.query(

@@ -5,7 +5,7 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.harness.trial.agents import WROTE, Tried, exits, made
+from tests.harness.trial.agents import WROTE, HarnessRun, exits, made
 
 CASES: dict[str, dict[str, Any]] = {
     "careless": {"trials": 2, "verify": [WROTE]},
@@ -32,19 +32,19 @@ NEVER_RUN = 2
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """The suite, run with two trials at a time."""
     return made(tmp_path_factory.mktemp("undisturbed"), CASES).run("--jobs", 2).score()
 
 
-def success(tried: Tried, task_id: str) -> dict[str, object]:
+def success(tried: HarnessRun, task_id: str) -> dict[str, object]:
     """Return the only verdict on the success of a task's first trial."""
     found = tried.verdicts(tried.row(task_id)["trajectory_id"])
     (verdict,) = (each for each in found if each["subject"] == "success")
     return {key: verdict[key] for key in ("subject", "source", "value", "label")}
 
 
-def test_a_trial_whose_verifiers_hold_has_passed(tried: Tried) -> None:
+def test_a_trial_whose_verifiers_hold_has_passed(tried: HarnessRun) -> None:
     """In its row, and by a verdict on its trajectory."""
     row = tried.row("careless")
 
@@ -57,7 +57,7 @@ def test_a_trial_whose_verifiers_hold_has_passed(tried: Tried) -> None:
     }
 
 
-def test_a_verifier_that_ends_with_1_fails_the_trial(tried: Tried) -> None:
+def test_a_verifier_that_ends_with_1_fails_the_trial(tried: HarnessRun) -> None:
     """The verdict says 0."""
     row = tried.row("careless-fails")
 
@@ -65,7 +65,7 @@ def test_a_verifier_that_ends_with_1_fails_the_trial(tried: Tried) -> None:
     assert success(tried, "careless-fails")["value"] == 0
 
 
-def test_a_verifier_that_ends_otherwise_could_not_tell(tried: Tried) -> None:
+def test_a_verifier_that_ends_otherwise_could_not_tell(tried: HarnessRun) -> None:
     """The trial neither passed nor failed; the verdict has no value."""
     row = tried.row("careless-unsure")
 
@@ -75,7 +75,7 @@ def test_a_verifier_that_ends_otherwise_could_not_tell(tried: Tried) -> None:
     assert (verdict["value"], verdict["label"]) == (None, "error")
 
 
-def test_a_trial_that_nothing_verifies_gets_no_verdict(tried: Tried) -> None:
+def test_a_trial_that_nothing_verifies_gets_no_verdict(tried: HarnessRun) -> None:
     """What scores it is left to others."""
     row = tried.row("careless-unseen")
 
@@ -84,7 +84,7 @@ def test_a_trial_that_nothing_verifies_gets_no_verdict(tried: Tried) -> None:
 
 
 @pytest.mark.parametrize("task_id", ["careless", "genai"])
-def test_a_trajectory_says_which_trial_it_is(tried: Tried, task_id: str) -> None:
+def test_a_trajectory_says_which_trial_it_is(tried: HarnessRun, task_id: str) -> None:
     """Also where the agent knows of nothing but OpenTelemetry."""
     rows = tried.query(
         "SELECT task_id, trial, run_mode, release FROM trajectories "
@@ -94,7 +94,7 @@ def test_a_trajectory_says_which_trial_it_is(tried: Tried, task_id: str) -> None
     assert rows == [{"task_id": task_id, "trial": 1, "run_mode": "live", "release": "1"}]
 
 
-def test_an_agent_that_begins_a_second_run_is_judged_by_its_first(tried: Tried) -> None:
+def test_an_agent_that_begins_a_second_run_is_judged_by_its_first(tried: HarnessRun) -> None:
     """The second stays in the lake, and counts nowhere."""
     row = tried.row("twice")
 
@@ -105,7 +105,7 @@ def test_an_agent_that_begins_a_second_run_is_judged_by_its_first(tried: Tried) 
     assert success(tried, "twice")["value"] == 1
 
 
-def test_each_trial_starts_from_the_same_environment(tried: Tried) -> None:
+def test_each_trial_starts_from_the_same_environment(tried: HarnessRun) -> None:
     """The agent creates its files anew, which fails where they are."""
     second = tried.row("careless", trial=2)
 
@@ -113,14 +113,14 @@ def test_each_trial_starts_from_the_same_environment(tried: Tried) -> None:
     assert json.loads(second["changed"]) == {"added": ["files:data/a", "files:data/b"]}
 
 
-def test_a_silent_agent_is_verified(tried: Tried) -> None:
+def test_a_silent_agent_is_verified(tried: HarnessRun) -> None:
     """It just has no trajectory that a verdict could be on."""
     row = tried.row("silent")
 
     assert (row["status"], row["success"], row["trajectory_id"]) == ("done", True, None)
 
 
-def test_an_agent_that_shows_no_sign_is_ended_before_its_time(tried: Tried) -> None:
+def test_an_agent_that_shows_no_sign_is_ended_before_its_time(tried: HarnessRun) -> None:
     """It has failed, and is told from one that took too long."""
     row = tried.row("stuck-idle")
 
@@ -131,7 +131,7 @@ def test_an_agent_that_shows_no_sign_is_ended_before_its_time(tried: Tried) -> N
     )
 
 
-def test_an_agent_without_end_is_ended_by_its_time(tried: Tried) -> None:
+def test_an_agent_without_end_is_ended_by_its_time(tried: HarnessRun) -> None:
     """It has failed."""
     row = tried.row("stuck")
 
@@ -139,7 +139,7 @@ def test_an_agent_without_end_is_ended_by_its_time(tried: Tried) -> None:
     assert row["reason"] == "wall_secs: more than 4 s"
 
 
-def test_an_agent_with_too_many_calls_is_ended(tried: Tried) -> None:
+def test_an_agent_with_too_many_calls_is_ended(tried: HarnessRun) -> None:
     """Although its verifier would hold."""
     row = tried.row("many_calls")
 
@@ -148,7 +148,9 @@ def test_an_agent_with_too_many_calls_is_ended(tried: Tried) -> None:
     assert success(tried, "many_calls")["value"] == 0
 
 
-def test_an_agent_that_is_refused_memory_and_fails_is_ended_by_that_limit(tried: Tried) -> None:
+def test_an_agent_that_is_refused_memory_and_fails_is_ended_by_that_limit(
+    tried: HarnessRun,
+) -> None:
     """The kernel's refusal is an error of the agent's own, and yet it did not crash by itself."""
     row = tried.row("hungry")
 
@@ -165,7 +167,7 @@ def test_an_agent_that_is_refused_memory_and_fails_is_ended_by_that_limit(tried:
     }
 
 
-def test_a_limit_that_ended_a_run_is_one_reason_with_the_limit_in_it(tried: Tried) -> None:
+def test_a_limit_that_ended_a_run_is_one_reason_with_the_limit_in_it(tried: HarnessRun) -> None:
     """Its termination says the same."""
     rows = tried.query(
         "SELECT trajectory_scores.task_id, termination.label AS ended, object, sentence "
@@ -184,7 +186,7 @@ def test_a_limit_that_ended_a_run_is_one_reason_with_the_limit_in_it(tried: Trie
 
 @pytest.mark.parametrize(("task_id", "calls"), [("stuck", 0), ("many_calls", 3), ("hungry", 1)])
 def test_an_agent_that_a_limit_ended_is_an_attempt_that_failed(
-    tried: Tried, task_id: str, calls: int
+    tried: HarnessRun, task_id: str, calls: int
 ) -> None:
     """Its trajectory has its task and is scored, although its root never ended."""
     trajectory_id = tried.row(task_id)["trajectory_id"]
@@ -197,7 +199,7 @@ def test_an_agent_that_a_limit_ended_is_an_attempt_that_failed(
     assert attempts == [{"trajectory_id": trajectory_id, "success": 0, "has_calls": True}]
 
 
-def test_an_agent_that_a_limit_ended_cannot_be_killed(tried: Tried) -> None:
+def test_an_agent_that_a_limit_ended_cannot_be_killed(tried: HarnessRun) -> None:
     """That is no fault of the harness: it has failed before."""
     for kill_point in ("early", "late"):
         row = tried.row("many_calls", kill_point)
@@ -208,7 +210,7 @@ def test_an_agent_that_a_limit_ended_cannot_be_killed(tried: Tried) -> None:
         assert row["baseline_trajectory_id"] == tried.row("many_calls")["trajectory_id"]
 
 
-def test_a_daemon_is_named_and_does_not_outlive_its_trial(tried: Tried) -> None:
+def test_a_daemon_is_named_and_does_not_outlive_its_trial(tried: HarnessRun) -> None:
     """Its command says which one it is."""
     (left,) = json.loads(tried.row("daemon")["changed"])["lives_on"]
 
@@ -224,7 +226,7 @@ def _is_left(process: psutil.Process) -> bool:
         return False
 
 
-def test_of_a_trial_only_its_logs_stay(tried: Tried) -> None:
+def test_of_a_trial_only_its_logs_stay(tried: HarnessRun) -> None:
     """Environments are removed, with whatever agents put there."""
     (run,) = (tried.home / "runs").iterdir()
 
@@ -232,7 +234,7 @@ def test_of_a_trial_only_its_logs_stay(tried: Tried) -> None:
     assert len(list((run / "logs").glob("*-agent.log"))) == len(tried.rows) - NEVER_RUN
 
 
-def test_the_command_ends_with_3_where_something_could_not_be_judged(tried: Tried) -> None:
+def test_the_command_ends_with_3_where_something_could_not_be_judged(tried: HarnessRun) -> None:
     """That comes before what failed; each trial was said as it ended."""
     assert tried.ended is not None
     assert tried.ended.returncode == 3
@@ -242,7 +244,7 @@ def test_the_command_ends_with_3_where_something_could_not_be_judged(tried: Trie
     assert tried.ended.stdout.startswith("run: ")
 
 
-def test_jobs_do_not_mix_trials(tried: Tried) -> None:
+def test_jobs_do_not_mix_trials(tried: HarnessRun) -> None:
     """Each trial has a trajectory of its own."""
     ids = [row["trajectory_id"] for row in tried.rows if row["trajectory_id"]]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.harness.parts.browser.pages import BROWSER, SHOP, needs_chromium, write_shop
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 pytestmark = [needs_chromium, pytest.mark.slow]
 pytest.importorskip("playwright", reason="no playwright")
@@ -50,7 +50,7 @@ LEFT = [
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """The suite, run once."""
     folder: Path = tmp_path_factory.mktemp("browsing")
     write_shop(folder)
@@ -74,11 +74,11 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
         "cases": {"buy": case},
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
-    made = Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    made = HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")
     return made.run("--trust")
 
 
-def test_what_an_agent_did_in_its_browser_is_verified(tried: Tried) -> None:
+def test_what_an_agent_did_in_its_browser_is_verified(tried: HarnessRun) -> None:
     """By the page that it left, and by one that is visited."""
     assert tried.ended is not None
     assert tried.ended.returncode == 0, tried.ended.stderr + tried.ended.stdout
@@ -89,7 +89,7 @@ def test_what_an_agent_did_in_its_browser_is_verified(tried: Tried) -> None:
     ("point", "boundary", "score", "left"), [("early", 1, 10, []), ("late", 2, 0, LEFT)]
 )
 def test_what_a_killed_agent_leaves_in_its_browser_is_named(
-    tried: Tried, point: str, boundary: int, score: int, left: list[str]
+    tried: HarnessRun, point: str, boundary: int, score: int, left: list[str]
 ) -> None:
     """To look at pages leaves nothing."""
     row = tried.row("buy", point)

@@ -10,7 +10,7 @@ import yaml
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from tests.commands import tracegrade
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 from tracegrade_harness.parts.servers.http_server import HttpServer
 
@@ -87,7 +87,7 @@ def model() -> Iterator[tuple[Model, str]]:
 
 
 @pytest.fixture
-def suite(tmp_path: Path, model: tuple[Model, str]) -> Tried:
+def suite(tmp_path: Path, model: tuple[Model, str]) -> HarnessRun:
     """A suite whose agents ask a model again and again; its prices are beside it."""
     (tmp_path / "fixtures").mkdir()
     (tmp_path / "asking.py").write_text(ASKING)
@@ -115,15 +115,17 @@ def suite(tmp_path: Path, model: tuple[Model, str]) -> Tried:
         },
     }
     (tmp_path / "suite.yaml").write_text(yaml.safe_dump(written, sort_keys=False))
-    return Tried(tmp_path / "suite.yaml", tmp_path / "lake", tmp_path / "home")
+    return HarnessRun(tmp_path / "suite.yaml", tmp_path / "lake", tmp_path / "home")
 
 
-def prices(suite: Tried) -> Path:
+def prices(suite: HarnessRun) -> Path:
     """Return the file with the prices."""
     return suite.suite.with_name("prices.yaml")
 
 
-def test_limits_of_money_and_tokens_end_trials(suite: Tried, model: tuple[Model, str]) -> None:
+def test_limits_of_money_and_tokens_end_trials(
+    suite: HarnessRun, model: tuple[Model, str]
+) -> None:
     """After the answer that exceeds them, whoever sees it; the cost of what ended is known."""
     tried = suite.run("--prices", prices(suite), "--jobs", 2)
     keys = ("status", "reason", "tokens", "usd")
@@ -147,7 +149,7 @@ def test_limits_of_money_and_tokens_end_trials(suite: Tried, model: tuple[Model,
     assert "used: 110 tokens, $0.1000, and 1 of 5 at unknown cost" in tried.ended.stdout
 
 
-def test_what_cannot_be_paid_is_not_run_until_there_is_more(suite: Tried) -> None:
+def test_what_cannot_be_paid_is_not_run_until_there_is_more(suite: HarnessRun) -> None:
     """Each trial reserves its limit; what was spent is counted when the run is gone on with."""
     options = ("--case", "cheap", "--trials", 2)
     tried = suite.run(*options, "--prices", prices(suite), "--max-usd", 0.505)
@@ -172,7 +174,7 @@ def test_what_cannot_be_paid_is_not_run_until_there_is_more(suite: Tried) -> Non
     assert "used: 20 tokens, $0.0200 of $0.5100" in more.ended.stdout
 
 
-def test_money_is_reserved_for_cases_that_say_how_much(suite: Tried) -> None:
+def test_money_is_reserved_for_cases_that_say_how_much(suite: HarnessRun) -> None:
     """Nothing is run otherwise."""
     tried = suite.run("--prices", prices(suite), "--max-usd", 5)
 
@@ -183,7 +185,7 @@ def test_money_is_reserved_for_cases_that_say_how_much(suite: Tried) -> None:
 
 
 @pytest.mark.slow
-def test_played_answers_cost_nothing(suite: Tried) -> None:
+def test_played_answers_cost_nothing(suite: HarnessRun) -> None:
     """Not even of a model without a price."""
     words = (suite.suite, "--folder", suite.home, "--case", "cheap")
     recorded = tracegrade("harness", "record", "--yes-as-root", *words)

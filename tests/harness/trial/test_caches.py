@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.harness.parts.redis.cache import CACHE, needs_redis
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 from tests.harness.trial.booking import RECOVER
 
 pytestmark = [needs_redis, pytest.mark.slow]
@@ -48,7 +48,7 @@ LEFT = ["redis:cache/lock:orders", "redis:cache/result"]
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """The suite, run once, two trials at a time."""
     folder: Path = tmp_path_factory.mktemp("caching")
     (folder / "agent.py").write_text(AGENT)
@@ -74,11 +74,11 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
         "cases": {"careless": case, "tidy": case},
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
-    made = Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    made = HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")
     return made.run("--jobs", 2)
 
 
-def test_what_agents_kept_is_verified(tried: Tried) -> None:
+def test_what_agents_kept_is_verified(tried: HarnessRun) -> None:
     """By the value of a key."""
     assert tried.ended is not None
     assert tried.ended.returncode == 0, tried.ended.stderr
@@ -87,7 +87,7 @@ def test_what_agents_kept_is_verified(tried: Tried) -> None:
 
 @pytest.mark.parametrize(("task_id", "scores"), [("careless", (0, 0)), ("tidy", (7, 10))])
 def test_keys_are_left_unless_a_command_takes_them_back(
-    tried: Tried, task_id: str, scores: tuple[int, int]
+    tried: HarnessRun, task_id: str, scores: tuple[int, int]
 ) -> None:
     """The commands are proven on a copy of the server, then carried out by the recovery."""
     row = tried.row(task_id, "late")

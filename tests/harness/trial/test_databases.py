@@ -8,7 +8,7 @@ import yaml
 from tests.commands import tracegrade
 from tests.harness.parts.postgres.shop import needs_postgres
 from tests.harness.parts.redis.cache import needs_redis
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 from tests.harness.trial.selling import KILLS, made
 
 from tracegrade_harness.parts.postgres import programs
@@ -24,26 +24,26 @@ POINTS = {
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """The suite, run once, two trials at a time."""
     cases = {task: {**KILLS, "kill": {"points": points}} for task, points in POINTS.items()}
     return made(tmp_path_factory.mktemp("selling"), cases).run("--jobs", 2)
 
 
-def kills(tried: Tried, task_id: str) -> list[tuple[object, ...]]:
+def kills(tried: HarnessRun, task_id: str) -> list[tuple[object, ...]]:
     """Return boundary, immediate score and score after recovery of a task's kills, in order."""
     keys = ("boundary", "immediate", "after_recovery")
     rows = (tried.row(task_id, each) for each in POINTS[task_id])
     return [tuple(row[key] for key in keys) for row in rows]
 
 
-def left(tried: Tried, task_id: str, kill_point: str) -> list[str]:
+def left(tried: HarnessRun, task_id: str, kill_point: str) -> list[str]:
     """Return what a kill left."""
     return [each["object"] for each in json.loads(tried.row(task_id, kill_point)["leftovers"])]
 
 
 @needs_postgres
-def test_what_agents_sold_is_verified(tried: Tried) -> None:
+def test_what_agents_sold_is_verified(tried: HarnessRun) -> None:
     """By a query; one whose transaction was never committed sold nothing."""
     assert tried.ended is not None
     assert tried.ended.returncode == 1, tried.ended.stderr
@@ -56,7 +56,7 @@ def test_what_agents_sold_is_verified(tried: Tried) -> None:
 
 
 @needs_postgres
-def test_rows_that_nobody_names_score_0(tried: Tried) -> None:
+def test_rows_that_nobody_names_score_0(tried: HarnessRun) -> None:
     """Each of them is left."""
     assert kills(tried, "careless") == [(1, 10, 10), (2, 0, 0), (3, 0, 0)]
     assert left(tried, "careless", "late") == [
@@ -66,19 +66,19 @@ def test_rows_that_nobody_names_score_0(tried: Tried) -> None:
 
 
 @needs_postgres
-def test_rows_that_a_journal_takes_back_score_7_and_10_after_recovery(tried: Tried) -> None:
+def test_rows_that_a_journal_takes_back_score_7_and_10_after_recovery(tried: HarnessRun) -> None:
     """The statements are proven on a copy, then carried out by the recovery."""
     assert kills(tried, "tidy") == [(2, 7, 10), (3, 7, 10)]
 
 
 @needs_postgres
-def test_a_transaction_of_a_killed_agent_leaves_nothing(tried: Tried) -> None:
+def test_a_transaction_of_a_killed_agent_leaves_nothing(tried: HarnessRun) -> None:
     """Killed between two of its statements; only after its end is something left."""
     assert kills(tried, "atomic") == [(2, 10, 10), (4, 0, 0)]
 
 
 @needs_postgres
-def test_a_prepared_transaction_of_a_killed_agent_is_left(tried: Tried) -> None:
+def test_a_prepared_transaction_of_a_killed_agent_is_left(tried: HarnessRun) -> None:
     """It holds its locks for ever."""
     assert kills(tried, "halfway") == [(3, 0, 0)]
     assert left(tried, "halfway", "late") == [

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 AGENT = """
 import json, os, secrets, sys, time, urllib.request
@@ -54,7 +54,7 @@ WROTE = {"files": "data", "path": "a"}
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """The suite, run and scored; the agent of `same` gives its two trials the same trace id."""
     folder = tmp_path_factory.mktemp("found")
     (folder / "fixtures").mkdir()
@@ -73,11 +73,11 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
         },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
-    known = Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    known = HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")
     return known.run("--jobs", 2, "--sandbox", "none").score()
 
 
-def successes(tried: Tried, task: str) -> dict[int, object]:
+def successes(tried: HarnessRun, task: str) -> dict[int, object]:
     """Return by trial what is known of the success of a task's runs."""
     rows = tried.query(
         "SELECT trial, success.value AS value, success.source AS source FROM trajectory_scores "
@@ -86,7 +86,7 @@ def successes(tried: Tried, task: str) -> dict[int, object]:
     return {row["trial"]: (row["value"], row["source"]) for row in rows}
 
 
-def test_run_that_the_lake_has_of_a_trial_gets_its_verdict(tried: Tried) -> None:
+def test_run_that_the_lake_has_of_a_trial_gets_its_verdict(tried: HarnessRun) -> None:
     """Whoever wrote its spans; a kill, which takes a gate, is told as one that was not judged."""
     assert successes(tried, "one") == {1: (1, "verifier")}
     trajectory_id = tried.row("one")["trajectory_id"]
@@ -96,7 +96,7 @@ def test_run_that_the_lake_has_of_a_trial_gets_its_verdict(tried: Tried) -> None
     assert [each["subject"] for each in tried.verdicts(trajectory_id)] == ["rollback", "success"]
 
 
-def test_trial_with_no_run_of_its_own_is_told(tried: Tried) -> None:
+def test_trial_with_no_run_of_its_own_is_told(tried: HarnessRun) -> None:
     """There is nothing that the verdict could be on."""
     row = tried.row("none")
 
@@ -108,7 +108,7 @@ def test_trial_with_no_run_of_its_own_is_told(tried: Tried) -> None:
     assert "no run: 1 trial of which no score knows; " in tried.ended.stdout
 
 
-def test_second_run_of_a_trial_is_in_no_rate(tried: Tried) -> None:
+def test_second_run_of_a_trial_is_in_no_rate(tried: HarnessRun) -> None:
     """The verdict is on the first that was received; the other stays, and says why."""
     rows = tried.query(
         "SELECT success.value AS value, success.reason AS reason FROM trajectory_scores "
@@ -119,7 +119,7 @@ def test_second_run_of_a_trial_is_in_no_rate(tried: Tried) -> None:
     assert "several_runs: 1 run beside the trial's, in no rate" in tried.row("two")["notes"]
 
 
-def test_trials_that_share_a_trace_have_a_run_each(tried: Tried) -> None:
+def test_trials_that_share_a_trace_have_a_run_each(tried: HarnessRun) -> None:
     """The trace is that of the trial that was first; the other's spans go into one of its own."""
     assert successes(tried, "same") == {1: (0, "verifier"), 2: (0, "verifier")}
     ids = {tried.row("same", trial=trial)["trajectory_id"] for trial in (1, 2)}

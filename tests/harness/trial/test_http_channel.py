@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 from tests.harness.trial.ordering import CURL, KILLS, made
 from tests.harness.trial.shopping import steps
 from tests.slow import slow_after
@@ -25,7 +25,7 @@ def needing(program: str) -> None:
         pytest.skip(f"no program '{program}'; install it")
 
 
-def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
+def kills(tried: HarnessRun, task_id: str) -> dict[str, tuple[object, ...]]:
     """Return boundary, immediate score and score after recovery of each kill of a task."""
     keys = ("boundary", "immediate", "after_recovery")
     return {

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.commands import tracegrade
-from tests.harness.trial.agents import WROTE, Tried, hanging, living, made
+from tests.harness.trial.agents import WROTE, HarnessRun, hanging, living, made
 from tests.waiting import wait_until
 
 CASES: dict[str, dict[str, Any]] = {
@@ -20,25 +20,25 @@ KEPT = 2
 """Results that a harness keeps before it comes to the agent that hangs."""
 
 
-def begun(suite: Tried) -> str:
+def begun(suite: HarnessRun) -> str:
     """Return the id of the only run."""
     (run,) = (suite.home / "runs").iterdir()
     return run.name
 
 
-def results(suite: Tried) -> list[str]:
+def results(suite: HarnessRun) -> list[str]:
     """Return what the file of the run holds of results."""
     return (suite.home / "runs" / begun(suite) / "run.jsonl").read_text().splitlines()[1:]
 
 
-def answer_instead(suite: Tried) -> None:
+def answer_instead(suite: HarnessRun) -> None:
     """Let the agent that hangs answer from now on."""
     agent = suite.suite.parent / "agent.py"
     agent.write_text(agent.read_text().replace("    hang()\n", '    write("a")\n'))
 
 
 @pytest.fixture(scope="module")
-def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tried, Tried]:
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[HarnessRun, HarnessRun]:
     """A suite whose harness was killed while an agent hung, and how it was resumed before that."""
     suite = made(tmp_path_factory.mktemp("interrupted"), CASES)
     with hanging(suite) as harness:
@@ -49,7 +49,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tried, Tried]
 
 
 @pytest.fixture(scope="module")
-def killed(interrupted: tuple[Tried, Tried]) -> Tried:
+def killed(interrupted: tuple[HarnessRun, HarnessRun]) -> HarnessRun:
     """It, resumed after the end of its harness, and scored."""
     suite, _ = interrupted
     assert len(results(suite)) == KEPT
@@ -57,7 +57,7 @@ def killed(interrupted: tuple[Tried, Tried]) -> Tried:
     return suite.run("--sandbox", "none", "--resume", begun(suite)).score()
 
 
-def test_nothing_outlives_a_killed_harness_and_a_resumed_run_ends(killed: Tried) -> None:
+def test_nothing_outlives_a_killed_harness_and_a_resumed_run_ends(killed: HarnessRun) -> None:
     """Agents and collector have ended, which the fixture waited for; the run is whole."""
     assert killed.ended is not None
     assert killed.ended.returncode == 0, killed.ended.stderr
@@ -70,7 +70,7 @@ def test_nothing_outlives_a_killed_harness_and_a_resumed_run_ends(killed: Tried)
     assert {row["run"] for row in killed.rows} == {begun(killed)}
 
 
-def test_what_was_done_is_not_done_again(killed: Tried) -> None:
+def test_what_was_done_is_not_done_again(killed: HarnessRun) -> None:
     """The trials that were kept are those of the harness that was killed."""
     runs = killed.query(
         "SELECT task_id, kill_point, count(*) AS runs FROM trajectories "
@@ -80,7 +80,7 @@ def test_what_was_done_is_not_done_again(killed: Tried) -> None:
     assert [(row["kill_point"], row["runs"]) for row in runs] == [(None, 1), ("late", 1)]
 
 
-def test_each_task_has_succeeded_once(killed: Tried) -> None:
+def test_each_task_has_succeeded_once(killed: HarnessRun) -> None:
     """What the harness's end interrupted has no verdict."""
     attempts = killed.query(
         "SELECT task_id, success.value AS success FROM trajectory_scores WHERE trajectory_id IN "
@@ -91,7 +91,7 @@ def test_each_task_has_succeeded_once(killed: Tried) -> None:
 
 
 @pytest.mark.slow
-def test_resuming_a_run_that_has_ended_changes_nothing(killed: Tried) -> None:
+def test_resuming_a_run_that_has_ended_changes_nothing(killed: HarnessRun) -> None:
     """Rows and verdicts are those that were there."""
     verdicts = killed.query("FROM verdicts ORDER BY ALL")
 
@@ -103,7 +103,7 @@ def test_resuming_a_run_that_has_ended_changes_nothing(killed: Tried) -> None:
 
 @pytest.mark.slow
 def test_rows_that_a_harness_wrote_last_get_their_verdicts_later(
-    killed: Tried, tmp_path: Path
+    killed: HarnessRun, tmp_path: Path
 ) -> None:
     """It was killed between the two tables."""
     lake = tmp_path / "lake"
@@ -122,7 +122,7 @@ def test_rows_that_a_harness_wrote_last_get_their_verdicts_later(
     assert again.query("SELECT * EXCLUDE (date) FROM verdicts ORDER BY ALL") == verdicts
 
 
-def test_a_run_of_another_suite_is_not_resumed(killed: Tried, tmp_path: Path) -> None:
+def test_a_run_of_another_suite_is_not_resumed(killed: HarnessRun, tmp_path: Path) -> None:
     """It is said what differs."""
     other = yaml.safe_load(killed.suite.read_text())
     del other["cases"]["stuck"]
@@ -140,7 +140,7 @@ def test_a_run_of_another_suite_is_not_resumed(killed: Tried, tmp_path: Path) ->
     ) in ended.stderr
 
 
-def test_a_run_whose_file_is_damaged_is_not_resumed(killed: Tried, tmp_path: Path) -> None:
+def test_a_run_whose_file_is_damaged_is_not_resumed(killed: HarnessRun, tmp_path: Path) -> None:
     """The line is named."""
     run = killed.home / "runs" / begun(killed) / "run.jsonl"
     folder = tmp_path / "home" / "runs" / begun(killed)
@@ -155,7 +155,7 @@ def test_a_run_whose_file_is_damaged_is_not_resumed(killed: Tried, tmp_path: Pat
     assert f"'{folder}/run.jsonl:2' is no line of a run; leave out --resume" in ended.stderr
 
 
-def test_a_run_that_never_began_is_not_resumed(killed: Tried) -> None:
+def test_a_run_that_never_began_is_not_resumed(killed: HarnessRun) -> None:
     """A new one would have another id."""
     ended = tracegrade(*killed.command("--resume", "r0"))
 
@@ -196,7 +196,7 @@ def test_a_repeat_that_its_harness_never_killed_is_no_attempt(tmp_path: Path) ->
     assert runs == [{"trajectory_id": resumed.row("balky")["trajectory_id"], "kill_point": None}]
 
 
-def test_a_run_that_goes_on_cannot_be_resumed(interrupted: tuple[Tried, Tried]) -> None:
+def test_a_run_that_goes_on_cannot_be_resumed(interrupted: tuple[HarnessRun, HarnessRun]) -> None:
     """Two harnesses would do everything twice."""
     suite, too_early = interrupted
     ended = too_early.ended

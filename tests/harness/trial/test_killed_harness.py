@@ -20,7 +20,7 @@ from tests.commands import tracegrade
 from tests.harness.overlays import why_not as overlay_why_not
 from tests.harness.parts.http.bank import bank_beside
 from tests.harness.parts.redis.cache import CACHE
-from tests.harness.trial.agents import WROTE, Tried, living, made
+from tests.harness.trial.agents import WROTE, HarnessRun, living, made
 from tests.waiting import PATIENCE_SECS, wait_until
 
 from tracegrade_harness.parts.postgres.programs import why_not as postgres_why_not
@@ -70,7 +70,7 @@ KEPT = ("task_id", "trial", "kill_point", "status", "reason", "success", "bounda
 ALSO = ("after_recovery", "exit_code", "verifiers", "leftovers", "changed")
 
 
-def suite_in(folder: Path) -> Tried:
+def suite_in(folder: Path) -> HarnessRun:
     """Write a suite with files, a database, a service, and what else there is here."""
     suite = made(folder, CASES)
     (folder / "clerk.py").write_text(CLERK)
@@ -97,7 +97,7 @@ def suite_in(folder: Path) -> Tried:
     return suite
 
 
-def start(suite: Tried, *options: str) -> subprocess.Popen[bytes]:
+def start(suite: HarnessRun, *options: str) -> subprocess.Popen[bytes]:
     """Start a harness."""
     return subprocess.Popen(
         [sys.executable, "-m", "tracegrade", *suite.command("--jobs", 2, *options)],
@@ -108,13 +108,13 @@ def start(suite: Tried, *options: str) -> subprocess.Popen[bytes]:
     )
 
 
-def resumable(suite: Tried) -> list[str]:
+def resumable(suite: HarnessRun) -> list[str]:
     """Return the options by which the only run goes on; none if it has not begun."""
     begun = [*suite.home.glob("runs/*/run.jsonl")]
     return ["--resume", begun[-1].parent.name] if begun and begun[-1].stat().st_size else []
 
 
-def facts(suite: Tried) -> list[dict[str, Any]]:
+def facts(suite: HarnessRun) -> list[dict[str, Any]]:
     """Return the rows, without what differs from run to run."""
     found = [{key: row[key] for key in (*KEPT, *ALSO)} for row in suite.rows]
     for row in found:
@@ -128,7 +128,9 @@ def without_pids(changed: str | None) -> Any:
     return {key: len(value) if key == "lives_on" else value for key, value in said.items()}
 
 
-def kill_until_whole(suite: Tried, draw: random.Random, longest_secs: float, most: int) -> int:
+def kill_until_whole(
+    suite: HarnessRun, draw: random.Random, longest_secs: float, most: int
+) -> int:
     """Kill and resume, until the run is whole; return how often it was killed."""
     kills = 0
     while True:

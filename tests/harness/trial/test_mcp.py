@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 from tests.harness.trial.shopping import KILLS, made, steps
 
 WROTE = {"verify": [{"files": "data", "path": "a"}]}
@@ -25,12 +25,12 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """The suite, run once with two trials at a time and scored."""
     return made(tmp_path_factory.mktemp("mcp"), CASES).run("--jobs", 2).score()
 
 
-def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
+def kills(tried: HarnessRun, task_id: str) -> dict[str, tuple[object, ...]]:
     """Return boundary, immediate score and score after recovery of each kill of a task."""
     keys = ("boundary", "immediate", "after_recovery")
     return {
@@ -40,25 +40,25 @@ def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
     }
 
 
-def test_all_trials_pass(tried: Tried) -> None:
+def test_all_trials_pass(tried: HarnessRun) -> None:
     """Their verifiers hold, also of an agent that ended while a call was under way."""
     assert tried.ended is not None
     assert tried.ended.returncode == 0, tried.ended.stderr
     assert {tried.row(task_id)["success"] for task_id in CASES} == {True}
 
 
-def test_kills_fall_after_the_same_calls(tried: Tried) -> None:
+def test_kills_fall_after_the_same_calls(tried: HarnessRun) -> None:
     """Whichever run it is: after the look, the first write and the last."""
     assert kills(tried, "careless") == {"early": (1, 10, 10), "late": (4, 0, 0)}
     assert tried.row("undone", "mid")["boundary"] == 2
 
 
-def test_what_a_recovery_removes_counts_as_undone(tried: Tried) -> None:
+def test_what_a_recovery_removes_counts_as_undone(tried: HarnessRun) -> None:
     """The recovery command runs in what the kill left."""
     assert kills(tried, "undone") == {"mid": (2, 0, 10)}
 
 
-def test_calls_are_steps_in_the_lake(tried: Tried) -> None:
+def test_calls_are_steps_in_the_lake(tried: HarnessRun) -> None:
     """With their arguments and failures, though the agent sent nothing."""
     assert steps(tried, "careless")[:4] == [
         ("tool_call", "look", {}, "ok"),
@@ -72,7 +72,7 @@ def test_calls_are_steps_in_the_lake(tried: Tried) -> None:
     ]
 
 
-def test_what_the_user_asks_is_in_the_lake(tried: Tried) -> None:
+def test_what_the_user_asks_is_in_the_lake(tried: HarnessRun) -> None:
     """Of killed runs, too, unless it is long; nobody asked the other agents anything."""
     rows = tried.query("SELECT task_id, kill_point, user_input FROM trajectories")
     said = {(row["task_id"], row["kill_point"]): row["user_input"] for row in rows}
@@ -82,14 +82,14 @@ def test_what_the_user_asks_is_in_the_lake(tried: Tried) -> None:
     assert said["undone", "mid"] is said["clumsy", None] is None
 
 
-def test_each_of_several_calls_under_way_is_recorded(tried: Tried) -> None:
+def test_each_of_several_calls_under_way_is_recorded(tried: HarnessRun) -> None:
     """In the order in which they return."""
     calls = [step for step in steps(tried, "parallel") if step[0] == "tool_call"]
 
     assert sorted(call[2]["name"] for call in calls[1:]) == ["a", "b"]
 
 
-def test_runs_are_scored_and_killed_ones_are_no_attempts(tried: Tried) -> None:
+def test_runs_are_scored_and_killed_ones_are_no_attempts(tried: HarnessRun) -> None:
     """Each task has one attempt, with a score of rollback-ability."""
     rows = tried.query(
         "SELECT task_id, agent_name, success.value AS success, ra_after_recovery.value AS ra "

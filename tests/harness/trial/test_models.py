@@ -10,7 +10,7 @@ import pytest
 import yaml
 from starlette.responses import JSONResponse
 from tests.commands import tracegrade
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 from tracegrade_harness.parts.servers.http_server import HttpServer
 
@@ -60,7 +60,7 @@ class Model:
             await JSONResponse(f"number {next(self.numbers)}")(scope, receive, send)
 
 
-def made(folder: Path, url: str) -> Tried:
+def made(folder: Path, url: str) -> HarnessRun:
     """Write a suite whose agent does what its model says."""
     (folder / "fixtures").mkdir()
     (folder / "fixtures/notes").write_text("Buy milk.")
@@ -83,10 +83,10 @@ def made(folder: Path, url: str) -> Tried:
         },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite, sort_keys=False))
-    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    return HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")
 
 
-def notes(tried: Tried) -> dict[str, list[str]]:
+def notes(tried: HarnessRun) -> dict[str, list[str]]:
     """Return what is noted of each kill."""
     verdicts = tried.verdicts(tried.row("plan")["trajectory_id"])
     found = [each for each in verdicts if each["subject"] == "rollback"]
@@ -94,18 +94,20 @@ def notes(tried: Tried) -> dict[str, list[str]]:
 
 
 @pytest.fixture
-def suite(tmp_path: Path) -> Iterator[tuple[Tried, HttpServer]]:
+def suite(tmp_path: Path) -> Iterator[tuple[HarnessRun, HttpServer]]:
     """The suite, and its model while it is there."""
     with closing(HttpServer(Model())) as server:
         yield made(tmp_path, f"http://127.0.0.1:{server.address.port}"), server
 
 
-def points(tried: Tried) -> list[int]:
+def points(tried: HarnessRun) -> list[int]:
     """Return after which calls it was killed."""
     return [tried.row("plan", each)["boundary"] for each in ("mid", "late")]
 
 
-def test_a_killed_run_does_what_the_undisturbed_one_did(suite: tuple[Tried, HttpServer]) -> None:
+def test_a_killed_run_does_what_the_undisturbed_one_did(
+    suite: tuple[HarnessRun, HttpServer],
+) -> None:
     """Up to its point, whatever the model would say now."""
     live = suite[0].run()
 
@@ -117,7 +119,7 @@ def test_a_killed_run_does_what_the_undisturbed_one_did(suite: tuple[Tried, Http
 
 @pytest.mark.slow
 def test_an_agent_that_writes_its_own_spans_is_run_by_its_tape(
-    suite: tuple[Tried, HttpServer],
+    suite: tuple[HarnessRun, HttpServer],
 ) -> None:
     """The model is gone by then."""
     written, server = suite

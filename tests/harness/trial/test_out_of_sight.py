@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 from tracegrade_harness.loading.load import load
 from tracegrade_harness.sandbox.bwrap import Bubblewrap
@@ -19,7 +19,7 @@ print(Path(sys.argv[2], "prompts", "first").read_text())
 """
 
 
-def made(folder: Path, missing: str, read: list[str]) -> Tried:
+def made(folder: Path, missing: str, read: list[str]) -> HarnessRun:
     """Write a suite whose agent needs a module and a file beside it, which are there."""
     (folder / "fixtures").mkdir()
     (folder / "prompts").mkdir()
@@ -41,7 +41,7 @@ def made(folder: Path, missing: str, read: list[str]) -> Tried:
         },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
-    return Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    return HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")
 
 
 @pytest.mark.parametrize(

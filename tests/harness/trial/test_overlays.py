@@ -16,7 +16,7 @@ import yaml
 from tests.commands import tracegrade
 from tests.harness.overlays import as_nobody, mounts, ran, refused, why_not
 from tests.harness.parts.http.bank import bank_beside
-from tests.harness.trial.agents import WROTE, Tried, living, made
+from tests.harness.trial.agents import WROTE, HarnessRun, living, made
 from tests.slow import slow_after
 from tests.waiting import wait_until
 
@@ -81,7 +81,7 @@ def tmp_place() -> Iterator[Path]:
         yield Path(name)
 
 
-def suite_in(folder: Path, cases: Mapping[str, Mapping[str, Any]], *, overlay: bool) -> Tried:
+def suite_in(folder: Path, cases: Mapping[str, Mapping[str, Any]], *, overlay: bool) -> HarnessRun:
     """Write a suite with a folder of files, and a service at whose calls agents are killed."""
     suite = made(folder, {})
     (folder / "fixtures/folder").mkdir()
@@ -112,12 +112,12 @@ def add_copied(content: dict[str, Any]) -> None:
     content["cases"]["copied"] = case
 
 
-def command(suite: Tried, *options: object) -> list[str]:
+def command(suite: HarnessRun, *options: object) -> list[str]:
     """Return the command that runs a suite in a process of its own."""
     return [sys.executable, "-m", "tracegrade", *suite.command(*options)]
 
 
-def facts(suite: Tried) -> list[dict[str, Any]]:
+def facts(suite: HarnessRun) -> list[dict[str, Any]]:
     """Return the rows, without what differs from run to run."""
     return [{key: row[key] for key in (*KEPT, *ALSO)} for row in suite.rows]
 
@@ -180,7 +180,7 @@ def test_what_copies_show_is_what_the_agent_did(of_copies: list[dict[str, Any]])
 
 
 @contextmanager
-def waiting(suite: Tried) -> Iterator[subprocess.Popen[bytes]]:
+def waiting(suite: HarnessRun) -> Iterator[subprocess.Popen[bytes]]:
     """Start the suite, and give its process once its agent waits, seen in the upper layer."""
     with subprocess.Popen(
         command(suite, "--sandbox", "none", "--yes-as-root"),

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 from tracegrade_harness.parts.servers.http_server import HttpServer
 
@@ -39,7 +39,7 @@ class Search:
 
 
 @contextmanager
-def searching(folder: Path) -> Iterator[tuple[Tried, Search]]:
+def searching(folder: Path) -> Iterator[tuple[HarnessRun, Search]]:
     """Yield a suite of two trials, and its service, which may be asked once in hours."""
     search = Search()
     with closing(HttpServer(search)) as server:
@@ -54,17 +54,17 @@ def searching(folder: Path) -> Iterator[tuple[Tried, Search]]:
         }
         (folder / "agent.py").write_text(AGENT)
         (folder / "suite.yaml").write_text(yaml.safe_dump(written))
-        yield Tried(folder / "suite.yaml", folder / "lake", folder / "home"), search
+        yield HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home"), search
 
 
 @pytest.fixture(scope="module")
-def paced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tried, Search]:
+def paced(tmp_path_factory: pytest.TempPathFactory) -> tuple[HarnessRun, Search]:
     """Both trials, run side by side."""
     with searching(tmp_path_factory.mktemp("paced")) as (suite, search):
         return suite.run("--jobs", "2"), search
 
 
-def test_a_service_is_asked_once_by_all_trials_together(paced: tuple[Tried, Search]) -> None:
+def test_a_service_is_asked_once_by_all_trials_together(paced: tuple[HarnessRun, Search]) -> None:
     """Three of four requests still wait when their agents end, and are not made then."""
     tried, search = paced
 
@@ -74,7 +74,7 @@ def test_a_service_is_asked_once_by_all_trials_together(paced: tuple[Tried, Sear
     assert notes.count(late) == 3, notes
 
 
-def test_a_run_says_how_often_it_asks(paced: tuple[Tried, Search]) -> None:
+def test_a_run_says_how_often_it_asks(paced: tuple[HarnessRun, Search]) -> None:
     """And no trial fails for having waited."""
     tried, _ = paced
 

@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 from tests.harness.trial.booking import KILLS, made
 from tests.slow import slow_after
 
@@ -13,13 +13,13 @@ from tracegrade_harness.sandbox.bwrap import Bubblewrap
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """The suite, run once, in the safest sandbox that there is."""
     folder = tmp_path_factory.mktemp("booking")
     return made(folder, {"careless": KILLS, "tidy": {**KILLS, "kill": {"points": ["late"]}}}).run()
 
 
-def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
+def kills(tried: HarnessRun, task_id: str) -> dict[str, tuple[object, ...]]:
     """Return boundary, immediate score and score after recovery of each kill of a task."""
     keys = ("boundary", "immediate", "after_recovery")
     return {
@@ -29,19 +29,19 @@ def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
     }
 
 
-def left(tried: Tried, task_id: str, kill_point: str) -> list[str]:
+def left(tried: HarnessRun, task_id: str, kill_point: str) -> list[str]:
     """Return what a kill left."""
     return [each["object"] for each in json.loads(tried.row(task_id, kill_point)["leftovers"])]
 
 
-def test_bookings_are_verified(tried: Tried) -> None:
+def test_bookings_are_verified(tried: HarnessRun) -> None:
     """By the state of the service and by the requests that it got."""
     assert tried.ended is not None
     assert tried.ended.returncode == 0, tried.ended.stderr
     assert [tried.row(task_id)["success"] for task_id in ("careless", "tidy")] == [True, True]
 
 
-def test_holds_that_nobody_names_score_0(tried: Tried) -> None:
+def test_holds_that_nobody_names_score_0(tried: HarnessRun) -> None:
     """The credits that they took are held, too."""
     holds = [f"http:bank/$.holds.{name}" for name in ("h2", "h3")]
 
@@ -50,7 +50,7 @@ def test_holds_that_nobody_names_score_0(tried: Tried) -> None:
     assert left(tried, "careless", "late") == ["http:bank/$.credits", *holds]
 
 
-def test_holds_that_a_journal_takes_back_score_7_and_10_after_recovery(tried: Tried) -> None:
+def test_holds_that_a_journal_takes_back_score_7_and_10_after_recovery(tried: HarnessRun) -> None:
     """The undos are proven on a copy of the service, then carried out by the recovery."""
     assert kills(tried, "tidy") == {"late": (3, 7, 10)}
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.commands import Ended, tracegrade
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 from tests.harness.trial.asking import KEY, made, searching
 
 VERIFY: list[dict[str, Any]] = [
@@ -17,14 +17,14 @@ VERIFY: list[dict[str, Any]] = [
 CASE = {"verify": VERIFY, "kill": {"points": ["late"]}}
 
 
-def record(suite: Tried, *options: str) -> Ended:
+def record(suite: HarnessRun, *options: str) -> Ended:
     """Record the tapes of a suite."""
     words = ("record", suite.suite, "--folder", suite.home, *options)
     return tracegrade("harness", *map(str, words))
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """A suite with a tape, whose services are gone."""
     with searching() as url:
         suite = made(tmp_path_factory.mktemp("taped"), url, CASE)
@@ -34,12 +34,12 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 
 
 @pytest.fixture(scope="module")
-def mocked(recorded: Tried) -> Tried:
+def mocked(recorded: HarnessRun) -> HarnessRun:
     """It, run by its tape."""
     return recorded.run("--mode", "mocked").build()
 
 
-def test_a_tape_is_readable_and_without_secrets(recorded: Tried) -> None:
+def test_a_tape_is_readable_and_without_secrets(recorded: HarnessRun) -> None:
     """One line for each call, after the header; what clients say of themselves is no part."""
     text = (recorded.suite.parent / "tapes/ask.jsonl").read_text()
     header, *lines = map(json.loads, text.splitlines())
@@ -57,7 +57,7 @@ def test_a_tape_is_readable_and_without_secrets(recorded: Tried) -> None:
     assert "[redacted:" in text
 
 
-def test_what_plays_the_tapes_is_told_last(recorded: Tried) -> None:
+def test_what_plays_the_tapes_is_told_last(recorded: HarnessRun) -> None:
     """As a command, after the id of the run that recorded them."""
     assert recorded.ended is not None
     first, *_, last = recorded.ended.stdout.splitlines()
@@ -66,7 +66,7 @@ def test_what_plays_the_tapes_is_told_last(recorded: Tried) -> None:
     assert last == f"play: tracegrade harness run {recorded.suite} --mode mocked --lake lake"
 
 
-def test_a_tape_is_not_overwritten(recorded: Tried) -> None:
+def test_a_tape_is_not_overwritten(recorded: HarnessRun) -> None:
     """Unless that is asked for."""
     ended = record(recorded)
 
@@ -74,7 +74,7 @@ def test_a_tape_is_not_overwritten(recorded: Tried) -> None:
     assert "tapes/ask.jsonl' is there already; give --replace" in ended.stderr
 
 
-def test_a_mocked_run_needs_no_services(mocked: Tried) -> None:
+def test_a_mocked_run_needs_no_services(mocked: HarnessRun) -> None:
     """It hears the same answers in the same order, and is of another mode."""
     assert mocked.ended is not None
     assert mocked.ended.returncode == 0, mocked.ended.stderr
@@ -85,14 +85,14 @@ def test_a_mocked_run_needs_no_services(mocked: Tried) -> None:
     assert [row["run_mode"] for row in rows] == ["mocked"]
 
 
-def test_a_mocked_run_is_killed_at_its_point(mocked: Tried) -> None:
+def test_a_mocked_run_is_killed_at_its_point(mocked: HarnessRun) -> None:
     """After the last call that the environment was another one after."""
     killed = mocked.row("ask", "late")
 
     assert (killed["status"], killed["boundary"]) == ("done", 3)
 
 
-def test_a_call_that_is_not_on_the_tape_is_an_error(recorded: Tried) -> None:
+def test_a_call_that_is_not_on_the_tape_is_an_error(recorded: HarnessRun) -> None:
     """It says where the nearest differs; nobody can tell then whether the agent succeeds."""
     (recorded.suite.parent / "fixtures/word").write_text("coffee")
     other = recorded._replace(lake=recorded.lake.with_name("other-lake"))
@@ -113,7 +113,7 @@ def test_a_call_that_is_not_on_the_tape_is_an_error(recorded: Tried) -> None:
 
 
 @pytest.mark.slow
-def test_a_case_that_goes_on_without_its_tape_is_judged(recorded: Tried) -> None:
+def test_a_case_that_goes_on_without_its_tape_is_judged(recorded: HarnessRun) -> None:
     """What its agent did with the error is its own; the evidence has what the tape lacks."""
     folder = recorded.suite.parent
     case = yaml.safe_load(recorded.suite.read_text())
@@ -144,7 +144,7 @@ def test_a_mocked_run_without_a_tape_does_not_begin(tmp_path: Path) -> None:
     assert "record it with `tracegrade harness record`" in ended.stderr
 
 
-def test_replayed_writes_are_refused_where_kills_are_judged(recorded: Tried) -> None:
+def test_replayed_writes_are_refused_where_kills_are_judged(recorded: HarnessRun) -> None:
     """They would leave nothing that could be judged."""
     folder = recorded.suite.parent
     tools = "version: 1\ntools: {now: {effect: write}}\ntasks: {ask: {}}\n"
@@ -159,7 +159,7 @@ def test_replayed_writes_are_refused_where_kills_are_judged(recorded: Tried) -> 
 
 
 @pytest.mark.slow
-def test_what_a_suite_passes_over_is_on_the_tape(recorded: Tried) -> None:
+def test_what_a_suite_passes_over_is_on_the_tape(recorded: HarnessRun) -> None:
     """The same tape answers to another word, and to the killed run as well."""
     folder = recorded.suite.parent
     suite = yaml.safe_load(recorded.suite.read_text())

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 import yaml
 from tests.commands import Ended, tracegrade
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 from tests.harness.trial.calling import made
 
 OUTSIDE = ["search", "fetch", "hidden", "order"]
 FOUND = [{"files": "data", "path": "found", "json": {"$[0].number": 1, "$[1].number": 2}}]
 
 
-def record(suite: Tried, *options: str) -> Ended:
+def record(suite: HarnessRun, *options: str) -> Ended:
     """Record the tapes of a suite; its tools write beside it, which no sandbox lets them."""
     words = (
         "record",
@@ -30,19 +30,19 @@ def record(suite: Tried, *options: str) -> Ended:
     return tracegrade("harness", *map(str, words))
 
 
-def ran(suite: Tried) -> list[str]:
+def ran(suite: HarnessRun) -> list[str]:
     """Return which tools have run, in order."""
     file = suite.suite.parent / "ran"
     return file.read_text().splitlines() if file.exists() else []
 
 
-def mocked(suite: Tried, *options: object) -> Tried:
+def mocked(suite: HarnessRun, *options: object) -> HarnessRun:
     """Run a suite by its tapes, as it would run live."""
     return suite.run("--mode", "mocked", *options).build()
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """A suite with a tape of the calls of its tools."""
     case = {"verify": FOUND, "kill": {"points": ["late"]}}
     suite = made(tmp_path_factory.mktemp("tools"), {"look": case}, OUTSIDE)
@@ -53,7 +53,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 
 
 @pytest.fixture(scope="module")
-def played(recorded: Tried) -> Tried:
+def played(recorded: HarnessRun) -> HarnessRun:
     """It, run by its tape."""
     return mocked(recorded)
 
@@ -68,24 +68,24 @@ def paid(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def paying(paid: Path, tmp_path: Path) -> Tried:
+def paying(paid: Path, tmp_path: Path) -> HarnessRun:
     """A copy of that suite."""
     return copied(paid, tmp_path / "paying")
 
 
-def copied(folder: Path, to: Path) -> Tried:
+def copied(folder: Path, to: Path) -> HarnessRun:
     """Return a copy of a suite and of all that is beside it."""
     copy = shutil.copytree(folder, to)
-    return Tried(copy / "suite.yaml", copy / "lake", copy / "home")
+    return HarnessRun(copy / "suite.yaml", copy / "lake", copy / "home")
 
 
-def tape(suite: Tried, name: str = "look") -> list[dict[str, Any]]:
+def tape(suite: HarnessRun, name: str = "look") -> list[dict[str, Any]]:
     """Return the calls of a tape."""
     text = (suite.suite.parent / f"tapes/{name}.jsonl").read_text()
     return [*map(json.loads, text.splitlines()[1:])]
 
 
-def test_a_tape_has_what_tools_got_and_gave(recorded: Tried) -> None:
+def test_a_tape_has_what_tools_got_and_gave(recorded: HarnessRun) -> None:
     """But no secret, nor what a taped tool itself called, nor tools that are not taped."""
     lines = sorted(tape(recorded), key=lambda line: json.dumps([line["name"], line["arguments"]]))
 
@@ -113,7 +113,7 @@ def test_a_tape_has_what_tools_got_and_gave(recorded: Tried) -> None:
     assert ran(recorded)[:3] == ["search"] * 3
 
 
-def test_in_mocked_runs_the_bodies_of_taped_tools_do_not_run(played: Tried) -> None:
+def test_in_mocked_runs_the_bodies_of_taped_tools_do_not_run(played: HarnessRun) -> None:
     """Sync or async: they give the same in the same order, and raise the same."""
     assert played.ended is not None
     assert played.ended.returncode == 0, played.ended.stderr
@@ -123,7 +123,7 @@ def test_in_mocked_runs_the_bodies_of_taped_tools_do_not_run(played: Tried) -> N
     assert len(ran(played)) == 9  # of the run that was recorded
 
 
-def test_mocked_calls_are_steps_as_live_ones(played: Tried) -> None:
+def test_mocked_calls_are_steps_as_live_ones(played: HarnessRun) -> None:
     """With their arguments, results and errors, so that they are scored alike."""
     steps = played.query(
         "SELECT tool_name, arguments, result, status FROM steps JOIN trajectories"
@@ -139,14 +139,14 @@ def test_mocked_calls_are_steps_as_live_ones(played: Tried) -> None:
     ] * 2
 
 
-def test_a_mocked_run_is_killed_after_a_call_of_a_tool_that_runs(played: Tried) -> None:
+def test_a_mocked_run_is_killed_after_a_call_of_a_tool_that_runs(played: HarnessRun) -> None:
     """The last that the environment was another one after."""
     killed = played.row("look", "late")
 
     assert (killed["status"], killed["boundary"]) == ("done", 9)
 
 
-def test_a_call_that_is_not_on_the_tape_is_an_error_of_the_tool(recorded: Tried) -> None:
+def test_a_call_that_is_not_on_the_tape_is_an_error_of_the_tool(recorded: HarnessRun) -> None:
     """Its body does not run; the agent, and the trial, are told where the nearest differs."""
     folder = recorded.suite.parent
     content = yaml.safe_load(recorded.suite.read_text())
@@ -181,7 +181,9 @@ def test_a_call_that_changed_the_environment_is_on_no_tape(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_an_agent_that_never_began_takes_no_tape_away(recorded: Tried, tmp_path: Path) -> None:
+def test_an_agent_that_never_began_takes_no_tape_away(
+    recorded: HarnessRun, tmp_path: Path
+) -> None:
     """It sent no span, asked nothing, and nothing verifies it: `record` ends as `run` does."""
     suite = copied(recorded.suite.parent, tmp_path / "copy")
     tape = suite.suite.parent / "tapes/look.jsonl"
@@ -210,7 +212,7 @@ def test_a_result_that_json_does_not_give_back_is_on_no_tape(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_replayed_writes_are_refused_where_kills_are_judged(paying: Tried) -> None:
+def test_replayed_writes_are_refused_where_kills_are_judged(paying: HarnessRun) -> None:
     """Whether the task file says that a tool writes, or the tool itself."""
     content = yaml.safe_load(paying.suite.read_text())
     content["cases"]["pay"]["kill"] = {}
@@ -235,7 +237,7 @@ def test_replayed_writes_are_refused_where_kills_are_judged(paying: Tried) -> No
 
 
 @pytest.mark.slow
-def test_a_line_of_a_tape_that_says_nothing_of_a_result_is_a_miss(paying: Tried) -> None:
+def test_a_line_of_a_tape_that_says_nothing_of_a_result_is_a_miss(paying: HarnessRun) -> None:
     """People edit tapes."""
     file = paying.suite.parent / "tapes/pay.jsonl"
     file.write_text(file.read_text().replace('"result"', '"reslut"'))
@@ -247,7 +249,7 @@ def test_a_line_of_a_tape_that_says_nothing_of_a_result_is_a_miss(paying: Tried)
     assert ran(paying) == ["pay"]
 
 
-def test_tools_on_tape_are_not_asked_again(recorded: Tried) -> None:
+def test_tools_on_tape_are_not_asked_again(recorded: HarnessRun) -> None:
     """No harness can call what is in an agent's process; it says how many calls that are."""
     ended = tracegrade("harness", "diverge", recorded.suite)
 

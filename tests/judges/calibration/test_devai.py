@@ -25,7 +25,7 @@ from . import plain
 
 pytestmark = pytest.mark.slow
 
-Said = dict[tuple[str, str], bool]
+Answers = dict[tuple[str, str], bool]
 
 
 def judgments(folder: Path) -> list[dict[str, Any]]:
@@ -34,7 +34,7 @@ def judgments(folder: Path) -> list[dict[str, Any]]:
     return [{**task, "name": task["name"].removesuffix(".json")} for task in found]
 
 
-def said(tasks: list[dict[str, Any]]) -> Said:
+def said(tasks: list[dict[str, Any]]) -> Answers:
     """Return what was said of each task and requirement."""
     return {
         (task["name"], str(each["requirement_id"])): each["satisfied"]
@@ -50,7 +50,7 @@ def people(shared_data: Path) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def judge(shared_data: Path) -> Said:
+def judge(shared_data: Path) -> Answers:
     """What the judge says."""
     folder = shared_data / "devai/judgment/OpenHands/agent_as_a_judge/gray_box"
     return said(judgments(folder))
@@ -58,7 +58,7 @@ def judge(shared_data: Path) -> Said:
 
 @pytest.fixture(scope="module")
 def home(
-    people: list[dict[str, Any]], judge: Said, tmp_path_factory: pytest.TempPathFactory
+    people: list[dict[str, Any]], judge: Answers, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """A folder with a lake in which the judge was asked all."""
     home = tmp_path_factory.mktemp("devai")
@@ -97,7 +97,7 @@ def home(
     return home
 
 
-def label(home: Path, name: str, count: int, truth: Said) -> list[dict[str, str]]:
+def label(home: Path, name: str, count: int, truth: Answers) -> list[dict[str, str]]:
     """Draw verdicts and label them as people did; return the file's rows."""
     lake, file = home / "lake", home / f"{name}.csv"
     command = ("judge", "label", "--lake", lake, "--judge", "nodes")
@@ -115,7 +115,7 @@ def label(home: Path, name: str, count: int, truth: Said) -> list[dict[str, str]
     return found
 
 
-def test_devai_all_the_way(home: Path, people: list[dict[str, Any]], judge: Said) -> None:
+def test_devai_all_the_way(home: Path, people: list[dict[str, Any]], judge: Answers) -> None:
     """A sample of 100 corrects as its plain definition; all labels give the published counts."""
     lake, truth = Lake.open(home / "lake"), said(people)
     command = ("judge", "calibrate", "--lake", lake.root, "--judge", "nodes")

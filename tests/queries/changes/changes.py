@@ -19,7 +19,7 @@ OUTSIDE: Final = "aaaaaaaaaaaaaaaa"
 """The id of a span that the lake does not get, or gets from another service."""
 
 
-class Told(NamedTuple):
+class ReportedChanges(NamedTuple):
     """What a build makes of a trace, as far as changes are compared by it."""
 
     story: tuple[str, ...]
@@ -38,10 +38,10 @@ class Change(NamedTuple):
 
     what: str
     """Said in the documents."""
-    made: Callable[[Spans, Told], Spans | None]
-    expected: Callable[[Told], tuple[Any, ...]]
+    made: Callable[[Spans, ReportedChanges], Spans | None]
+    expected: Callable[[ReportedChanges], tuple[Any, ...]]
     """What has to hold of the changed trace, of that of the trace as it was captured."""
-    found: Callable[[Told], tuple[Any, ...]]
+    found: Callable[[ReportedChanges], tuple[Any, ...]]
     """The same of the changed trace."""
 
 
@@ -104,14 +104,14 @@ def _length(spans: Spans) -> int:
     return max(ends) - min(int(span["startTimeUnixNano"]) for span in spans)
 
 
-def below_a_gateway(spans: Spans, _: Told) -> Spans:
+def below_a_gateway(spans: Spans, _: ReportedChanges) -> Spans:
     """A gateway or a browser called the agent, and its span goes elsewhere."""
     roots = _roots(spans)
     above = {"parentSpanId": OUTSIDE, "flags": 0x301}
     return [span | above if span["spanId"] in roots else span for span in spans]
 
 
-def below_a_web_request(spans: Spans, _: Told) -> Spans:
+def below_a_web_request(spans: Spans, _: ReportedChanges) -> Spans:
     """The agent runs in a web server, whose span comes as well."""
     roots = _roots(spans)
     first = min(spans, key=lambda span: int(span["startTimeUnixNano"]))
@@ -130,22 +130,22 @@ def below_a_web_request(spans: Spans, _: Told) -> Spans:
     return [above, *(span | under if span["spanId"] in roots else span for span in spans)]
 
 
-def sent_again(spans: Spans, _: Told) -> Spans:
+def sent_again(spans: Spans, _: ReportedChanges) -> Spans:
     """An exporter that got no answer sends everything once more."""
     return [*spans, *copy.deepcopy(spans)]
 
 
-def sent_backwards(spans: Spans, _: Told) -> Spans:
+def sent_backwards(spans: Spans, _: ReportedChanges) -> Spans:
     """Spans arrive in any order."""
     return spans[::-1]
 
 
-def started_before(spans: Spans, _: Told) -> Spans:
+def started_before(spans: Spans, _: ReportedChanges) -> Spans:
     """Some processors send each span when it starts, before they send it whole."""
     return [*map(_start_version, spans), *spans]
 
 
-def started_after(spans: Spans, _: Told) -> Spans:
+def started_after(spans: Spans, _: ReportedChanges) -> Spans:
     """The version of the start may arrive last."""
     return [*spans, *map(_start_version, spans)]
 
@@ -155,24 +155,24 @@ def _start_version(span: Span) -> Span:
     return started | {"endTimeUnixNano": "0", "attributes": []}
 
 
-def copied(spans: Spans, _: Told) -> Spans:
+def copied(spans: Spans, _: ReportedChanges) -> Spans:
     """A second processor records the inside of the run again, under ids of its own."""
     inside = frozenset(span["spanId"] for span in spans) - _roots(spans)
     copies = [_numbered(span, 1, inside) for span in spans if span["spanId"] in inside]
     return [*spans, *copies] if copies else [*spans]
 
 
-def tools_early(spans: Spans, before: Told) -> Spans | None:
+def tools_early(spans: Spans, before: ReportedChanges) -> Spans | None:
     """The clock of the tools' machine is three seconds behind that of the agent's."""
     return _shifted(spans, before, -3 * SECOND_NS)
 
 
-def tools_late(spans: Spans, before: Told) -> Spans | None:
+def tools_late(spans: Spans, before: ReportedChanges) -> Spans | None:
     """It is three seconds ahead."""
     return _shifted(spans, before, 3 * SECOND_NS)
 
 
-def _shifted(spans: Spans, before: Told, by_ns: int) -> Spans | None:
+def _shifted(spans: Spans, before: ReportedChanges, by_ns: int) -> Spans | None:
     below = _with_those_below(spans, before.tools)
     if not below or below >= {span["spanId"] for span in spans}:
         return None
@@ -191,7 +191,7 @@ def _with_those_below(spans: Spans, ids: frozenset[str]) -> set[str]:
 _CITY: Final = re.compile(r"""\{ ?(\\*["'])city\1: ?\1Paris\1 ?\}""")
 
 
-def no_arguments(spans: Spans, _: Told) -> Spans | None:
+def no_arguments(spans: Spans, _: ReportedChanges) -> Spans | None:
     """The model gives a tool an empty object."""
     return _with_arguments(spans, "{}")
 
@@ -202,7 +202,7 @@ def _with_arguments(spans: Spans, arguments: str) -> Spans | None:
     return None if changed == text else json.loads(changed)
 
 
-def tools_without_end(spans: Spans, before: Told) -> Spans | None:
+def tools_without_end(spans: Spans, before: ReportedChanges) -> Spans | None:
     """A tool's span is sent at its start, and its end never."""
     if not before.tools:
         return None
@@ -210,7 +210,7 @@ def tools_without_end(spans: Spans, before: Told) -> Spans | None:
     return [span | open_ended if span["spanId"] in before.tools else span for span in spans]
 
 
-def killed(spans: Spans, _: Told) -> Spans | None:
+def killed(spans: Spans, _: ReportedChanges) -> Spans | None:
     """The process died before the outermost span ended, so that it was never sent."""
     roots = _roots(spans)
     rest = [span for span in spans if span["spanId"] not in roots]
@@ -222,14 +222,14 @@ _IDS: Final = re.compile(
 )
 
 
-def done_twice(spans: Spans, before: Told) -> Spans | None:
+def done_twice(spans: Spans, before: ReportedChanges) -> Spans | None:
     """The same question is asked once more below the same caller, with other ids."""
     every = frozenset(span["spanId"] for span in spans)
     text = json.dumps([_later(_numbered(s, 1, every), _length(spans) + SECOND_NS) for s in spans])
     return [*spans, *json.loads(_IDS.sub(r"\g<1>again", text))]
 
 
-def coarse_clock(spans: Spans, _: Told) -> Spans:
+def coarse_clock(spans: Spans, _: ReportedChanges) -> Spans:
     """The clock of the agent's machine counts milliseconds."""
     return [_in_milliseconds(span) for span in spans]
 
@@ -243,12 +243,12 @@ def _in_milliseconds(span: Span) -> Span:
     return counted
 
 
-def attributes_backwards(spans: Spans, _: Told) -> Spans:
+def attributes_backwards(spans: Spans, _: ReportedChanges) -> Spans:
     """Attributes come in another order."""
     return [span | {"attributes": span.get("attributes", [])[::-1]} for span in spans]
 
 
-def numbers_as_texts(spans: Spans, _: Told) -> Spans:
+def numbers_as_texts(spans: Spans, _: ReportedChanges) -> Spans:
     """A pipeline on the way keeps attributes as texts."""
     return [span | {"attributes": [*map(_as_text, span.get("attributes", []))]} for span in spans]
 
@@ -261,7 +261,7 @@ def _as_text(attribute: Span) -> Span:
     return attribute
 
 
-def without_inner_spans(spans: Spans, before: Told) -> Spans | None:
+def without_inner_spans(spans: Spans, before: ReportedChanges) -> Spans | None:
     """A filter takes out spans of a framework's insides: what is no agent, model call or tool."""
     roots, kept = _roots(spans), before.tools | before.requests
     inner = {
@@ -278,28 +278,28 @@ _OPERATION: Final = re.compile(
 )
 
 
-def _all(told: Told) -> tuple[Any, ...]:
+def _all(told: ReportedChanges) -> tuple[Any, ...]:
     return (told.story, told.runs, dict(told.said))
 
 
-def _steps(told: Told) -> tuple[Any, ...]:
+def _steps(told: ReportedChanges) -> tuple[Any, ...]:
     return (told.story,)
 
 
-def _without_arguments(told: Told) -> tuple[Any, ...]:
+def _without_arguments(told: ReportedChanges) -> tuple[Any, ...]:
     calls, runs = _calls(told)
     return ([line.replace('{"city":"Paris"}', "{}") for line in calls], runs)
 
 
-def _twice(told: Told) -> tuple[Any, ...]:
+def _twice(told: ReportedChanges) -> tuple[Any, ...]:
     return (sorted(told.story * 2), told.runs * 2)
 
 
-def _sorted_steps(told: Told) -> tuple[Any, ...]:
+def _sorted_steps(told: ReportedChanges) -> tuple[Any, ...]:
     return (sorted(told.story), told.runs)
 
 
-def _calls(told: Told) -> tuple[Any, ...]:
+def _calls(told: ReportedChanges) -> tuple[Any, ...]:
     calls = [line for line in told.story if line.startswith("tool_call")]
     return (calls, told.runs)
 

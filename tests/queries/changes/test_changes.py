@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
-from tests.queries.changes.changes import CHANGES, Told, body_of, spans_of
+from tests.queries.changes.changes import CHANGES, ReportedChanges, body_of, spans_of
 from tests.queries.changes.document import has_first
 from tests.queries.changes.page import page
 from tests.queries.changes.reasons import REASONS
@@ -50,7 +50,7 @@ class Sent(NamedTuple):
 class Built(NamedTuple):
     """What became of traces, by their names."""
 
-    told: dict[str, Told]
+    told: dict[str, ReportedChanges]
     dialects: dict[str, list[str]]
 
 
@@ -87,11 +87,11 @@ def _built(folder: Path, sent: dict[str, Sent]) -> Built:
     )
 
 
-def _told(steps: list[Row], runs: list[Row]) -> Told:
+def _told(steps: list[Row], runs: list[Row]) -> ReportedChanges:
     executed = (
         step for step in steps if (step["kind"], step["provenance"]) == ("tool_call", "span")
     )
-    return Told(
+    return ReportedChanges(
         tuple(map(line, steps)),
         len(runs),
         {key: sorted(str(run[key]) for run in runs) for key in COMPARED},

@@ -33,7 +33,7 @@ DECLARED = [
 ]
 
 
-class Tried(NamedTuple):
+class AttemptRuns(NamedTuple):
     """What was tried; each task some times, or never."""
 
     agent: str
@@ -42,7 +42,7 @@ class Tried(NamedTuple):
     task: str
 
 
-Outcomes = dict[Tried, list[float | None]]
+Outcomes = dict[AttemptRuns, list[float | None]]
 """Of each attempt: whether it succeeded, None if that is unknown."""
 
 
@@ -54,7 +54,7 @@ def random_outcomes(random: Random) -> Outcomes:
         for agent, release in product(agents, RELEASES):
             count = 1 if task == "b" else random.choice((0, 0, 1, 2, 4))
             if outcomes := [random.choice((0.0, 1.0, None)) for _ in range(count)]:
-                found[Tried(agent, mode, release, task)] = outcomes
+                found[AttemptRuns(agent, mode, release, task)] = outcomes
     return found
 
 
@@ -83,7 +83,7 @@ def plain_side(outcomes: Outcomes, agent: str, mode: str, release: str, trials: 
     counts = []
     missing = 0
     for task in tasks_that_count(outcomes, agent, mode, trials):
-        made = outcomes.get(Tried(agent, mode, release, task), [])
+        made = outcomes.get(AttemptRuns(agent, mode, release, task), [])
         attempts = max(len(made), trials)
         counts.append((made.count(1.0), attempts))
         missing += attempts - sum(value is not None for value in made)

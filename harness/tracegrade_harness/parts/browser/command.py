@@ -110,8 +110,8 @@ def _before(bubblewrap: str | None, home: str, *, opened: bool) -> list[str]:
 
 
 def _namespaces(bubblewrap: str) -> list[str]:
-    held = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
-    return [bubblewrap, *held, "--proc", "/proc", "--dev", "/dev"]
+    options = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL")
+    return [bubblewrap, *options, "--proc", "/proc", "--dev", "/dev"]
 
 
 def _program_binds() -> list[str]:

@@ -59,11 +59,11 @@ class InnerNetwork:
         }
         try:
             self._control.send(json.dumps(setup).encode())
-            told, numbers, _, _ = socket.recv_fds(self._control, 16, MOST_SERVICES)
+            message, numbers, _, _ = socket.recv_fds(self._control, 16, MOST_SERVICES)
         except OSError:
-            told, numbers = b"", []
+            message, numbers = b"", []
         listeners = [socket.socket(fileno=number) for number in numbers]
-        if not told:
+        if not message:
             self._control.close()
             _, words = self._helper.communicate()
             last = " ".join(words.decode(errors="replace").split())[-300:]

@@ -148,14 +148,14 @@ class BrowserServer:
     def _start(self, *, opened: bool) -> str | None:
         """Start it, and return why it does not answer; None if it does."""
         folder = ServerFolder(*ACCOUNTS)
-        kept = confinement(folder)
+        confined = confinement(folder)
         with ExitStack() as stack:
             listener = None
-            if has_own_network(kept, opened=opened):
+            if has_own_network(confined, opened=opened):
                 listener = stack.enter_context(socket.create_server((HOST, 0)))
             port = free_port() if listener is None else listener.getsockname()[1]
             self.address = ServiceAddress(HOST, port)
-            words = command(kept, folder.path, port, self._hosts, opened=opened)
+            words = command(confined, folder.path, port, self._hosts, opened=opened)
             self._managed = ManagedServer(folder, words, signal.SIGTERM)
             if listener is not None and (process := self._first_process(self._managed)):
                 services = [*self._hosts.values()]
@@ -167,8 +167,8 @@ class BrowserServer:
         """Return the process that bubblewrap has started, as soon as it tells."""
         ends = time.monotonic() + START_SECS
         while time.monotonic() < ends and not managed.has_ended():
-            told = (managed.folder / LOG).read_text(errors="replace")
-            if found := _FIRST_PROCESS.search(told):
+            log = (managed.folder / LOG).read_text(errors="replace")
+            if found := _FIRST_PROCESS.search(log):
                 return int(found[1])
             time.sleep(0.01)
         return None
@@ -197,8 +197,8 @@ class BrowserServer:
         url = f"http://{self.address.host}:{self.address.port}/json/version"
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with opener.open(url, timeout=START_SECS) as answer:
-            told = json.load(answer)
-        found = self._cdp = Cdp(told["webSocketDebuggerUrl"], self.events.take)
+            endpoints = json.load(answer)
+        found = self._cdp = Cdp(endpoints["webSocketDebuggerUrl"], self.events.take)
         self.events.answer = found.tell
         found.ask("Target.setDiscoverTargets", discover=True)
         return found

@@ -133,8 +133,8 @@ def read(seen: BrowserState, title: str, ignore: Globs) -> StateReading:
         "contexts beside the profile": seen.contexts,
         "origins without a tab": seen.unknown,
     }
-    if told := [f"{number} {what}" for what, number in notes.items() if number]:
-        reading.notes[title] = f"not looked into: {', '.join(told)}"
+    if counts := [f"{number} {what}" for what, number in notes.items() if number]:
+        reading.notes[title] = f"not looked into: {', '.join(counts)}"
     return reading
 
 

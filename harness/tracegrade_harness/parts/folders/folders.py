@@ -35,13 +35,13 @@ def temporary_folder() -> Iterator[Path]:
     with explained(Path(tempfile.gettempdir())):
         while True:
             folder = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
-            held = hold(folder)
-            if held is not None:  # else `clean` was quicker than the lock
+            descriptor = hold(folder)
+            if descriptor is not None:  # else `clean` was quicker than the lock
                 break
     try:
         yield folder
     finally:
-        os.close(held)
+        os.close(descriptor)
         removed(folder)
 
 
@@ -56,16 +56,16 @@ def hold(folder: Path, *, shared: bool = False) -> int | None:
         None: somebody else holds it, or has removed it.
     """
     try:
-        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
         return None
     try:
-        fcntl.flock(held, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(held), os.stat(folder)):
-            return held
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(descriptor), os.stat(folder)):
+            return descriptor
     except (BlockingIOError, FileNotFoundError):
         pass
-    os.close(held)
+    os.close(descriptor)
     return None
 
 
@@ -92,14 +92,14 @@ def shared_folder(folder: Path) -> Iterator[Path]:
     with explained(folder):
         while True:
             folder.mkdir(parents=True, exist_ok=True)
-            held = hold(folder, shared=True)
-            if held is not None:
+            descriptor = hold(folder, shared=True)
+            if descriptor is not None:
                 break
             time.sleep(WAIT_SECS)  # until the one who removes it is done
     try:
         yield folder
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
 def abandoned() -> Iterator[Path]:
@@ -108,12 +108,12 @@ def abandoned() -> Iterator[Path]:
         info = folder.lstat()
         if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
             continue
-        held = hold(folder)
-        if held is not None:
+        descriptor = hold(folder)
+        if descriptor is not None:
             try:
                 yield folder
             finally:
-                os.close(held)
+                os.close(descriptor)
 
 
 def removed(folder: Path) -> None:

@@ -45,9 +45,9 @@ def _requests(expected: HttpCalls, calls: list[RecordedRequest]) -> Finding:
     else:
         holds = bool(fitting)
     seen = fitting if fitting else calls
-    told = listed(f"{call.method} {printable(call.path)} {call.status}" for call in seen)
+    requests = listed(f"{call.method} {printable(call.path)} {call.status}" for call in seen)
     what = f"{len(fitting)} of {len(calls)} requests fit"
-    return Finding(holds, f"{what}: {told}" if seen else what)
+    return Finding(holds, f"{what}: {requests}" if seen else what)
 
 
 def _fits(call: RecordedRequest, expected: HttpCalls) -> bool:

@@ -74,8 +74,8 @@ def _programs(folder: Path) -> PostgresPrograms | None:
     if not all((folder / name).is_file() for name in _NEEDED):
         return None
     command = [str(folder / "postgres"), "--version"]
-    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603
-    version = re.search(r"\) (\d+)", said)
+    output = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()  # noqa: S603
+    version = re.search(r"\) (\d+)", output)
     if version is None or int(version[1]) < MIN_VERSION:
         return None
-    return PostgresPrograms(folder, said, int(version[1]))
+    return PostgresPrograms(folder, output, int(version[1]))

@@ -37,6 +37,6 @@ def program() -> str:
 
 @cache
 def _major(path: str) -> int:
-    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
-    version = re.search(r"v=(\d+)", said.stdout)
+    ended = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
+    version = re.search(r"v=(\d+)", ended.stdout)
     return 0 if version is None else int(version[1])

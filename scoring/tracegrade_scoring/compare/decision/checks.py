@@ -91,10 +91,10 @@ def _metrics(comparison: Comparison, rule: ShipRule) -> Check:
         *(comparison.metrics[metric.name].p_adjusted for metric in _metrics_asked(comparison)),
         *(goal.p_adjusted for goal in comparison.skipped_sub_goals),
     ]
-    asked = sum(p_value is not None for p_value in p_values)
+    tested = sum(p_value is not None for p_value in p_values)
     if not comparison.metrics:
         return Check(text, UNKNOWN, "no metric is known of both")
-    fact = f"{len(worse):,} of {asked:,} that were asked"
+    fact = f"{len(worse):,} of {tested:,} that were asked"
     return Check(text, _verdict(len(worse), rule.metrics_worse), fact)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.harness.trial.agents import WROTE, Tried, made
+from tests.harness.trial.agents import WROTE, HarnessRun, made
 from tests.slow import slow_after
 
 KILLS: dict[str, Any] = {"kill": {"points": ["early", "mid", "late"]}, "verify": [WROTE]}
@@ -53,7 +53,7 @@ RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jso
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """The suite, run with two trials at a time and scored."""
     suite = made(tmp_path_factory.mktemp("killed"), CASES)
     complete(suite)
@@ -61,20 +61,20 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 
 
 @pytest.fixture(scope="module")
-def more(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def more(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """Agents of yet other conduct and instrumentation, run and scored."""
     suite = made(tmp_path_factory.mktemp("more"), MORE, RECOVER)
     return suite.run("--jobs", 2, "--sandbox", "none").score()
 
 
 @pytest.fixture
-def foreign(request: pytest.FixtureRequest, task_id: str) -> Tried:
+def foreign(request: pytest.FixtureRequest, task_id: str) -> HarnessRun:
     """The suite that has a task."""
-    found: Tried = request.getfixturevalue("more" if task_id in MORE else "tried")
+    found: HarnessRun = request.getfixturevalue("more" if task_id in MORE else "tried")
     return found
 
 
-def complete(suite: Tried) -> None:
+def complete(suite: HarnessRun) -> None:
     """Add an agent that recovers, and an environment with a service that never stands still."""
     (suite.suite.parent / "clock.py").write_text(CLOCK)
     content = yaml.safe_load(suite.suite.read_text())
@@ -87,7 +87,7 @@ def complete(suite: Tried) -> None:
     suite.suite.write_text(yaml.safe_dump(content, sort_keys=False))
 
 
-def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
+def kills(tried: HarnessRun, task_id: str) -> dict[str, tuple[object, ...]]:
     """Return boundary, immediate score and score after recovery of each kill of a task."""
     keys = ("boundary", "immediate", "after_recovery")
     return {
@@ -97,19 +97,19 @@ def kills(tried: Tried, task_id: str) -> dict[str, tuple[object, ...]]:
     }
 
 
-def left(tried: Tried, task_id: str, kill_point: str) -> dict[str, object]:
+def left(tried: HarnessRun, task_id: str, kill_point: str) -> dict[str, object]:
     """Return what a kill left, by name: the record that names it."""
     found = json.loads(tried.row(task_id, kill_point)["leftovers"])
     return {each["object"]: each["named_by"] for each in found}
 
 
-def rollback(tried: Tried, task_id: str) -> list[dict[str, object]]:
+def rollback(tried: HarnessRun, task_id: str) -> list[dict[str, object]]:
     """Return the verdicts on kills of a task, which are on its undisturbed trajectory."""
     found = tried.verdicts(tried.row(task_id)["trajectory_id"])
     return [verdict for verdict in found if verdict["subject"] == "rollback"]
 
 
-def scores(tried: Tried, task_id: str) -> dict[str, object]:
+def scores(tried: HarnessRun, task_id: str) -> dict[str, object]:
     """Return scores of a task's undisturbed trajectory."""
     (found,) = tried.query(
         "SELECT ra_after_recovery.value AS after, ra_immediate.value AS at_once, "
@@ -120,19 +120,19 @@ def scores(tried: Tried, task_id: str) -> dict[str, object]:
     return found
 
 
-def test_what_no_record_names_scores_0(tried: Tried) -> None:
+def test_what_no_record_names_scores_0(tried: HarnessRun) -> None:
     """Early is before the first write: nothing is left. The rest stays."""
     assert kills(tried, "careless") == {"early": (1, 10, 10), "late": (3, 0, 0)}
     assert left(tried, "careless", "late") == {"files:data/a": None, "files:data/b": None}
 
 
-def test_what_a_journal_names_scores_7_and_10_once_it_is_undone(tried: Tried) -> None:
+def test_what_a_journal_names_scores_7_and_10_once_it_is_undone(tried: HarnessRun) -> None:
     """The recovery command undoes what the journal says."""
     assert kills(tried, "tidy") == {"late": (4, 7, 10)}
     assert left(tried, "tidy", "late") == {}
 
 
-def test_kills_are_scored_on_the_undisturbed_trajectory(tried: Tried) -> None:
+def test_kills_are_scored_on_the_undisturbed_trajectory(tried: HarnessRun) -> None:
     """The mean over kills, after recovery and at once."""
     assert scores(tried, "careless") == {
         "after": 5,
@@ -146,7 +146,7 @@ def test_kills_are_scored_on_the_undisturbed_trajectory(tried: Tried) -> None:
     assert scores(tried, "tidy")["at_once"] == 7
 
 
-def test_evidence_says_what_a_kill_was(tried: Tried) -> None:
+def test_evidence_says_what_a_kill_was(tried: HarnessRun) -> None:
     """It names the trajectory that was killed."""
     late = rollback(tried, "careless")[1]
     evidence = json.loads(str(late["evidence"]))
@@ -157,7 +157,7 @@ def test_evidence_says_what_a_kill_was(tried: Tried) -> None:
     assert [each["object"] for each in evidence["leftovers"]] == ["files:data/a", "files:data/b"]
 
 
-def test_a_run_whose_first_call_writes_has_no_early_kill(tried: Tried) -> None:
+def test_a_run_whose_first_call_writes_has_no_early_kill(tried: HarnessRun) -> None:
     """It is said why; the other kills count."""
     row = tried.row("first_writes", "early")
 
@@ -166,7 +166,7 @@ def test_a_run_whose_first_call_writes_has_no_early_kill(tried: Tried) -> None:
     assert scores(tried, "first_writes")["status"] == "scored"
 
 
-def test_mid_and_late_at_one_call_are_one_kill(tried: Tried) -> None:
+def test_mid_and_late_at_one_call_are_one_kill(tried: HarnessRun) -> None:
     """It is stored twice, and counts once."""
     mid, late = (tried.row("first_writes", each) for each in ("mid", "late"))
 
@@ -177,7 +177,7 @@ def test_mid_and_late_at_one_call_are_one_kill(tried: Tried) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_that_only_reads_is_killed_early_alone(more: Tried) -> None:
+def test_a_run_that_only_reads_is_killed_early_alone(more: HarnessRun) -> None:
     """Mid and late are said to be missing."""
     assert kills(more, "reader")["early"] == (1, 10, 10)
     assert [more.row("reader", each)["reason"] for each in ("mid", "late")] == ["no_writes"] * 2
@@ -186,7 +186,7 @@ def test_a_run_that_only_reads_is_killed_early_alone(more: Tried) -> None:
 
 @pytest.mark.slow
 def test_a_call_that_writes_and_is_declared_to_read_is_told_and_counts_as_a_write(
-    more: Tried,
+    more: HarnessRun,
 ) -> None:
     """Once for each tool."""
     assert kills(more, "sly") == {"late": (2, 0, 0)}
@@ -195,7 +195,7 @@ def test_a_call_that_writes_and_is_declared_to_read_is_told_and_counts_as_a_writ
     ]
 
 
-def test_a_call_that_writes_and_is_not_declared_to_is_told(tried: Tried) -> None:
+def test_a_call_that_writes_and_is_not_declared_to_is_told(tried: HarnessRun) -> None:
     """On the undisturbed trial alone."""
     assert json.loads(tried.row("careless")["notes"]) == [
         f"effect_mismatch: 'write' has no declared effect, but 'files:data/a' {UNDECLARED}"
@@ -204,7 +204,7 @@ def test_a_call_that_writes_and_is_not_declared_to_is_told(tried: Tried) -> None
 
 
 @pytest.mark.slow
-def test_a_silent_agent_cannot_be_killed_between_calls(more: Tried) -> None:
+def test_a_silent_agent_cannot_be_killed_between_calls(more: HarnessRun) -> None:
     """That is said of the kill; the trial itself is verified."""
     row = more.row("silent", "late")
 
@@ -214,7 +214,7 @@ def test_a_silent_agent_cannot_be_killed_between_calls(more: Tried) -> None:
 
 
 @pytest.mark.slow
-def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(more: Tried) -> None:
+def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(more: HarnessRun) -> None:
     """The evidence says that it diverged."""
     (verdict,) = rollback(more, "fickle")
     notes = json.loads(str(verdict["evidence"]))["notes"]
@@ -225,7 +225,7 @@ def test_an_agent_that_repeats_itself_otherwise_is_killed_by_rule(more: Tried) -
 
 @pytest.mark.parametrize("task_id", slow_after(1, ["genai", "openinference"]))
 def test_an_agent_of_other_instrumentation_is_killed_between_calls(
-    foreign: Tried, task_id: str
+    foreign: HarnessRun, task_id: str
 ) -> None:
     """Its trajectory says so, although its root never ended."""
     killed = foreign.row(task_id, "late")
@@ -238,7 +238,7 @@ def test_an_agent_of_other_instrumentation_is_killed_between_calls(
     assert rows == [{"kill_point": "late", "tool_call_count": 3}]
 
 
-def test_a_run_that_ends_before_its_point_is_an_error(tried: Tried) -> None:
+def test_a_run_that_ends_before_its_point_is_an_error(tried: HarnessRun) -> None:
     """No score comes of it, and no attempt: the undisturbed run still counts."""
     row = tried.row("shrinking", "mid")
 
@@ -248,7 +248,7 @@ def test_a_run_that_ends_before_its_point_is_an_error(tried: Tried) -> None:
     assert scores(tried, "shrinking")["status"] != "scored"
 
 
-def test_killed_runs_are_no_attempts(tried: Tried) -> None:
+def test_killed_runs_are_no_attempts(tried: HarnessRun) -> None:
     """Each task has its one attempt, the undisturbed one, which succeeded."""
     wanted = ("tidy", "careless", "first_writes", "shrinking", "genai")
     attempts = tried.query(
@@ -263,7 +263,7 @@ def test_killed_runs_are_no_attempts(tried: Tried) -> None:
     ]
 
 
-def test_killed_trajectories_say_where_they_were_killed(tried: Tried) -> None:
+def test_killed_trajectories_say_where_they_were_killed(tried: HarnessRun) -> None:
     """They have a name, a task and their user input, though they never ended."""
     rows = tried.query(
         "SELECT trajectory_id, kill_point, agent_name, user_input FROM trajectories "
@@ -282,7 +282,7 @@ def test_killed_trajectories_say_where_they_were_killed(tried: Tried) -> None:
 
 
 @pytest.mark.slow
-def test_an_undo_that_does_not_help_is_told_with_its_reason(more: Tried) -> None:
+def test_an_undo_that_does_not_help_is_told_with_its_reason(more: HarnessRun) -> None:
     """In the row, in the verdict's evidence, and to whoever asks for leftovers."""
     in_row = json.loads(more.row("liar", "late")["leftovers"])
     (verdict,) = rollback(more, "liar")
@@ -292,7 +292,7 @@ def test_an_undo_that_does_not_help_is_told_with_its_reason(more: Tried) -> None
     assert json.loads(str(verdict["evidence"]))["leftovers"] == in_row
 
 
-def test_what_does_not_stand_still_cannot_be_judged(tried: Tried) -> None:
+def test_what_does_not_stand_still_cannot_be_judged(tried: HarnessRun) -> None:
     """No state of it is one moment's; what moves is told."""
     row = tried.row("restless", "late")
 
@@ -304,7 +304,7 @@ def test_what_does_not_stand_still_cannot_be_judged(tried: Tried) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("task_id", ["chain", "chain_late"])
 def test_a_killed_run_that_never_says_that_it_is_an_agent_s_is_no_attempt_either(
-    more: Tried, task_id: str
+    more: HarnessRun, task_id: str
 ) -> None:
     """The root that the harness sends says it in its place."""
     killed = more.row(task_id, "late")["trajectory_id"]

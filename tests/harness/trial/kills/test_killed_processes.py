@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.harness.trial.agents import WROTE, Tried, living, made
+from tests.harness.trial.agents import WROTE, HarnessRun, living, made
 from tests.slow import slow_after
 
 from tracegrade_harness.sandbox.choice import SANDBOXES
@@ -20,7 +20,7 @@ RECOVER = ["{python}", "-m", "tracegrade", "rollback", ".tracegrade/rollback.jso
 
 
 @pytest.fixture(scope="module", params=slow_after(1, (sandbox.name for sandbox in SANDBOXES)))
-def tried(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """The suite, run in each sandbox."""
     (sandbox,) = [each for each in SANDBOXES if each.name == request.param]
     if reason := sandbox.why_not():
@@ -29,17 +29,17 @@ def tried(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return suite.run("--jobs", 2, "--sandbox", request.param)
 
 
-def left(tried: Tried, task_id: str) -> list[str]:
+def left(tried: HarnessRun, task_id: str) -> list[str]:
     """Return what a kill left."""
     return [each["object"] for each in json.loads(tried.row(task_id, "late")["leftovers"])]
 
 
-def test_what_an_agent_started_is_killed_with_it(tried: Tried) -> None:
+def test_what_an_agent_started_is_killed_with_it(tried: HarnessRun) -> None:
     """Unless the suite says otherwise."""
     assert left(tried, "orphans-tree") == ["files:data/a"]
 
 
-def test_what_lives_on_is_left_over_and_so_is_what_it_writes(tried: Tried) -> None:
+def test_what_lives_on_is_left_over_and_so_is_what_it_writes(tried: HarnessRun) -> None:
     """One that has ended by itself is no longer there."""
     *files, process = left(tried, "orphans-process")
 
@@ -60,7 +60,7 @@ def test_an_agent_that_started_nothing_scores_as_ever(tmp_path: Path) -> None:
     assert left(tried, "tidy-process") == []
 
 
-def test_nothing_outlives_the_trial(tried: Tried) -> None:
+def test_nothing_outlives_the_trial(tried: HarnessRun) -> None:
     """Once it is judged, all is ended."""
     assert tried.ended is not None
     assert living(tried) == []

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 from tests.harness.trial.ordering import BOOKED, made
 
 LATE: dict[str, Any] = {"verify": BOOKED, "trials": 2}
@@ -18,19 +18,19 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """The suite, run and scored."""
     if shutil.which("curl") is None:
         pytest.skip("no program 'curl'; install it")
     return made(tmp_path_factory.mktemp("trials"), CASES).run("--jobs", 2).score()
 
 
-def killed(tried: Tried, task_id: str) -> list[int]:
+def killed(tried: HarnessRun, task_id: str) -> list[int]:
     """Return the trials of a case that were killed."""
     return [row["trial"] for row in tried.rows if row["task_id"] == task_id and row["kill_point"]]
 
 
-def test_as_many_trials_are_killed_as_the_suite_says(tried: Tried) -> None:
+def test_as_many_trials_are_killed_as_the_suite_says(tried: HarnessRun) -> None:
     """The first, unless it says more."""
     assert tried.ended is not None
     assert tried.ended.returncode == 0, tried.ended.stderr
@@ -39,7 +39,7 @@ def test_as_many_trials_are_killed_as_the_suite_says(tried: Tried) -> None:
     assert killed(tried, "every") == [1, 2]
 
 
-def test_each_kill_is_judged_on_its_own_trial(tried: Tried) -> None:
+def test_each_kill_is_judged_on_its_own_trial(tried: HarnessRun) -> None:
     """And each trial that was killed has a score."""
     for trial in (1, 2):
         undisturbed = tried.row("every", trial=trial)["trajectory_id"]
@@ -55,7 +55,7 @@ def test_each_kill_is_judged_on_its_own_trial(tried: Tried) -> None:
 
 
 @pytest.mark.slow
-def test_a_kill_of_a_later_trial_is_gone_on_with(tried: Tried, tmp_path: Path) -> None:
+def test_a_kill_of_a_later_trial_is_gone_on_with(tried: HarnessRun, tmp_path: Path) -> None:
     """A harness that ended before it does it again, after the trial that is known."""
     home = tmp_path / "home"
     shutil.copytree(tried.home, home)
@@ -80,7 +80,7 @@ def _is_kill(line: str, task_id: str, trial: int) -> bool:
 
 
 @pytest.mark.slow
-def test_trials_and_kills_can_be_chosen_otherwise(tried: Tried, tmp_path: Path) -> None:
+def test_trials_and_kills_can_be_chosen_otherwise(tried: HarnessRun, tmp_path: Path) -> None:
     """Fewer trials than are to be killed are all killed, and those only where it is said."""
     other = tried._replace(lake=tmp_path / "lake", home=tmp_path / "home")
     other = other.run("--case", "some", "--trials", 1, "--kill", "early")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.harness.trial.agents import Tried
+from tests.harness.trial.agents import HarnessRun
 
 AGENT = '''
 """Plans four steps, and says of three of them how to undo what they write."""
@@ -49,18 +49,18 @@ NOTHING = "it still differs from before"
 
 
 @pytest.fixture(scope="module")
-def tried(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def tried(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """The program, killed after the last of its calls."""
     return run(tmp_path_factory.mktemp("planned"), LAST)
 
 
 @pytest.fixture(scope="module")
-def more(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+def more(tmp_path_factory: pytest.TempPathFactory) -> HarnessRun:
     """It, killed elsewhere, and judged without its plan."""
     return run(tmp_path_factory.mktemp("more"), ALSO)
 
 
-def run(folder: Path, points: dict[str, list[str]]) -> Tried:
+def run(folder: Path, points: dict[str, list[str]]) -> HarnessRun:
     """Run one program under two names; the suite lets one be judged by its plan as well."""
     (folder / "fixtures").mkdir()
     (folder / "fixtures/notes").write_text("Buy milk.")
@@ -82,11 +82,11 @@ def run(folder: Path, points: dict[str, list[str]]) -> Tried:
         },
     }
     (folder / "suite.yaml").write_text(yaml.safe_dump(suite))
-    known = Tried(folder / "suite.yaml", folder / "lake", folder / "home")
+    known = HarnessRun(folder / "suite.yaml", folder / "lake", folder / "home")
     return known.run("--jobs", 2, "--sandbox", "none")
 
 
-def judged(tried: Tried, agent: str) -> dict[str, tuple[object, ...]]:
+def judged(tried: HarnessRun, agent: str) -> dict[str, tuple[object, ...]]:
     """Return of each kill the call after which it was, and its score."""
     return {
         row["kill_point"]: (row["boundary"], row["after_recovery"])
@@ -95,7 +95,7 @@ def judged(tried: Tried, agent: str) -> dict[str, tuple[object, ...]]:
     }
 
 
-def test_plan_in_the_lake_names_what_a_kill_left(tried: Tried) -> None:
+def test_plan_in_the_lake_names_what_a_kill_left(tried: HarnessRun) -> None:
     """Two have a way to undo them; the undo of one is wrong: 3."""
     assert tried.ended
     assert tried.ended.returncode == 0, tried.ended.stderr
@@ -103,18 +103,18 @@ def test_plan_in_the_lake_names_what_a_kill_left(tried: Tried) -> None:
 
 
 @pytest.mark.slow
-def test_plan_is_of_use_wherever_a_run_is_killed(more: Tried) -> None:
+def test_plan_is_of_use_wherever_a_run_is_killed(more: HarnessRun) -> None:
     """Nothing left: 10; all that is left has a way to undo it: 7."""
     assert judged(more, "by-plan") == {"early": (1, 10), "mid": (2, 7)}
 
 
 @pytest.mark.slow
-def test_plan_names_nothing_where_the_suite_does_not_say_so(more: Tried) -> None:
+def test_plan_names_nothing_where_the_suite_does_not_say_so(more: HarnessRun) -> None:
     """An operator without the traces does not know it."""
     assert judged(more, "by-files") == {"late": (4, 0)}
 
 
-def test_evidence_tells_what_the_plan_said_and_what_was_disproved(tried: Tried) -> None:
+def test_evidence_tells_what_the_plan_said_and_what_was_disproved(tried: HarnessRun) -> None:
     """A text is a human's to follow; a wrong undo does not count."""
     found = json.loads(tried.row("by-plan", "late")["leftovers"])
 

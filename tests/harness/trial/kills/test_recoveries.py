@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.harness.trial.agents import WROTE, Tried, made
+from tests.harness.trial.agents import WROTE, HarnessRun, made
 
 from tracegrade_harness.trial import killed
 
@@ -21,7 +21,7 @@ time.sleep(3600)
 """
 
 
-def recovered(folder: Any, code: str) -> Tried:
+def recovered(folder: Any, code: str) -> HarnessRun:
     """Run an agent that is killed, and recovers by a program."""
     return made(folder, {"tidy": KILL}, ["{python}", "-c", code]).run()
 

@@ -13,7 +13,7 @@ from tg import t
 events = []
 
 
-class Kept(Transport):
+class KeptTransport(Transport):
     def capture_envelope(self, envelope):
         events.extend(
             item.payload.json for item in envelope.items if item.type in ("event", "transaction")
@@ -22,7 +22,7 @@ class Kept(Transport):
 
 sentry_sdk.init(
     dsn="http://key@127.0.0.1:9/1",
-    transport=Kept,
+    transport=KeptTransport,
     traces_sample_rate=1.0,
     default_integrations=True,
 )

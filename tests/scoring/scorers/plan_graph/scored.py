@@ -72,7 +72,7 @@ def one(
     return score(tasks, steps, [trajectory("t1", task_id="x", **columns)], verdicts)
 
 
-class Tried(NamedTuple):
+class PlanCase(NamedTuple):
     """One attempt at one task, as `one` takes it."""
 
     goals: str
@@ -81,11 +81,11 @@ class Tried(NamedTuple):
     verdicts: Sequence[Row] = ()
 
 
-Scene: TypeAlias = Generator[Sequence[Tried], list[Scored], None]
+Scene: TypeAlias = Generator[Sequence[PlanCase], list[Scored], None]
 """A test that yields attempts and goes on with their scores."""
 
 
-def several(*attempts: Tried) -> list[Scored]:
+def several(*attempts: PlanCase) -> list[Scored]:
     """Score attempts at tasks of their own at once, which is as good as one by one and faster."""
     tried = {f"x{i}": each for i, each in enumerate(attempts)}
     tasks = "".join(f"\n  {name}:\n    sub_goals:\n{each.goals}" for name, each in tried.items())

@@ -4,7 +4,7 @@ import pytest
 from tests.scenes import built_together
 from tests.scoring.build import call, trajectory
 
-from .scored import Scene, Tried, one, score
+from .scored import PlanCase, Scene, one, score
 
 OF_ORDER = ("completion_with_direct_deps", "completion_with_all_deps", "dependency_violation")
 """Scores that read what depends on what."""
@@ -73,7 +73,7 @@ def test_order_with_a_fault_still_lets_a_variant_be_chosen() -> Scene:
       refund: {serves: [pay], deps: [refund]}
       escalate: {serves: [ticket]}
 """
-    (scored,) = yield [Tried(goals, ["ticket"])]
+    (scored,) = yield [PlanCase(goals, ["ticket"])]
 
     assert {name for _, name in scored.sub_goals} == {"escalate"}
     assert scored["sub_goal_completion"].value == 1
@@ -91,7 +91,7 @@ def test_more_than_256_variants_is_an_error() -> Scene:
             for i in range(count)
         )
 
-    nine, eight = yield [*(Tried(groups(count), ["t"]) for count in (9, 8))]
+    nine, eight = yield [*(PlanCase(groups(count), ["t"]) for count in (9, 8))]
 
     assert "more than 256 variants" in (nine["sub_goal_coverage"].reason or "")
     assert eight["sub_goal_coverage"].value == 1

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tests.scenes import built_together
 from tests.scoring.build import Row
 
-from .scored import Scene, Tried
+from .scored import PlanCase, Scene
 
 JUDGED = """
       look: {serves: [look]}
@@ -15,7 +15,7 @@ JUDGED = """
 """Sub-goals without a criterion, for a judge alone, and for a judge and a rule."""
 
 
-def judged(*calls: str, **values: float | None) -> Tried:
+def judged(*calls: str, **values: float | None) -> PlanCase:
     """Return an attempt with a judge's verdicts on sub-goals; None: the judge failed."""
     verdicts = [
         {
@@ -24,7 +24,7 @@ def judged(*calls: str, **values: float | None) -> Tried:
         }
         for name, value in values.items()
     ]
-    return Tried(JUDGED, calls, verdicts=verdicts)
+    return PlanCase(JUDGED, calls, verdicts=verdicts)
 
 
 @built_together
@@ -86,9 +86,9 @@ def verdict(sub_goal: str, label: str, source: str = "judge") -> Row:
     return {"trajectory_id": "t1", "subject": "sub_goal", **said}
 
 
-def tried(goals: str, *calls: str, verdicts: Sequence[Row] = ()) -> Tried:
+def tried(goals: str, *calls: str, verdicts: Sequence[Row] = ()) -> PlanCase:
     """Return an attempt at sub-goals on which there are verdicts."""
-    return Tried(goals, calls, verdicts=verdicts)
+    return PlanCase(goals, calls, verdicts=verdicts)
 
 
 @built_together
@@ -112,7 +112,7 @@ def test_sub_goal_that_only_a_verdict_tells_counts_where_there_is_one() -> Scene
 @built_together
 def test_dependencies_reach_through_what_was_not_judged() -> Scene:
     """Who depends on a sub-goal that does not count depends on what that one depends on."""
-    (scored,) = yield [Tried(UNTOLD, ["look"], verdicts=[verdict("tell", "yes")])]
+    (scored,) = yield [PlanCase(UNTOLD, ["look"], verdicts=[verdict("tell", "yes")])]
 
     assert scored.sub_goal("tell")["deps"] == ["look"]
 
@@ -140,7 +140,7 @@ def test_judged_path_can_be_the_variant() -> Scene:
     """Alternatives are chosen among by verdicts too."""
     goals = "      d: {any_of: [[a], [b]]}\n      a: {}\n      b: {}"
 
-    (scored,) = yield [Tried(goals, [], verdicts=[verdict("a", "no"), verdict("b", "yes")])]
+    (scored,) = yield [PlanCase(goals, [], verdicts=[verdict("a", "no"), verdict("b", "yes")])]
 
     assert {name for _, name in scored.sub_goals} == {"b"}
     assert scored["sub_goal_completion"].value == 1
@@ -193,7 +193,7 @@ def test_verdicts_of_a_later_rank_do_not_disagree() -> Scene:
     """Judges of whom nobody is asked do not count."""
     verdicts = [verdict("tidy", label, f"judge:{label}") for label in ("yes", "no")]
 
-    (scored,) = yield [Tried(UNTOLD, [], verdicts=[*verdicts, verdict("tidy", "yes", "tests")])]
+    (scored,) = yield [PlanCase(UNTOLD, [], verdicts=[*verdicts, verdict("tidy", "yes", "tests")])]
     row = scored.sub_goal("tidy")
 
     assert (row["completed"], row["verdicts_disagree"]) == (True, False)

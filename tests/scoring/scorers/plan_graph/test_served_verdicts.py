@@ -13,7 +13,7 @@ from tests.scoring.build import (
     trajectory,
 )
 
-from .scored import Scene, Tried, goal
+from .scored import PlanCase, Scene, goal
 
 TWO = """
       find: {serves: [search]}
@@ -28,9 +28,9 @@ def said(sub_goal: str, label: str, source: str = "judge:calls", step_index: int
     return {**given, "sub_goal": sub_goal, "label": label}
 
 
-def tried(goals: str, *verdicts: Row, **columns: Any) -> Tried:
+def tried(goals: str, *verdicts: Row, **columns: Any) -> PlanCase:
     """Return an attempt with one call of a tool that serves all sub-goals, and verdicts on it."""
-    return Tried(goals, [goal(tool_name="search", **columns)], verdicts=verdicts)
+    return PlanCase(goals, [goal(tool_name="search", **columns)], verdicts=verdicts)
 
 
 def attempted(scored: Any) -> dict[str, str]:
@@ -107,7 +107,7 @@ def test_a_verdict_chooses_among_the_candidates_alone() -> Scene:
         tried(other, said("unknown", "yes")),
         tried(other, said("check", "yes", step_index=1)),
         tried(other, said("check", "yes"), sub_goal="find"),
-        Tried("      a: {serves: [search]}\n      b: {serves: [t]}", ["search"], verdicts=[
+        PlanCase("      a: {serves: [search]}\n      b: {serves: [t]}", ["search"], verdicts=[
             said("b", "yes"), said("a", "no"),
         ]),
     ]  # fmt: skip

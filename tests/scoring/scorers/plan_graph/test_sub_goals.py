@@ -4,7 +4,7 @@ import pytest
 from tests.scenes import built_together
 from tests.scoring.build import call, trajectory
 
-from .scored import Scene, Scored, Tried, goal, score, several
+from .scored import PlanCase, Scene, Scored, goal, score, several
 
 # The customer-support flow of [Plan graph].
 SUPPORT = """
@@ -94,7 +94,7 @@ def test_row_of_a_sub_goal(support: Scored) -> None:
 @built_together
 def test_nothing_done_is_scored_zero() -> Scene:
     """An attempt without a call covered nothing: a measured 0, not a missing score."""
-    (scored,) = yield [Tried("      a: {serves: [t], critical: true}", [])]
+    (scored,) = yield [PlanCase("      a: {serves: [t], critical: true}", [])]
 
     assert scored["sub_goal_coverage"][:4] == (0, 0, 1, "scored")
     assert scored["critical_path_skipped"][:5] == (1, 1, 1, "scored", "a")
@@ -136,7 +136,7 @@ def test_span_names_the_sub_goal_before_rules_do() -> Scene:
     goals = "      a: {serves: [t]}\n      b: {serves: [u]}"
 
     (scored,) = yield [
-        Tried(
+        PlanCase(
             goals,
             [goal(tool_name="u", sub_goal="a"), goal(tool_name="u", sub_goal="unknown")],
         )
@@ -151,7 +151,7 @@ def test_call_of_two_sub_goals_is_ambiguous() -> Scene:
     """A call that rules give to two sub-goals serves both, and the rows say so."""
     goals = "      a: {serves: [t]}\n      b: {serves: [t, u]}"
 
-    alone, beside = yield [Tried(goals, ["t"]), Tried(goals, ["t", "u"])]
+    alone, beside = yield [PlanCase(goals, ["t"]), PlanCase(goals, ["t", "u"])]
 
     assert alone.sub_goal("a")["attribution"] == "ambiguous"
     assert beside.sub_goal("b")["attribution"] == "rule"
@@ -164,7 +164,7 @@ def test_rule_may_ask_for_arguments() -> Scene:
 
     asked = ('{"city":"Paris"}', '{"city":"Rome"}', None)
     paris, rome, unseen = yield [
-        *(Tried(goals, [goal(tool_name="t", arguments=each)]) for each in asked)
+        *(PlanCase(goals, [goal(tool_name="t", arguments=each)]) for each in asked)
     ]
 
     assert paris["sub_goal_coverage"].value == 1
@@ -181,7 +181,7 @@ def test_state_can_be_lost_again() -> Scene:
     done, undone = '{"state":"done"}', '{"state":"open"}'
 
     (scored,) = yield [
-        Tried(goals, [goal(tool_name="t", result=done), goal(tool_name="u", result=undone)])
+        PlanCase(goals, [goal(tool_name="t", result=done), goal(tool_name="u", result=undone)])
     ]
 
     row = scored.sub_goal("a")
@@ -208,7 +208,7 @@ def compared() -> list[Scored]:
     goals = "      a: {serves: [t], success: {tool: t, result: {$.n: %s}}}"
     return several(
         *(
-            Tried(goals % wanted, [goal(tool_name="t", result=result)])
+            PlanCase(goals % wanted, [goal(tool_name="t", result=result)])
             for wanted, result, _ in RESULTS
         )
     )
@@ -226,7 +226,7 @@ def test_result_that_was_not_captured_is_an_error() -> Scene:
     goals = "      a: {serves: [t], success: {tool: t, result: {$.n: 1}}}"
 
     found = goal(tool_name="t", result='{"n":1}')
-    lost, found_elsewhere = yield [Tried(goals, ["t"]), Tried(goals, ["t", found])]
+    lost, found_elsewhere = yield [PlanCase(goals, ["t"]), PlanCase(goals, ["t", found])]
 
     assert lost["sub_goal_completion"][3:] == ("error", None, "content_missing")
     assert lost["sub_goal_coverage"].value == 1
@@ -241,7 +241,7 @@ def test_only_a_result_cut_short_is_unknown() -> Scene:
     flags = ("truncated", "result_truncated", "redacted")
 
     cut = [goal(tool_name="t", result='{"n":1}', flags=[flag]) for flag in flags]
-    found = yield [*(Tried(goals, [each]) for each in cut)]
+    found = yield [*(PlanCase(goals, [each]) for each in cut)]
     assert [each.sub_goal("a")["completed"] for each in found] == [True, None, True]
 
 
@@ -250,7 +250,7 @@ def test_expression_that_is_null_does_not_hold() -> Scene:
     """NULL over the steps is not the answer that no steps at all would give."""
     goals = "      a: {serves: [t], success: {sql: 'max(cost) < 5 OR count(*) = 0'}}"
 
-    (scored,) = yield [Tried(goals, ["t"])]
+    (scored,) = yield [PlanCase(goals, ["t"])]
 
     assert scored["sub_goals_regressed"].value == 1
 
@@ -260,7 +260,7 @@ def test_criterion_alone_is_not_enough() -> Scene:
     """A criterion that holds does not complete a sub-goal that nothing was done for."""
     goals = "      a: {serves: [t], success: {tool: u}}"
 
-    (scored,) = yield [Tried(goals, ["u"])]
+    (scored,) = yield [PlanCase(goals, ["u"])]
 
     assert scored["sub_goal_completion"][:4] == (0, 0, 1, "scored")
     assert scored["sub_goals_failed_inside"].value == 0
@@ -273,7 +273,7 @@ def test_expected_failure_can_be_the_criterion() -> Scene:
 
     failed = goal(tool_name="t", status="error")
 
-    found = yield [Tried(goals, [failed]), Tried(goals, ["t"])]
+    found = yield [PlanCase(goals, [failed]), PlanCase(goals, ["t"])]
     assert [each["sub_goal_completion"].value for each in found] == [1, 0]
 
 
@@ -284,7 +284,7 @@ def test_answer_serves_a_sub_goal_that_asks_for_it() -> Scene:
 
     answers = ("Refunded.", "Sorry.", None)
     right, wrong, silent = yield [
-        *(Tried(goals, ["t"], {"final_answer": each}) for each in answers)
+        *(PlanCase(goals, ["t"], {"final_answer": each}) for each in answers)
     ]
 
     assert right.sub_goal("a")["completed"] is True
@@ -318,7 +318,7 @@ def test_what_held_before_is_counted_apart() -> Scene:
       clean: {serves: [tidy], critical: true, success: {sql: "count(*) < 9"}}
       next:  {serves: [t], deps: [clean]}
 """
-    (scored,) = yield [Tried(goals, ["t"])]
+    (scored,) = yield [PlanCase(goals, ["t"])]
 
     assert scored["sub_goals_pre_satisfied"][:5] == (1, 1, 1, "scored", "clean")
     assert scored["sub_goal_completion"][:4] == (1, 1, 1, "scored")

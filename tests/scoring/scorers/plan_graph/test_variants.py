@@ -2,7 +2,7 @@
 
 from tests.scenes import built_together
 
-from .scored import Scene, Tried
+from .scored import PlanCase, Scene
 
 ALTERNATIVES = """
       lookup:   {serves: [search]}
@@ -18,8 +18,8 @@ ALTERNATIVES = """
 def test_variant_that_was_taken_is_scored() -> Scene:
     """Sub-goals of the other path leave totals, critical path and dependencies."""
     refunded, escalated = yield [
-        Tried(ALTERNATIVES, ["search", "pay", "send"]),
-        Tried(ALTERNATIVES, ["search", "ticket", "write", "send"]),
+        PlanCase(ALTERNATIVES, ["search", "pay", "send"]),
+        PlanCase(ALTERNATIVES, ["search", "ticket", "write", "send"]),
     ]
 
     assert refunded["sub_goal_completion"][:3] == (1, 3, 3)
@@ -33,7 +33,7 @@ def test_variant_that_was_taken_is_scored() -> Scene:
 def test_variants_that_tie_go_by_size_then_file() -> Scene:
     """Equal completion and coverage: fewest sub-goals; equal size too: first in the file."""
     equal = "      d: {any_of: [[b], [a]]}\n      a: {serves: [t]}\n      b: {serves: [u]}"
-    untouched, twins = yield [Tried(ALTERNATIVES, []), Tried(equal, [])]
+    untouched, twins = yield [PlanCase(ALTERNATIVES, []), PlanCase(equal, [])]
 
     assert "refund" in {name for _, name in untouched.sub_goals}
     assert {name for _, name in twins.sub_goals} == {"b"}
@@ -42,7 +42,7 @@ def test_variants_that_tie_go_by_size_then_file() -> Scene:
 @built_together
 def test_who_depends_on_a_choice_depends_on_what_was_chosen() -> Scene:
     """An uncounted prerequisite stands for its own ones and for the chosen path."""
-    (scored,) = yield [Tried(ALTERNATIVES, ["search", "send", "pay"])]
+    (scored,) = yield [PlanCase(ALTERNATIVES, ["search", "send", "pay"])]
 
     assert scored.sub_goal("tell")["dependency_violation"] is True
     assert scored.sub_goal("refund")["dependency_violation"] is False
@@ -63,10 +63,10 @@ GRAPHS = """
 def test_graph_that_fits_the_run_is_scored() -> Scene:
     """One of several: highest completion, then coverage, fewest sub-goals, first in the file."""
     called, paid, nothing, of_one_graph = yield [
-        Tried(GRAPHS, ["phone"]),
-        Tried(GRAPHS, ["pay", "search"]),
-        Tried(GRAPHS, []),
-        Tried(ALTERNATIVES, []),
+        PlanCase(GRAPHS, ["phone"]),
+        PlanCase(GRAPHS, ["pay", "search"]),
+        PlanCase(GRAPHS, []),
+        PlanCase(ALTERNATIVES, []),
     ]
 
     assert called["sub_goal_completion"][:3] == (1, 1, 1)
@@ -89,7 +89,7 @@ def test_group_inside_an_unchosen_path_is_not_asked() -> Scene:
       b:     {serves: [u]}
       plain: {serves: [v]}
 """
-    inner, plain = yield [Tried(goals, ["u"]), Tried(goals, ["v"])]
+    inner, plain = yield [PlanCase(goals, ["u"]), PlanCase(goals, ["v"])]
 
     assert {name for _, name in inner.sub_goals} == {"b"}
     assert {name for _, name in plain.sub_goals} == {"plain"}
@@ -98,6 +98,6 @@ def test_group_inside_an_unchosen_path_is_not_asked() -> Scene:
 @built_together
 def test_call_of_another_path_is_not_off_plan() -> Scene:
     """Off-plan calls serve no sub-goal of the task at all."""
-    (scored,) = yield [Tried(ALTERNATIVES, ["search", "pay", "ticket", "weather"])]
+    (scored,) = yield [PlanCase(ALTERNATIVES, ["search", "pay", "ticket", "weather"])]
 
     assert scored["off_plan_calls"].value == 1
