@@ -242,6 +242,7 @@ def test_whole_text_comes_on_demand(browser: Browser, base: Base) -> None:
     """In place, as text; keys are off while one types, and `?` shows them."""
     with watched(browser, base("sample")) as seen:
         seen.open(f"/runs/{LOOPED}")
+        seen.page.locator("#s2 summary").click()
         seen.page.locator("#s2 [data-fetch]").click()
         seen.page.locator("#s2 [data-fetch]").wait_for(state="detached")
         assert LONG.strip() in seen.page.locator("#s2").inner_text()
@@ -291,6 +292,7 @@ def test_pages_work_without_javascript(browser: Browser, base: Base) -> None:
         seen.open(f"/runs/{LOOPED}")
         seen.page.locator("li.fold summary").first.click()
         assert seen.page.locator("#s3").is_visible()
+        seen.page.locator("#s2 summary").click()
         follow(seen.page.locator("#s2 a.whole"))
         assert LONG.strip() in seen.page.locator("body").inner_text()
 

@@ -355,7 +355,7 @@ def test_unscored_runs_are_shown_and_called_so(tmp_path: Path) -> None:
         assert "No run has been scored" in web.get("/runs").text
         page = web.get(f"/runs/{row['trajectory_id']}").text
     assert "Not scored: run" in page
-    assert len(re.findall(r'<li id="s', page)) == row["step_count"] > 0
+    assert len(re.findall(r'<(?:li|div) id="s\d', page)) == row["step_count"] > 0
 
 
 def test_scored_spans_lead_to_pages(scored_lake: Lake) -> None:

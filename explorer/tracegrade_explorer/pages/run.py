@@ -25,12 +25,14 @@ from tracegrade_explorer.run_view.page import (
     findings,
     is_as_returned,
     map_steps,
+    reasons,
     score_rows,
     select_steps,
     step_texts,
 )
 from tracegrade_explorer.run_view.plan_card import plan_card, run_calls
 from tracegrade_explorer.run_view.plans import plan_changes
+from tracegrade_explorer.run_view.step_lines import goals_by_step, line_blocks, plan_names
 from tracegrade_explorer.snapshots.rows import FoundRun, count_runs, find_run, neighbors
 from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.errors import TaskFileInvalid
@@ -44,12 +46,14 @@ from tracegrade_scoring.tasks.stored import NO_TASKS, stored_specification
 from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import OF_LAKE, Window, timeline_of, timeline_queries
-from tracegrade_scoring.timeline.view import timeline_view
+from tracegrade_scoring.timeline.view import headline_lead, timeline_view
 
 OWN: Final = ("from", "show", "tool", "find")
 TEXTS: Final = ("arguments", "result", "content")
 SPANS: Final = 500
 """Of a page; JSON has more."""
+MAIN_SCORES: Final = 6
+"""Beside the steps; all are in the table."""
 MOST_SPANS: Final = 20_000
 STEP_COLUMNS: Final = (
     "step_index", "kind", "role", "agent_name", "tool_name", "arguments", "result", "content",
@@ -150,10 +154,17 @@ def _view(
         "run": timeline.run,
         "view": view,
         "facts": [(name, value) for name, value in view.facts if name != "run"],
-        "blocks": blocks(timeline.steps, selected),
+        "blocks": line_blocks(
+            blocks(timeline.steps, selected),
+            steps,
+            goals_by_step(calls.served),
+            plan_names(changes),
+        ),
         "texts": {each.index: step_texts(each, steps[each.index], run_id) for each in selected},
         "as_returned": {each.index for each in selected if is_as_returned(each)},
-        "timed": any(each.offset for each in view.steps),
+        "most_scores": MAIN_SCORES,
+        "lead": headline_lead(timeline),
+        "reasons": reasons(timeline),
         "shown": len(selected),
         "findings": findings(timeline),
         "measured": measured_note(mark.what for mark in timeline.marks),

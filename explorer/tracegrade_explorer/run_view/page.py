@@ -1,10 +1,12 @@
 """Brings together what the page of a run shows."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, groupby
 from typing import Any, Final, NamedTuple
 
 from tracegrade.terminal.visible import visible
 from tracegrade_explorer import links
+from tracegrade_explorer.run_view.blocks import LEAST_REPEATS
 from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.metrics import FAILURE_MODES, Metric
 from tracegrade_scoring.pictures.small import MapStep
@@ -41,13 +43,22 @@ HEIGHTS: Final[Mapping[str, int]] = {"tool_call": 3, "plan": 3, "handoff": 3, "a
 
 
 class RunFinding(NamedTuple):
-    """What scoring found, and at which step."""
+    """What scoring found, and at which steps."""
 
     sentence: str
-    step: str
-    """In words; '' for a call that was expected and not made."""
+    steps: tuple[tuple[str, str], ...]
+    """Each in words with its address, which may be in the run of a sub-agent; none for a call
+    that was expected and not made."""
+    times: int
+    """How often in a row: at least `LEAST_REPEATS`, else 1."""
+
+
+class LinkedReason(NamedTuple):
+    """A reason why a run failed, or what else went wrong in it."""
+
+    sentence: str
     href: str
-    """Of the step, which may be one of a sub-agent."""
+    """Of the step that shows it; '' without one."""
 
 
 class Evidence(NamedTuple):
@@ -75,14 +86,34 @@ class ScoreRow(NamedTuple):
 
 
 def findings(timeline: Timeline) -> list[RunFinding]:
-    """Return what was found, in the order of steps, then what belongs to none."""
+    """Return what was found, in the order of steps, then what belongs to none.
+
+    Equal findings in a row are one.
+    """
+    run_id = timeline.run.trajectory_id
+    found: list[RunFinding] = []
+    for sentence, group in groupby(timeline.marks, key=mark_sentence):
+        links = [
+            _step_link(run_id, mark.step_trajectory_id, mark.step_index, mark.step_agent)
+            for mark in group
+        ]
+        steps = [(link,) if link[0] else () for link in links]
+        if len(steps) < LEAST_REPEATS:
+            found += [RunFinding(sentence, each, 1) for each in steps]
+        else:
+            found.append(RunFinding(sentence, (*chain(*steps),), len(steps)))
+    return found
+
+
+def reasons(timeline: Timeline) -> list[LinkedReason]:
+    """Return the reasons of the run's headline."""
     run_id = timeline.run.trajectory_id
     return [
-        RunFinding(
-            mark_sentence(mark),
-            *_step_link(run_id, mark.step_trajectory_id, mark.step_index, mark.step_agent),
+        LinkedReason(
+            words.line(reason.sentence),
+            _step_link(run_id, reason.step_trajectory_id, reason.step_index, None)[1],
         )
-        for mark in timeline.marks
+        for reason in timeline.headline
     ]
 
 

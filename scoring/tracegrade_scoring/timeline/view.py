@@ -142,13 +142,19 @@ def timeline_view(timeline: Timeline) -> TimelineView:
 
 def _headline(timeline: Timeline) -> str:
     """Return the first two reasons of different kinds, behind how the run came out."""
+    lead = headline_lead(timeline)
     sentence = "; ".join(words.line(reason.sentence) for reason in timeline.headline)
+    return f"{lead} {sentence}" if lead else ""
+
+
+def headline_lead(timeline: Timeline) -> str:
+    """Return how the run came out, as it stands before reasons; '' without any reason."""
     success = timeline.score("success")
-    if not sentence or success is None:
+    if not timeline.headline or success is None:
         return ""
     if success.value is None:
-        return f"Not known whether it succeeded: {sentence}"
-    return f"{'Succeeded, but:' if success.value else 'Failed:'} {sentence}"
+        return "Not known whether it succeeded:"
+    return "Succeeded, but:" if success.value else "Failed:"
 
 
 def mark_sentence(mark: Mark) -> str:
