@@ -53,7 +53,7 @@ class RunFinding(NamedTuple):
     """How often in a row: at least `LEAST_REPEATS`, else 1."""
 
 
-class LinkedReason(NamedTuple):
+class HeadlineReason(NamedTuple):
     """A reason why a run failed, or what else went wrong in it."""
 
     sentence: str
@@ -105,11 +105,11 @@ def findings(timeline: Timeline) -> list[RunFinding]:
     return found
 
 
-def reasons(timeline: Timeline) -> list[LinkedReason]:
+def reasons(timeline: Timeline) -> list[HeadlineReason]:
     """Return the reasons of the run's headline."""
     run_id = timeline.run.trajectory_id
     return [
-        LinkedReason(
+        HeadlineReason(
             words.line(reason.sentence),
             _step_link(run_id, reason.step_trajectory_id, reason.step_index, None)[1],
         )
