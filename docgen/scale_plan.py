@@ -152,12 +152,12 @@ MEASURED: Final = {
     "collector": Number(
         100_000,
         "spans a second",
-        "on two cores, for a minute, `collector/README.md`, section Measured",
+        "on two cores, for a minute, [measurements](internals/measurements.md#collector)",
     ),
     "commits to one store": Number(
         2.7, "a second", "16 writers, `collector/tracegrade_lake/README.md`, section Decisions"
     ),
-    "commit every": Number(4, "seconds", "of a collector, `collector/README.md`"),
+    "commit every": Number(4, "seconds", "of a collector, by default"),
     "memory of a slot": Number(3.5, "GB", "2.5 of the engine, [spark.md](spark.md)"),
 }
 

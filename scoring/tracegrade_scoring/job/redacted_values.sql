@@ -2,7 +2,7 @@
 --
 -- An agent or a collector wrote a mark with the name of the rule in the place of each. What an
 -- agent observed is a call's result, which is counted there.
--- Source: collector/README.md, "Redaction".
+-- The rules: docs/reference/redaction-rules.md.
 --
 -- Reads:
 --   steps

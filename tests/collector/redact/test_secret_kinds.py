@@ -15,7 +15,7 @@ from tests.collector.redact.test_redaction import attributes_after, redactor, ro
 
 from tracegrade.redact.texts import redact, redact_value
 
-README = Path(__file__).parents[3] / "collector" / "README.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "redaction-rules.md"
 LANDING = {
     "uid-of-a-field",
     "index-of-a-field",
@@ -60,7 +60,7 @@ def test_what_lands_is_little_and_named_in_the_documents() -> None:
     assert len(KINDS) >= 249
     assert {len(kind.written) for kind in KINDS} == {6}
     assert 10 * len(LANDING) <= len(KINDS)
-    assert [name for name in LANDING if f"`{name}`" not in README.read_text()] == []
+    assert [name for name in LANDING if f"`{name}`" not in PAGE.read_text("utf-8")] == []
 
 
 def outcome(written: list[tuple[Kind, str]]) -> tuple[set[str], set[str]]:

@@ -4,8 +4,9 @@ A verdict names a run by `trajectory_id`, by `trace_id` for the trace's outermos
 and what else tells its runs apart (trial, agent, release, conversation), and holds a value, a
 label, or both. A record may hold a list of verdicts, which share what it says about all of them.
 
-Subjects are `success`, `sub_goal`, `served` (whether the call of the step `step_index` serves the
-`sub_goal`), `planning` and `rollback`. A verdict on planning answers one `question` about the
+Subjects are `success`, `step` (of `step_index` or `span_id`, with a `tag`), `sub_goal`, `served`
+(whether the call of the step serves the `sub_goal`), `planning` and `rollback`. Of one source the
+newest by `made_at` counts, and `withdrawn` takes its verdict back. A verdict on planning answers one `question` about the
 plan (`dependency_ordering`, `branch_coverage`, `scope_control` or `reversibility`) by yes, no or
 a share from 0 to 1. Without a subject it is about the sub-goal that it names, else about success.
 Runs of one conversation are judged together. A verdict that fits no run, or several runs that
