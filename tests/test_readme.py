@@ -117,14 +117,14 @@ NEEDED = ("pip install 'tracegrade[all]'", "make demo", "make test")
 def test_numbers_of_the_readme_are_counted() -> None:
     """What it counts is there as often; what it measured is in the documents."""
     saved = list(ROOT.glob("*/tracegrade_*/saved/*.sql"))
-    measured = (ROOT / "docs" / "internals" / "measurements.md").read_text("utf-8")
+    numbers = (ROOT / "docs" / "internals" / "measurements.md").read_text("utf-8")
 
     assert f"{len(METRICS)} metrics" in README
     assert f"{len(WAYS)} combinations of framework and instrumentation" in README
     assert (len(SCENARIOS), "seventeen scenarios" in README) == (17, True)
     assert (len(FORMATS), "on ten file formats" in README) == (10, True)
     assert f"{len(saved)} saved queries" in README
-    assert re.search(r"1,000 kills .*\| 417,917 spans acknowledged, none lost or doubled", measured)
+    assert re.search(r"1,000 kills .*\| 417,917 spans acknowledged, none lost or doubled", numbers)
 
 
 @pytest.mark.parametrize(
