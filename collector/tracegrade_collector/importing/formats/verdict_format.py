@@ -6,12 +6,12 @@ label, or both. A record may hold a list of verdicts, which share what it says a
 
 Subjects are `success`, `step` (of `step_index` or `span_id`, with a `tag`), `sub_goal`, `served`
 (whether the call of the step serves the `sub_goal`), `planning` and `rollback`. Of one source the
-newest by `made_at` counts, and `withdrawn` takes its verdict back. A verdict on planning answers one `question` about the
-plan (`dependency_ordering`, `branch_coverage`, `scope_control` or `reversibility`) by yes, no or
-a share from 0 to 1. Without a subject it is about the sub-goal that it names, else about success.
-Runs of one conversation are judged together. A verdict that fits no run, or several runs that
-cannot be told from one another, is a fault; import the runs first. It makes its trace be scored
-again.
+newest by `made_at` counts, and `withdrawn` takes its verdict back. A verdict on planning answers
+one `question` about the plan (`dependency_ordering`, `branch_coverage`, `scope_control` or
+`reversibility`) by yes, no or a share from 0 to 1. Without a subject it is about the sub-goal
+that it names, else about success. Runs of one conversation are judged together. A verdict that
+fits no run, or several runs that cannot be told from one another, is a fault; import the runs
+first. It makes its trace be scored again.
 """
 
 import csv
