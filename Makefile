@@ -20,6 +20,7 @@ SPELLING = git ls-files $(addprefix '*.,$(addsuffix ',md py sql j2 css js toml))
   | grep -v /captures/ | xargs $(BIN)/typos --config tests/wording/typos.toml
 
 REAL_FRAMEWORKS := tests/frameworks/test_frameworks.py tests/frameworks/test_quickstarts.py tests/frameworks/test_tracegrade_run.py
+TRIED_FRAMEWORKS := current earlier quickstarts crewai llama_index
 
 .PHONY: demo docs site site-serve check test test-slow test-frameworks hosts captures same-rows lint bench chaos clean help
 
@@ -45,7 +46,7 @@ test: .venv/demo .venv/test  ## Run the test suite, without what is slow and wit
 test-slow: .venv/demo .venv/test azurite .spark/complete .hosts/complete  ## Run the rest of it: whole demos, Spark, Azure, kills at more moments.
 	@$(BIN)/pytest -q --numprocesses 4 --dist worksteal -m slow
 
-test-frameworks: .venv/demo .venv/test .frameworks/current/complete .frameworks/earlier/complete .frameworks/quickstarts/complete  ## Run one agent on real frameworks and compare its steps.
+test-frameworks: .venv/demo .venv/test $(TRIED_FRAMEWORKS:%=.frameworks/%/complete)  ## Run one agent on real frameworks and compare its steps.
 	@$(BIN)/pytest -q --numprocesses 2 --dist loadfile $(REAL_FRAMEWORKS)
 
 hosts: .venv/demo .venv/test .hosts/complete  ## Run host programs with and without tracegrade, and print what became of each.

@@ -1,7 +1,7 @@
 """The pages of agent frameworks: what to install, an agent, how to score it, what is recorded.
 
 They are made from the quickstarts that `make test-frameworks` runs, and from the versions of its
-environment.
+environments.
 """
 
 import tomllib
@@ -13,7 +13,7 @@ from docgen.pages import page, table
 
 TESTS: Final = Path(__file__).parents[1] / "tests" / "frameworks"
 QUICKSTARTS: Final = TESTS / "quickstarts"
-ENVIRONMENT: Final = TESTS / "environments" / "quickstarts.txt"
+ENVIRONMENTS: Final = TESTS / "environments"
 EXPORTS: Final = {
     "phoenix-exports": "Phoenix",
     "langfuse-exports": "Langfuse",
@@ -32,6 +32,11 @@ ASPECTS: Final = ("calls", "arguments", "results", "errors", "answer", "tokens")
 def quickstarts() -> Mapping[str, dict[str, Any]]:
     """Return the quickstarts by the name of their page."""
     return tomllib.loads((QUICKSTARTS / "quickstarts.toml").read_text("utf-8"))
+
+
+def environment(quickstart: Mapping[str, Any]) -> str:
+    """Return the name of the environment, below `.frameworks/`, that an agent is run in."""
+    return str(quickstart.get("environment", "quickstarts"))
 
 
 def command(question: str) -> str:
@@ -107,6 +112,8 @@ def _writer(quickstart: Mapping[str, Any]) -> str:
     """Return who writes the spans."""
     if instrumentors := quickstart["instrumentors"]:
         names = " and ".join(f"`{name}`" for name in instrumentors)
+        if len(instrumentors) > 1:
+            return f"{names} write the spans; `tracegrade run` finds them and turns them on."
         return f"{names} writes the spans; `tracegrade run` finds it and turns it on."
     return (
         f"{quickstart['title']} writes its spans itself; `tracegrade run` turns them on, so no "
@@ -122,7 +129,12 @@ def _recorded(quickstart: Mapping[str, Any]) -> list[str]:
 
 def _versions(quickstart: Mapping[str, Any]) -> Iterator[str]:
     """Yield each package of the framework with the version that is tried."""
-    pinned = dict(line.split("==") for line in ENVIRONMENT.read_text("utf-8").splitlines())
+    pinned = _pinned(ENVIRONMENTS / f"{environment(quickstart)}.txt")
     for package in [*quickstart["packages"], *quickstart["instrumentors"]]:
         name = package.partition("[")[0]
         yield f"{name} {pinned[name]}"
+
+
+def _pinned(packages: Path) -> Mapping[str, str]:
+    """Return the version of each package of an environment."""
+    return dict(line.split("==") for line in packages.read_text("utf-8").splitlines())

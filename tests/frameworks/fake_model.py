@@ -130,6 +130,18 @@ def _function(offered: Json) -> Json:
     return function
 
 
+def _as_answered(request: Json, turn: Turn) -> Turn:
+    """Return a turn with the names of the tools that a framework offers, its answer as a call."""
+    if turn.text is not None:
+        return _answer(turn.name, turn.thought, turn.text, request)
+    calls = [
+        (offered, json.dumps(named))
+        for tool, arguments in turn.calls
+        for offered, named in [_as_offered(request, tool, json.loads(arguments))]
+    ]
+    return turn._replace(calls=calls)
+
+
 def _answer(name: str, thought: str | None, answer: str, request: Json) -> Turn:
     if ANSWER_TOOL in json.dumps(request.get("tools", [])):
         return Turn(name, thought, None, [(ANSWER_TOOL, json.dumps({"answer": answer}))])
@@ -171,8 +183,11 @@ def chat_completion(request: Json, turn: Turn) -> Json:
     }
 
 
-def chunks(completion: Json) -> Iterator[Json]:
-    """Yield an answer of the Chat Completions API in the pieces of a stream."""
+def chunks(request: Json, completion: Json) -> Iterator[Json]:
+    """Yield an answer of the Chat Completions API in the pieces of a stream.
+
+    Tokens are told to who asks for them, as OpenAI does.
+    """
     message = completion["choices"][0]["message"]
     deltas: list[Json] = [{"role": "assistant"}]
     if "reasoning_content" in message:
@@ -187,7 +202,8 @@ def chunks(completion: Json) -> Iterator[Json]:
         yield {**common, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     reason = completion["choices"][0]["finish_reason"]
     yield {**common, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
-    yield {**common, "choices": [], "usage": completion["usage"]}
+    if (request.get("stream_options") or {}).get("include_usage"):
+        yield {**common, "choices": [], "usage": completion["usage"]}
 
 
 def response(request: Json, turn: Turn) -> Json:
@@ -291,7 +307,7 @@ class Handler(BaseHTTPRequestHandler):
             answer = message(request, turn)
             return answer, message_events(answer), ""
         answer = chat_completion(request, turn)
-        return answer, chunks(answer), "data: [DONE]\n\n"
+        return answer, chunks(request, answer), "data: [DONE]\n\n"
 
     def _answer_as_gemini(self, request: Json) -> None:
         answer = fake_gemini.generated(self._turn(fake_gemini.as_offered(request)))
@@ -304,7 +320,7 @@ class Handler(BaseHTTPRequestHandler):
     def _turn(self, request: Json) -> Turn:
         first, *others = self.path.strip("/").split("/")
         if first == "orders":
-            return turn_of_order(request)
+            return _as_answered(request, turn_of_order(request))
         if others[0] == "v1":
             return turn_of_weather(request, first)
         scenario, agent, form = others[:3]

@@ -12,16 +12,21 @@ UNKNOWN: Final = "I cannot find that order."
 RESULT: Final = "shipped on 3 May"
 
 _ORDER: Final = re.compile(r"\b[AB]-\d{4}\b")
-# How each API says, in a request, that a tool was called.
-_CALLED: Final = ('"tool_calls"', '"function_call_output"', '"functionResponse"', '"tool_result"')
+# How requests say that the model has spoken; smolagents tells of a failed call in words alone.
+_CALLED: Final = (
+    '"role": "assistant"',
+    '"function_call_output"',
+    '"functionResponse"',
+    '"tool_result"',
+    "Now let's retry",
+)
 
 
-def turn_of_order(request: dict[str, Any], tool: str = TOOL) -> Turn:
+def turn_of_order(request: dict[str, Any]) -> Turn:
     """Return the model's turn: a call of the tool, or an answer once its result is there.
 
     Args:
         request: Of any of the APIs.
-        tool: What the framework calls the tool.
     """
     said = {name: request[name] for name in ("messages", "input", "contents") if name in request}
     history = json.dumps(said)
@@ -29,4 +34,4 @@ def turn_of_order(request: dict[str, Any], tool: str = TOOL) -> Turn:
         return Turn("2", None, FOUND if RESULT in history else UNKNOWN, [])
     order = _ORDER.search(history)
     assert order is not None, "the question names no order"
-    return Turn("1", None, None, [(tool, json.dumps({"order": order[0]}))])
+    return Turn("1", None, None, [(TOOL, json.dumps({"order": order[0]}))])

@@ -15,11 +15,9 @@ def order_status(order: str) -> str:
 
 
 with tracegrade.agent_run("support", user_input=sys.argv[1]) as run:
+    messages = [{"role": "user", "content": sys.argv[1]}]
     runner = Anthropic().beta.messages.tool_runner(
-        model="claude-sonnet-5",
-        max_tokens=1000,
-        tools=[order_status],
-        messages=[{"role": "user", "content": sys.argv[1]}],
+        model="claude-sonnet-5", max_tokens=1000, tools=[order_status], messages=messages
     )
     answer = runner.until_done().content[-1].text
     run.answer(answer)
