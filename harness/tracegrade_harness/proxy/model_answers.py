@@ -1,7 +1,6 @@
 """Answers of models as HTTP replies, and how many tokens each says that it took.
 
-Read are the `usage` objects of OpenAI's chat completions, embeddings and responses, of Anthropic's
-messages, and of what is compatible with one of them, whether the answer is streamed or not.
+An answer may be streamed or not; which APIs are read is `token_counts`'s to say.
 """
 
 import json
@@ -12,10 +11,10 @@ from typing import Any, Final, NamedTuple, Protocol
 from tracegrade_harness.proxy.messages import FAILED, ProxiedReply, ProxiedRequest, messages_in
 from tracegrade_harness.proxy.upstream import UpstreamHandler
 from tracegrade_queries.costs.answer_cost import TokenCounts
+from tracegrade_queries.costs.usage import token_counts
 
 FREE: Final = ("/count_tokens", "/input_tokens")
 """How the paths of requests end that only count what another would take."""
-_MAX_COUNT: Final = 1 << 53
 
 
 class ModelAnswer(NamedTuple):
@@ -71,7 +70,7 @@ def answer_in(request: ProxiedRequest, reply: ProxiedReply) -> ModelAnswer | Non
             model = named
         if isinstance(own_usage := part.get("usage"), dict):
             usage |= {key: value for key, value in own_usage.items() if value is not None}
-    return ModelAnswer(model or _requested_model(request), _counts(usage))
+    return ModelAnswer(model or _requested_model(request), token_counts(usage))
 
 
 def _parts(reply: ProxiedReply) -> Iterator[Mapping[str, Any]]:
@@ -87,34 +86,6 @@ def _requested_model(request: ProxiedRequest) -> str | None:
     found = _json(request.body)
     model = found.get("model") if isinstance(found, dict) else None
     return model if isinstance(model, str) else None
-
-
-def _counts(usage: Mapping[str, Any]) -> TokenCounts | None:
-    if (input_tokens := _count(usage, "prompt_tokens")) is not None:
-        output_tokens = _count(usage, "completion_tokens")
-        if output_tokens is None and _count(usage, "total_tokens") == input_tokens:
-            output_tokens = 0  # embeddings
-        of_input, of_output = usage.get("prompt_tokens_details"), "completion_tokens_details"
-    else:
-        input_tokens, output_tokens = _count(usage, "input_tokens"), _count(usage, "output_tokens")
-        of_input, of_output = usage.get("input_tokens_details"), "output_tokens_details"
-    if input_tokens is None or output_tokens is None:
-        return None
-    reasoning = _count(usage.get(of_output), "reasoning_tokens") or 0
-    if isinstance(of_input, dict):
-        read, written = _count(of_input, "cached_tokens"), _count(of_input, "cache_write_tokens")
-        return TokenCounts(input_tokens, output_tokens, read or 0, written or 0, reasoning)
-    # Anthropic's stand beside the input.
-    read, written = (
-        _count(usage, f"cache_{kind}_input_tokens") or 0 for kind in ("read", "creation")
-    )
-    beside = 0 if "prompt_tokens" in usage else read + written
-    return TokenCounts(input_tokens + beside, output_tokens, read, written, reasoning)
-
-
-def _count(usage: Any, key: str) -> int | None:
-    value = usage.get(key) if isinstance(usage, dict) else None
-    return value if type(value) is int and 0 <= value < _MAX_COUNT else None
 
 
 def _json(text: bytes) -> Any:

@@ -4,16 +4,13 @@ What is used is what is kept, so that a judgment from the cache reads the very s
 """
 
 import json
-from typing import Any, Final, NamedTuple, TypeGuard
+from typing import Any, Final, NamedTuple
 
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_queries.costs.answer_cost import TokenCounts
 
 MAX_BYTES: Final = 1_000_000
 """No answer of a few hundred tokens is longer."""
-
-MAX_COUNT: Final = 2**40
-"""A greater number of tokens is none."""
 
 AnswerFields = dict[str, Any]
 UNREADABLE: Final = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
@@ -81,8 +78,3 @@ def _dumped(value: Any, clean: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(_dumped(each, clean) for each in value) + "]"
     return json.dumps(value)
-
-
-def is_count(value: object) -> TypeGuard[int]:
-    """Return whether a value can be a number of tokens."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT

@@ -1,7 +1,6 @@
 """Reads what Anthropic's Messages API answers: texts and calls of tools, and its tokens."""
 
 import json
-from collections.abc import Mapping
 from typing import Any, Final
 
 from tracegrade_collector.redact.redaction import Redactor
@@ -13,9 +12,8 @@ from tracegrade_judges.calls.answers import (
     Pairs,
     clean_json,
     clean_text,
-    is_count,
 )
-from tracegrade_queries.costs.answer_cost import TokenCounts
+from tracegrade_queries.costs.usage import token_counts
 
 _STOPS: Final = frozenset({"end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal"})
 
@@ -42,7 +40,8 @@ def read_message(
         ]
     except UNREADABLE:
         return None
-    counts = _counts(response.get("usage"))
+    usage = response.get("usage")
+    counts = token_counts(dict(usage)) if isinstance(usage, Pairs) else None
     tokens = counts or request.most
     answer = {
         "id": "kept",
@@ -95,18 +94,3 @@ def _stop(given: object, content: list[AnswerFields]) -> str:
     if given in _STOPS:
         return str(given)
     return "tool_use" if any(block["type"] == "tool_use" for block in content) else "end_turn"
-
-
-def _counts(usage: object) -> TokenCounts | None:
-    """Return the tokens; what a cache has stands beside the input here, and is part of ours."""
-    if not isinstance(usage, Pairs):
-        return None
-    given: Mapping[str, Any] = dict(usage)
-    fresh, written = given.get("input_tokens"), given.get("output_tokens")
-    if not (is_count(fresh) and is_count(written)):
-        return None
-    read, stored = (
-        count if is_count(count := given.get(f"cache_{name}_input_tokens")) else 0
-        for name in ("read", "creation")
-    )
-    return TokenCounts(fresh + read + stored, written, cache_read=read, cache_write=stored)

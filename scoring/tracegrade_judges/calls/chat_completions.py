@@ -1,8 +1,6 @@
 """Reads what an OpenAI-compatible endpoint answers: the one message in it, and its tokens."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
 from tracegrade_collector.redact.redaction import Redactor
 from tracegrade_judges.calls.answers import (
@@ -12,9 +10,8 @@ from tracegrade_judges.calls.answers import (
     JudgeAnswer,
     clean_json,
     clean_text,
-    is_count,
 )
-from tracegrade_queries.costs.answer_cost import TokenCounts
+from tracegrade_queries.costs.usage import token_counts
 
 
 def read_completion(
@@ -33,7 +30,7 @@ def read_completion(
         message = _message(choice["message"], redactor)
     except UNREADABLE:
         return None
-    counts = _counts(response.get("usage"))
+    counts = token_counts(response.get("usage"))
     tokens = counts or request.most
     answer = {
         "id": "kept",
@@ -82,23 +79,3 @@ def _finish(choice: AnswerFields, message: AnswerFields) -> str:
     if given in {"stop", "length", "tool_calls", "content_filter"}:
         return str(given)
     return "tool_calls" if "tool_calls" in message else "stop"
-
-
-def _counts(usage: object) -> TokenCounts | None:
-    if not isinstance(usage, Mapping):
-        return None
-    read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not (is_count(read) and is_count(written)):
-        return None
-    return TokenCounts(
-        read,
-        written,
-        cache_read=_detail(usage, "prompt_tokens_details", "cached_tokens"),
-        reasoning=_detail(usage, "completion_tokens_details", "reasoning_tokens"),
-    )
-
-
-def _detail(usage: Mapping[str, Any], details: str, key: str) -> int:
-    found = usage.get(details)
-    count = found.get(key) if isinstance(found, Mapping) else None
-    return count if is_count(count) else 0
