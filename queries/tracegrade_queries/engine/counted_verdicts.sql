@@ -26,7 +26,7 @@ WITH dated AS (
   GROUP BY ALL
 )
 
-SELECT *
+SELECT verdicts.*  -- noqa: AM04
 FROM verdicts
 ANTI JOIN dated
   ON

@@ -17,7 +17,7 @@
 --   trial           INTEGER  NULL if not declared.
 --   run_mode        VARCHAR  production | live | mocked; NULL if not declared.
 --   success         BOOLEAN  NULL if not known.
---   success_source  VARCHAR  verifier | task | evaluation | judge | trace, or NULL.
+--   success_source  VARCHAR  human | verifier | task | evaluation | judge | trace, or NULL.
 --   user_input      VARCHAR  NULL if not captured.
 --   final_answer    VARCHAR  NULL if there is none.
 --   complete        BOOLEAN  The root span arrived.

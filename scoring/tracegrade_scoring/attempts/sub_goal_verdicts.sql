@@ -1,4 +1,4 @@
--- The verdict on each sub-goal, from its first source: verifier, evaluation result, judge.
+-- The verdict on each sub-goal, from its first source: people, verifier, evaluation result, judge.
 --
 -- Source: docs/metrics.md, sections 4.1 (`completion_source`) and 8.3 (the order).
 --

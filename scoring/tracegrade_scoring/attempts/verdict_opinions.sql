@@ -1,6 +1,7 @@
 -- The verdicts on the success of each attempt and on its sub-goals, by rank.
 --
--- Of one rank all must say yes, and one that could not tell makes it unknown.
+-- Of one rank all must say yes, and one that could not tell makes it unknown. Of people most
+-- decide: who could not tell has no vote, and an even split is unknown.
 -- Source: docs/metrics.md, section 8.3.
 --
 -- Reads:
@@ -10,8 +11,8 @@
 -- Columns:
 --   attempt_id  INTEGER  One row for each attempt_id, sub_goal and rank.
 --   sub_goal    VARCHAR  '' where it is about the attempt.
---   rank        VARCHAR  verifier | evaluation | judge.
---   success     BOOLEAN  NULL if one of them could not tell.
+--   rank        VARCHAR  human | verifier | evaluation | judge.
+--   success     BOOLEAN  NULL if one of them could not tell, or people are split evenly.
 --   disagree    BOOLEAN  One of them said yes and another no.
 -- Order:
 --   none
@@ -19,7 +20,12 @@ SELECT
   attempt_id,
   sub_goal,
   rank,
-  CASE WHEN count(success) = count(*) THEN bool_and(success) END AS success,
+  CASE
+    WHEN rank <> 'human' AND count(success) = count(*) THEN bool_and(success)
+    WHEN rank = 'human' AND 2 * count_if(success) <> count(success)
+      THEN 2 * count_if(success) > count(success)
+  END AS success,
   coalesce(bool_or(success) AND NOT bool_and(success), FALSE) AS disagree
 FROM verdict_readings
-GROUP BY attempt_id, sub_goal, rank;
+GROUP BY attempt_id, sub_goal, rank
+HAVING rank <> 'human' OR count(success) > 0;

@@ -1,7 +1,8 @@
 -- Whose a verdict is, by its source: verifier (a person's too) | evaluation | judge.
 --
 -- verdict_rank: the word before the first colon tells: `judge:answers` is a judge's. Never NULL.
--- rank_order: which is asked first, from 1. Source: docs/metrics.md, section 8.3.
+-- rank_order: which is asked first, from 1; of success and sub-goals, people have a rank of their
+-- own, human. Source: docs/metrics.md, section 8.3.
 CREATE OR REPLACE TEMP MACRO verdict_rank(SOURCE) AS
 CASE
   WHEN source = 'gen_ai.evaluation.result' THEN 'evaluation'
@@ -10,4 +11,4 @@ CASE
 END;
 
 CREATE OR REPLACE TEMP MACRO rank_order(RANK) AS
-list_position(['verifier', 'evaluation', 'judge'], rank);
+list_position(['human', 'verifier', 'evaluation', 'judge'], rank);

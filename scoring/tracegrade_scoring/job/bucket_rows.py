@@ -100,16 +100,27 @@ _RUNS_NOT_SCORED: Final = frozenset(
 """Columns of `trajectories` that no metric reads."""
 
 # A verdict that names the trace alone is about its outermost runs. Metrics read those that count.
+# A step's run that is not here is none of the numbers.
 _VERDICTS: Final = """
   CREATE TEMP TABLE verdicts AS
-  SELECT lake.* REPLACE (ids.trajectory_id AS trajectory_id)
-  FROM memory.main.counted_verdicts AS lake
-  INNER JOIN trajectory_ids AS ids ON lake.trajectory_id = ids.id
-  UNION ALL BY NAME
-  SELECT lake.* REPLACE (trajectories.trajectory_id AS trajectory_id)
-  FROM memory.main.counted_verdicts AS lake
-  INNER JOIN trajectories
-    ON lake.trajectory_id = trajectories.trace_id AND trajectories.parent_trajectory_id IS NULL
+  WITH judged AS (
+    SELECT lake.*, ids.trajectory_id AS number
+    FROM memory.main.counted_verdicts AS lake
+    INNER JOIN trajectory_ids AS ids ON lake.trajectory_id = ids.id
+    UNION ALL BY NAME
+    SELECT lake.*, trajectories.trajectory_id AS number
+    FROM memory.main.counted_verdicts AS lake
+    INNER JOIN trajectories
+      ON lake.trajectory_id = trajectories.trace_id AND trajectories.parent_trajectory_id IS NULL
+  )
+
+  SELECT judged.* EXCLUDE (number) REPLACE (
+    judged.number AS trajectory_id,
+    if(judged.step_trajectory_id IS NULL, NULL, coalesce(ids.trajectory_id, -1))
+      AS step_trajectory_id
+  )
+  FROM judged
+  LEFT JOIN trajectory_ids AS ids ON judged.step_trajectory_id = ids.id
 """
 
 

@@ -140,6 +140,8 @@ class ScoreCaveats(NamedTuple):
     """Their planning quality is 0 by definition: they show no plan."""
     disputed: int = 0
     """Verdicts of the source that decides on their success disagree."""
+    people_differ: int = 0
+    """People decide on their success, and differ."""
     disputed_sub_goals: int = 0
     """Sub-goals of runs on which verdicts disagree."""
     planning: PlanningShare = NOTHING_KNOWN

@@ -147,6 +147,11 @@ def _disputes(release: Release) -> Iterator[RunEvidence]:
         yield RunEvidence(
             f"verdicts disagree on {' and '.join(of)}: all must say yes, so these failed"
         )
+    if remarks.people_differ:
+        yield RunEvidence(
+            f"people disagree on the success of {words.count(remarks.people_differ, 'run')}: most "
+            "decide, and an even split leaves it unknown"
+        )
 
 
 def _fewer_tasks(release: Release) -> Iterator[RunEvidence]:

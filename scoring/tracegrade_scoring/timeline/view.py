@@ -38,7 +38,7 @@ CUT_OFF: Final = timedelta(hours=24)
 """A run without a span for so long is called cut off."""
 NO_ATTEMPT: Final = ("killed_run", "several_runs")
 """Reasons why a run counts for nothing."""
-OF_VERDICTS: Final = ("verifier", "evaluation", "judge")
+OF_VERDICTS: Final = ("human", "verifier", "evaluation", "judge")
 """Sources of success that are verdicts."""
 JUDGED_BY: Final = {"a": "tool", "b": "arguments", "c": "whether a better tool was offered"}
 """What the criteria of tool selection look at."""

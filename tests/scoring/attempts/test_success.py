@@ -202,8 +202,8 @@ def test_state_is_what_the_last_result_says() -> None:
         ([verdict("gen_ai.evaluation.result", label="fail")], 1, "task"),
         ([verdict("judge:answers", value=0.0)], 1, "task"),
         ([verdict("llm-judge", value=0.8)], 0, "verifier"),
-        ([verdict("human:judy", value=0.8)], 0, "verifier"),
-        ([verdict("human:judy", label="yes"), verdict("judge:human", label="no")], 1, "verifier"),
+        ([verdict("human:judy", value=0.8)], 0, "human"),
+        ([verdict("human:judy", label="yes"), verdict("judge:human", label="no")], 1, "human"),
         ([verdict("harness:judge-mails", value=0.8)], 0, "verifier"),
     ],
 )

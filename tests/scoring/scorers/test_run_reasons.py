@@ -203,7 +203,7 @@ VERDICTS = [
     ("human:ann", None, 0, "refunded twice", "person", None, "ann says: refunded twice"),
     ("human:ann", "looped", 0, None, "person", None, "ann says: looped"),
     ("human:ann", "fail", None, None, "unexplained", None,
-     "failed by the verdict of its verifier; no step shows why"),
+     "failed by the verdict of people; no step shows why"),
     ("unit-tests", None, 0, "2 of 9 failed", "check", "unit-tests",
      "check failed: unit-tests: 2 of 9 failed"),
     ("humaneval", None, 0, "2 of 9", "check", "humaneval", "check failed: humaneval: 2 of 9"),

@@ -26,7 +26,8 @@
 --   trial             INTEGER  NULL if not declared.
 --   run_mode          VARCHAR  production | live | mocked; NULL if not declared.
 --   success           BOOLEAN  NULL if not known.
---   success_source    VARCHAR  verifier | task | evaluation | judge | trace; NULL if not known.
+--   success_source    VARCHAR  human | verifier | task | evaluation | judge | trace; NULL if not
+--                              known.
 --   success_fault     VARCHAR  verifier_failed where a verifier gave no usable result; else NULL.
 --   ending            VARCHAR  budget | interrupted | crashed | unfinished; NULL if it ended by
 --                              itself.

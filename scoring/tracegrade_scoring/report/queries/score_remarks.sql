@@ -19,6 +19,7 @@
 --                                verifiers, and on nobody else's.
 --   judged_by_models    BIGINT   Runs whose planning quality rests on a judge or an evaluation.
 --   disputed            BIGINT   Runs on whose success verdicts of the deciding source disagree.
+--   people_differ       BIGINT   Runs on whose success people decide, and differ.
 --   disputed_sub_goals  BIGINT   Sub-goals of runs on which they do.
 --   ambiguous_calls     BIGINT   Calls that rules give to several sub-goals.
 --   served_by_people    BIGINT   Of these, calls for which verdicts of people or other verifiers
@@ -86,6 +87,7 @@ SELECT
   count(*) FILTER (WHERE planned.pq.source = 'verifier') AS judged_by_people,
   count(*) FILTER (WHERE planned.pq.source IN ('judge', 'evaluation')) AS judged_by_models,
   count(*) FILTER (WHERE planned.success.label = 'verdicts_disagree') AS disputed,
+  count(*) FILTER (WHERE planned.success.label = 'disputed') AS people_differ,
   coalesce(sum(disputes.sub_goals), 0)::BIGINT AS disputed_sub_goals,
   coalesce(sum(ambiguous.calls), 0)::BIGINT AS ambiguous_calls,
   coalesce(sum(ambiguous.by_people), 0)::BIGINT AS served_by_people,

@@ -1,7 +1,8 @@
 -- Why attempts failed, in the order of precedence; each failed attempt has at least one reason.
 --
 -- First stands what says most directly what went wrong (`precedence`), and within a kind the first
--- step, those that can change something before those that only read. A call that was not expected
+-- step, those that can change something before those that only read; of people those who name a
+-- step come first. A call that was not expected
 -- and only reads says less than all else, so it stands behind. Of equal kind and object the first
 -- counts. An attempt that did not fail has rows as well, of what else was found.
 -- Source: docs/metrics.md, section 9.6.
@@ -12,6 +13,7 @@
 --   decision_reasons
 --   ending_reasons
 --   mode_reasons
+--   step_label_reasons
 --   sub_goal_reasons
 --   tasks
 --   verdict_reasons
@@ -31,6 +33,8 @@
 --   trajectory_id, rank_in_run
 WITH known AS (
   FROM verdict_reasons
+  UNION ALL
+  FROM step_label_reasons
   UNION ALL
   FROM ending_reasons
   UNION ALL
@@ -88,6 +92,7 @@ first_reasons AS (
         source := source
       ),
       (
+        kind = 'person' AND step_index IS NULL,
         only_reads, coalesce(position, -1), sentence, source, coalesce(span_id, '')
       )
     ) AS reason
@@ -120,6 +125,7 @@ reasons AS (
     FALSE AS only_reads,
     CASE success_source
       WHEN 'trace' THEN 'failed by the outcome that its trace states; no step shows why'
+      WHEN 'human' THEN 'failed by the verdict of people; no step shows why'
       ELSE concat('failed by the verdict of its ', success_source, '; no step shows why')
     END AS sentence,
     'static' AS source
@@ -143,7 +149,14 @@ SELECT
   (
     row_number() OVER (
       PARTITION BY attempt_id
-      ORDER BY precedence, kind = 'not_expected', only_reads, position, object, sentence
+      ORDER BY
+        precedence,
+        kind = 'not_expected',
+        kind = 'person' AND step_index IS NULL,
+        only_reads,
+        position,
+        object,
+        sentence
     )
   )::INTEGER AS rank_in_run,
   kind,

@@ -13,7 +13,7 @@
 --   attempt_id          INTEGER  The root trajectory.
 --   precedence          INTEGER  Of the kind, in the order of precedence.
 --   kind                VARCHAR  person | check | judge.
---   object              VARCHAR  The verifier or evaluation; NULL of a person or judge.
+--   object              VARCHAR  The verifier or evaluation; a person's tag, else NULL.
 --   sentence            VARCHAR  What is said.
 --   step_trajectory_id  INTEGER  NULL.
 --   step_index          INTEGER  NULL.
@@ -32,6 +32,7 @@ WITH failures AS (
     if(label_answer(label) IS FALSE OR lower(label) IN ('bad', 'budget'), NULL, label) AS label,
     by_limit,
     evidence,
+    tag,
     CASE WHEN starts_with(evidence, '{') THEN try_cast(evidence AS JSON) END AS facts
   FROM verdict_readings
   WHERE sub_goal = '' AND success IS FALSE
@@ -59,7 +60,8 @@ opinions AS (
     END AS kind,
     source,
     coalesce(nullif(split_part(source, ':', 2), ''), source) AS name,
-    coalesce(nullif(trim(evidence), ''), label) AS opinion
+    tag,
+    coalesce(nullif(trim(evidence), ''), tag, label) AS opinion
   FROM failures
   WHERE
     coalesce(json_type(facts, '$.verifiers') <> 'ARRAY', TRUE)
@@ -71,7 +73,7 @@ reasons AS (
     attempt_id,
     if(kind = 'person', 1, if(kind = 'check', 2, 22)) AS precedence,
     kind,
-    if(kind = 'check', name, NULL) AS object,
+    CASE kind WHEN 'check' THEN name WHEN 'person' THEN tag END AS object,
     CASE kind
       WHEN 'person' THEN concat(clipped(name, 40), ' says: ', opinion)
       WHEN 'judge' THEN concat('judge ', clipped(name, 40), ' says: ', opinion)

@@ -104,7 +104,7 @@ SELECT
     1,
     if(success IS NULL AND error IS NULL, why_unknown, NULL),
     error,
-    if(disagree, 'verdicts_disagree', NULL),
+    CASE WHEN disagree THEN if(success_source = 'human', 'disputed', 'verdicts_disagree') END,
     if(success IS NULL OR error IS NOT NULL, NULL, success_source)
   ) AS success,
   score_of(actual, 1, NULL, NULL, NULL, 'static') AS actual_steps,
