@@ -20,7 +20,7 @@ SPELLING = git ls-files $(addprefix '*.,$(addsuffix ',md py sql j2 css js toml))
   | grep -v /captures/ | xargs $(BIN)/typos --config tests/wording/typos.toml
 
 REAL_FRAMEWORKS := tests/frameworks/test_frameworks.py tests/frameworks/test_quickstarts.py tests/frameworks/test_tracegrade_run.py
-TRIED_FRAMEWORKS := current earlier quickstarts crewai llama_index
+TRIED_FRAMEWORKS := current earlier quickstarts crewai llama_index $(shell command -v npm >/dev/null && echo quickstarts_node)
 
 .PHONY: demo docs site site-serve check test test-slow test-frameworks hosts captures same-rows lint bench chaos clean help
 

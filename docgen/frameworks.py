@@ -4,6 +4,7 @@ They are made from the quickstarts that `make test-frameworks` runs, and from th
 environments.
 """
 
+import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -27,6 +28,12 @@ EXPORTS: Final = {
 QUESTIONS: Final = ("Where is order A-1001?", "Where is order B-2002?")
 ASPECTS: Final = ("calls", "arguments", "results", "errors", "answer", "tokens")
 """The parts of a run that a trace should hold."""
+LANGUAGES: Final = {".py": "python", ".mjs": "javascript"}
+NODE_VARIABLES: Final = {
+    "OTEL_RESOURCE_ATTRIBUTES": "service.version=1.0",
+    "OTEL_METRICS_EXPORTER": "none",
+}
+"""What stands in the environment of an agent on Node, which `tracegrade run` does not start."""
 
 
 def quickstarts() -> Mapping[str, dict[str, Any]]:
@@ -39,9 +46,21 @@ def environment(quickstart: Mapping[str, Any]) -> str:
     return str(quickstart.get("environment", "quickstarts"))
 
 
-def command(question: str) -> str:
-    """Return the command of the pages that asks the agent a question."""
+def program(name: str) -> Path:
+    """Return the program of a quickstart."""
+    (found,) = (QUICKSTARTS / name).glob("agent.*")
+    return found
+
+
+def command(name: str, question: str) -> str:
+    """Return the command of a page that asks its agent a question."""
+    if _is_on_node(name):
+        return f'node agent.mjs "{question}"'
     return f'tracegrade run --release 1.0 -- python agent.py "{question}"'
+
+
+def _is_on_node(name: str) -> bool:
+    return program(name).suffix == ".mjs"
 
 
 def pages() -> Mapping[str, str]:
@@ -71,23 +90,22 @@ def _index() -> str:
 
 
 def _page(name: str, quickstart: Mapping[str, Any]) -> str:
-    packages = ["'tracegrade[all]'", *map(_quoted, quickstart["packages"])]
-    commands = "\n".join(map(command, QUESTIONS))
+    agent = program(name)
     return page(
         quickstart["title"],
         f"Score an agent that uses {quickstart['title']}{_change(quickstart)}. Tried with "
         f"{', '.join(_versions(quickstart))}.",
         "## Install",
-        f"```\npip install {' '.join([*packages, *quickstart['instrumentors']])}\n```",
-        _writer(quickstart),
+        f"```\n{_installs(name, quickstart)}\n```",
+        _writer(name, quickstart),
         "## The agent",
-        f"`agent.py`:\n\n```python\n{(QUICKSTARTS / name / 'agent.py').read_text('utf-8')}```",
+        f"`{agent.name}`:\n\n```{LANGUAGES[agent.suffix]}\n{agent.read_text('utf-8')}```",
         "## Run and score",
         "Start a collector, and leave it running:",
         "```\ntracegrade collect --lake lake\n```",
         f"In another terminal, set `{quickstart['key']}`, ask the agent about an order that "
         "exists and about one that does not, and score both runs:",
-        f"```\n{commands}\ntracegrade score --lake lake\ntracegrade report --lake lake\n```",
+        f"```\n{_asks(name)}\ntracegrade score --lake lake\ntracegrade report --lake lake\n```",
         "`score` should count two trajectories and two tool calls, and say that one failed. "
         "`tracegrade ui --lake lake` shows each run step by step. To score decisions and success, "
         "[write a task file](../guides/write-tasks.md).",
@@ -95,6 +113,24 @@ def _page(name: str, quickstart: Mapping[str, Any]) -> str:
         table(ASPECTS, [_recorded(quickstart)]),
         quickstart["notes"].strip(),
     )
+
+
+def _installs(name: str, quickstart: Mapping[str, Any]) -> str:
+    """Return the commands that install tracegrade, and what the agent needs."""
+    packages = map(_quoted, [*quickstart["packages"], *quickstart["instrumentors"]])
+    own = "pip install 'tracegrade[all]'"
+    if _is_on_node(name):
+        return f"{own}\nnpm install {' '.join(packages)}"
+    return f"{own} {' '.join(packages)}"
+
+
+def _asks(name: str) -> str:
+    """Return the commands that ask the agent all questions."""
+    commands = [command(name, question) for question in QUESTIONS]
+    if _is_on_node(name):
+        variables = " ".join("=".join(pair) for pair in NODE_VARIABLES.items())
+        commands.insert(0, f"export {variables}")
+    return "\n".join(commands)
 
 
 def _quoted(package: str) -> str:
@@ -108,8 +144,13 @@ def _change(quickstart: Mapping[str, Any]) -> str:
     return f", with {adds} in its program" if adds else " without changing it"
 
 
-def _writer(quickstart: Mapping[str, Any]) -> str:
+def _writer(name: str, quickstart: Mapping[str, Any]) -> str:
     """Return who writes the spans."""
+    if _is_on_node(name):
+        return (
+            f"{quickstart['title']} writes its spans itself, and `NodeSDK` sends them to the "
+            "collector; `tracegrade run` is for Python."
+        )
     if instrumentors := quickstart["instrumentors"]:
         names = " and ".join(f"`{name}`" for name in instrumentors)
         if len(instrumentors) > 1:
@@ -129,7 +170,7 @@ def _recorded(quickstart: Mapping[str, Any]) -> list[str]:
 
 def _versions(quickstart: Mapping[str, Any]) -> Iterator[str]:
     """Yield each package of the framework with the version that is tried."""
-    pinned = _pinned(ENVIRONMENTS / f"{environment(quickstart)}.txt")
+    pinned = _pinned(ENVIRONMENTS / environment(quickstart))
     for package in [*quickstart["packages"], *quickstart["instrumentors"]]:
         name = package.partition("[")[0]
         yield f"{name} {pinned[name]}"
@@ -137,4 +178,8 @@ def _versions(quickstart: Mapping[str, Any]) -> Iterator[str]:
 
 def _pinned(packages: Path) -> Mapping[str, str]:
     """Return the version of each package of an environment."""
-    return dict(line.split("==") for line in packages.read_text("utf-8").splitlines())
+    if packages.is_dir():
+        needs: dict[str, str] = json.loads((packages / "package.json").read_text())["dependencies"]
+        return needs
+    lines = packages.with_suffix(".txt").read_text("utf-8").splitlines()
+    return dict(line.split("==") for line in lines)

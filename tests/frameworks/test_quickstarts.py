@@ -5,6 +5,7 @@ Needs environments that `make test-frameworks` makes; skips without them.
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -19,10 +20,12 @@ from tests.queries.traces import rows
 
 from docgen.frameworks import (
     ASPECTS,
+    NODE_VARIABLES,
     QUESTIONS,
     QUICKSTARTS,
     command,
     environment,
+    program,
     quickstarts,
 )
 from tracegrade_lake import Lake
@@ -59,8 +62,21 @@ def _place(name: str) -> Path:
     return ENVIRONMENTS / environment(CASES[name])
 
 
+def _folder(name: str, path: Path) -> Path:
+    """Return the folder of a program, in which Node finds the packages of its environment."""
+    packages = _place(name) / "node_modules"
+    if not packages.exists():
+        return QUICKSTARTS / name
+    folder = path / name
+    folder.mkdir()
+    (folder / "node_modules").symlink_to(packages)
+    shutil.copy(program(name), folder)
+    return folder
+
+
 def ask(name: str, model: str, collector: str, path: Path) -> None:
     """Run the commands of a page, each to its end, by which its spans are exported."""
+    folder = _folder(name, path)
     variables = {
         "PATH": f"{_place(name) / 'bin'}:{OWN_COMMANDS}:{os.environ['PATH']}",
         "PYTHONPATH": str(path),
@@ -72,13 +88,14 @@ def ask(name: str, model: str, collector: str, path: Path) -> None:
         "OPENAI_API_BASE": f"{model}/orders/v1",
         "ANTHROPIC_BASE_URL": f"{model}/orders",
         "GOOGLE_GEMINI_BASE_URL": f"{model}/orders",
+        **(NODE_VARIABLES if program(name).suffix == ".mjs" else {}),
         "CREWAI_DISABLE_TELEMETRY": "true",
     }
     answers = [FOUND, None if CASES[name].get("ends_at_error") else UNKNOWN]
     for question, answer in zip(QUESTIONS, answers, strict=True):
         ended = subprocess.run(
-            shlex.split(command(question)),
-            cwd=QUICKSTARTS / name,
+            shlex.split(command(name, question)),
+            cwd=folder,
             env=variables,
             capture_output=True,
             text=True,
