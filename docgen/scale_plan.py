@@ -118,7 +118,9 @@ def makespan(durations: Sequence[float], slots: int) -> float:
 
 MEASURED: Final = {
     "build, captures of all frameworks": Number(
-        59, "µs of CPU a span", "10,026,906 spans, `queries/README.md`, section Measured"
+        59,
+        "µs of CPU a span",
+        "10,026,906 spans, [measurements](internals/measurements.md#queries)",
     ),
     "build, runs of 13 calls": Number(
         141, "µs of CPU a span", "`bench_build --history 13`, there"

@@ -134,11 +134,11 @@ def test_changelog_is_short_and_counts_right() -> None:
 
 
 def test_extra_all_brings_what_the_notebook_imports() -> None:
-    """What the README's notebook imports is the project's own, or a requirement of its extras."""
+    """What the guide's notebook imports is the project's own, or a requirement of its extras."""
     notebook = next(
         block
         for block in re.findall(
-            r"```python\n(.*?)```", (ROOT / "queries" / "README.md").read_text(), re.DOTALL
+            r"```python\n(.*?)```", (DOCS / "guides" / "query.md").read_text("utf-8"), re.DOTALL
         )
         if "tg.connect(" in block
     )
@@ -166,15 +166,6 @@ def test_wheel_brings_the_documents() -> None:
 
     assert brought == {"docs": "tracegrade/docs"}
     assert {path.suffix for path in DOCS.rglob("*") if path.is_file()} == {".md", ".png"}
-
-
-def test_saved_queries_are_listed() -> None:
-    """The README of the queries lists each saved query."""
-    readme = (ROOT / "queries" / "README.md").read_text()
-    saved = sorted(path.stem for path in ROOT.glob("*/tracegrade_*/saved/*.sql"))
-
-    assert saved
-    assert [name for name in saved if f"`{name}`" not in readme] == []
 
 
 def test_citations_lead_somewhere() -> None:

@@ -167,10 +167,10 @@ def _is_sql(relation: Relation) -> bool:
     return relation.path.suffix == ".sql"
 
 
-def test_picture_of_the_readme_is_true() -> None:
+def test_picture_of_the_main_way_is_true() -> None:
     """Each relation that an arrow leads to is made from those it comes from, straight or not."""
-    readme = (ROOT / "queries" / "README.md").read_text("utf-8")
-    picture = readme.split("## How one span becomes a step")[1].split("```")[1]
+    page = (ROOT / "docs" / "internals" / "steps.md").read_text("utf-8")
+    picture = page.split("## The main way")[1].split("```")[1]
     reads: dict[str, set[str]] = {}
     for relation in PACKAGES["queries"].relations:
         reads.setdefault(relation.name, set()).update(relation.reads)

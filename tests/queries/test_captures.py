@@ -108,7 +108,7 @@ CASES = [(name, variant) for name, variants in STORIES.items() for variant in va
 BOTH = ["nested", "siblings", "below_http"]
 
 
-README = Path(__file__).parents[2] / "queries" / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "internals" / "framework-matrix.md"
 TABLE_START = "<!-- what each way of writing spans gives: written by test_captures.py -->\n"
 TABLE_END = "<!-- end -->\n"
 GIVES = ("thought", "observation", "call ids", "offered tools", "answer", "tokens")
@@ -191,12 +191,12 @@ def _table(built: Built) -> str:
     return "\n".join(lines) + "\n"
 
 
-def test_readme_says_what_each_way_of_writing_spans_gives(built: Built) -> None:
-    """The table of the README is the captures' own; WRITE_TABLE=1 writes it anew."""
-    before, rest = README.read_text("utf-8").split(TABLE_START)
+def test_page_says_what_each_way_of_writing_spans_gives(built: Built) -> None:
+    """The table of the page is the captures' own; WRITE_TABLE=1 writes it anew."""
+    before, rest = PAGE.read_text("utf-8").split(TABLE_START)
     table, after = rest.split(TABLE_END, 1)
     if os.environ.get("WRITE_TABLE"):
-        README.write_text(before + TABLE_START + _table(built) + TABLE_END + after, "utf-8")
+        PAGE.write_text(before + TABLE_START + _table(built) + TABLE_END + after, "utf-8")
         return
     assert table == _table(built)
 

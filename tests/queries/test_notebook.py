@@ -27,7 +27,7 @@ from tracegrade_scoring.schema import TRAJECTORY_SCORES
 
 from .traces import agent, capture, captures, land, request_of, tool
 
-README = Path(tg.__file__).parents[1] / "README.md"
+PAGE = Path(tg.__file__).parents[2] / "docs" / "guides" / "query.md"
 
 VALUES = {
     "base": "1",
@@ -101,12 +101,14 @@ def test_a_saved_query_answers_with_its_values(place: str) -> None:
         assert tg.ask(con, "tool_error_rates").project("calls, errors").fetchall() == [(2, 1)]
 
 
-def test_example_of_the_readme_needs_what_is_installed(
+def test_example_of_the_guide_needs_what_is_installed(
     in_folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It runs as written, with what the extra `all` brings: there is no pandas here."""
     monkeypatch.chdir(Path(in_folder).parent)
-    examples = re.findall(r"^```python\n(.+?)^```", README.read_text(), re.DOTALL | re.MULTILINE)
+    examples = re.findall(
+        r"^```python\n(.+?)^```", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
     (example,) = [each for each in examples if "tg.connect(" in each]
     found: dict[str, object] = {}
     exec(example, found)  # noqa: S102 - our own text

@@ -52,7 +52,7 @@ DIFFERENCES: list[Difference] = [
     Difference(
         "smolagents_code_otel",
         "parallel_calls",
-        "what became of each call",
+        "the end of each call",
         ("tool_call …", "observation …"),
         ("tool_call … unknown",),
         is_not_sent=True,
@@ -318,7 +318,7 @@ DIFFERENCES: list[Difference] = [
     Difference(
         "mastra_agent_*",
         "unknown_tool",
-        "what the model is told of a tool that does not exist",
+        "the message about a tool that does not exist",
         ("observation …find_tram…",),
         is_not_sent=True,
     ),

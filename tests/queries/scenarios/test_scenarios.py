@@ -19,7 +19,7 @@ from tracegrade_queries.build.build import build
 from .comparison import Cell, captures, compare, facts_of_story, facts_told
 from .differences import DIFFERENCES
 
-README = Path(__file__).parents[3] / "queries" / "README.md"
+PAGE = Path(__file__).parents[3] / "docs" / "internals" / "framework-matrix.md"
 TABLE_START = "<!-- scenarios by frameworks: written by test_scenarios.py -->\n"
 TABLE_END = "<!-- end of scenarios -->\n"
 
@@ -79,12 +79,12 @@ def _mark(told: str, notes: dict[str, int]) -> str:
 
 
 @pytest.mark.slow
-def test_readme_shows_the_matrix(cells: dict[str, Cell]) -> None:
-    """The matrix of the README is made from the captures; WRITE_TABLE=1 writes it anew."""
-    before, rest = README.read_text("utf-8").split(TABLE_START)
+def test_page_shows_the_matrix(cells: dict[str, Cell]) -> None:
+    """The matrix of the page is made from the captures; WRITE_TABLE=1 writes it anew."""
+    before, rest = PAGE.read_text("utf-8").split(TABLE_START)
     table, after = rest.split(TABLE_END, 1)
     if os.environ.get("WRITE_TABLE"):
-        README.write_text(before + TABLE_START + _table(cells) + TABLE_END + after, "utf-8")
+        PAGE.write_text(before + TABLE_START + _table(cells) + TABLE_END + after, "utf-8")
         return
     assert table == _table(cells)
 
