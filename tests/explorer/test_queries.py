@@ -21,7 +21,7 @@ PARAMETERS = {
     "last_date": DAY, "length": 9, "low": 0.0, "max_runs": 10, "name": "t1",
     "names": 8, "of_run": 3, "part": "k", "rows": 5, "seq": 3, "step_index": 2,
     "task_id": "malformed-header", "task_means": False, "text": "x",
-    "trace_id": "trace1", "trajectory_id": "t1",
+    "span_id": "t1", "trace_id": "trace1", "trajectory_id": "t1",
 }  # fmt: skip
 ENUM = "ENUM"
 

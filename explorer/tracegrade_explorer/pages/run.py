@@ -1,9 +1,10 @@
 """`/runs/ID` and what belongs to it: one run with its steps, whole texts, spans as received."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+import orjson
 from markupsafe import Markup
 
 from tracegrade_explorer import links
@@ -20,6 +21,7 @@ from tracegrade_explorer.responses import (
     WrittenJson,
 )
 from tracegrade_explorer.run_view.blocks import blocks
+from tracegrade_explorer.run_view.decision_card import DecisionCard, decision_cards
 from tracegrade_explorer.run_view.page import (
     SHOWS,
     findings,
@@ -31,13 +33,16 @@ from tracegrade_explorer.run_view.page import (
     step_texts,
 )
 from tracegrade_explorer.run_view.plan_card import plan_card, run_calls
-from tracegrade_explorer.run_view.plans import plan_changes
+from tracegrade_explorer.run_view.plan_graph import RunCalls
+from tracegrade_explorer.run_view.plans import PlanChange, plan_changes
+from tracegrade_explorer.run_view.prompt import prompt_text
 from tracegrade_explorer.run_view.step_lines import goals_by_step, line_blocks, plan_names
 from tracegrade_explorer.snapshots.rows import FoundRun, count_runs, find_run, neighbors
 from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.errors import TaskFileInvalid
 from tracegrade_scoring.pictures.small import minimap
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.blocks import StepView
 from tracegrade_scoring.rendering.measured_modes import measured_note
 from tracegrade_scoring.rendering.rows import read_rows
 from tracegrade_scoring.tasks.load import Specification
@@ -50,6 +55,12 @@ from tracegrade_scoring.timeline.view import headline_lead, timeline_view
 
 OWN: Final = ("from", "show", "tool", "find")
 TEXTS: Final = ("arguments", "result", "content")
+PROMPT: Final = "prompt"
+"""Text of a step that stands in the span of its model call alone."""
+NO_PROMPT: Final = "not recorded: the trace does not hold what the model was given"
+OWN_QUERIES: Final = ("run_evidence", "run_plans", "run_children", "run_decisions")
+WITH_MISSED: Final = ("all", "calls", "findings")
+"""Of `SHOWS`, those that show calls which were not made."""
 SPANS: Final = 500
 """Of a page; JSON has more."""
 MAIN_SCORES: Final = 6
@@ -105,7 +116,7 @@ def _queries(
     def rows(name: str) -> list[Row]:
         return read(request.cursor_of(found.date), name, **found.key)
 
-    own = {name: partial(rows, name) for name in ("run_evidence", "run_plans", "run_children")}
+    own = {name: partial(rows, name) for name in OWN_QUERIES}
     return {**_timeline_queries(request, found, window), **own}
 
 
@@ -154,14 +165,10 @@ def _view(
         "run": timeline.run,
         "view": view,
         "facts": [(name, value) for name, value in view.facts if name != "run"],
-        "blocks": line_blocks(
-            blocks(timeline.steps, selected),
-            steps,
-            goals_by_step(calls.served),
-            plan_names(changes),
-        ),
+        **_lines(timeline, selected, calls, changes),
         "texts": {each.index: step_texts(each, steps[each.index], run_id) for each in selected},
         "as_returned": {each.index for each in selected if is_as_returned(each)},
+        **_cards(request, timeline, rows["run_decisions"], show, on_page),
         "most_scores": MAIN_SCORES,
         "lead": headline_lead(timeline),
         "reasons": reasons(timeline),
@@ -185,6 +192,43 @@ def _view(
         "guessed": "unknown" in found.dialects,
         "same_task": _same_task(timeline),
         "has_success": _has_success(request, timeline),
+    }
+
+
+def _lines(
+    timeline: Timeline,
+    selected: Sequence[StepView],
+    calls: RunCalls,
+    changes: Sequence[PlanChange],
+) -> dict[str, Any]:
+    """Return the steps that are shown as lines, and the last call among them."""
+    steps = {step.step_index: step for step in timeline.steps}
+    found = line_blocks(
+        blocks(timeline.steps, selected), steps, goals_by_step(calls.served), plan_names(changes)
+    )
+    called = [line for block in found for line in block.lines if line.kind == "tool_call"]
+    return {"blocks": found, "last_call": called[-1] if called else None}
+
+
+def _cards(
+    request: PageRequest,
+    timeline: Timeline,
+    rows: Sequence[Row],
+    show: str,
+    on_page: Collection[int],
+) -> dict[str, Any]:
+    """Return the cards of wrong decisions by step, those of missed ones, and which is open."""
+    cards = decision_cards(timeline, rows, _specification(request))
+    by_step: dict[int, list[DecisionCard]] = {}
+    for card in cards:
+        if card.step is not None and card.step in on_page:
+            by_step.setdefault(card.step, []).append(card)
+    last = not timeline.steps or timeline.steps[-1].step_index + 1 >= timeline.total_steps
+    missed = [card for card in cards if card.step is None] if show in WITH_MISSED and last else []
+    return {
+        "step_cards": by_step,
+        "missed_cards": missed,
+        "open_step": min(by_step, default=None),
     }
 
 
@@ -282,16 +326,47 @@ def _has_success(request: PageRequest, timeline: Timeline) -> bool:
 def text(request: PageRequest) -> PageResponse:
     """Return one text of a step, whole."""
     name, step = request.path["text"], request.path["step"]
+    if name == PROMPT:
+        return PlainText(_prompt(request))
     if name not in TEXTS:
-        msg = f"a step has no text '{name}'; it may have {', '.join(TEXTS)}"
+        msg = f"a step has no text '{name}'; it may have {', '.join((*TEXTS, PROMPT))}"
         raise PageMissing(msg)
     found = find_run(request.con, request.path["id"])
-    index = int(step) if step.isascii() and step.isdecimal() and len(step) < 10 else -1
-    rows = read(request.cursor_of(found.date), "step_texts", **found.key, step_index=index)
+    rows = read(request.cursor_of(found.date), "step_texts", **found.key, step_index=_index(step))
     if not rows or rows[0][name] is None:
         msg = f"step {step} of run '{found.trajectory_id}' has no {name}"
         raise PageMissing(msg)
     return PlainText(rows[0][name])
+
+
+def _index(step: str) -> int:
+    """Return the index that an address names; -1, which no step has, if it names none."""
+    return int(step) if step.isascii() and step.isdecimal() and len(step) < 10 else -1
+
+
+def _prompt(request: PageRequest) -> str:
+    """Return what the model was given before a step, or that it was not recorded.
+
+    Raises:
+        PageMissing: There is no such step.
+    """
+    found, step = find_run(request.con, request.path["id"]), request.path["step"]
+    con = request.cursor_of(found.date)
+    rows = read(con, "step_texts", **found.key, step_index=_index(step))
+    if not rows:
+        msg = f"run '{found.trajectory_id}' has no step {step}"
+        raise PageMissing(msg)
+    if rows[0]["request_span_id"] is None:
+        return NO_PROMPT
+    (trace,) = read(request.con, "trace_dates", **found.key)
+    received = read(
+        request.con, "span_messages", trace_id=trace["trace_id"],
+        span_id=rows[0]["request_span_id"], first_date=found.date, last_date=trace["last_date"],
+    )  # fmt: skip
+    texts = (
+        prompt_text(span["attributes"] or {}, orjson.loads(span["events"])) for span in received
+    )
+    return next(filter(None, texts), NO_PROMPT)
 
 
 def spans(request: PageRequest) -> PageResponse:

@@ -1,4 +1,4 @@
--- One step's texts, whole.
+-- One step's texts, whole, and the span of the model call that produced it.
 --
 -- Reads:
 --   steps
@@ -7,15 +7,17 @@
 --   $date           DATE     The date of its trace, in whose files alone it is looked for.
 --   $step_index     INTEGER  The step.
 -- Columns:
---   arguments  VARCHAR  Canonical JSON; NULL if not captured.
---   result     VARCHAR  What the tool returned; NULL if not captured.
---   content    VARCHAR  Thought, message, answer, plan, or what the model saw; else NULL.
+--   arguments        VARCHAR  Canonical JSON; NULL if not captured.
+--   result           VARCHAR  What the tool returned; NULL if not captured.
+--   content          VARCHAR  Thought, message, answer, plan, or what the model saw; else NULL.
+--   request_span_id  VARCHAR  NULL if no model call did it.
 -- Order:
 --   one row
 SELECT
   arguments,
   result,
-  coalesce(content, plan) AS content
+  coalesce(content, plan) AS content,
+  request_span_id
 FROM steps
 WHERE date = $date AND trajectory_id = $trajectory_id AND step_index = $step_index
 ORDER BY step_index;
