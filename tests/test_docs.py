@@ -74,6 +74,21 @@ def test_every_module_is_named(name: str) -> None:
     assert missing == []
 
 
+SHORT = [ROOT / "explorer" / "README.md", ROOT / "harness" / "README.md"]
+"""READMEs of folders for who changes the code; users read the pages below `docs/`."""
+
+
+@pytest.mark.parametrize("readme", SHORT, ids=lambda path: str(path.relative_to(ROOT)))
+def test_readme_of_a_folder_is_short_and_names_tests(readme: Path) -> None:
+    """It has at most 600 words, and each test behind an invariant exists."""
+    text = readme.read_text("utf-8")
+    named = TEST.findall(text.replace("`tests/", "`"))
+
+    assert len(text.split()) <= 600
+    assert named
+    assert [test for test in named if not exists(test)] == []
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_in_documents_exist(document: Path) -> None:
     """Each `tracegrade …` and `make …` that a document shows is a real one."""

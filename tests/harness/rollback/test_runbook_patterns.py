@@ -2,8 +2,8 @@
 
 It names what it stands for that is left, if it stands for nothing that was there before; else the
 object that it is the name of, and what is in one collection: rows of one table, keys that begin
-alike, items of one collection of a document or of a browser. Source: harness/README.md, "How a
-kill works"; docs/metrics.md, section 6.2.
+alike, items of one collection of a document or of a browser. Source: docs/guides/undo.md, "Write a
+runbook"; docs/metrics.md, section 6.2.
 """
 
 from collections.abc import Mapping

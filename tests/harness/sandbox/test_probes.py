@@ -1,6 +1,6 @@
 """Ways out of the sandbox, sixty-eight, tried by an agent of the real harness in each mode.
 
-`-s` prints what got through, which the harness's README tells.
+`-s` prints what got through, which docs/internals/measurements.md repeats.
 """
 
 import ctypes

@@ -34,7 +34,7 @@ from tracegrade_queries.files.yaml_source import Problem, SourceFile
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE")
 PLACEHOLDER: Final = re.compile(r"\{([^{}]+)\}")
 _OURS: Final = ("body", "query", "found", "number", "$")
-_WAY_OUT: Final = "see harness/README.md for what a route may have"
+_WAY_OUT: Final = "see docs/guides/environments.md for what a route may have"
 
 
 class Route(BaseModel):
