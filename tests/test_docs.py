@@ -74,7 +74,7 @@ def test_every_module_is_named(name: str) -> None:
     assert missing == []
 
 
-SHORT = [ROOT / "explorer" / "README.md", ROOT / "harness" / "README.md"]
+SHORT = [ROOT / name / "README.md" for name in ("collector", "explorer", "harness", "queries")]
 """READMEs of folders for who changes the code; users read the pages below `docs/`."""
 
 
