@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from tracegrade.errors import BadInput, TracegradeError
 from tracegrade.terminal.visible import visible_text
-from tracegrade_explorer import links, reader_zone, render, scheme
+from tracegrade_explorer import color_scheme, links, reader_zone, render
 from tracegrade_explorer.errors import FormRefused, PageMissing, TooSlow
 from tracegrade_explorer.forms import PAGE_TOKEN, posted_pairs, without_token
 from tracegrade_explorer.guard import ANYBODY, CALLER, Caller, PageTokens
@@ -173,7 +173,7 @@ class Explorer:
     async def _answer(self, page: PageRoute, request: Request) -> Response:
         address = self._address(request)
         try:
-            if redirect := scheme.remember(request):
+            if redirect := color_scheme.remember(request):
                 return redirect
             if address.posted:
                 address = address._replace(pairs=await posted_pairs(request))
@@ -194,7 +194,7 @@ class Explorer:
         path, form = _named(request)
         return PageAddress(
             path, parse_qsl(request.url.query, keep_blank_values=True), form,
-            scheme.chosen(request), reader_zone.chosen(request), request.method == "POST",
+            color_scheme.chosen(request), reader_zone.chosen(request), request.method == "POST",
             self.tokens.of(request.scope.get(CALLER, ANYBODY)),
         )  # fmt: skip
 
@@ -217,7 +217,9 @@ class Explorer:
         error_page = ErrorPage(status, message, TITLES.get(status, "Something failed"))
         error_page = error_page._replace(site=self.site, scheme=address.scheme, query=query)
         if not query and not address.posted and len(address.pairs) <= MOST_CONDITIONS:
-            error_page = error_page._replace(path=scheme.own_path(request), pairs=address.pairs)
+            error_page = error_page._replace(
+                path=color_scheme.own_path(request), pairs=address.pairs
+            )
         return _error(error_page, address.form)
 
     def _error_query(self, page: PageRoute, address: PageAddress) -> ErrorQuery | None:
@@ -231,7 +233,7 @@ class Explorer:
     def _no_such_page(self, request: Request, error: Exception) -> Response:
         del error
         text = "No page has this address; the menu of any page leads to all."
-        error_page = ErrorPage(404, text, TITLES[404], self.site, scheme.chosen(request))
+        error_page = ErrorPage(404, text, TITLES[404], self.site, color_scheme.chosen(request))
         return _error(error_page, "html")
 
     async def _made(self, page: PageRoute, address: PageAddress) -> tuple[PageResponse, bytes]:

@@ -19,7 +19,6 @@ from tracegrade_harness.junit import junit_xml
 from tracegrade_harness.lake import write
 from tracegrade_harness.loading.load import LoadedSuite, load
 from tracegrade_harness.outcomes import (
-    end,
     say_play,
     say_report,
     say_result,
@@ -32,6 +31,7 @@ from tracegrade_harness.parts.folders.folders import shared_folder, temporary_fo
 from tracegrade_harness.parts.registry import declared_in
 from tracegrade_harness.parts.servers.managed_server import remove_dead
 from tracegrade_harness.review import MAX_LISTED, Review, store, wanting_review
+from tracegrade_harness.run_exit import end
 from tracegrade_harness.sandbox.choice import available
 from tracegrade_harness.sandbox.stoppable import StoppableSandbox
 from tracegrade_harness.suite import paths

@@ -1,4 +1,4 @@
-"""What is printed of results, one by one and at the end, and how a run ends its command."""
+"""What is printed of results, one by one and at the end."""
 
 import shlex
 from collections.abc import Sequence
@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Final
 
 from tracegrade.terminal.visible import echo, visible
-from tracegrade_harness.errors import HarnessFailed, NotPassed
-from tracegrade_harness.fail_on import RunRule, raise_broken
 from tracegrade_harness.junit import why_failed
 from tracegrade_harness.parts.verifying.result import shortened
 from tracegrade_harness.tape.entries import redacted
@@ -120,39 +118,9 @@ def _outcome(result: TrialResult) -> str:
     )
 
 
-def end(again: str, results: Sequence[TrialResult], rules: Sequence[RunRule] = ()) -> None:
-    """Say what came of a run as a whole.
-
-    Args:
-        again: How what was not run is tried again.
-        results: Of the run.
-        rules: What must not come of it.
-
-    Raises:
-        HarnessFailed: Something could not be run or judged.
-        NotPassed: Something did not pass.
-    """
-    ours = [result for result in results if result.status in {"invalid", "error"}]
-    if ours:
-        msg = f"{len(ours)} of {len(results)} could not be run or judged, first: {_first(ours)}"
-        if invalid := sum(result.status == "invalid" for result in ours):
-            msg += f"; {invalid} were invalid, {again}"
-        raise HarnessFailed(msg)
-    failed = [result for result in results if result.success is False]
-    if failed and not rules:
-        trials = [result for result in results if result.kill_point is None]
-        msg = f"{len(failed)} of {len(trials)} trials did not pass, first: {_first(failed)}"
-        raise NotPassed(msg)
-    unrun = [result for result in results if result.status == "not_run"]
-    if unrun:
-        msg = f"{len(unrun)} of {len(results)} were not run, first: {_first(unrun)}; then "
-        msg += again
-        raise NotPassed(msg)
-    raise_broken(rules, results)
-
-
-def _first(results: Sequence[TrialResult]) -> str:
-    return f"{_name(results[0])}: {_printable(results[0].reason or _outcome(results[0]))}"
+def in_words(result: TrialResult) -> str:
+    """Return which trial it is, and what came of it or why nothing did."""
+    return f"{_name(result)}: {_printable(result.reason or _outcome(result))}"
 
 
 def _printable(text: str) -> str:

@@ -19,7 +19,7 @@ from tracegrade.scope import Attribute
 from tracegrade.settings import Content, Objects, Settings
 from tracegrade.values.copying import Copy, ObjectRules, cut
 from tracegrade.values.errors import message_of, traceback_of
-from tracegrade.values.looks import is_kind, named
+from tracegrade.values.native_inspection import is_kind, named
 from tracegrade.whole_texts import whole_text
 
 WHOLE_CHARS: Final = 1_000_000

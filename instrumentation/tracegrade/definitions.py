@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, Union
 from tracegrade.content import plain_of
 from tracegrade.state import state
 from tracegrade.tools import described, name_of
-from tracegrade.values.looks import MISSING, class_name, is_kind, on_class
+from tracegrade.values.native_inspection import MISSING, class_name, is_kind, on_class
 from tracegrade.values.reading import is_class
 from tracegrade.wrapping.proxy import is_proxy
 

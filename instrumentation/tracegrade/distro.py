@@ -21,7 +21,7 @@ from opentelemetry.instrumentation.environment_variables import (
 
 from tracegrade.environment import usable_environment
 from tracegrade.libraries.frameworks import Frameworks, write_no_own_spans
-from tracegrade.libraries.given_way import give_way, instrument
+from tracegrade.libraries.instrumentor_handover import give_way, instrument
 from tracegrade.libraries.instrumentors import (
     GROUP,
     Instrumentor,

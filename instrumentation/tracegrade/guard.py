@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Final, ParamSpec, TypeVar
 
 from tracegrade.suggestions import did_you_mean
-from tracegrade.values.looks import is_kind, named
+from tracegrade.values.native_inspection import is_kind, named
 
 P = ParamSpec("P")
 R = TypeVar("R")

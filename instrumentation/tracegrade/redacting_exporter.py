@@ -14,7 +14,7 @@ from opentelemetry.util.types import AttributeValue
 from tracegrade import names
 from tracegrade.guard import guarded, report, say
 from tracegrade.redact.texts import PLACEHOLDER, redact_value
-from tracegrade.rewritten import RewrittenSpan
+from tracegrade.rewritten_span import RewrittenSpan
 from tracegrade.settings import Content, Redact, Settings
 from tracegrade.state import SCOPE_NAME, state
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from tracegrade.environment import shortened
 from tracegrade.guard import say
-from tracegrade.values.looks import is_kind, named
+from tracegrade.values.native_inspection import is_kind, named
 
 Redact = Callable[[str, str], str]
 

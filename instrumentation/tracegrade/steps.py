@@ -25,7 +25,7 @@ from tracegrade.guard import expect
 from tracegrade.scope import Attribute, has_ended, own_attributes
 from tracegrade.settings import Content
 from tracegrade.state import state
-from tracegrade.values.looks import qualified_name
+from tracegrade.values.native_inspection import qualified_name
 from tracegrade.whole_texts import whole_text
 
 PlanStep = Mapping[str, Any] | str

@@ -14,8 +14,8 @@ from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 from opentelemetry.trace import Link, Status
 
 from tracegrade.guard import note
-from tracegrade.rewritten import RewrittenSpan
-from tracegrade.values.looks import is_kind, named
+from tracegrade.rewritten_span import RewrittenSpan
+from tracegrade.values.native_inspection import is_kind, named
 
 _HALF: Final = re.compile("[\ud800-\udfff]")
 

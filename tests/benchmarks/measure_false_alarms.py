@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from tests.benchmarks.printing import while_read
 
-from tracegrade_scoring.compare.decide import decided
+from tracegrade_scoring.compare.beyond_chance import decided
 from tracegrade_scoring.compare.model import (
     Cohort,
     Compared,

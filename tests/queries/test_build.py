@@ -10,7 +10,7 @@ from tests.lake.stores import Store
 from tracegrade_lake import Lake
 from tracegrade_lake.errors import LakeUnwritable
 from tracegrade_queries.build import build as building
-from tracegrade_queries.build import read_dialects
+from tracegrade_queries.build import dialects_of_spans
 from tracegrade_queries.build.build import BuildSummary, build
 from tracegrade_queries.build.dialect_header import dialects
 from tracegrade_queries.engine.executor import Executor
@@ -162,7 +162,7 @@ def test_marks_hide_no_span_that_its_dialect_knows(
     build(lake)
     of_their_own = contents(lake)
     seeing_all = tuple(each._replace(marks=("",) * bool(each.marks)) for each in dialects())
-    monkeypatch.setattr(read_dialects, "dialects", lambda: seeing_all)
+    monkeypatch.setattr(dialects_of_spans, "dialects", lambda: seeing_all)
     build(lake, full=True)
 
     assert contents(lake) == of_their_own

@@ -28,8 +28,8 @@ from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.land import landed_rows
 from tracegrade_collector.land.background_writer import run_in_background
 from tracegrade_collector.land.dead_letters import DeadLetters, RefusedItems
-from tracegrade_collector.land.deaths import Deaths
 from tracegrade_collector.land.landed_rows import LandedRows
+from tracegrade_collector.land.lander_deaths import Deaths
 from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.log.ledger import Ledger, Totals
 from tracegrade_collector.log.wal import (

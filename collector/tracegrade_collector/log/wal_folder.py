@@ -39,7 +39,7 @@ from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
 LOCK_NAME = "lock"
 OWNER_NAME = "owner.json"
 LANDING_NAME = "landing.json"
-"""What the lander has in flight; `land/deaths.py` writes it."""
+"""What the lander has in flight; `land/lander_deaths.py` writes it."""
 
 OWN_NAMES: Final = frozenset(
     {LOCK_NAME, LANDER_LOCK_NAME, OWNER_NAME, LANDING_NAME, acknowledged.NAME}

@@ -21,7 +21,7 @@ from tracegrade_collector.encoding.otlp import Signal
 from tracegrade_collector.importing.importer import COLLECTOR_ID as IMPORT
 from tracegrade_collector.importing.importer import rows_app_id
 from tracegrade_collector.land.dead_letters import FOLDER as DEAD_LETTERS
-from tracegrade_collector.land.deaths import deaths_of
+from tracegrade_collector.land.lander_deaths import deaths_of
 from tracegrade_collector.land.quarantine import FOLDER as QUARANTINE
 from tracegrade_collector.log.ledger import TABLES, Account, read_ledger
 from tracegrade_collector.log.wal import Damage, DamageKind, first_seq, read_segment

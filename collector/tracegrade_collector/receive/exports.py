@@ -14,7 +14,7 @@ from google.protobuf.message import Message
 
 from tracegrade_collector.encoding.otlp import Encoding, Signal
 from tracegrade_collector.receive import status
-from tracegrade_collector.receive.intake import METRICS, Intake
+from tracegrade_collector.receive.accept_request import METRICS, Intake
 
 MOST_CLIENTS = 1000
 """Remembered as told; the one told first is forgotten for another, and may be told again."""

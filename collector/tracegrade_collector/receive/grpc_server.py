@@ -33,9 +33,9 @@ from tracegrade_collector.errors import (
     Unavailable,
 )
 from tracegrade_collector.receive import status
+from tracegrade_collector.receive.accept_request import Intake
 from tracegrade_collector.receive.connections import fair_share_of_files
 from tracegrade_collector.receive.exports import Export
-from tracegrade_collector.receive.intake import Intake
 from tracegrade_collector.receive.tenant_router import TenantRouter
 
 SERVICES = {

@@ -32,9 +32,9 @@ from tracegrade_collector.errors import (
     Unavailable,
 )
 from tracegrade_collector.receive import status
+from tracegrade_collector.receive.accept_request import ByteReservation
 from tracegrade_collector.receive.exports import Export
 from tracegrade_collector.receive.inflate import CODINGS
-from tracegrade_collector.receive.intake import ByteReservation
 from tracegrade_collector.receive.tenant_limits import RateExceeded
 from tracegrade_collector.receive.tenant_router import TenantRouter
 

@@ -13,7 +13,7 @@ from tracegrade_collector.edge.tokens import DEFAULT_TENANT
 from tracegrade_collector.land.quarantine import Quarantine
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log.wal_writer import WalWriter
-from tracegrade_collector.receive.intake import Intake
+from tracegrade_collector.receive.accept_request import Intake
 from tracegrade_collector.receive.tenant_limits import TenantLimits
 from tracegrade_lake.files import folders_in
 from tracegrade_lake.lake_root import TENANTS_FOLDER, made_root

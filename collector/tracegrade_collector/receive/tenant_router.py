@@ -25,8 +25,8 @@ from tracegrade_collector.errors import (
     Unavailable,
 )
 from tracegrade_collector.log.wal_folder import WalFolder
+from tracegrade_collector.receive.accept_request import Intake
 from tracegrade_collector.receive.exports import exports
-from tracegrade_collector.receive.intake import Intake
 from tracegrade_collector.receive.lander_process import LanderProcess
 from tracegrade_collector.receive.landing_metrics import landing_text
 from tracegrade_collector.receive.tenant_limits import InFlight, Rate, TenantLimits

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import re2
 
-from tracegrade.redact.rules import HIDING, Rule
+from tracegrade.redact.secret_rules import HIDING, Rule
 from tracegrade_collector.redact.redaction_rules import MAX_MEMORY
 
 Positions = npt.NDArray[np.int64]

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracegrade.redact.marks import marker
-from tracegrade.redact.rules import ESCAPED, decoded
+from tracegrade.redact.secret_rules import ESCAPED, decoded
 from tracegrade_collector.config import RULES, CollectorConfig
 from tracegrade_collector.redact import capping
 from tracegrade_collector.redact.blobs import replace_blobs, replace_encoded_blobs

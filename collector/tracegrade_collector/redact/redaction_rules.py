@@ -14,9 +14,9 @@ import pyarrow as pa
 import re2
 
 from tracegrade.redact import names
-from tracegrade.redact import rules as catalog
+from tracegrade.redact import secret_rules as catalog
 from tracegrade.redact.names import NameKind
-from tracegrade.redact.rules import Rule
+from tracegrade.redact.secret_rules import Rule
 
 BLOB: Final = "blob"
 MAX_MEMORY: Final = 64 << 20

@@ -13,7 +13,6 @@ from tracegrade.suggestions import did_you_mean
 from tracegrade_harness.parts.kind import PartKind
 from tracegrade_harness.parts.registry import kind_of_verifier, part_kinds, verifier_key
 from tracegrade_harness.suite import model, paths, records
-from tracegrade_harness.suite.at import At
 from tracegrade_harness.suite.channels import check_channels, check_reachable, check_servers
 from tracegrade_harness.suite.command import OF_AGENTS, TO_FILL_IN, substitutions
 from tracegrade_harness.suite.commands import check_command, check_variables
@@ -23,6 +22,7 @@ from tracegrade_harness.suite.readable import ReadableEnvironment, ReadableSuite
 from tracegrade_harness.suite.runbook import check_runbook
 from tracegrade_harness.suite.sources import check_read, check_source
 from tracegrade_harness.suite.strict import Strict
+from tracegrade_harness.suite.suite_position import At
 from tracegrade_harness.suite.templates import filled
 from tracegrade_queries.files.shape import dotted
 from tracegrade_queries.files.yaml_source import KeyPath, Problem, SourceFile

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from tracegrade_harness.parts.part import Part
 from tracegrade_harness.parts.verifying.result import Context, Finding
-from tracegrade_harness.suite.at import At
 from tracegrade_harness.suite.model import Environment
 from tracegrade_harness.suite.readable import ReadableEnvironment
 from tracegrade_harness.suite.strict import Strict
+from tracegrade_harness.suite.suite_position import At
 from tracegrade_queries.files.yaml_source import Problem
 
 

@@ -4,19 +4,13 @@ import grp
 import os
 import pwd
 import shutil
-import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from tracegrade_harness.sandbox import seccomp, system
-from tracegrade_harness.sandbox.folders import listening_sockets, to_be_hidden
-from tracegrade_harness.sandbox.installed import needed_by, of_prefix
-from tracegrade_harness.sandbox.processes import SUPERVISOR
+from tracegrade_harness.sandbox.host_view import view_of
 from tracegrade_harness.sandbox.program import Program
-from tracegrade_harness.sandbox.view import View
 
 NAMESPACES: Final = (
     *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
@@ -49,34 +43,6 @@ def confined(program: Program) -> Iterator[Confined]:
         filtered = opened(seccomp.compiled())
         users = {f"/etc/{name}": opened(text.encode()) for name, text in _users(program).items()}
         yield Confined(_words(program, filtered, users), [filtered, *users.values()])
-
-
-def view_of(program: Program) -> View:
-    """Return what of this machine's files a program sees."""
-    view = View(system.OWN_FOLDERS, program.limits.disk_bytes)
-    needed = [
-        needed_by(name, program.environment) for name in (*program.programs, *program.command[:1])
-    ]
-    needed += [of_prefix(Path(sys.prefix)), of_prefix(Path(sys.base_prefix))]
-    packages = [path for each in needed for path in each.packages]
-    view.show([*system.FOLDERS, *(f"/etc/{name}" for name in system.CONFIGURATION)])
-    view.show([*(path for each in needed for path in each.programs), sys.executable, SUPERVISOR])
-    view.show([*packages, *program.readable, *program.visible])
-    view.hide(_dangerous(program, view, [*packages, *program.readable]))
-    view.hide([*program.hidden, tempfile.gettempdir()])
-    return view
-
-
-def _dangerous(program: Program, view: View, folders: Iterable[Path]) -> list[str]:
-    """Return the keys and sockets in sight that nobody named; sockets of the trial are its own."""
-    named = {os.path.realpath(path) for path in (*program.readable, *program.visible)}
-    own = {os.path.realpath(path) for path in (program.root, *program.visible)}
-    sockets = (path for path in listening_sockets() if view.shows(path))
-    return [
-        path
-        for path in (*to_be_hidden(folders), *sockets)
-        if path not in named and own.isdisjoint(map(str, Path(path).parents))
-    ]
 
 
 def _words(program: Program, filtered: int, users: dict[str, int]) -> list[str]:

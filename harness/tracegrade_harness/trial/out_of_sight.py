@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from tracegrade.terminal.visible import visible
-from tracegrade_harness.sandbox.confined import view_of
+from tracegrade_harness.sandbox.host_view import view_of
 from tracegrade_harness.sandbox.program import Program
 from tracegrade_harness.trial.no_spans import last_lines
 

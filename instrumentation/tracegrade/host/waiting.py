@@ -16,7 +16,7 @@ from typing import Final
 from tracegrade.guard import guarded
 from tracegrade.host.patching import MONKEYS, awaits_patching, installed_monkeys
 from tracegrade.libraries.instrumentors import GROUP, imported_names
-from tracegrade.values.looks import global_of, is_kind
+from tracegrade.values.native_inspection import global_of, is_kind
 
 _OURS: Final = frozenset(("opentelemetry", "tracegrade"))
 _PACKAGES: Final = ("site-packages", "dist-packages")

@@ -12,7 +12,7 @@ from opentelemetry.context import Context
 from opentelemetry.sdk.trace import Span
 
 from tracegrade.guard import guarded
-from tracegrade.libraries.given_way import instrument
+from tracegrade.libraries.instrumentor_handover import instrument
 from tracegrade.libraries.instrumentors import Instrumentor
 from tracegrade.processor import TracegradeProcessor
 

@@ -1,8 +1,9 @@
-r"""What secrets look like: the one catalog, for what an agent sends and for what the lake keeps.
+r"""What secrets with a form of their own look like, wherever a text is redacted.
 
 Patterns are texts that both `re` and RE2 read alike: no lookaround, no backreference, nothing
 possessive, every repetition bounded or of one class of characters. An agent compiles them with
-`re`, the collector with RE2, which takes linear time whatever is sent; `rules.py` does both.
+`re`, the collector with RE2, which takes linear time whatever is sent; `secret_rules.py` has all
+rules.
 
 A text may be JSON, or JSON in a JSON string, where a line break is `\n` or `\\n` and a quote has
 backslashes before it. So what stands before a secret may be the last character of an escape, and

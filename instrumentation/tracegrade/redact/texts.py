@@ -12,7 +12,7 @@ from tracegrade.redact.marks import MARK_START, marker
 from tracegrade.redact.names import is_secret, kind_of
 from tracegrade.redact.patterns import NAME_WORDS
 from tracegrade.redact.places import FORM_WORDS
-from tracegrade.redact.rules import Rule, decoded, rules
+from tracegrade.redact.secret_rules import Rule, decoded, rules
 
 PLACEHOLDER: Final = f"{MARK_START}]"
 """What stands in the place of a text that a user's own rule failed on."""

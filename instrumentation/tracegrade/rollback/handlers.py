@@ -26,7 +26,7 @@ from tracegrade.rollback.undo import (
     perform,
     undo_fault,
 )
-from tracegrade.values.looks import is_kind
+from tracegrade.values.native_inspection import is_kind
 from tracegrade.values.plain_types import listed
 
 JOURNAL: Final = "TRACEGRADE_JOURNAL"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tracegrade.tape.plain_json import why_not_plain
-from tracegrade.values.looks import class_name, instance_dict, qualified_name
+from tracegrade.values.native_inspection import class_name, instance_dict, qualified_name
 
 _BUILTINS: Final = "builtins"
 

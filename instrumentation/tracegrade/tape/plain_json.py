@@ -3,7 +3,7 @@
 import math
 from typing import Final
 
-from tracegrade.values.looks import class_name
+from tracegrade.values.native_inspection import class_name
 
 _ATOMS: Final = (str, int, float, bool, type(None))
 _MAX_INT_BITS: Final = 14_000  # Python refuses to write an integer of more than 4300 digits

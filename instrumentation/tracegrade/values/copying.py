@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any, Final, NamedTuple
 
 from tracegrade.guard import came_by_signal
-from tracegrade.values.looks import named
+from tracegrade.values.native_inspection import named
 from tracegrade.values.reading import reader_of, rendered
 
 MAX_DEPTH: Final = 32

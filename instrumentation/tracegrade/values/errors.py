@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final
 
-from tracegrade.values.looks import (
+from tracegrade.values.native_inspection import (
     bases_of,
     instance_dict,
     is_kind,

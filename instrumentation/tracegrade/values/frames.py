@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from tracegrade.values.looks import (
+from tracegrade.values.native_inspection import (
     ValueReader,
     bases_of,
     is_of_module,

@@ -11,7 +11,7 @@ LlamaIndex workflows, the Agent Framework, LiveKit Agents and MCP, as their pack
 import re
 from typing import Annotated, Any, Final, ForwardRef, Literal, get_args, get_origin
 
-from tracegrade.values.looks import bases_of, class_name, is_kind, module_name
+from tracegrade.values.native_inspection import bases_of, class_name, is_kind, module_name
 
 _CONTEXTS: Final = {
     "AsyncCallbackManagerForToolRun": ("langchain_core",),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from tracegrade.values.frames import FRAMES, array_reader
-from tracegrade.values.looks import (
+from tracegrade.values.native_inspection import (
     MISSING,
     ValueReader,
     attribute,

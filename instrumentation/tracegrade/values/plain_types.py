@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from tracegrade.values.errors import message_of
-from tracegrade.values.looks import (
+from tracegrade.values.native_inspection import (
     ValueReader,
     attribute,
     bases_of,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from tracegrade.guard import came_by_signal, report, say
 from tracegrade.values import libraries, plain_types, records
-from tracegrade.values.looks import bases_of, named, qualified_name
+from tracegrade.values.native_inspection import bases_of, named, qualified_name
 
 if TYPE_CHECKING:
     from tracegrade.values.copying import Copy

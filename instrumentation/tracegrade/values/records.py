@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from types import MemberDescriptorType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
-from tracegrade.values.looks import (
+from tracegrade.values.native_inspection import (
     MISSING,
     ValueReader,
     attribute,

@@ -19,6 +19,7 @@ from tracegrade_scoring.compare.attempts import (
     counted_attempts,
     tasks_to_try,
 )
+from tracegrade_scoring.compare.beyond_chance import decided
 from tracegrade_scoring.compare.composite import (
     AXES,
     AxesOfSide,
@@ -27,7 +28,6 @@ from tracegrade_scoring.compare.composite import (
     paired_composite,
     unpaired_composite,
 )
-from tracegrade_scoring.compare.decide import decided
 from tracegrade_scoring.compare.flags import paired_flags, unpaired_flags
 from tracegrade_scoring.compare.judge_corrections import (
     NO_CALIBRATIONS,

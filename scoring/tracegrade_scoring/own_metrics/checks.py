@@ -8,7 +8,7 @@ from typing import Any, Final
 import duckdb
 
 from tracegrade_queries.build.nesting import is_too_deep
-from tracegrade_queries.engine.bare import bare_engine
+from tracegrade_queries.engine.bare_engine import bare_engine
 from tracegrade_queries.engine.selects import READING_FUNCTIONS, only_reads
 from tracegrade_queries.errors import QueryFailed
 from tracegrade_scoring.metric_definition import OwnMetric

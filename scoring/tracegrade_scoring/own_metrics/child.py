@@ -90,7 +90,7 @@ def _run_queries(
     """Write for each query what it returns, or why it does not."""
     import duckdb  # noqa: PLC0415 - functions need no engine
 
-    from tracegrade_queries.engine.bare import bare_engine  # noqa: PLC0415
+    from tracegrade_queries.engine.bare_engine import bare_engine  # noqa: PLC0415
 
     con = bare_engine(f"{job['memory_bytes'] >> 20}MiB")
     for name, table in rows.items():

@@ -17,7 +17,7 @@ from tracegrade_scoring.metric_definition import OwnMetric
 from tracegrade_scoring.own_metrics import plugins, readable
 from tracegrade_scoring.own_metrics.checks import query_fault, running_faults
 from tracegrade_scoring.own_metrics.header import MetricFault, ReadMetric, read_metric
-from tracegrade_scoring.own_metrics.orders import order_faults
+from tracegrade_scoring.own_metrics.row_order_check import order_faults
 from tracegrade_scoring.own_metrics.stored import stored_metrics
 from tracegrade_scoring.schema import TRAJECTORY_SCORES
 from tracegrade_scoring.tasks import Specification

@@ -6,7 +6,7 @@ Source: docs/metrics.md, section 0.11.
 from typing import Final
 
 from tracegrade_scoring.report.model import Release, Report
-from tracegrade_scoring.statistics.carried import Carried, carried
+from tracegrade_scoring.statistics.readiness_labels import Carried, carried
 from tracegrade_scoring.statistics.t_score import LABELS, least_axes, t_score
 
 AXIS_METRICS: Final = ("tsa", "pq", "ra_after_recovery")

@@ -21,7 +21,7 @@ from tracegrade_scoring.metrics import METRICS
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.report.model import Release, Report
 from tracegrade_scoring.report.readiness import label
-from tracegrade_scoring.statistics.carried import Carried
+from tracegrade_scoring.statistics.readiness_labels import Carried
 from tracegrade_scoring.statistics.t_score import LABELS
 from tracegrade_scoring.statistics.tiers import TIERS
 

@@ -7,7 +7,7 @@ from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.planning_share import planning_remarks
 from tracegrade_scoring.report.model import Release, Reliability
 from tracegrade_scoring.report.readiness import label
-from tracegrade_scoring.statistics.carried import Carried
+from tracegrade_scoring.statistics.readiness_labels import Carried
 from tracegrade_scoring.statistics.reliability import TRIES
 from tracegrade_scoring.statistics.t_score import DEFAULT, PRESETS, row_of, t_score
 from tracegrade_scoring.statistics.tiers import Tier

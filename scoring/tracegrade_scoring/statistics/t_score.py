@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tracegrade_scoring.errors import BadWeights
-from tracegrade_scoring.statistics.carried import least_mean
 from tracegrade_scoring.statistics.intervals import (
     LEVEL,
     MIN_TASKS,
@@ -22,6 +21,7 @@ from tracegrade_scoring.statistics.intervals import (
     middle,
     resampled_sums,
 )
+from tracegrade_scoring.statistics.readiness_labels import least_mean
 
 
 class Axes(NamedTuple):
@@ -50,7 +50,7 @@ class TScore(NamedTuple):
     partial: float | None
     """The harmonic mean of the axes that have a value; None if none has."""
     label: str | None
-    """The label of the value. Readers see the one that the sample carries (`carried.py`)."""
+    """The label of the value; readers see the sample's, see `readiness_labels.py`."""
     flags: tuple[str, ...]
     """zero_axis, and missing_tsa, missing_pq, missing_ra."""
 

@@ -2,15 +2,15 @@
 
 Source: [Agentic], the classification table; docs/metrics.md, section 8.6. Its second row is
 unreachable by the values of the same trials (pass^3 > .70 follows from pass@1 > .90). The tier
-that is said goes by lower ends, which can reach it (`carried.py`). The table says nothing of
-pass@1 > .90 with pass^3 < .30, which only these can meet: it is `Needs improvement` here.
+that is said goes by lower ends, which can reach it (`readiness_labels.py`). The table says nothing
+of pass@1 > .90 with pass^3 < .30, which only these can meet: it is `Needs improvement` here.
 """
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from tracegrade_scoring.statistics.carried import Carried, carried, least_mean
 from tracegrade_scoring.statistics.intervals import LEVEL
+from tracegrade_scoring.statistics.readiness_labels import Carried, carried, least_mean
 from tracegrade_scoring.statistics.release import MIN_TASK_TYPES
 from tracegrade_scoring.statistics.reliability import SMALL_SAMPLE, TRIES, Attempts, passes
 

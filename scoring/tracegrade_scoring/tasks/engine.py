@@ -9,7 +9,7 @@ from typing import Final
 
 import duckdb
 
-from tracegrade_queries.engine.bare import bare_engine
+from tracegrade_queries.engine.bare_engine import bare_engine
 from tracegrade_queries.engine.connection import duckdb_type
 from tracegrade_queries.engine.selects import only_reads
 from tracegrade_queries.errors import QueryFailed

@@ -21,7 +21,7 @@ from tracegrade_collector.encoding.request_limits import (
     messages_of,
 )
 from tracegrade_collector.errors import TooLarge
-from tracegrade_collector.receive.intake import decode
+from tracegrade_collector.receive.accept_request import decode
 
 from .wire_bytes import field
 

@@ -8,8 +8,8 @@ from tests.collector.running import landed_ids, trace_request
 
 from tracegrade_collector.config import CollectorConfig
 from tracegrade_collector.encoding.otlp import Encoding, Signal
-from tracegrade_collector.land.deaths import Deaths, deaths_of
 from tracegrade_collector.land.lander import Lander
+from tracegrade_collector.land.lander_deaths import Deaths, deaths_of
 from tracegrade_collector.log.wal import Entry
 from tracegrade_collector.log.wal_folder import WalFolder
 from tracegrade_collector.log.wal_writer import WalWriter

@@ -10,7 +10,7 @@ import pytest
 from tests.collector.running import Collector, collecting, landed, trace_body, trace_request
 from tests.waiting import wait_until
 
-from tracegrade_collector.land.deaths import MOST_DEATHS
+from tracegrade_collector.land.lander_deaths import MOST_DEATHS
 from tracegrade_collector.log.wal_folder import LANDING_NAME
 from tracegrade_collector.maintenance.verify import verify
 from tracegrade_lake import Lake

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.scoring.report.build import Tables
 
 from tracegrade_scoring.compare.as_json import render_json
-from tracegrade_scoring.compare.decide import fisher_p
+from tracegrade_scoring.compare.beyond_chance import fisher_p
 from tracegrade_scoring.compare.fail_on_rules import parse_rules
 from tracegrade_scoring.compare.model import Comparison
 from tracegrade_scoring.compare.read import read_comparisons

@@ -7,7 +7,7 @@ import pytest
 
 from tracegrade_scoring.metric_definition import OwnMetric
 from tracegrade_scoring.metrics import Kind
-from tracegrade_scoring.own_metrics.orders import order_faults
+from tracegrade_scoring.own_metrics.row_order_check import order_faults
 
 ROWS = {
     "calls": pa.table(

@@ -187,7 +187,7 @@ def found() -> dict[str, list[dict[str, Score]]]:
     cases = {
         "redundant": [Case(made(*calls)) for calls, _ in REDUNDANT],
         "loops": [Case(made(*calls)) for calls, _ in LOOPS],
-        "recoveries": [Case(failing(*each[:2])) for each in RECOVERIES],
+        "failed_call_recoveries": [Case(failing(*each[:2])) for each in RECOVERIES],
         "endings": [Case(made(*each[0]), columns={"outcome": each[1]}) for each in ENDINGS],
     }
     scores = iter(scored_at_once([case for each in cases.values() for case in each], TOOLS))
@@ -285,7 +285,7 @@ def test_recovery_changes_an_argument_and_keeps_one(
 ) -> None:
     """The same call again is a retry: it counts as not recovered, and the label says so."""
     arguments, later, recovered = RECOVERIES[case]
-    score = found["recoveries"][case]["recovery_rate"]
+    score = found["failed_call_recoveries"][case]["recovery_rate"]
 
     assert score.value == recovered
     assert score.label == ("retried: 1" if arguments == later else None)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.scoring.build import call, connection, prepared, specification, trajectory
 
-from tracegrade_queries.engine import bare
+from tracegrade_queries.engine import bare_engine
 from tracegrade_scoring.attempts.criteria import expressions
 from tracegrade_scoring.tasks import load
 from tracegrade_scoring.tasks.engine import expression_fault
@@ -139,7 +139,7 @@ def test_expression_that_takes_too_much_memory_says_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its engine has a small limit of its own; other attempts of its task are judged."""
-    monkeypatch.setattr(bare, "MEMORY_LIMIT", "20MB")
+    monkeypatch.setattr(bare_engine, "MEMORY_LIMIT", "20MB")
     spec = specification(
         "tasks: {t: {success: "
         "{sql: 'len(list(repeat(tool_name, 2000 * cost::INT) ORDER BY step_index)) > 1'}}}"

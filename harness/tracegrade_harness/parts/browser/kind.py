@@ -11,8 +11,8 @@ from tracegrade_harness.parts.browser.server import confinement_text
 from tracegrade_harness.parts.browser.verify import verify_dom
 from tracegrade_harness.parts.kind import Around, MadePart, PartKind
 from tracegrade_harness.parts.verifying.result import Context, Finding
-from tracegrade_harness.suite.at import At
 from tracegrade_harness.suite.readable import ReadableEnvironment
+from tracegrade_harness.suite.suite_position import At
 from tracegrade_harness.suite.values import check_value
 from tracegrade_queries.files.yaml_source import Problem
 

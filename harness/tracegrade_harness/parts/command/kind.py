@@ -8,10 +8,10 @@ from tracegrade_harness.parts.command.verify import verify_command
 from tracegrade_harness.parts.kind import PartKind
 from tracegrade_harness.parts.verifying.result import Context, Finding
 from tracegrade_harness.suite import paths
-from tracegrade_harness.suite.at import At
 from tracegrade_harness.suite.command import OF_VERIFIERS, filled, substitutions
 from tracegrade_harness.suite.commands import check_command, check_program
 from tracegrade_harness.suite.readable import ReadableEnvironment
+from tracegrade_harness.suite.suite_position import At
 from tracegrade_queries.files.shape import dotted
 from tracegrade_queries.files.yaml_source import Problem
 

@@ -13,10 +13,10 @@ from tracegrade_harness.parts.http.verify import verify_http
 from tracegrade_harness.parts.kind import Around, MadePart, PartKind
 from tracegrade_harness.parts.verifying.result import Context, Finding
 from tracegrade_harness.suite import paths
-from tracegrade_harness.suite.at import At
 from tracegrade_harness.suite.channels import check_calls
 from tracegrade_harness.suite.readable import ReadableEnvironment
 from tracegrade_harness.suite.sources import check_source
+from tracegrade_harness.suite.suite_position import At
 from tracegrade_harness.suite.values import check_value, check_values_at
 from tracegrade_queries.files.shape import dotted
 from tracegrade_queries.files.yaml_source import Problem

@@ -7,9 +7,9 @@ from tracegrade_harness.parts.kind import Around, MadePart, PartKind
 from tracegrade_harness.parts.postgres.model import Postgres, PostgresVerifier
 from tracegrade_harness.parts.postgres.programs import why_not
 from tracegrade_harness.parts.verifying.result import Context, Finding
-from tracegrade_harness.suite.at import At
 from tracegrade_harness.suite.readable import ReadableEnvironment
 from tracegrade_harness.suite.sources import check_source
+from tracegrade_harness.suite.suite_position import At
 from tracegrade_harness.suite.values import check_equals
 from tracegrade_queries.files.yaml_source import Problem
 

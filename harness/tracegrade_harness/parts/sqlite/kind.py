@@ -9,9 +9,9 @@ from tracegrade_harness.parts.sqlite.model import Sqlite, SqliteVerifier
 from tracegrade_harness.parts.sqlite.part import SqliteLocation, SqlitePart
 from tracegrade_harness.parts.sqlite.verify import verify_sqlite
 from tracegrade_harness.parts.verifying.result import Context, Finding
-from tracegrade_harness.suite.at import At
 from tracegrade_harness.suite.readable import ReadableEnvironment
 from tracegrade_harness.suite.sources import check_source
+from tracegrade_harness.suite.suite_position import At
 from tracegrade_harness.suite.values import check_equals
 from tracegrade_queries.files.yaml_source import Problem
 

@@ -52,7 +52,7 @@ lists AS (
     trace_id,
     scope_name,
     'in' AS direction,
-    json_once(input_value) AS messages
+    unquoted_json(input_value) AS messages
   FROM inputs_outputs
   UNION ALL
   SELECT
@@ -60,7 +60,7 @@ lists AS (
     trace_id,
     scope_name,
     'out' AS direction,
-    json_once(output_value) AS messages
+    unquoted_json(output_value) AS messages
   FROM inputs_outputs
 )
 

@@ -1,11 +1,11 @@
 -- How many spans of the bucket record a call that another span records, by reason.
 --
 -- `replayed`: at another time, as a workflow's replay does. `exported_twice`: at the same time,
--- with another span id, as all `copied_spans` are. `polled`: an answer was asked for again.
--- `second_instrumentation`: another scope wrote it.
+-- with another span id, as all `spans_exported_twice` are. `polled`: an answer was asked for
+-- again. `second_instrumentation`: another scope wrote it.
 --
 -- Reads:
---   copied_spans
+--   spans_exported_twice
 --   lone_copies
 --   model_copy_ends
 --   model_records
@@ -16,7 +16,7 @@
 --   tool_twin_edges
 -- Needs:
 --   model_copy_ends or tool_copies or model_twin_edges or tool_twin_edges or lone_copies
---     or copied_spans
+--     or spans_exported_twice
 -- Columns:
 --   reason  VARCHAR  One row each.
 --   calls   BIGINT   At least 1.
@@ -51,8 +51,8 @@ WITH pairs AS (
   SELECT
     FALSE AS is_other_scope,
     TRUE AS is_at_once
-  FROM copied_spans
-  INNER JOIN operations ON copied_spans.counted_key = operations.key
+  FROM spans_exported_twice
+  INNER JOIN operations ON spans_exported_twice.counted_key = operations.key
   WHERE operations.operation IN ('model', 'tool')
 )
 

@@ -83,7 +83,7 @@ INNER JOIN ranked AS originals
 WHERE
   copies.is_alone
   AND (
-    half_shared(copies.start_ns, copies.end_ns, originals.start_ns, originals.end_ns)
+    share_half_their_time(copies.start_ns, copies.end_ns, originals.start_ns, originals.end_ns)
     OR (copies.start_ns >= originals.start_ns AND copies.end_ns <= originals.end_ns)
     OR (copies.start_ns <= originals.start_ns AND copies.end_ns >= originals.end_ns)
   );

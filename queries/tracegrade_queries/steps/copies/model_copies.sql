@@ -130,7 +130,7 @@ neighbors AS (
     lag(rank) OVER in_time AS other_rank,
     lag(scope_name) OVER in_time <> scope_name
     AND (
-      half_shared(lag(start_ns) OVER in_time, lag(end_ns) OVER in_time, start_ns, end_ns)
+      share_half_their_time(lag(start_ns) OVER in_time, lag(end_ns) OVER in_time, start_ns, end_ns)
       OR end_ns <= lag(end_ns) OVER in_time
     ) AS is_same
   FROM telling

@@ -84,12 +84,12 @@ recorded AS (
 fullest AS (
   SELECT
     record,
-    arg_max(digest, position_by(parts, -precedence)) FILTER (WHERE direction = 'out') AS output,
-    arg_max(digest, position_by(parts, -precedence)) FILTER (WHERE direction = 'in') AS input,
+    arg_max(digest, pair_order(parts, -precedence)) FILTER (WHERE direction = 'out') AS output,
+    arg_max(digest, pair_order(parts, -precedence)) FILTER (WHERE direction = 'in') AS input,
     coalesce(bool_or(has_random_id), FALSE) AS has_random_id,
-    arg_max(call_ids, position_by(parts, -precedence)) FILTER (WHERE direction = 'out')
+    arg_max(call_ids, pair_order(parts, -precedence)) FILTER (WHERE direction = 'out')
       AS requested,
-    arg_max(call_ids, position_by(parts, -precedence)) FILTER (WHERE direction = 'in') AS known
+    arg_max(call_ids, pair_order(parts, -precedence)) FILTER (WHERE direction = 'in') AS known
   FROM recorded
   GROUP BY record
 ),

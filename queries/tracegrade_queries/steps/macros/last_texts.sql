@@ -18,11 +18,11 @@ CREATE OR REPLACE TEMP MACRO last_texts(RELATION) AS TABLE
   last_parts AS (
     SELECT
       key,
-      arg_max_null(text, position_by(message_position, part_position))
+      arg_max_null(text, pair_order(message_position, part_position))
       FILTER (WHERE direction = 'in')
         AS user_input,
       max(message_position) FILTER (WHERE direction = 'in') AS message_position,
-      arg_max(text, position_by(message_position, part_position))
+      arg_max(text, pair_order(message_position, part_position))
       FILTER (WHERE direction = 'out') AS answer
     FROM texts
     GROUP BY key

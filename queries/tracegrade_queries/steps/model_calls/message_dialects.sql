@@ -41,6 +41,6 @@ counts AS (
 SELECT
   key,
   direction,
-  arg_max(precedence, position_by(part_count, -precedence)) AS precedence
+  arg_max(precedence, pair_order(part_count, -precedence)) AS precedence
 FROM counts
 GROUP BY key, direction;

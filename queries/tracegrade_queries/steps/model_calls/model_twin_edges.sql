@@ -44,7 +44,7 @@ pairs AS (
         )
       )
       AND (
-        half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
+        share_half_their_time(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
         OR (later.start_ns >= earlier.start_ns AND later.end_ns <= earlier.end_ns)
         OR (later.start_ns <= earlier.start_ns AND later.end_ns >= earlier.end_ns)
         OR (

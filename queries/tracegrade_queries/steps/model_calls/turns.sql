@@ -43,7 +43,7 @@ user_messages AS (
     count(*) AS part_count,
     max(user_parts.message_position) AS last_message,
     arg_max_null(
-      user_parts.text, position_by(user_parts.message_position, user_parts.part_position)
+      user_parts.text, pair_order(user_parts.message_position, user_parts.part_position)
     ) AS last_part
   FROM user_parts
   ANTI JOIN outside_turns USING (model_call)

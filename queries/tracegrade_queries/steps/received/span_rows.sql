@@ -3,7 +3,7 @@
 -- Reads:
 --   spans
 --   bucket_traces
---   repeated_spans
+--   spans_received_twice
 -- Columns:
 --   trace_id         VARCHAR  One row a span, but for spans that one request held twice.
 --   span_id          VARCHAR
@@ -36,10 +36,10 @@ WITH counted_spans AS (
   SELECT spans.*
   FROM spans
   SEMI JOIN bucket_traces USING (trace_id)
-  LEFT JOIN repeated_spans USING (trace_id, span_id)
+  LEFT JOIN spans_received_twice USING (trace_id, span_id)
   WHERE
-    repeated_spans.newest IS NULL
-    OR repeated_spans.newest = span_version(
+    spans_received_twice.newest IS NULL
+    OR spans_received_twice.newest = span_version(
       spans.start_ns, spans.end_ns, spans.received_ns, spans.wal_seq, spans.content_hash
     )
 )

@@ -2,16 +2,16 @@
 --
 -- Reads:
 --   sent_spans
---   repeated_spans
+--   spans_received_twice
 -- Needs:
---   repeated_spans
+--   spans_received_twice
 -- Columns:
 --   key  BIGINT
 -- Order:
 --   none
 SELECT sent_spans.key
 FROM sent_spans
-SEMI JOIN repeated_spans USING (trace_id, span_id)
+SEMI JOIN spans_received_twice USING (trace_id, span_id)
 QUALIFY
   row_number() OVER (
     PARTITION BY sent_spans.trace_id, sent_spans.span_id ORDER BY sent_spans.key

@@ -7,9 +7,9 @@
 -- Reads:
 --   dialect_messages
 --   operations
---   placed_with_their_own
+--   placed_below_callers
 -- Needs:
---   operations WHERE operation = 'model' AND key NOT IN (SELECT key FROM placed_with_their_own)
+--   operations WHERE operation = 'model' AND key NOT IN (SELECT key FROM placed_below_callers)
 -- Columns:
 --   key            BIGINT   One row each.
 --   run            BIGINT   The first run that was given a result of it.
@@ -22,7 +22,7 @@ WITH strays AS (
     operations.trace_id,
     operations.start_ns
   FROM operations
-  ANTI JOIN placed_with_their_own USING (key)
+  ANTI JOIN placed_below_callers USING (key)
   WHERE operations.operation = 'model'
 ),
 
@@ -42,10 +42,10 @@ given AS (
   SELECT
     operations.trace_id,
     operations.start_ns,
-    placed_with_their_own.run,
+    placed_below_callers.run,
     dialect_messages.call_id
   FROM operations
-  INNER JOIN placed_with_their_own USING (key)
+  INNER JOIN placed_below_callers USING (key)
   INNER JOIN dialect_messages USING (key)
   WHERE
     operations.operation = 'model'

@@ -6,7 +6,7 @@
 -- Reads:
 --   asking_calls
 -- Takes:
---   placed_with_their_own
+--   placed_below_callers
 -- Needs:
 --   asking_calls
 -- Order:

@@ -40,5 +40,5 @@ INNER JOIN candidates AS earlier
     AND later.scope_rank > earlier.scope_rank
     AND (earlier.caller IS NULL) = (later.caller IS NULL)
     AND coalesce(later.agent_name = earlier.agent_name, TRUE)
-    AND half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
+    AND share_half_their_time(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
 GROUP BY later.key;

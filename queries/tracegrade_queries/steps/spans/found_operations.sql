@@ -201,7 +201,7 @@ SELECT
   counted.follows,
   counted.tool_name,
   nullif(counted.call_id, '') AS call_id,
-  json_once(counted.arguments) AS arguments,
+  unquoted_json(counted.arguments) AS arguments,
   counted.result,
   coalesce(counted.from_log, false) AS from_log,
   counted.content,

@@ -33,7 +33,7 @@ WITH received AS (
     model_parts.model_call,
     model_parts.message_position,
     model_parts.part_position,
-    position_by(model_parts.message_position, model_parts.part_position) AS position,
+    pair_order(model_parts.message_position, model_parts.part_position) AS position,
     model_parts.part_type,
     model_parts.tool_name,
     model_parts.call_id,
@@ -43,7 +43,7 @@ WITH received AS (
   WHERE
     model_parts.direction = 'in'
     AND model_parts.part_type IN ('tool_call', 'tool_call_response')
-    AND position_by(model_parts.message_position, model_parts.part_position)
+    AND pair_order(model_parts.message_position, model_parts.part_position)
     > given_results.user_position
 ),
 

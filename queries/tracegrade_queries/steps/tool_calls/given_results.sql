@@ -45,10 +45,10 @@ sources AS (
 ends AS (
   SELECT
     message_parts.key,
-    max(position_by(message_parts.message_position, message_parts.part_position)) FILTER (
+    max(pair_order(message_parts.message_position, message_parts.part_position)) FILTER (
       WHERE message_parts.part_type = 'tool_call_response' AND message_parts.call_id IS NOT NULL
     ) AS given,
-    max(position_by(message_parts.message_position, message_parts.part_position)) FILTER (
+    max(pair_order(message_parts.message_position, message_parts.part_position)) FILTER (
       WHERE message_parts.part_type = 'text' AND message_parts.role = 'user'
     ) AS user_position
   FROM message_parts

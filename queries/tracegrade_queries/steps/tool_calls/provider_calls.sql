@@ -46,7 +46,7 @@ WITH made AS (
       ORDER BY model_parts.model_call, model_parts.message_position, model_parts.part_position
     ) AS call,
     model_parts.* EXCLUDE (arguments),
-    position_by(model_parts.message_position, model_parts.part_position) AS position,
+    pair_order(model_parts.message_position, model_parts.part_position) AS position,
     coalesce(canonical.canonical, model_parts.arguments) AS arguments,
     model_parts.arguments IS NULL OR canonical.canonical IS NOT NULL AS parsed
   FROM model_parts
@@ -66,7 +66,7 @@ responses_stated AS (
     model_call,
     start_ns,
     call_id,
-    position_by(message_position, part_position) AS position,
+    pair_order(message_position, part_position) AS position,
     result,
     failed,
     -- What failed after it was approved is told by the call itself.

@@ -55,7 +55,7 @@ used_again AS (
 first_received AS (
   SELECT
     requests.request,
-    min(position_by(responses_seen.start_ns, responses_seen.model_call))
+    min(pair_order(responses_seen.start_ns, responses_seen.model_call))
     FILTER (WHERE responses_seen.observed IS NOT NULL OR responses_seen.failed) AS position
   FROM requests
   ANTI JOIN used_again USING (run, call_id)
@@ -73,12 +73,12 @@ by_own_id AS (
     requests.request,
     arg_min(
       responses_seen.observed,
-      position_by(-responses_seen.message_position, -responses_seen.part_position)
+      pair_order(-responses_seen.message_position, -responses_seen.part_position)
     ) AS observed,
     coalesce(
       arg_min(
         responses_seen.failed,
-        position_by(-responses_seen.message_position, -responses_seen.part_position)
+        pair_order(-responses_seen.message_position, -responses_seen.part_position)
       ),
       FALSE
     ) AS failed
@@ -88,7 +88,7 @@ by_own_id AS (
     ON
       requests.run = responses_seen.run
       AND requests.call_id = responses_seen.call_id
-      AND first_received.position = position_by(responses_seen.start_ns, responses_seen.model_call)
+      AND first_received.position = pair_order(responses_seen.start_ns, responses_seen.model_call)
   GROUP BY requests.request
 ),
 
@@ -150,7 +150,7 @@ repeated_requests AS (
   SELECT
     model_parts.model_call,
     model_parts.call_id,
-    max(position_by(model_parts.message_position, model_parts.part_position)) AS position
+    max(pair_order(model_parts.message_position, model_parts.part_position)) AS position
   FROM model_parts
   SEMI JOIN used_again USING (run, call_id)
   WHERE model_parts.direction = 'in' AND model_parts.part_type = 'tool_call'
@@ -188,8 +188,8 @@ round_responses AS (
     AND responses_seen.start_ns <= coalesce(
       if(users.agent_name IS NULL, rounds.next_ns, rounds.own_next_ns), responses_seen.start_ns
     )
-    AND position_by(responses_seen.message_position, responses_seen.part_position)
-    > coalesce(repeated_requests.position, position_by(-1, 0))
+    AND pair_order(responses_seen.message_position, responses_seen.part_position)
+    > coalesce(repeated_requests.position, pair_order(-1, 0))
 ),
 
 numbered_again AS (
@@ -208,11 +208,11 @@ by_used_id AS (
   SELECT
     numbered_again.request,
     arg_min(
-      round_responses.observed, position_by(round_responses.start_ns, round_responses.model_call)
+      round_responses.observed, pair_order(round_responses.start_ns, round_responses.model_call)
     ) AS observed,
     coalesce(
       arg_min(
-        round_responses.failed, position_by(round_responses.start_ns, round_responses.model_call)
+        round_responses.failed, pair_order(round_responses.start_ns, round_responses.model_call)
       ),
       FALSE
     ) AS failed

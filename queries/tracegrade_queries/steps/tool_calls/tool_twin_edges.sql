@@ -74,7 +74,7 @@ pairs AS (
       AND later.end_ns >= earlier.start_ns
       AND later.start_ns <= earlier.end_ns
       AND (
-        half_shared(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
+        share_half_their_time(earlier.start_ns, earlier.end_ns, later.start_ns, later.end_ns)
         OR later.call_id = earlier.call_id
         OR (later.start_ns >= earlier.start_ns AND later.end_ns <= earlier.end_ns)
         OR (later.start_ns <= earlier.start_ns AND later.end_ns >= earlier.end_ns)

@@ -1,7 +1,7 @@
 """What each part of a release rule says of two releases.
 
 A check is broken only by what chance does not explain, by the same tests as every other word of a
-comparison (`compare/decide.py`); it is unknown where the runs cannot tell.
+comparison (`compare/beyond_chance.py`); it is unknown where the runs cannot tell.
 """
 
 from collections.abc import Iterator

@@ -10,7 +10,7 @@
 --   endings
 --   last_needed_calls
 --   loop_traps
---   recoveries
+--   failed_call_recoveries
 --   unread_repeats
 -- Columns:
 --   trajectory_ids   INTEGER[]  Attempts whose scores are equal; each is in one row.
@@ -43,7 +43,7 @@ recovery_counts AS (
     count(*) FILTER (WHERE recovered) AS recovered,
     count(*) > count(recovered) AS hidden,
     count_if(retried) AS retried
-  FROM recoveries
+  FROM failed_call_recoveries
   GROUP BY attempt_id
 ),
 

@@ -1,7 +1,7 @@
 -- The calls of each attempt that serve an expectation: those of a decision point that met it.
 --
 -- Reads:
---   decision_point_calls
+--   decision_points_of_calls
 --   decision_points
 -- Columns:
 --   attempt_id  INTEGER  The root trajectory.
@@ -10,12 +10,12 @@
 -- Order:
 --   none
 SELECT
-  decision_point_calls.attempt_id,
-  decision_point_calls.call_index,
+  decision_points_of_calls.attempt_id,
+  decision_points_of_calls.call_index,
   decision_points.position
-FROM decision_point_calls
+FROM decision_points_of_calls
 INNER JOIN decision_points
   ON
-    decision_point_calls.attempt_id = decision_points.attempt_id
-    AND decision_point_calls.first_call = decision_points.call_index
+    decision_points_of_calls.attempt_id = decision_points.attempt_id
+    AND decision_points_of_calls.first_call = decision_points.call_index
 WHERE decision_points.tool_fits;

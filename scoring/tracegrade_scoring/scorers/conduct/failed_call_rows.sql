@@ -4,9 +4,9 @@
 --
 -- Reads:
 --   calls
---   recoveries
+--   failed_call_recoveries
 -- Needs:
---   recoveries
+--   failed_call_recoveries
 -- Columns:
 --   trajectory_id       INTEGER  The attempt; one row for each of its failed calls.
 --   step_trajectory_id  INTEGER  The root or sub-agent that made the call.
@@ -27,10 +27,10 @@ SELECT
   calls.tool_name,
   calls.failed_by,
   CASE
-    WHEN recoveries.recovered THEN 'recovered'
-    WHEN recoveries.retried THEN 'retried'
-    WHEN NOT recoveries.recovered THEN 'lost'
+    WHEN failed_call_recoveries.recovered THEN 'recovered'
+    WHEN failed_call_recoveries.retried THEN 'retried'
+    WHEN NOT failed_call_recoveries.recovered THEN 'lost'
   END AS outcome
-FROM recoveries
+FROM failed_call_recoveries
 INNER JOIN calls USING (attempt_id, call_index)
 ORDER BY trajectory_id, step_trajectory_id, calls.step_index;

@@ -5,7 +5,7 @@
 -- Source: docs/metrics.md, section 3.4.
 --
 -- Reads:
---   decision_point_calls
+--   decision_points_of_calls
 --   calls
 --   expected_calls
 --   sub_goal_attribution
@@ -31,11 +31,11 @@ WITH needed AS (
   WHERE certain
   UNION ALL
   SELECT
-    decision_point_calls.attempt_id,
-    decision_point_calls.call_index
-  FROM decision_point_calls
+    decision_points_of_calls.attempt_id,
+    decision_points_of_calls.call_index
+  FROM decision_points_of_calls
   ANTI JOIN sub_goal_examples USING (attempt_id)
-  WHERE decision_point_calls.sub_goal IS NOT NULL
+  WHERE decision_points_of_calls.sub_goal IS NOT NULL
   UNION ALL
   SELECT
     attempt_id,

@@ -56,9 +56,9 @@ opinions AS (
 left_over AS (
   SELECT
     ambiguous.*,
-    narrowed(ambiguous.candidates, opinions.verifiers_yes, opinions.verifiers_no) AS by_verifiers,
-    narrowed(by_verifiers, opinions.evaluations_yes, opinions.evaluations_no) AS by_evaluations,
-    narrowed(by_evaluations, opinions.judges_yes, opinions.judges_no) AS served,
+    remaining(ambiguous.candidates, opinions.verifiers_yes, opinions.verifiers_no) AS by_verifiers,
+    remaining(by_verifiers, opinions.evaluations_yes, opinions.evaluations_no) AS by_evaluations,
+    remaining(by_evaluations, opinions.judges_yes, opinions.judges_no) AS served,
     list_has_any(ambiguous.candidates, coalesce(opinions.disputed, [])) AS verdicts_disagree
   FROM ambiguous
   LEFT JOIN opinions USING (attempt_id, call_index)

@@ -7,7 +7,7 @@
 --   call_totals
 --   call_validity
 --   calls
---   recoveries
+--   failed_call_recoveries
 --   task_tools
 -- Needs:
 --   calls
@@ -48,11 +48,11 @@ failed AS (
     AND coalesce(calls.offered, task_tools.tool_name IS NOT NULL OR NOT registry.known)
       AS is_denied,
     min(calls.call_index) AS call_index
-  FROM recoveries
+  FROM failed_call_recoveries
   INNER JOIN calls USING (attempt_id, call_index)
   CROSS JOIN registry
   LEFT JOIN task_tools ON calls.tool_name = task_tools.tool_name
-  WHERE NOT recoveries.recovered AND NOT recoveries.retried
+  WHERE NOT failed_call_recoveries.recovered AND NOT failed_call_recoveries.retried
   GROUP BY ALL
 ),
 

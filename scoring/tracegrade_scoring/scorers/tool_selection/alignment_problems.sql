@@ -6,7 +6,7 @@
 --
 -- Reads:
 --   attempts
---   decision_point_calls
+--   decision_points_of_calls
 --   calls
 --   fitting_pairs
 --   own_expectations
@@ -49,7 +49,7 @@ first_calls AS (
     attempt_id,
     call_index,
     row_number() OVER (PARTITION BY attempt_id ORDER BY call_index) - 1 AS point
-  FROM decision_point_calls
+  FROM decision_points_of_calls
   WHERE call_index = first_call
 ),
 

@@ -7,7 +7,7 @@
 -- Reads:
 --   alignment_problems
 --   alignments
---   decision_point_calls
+--   decision_points_of_calls
 --   own_expectations
 -- Columns:
 --   attempt_id      INTEGER  The root trajectory.
@@ -23,7 +23,7 @@ WITH followed AS (
     attempt_id,
     first_call AS call_index,
     count(*)::INTEGER AS calls
-  FROM decision_point_calls
+  FROM decision_points_of_calls
   WHERE call_index <> first_call
   GROUP BY attempt_id, first_call
 ),

@@ -162,7 +162,7 @@ def test_decision_points_recovery_and_failure_modes_go_by_it() -> None:
     with connection(steps, runs, verdicts) as con:
         found = all_scores(scored(con, specification(TASKS)))
         points = con.sql(
-            "SELECT attempt_id, sub_goal, first_call FROM decision_point_calls "
+            "SELECT attempt_id, sub_goal, first_call FROM decision_points_of_calls "
             "ORDER BY attempt_id, call_index"
         ).fetchall()
         rows = con.sql(

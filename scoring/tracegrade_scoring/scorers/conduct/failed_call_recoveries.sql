@@ -7,7 +7,7 @@
 --
 -- Reads:
 --   attempts_with_unrecorded_calls
---   decision_point_calls
+--   decision_points_of_calls
 --   calls
 -- Needs:
 --   calls WHERE failed
@@ -24,9 +24,9 @@ WITH failures AS (
     calls.attempt_id,
     calls.call_index,
     calls.tool_name,
-    decision_point_calls.sub_goal
+    decision_points_of_calls.sub_goal
   FROM calls
-  INNER JOIN decision_point_calls USING (attempt_id, call_index)
+  INNER JOIN decision_points_of_calls USING (attempt_id, call_index)
   WHERE calls.failed
 ),
 
@@ -47,7 +47,7 @@ successes_after AS (
   FROM chances
   INNER JOIN calls AS later
     ON chances.attempt_id = later.attempt_id AND chances.next_index = later.call_index
-  INNER JOIN decision_point_calls AS later_points
+  INNER JOIN decision_points_of_calls AS later_points
     ON
       chances.attempt_id = later_points.attempt_id
       AND chances.next_index = later_points.call_index

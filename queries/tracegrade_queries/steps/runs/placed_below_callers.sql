@@ -8,6 +8,6 @@
 --   moved_operations
 -- Order:
 --   none
-UPDATE placed_with_their_own SET run = moved_operations.run
+UPDATE placed_below_callers SET run = moved_operations.run
 FROM moved_operations
-WHERE placed_with_their_own.key = moved_operations.key;
+WHERE placed_below_callers.key = moved_operations.key;

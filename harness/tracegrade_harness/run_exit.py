@@ -1,0 +1,41 @@
+"""How the command of a run ends: by which error, and so with which exit code."""
+
+from collections.abc import Sequence
+
+from tracegrade_harness.errors import HarnessFailed, NotPassed
+from tracegrade_harness.fail_on import RunRule, raise_broken
+from tracegrade_harness.outcomes import in_words
+from tracegrade_harness.trial.result import TrialResult
+
+
+def end(again: str, results: Sequence[TrialResult], rules: Sequence[RunRule] = ()) -> None:
+    """Say what came of a run as a whole.
+
+    Args:
+        again: How what was not run is tried again.
+        results: Of the run.
+        rules: What must not come of it.
+
+    Raises:
+        HarnessFailed: Something could not be run or judged.
+        NotPassed: Something did not pass.
+    """
+    ours = [result for result in results if result.status in {"invalid", "error"}]
+    if ours:
+        msg = (
+            f"{len(ours)} of {len(results)} could not be run or judged, first: {in_words(ours[0])}"
+        )
+        if invalid := sum(result.status == "invalid" for result in ours):
+            msg += f"; {invalid} were invalid, {again}"
+        raise HarnessFailed(msg)
+    failed = [result for result in results if result.success is False]
+    if failed and not rules:
+        trials = [result for result in results if result.kill_point is None]
+        msg = f"{len(failed)} of {len(trials)} trials did not pass, first: {in_words(failed[0])}"
+        raise NotPassed(msg)
+    unrun = [result for result in results if result.status == "not_run"]
+    if unrun:
+        msg = f"{len(unrun)} of {len(results)} were not run, first: {in_words(unrun[0])}; then "
+        msg += again
+        raise NotPassed(msg)
+    raise_broken(rules, results)
