@@ -50,11 +50,19 @@ class Page(NamedTuple):
 
 def fill(tables: Tables) -> str:
     """Insert a run with a wrong tool, wrong arguments, a call that nobody expects, and none."""
-    run = tables.run(task_id="bill", offered_tools=json.dumps(TOOLS))
+    run = tables.run(task_id="bill", offered_tools=json.dumps(TOOLS), trace_id="asked")
+    tables.insert("raw_spans", trace_id="asked", span_id="asked", collector_id="made", wal_seq=9,
+                  attributes={"gen_ai.prompt": f"Pay 40 {HOSTILE}"}, received_ns=9,
+                  resent=False)  # fmt: skip
     steps: list[dict[str, Any]] = [
         {"kind": "thought", "content": f"I pay {HOSTILE}", "role": "assistant"},
         {"tool_name": "gamble", "arguments": "{}", "result": "lost"},
-        {"tool_name": "pay", "arguments": json.dumps(SENT), "result": "paid"},
+        {
+            "tool_name": "pay",
+            "arguments": json.dumps(SENT),
+            "result": "paid",
+            "request_span_id": "asked",
+        },
         {"kind": "observation", "content": "paid", "call_step": 2},
         {"tool_name": "refund", "arguments": "{}", "status": "error", "error_message": "no"},
         {"kind": "answer", "content": "Done"},

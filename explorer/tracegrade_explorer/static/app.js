@@ -259,6 +259,8 @@
   // Steps far below are laid out when they come near, so an anchor is only right once they are.
   addEventListener("load", () => {
     const place = location.hash && document.getElementById(location.hash.slice(1));
-    if (place && place.matches("[data-row]")) requestAnimationFrame(() => show(place));
+    if (!place || !place.matches("[data-row]")) return;
+    place.querySelector(":scope > details")?.setAttribute("open", "");
+    requestAnimationFrame(() => show(place));
   });
 })();
