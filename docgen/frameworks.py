@@ -28,12 +28,8 @@ EXPORTS: Final = {
 QUESTIONS: Final = ("Where is order A-1001?", "Where is order B-2002?")
 ASPECTS: Final = ("calls", "arguments", "results", "errors", "answer", "tokens")
 """The parts of a run that a trace should hold."""
-LANGUAGES: Final = {".py": "python", ".mjs": "javascript"}
-NODE_VARIABLES: Final = {
-    "OTEL_RESOURCE_ATTRIBUTES": "service.version=1.0",
-    "OTEL_METRICS_EXPORTER": "none",
-}
-"""What stands in the environment of an agent on Node, which `tracegrade run` does not start."""
+_STARTS: Final = {".py": "python", ".mjs": "node"}
+_LANGUAGES: Final = {".py": "python", ".mjs": "javascript"}
 
 
 def quickstarts() -> Mapping[str, dict[str, Any]]:
@@ -54,13 +50,16 @@ def program(name: str) -> Path:
 
 def command(name: str, question: str) -> str:
     """Return the command of a page that asks its agent a question."""
-    if _is_on_node(name):
-        return f'node agent.mjs "{question}"'
-    return f'tracegrade run --release 1.0 -- python agent.py "{question}"'
+    agent = program(name)
+    asks = f'{_STARTS[agent.suffix]} {agent.name} "{question}"'
+    if _sends_itself(quickstarts()[name]):
+        return asks
+    return f"tracegrade run --release 1.0 -- {asks}"
 
 
-def _is_on_node(name: str) -> bool:
-    return program(name).suffix == ".mjs"
+def _sends_itself(quickstart: Mapping[str, Any]) -> bool:
+    """Return whether variables alone make an agent send spans, without `tracegrade run`."""
+    return "variables" in quickstart
 
 
 def pages() -> Mapping[str, str]:
@@ -97,15 +96,15 @@ def _page(name: str, quickstart: Mapping[str, Any]) -> str:
         f"{', '.join(_versions(quickstart))}.",
         "## Install",
         f"```\n{_installs(name, quickstart)}\n```",
-        _writer(name, quickstart),
+        _writer(quickstart),
         "## The agent",
-        f"`{agent.name}`:\n\n```{LANGUAGES[agent.suffix]}\n{agent.read_text('utf-8')}```",
+        f"`{agent.name}`:\n\n```{_LANGUAGES[agent.suffix]}\n{agent.read_text('utf-8')}```",
         "## Run and score",
         "Start a collector, and leave it running:",
         "```\ntracegrade collect --lake lake\n```",
         f"In another terminal, set `{quickstart['key']}`, ask the agent about an order that "
         "exists and about one that does not, and score both runs:",
-        f"```\n{_asks(name)}\ntracegrade score --lake lake\ntracegrade report --lake lake\n```",
+        f"```\n{_asks_and_scores(name, quickstart)}\n```",
         "`score` should count two trajectories and two tool calls, and say that one failed. "
         "`tracegrade ui --lake lake` shows each run step by step. To score decisions and success, "
         "[write a task file](../guides/write-tasks.md).",
@@ -119,18 +118,18 @@ def _installs(name: str, quickstart: Mapping[str, Any]) -> str:
     """Return the commands that install tracegrade, and what the agent needs."""
     packages = map(_quoted, [*quickstart["packages"], *quickstart["instrumentors"]])
     own = "pip install 'tracegrade[all]'"
-    if _is_on_node(name):
+    if program(name).suffix == ".mjs":
         return f"{own}\nnpm install {' '.join(packages)}"
     return f"{own} {' '.join(packages)}"
 
 
-def _asks(name: str) -> str:
-    """Return the commands that ask the agent all questions."""
-    commands = [command(name, question) for question in QUESTIONS]
-    if _is_on_node(name):
-        variables = " ".join("=".join(pair) for pair in NODE_VARIABLES.items())
-        commands.insert(0, f"export {variables}")
-    return "\n".join(commands)
+def _asks_and_scores(name: str, quickstart: Mapping[str, Any]) -> str:
+    """Return the commands that ask the agent all questions, and score its runs."""
+    variables = quickstart.get("variables", {})
+    exports = [f"export {variable}={value}" for variable, value in variables.items()]
+    asks = [command(name, question) for question in QUESTIONS]
+    scores = ["tracegrade score --lake lake", "tracegrade report --lake lake"]
+    return "\n".join([*exports, *asks, *scores])
 
 
 def _quoted(package: str) -> str:
@@ -144,12 +143,12 @@ def _change(quickstart: Mapping[str, Any]) -> str:
     return f", with {adds} in its program" if adds else " without changing it"
 
 
-def _writer(name: str, quickstart: Mapping[str, Any]) -> str:
+def _writer(quickstart: Mapping[str, Any]) -> str:
     """Return who writes the spans."""
-    if _is_on_node(name):
+    if _sends_itself(quickstart):
         return (
-            f"{quickstart['title']} writes its spans itself, and `NodeSDK` sends them to the "
-            "collector; `tracegrade run` is for Python."
+            f"{quickstart['title']} writes its spans itself, and sends them to the collector; "
+            "`tracegrade run` is not needed."
         )
     if instrumentors := quickstart["instrumentors"]:
         names = " and ".join(f"`{name}`" for name in instrumentors)
