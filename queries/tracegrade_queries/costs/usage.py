@@ -18,8 +18,8 @@ def token_counts(usage: object) -> TokenCounts | None:
     Args:
         usage: As parsed from JSON; whatever it is.
 
-    Source: https://platform.openai.com/docs/api-reference and
-    https://docs.anthropic.com/en/api/messages, where tokens of a cache stand beside the input.
+    See https://platform.openai.com/docs/api-reference and
+    https://docs.anthropic.com/en/api/messages, where cached tokens are apart from the input.
     """
     if not isinstance(usage, Mapping):
         return None

@@ -25,7 +25,7 @@ def people(said: Sequence[bool | None]) -> list[Row]:
 def plain_success(
     said: Sequence[bool | None], verifier: bool | None
 ) -> tuple[float | None, str | None, str | None]:
-    """Return value, source and label of success by the words of section 8.3."""
+    """Return value, source and label of success by docs/metrics.md, section 8.3."""
     votes = [each for each in said if each is not None]
     if votes:
         yes, no = votes.count(True), votes.count(False)
