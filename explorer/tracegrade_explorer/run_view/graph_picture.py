@@ -38,7 +38,7 @@ MOST_SQUARES: Final = 24
 """Of a box; others are counted."""
 NAME_SIZE, NOTE_SIZE = 13, 11
 """Of the letters, in pixels."""
-EXTRA_GAP: Final = 12
+EXTRA_GAP: Final = 6
 CHIP_HEIGHT, LINE_HEIGHT, LABEL_WIDTH = 20, 46, 34
 CHIP_GAP: Final = 12
 CHIP_CHARACTERS: Final = 26
@@ -114,8 +114,8 @@ def _extra(
         its = _text_of(goal, WIDE)
         parts += _box(goal, its, WIDE, x, top, href)
         height = max(height, its.height(len(goal.squares)))
-        x += WIDE + EXTRA_GAP
-    return parts, max(layout.width, x - EXTRA_GAP), top + height
+        x += WIDE + CHIP_GAP
+    return parts, max(layout.width, x - CHIP_GAP), top + height
 
 
 def _text_of(goal: GoalBox, width: int) -> _Text:
