@@ -69,7 +69,7 @@ def walk(lake: Lake) -> ShownNumbers:
     _tell_sql(told, lake)
     with closing(explorer(lake)) as pages, closing(pages.latest):
         web = client(pages)
-        _tell_overview(told, web)
+        _tell_releases(told, web)
         _tell_trends(told, web, report)
         _tell_counts(told, web, report)
         _tell_tasks(told, web, report)
@@ -126,23 +126,23 @@ def _tell_sql(told: ShownNumbers, lake: Lake) -> None:
         told.tell("release_scores", high, "high", metric, *key)
 
 
-def _tell_overview(told: ShownNumbers, web: TestClient) -> None:
+def _tell_releases(told: ShownNumbers, web: TestClient) -> None:
     newest: dict[Thing, Row] = {}
-    for row in _get(web, "/overview")["releases"]:
+    for row in _get(web, "/releases")["releases"]:
         key = _of(row)
-        told.tell("overview", row["runs"], "runs", *key)
-        told.tell("overview", row["failed"], "failed runs", *key)
-        told.tell("overview", row["findings"], "runs with findings", *key)
+        told.tell("releases page", row["runs"], "runs", *key)
+        told.tell("releases page", row["failed"], "failed runs", *key)
+        told.tell("releases page", row["findings"], "runs with findings", *key)
         for name, column in (("success", "success"), ("tsa", "tsa")):
             if row[column] is not None:
-                told.tell("overview", row[column], "value", name, *key)
-        told.tell("overview", row["low"], "low", "success", *key)
-        told.tell("overview", row["high"], "high", "success", *key)
+                told.tell("releases page", row[column], "value", name, *key)
+        told.tell("releases page", row["low"], "low", "success", *key)
+        told.tell("releases page", row["high"], "high", "success", *key)
         newest.setdefault(key[:2], row)
-    for row in _get(web, "/overview")["reasons"]:
-        told.tell("overview", row["runs"], "runs of reason", row["reason"], *_of(row))
+    for row in _get(web, "/releases")["reasons"]:
+        told.tell("releases page", row["runs"], "runs of reason", row["reason"], *_of(row))
     for key, row in newest.items():
-        told.tell("overview", row["release"], "newest release", *key)
+        told.tell("releases page", row["release"], "newest release", *key)
 
 
 def _names(key: Thing) -> dict[str, str]:

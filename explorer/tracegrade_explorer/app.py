@@ -30,7 +30,7 @@ from tracegrade_explorer.guard import ANYBODY, CALLER, Caller, PageTokens
 from tracegrade_explorer.pages.compare import compare, nearest
 from tracegrade_explorer.pages.completions import completions
 from tracegrade_explorer.pages.conversations import conversation
-from tracegrade_explorer.pages.overview import overview
+from tracegrade_explorer.pages.now import former_overview, now
 from tracegrade_explorer.pages.queries import editor, queries, saved_editor, saved_query, sql
 from tracegrade_explorer.pages.releases import releases
 from tracegrade_explorer.pages.run import run, spans, text
@@ -103,8 +103,9 @@ class PageRoute(NamedTuple):
 
 
 PAGES: Final = (
-    PageRoute("/", overview),
-    PageRoute("/overview", overview),
+    PageRoute("/", now),
+    PageRoute("/now", now),
+    PageRoute("/overview", former_overview),
     PageRoute("/runs", runs),
     PageRoute("/completions", completions),
     PageRoute("/runs/{id}/steps/{step}/{text}", text),
@@ -151,6 +152,8 @@ class Explorer:
     def __post_init__(self) -> None:
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="page")
         self._under_way = 0
+        self._spare = ThreadPoolExecutor(1, thread_name_prefix="ahead")
+        self._made_ahead: set[object] = set()
 
     def app(self) -> Starlette:
         """Return the application, without its guard."""
@@ -169,6 +172,7 @@ class Explorer:
     def close(self) -> None:
         """Wait for pages under way."""
         self._pool.shutdown()
+        self._spare.shutdown(cancel_futures=True)
 
     async def _answer(self, page: PageRoute, request: Request) -> Response:
         address = self._address(request)
@@ -273,10 +277,26 @@ class Explorer:
         with self.latest.reading() as snapshot, snapshot.con.cursor() as con:
             cursors.append(con)
             request = PageRequest(
-                con, snapshot, self.site, self.latest.freshness, *address, cursors=cursors
-            )
+                con, snapshot, self.site, self.latest.freshness, *address, cursors=cursors,
+                ahead=self._make_ahead,
+            )  # fmt: skip
             answer = page.make(request)
             return answer, _body(answer, request)
+
+    def _make_ahead(self, key: object, make: Callable[[PageRequest], object]) -> None:
+        """Begin making what a later request can use, unless that is under way."""
+        if key not in self._made_ahead:
+            self._made_ahead.add(key)
+            self._spare.submit(self._with_snapshot, key, make)
+
+    def _with_snapshot(self, key: object, make: Callable[[PageRequest], object]) -> None:
+        try:
+            with self.latest.reading() as snapshot, snapshot.con.cursor() as con:
+                make(PageRequest(con, snapshot, self.site, self.latest.freshness, {}))
+        except Exception:
+            logger.exception("what a page would show later failed")
+        finally:
+            self._made_ahead.discard(key)
 
 
 def _paths(page: PageRoute) -> list[str]:

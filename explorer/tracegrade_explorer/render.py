@@ -14,14 +14,14 @@ from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import links
 from tracegrade_explorer.responses import PageContent, PageRequest, Site, WrittenJson
 from tracegrade_queries.engine.csv_cells import as_json
-from tracegrade_scoring.pictures.small import bar, track
+from tracegrade_scoring.pictures.small import bar, strip, track
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.page import SCHEMES, colors, environment, style
 from tracegrade_scoring.rendering.sheet import csv_text
 
 PACKAGE: Final = "tracegrade_explorer"
 PAGES: Final = (
-    ("/", "Overview", "g o"),
+    ("/", "Now", "g n"),
     ("/runs", "Runs", "g r"),
     ("/releases", "Releases", "g e"),
     ("/tasks", "Tasks", "g t"),
@@ -42,7 +42,7 @@ def templates() -> Environment:
     made.filters.update(
         ago=ago, clip=words.clip, duration=words.duration, lines=_lines, query=_query, time=_time
     )
-    made.globals.update(bars=bar, link=links, pages=PAGES, tracks=track)
+    made.globals.update(bars=bar, link=links, strip=strip, pages=PAGES, tracks=track)
     return made
 
 

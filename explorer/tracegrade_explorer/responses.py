@@ -1,6 +1,6 @@
 """What a page is asked, and what it answers with."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, tzinfo
 from typing import Any, Final, TypeAlias
@@ -49,6 +49,9 @@ class PageRequest:
     """That a form of this page has to show."""
     cursors: list[DuckDBPyConnection] = field(default_factory=list)
     """All that are in use, to be interrupted."""
+
+    ahead: Callable[[object, Callable[["PageRequest"], object]], None] = lambda _key, _make: None
+    """Has something made for a later request, of a key, which is not asked for twice at a time."""
 
     def cursor_of(self, received: date) -> DuckDBPyConnection:
         """Return a cursor over the built tables and scores of one date."""

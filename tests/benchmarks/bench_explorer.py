@@ -105,7 +105,9 @@ def measure_pages(lake: Path, runs: int) -> None:
             address = f"{base}/runs?{query}"
             show(f"list, {query}", p95(lambda n, to=address: to.format(1_000 + n)), most, "ms")  # type: ignore[misc]
         show("run", p95(lambda n: f"{base}/runs/{quote(ids[n % len(ids)])}"), most, "ms")
-        show("overview", p95(lambda _: f"{base}/", 20), most, "ms")
+        for window in ("24h", "30d"):
+            address = f"{base}/?window={window}"
+            show(f"now, {window}", p95(lambda _, to=address: to, 20), 120, "ms")  # type: ignore[misc]
         show("tasks", p95(lambda _: f"{base}/tasks", 20), most, "ms")
         show("trend", p95(lambda _: f"{base}/trends?metric=tsa", 20), most, "ms")
         begun = time.perf_counter()

@@ -115,7 +115,7 @@ def test_findings_count_the_same_on_each_page(
 
     assert (listed[run], listed[helper], {*listed.values()}) == (4, 3, {0, 3, 4})
     assert web.get("/runs.json?findings=1..").json()["runs"] == 1
-    assert sum(row["findings"] for row in web.get("/overview.json").json()["releases"]) == 1
+    assert sum(row["findings"] for row in web.get("/releases.json").json()["releases"]) == 1
     assert web.get("/tasks.json").json()["tasks"][0]["findings"] == 1
 
 

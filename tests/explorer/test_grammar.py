@@ -49,6 +49,7 @@ def filters(draw: st.DrawFn) -> Filter:
         request=draw(st.text(max_size=20)),
         level=draw(st.sampled_from(LEVELS)),
         counted=draw(st.sampled_from([None, True, False])),
+        complete=draw(st.sampled_from([None, True, False])),
         sort=order,
         descending=draw(st.booleans()),
         after=draw(st.sampled_from([None, "t1"])),

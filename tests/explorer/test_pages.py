@@ -46,7 +46,7 @@ PAGES = (
 def as_json(path: str) -> str:
     """Return where the same page stands for programs."""
     head, mark, query = path.partition("?")
-    return f"{'/overview' if head == '/' else head}.json{mark}{query}"
+    return f"{'/now' if head == '/' else head}.json{mark}{query}"
 
 
 @pytest.mark.parametrize("path", slow_after(len(PAGES) - 1, PAGES))
@@ -223,7 +223,7 @@ def test_releases_name_the_runs_that_broke(tmp_path: Path) -> None:
     assert re.findall('href="/runs/([^"]+)"', task[0]) == ["t5", "t6", "t7"]
 
 
-def test_overview_says_why_runs_of_the_newest_release_failed(tmp_path: Path) -> None:
+def test_releases_say_why_runs_of_the_newest_failed(tmp_path: Path) -> None:
     """The commonest reasons lead to their runs, an unknown one is last, the others are counted."""
     hostile = "<script>pay</script> *?,"
     reasons = [("never_called", hostile)] * 3 + [("unexplained", None)] * 4
@@ -240,7 +240,7 @@ def test_overview_says_why_runs_of_the_newest_release_failed(tmp_path: Path) -> 
         lake = as_lake(tables, tmp_path / "lake")
     with closing(explorer(lake)) as shown, closing(shown.latest):
         web = client(shown)
-        (said,) = re.findall(r"Why runs of 1\.1 failed:.*?</td>", web.get("/").text)
+        (said,) = re.findall(r"Why runs of 1\.1 failed:.*?</td>", web.get("/releases").text)
         links = re.findall(r'href="([^"]+)">([^<]+)</a>', said)
         told = [web.get(html.unescape(href).replace("?", ".json?", 1)).json() for href, _ in links]
 
@@ -274,7 +274,9 @@ def test_a_number_of_runs_leads_to_so_many(tmp_path: Path) -> None:
         lake = as_lake(tables, tmp_path / "lake")
     with closing(explorer(lake)) as found, closing(found.latest):
         web = client(found)
-        counts = [pair for path in ("/", "/tasks") for pair in counts_of(web.get(path).text)]
+        counts = [
+            pair for path in ("/releases", "/tasks") for pair in counts_of(web.get(path).text)
+        ]
         told = [web.get(href.replace("?", ".json?", 1)).json()["runs"] for href, _ in counts]
         task = web.get("/tasks.json").json()["tasks"][0]
 

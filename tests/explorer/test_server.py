@@ -40,7 +40,7 @@ def test_command_serves_until_it_is_told_to_stop(sample_lake: Lake) -> None:
         process.wait()
 
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{43}", url)
-    assert "<h1>Overview</h1>" in page
+    assert '<h1 class="unseen">Now</h1>' in page
 
 
 @pytest.mark.slow
@@ -65,7 +65,7 @@ def test_pages_are_served_with_a_certificate(sample_lake: Lake, tmp_path: Path) 
 
     assert url.startswith("https://")
     assert answer.headers["Strict-Transport-Security"]
-    assert "<h1>Overview</h1>" in answer.read().decode()
+    assert '<h1 class="unseen">Now</h1>' in answer.read().decode()
 
 
 @pytest.mark.parametrize(

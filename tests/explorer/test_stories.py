@@ -31,10 +31,10 @@ def base(pages: Explorer) -> Iterator[str]:
 
 @pytest.fixture
 def reader(browser: Browser, base: str) -> Iterator[Watched]:
-    """A reader at the overview, who may copy; nothing is on the console at the end."""
+    """A reader at the releases, who may copy; nothing is on the console at the end."""
     permissions = ["clipboard-read", "clipboard-write"]
     with watched(browser, base, permissions=permissions) as found:
-        found.open("/")
+        found.open("/releases")
         yield found
         assert (found.said, found.foreign) == ([], [])
 
@@ -65,7 +65,7 @@ def walk_to_part(reader: Watched, heading: str) -> None:
 
 
 def test_who_is_on_call_reads_the_failing_step(reader: Watched) -> None:
-    """From the overview in 3 loads: the release, its runs with findings, the oldest, the step."""
+    """From the releases in 3 loads: the release, its runs with findings, the oldest, the step."""
     reader.keys("j", "j", "Tab", "Tab", "Tab")
     assert reader.page.evaluate(f"{FOCUSED}.closest('tr').innerText").startswith("1.0")
     follow(reader, "Enter", "**/runs?*findings=1..*")

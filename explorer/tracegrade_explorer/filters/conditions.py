@@ -138,6 +138,8 @@ def _settings(run_filter: Filter) -> Iterator[MatchingRuns]:
     if run_filter.counted is not None:
         yield MatchingRuns("NOT killed AND NOT superseded" if run_filter.counted
                            else "(killed OR superseded)", {})  # fmt: skip
+    if run_filter.complete is not None:
+        yield MatchingRuns("complete" if run_filter.complete else "NOT complete")
 
 
 def _named(key: str, column: str, names: tuple[str | None, ...]) -> MatchingRuns:

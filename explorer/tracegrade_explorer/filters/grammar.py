@@ -50,7 +50,8 @@ YES, NO = "yes", "no"
 STARTED: Final = "started"
 """The order of a list unless another is asked for: newest first."""
 SETTINGS: Final = (
-    "since", "until", "received", "request", "level", "counted", "sort", "after", "cols",
+    "since", "until", "received", "request", "level", "counted", "complete", "sort", "after",
+    "cols",
 )  # fmt: skip
 FORMER: Final[Mapping[str, str]] = {"asked": "request"}
 """Keys that addresses had before, and may have for good: links are shared."""
@@ -97,6 +98,8 @@ class Filter:
     after: str | None = None
     """Id of the run after which a list begins: it outlives a scoring run, as no number would."""
     columns: tuple[str, ...] = COLUMNS
+    complete: bool | None = None
+    """Whether its end has come; None asks for both."""
 
     def narrowed(self, key: str, value: str | None) -> "Filter":
         """Return the filter with one more name of that key, from the beginning of its list."""
@@ -214,6 +217,7 @@ def _pairs(run_filter: Filter) -> Iterator[tuple[str, str]]:
         "request": run_filter.request,
         "level": "" if run_filter.level == LEVELS[0] else run_filter.level,
         "counted": {True: YES, False: NO, None: ""}[run_filter.counted],
+        "complete": {True: YES, False: NO, None: ""}[run_filter.complete],
         "sort": "" if order == STARTED else order,
         "after": run_filter.after,
         "cols": "" if run_filter.columns == COLUMNS else ",".join(run_filter.columns),
@@ -285,6 +289,7 @@ def _settings(given: Mapping[str, str], own: Collection[str], zone: tzinfo) -> d
         "request": str,
         "level": lambda text: _one_of("level", text, LEVELS),
         "counted": lambda text: _one_of("counted", text, (YES, NO)) == YES,
+        "complete": lambda text: _one_of("complete", text, (YES, NO)) == YES,
         "after": str,
     }
     found = {key: read[key](given[key]) for key in read if given.get(key)}

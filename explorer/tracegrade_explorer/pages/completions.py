@@ -29,7 +29,12 @@ OWN: Final = ("typed",)
 CHOICES: Final = 12
 NAMES: Final = 1_000
 """Names of a facet among which one may be looked for, those of most runs."""
-CHOSEN: Final = {"level": LEVELS, "counted": (YES, NO), "sort": (STARTED, *NUMBERS)}
+CHOSEN: Final = {
+    "level": LEVELS,
+    "counted": (YES, NO),
+    "complete": (YES, NO),
+    "sort": (STARTED, *NUMBERS),
+}
 """Keys that take one of a few words."""
 HINTS: Final = {
     "since": "started at or after, UTC",
@@ -38,6 +43,7 @@ HINTS: Final = {
     "request": "what the request contains",
     "level": "sub-agents' runs too",
     "counted": "those that count in rates",
+    "complete": "those whose end has come",
     "sort": "- before it: largest first",
     "cols": "metrics shown",
 }

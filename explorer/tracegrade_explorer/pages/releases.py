@@ -5,9 +5,10 @@ from typing import Any, Final, NamedTuple
 
 from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter
+from tracegrade_explorer.pages.newest_releases import newest_releases
 from tracegrade_explorer.pages.release_rows import cohort_rows
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, WrittenJson
-from tracegrade_explorer.snapshots.snapshot import Row, read
+from tracegrade_explorer.snapshots.snapshot import Row
 from tracegrade_scoring.calibrations import CORRECTED_RATES, VERDICT_CALIBRATIONS
 from tracegrade_scoring.compare.as_json import render_json
 from tracegrade_scoring.compare.judge_corrections import measured_judges
@@ -32,22 +33,30 @@ class Choice(NamedTuple):
 def releases(request: PageRequest) -> PageResponse:
     """Return two releases side by side; without a choice, what there is to choose from."""
     given = _given(request)
-    rows = read(request.con, "release_overview")
+    found = newest_releases(request.con)
+    rows = found.releases
     choices = [*_choices(rows)]
     view: dict[str, Any] = {
         "choices": choices,
         "releases": sorted({row["release"] for row in rows if row["release"] is not None}),
         "agents": sorted({row["agent_name"] for row in rows if row["agent_name"] is not None}),
         "given": {**(choices[0].releases if choices else {}), **given},
+        "newest": found.agents,
         "cohorts": [],
     }
     if not given.get("base") or not given.get("candidate"):
         columns = [*rows[0]] if rows else ["release"]
-        return PageContent("releases", "Releases", view, {"releases": rows}, columns, rows)
-    found = _compared(request, given["base"], given["candidate"], given.get("agent") or None)
-    view["cohorts"] = [cohort_rows(comparison, found) for comparison in found.cohorts]
+        return PageContent("releases", "Releases", view, {
+            "releases": rows, "reasons": found.reasons,
+        }, columns, rows)  # fmt: skip
+    compared = compared_releases(
+        request, given["base"], given["candidate"], given.get("agent") or None
+    )
+    view["cohorts"] = [cohort_rows(comparison, compared) for comparison in compared.cohorts]
     title = f"{given['base']} and {given['candidate']}"
-    return PageContent("releases", title, view, WrittenJson(render_json(apply_rules(found, ()))))
+    return PageContent(
+        "releases", title, view, WrittenJson(render_json(apply_rules(compared, ())))
+    )
 
 
 def _given(request: PageRequest) -> dict[str, str]:
@@ -58,8 +67,14 @@ def _given(request: PageRequest) -> dict[str, str]:
     return dict(request.pairs)
 
 
-def _compared(request: PageRequest, base: str, candidate: str, agent: str | None) -> Comparisons:
-    """Return the comparison, worked out once for a scoring run and what is known of judges."""
+def compared_releases(
+    request: PageRequest, base: str, candidate: str, agent: str | None
+) -> Comparisons:
+    """Return the comparison, worked out once for a scoring run and what is known of judges.
+
+    Raises:
+        NothingToCompare: A release has no run.
+    """
     lake = request.snapshot.lake
 
     def make() -> Comparisons:
@@ -67,11 +82,19 @@ def _compared(request: PageRequest, base: str, candidate: str, agent: str | None
             request.con, request.site.lake, base, candidate, agent, measured=measured_judges(lake)
         )
 
-    judged = [lake.version(table.name) for table in (VERDICT_CALIBRATIONS, CORRECTED_RATES)]
     found: Comparisons = request.snapshot.cached(
-        ("compare", base, candidate, agent, *judged), make
+        comparison_key(request, base, candidate, agent), make
     )
     return found
+
+
+def comparison_key(
+    request: PageRequest, base: str, candidate: str, agent: str | None
+) -> tuple[object, ...]:
+    """Return under which key a snapshot keeps the comparison of two releases."""
+    judged = (VERDICT_CALIBRATIONS, CORRECTED_RATES)
+    versions = [request.snapshot.lake.version(table.name) for table in judged]
+    return ("compare", base, candidate, agent, *versions)
 
 
 def _choices(rows: list[Row]) -> Iterator[Choice]:

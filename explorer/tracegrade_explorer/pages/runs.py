@@ -1,6 +1,7 @@
 """`/runs`: the runs of a filter, with what they have in common beside them."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -28,8 +29,8 @@ from tracegrade_explorer.pages.cells import (
     outcome_cell,
 )
 from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
-from tracegrade_explorer.snapshots.rows import FACTS, count_runs, runs_page
-from tracegrade_explorer.snapshots.snapshot import Row, read_cached
+from tracegrade_explorer.snapshots.rows import FACTS, count_runs, find_run, runs_page
+from tracegrade_explorer.snapshots.snapshot import Row, read, read_cached
 from tracegrade_scoring.metrics import Metric, Scale
 from tracegrade_scoring.pictures.small import Bin, bar, histogram
 from tracegrade_scoring.rendering import words
@@ -63,6 +64,8 @@ LABELS: Final = {
 SORTED: Final = (("steps", "Steps"), ("errors", "Failed"), ("cost_usd", "Cost"))
 OWN: Final = ("add", "low", "high", "typed")
 """Parameters of the forms that add to the filter: a range, or what was typed."""
+ID_BEGINS: Final = re.compile("[0-9a-fA-F]{6,64}")
+"""What is taken for the beginning of a run's id."""
 
 
 class Chip(NamedTuple):
@@ -109,6 +112,8 @@ class Heading(NamedTuple):
 def runs(request: PageRequest) -> PageResponse:
     """Return the list of a filter's runs."""
     own, run_filter = request.split(*OWN)
+    if run_id := _typed_id(request, own.get("typed", "")):
+        return Redirect(links.run(run_id))
     if own:
         return Redirect(
             links.runs(_with_range(request, _with_typed(request, run_filter, own), own))
@@ -138,6 +143,20 @@ def runs(request: PageRequest) -> PageResponse:
     data = {"filter": to_query(run_filter), "runs": count, "of": total, "after": after,
             "rows": page.rows}  # fmt: skip
     return PageContent("runs", "Runs", view, data, _columns(run_filter))
+
+
+def _typed_id(request: PageRequest, typed: str) -> str | None:
+    """Return the id of the run whose beginning was typed alone; None if no run begins so.
+
+    Raises:
+        PageMissing: Several begin so.
+    """
+    if not ID_BEGINS.fullmatch(typed.strip()):
+        return None
+    name = typed.strip().lower()
+    if not read(request.con, "named_runs", name=name):
+        return None
+    return find_run(request.con, name).trajectory_id
 
 
 def _count(request: PageRequest, run_filter: Filter) -> int:
@@ -222,6 +241,9 @@ def _other_chips(run_filter: Filter) -> Iterator[Chip]:
     if run_filter.counted is not None:
         which = "that count in rates" if run_filter.counted else "that count in no rate"
         yield Chip(which, links.runs(run_filter.replaced(counted=None)))
+    if run_filter.complete is not None:
+        which = "whose end has come" if run_filter.complete else "no end of which has come"
+        yield Chip(which, links.runs(run_filter.replaced(complete=None)))
 
 
 def _ends(ends: Range | None) -> str:

@@ -26,6 +26,7 @@
 --   conversation_id       VARCHAR    NULL if not sent.
 --   trial                 INTEGER    NULL if not declared.
 --   outcome               VARCHAR    succeeded | failed; NULL if not known, or not scored.
+--   sample_weight         DOUBLE     Runs that it stands for; NULL unless scored.
 --   scored                BOOLEAN    Whether a scoring run has read it.
 --   killed                BOOLEAN    It is no attempt: killed on purpose, or beside a trial's run.
 --   beside                BOOLEAN    It is the latter: its agent sent it beside its trial's run.
@@ -103,6 +104,7 @@ scored_runs AS (
     trajectory_id,
     task_id,
     task_category,
+    sample_weight,
     success.value AS success
   FROM trajectory_scores
   WHERE date BETWEEN $first_date AND $last_date
@@ -128,6 +130,7 @@ SELECT
   runs.conversation_id,
   runs.trial,
   CASE scored_runs.success WHEN 1 THEN 'succeeded' WHEN 0 THEN 'failed' END AS outcome,
+  scored_runs.sample_weight,
   scored_runs.trajectory_id IS NOT NULL AS scored,
   runs.kill_point IS NOT NULL AS killed,
   coalesce(runs.kill_point = 'several_runs', FALSE) AS beside,

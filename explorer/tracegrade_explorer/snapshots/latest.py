@@ -52,6 +52,7 @@ class LatestSnapshot:
         self._lock = threading.Lock()
         self._current = take_snapshot(lake, max_runs)
         self._stopped = threading.Event()
+        self._closed = False
         self._follower: threading.Thread | None = None
         self.freshness = self._read_freshness()
 
@@ -66,7 +67,7 @@ class LatestSnapshot:
         finally:
             with self._lock:
                 snapshot.readers -= 1
-                old = snapshot is not self._current and not snapshot.readers
+                old = (snapshot is not self._current or self._closed) and not snapshot.readers
             if old:
                 snapshot.close()
 
@@ -94,11 +95,15 @@ class LatestSnapshot:
         self._follower.start()
 
     def close(self) -> None:
-        """Stop looking, and free all memory."""
+        """Stop looking, and free all memory once nobody reads any more."""
         self._stopped.set()
         if self._follower:
             self._follower.join()
-        self._current.close()
+        with self._lock:
+            self._closed = True
+            unread = not self._current.readers
+        if unread:
+            self._current.close()
 
     def _follow(self) -> None:
         warned = ""

@@ -96,6 +96,12 @@ class LakeSnapshot:
                 found.made = True
             return found.answer
 
+    def kept(self, key: object) -> Any:
+        """Return what was made under a key; None if nothing is, or not yet."""
+        with self._keeping:
+            found = self._results.get(key)
+        return found.answer if found and found.made else None
+
     def close(self) -> None:
         """Free its memory."""
         self.dates.close()

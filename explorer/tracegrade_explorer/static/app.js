@@ -120,7 +120,7 @@
   };
 
   const find = () => {
-    const field = one("[data-find]");
+    const field = one("main [data-find]") ?? one("[data-find]");
     if (!field) return;
     field.closest("details")?.setAttribute("open", "");
     field.focus();
@@ -191,7 +191,7 @@
     });
   };
 
-  const PLACES = { o: "/", r: "/runs", e: "/releases", t: "/tasks", d: "/trends", f: "/search", q: "/queries", s: "/sql" };
+  const PLACES = { n: "/", o: "/", r: "/runs", e: "/releases", t: "/tasks", d: "/trends", f: "/search", q: "/queries", s: "/sql" };
   const KEYS = {
     j: () => step(1), k: () => step(-1), J: () => jump(1), K: () => jump(-1), Enter: open,
     e: () => move(all("[data-finding]"), 1), E: () => move(all("[data-finding]"), -1),
@@ -221,7 +221,7 @@
     }
     if (event.key === "g") { going = true; return; }
     if (event.key === "Enter" && event.target.closest("a, button, summary, input")) return;
-    const act = KEYS[event.key];
+    const act = KEYS[event.key] ?? (/^[1-9]$/.test(event.key) && (() => follow(`[data-key="${event.key}"]`)));
     if (!act) return;
     event.preventDefault();
     act();
@@ -252,9 +252,9 @@
   for (const button of all("[data-act][hidden]")) button.hidden = false;
   if (all("[data-mark]").length) paintMarks();
   if (matchMedia("(max-width: 60rem)").matches) one("details.facets")?.removeAttribute("open");
-  for (const link of all("header.site nav a")) {
+  for (const link of all("header.site nav a:not(.brand)")) {
     const path = new URL(link.href).pathname;
-    if (path !== "/" && location.pathname.startsWith(path)) link.setAttribute("aria-current", "page");
+    if (path === "/" ? location.pathname === "/" : location.pathname.startsWith(path)) link.setAttribute("aria-current", "page");
   }
   // Steps far below are laid out when they come near, so an anchor is only right once they are.
   addEventListener("load", () => {

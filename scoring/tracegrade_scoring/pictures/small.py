@@ -13,6 +13,7 @@ from tracegrade.terminal.visible import visible
 BAR_WIDTH: Final = 80
 BIN_WIDTH, HISTOGRAM_HEIGHT = 18, 44
 LEAST_STEP_WIDTH, MOST_STEP_WIDTH, MINIMAP_WIDTH, MINIMAP_HEIGHT = 6, 24, 1_000, 26
+STRIP_WIDTH, STRIP_HEIGHT, STRIP_FILLED = 240, 34, 0.8
 MOST_STEPS: Final = 2_000
 """Of a minimap; more are drawn together."""
 
@@ -21,6 +22,19 @@ class Bin(NamedTuple):
     """One bar with where it leads."""
 
     runs: int
+    href: str
+    title: str
+
+
+class StripBar(NamedTuple):
+    """Runs that began in one part of a window of time."""
+
+    place: int
+    """Of the part, from 0."""
+    runs: int
+    """At least 1."""
+    failed: int
+    """Of these."""
     href: str
     title: str
 
@@ -83,6 +97,43 @@ def _bin(position: int, each: Bin, most: int) -> Markup:
     return Markup('<a href="{href}" aria-label="{title}">{shape}</a>').format(
         href=each.href, title=visible(each.title), shape=shape
     )
+
+
+def strip(bars: Sequence[StripBar], parts: int, label: str) -> Markup:
+    """Return how many runs began in each part of a window, the failed ones below in red.
+
+    Args:
+        bars: Parts with runs; each is a link to these.
+        parts: How many there are.
+        label: What a reader hears of it.
+    """
+    width = STRIP_WIDTH / max(parts, 1)
+    most = max((each.runs for each in bars), default=1)
+    drawn = [
+        Markup(
+            '<a href="{href}" aria-label="{title}"><rect class="strip-space" x="{x}" '
+            'width="{all}" height="{high}"/><rect class="strip-runs" x="{x}" y="{y}" width="{w}" '
+            'height="{h}"/><rect class="strip-failed" x="{x}" y="{fy}" width="{w}" '
+            'height="{fh}"/><title>{title}</title></a>'
+        ).format(
+            href=each.href, title=visible(each.title), x=round(each.place * width, 2),
+            all=round(width, 2), high=STRIP_HEIGHT, w=round(width * STRIP_FILLED, 2),
+            **dict(zip("yh", _upright(each.runs, most), strict=True)),
+            **dict(zip(("fy", "fh"), _upright(each.failed, most), strict=True)),
+        )
+        for each in bars
+    ]  # fmt: skip
+    head = Markup(
+        '<svg class="strip" viewBox="0 0 {w} {h}" preserveAspectRatio="none" role="group" '
+        'aria-label="{label}"><rect class="strip-floor" y="{h}" width="{w}" height="1"/>'
+    ).format(w=STRIP_WIDTH, h=STRIP_HEIGHT, label=visible(label))
+    return head + Markup("").join(drawn) + Markup("</svg>")
+
+
+def _upright(runs: int, most: int) -> tuple[float, float]:
+    """Return where a bar begins from the top, and its height; some is never nothing."""
+    height = max(round((STRIP_HEIGHT - 2) * runs / most, 1), 1.5) if runs else 0.0
+    return round(STRIP_HEIGHT - height, 1), height
 
 
 def minimap(steps: Sequence[MapStep]) -> Markup:

@@ -1,19 +1,17 @@
-"""`/`: the agents, their newest releases, and how fresh all of it is."""
+"""The agents and how their newest releases do: what `/releases` shows without a choice."""
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer import links
-from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.pages.runs import name_in_words
-from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
-from tracegrade_explorer.snapshots.rows import count_runs
 from tracegrade_explorer.snapshots.snapshot import Row, read
 from tracegrade_scoring.metrics import Scale
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.why_failed import most_first, of_failed
-from tracegrade_scoring.report.standing import Standing, standing_sentences
 
 RELEASES: Final = 5
 """Of an agent, the newest."""
@@ -21,26 +19,27 @@ REASONS: Final = 3
 """Why runs of the newest release failed; the list of runs has them all."""
 
 
-def overview(request: PageRequest) -> PageResponse:
-    """Return how the newest releases of each agent do."""
-    rows = read(request.con, "release_overview")
-    reasons = read(request.con, "release_reasons")
+class NewestReleases(NamedTuple):
+    """What is known of all releases."""
+
+    agents: list[dict[str, Any]]
+    """As the page shows them, each agent with its newest releases."""
+    releases: list[Row]
+    """Of `release_overview`."""
+    reasons: list[Row]
+    """Of `release_reasons`."""
+
+
+def newest_releases(con: DuckDBPyConnection) -> NewestReleases:
+    """Return the releases of each agent and run mode, and how the newest do."""
+    rows, reasons = read(con, "release_overview"), read(con, "release_reasons")
     agents = [
         _agent(agent, run_mode, [*group], reasons)
         for (agent, run_mode), group in groupby(
             rows, key=lambda row: (row["agent_name"], row["run_mode"])
         )
     ]
-    (stand,) = read(request.con, "runs_standing")
-    view = {
-        "agents": agents,
-        "runs": count_runs(request.con, Filter()),
-        "shown": RELEASES,
-        "standing": standing_sentences(Standing(**stand)),
-    }
-    columns = [*rows[0]] if rows else ["agent_name", "run_mode", "release"]
-    facts = {"releases": rows, "reasons": reasons}
-    return PageContent("overview", "Overview", view, facts, columns, rows)
+    return NewestReleases(agents, rows, reasons)
 
 
 def _agent(

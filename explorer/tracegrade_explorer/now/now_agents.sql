@@ -1,0 +1,113 @@
+-- What each agent did in a window of time, those of sub-agents left out.
+--
+-- Reads:
+--   run_index
+-- Parameters:
+--   $before  TIMESTAMP  When the window before begins, UTC; NULL without one.
+--   $since   TIMESTAMP  When the window begins; NULL: it has the runs of any time.
+--   $until   TIMESTAMP  When it ends, itself excluded; NULL likewise.
+-- Columns:
+--   agent_name   VARCHAR    NULL if none is named. One row each.
+--   runs         BIGINT     Of the window.
+--   failed       BIGINT     Of these, failed.
+--   known        BIGINT     Those that count in rates and of which success is known.
+--   solved       BIGINT     Of these, succeeded.
+--   solved_share DOUBLE     Their share, by sample weight; NULL if none is known.
+--   unfinished   BIGINT     Runs no end of which has come.
+--   looped       BIGINT     Runs that looped.
+--   calls        BIGINT     Tool calls.
+--   failed_calls BIGINT     Of these, with an error or not executed.
+--   median_ms    DOUBLE     Duration that half of the runs do not exceed; NULL if none is known.
+--   p95_ms       DOUBLE     Likewise, 95 of 100.
+--   cost_usd     DOUBLE     NULL without prices.
+--   priced       BIGINT     Runs whose cost is known.
+--   tokens       DOUBLE     NULL if none were recorded.
+--   releases     VARCHAR[]  Names of releases, the one of the newest run first; empty if none.
+--   runs_before  BIGINT     Runs of the window before.
+-- Order:
+--   runs DESC, agent_name
+WITH of_windows AS (
+  SELECT
+    seq,
+    agent_name,
+    release,
+    outcome,
+    complete,
+    failures,
+    tool_call_count,
+    error_count,
+    duration_ms,
+    cost_usd,
+    tokens,
+    sample_weight,
+    $since::TIMESTAMP IS NULL OR start_time >= $since::TIMESTAMP AS is_now,
+    NOT killed AND NOT superseded AND outcome IS NOT NULL AS is_known
+  FROM run_index
+  WHERE
+    parent_trajectory_id IS NULL
+    AND (
+      $since::TIMESTAMP IS NULL
+      OR (start_time >= $before::TIMESTAMP AND start_time < $until::TIMESTAMP)
+    )
+),
+
+of_releases AS (
+  SELECT
+    agent_name,
+    list(release::VARCHAR ORDER BY newest) AS releases
+  FROM (
+    SELECT
+      agent_name,
+      release,
+      min(seq) AS newest
+    FROM of_windows
+    WHERE is_now AND release IS NOT NULL
+    GROUP BY agent_name, release
+  ) AS newest_of_releases
+  GROUP BY agent_name
+),
+
+of_agents AS (
+  SELECT
+    agent_name,
+    count(*) FILTER (WHERE is_now) AS runs,
+    count(*) FILTER (WHERE is_now AND outcome = 'failed') AS failed,
+    count(*) FILTER (WHERE is_now AND is_known) AS known,
+    count(*) FILTER (WHERE is_now AND is_known AND outcome = 'succeeded') AS solved,
+    sum(sample_weight) FILTER (WHERE is_now AND is_known AND outcome = 'succeeded')
+    / sum(sample_weight) FILTER (WHERE is_now AND is_known) AS solved_share,
+    count(*) FILTER (WHERE is_now AND NOT complete) AS unfinished,
+    count(*) FILTER (WHERE is_now AND list_contains(failures, 'loop_trap')) AS looped,
+    sum(tool_call_count) FILTER (WHERE is_now)::BIGINT AS calls,
+    sum(error_count) FILTER (WHERE is_now)::BIGINT AS failed_calls,
+    quantile_cont(duration_ms, 0.5) FILTER (WHERE is_now) AS median_ms,
+    quantile_cont(duration_ms, 0.95) FILTER (WHERE is_now) AS p95_ms,
+    sum(cost_usd) FILTER (WHERE is_now) AS cost_usd,
+    count(cost_usd) FILTER (WHERE is_now) AS priced,
+    sum(tokens) FILTER (WHERE is_now)::DOUBLE AS tokens,
+    count(*) FILTER (WHERE NOT is_now) AS runs_before
+  FROM of_windows
+  GROUP BY agent_name
+)
+
+SELECT
+  of_agents.agent_name::VARCHAR AS agent_name,
+  of_agents.runs,
+  of_agents.failed,
+  of_agents.known,
+  of_agents.solved,
+  of_agents.solved_share,
+  of_agents.unfinished,
+  of_agents.looped,
+  of_agents.calls,
+  of_agents.failed_calls,
+  of_agents.median_ms,
+  of_agents.p95_ms,
+  of_agents.cost_usd,
+  of_agents.priced,
+  of_agents.tokens,
+  coalesce(of_releases.releases, []) AS releases,
+  of_agents.runs_before
+FROM of_agents
+LEFT JOIN of_releases ON of_agents.agent_name IS NOT DISTINCT FROM of_releases.agent_name
+ORDER BY of_agents.runs DESC, agent_name ASC;

@@ -1,0 +1,15 @@
+-- When the newest run began, and whether runs of unknown start are there.
+--
+-- Reads:
+--   run_index
+-- Columns:
+--   newest   TIMESTAMP  UTC; NULL if no run's start is known. One row.
+--   untimed  BIGINT     Runs, but those of sub-agents, whose start is not known.
+-- Order:
+--   one row
+SELECT
+  max(start_time) AS newest,
+  count(*) FILTER (WHERE start_time IS NULL) AS untimed
+FROM run_index
+WHERE parent_trajectory_id IS NULL
+ORDER BY newest;

@@ -1,0 +1,289 @@
+"""`/`: what each agent did lately, why runs failed, and what the newest release changed."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from tracegrade_explorer import links
+from tracegrade_explorer.errors import BadFilter
+from tracegrade_explorer.filters.grammar import Filter, Range
+from tracegrade_explorer.now.changes import Change, changes
+from tracegrade_explorer.now.windows import (
+    ALL,
+    BY_NAME,
+    LENGTHS,
+    TimeWindow,
+    ends_with,
+    usual_window,
+    window_of,
+)
+from tracegrade_explorer.pages.now_releases import changed_releases
+from tracegrade_explorer.pages.runs import name_in_words
+from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
+from tracegrade_explorer.snapshots.snapshot import Row, read
+from tracegrade_scoring.metrics import Scale
+from tracegrade_scoring.pictures.small import StripBar
+from tracegrade_scoring.rendering import words
+from tracegrade_scoring.report.standing import Standing, standing_sentences
+
+OWN: Final = ("window",)
+AGENTS: Final = 20
+"""Shown, those of most runs."""
+WRONG: Final = 10
+"""Reasons shown, and signs."""
+SIGNS: Final = {
+    "failed_calls": "a tool call failed",
+    "unfinished": "no end has come: still running, or cut off",
+    "loop_trap": "looped",
+}
+"""In words; a failure mode has its own name."""
+UNITS: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def former_overview(request: PageRequest) -> PageResponse:
+    """Return where the page went that had this address."""
+    return Redirect("/" if request.form == "html" else f"/releases.{request.form}")
+
+
+def now(request: PageRequest) -> PageResponse:
+    """Return what happened in the window of an address, else in the usual one."""
+    (known,) = request.snapshot.cached("newest", lambda: read(request.con, "now_newest"))
+    end = ends_with(known["newest"], datetime.now(UTC).replace(tzinfo=None))
+    window = _window(request, known["newest"], end)
+    agents, bars, wrong = request.snapshot.cached(window, lambda: _read(request, window))
+    ran = [row for row in agents if row["runs"]]
+    decided = changed_releases(request)
+    solves = any(row["known"] for row in ran)
+    view = {
+        "tabs": [*_tabs(window, untimed=known["untimed"])],
+        "when": _when(request, window, known["newest"]),
+        "agents": [_agent(request, row, bars, window, solves=solves) for row in ran[:AGENTS]],
+        "others": _others(ran[AGENTS:]),
+        "solves": solves,
+        "all_runs": links.runs(window.runs(Filter())),
+        "wrong": [*_lists(request, agents, wrong, window)],
+        "decided": decided,
+        "standing": _standing(request),
+        "zone": _zone(request),
+        "own": _own_addresses(request),
+        **_first_run(),
+    }
+    data = {"window": window.name, **_times(window), "newest": known["newest"], "agents": ran,
+            "bars": bars, "wrong": wrong, "releases": decided}  # fmt: skip
+    columns = [*agents[0]] if agents else ["agent_name", "runs"]
+    return PageContent("now", "Now", view, data, columns, ran)
+
+
+def _read(request: PageRequest, window: TimeWindow) -> tuple[list[Row], list[Row], list[Row]]:
+    """Return what agents did in a window, their bars, and what went wrong."""
+    agents = read(request.con, "now_agents", **_times(window))
+    bars: list[Row] = []
+    if window.bars:
+        ends = {"since": window.since, "until": window.until}
+        bars = read(request.con, "now_bars", **ends, bucket=window.bucket)
+    return agents, bars, read(request.con, "now_wrong", **_times(window), rows=WRONG)
+
+
+def _times(window: TimeWindow) -> dict[str, datetime | None]:
+    return {"before": window.before, "since": window.since, "until": window.until}
+
+
+def _own_addresses(request: PageRequest) -> dict[str, str]:
+    return {form: links.with_query(f"/now.{form}", request.pairs) for form in ("csv", "json")}
+
+
+def _first_run() -> dict[str, int]:
+    """Return when the run begins and ends that one sends by hand, ns since 1970."""
+    began = int(datetime.now(UTC).timestamp()) * 10**9
+    return {"begun": began, "ended": began + 10**9}
+
+
+def _window(request: PageRequest, newest: datetime | None, end: datetime) -> TimeWindow:
+    unknown = [key for key, _ in request.pairs if key not in OWN]
+    name = dict(request.pairs).get("window", "")
+    if unknown or (name and name not in {*BY_NAME, ALL}):
+        msg = f"the page takes window={', '.join((*BY_NAME, ALL))}, and nothing else"
+        raise BadFilter(msg)
+    if name == ALL:
+        return TimeWindow(ALL)
+    if name:
+        return window_of(BY_NAME[name], end, request.zone)
+    return usual_window(newest, end, request.zone)
+
+
+def _tabs(window: TimeWindow, *, untimed: int) -> Iterator[dict[str, Any]]:
+    names = [*BY_NAME, *([ALL] if untimed or window.name == ALL else [])]
+    for place, name in enumerate(names, start=1):
+        text = {ALL: "all"}.get(name) or f"{name[:-1]} {name[-1]}"
+        href = links.with_query("/", [("window", name)])
+        yield {"text": text, "href": href, "key": place, "chosen": name == window.name}
+
+
+def _when(request: PageRequest, window: TimeWindow, newest: datetime | None) -> list[str]:
+    """Return from when to when the window is, and when the newest run began."""
+    if window.since is None or window.until is None:
+        return ["runs of any time, those of unknown start included"]
+    found = [f"{_time(request, window.since)} to {_time(request, window.until)}, {_zone(request)}"]
+    if newest is None:
+        return [*found, "no run's start is known"]
+    if newest < window.since:
+        found.append("no run in it")
+    if newest < datetime.now(UTC).replace(tzinfo=None) - LENGTHS[-1].lasts:
+        found.append("ends with the newest run")
+    return [*found, f"newest run {_time(request, newest)}"]
+
+
+def _zone(request: PageRequest) -> str:
+    return words.name(str(request.zone))
+
+
+def _time(request: PageRequest, time: datetime) -> str:
+    local = time.replace(tzinfo=UTC).astimezone(request.zone)
+    year = "" if local.year == datetime.now(UTC).year else f" {local.year}"
+    return f"{local.day} {local:%b}{year} {local:%H:%M}"
+
+
+def _agent(
+    request: PageRequest, row: Row, bars: Sequence[Row], window: TimeWindow, *, solves: bool
+) -> dict[str, Any]:
+    of_agent = window.runs(Filter({"agent": (row["agent_name"],)}))
+    failed = of_agent.narrowed("outcome", "failed")
+    releases = [words.clip(words.name(name), 20) for name in row["releases"][:4]]
+    more = len(row["releases"]) - len(releases)
+    return {
+        "name": words.name(row["agent_name"], "(no agent name)"),
+        "releases": " · ".join([*releases, *([f"{more} more"] if more else [])]),
+        "runs": row["runs"],
+        "href": links.runs(of_agent),
+        "failed": row["failed"],
+        "failed_href": links.runs(failed),
+        "bars": [
+            _bar(request, bar, window) for bar in bars if bar["agent_name"] == row["agent_name"]
+        ],
+        "parts": window.bars,
+        "solved": _solved(row) if solves else "",
+        "unfinished": row["unfinished"],
+        "unfinished_href": links.runs(of_agent.replaced(complete=False)),
+        "looped": row["looped"],
+        "looped_href": links.runs(of_agent.narrowed("failure", "loop_trap")),
+        "calls": _failed_calls(row),
+        "calls_href": links.runs(of_agent.within("errors", 1, None)),
+        "median": "" if row["median_ms"] is None else words.duration(row["median_ms"]),
+        "p95": "" if row["p95_ms"] is None else words.duration(row["p95_ms"]),
+        **_cost(row),
+    }
+
+
+def _solved(row: Row) -> str:
+    return "" if row["solved_share"] is None else words.amount(row["solved_share"], Scale.SHARE)
+
+
+def _failed_calls(row: Row) -> str:
+    return words.amount(row["failed_calls"] / row["calls"], Scale.SHARE) if row["calls"] else ""
+
+
+def _cost(row: Row) -> dict[str, str]:
+    """Return what its runs cost, else their tokens, and of how many runs that is known."""
+    if row["priced"]:
+        of = "" if row["priced"] == row["runs"] else f"of {row['priced']:,} runs"
+        return {"cost": f"${_three_digits(row['cost_usd'])}", "cost_of": of, "tokens": ""}
+    tokens = "" if row["tokens"] is None else _short(row["tokens"])
+    return {"cost": "", "cost_of": "", "tokens": tokens}
+
+
+def _three_digits(usd: float) -> str:
+    return f"{usd:,.2f}" if usd >= 1 or not usd else f"{usd:.3g}"
+
+
+def _short(number: float) -> str:
+    for size, unit in UNITS:
+        if number >= size:
+            return f"{number / size:.1f} {unit}"
+    return f"{number:,.0f}"
+
+
+def _bar(request: PageRequest, bar: Row, window: TimeWindow) -> StripBar:
+    since, until = window.bar(bar["place"])
+    of_bar = Filter({"agent": (bar["agent_name"],)}, since=since, until=until)
+    title = f"{_time(request, since)}: {words.count(bar['runs'], 'run')}, {bar['failed']:,} failed"
+    return StripBar(bar["place"], bar["runs"], bar["failed"], links.runs(of_bar), title)
+
+
+def _others(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    runs = words.count(sum(row["runs"] for row in rows), "run")
+    return f"{words.count(len(rows), 'more agent')} with {runs}"
+
+
+def _lists(
+    request: PageRequest, agents: Sequence[Row], wrong: Sequence[Row], window: TimeWindow
+) -> Iterator[dict[str, Any]]:
+    """Yield why runs failed, then what is seen in those whose success is not known."""
+    runs, before = (sum(row[name] for row in agents) for name in ("runs", "runs_before"))
+    for sort, outcome, title in (
+        ("reason", "failed", "Why runs failed"),
+        ("sign", None, "Runs without a verdict"),
+    ):
+        rows = [row for row in wrong if row["sort"] == sort]
+        if not rows:
+            continue
+        counts = [(row["runs"], row["runs_before"]) for row in rows]
+        of_outcome = window.runs(Filter({"outcome": (outcome,)}))
+        yield {
+            "title": title,
+            "newest": links.runs(of_outcome),
+            "more": rows[0]["of"] - len(rows),
+            "rows": [
+                _wrong(request, row, of_outcome, change)
+                for row, change in zip(rows, changes(counts, runs, before), strict=True)
+            ],
+        }
+
+
+def _wrong(request: PageRequest, row: Row, of_outcome: Filter, change: Change) -> dict[str, Any]:
+    found = _narrowed(of_outcome, row)
+    newest = [
+        *([_time(request, row["start_time"])] if row["start_time"] else []),
+        " ".join(
+            filter(None, (words.name(row["agent_name"], ""), words.name(row["release"], "")))
+        ),
+        *([f"“{words.clip(words.line(row['request']), 90)}”"] if row["request"] else []),
+    ]
+    return {
+        "why": _what(row),
+        "runs": row["runs"],
+        "href": links.runs(found),
+        "newest": " · ".join(filter(None, newest)),
+        "newest_href": links.run(row["trajectory_id"], found),
+        "change": f"{change.runs - change.runs_before:+,}" if change.word else "",
+        "word": change.word,
+    }
+
+
+def _narrowed(of_outcome: Filter, row: Row) -> Filter:
+    """Return the runs that a row counts."""
+    if row["sort"] == "reason":
+        return of_outcome.narrowed("reason", row["name"])
+    if row["name"] == "failed_calls":
+        return of_outcome.replaced(ranges={"errors": Range(low=1.0)})
+    if row["name"] == "unfinished":
+        return of_outcome.replaced(complete=False)
+    return of_outcome.narrowed("failure", row["name"])
+
+
+def _what(row: Row) -> str:
+    if row["sort"] == "reason":
+        return name_in_words("reason", row["name"])
+    return SIGNS.get(row["name"]) or words.mode(row["name"])
+
+
+def _standing(request: PageRequest) -> list[str]:
+    """Return how runs of the whole lake ended that did not end by themselves."""
+
+    def make() -> list[str]:
+        (stand,) = read(request.con, "runs_standing")
+        return standing_sentences(Standing(**stand))
+
+    found: list[str] = request.snapshot.cached("standing", make)
+    return found
