@@ -127,7 +127,7 @@ MEASURED: Final = {
     ),
     "spans a run, captures": Number(5.5, "", "there, 10,026,906 spans of 1,808,460 traces"),
     "spans a run, 13 calls": Number(26, "", "one of a model and one of a tool for each call"),
-    "score": Number(160, "µs of CPU a trajectory", "`scoring/README.md`, section Measured"),
+    "score": Number(160, "µs of CPU a trajectory", "`docs/internals/measurements.md`"),
     "spans of a bucket": Number(250_000, "", "`BUCKET_SPANS`"),
     "look": Number(
         3, "µs of CPU a trajectory of the date", "`bench_discovery --runs`, beside others, too"

@@ -2,7 +2,7 @@
 
     docs/metrics.md, section 1.2        a document, and sections of it by number
     docs/metrics.md, sections 3 and 9
-    scoring/README.md, "Task files"     a heading of a document
+    docs/guides/judges.md, "Attack the judge"  a heading of a document
     [Triangle], "Measuring TSA"         a key of the sources in docs/metrics.md
     Source: [Holm 1979]; docs/…         begins with one of these
 
@@ -35,7 +35,7 @@ _HEADING: Final = re.compile(r',\s+"([^"]+)"')
 _KEY: Final = re.compile(
     r"(?<![\w\]`])\[([A-Z](?:\w*[a-z']\w*)(?:\s+\w+)?(?:\s+\d{4}[a-z]?)?)\](?![\w(\[])"
 )
-_UNNAMED_SOURCE: Final = re.compile(r"\bSources?:\s+(?!\[[A-Z]|[\w/]+\.md|https?://)")
+_UNNAMED_SOURCE: Final = re.compile(r"\bSources?:\s+(?!\[[A-Z]|[\w/-]+\.md|https?://)")
 _MONTHS: Final = (
     r"January|February|March|April|May|June|July|August|September|October|November|December"
 )

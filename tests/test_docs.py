@@ -74,7 +74,8 @@ def test_every_module_is_named(name: str) -> None:
     assert missing == []
 
 
-SHORT = [ROOT / name / "README.md" for name in ("collector", "explorer", "harness", "queries")]
+PACKAGE_FOLDERS = ("collector", "explorer", "harness", "queries", "scoring")
+SHORT = [ROOT / folder / "README.md" for folder in PACKAGE_FOLDERS]
 """READMEs of folders for who changes the code; users read the pages below `docs/`."""
 
 

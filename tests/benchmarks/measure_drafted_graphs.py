@@ -3,7 +3,7 @@
 `python -m tests.benchmarks.measure_drafted_graphs FOLDER` reads `gpt-4o-airline.json` of a folder:
 trajectories that τ-bench has published. It drafts a task file from the runs that were rewarded
 and scores all runs with it; then it drafts from those of half of the trials, and scores the
-other half. The table stands in the README of scoring.
+other half. The table is in docs/internals/measurements.md.
 """
 
 import sys

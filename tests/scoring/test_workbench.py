@@ -1,4 +1,4 @@
-"""Tool correctness beside the true label of WorkBench's runs: the table of README.md.
+"""Tool correctness next to the true label of WorkBench's runs: docs/internals/measurements.md.
 
 Source of the runs: [Styles 2024].
 """
@@ -96,7 +96,7 @@ AGREEMENT = [
     ("correct", "yes", "yes", 129),
     ("incorrect", "no", "no", 229),
 ]
-"""The table of README.md."""
+"""The table of docs/internals/measurements.md."""
 
 
 def test_tool_correctness_agrees_with_the_true_label(con: duckdb.DuckDBPyConnection) -> None:

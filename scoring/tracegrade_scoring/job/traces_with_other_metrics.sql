@@ -1,6 +1,6 @@
 -- Traces whose scores by users' own metrics are not those of the metrics in force.
 --
--- Source: scoring/README.md, "Metrics of your own".
+-- Source: docs/guides/own-metrics.md, "In SQL".
 --
 -- Reads:
 --   custom_scores

@@ -5,7 +5,7 @@
 -- changed, or a run of theirs waits no more.
 -- An attempt is scored against its task and the tools; where no span names the task, also
 -- all of `match`, which decide what its task is.
--- Source: scoring/README.md, "The life of a score"; docs/metrics.md, section 0.4.
+-- Source: docs/internals/scoring-job.md; docs/metrics.md, section 0.4.
 --
 -- Reads:
 --   conversation_turns

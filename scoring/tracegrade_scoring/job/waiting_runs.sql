@@ -2,7 +2,7 @@
 --
 -- An attempt waits as a whole, with its sub-agents; others of its trace do not wait for it. None
 -- waits once its trace got nothing for 10 minutes, or was imported.
--- Source: scoring/README.md, "The life of a score".
+-- Source: docs/internals/scoring-job.md.
 --
 -- Reads:
 --   trajectories

@@ -10,5 +10,5 @@ from tracegrade_scoring.tasks.model import TaskFile
 
 def tasks_schema_text() -> str:
     """Return the schema as JSON, ending in a new line."""
-    description = "What agents are expected to do; scoring/README.md says what keys mean."
+    description = "What agents are expected to do; docs/guides/write-tasks.md explains it."
     return schema_text(TaskFile, "tracegrade task file", description)
