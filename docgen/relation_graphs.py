@@ -47,6 +47,7 @@ ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
         "steps/tool_calls": "What models asked for, and who executed it.",
         "steps/step_rows": "The steps of each kind, put in order.",
         "costs": "What runs cost.",
+        "engine": "Which verdicts count, for all who read a lake.",
     },
     "scoring": {
         "tasks": "Task files as relations, and drafts of them.",
