@@ -1,7 +1,9 @@
 """The sub-goals of a run are drawn so that each line can be followed and each call be reached."""
 
+import json
 import re
 import sys
+import time
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
@@ -296,3 +298,42 @@ def test_more_sub_goals_than_anybody_reads_are_a_table(tmp_path: Path) -> None:
     assert "more than 60 sub-goals" in card
     assert "61 of 61 sub-goals done" in card
     assert len(re.findall(r"<tr><td>g\d+<", card)) == 61
+
+
+def test_a_card_says_which_part_of_a_long_run_it_is_made_from(web: TestClient) -> None:
+    """Steps are read a page at a time."""
+    whole, rest = (web.get(f"/runs/{LOOPED}{query}").text for query in ("", "?from=15"))
+    assert "Its calls are those" not in whole
+    assert "Its calls are those of s15 to s16, as below." in rest
+
+
+def test_many_plans_of_many_items_are_drawn_in_time() -> None:
+    """To-do lists are sent again and again: 300 of 200 items beside 2,000 calls."""
+    names = [f"i{number}" for number in range(200)]
+    plans = [
+        (place, json.dumps([{"id": name} for name in names[place % 7 :]])) for place in range(300)
+    ]
+    found = steps(
+        *(call(names[place % 200], sub_goal=names[place % 60]) for place in range(2_000))
+    )
+    goals = [goal(name) for name in names[:60]]
+    served = served_goals(found, {each.sub_goal for each in goals}, None)
+    known = RunCalls(found, served, goals_of_tools(found, served), frozenset(), frozenset())
+    begun = time.thread_time()
+    planned = PlanGoals(goals, plan_changes(plans), known)
+    boxes, extra = planned.boxes(), planned.extra_boxes()
+    lines = plan_lines(planned.changes, planned.done_before, [])
+    assert time.thread_time() - begun < 5
+    assert (len(boxes), len(extra), len(lines)) == (60, 140, 8)
+
+
+@needs_graphviz
+def test_what_was_planned_beside_many_sub_goals_is_counted() -> None:
+    """A row of boxes has an end."""
+    plan = json.dumps([f"i{number}" for number in range(15)])
+    planned = PlanGoals(
+        [goal("a")], plan_changes([(0, plan)]), RunCalls([], {}, {}, *[frozenset[int]()] * 2)
+    )
+    picture = str(graph_picture(planned.boxes(), planned.extra_boxes(), {"a": []}, str))
+    assert picture.count("goal-extra") == 12
+    assert "in the plan, not in the task: 12 of 15" in picture

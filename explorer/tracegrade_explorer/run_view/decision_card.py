@@ -3,6 +3,7 @@
 Pure; texts come out visible, and are escaped by the template.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -202,7 +203,7 @@ def _expected_arguments(row: Row, task: Task | None) -> str:
     for expected in (task.expected if task else None) or ():
         same = expected.decision == row["decision"] and expected.tool == row["expected_tool"]
         if same and expected.arguments:
-            text = orjson.dumps(expected.arguments, option=orjson.OPT_INDENT_2).decode()
+            text = json.dumps(expected.arguments, indent=2, ensure_ascii=False, default=str)
             return visible_text(text[:MOST_CHARACTERS])
     return ""
 

@@ -39,6 +39,8 @@ MOST_SQUARES: Final = 24
 NAME_SIZE, NOTE_SIZE = 13, 11
 """Of the letters, in pixels."""
 EXTRA_GAP: Final = 6
+MOST_EXTRA: Final = 12
+"""Boxes below the graph."""
 CHIP_HEIGHT, LINE_HEIGHT, LABEL_WIDTH = 20, 46, 34
 CHIP_GAP: Final = 12
 CHIP_CHARACTERS: Final = 26
@@ -108,9 +110,11 @@ def _extra(
     if not extra:
         return [], layout.width, layout.height
     top = layout.height + EXTRA_GAP + NOTE_LINE
-    parts = [_words(0.0, top - 5, "in the plan, not in the task", "goal-note of-extra", NOTE_SIZE)]
+    counted = f": {MOST_EXTRA} of {len(extra):,}" if len(extra) > MOST_EXTRA else ""
+    title = f"in the plan, not in the task{counted}"
+    parts = [_words(0.0, top - 5, title, "goal-note of-extra", NOTE_SIZE)]
     x, height = 0.0, 0
-    for goal in extra:
+    for goal in extra[:MOST_EXTRA]:
         its = _text_of(goal, WIDE)
         parts += _box(goal, its, WIDE, x, top, href)
         height = max(height, its.height(len(goal.squares)))

@@ -67,7 +67,18 @@ def plan_card(
         "plans": plan_picture(lines, href) if lines else Markup(),
         "graph": graph,
         "undrawn": why if boxes else "",
+        "some": _some(timeline),
     }
+
+
+def _some(timeline: Timeline) -> str:
+    """Return which steps the card was made from, of a run that is longer; '' of others."""
+    if not timeline.steps or timeline.total_steps == len(timeline.steps):
+        return ""
+    return (
+        f"Its calls are those of s{timeline.steps[0].step_index} to "
+        f"s{timeline.steps[-1].step_index}, as below."
+    )
 
 
 def _undrawn(boxes: int) -> str:

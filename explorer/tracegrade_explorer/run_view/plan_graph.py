@@ -47,19 +47,6 @@ class RunCalls(NamedTuple):
     noted: frozenset[int]
     """Steps of those at which anything was found."""
 
-    def of_goal(self, goal: str) -> list[Step]:
-        """Return the calls that serve a sub-goal."""
-        return [call for call in self.calls if goal in self.served.get(call.step_index, ())]
-
-    def of_item(self, item: PlanItem) -> list[Step]:
-        """Return the calls that an item of a plan, which is no sub-goal, asked for."""
-        return [
-            call
-            for call in self.calls
-            if call.step_index not in self.served
-            and (call.sub_goal == item.key or (item.tool and call.tool_name == item.tool))
-        ]
-
     def squares(self, calls: Sequence[Step]) -> tuple[Square, ...]:
         """Return calls as a box shows them."""
         return tuple(
@@ -81,6 +68,35 @@ class PlanGoals:
         self.goals = {goal.sub_goal: goal for goal in goals}
         self.changes = changes
         self.calls = calls
+        self._of_goal: dict[str, list[Step]] = {}
+        self._of_name: dict[str, list[Step]] = {}
+        self._of_tool: dict[str, list[Step]] = {}
+        for call in calls.calls:
+            for goal in calls.served.get(call.step_index, ()):
+                self._of_goal.setdefault(goal, []).append(call)
+            if call.step_index not in calls.served:
+                self._of_name.setdefault(call.sub_goal or "", []).append(call)
+                self._of_tool.setdefault(call.tool_name or "", []).append(call)
+        self._planned = [self._goals_of(change) for change in changes]
+
+    def _goals_of(self, change: PlanChange) -> dict[str, str]:
+        """Return by sub-goal the first item of a plan that means it."""
+        found: dict[str, str] = {}
+        for item in change.items:
+            if (goal := self.goal_of(item)) is not None:
+                found.setdefault(goal, item.key)
+        return found
+
+    def _calls_of(self, item: PlanItem) -> list[Step]:
+        """Return the calls that an item asked for: by its sub-goal, else its name and its tool."""
+        goal = self.goal_of(item)
+        if goal is not None:
+            return self._of_goal.get(goal, [])
+        named, by_tool = self._of_name.get(item.key, []), self._of_tool.get(item.tool, [])
+        if not item.tool or not named or named == by_tool:
+            return named or (by_tool if item.tool else [])
+        both = {call.step_index: call for call in (*named, *by_tool)}
+        return [both[step] for step in sorted(both)]
 
     def goal_of(self, item: PlanItem) -> str | None:
         """Return the sub-goal that an item of a plan means: of its name, else of its tool."""
@@ -105,14 +121,14 @@ class PlanGoals:
         goal = self.goal_of(item)
         if step is None and goal == item.key and self.goals[goal].completed is not None:
             return bool(self.goals[goal].completed)
-        calls = self.calls.of_goal(goal) if goal else self.calls.of_item(item)
+        calls = self._calls_of(item)
         before = [call for call in calls if step is None or call.step_index < step]
         if before:
             return before[-1].step_index not in self.calls.failed
         return item.status.lower() in FINISHED
 
     def _box(self, goal: RunSubGoal) -> GoalBox:
-        calls = self.calls.of_goal(goal.sub_goal)
+        calls = self._of_goal.get(goal.sub_goal, [])
         return GoalBox(
             goal.sub_goal, self._state(goal), tuple(self._notes(goal)), bool(goal.critical),
             self.calls.squares(calls),
@@ -131,18 +147,15 @@ class PlanGoals:
             yield "undone later"
         if goal.dependency_violation:
             yield "before a prerequisite"
-        meant = [
-            [item for item in change.items if self.goal_of(item) == goal.sub_goal]
-            for change in self.changes
-        ]
-        if meant and not any(meant):
+        names = [planned.get(goal.sub_goal) for planned in self._planned]
+        if names and not any(name is not None for name in names):
             yield "not in the plan"
-        elif meant and not meant[0]:
-            item = next(items for items in meant if items)[0]
-            yield "planned late" + (f", as {item.key}" if item.key != goal.sub_goal else "")
+        elif names and names[0] is None:
+            name = next(name for name in names if name is not None)
+            yield "planned late" + (f", as {name}" if name != goal.sub_goal else "")
 
     def _extra(self, item: PlanItem) -> GoalBox:
-        calls = self.calls.of_item(item)
+        calls = self._calls_of(item)
         notes = [item.effect] if item.effect else []
         if not any(call.step_index not in self.calls.failed for call in calls):
             notes.append("not done")
