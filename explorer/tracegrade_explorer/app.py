@@ -24,12 +24,21 @@ from starlette.routing import Route
 from tracegrade.errors import BadInput, TracegradeError
 from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import color_scheme, links, reader_zone, render
-from tracegrade_explorer.errors import FormRefused, PageMissing, TooSlow
-from tracegrade_explorer.forms import PAGE_TOKEN, posted_pairs, without_token
+from tracegrade_explorer.errors import FormRefused, PageMissing, RunGone, TooSlow
+from tracegrade_explorer.forms import (
+    LABEL_BYTES,
+    MAX_BYTES,
+    PAGE_TOKEN,
+    posted_pairs,
+    without_token,
+)
 from tracegrade_explorer.guard import ANYBODY, CALLER, Caller, PageTokens
+from tracegrade_explorer.labels.people import NameOf
+from tracegrade_explorer.labels.writer import LabelWriter
 from tracegrade_explorer.pages.compare import compare, nearest
 from tracegrade_explorer.pages.completions import completions
 from tracegrade_explorer.pages.conversations import conversation
+from tracegrade_explorer.pages.label import label, queue
 from tracegrade_explorer.pages.now import former_overview, now
 from tracegrade_explorer.pages.queries import editor, queries, saved_editor, saved_query, sql
 from tracegrade_explorer.pages.releases import releases
@@ -68,7 +77,7 @@ ICON: Final = (
 TEXT: Final = "text/plain; charset=utf-8"
 TITLES: Final = {
     400: "This cannot be understood", 403: "Nothing was run", 404: "Not in this lake",
-    503: "Too slow",
+    405: "Only a form is sent here", 409: "The run is gone", 503: "Too slow",
 }  # fmt: skip
 """Of errors, by status."""
 
@@ -100,6 +109,8 @@ class PageRoute(NamedTuple):
     slower: int = 1
     """How many times as long as others it may take."""
     methods: tuple[str, ...] = ("GET",)
+    most_bytes: int = MAX_BYTES
+    """That a form may have."""
 
 
 PAGES: Final = (
@@ -112,6 +123,8 @@ PAGES: Final = (
     PageRoute("/runs/{id}/spans", spans),
     PageRoute("/runs/{id}/nearest", nearest, SLOW),
     PageRoute("/runs/{id}", run),
+    PageRoute("/label", label, SLOW, ("POST",), LABEL_BYTES),
+    PageRoute("/queue", queue, SLOW),
     PageRoute("/compare", compare),
     PageRoute("/releases", releases, SLOW),
     PageRoute("/tasks", tasks),
@@ -135,6 +148,14 @@ class PageAddress(NamedTuple):
     zone: tzinfo
     posted: bool
     page_token: str
+    labeler: str
+
+
+class Labeling(NamedTuple):
+    """What labels are given with."""
+
+    name_of: NameOf
+    writer: LabelWriter
 
 
 @dataclass
@@ -148,6 +169,8 @@ class Explorer:
 
     tokens: PageTokens = field(default_factory=PageTokens)
     """That forms of our pages show."""
+    labeling: Labeling | None = None
+    """None: nobody may label."""
 
     def __post_init__(self) -> None:
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="page")
@@ -173,6 +196,8 @@ class Explorer:
         """Wait for pages under way."""
         self._pool.shutdown()
         self._spare.shutdown(cancel_futures=True)
+        if self.labeling:
+            self.labeling.writer.close()
 
     async def _answer(self, page: PageRoute, request: Request) -> Response:
         address = self._address(request)
@@ -180,7 +205,7 @@ class Explorer:
             if redirect := color_scheme.remember(request):
                 return redirect
             if address.posted:
-                address = address._replace(pairs=await posted_pairs(request))
+                address = address._replace(pairs=await posted_pairs(request, page.most_bytes))
                 self._check_token(address, request.scope.get(CALLER, ANYBODY))
                 address = address._replace(pairs=without_token(address.pairs))
             answer, body = await self._made(page, address)
@@ -196,10 +221,11 @@ class Explorer:
 
     def _address(self, request: Request) -> PageAddress:
         path, form = _named(request)
+        caller = request.scope.get(CALLER, ANYBODY)
         return PageAddress(
             path, parse_qsl(request.url.query, keep_blank_values=True), form,
             color_scheme.chosen(request), reader_zone.chosen(request), request.method == "POST",
-            self.tokens.of(request.scope.get(CALLER, ANYBODY)),
+            self.tokens.of(caller), self.labeling.name_of(caller.token) if self.labeling else "",
         )  # fmt: skip
 
     def _check_token(self, address: PageAddress, caller: Caller) -> None:
@@ -235,9 +261,11 @@ class Explorer:
         return found and ErrorQuery(*found, address.page_token, links.saved_query(name))
 
     def _no_such_page(self, request: Request, error: Exception) -> Response:
-        del error
-        text = "No page has this address; the menu of any page leads to all."
-        error_page = ErrorPage(404, text, TITLES[404], self.site, color_scheme.chosen(request))
+        status, text = 404, "No page has this address; the menu of any page leads to all."
+        if isinstance(error, HTTPException) and error.status_code == 405:
+            status, text = 405, "A form of a run's page is sent here; this address shows nothing."
+        error_page = ErrorPage(status, text, TITLES[status], self.site)
+        error_page = error_page._replace(scheme=color_scheme.chosen(request))
         return _error(error_page, "html")
 
     async def _made(self, page: PageRoute, address: PageAddress) -> tuple[PageResponse, bytes]:
@@ -277,8 +305,8 @@ class Explorer:
         with self.latest.reading() as snapshot, snapshot.con.cursor() as con:
             cursors.append(con)
             request = PageRequest(
-                con, snapshot, self.site, self.latest.freshness, *address, cursors=cursors,
-                ahead=self._make_ahead,
+                con, snapshot, self.site, self.latest.freshness, *address,
+                self.labeling and self.labeling.writer, cursors, self._make_ahead,
             )  # fmt: skip
             answer = page.make(request)
             return answer, _body(answer, request)
@@ -349,6 +377,8 @@ def _status(error: TracegradeError) -> int:
         return 404
     if isinstance(error, FormRefused):
         return 403
+    if isinstance(error, RunGone):
+        return 409
     return 400 if isinstance(error, BadInput) else 503
 
 

@@ -61,12 +61,20 @@ def ui(  # noqa: PLR0913, PLR0917 - one parameter per option
         ),
     ] = 5.0,
     open_: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
+    label_as: Annotated[
+        str | None,
+        typer.Option(
+            help="Let whoever reaches it label runs as this person; loopback alone. Elsewhere the "
+            "token file says who may.",
+            metavar="NAME",
+        ),
+    ] = None,
 ) -> None:
     """Browse the runs of a lake, with scores and evidence at each step, until Ctrl-C."""
     from tracegrade_explorer.server import Options, serve
 
     options = Options(
         listen, tuple(host_name or ()), token_file, no_token, tls_cert, tls_key, insecure,
-        max_runs, sql, timeout, open_,
+        max_runs, sql, timeout, open_, label_as,
     )  # fmt: skip
     serve(lake, options, echo)

@@ -23,6 +23,18 @@ class FormRefused(ExplorerError, BadInput):
     """A form was not sent by a page of ours as it is now, or holds more than one may."""
 
 
+class NameRefused(ExplorerError, BadInput):
+    """Nobody who labels can be called so, or may label where others could reach the address."""
+
+
+class LabelNotWritten(ExplorerError):
+    """The process that writes labels could not."""
+
+
+class RunGone(ExplorerError, BadInput):
+    """The run that a label is about is no longer in the lake."""
+
+
 class PageMissing(ExplorerError, BadInput):
     """Nothing of this lake has the name or id that an address gives."""
 

@@ -13,10 +13,17 @@ MEDIA_TYPE: Final = "application/x-www-form-urlencoded"
 MAX_BYTES: Final = 262_144
 """Of a form, with a long query in it."""
 MAX_FIELDS: Final = 1_000
+LABEL_BYTES: Final = 16_384
+"""Of a form that labels a run."""
+_SHORTER: Final = {True: "ask `tracegrade sql -` instead", False: "write a shorter note"}
 
 
-async def posted_pairs(request: Request) -> list[tuple[str, str]]:
+async def posted_pairs(request: Request, most: int = MAX_BYTES) -> list[tuple[str, str]]:
     """Return the fields of a form in their order.
+
+    Args:
+        request: That sent it.
+        most: Bytes that it may have.
 
     Raises:
         FormRefused: It is no form, or too long.
@@ -28,8 +35,8 @@ async def posted_pairs(request: Request) -> list[tuple[str, str]]:
     body = bytearray()
     async for part in request.stream():
         body += part
-        if len(body) > MAX_BYTES:
-            msg = f"the form has more than {MAX_BYTES:,} bytes; ask `tracegrade sql -` instead"
+        if len(body) > most:
+            msg = f"the form has more than {most:,} bytes; {_SHORTER[most == MAX_BYTES]}"
             raise FormRefused(msg)
     # A browser ends lines with CR LF, whatever the reader's editor did.
     text = body.decode("utf-8", "replace")

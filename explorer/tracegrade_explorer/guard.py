@@ -47,8 +47,10 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-POSTED: Final = re.compile(r"/(sql(\.csv|\.json)?|queries/[^/]+)")
+POSTED: Final = re.compile(r"/(sql(\.csv|\.json)?|queries/[^/]+|label)")
 """Paths that take a form. All others are only read."""
+LABEL: Final = "/label"
+"""The one that writes."""
 CALLER: Final = "tracegrade.caller"
 """Where in a request's scope it stands who asks."""
 OPEN_TO_ALL: Final = ("/static/",)
@@ -254,6 +256,8 @@ def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
             421, "Another host was meant",
             "The request names a host that is not ours; `ui --host-name NAME` adds one.",
         )  # fmt: skip
+    if posts and not _from_own_page(scope["path"], headers, rules):
+        return Refusal(403, "A page of another site asked", "It may link here, and nothing else.")
     if headers.get("sec-fetch-site", "none") in {"cross-site", "same-site"}:
         clicked = headers.get("sec-fetch-mode") == "navigate" and not posts
         if not clicked or headers.get("sec-fetch-dest") != "document":
@@ -261,6 +265,20 @@ def _unfit(scope: Scope, headers: Headers, rules: Rules) -> Refusal | None:
                 403, "A page of another site asked", "It may link here, and nothing else."
             )
     return None
+
+
+def _from_own_page(path: str, headers: Headers, rules: Rules) -> bool:
+    """Return whether a form comes from a page of ours, as far as the browser says.
+
+    What writes needs to hear it: from `Sec-Fetch-Site`, else from `Origin`, which is `null` where
+    pages send no referrer, as ours do. A program says neither, and shows its token in a header.
+    """
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin", "null")
+    if origin != "null" and origin.partition("://")[2].lower() not in rules.hosts:
+        return False
+    if path != LABEL or headers.get("authorization"):
+        return True
+    return site == "same-origin" if site else origin != "null"
 
 
 def _page(refusal: Refusal) -> Response:

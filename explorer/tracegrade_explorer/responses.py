@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from duckdb import DuckDBPyConnection
 
 from tracegrade_explorer.filters.grammar import Filter, parse_filter
+from tracegrade_explorer.labels.writer import LabelWriter
 from tracegrade_explorer.snapshots.latest import Freshness
 from tracegrade_explorer.snapshots.snapshot import LakeSnapshot, Row
 
@@ -47,6 +48,10 @@ class PageRequest:
     """The pairs came in a form of one of our pages, not in an address that anybody can write."""
     page_token: str = ""
     """That a form of this page has to show."""
+    labeler: str = ""
+    """As whom one may label who asks; '' if not."""
+    labels: LabelWriter | None = None
+    """Takes labels; None where nobody may label."""
     cursors: list[DuckDBPyConnection] = field(default_factory=list)
     """All that are in use, to be interrupted."""
 

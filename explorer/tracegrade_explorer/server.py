@@ -14,8 +14,8 @@ from tracegrade.terminal.visible import visible_text
 from tracegrade_collector.edge.address import Address, is_loopback, parse_address
 from tracegrade_collector.edge.tls import TlsFiles
 from tracegrade_explorer import render
-from tracegrade_explorer.app import PAGE_SECS, Explorer
-from tracegrade_explorer.errors import AddressTaken, UnsafeAddress
+from tracegrade_explorer.app import PAGE_SECS, Explorer, Labeling
+from tracegrade_explorer.errors import AddressTaken, NameRefused, UnsafeAddress
 from tracegrade_explorer.guard import (
     Guard,
     Rules,
@@ -24,6 +24,8 @@ from tracegrade_explorer.guard import (
     knows_one,
     new_token,
 )
+from tracegrade_explorer.labels.people import everybody_is, named_in
+from tracegrade_explorer.labels.writer import LabelWriter
 from tracegrade_explorer.responses import Site
 from tracegrade_explorer.snapshots.latest import MAX_RUNS, LatestSnapshot
 from tracegrade_queries.engine.connection import open_lake
@@ -51,6 +53,8 @@ class Options(NamedTuple):
     timeout_secs: float = PAGE_SECS
     """That a page may take."""
     open_browser: bool = False
+    label_as: str | None = None
+    """As whom whoever reaches it may label; None: whom the token file names."""
 
 
 class AccessPolicy(NamedTuple):
@@ -74,10 +78,12 @@ def serve(location: str, options: Options, say: Callable[[str], object]) -> None
         UnsafeAddress: Others could reach the address, and nothing keeps them out.
         BadCredentials: The token file or the certificate cannot be used.
         AddressTaken: The address cannot be listened on.
+        NameRefused: Nobody can label as it is said.
     """
     address = _address(options)
     tls = _tls(options)
     policy = _access_policy(options)
+    labeling = _labeling(location, options, address)
     lake = open_lake(location, say)
     with (
         _listener(address) as listener,
@@ -86,6 +92,7 @@ def serve(location: str, options: Options, say: Callable[[str], object]) -> None
         bound = Address(address.host, int(listener.getsockname()[1]))
         sql = is_loopback(address.host) if options.sql is None else options.sql
         explorer = Explorer(latest, Site(str(location), sql), options.timeout_secs)
+        explorer.labeling = labeling
         rules = Rules(
             allowed_hosts(bound, options.host_names), policy.knows, f"tracegrade_{bound.port}",
             tls=tls is not None,
@@ -134,6 +141,21 @@ def _access_policy(options: Options) -> AccessPolicy:
         return AccessPolicy(None, None)
     token = new_token()
     return AccessPolicy(knows_one(token), token)
+
+
+def _labeling(location: str, options: Options, address: Address) -> Labeling | None:
+    """Return who may label, and what takes labels; None where nobody may."""
+    if options.label_as is not None:
+        if not is_loopback(address.host):
+            msg = (
+                f"--label-as is for loopback alone, not for {address}; give readers a name and "
+                "may_label = true in the file of --token-file"
+            )
+            raise NameRefused(msg)
+        return Labeling(everybody_is(options.label_as), LabelWriter(location))
+    if options.token_file:
+        return Labeling(named_in(options.token_file), LabelWriter(location))
+    return None
 
 
 def _tls(options: Options) -> TlsFiles | None:

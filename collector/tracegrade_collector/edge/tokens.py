@@ -4,6 +4,8 @@
     tenant = "acme"                # "" is the lake itself
     sha256 = "2c26b46b68ffc68ff9…"
     expires = 2027-01-31           # optional; the token ends when this day begins, UTC
+    name = "ann"                   # optional; whose it is, for `tracegrade ui`
+    may_label = true               # optional; this person may label runs there
 
     [tenant.acme]                  # optional
     max_bytes_per_sec = 5_000_000
@@ -33,7 +35,9 @@ DEFAULT_TENANT = ""
 TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}", re.ASCII)
 SHA256 = re.compile(r"[0-9a-f]{64}", re.ASCII)
 BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*)", re.ASCII | re.IGNORECASE)
-TOKEN_KEYS = ("tenant", "metrics", "sha256", "expires")
+TOKEN_KEYS = ("tenant", "metrics", "sha256", "expires", "name", "may_label")
+PERSON = re.compile(r"[^\W_][\w .@-]{0,59}")
+"""Names of people."""
 TOKEN_PREFIX = "tg_"  # noqa: S105 - so that scanners of leaked secrets know one
 TOKEN_BYTES = 32
 MAX_TENANTS = 1000
@@ -50,6 +54,9 @@ class Token:
     """None if it only reads metrics."""
 
     expires: datetime | None = None
+
+    labeler: str | None = None
+    """Whose it is, if this person may label runs."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,14 @@ class Access:
             reason, text = "metrics_only", "the bearer token only reads metrics"
             raise Unauthenticated(reason, text)
         return token.tenant
+
+    def labeler_of_token(self, authorization: Sequence[str], now: datetime) -> str | None:
+        """Return the name of the person who may label with the values of `Authorization`.
+
+        Raises:
+            Unauthenticated: They are not exactly one bearer token that is known and valid.
+        """
+        return self._token(authorization, now).labeler
 
     def check_metrics(self, authorization: Sequence[str], now: datetime) -> None:
         """Return if the values of `Authorization` give access to the counters of all tenants.
@@ -226,7 +241,8 @@ def _tokens(entries: list[Any], problems: list[str]) -> Iterator[Token]:
             problems.append(f"token {number}: {wrong}")
             continue
         expires = _instant(entry["expires"]) if "expires" in entry else None
-        yield Token(bytes.fromhex(entry["sha256"]), entry.get("tenant"), expires)
+        labeler = entry["name"] if entry.get("may_label") else None
+        yield Token(bytes.fromhex(entry["sha256"]), entry.get("tenant"), expires, labeler)
 
 
 def _token_problem(entry: Any) -> str | None:
@@ -243,6 +259,15 @@ def _token_problem(entry: Any) -> str | None:
         return _bad_tenant(tenant)
     if not isinstance(entry.get("expires", date.min), date):
         return "expires must be a date or a time, without quotes"
+    return _person_problem(entry)
+
+
+def _person_problem(entry: dict[str, Any]) -> str | None:
+    name, may_label = entry.get("name"), entry.get("may_label", False)
+    if name is not None and not (isinstance(name, str) and PERSON.fullmatch(name)):
+        return "name must be 1 to 60 letters, digits, spaces and . _ @ -"
+    if not isinstance(may_label, bool) or (may_label and name is None):
+        return "may_label must be true or false, and needs a name"
     return None
 
 

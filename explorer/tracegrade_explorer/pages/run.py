@@ -11,6 +11,7 @@ from tracegrade_explorer import links
 from tracegrade_explorer.errors import BadFilter, PageMissing
 from tracegrade_explorer.filters.grammar import Filter, to_pairs, to_query
 from tracegrade_explorer.pages.cells import metrics_of
+from tracegrade_explorer.pages.label import label_card
 from tracegrade_explorer.pages.runs import chips
 from tracegrade_explorer.parallel import parallel
 from tracegrade_explorer.responses import (
@@ -53,7 +54,7 @@ from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import OF_LAKE, Window, timeline_of, timeline_queries
 from tracegrade_scoring.timeline.view import headline_lead, timeline_view
 
-OWN: Final = ("from", "show", "tool", "find")
+OWN: Final = ("from", "show", "tool", "find", "queue")
 TEXTS: Final = ("arguments", "result", "content")
 PROMPT: Final = "prompt"
 """Text of a step that stands in the span of its model call alone."""
@@ -184,6 +185,7 @@ def _view(
         "children": children,
         "by_step": _by_step(children),
         "around": rows["around"],
+        **label_card(request, found, timeline, run_filter, rows["around"], own.get("queue", "")),
         "chips": [*chips(run_filter, metrics_of(request))],
         **_chosen(timeline, run_id, run_filter, own),
         "first": timeline.steps[0].step_index if timeline.steps else 0,

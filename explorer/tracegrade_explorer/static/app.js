@@ -191,6 +191,23 @@
     });
   };
 
+  // A person's verdict, where the page has the form of one.
+  const verdictForm = one("[data-label]");
+  const choose = (verdict) => {
+    verdictForm.querySelector(`[value=${verdict}]`).checked = true;
+    say(verdict);
+  };
+  const stepHere = () => {
+    const id = (here() ?? one(":target"))?.id ?? "";
+    if (/^s\d+$/.test(id)) { one("#label-step").value = id; say(`${id} failed`); }
+    else say("go to the step first, with j and k");
+  };
+  const LABEL_KEYS = verdictForm ? {
+    1: () => choose("good"), 0: () => choose("bad"), u: () => choose("unsure"), f: stepHere,
+    m: () => one("#label-note").focus(), n: () => verdictForm.requestSubmit(),
+    z: () => follow("[data-undo]"),
+  } : {};
+
   const PLACES = { n: "/", o: "/", r: "/runs", e: "/releases", t: "/tasks", d: "/trends", f: "/search", q: "/queries", s: "/sql" };
   const KEYS = {
     j: () => step(1), k: () => step(-1), J: () => jump(1), K: () => jump(-1), Enter: open,
@@ -198,7 +215,7 @@
     n: () => move(all("[data-difference]"), 1), N: () => move(all("[data-difference]"), -1),
     "[": () => follow("a[rel=prev]"), "]": () => follow("a[rel=next]"),
     x: mark, c: compare, o: fold, "/": find, y: copy, "?": help,
-    i: () => follow("[data-edit]"), d: () => follow("[data-csv]"),
+    i: () => follow("[data-edit]"), d: () => follow("[data-csv]"), ...LABEL_KEYS,
   };
   let going = false;
 
@@ -207,7 +224,7 @@
       event.target.closest("textarea")?.form.requestSubmit();
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const field = event.target.closest("input:not([type=checkbox]), select, textarea");
+    const field = event.target.closest("input:not([type=checkbox], [type=radio]), select, textarea");
     if (field) {
       if (event.key === "Escape") field.blur();
       return;

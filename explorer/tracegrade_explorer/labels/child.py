@@ -1,0 +1,60 @@
+"""The process that writes labels: `python -m tracegrade_explorer.labels.child LAKE`.
+
+It reads the rows of a label as a line of JSON from stdin, imports them as `tracegrade import` does
+(redacted, each once, one import at a time), and answers with a line of JSON; it ends with stdin.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from tracegrade.errors import TracegradeError
+from tracegrade_collector.errors import ImportBusy
+from tracegrade_collector.importing.import_part import ReadOptions
+from tracegrade_collector.importing.importer import import_files
+from tracegrade_lake import Lake
+
+BUSY_SECS: Final = 30.0
+"""That another import is waited for."""
+PAUSE_SECS: Final = 0.2
+
+
+def main() -> None:
+    """Import the labels of each line."""
+    lake = Lake.open(sys.argv[1])
+    for line in sys.stdin.buffer:
+        answer = _answer(lake, orjson.loads(line))
+        sys.stdout.buffer.write(orjson.dumps(answer) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def _answer(lake: Lake, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return how many rows were added, replaced and known, or why there are none."""
+    until = time.monotonic() + BUSY_SECS
+    while True:
+        try:
+            return _imported(lake, rows)
+        except ImportBusy as error:
+            if time.monotonic() > until:
+                return {"error": str(error)}
+            time.sleep(PAUSE_SECS)
+        except (TracegradeError, OSError) as error:
+            return {"error": str(error)}
+
+
+def _imported(lake: Lake, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    faults: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "labels.jsonl"
+        file.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+        found = import_files(lake, [file], faults.append, reading=ReadOptions("verdicts"))
+    return {"error": faults[0]} if found.faults else dict(found.verdicts)
+
+
+if __name__ == "__main__":
+    main()

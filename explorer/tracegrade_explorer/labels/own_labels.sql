@@ -1,0 +1,30 @@
+-- What one person said of a run and of its steps, as far as it counts.
+--
+-- Reads:
+--   counted_verdicts
+-- Parameters:
+--   $trajectory_id  VARCHAR  The run.
+--   $source         VARCHAR  Who: human:NAME.
+-- Columns:
+--   subject             VARCHAR    success | step.
+--   label               VARCHAR    good | bad | unsure, or what was imported; NULL of a step.
+--   value               DOUBLE     1 | 0; NULL if unsure.
+--   tag                 VARCHAR    What went wrong; NULL if not said.
+--   evidence            VARCHAR    A note; NULL if none.
+--   step_trajectory_id  VARCHAR    Whose step; NULL unless subject is step.
+--   step_index          INTEGER    As it was numbered then; NULL unless subject is step.
+--   span_id             VARCHAR    NULL unless subject is step.
+-- Order:
+--   subject descending, step_index
+SELECT
+  subject,
+  label,
+  value,
+  tag,
+  evidence,
+  step_trajectory_id,
+  step_index,
+  span_id
+FROM counted_verdicts
+WHERE trajectory_id = $trajectory_id AND source = $source AND subject IN ('success', 'step')
+ORDER BY subject DESC, step_index ASC;

@@ -1,0 +1,50 @@
+-- Runs of a filter that nobody has labeled yet, in the order in which to label them.
+--
+-- Reads:
+--   counted_verdicts
+--   matching_runs
+-- Parameters:
+--   $name         VARCHAR    Who labels: two people begin apart in a random order.
+--   $queue_order  VARCHAR    random | newest | disagree: those first of which a judge says
+--                            otherwise than the score.
+--   $labeled      VARCHAR[]  Runs that were labeled since the lake was read.
+--   $rows         BIGINT     Runs at most.
+-- Columns:
+--   trajectory_id  VARCHAR  One row each.
+--   waiting        BIGINT   Such runs in all; the same in all rows.
+-- Order:
+--   as asked for, then newest first
+SELECT
+  waiting.trajectory_id,
+  count(*) OVER () AS waiting
+FROM (
+  SELECT
+    runs.seq,
+    runs.trajectory_id,
+    CASE
+      WHEN $queue_order::VARCHAR = 'random'  -- noqa: RF02
+        THEN hash(runs.trajectory_id, $name::VARCHAR)::DOUBLE  -- noqa: RF02
+      WHEN $queue_order::VARCHAR = 'disagree'  -- noqa: RF02
+        THEN if(judges.success <> (runs.outcome = 'succeeded'), 0, 1)
+      ELSE 0
+    END AS place
+  FROM matching_runs AS runs
+  LEFT JOIN (
+    SELECT
+      trajectory_id,
+      bool_or(
+        CASE lower(label) WHEN 'yes' THEN TRUE WHEN 'no' THEN FALSE ELSE value >= 0.7 END
+      ) AS success
+    FROM counted_verdicts
+    WHERE subject = 'success' AND split_part(source, ':', 1) = 'judge'
+    GROUP BY trajectory_id
+  ) AS judges ON runs.trajectory_id = judges.trajectory_id
+  ANTI JOIN (
+    SELECT trajectory_id
+    FROM counted_verdicts
+    WHERE subject = 'success' AND split_part(source, ':', 1) = 'human'
+  ) AS people ON runs.trajectory_id = people.trajectory_id
+  WHERE NOT list_contains($labeled::VARCHAR[], runs.trajectory_id)  -- noqa: RF02
+) AS waiting
+ORDER BY waiting.place, waiting.seq
+LIMIT $rows;

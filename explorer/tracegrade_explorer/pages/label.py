@@ -1,0 +1,193 @@
+"""`POST /label` and `/queue`: a person's verdict on a run, and the runs that wait for one."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tracegrade_explorer import links
+from tracegrade_explorer.errors import BadFilter, FormRefused, PageMissing, RunGone
+from tracegrade_explorer.filters.grammar import Filter, to_pairs
+from tracegrade_explorer.labels.people import HUMAN
+from tracegrade_explorer.labels.rows import LabeledStep, read_form, rows_of, rows_taken_back
+from tracegrade_explorer.labels.writer import LabelGiven, LabelWriter
+from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse, Redirect
+from tracegrade_explorer.snapshots.rows import FoundRun, Neighbors, find_run
+from tracegrade_explorer.snapshots.snapshot import Row, read, read_matching
+from tracegrade_scoring.schema import REASON_KINDS
+from tracegrade_scoring.timeline.model import Timeline
+from tracegrade_scoring.timeline.verdict_sentences import success_sentences
+
+ORDERS: Final = ("random", "newest", "disagree")
+"""Of a queue; the first unless another is asked for."""
+NO_TAGS: Final = frozenset({"person", "check", "judge", "unexplained"})
+"""Kinds of reasons that say who speaks, not what went wrong."""
+TAGS: Final = 40
+"""Of the lake, that a form offers."""
+OFFERED_STEPS: Final = 200
+
+
+def label(request: PageRequest) -> PageResponse:
+    """Write what a form says of a run, and lead to the next one.
+
+    Raises:
+        FormRefused: Who asks may not label, or the form says nothing.
+        RunGone: The lake has the run no longer.
+    """
+    fields = dict(request.pairs)
+    if not request.labeler or request.labels is None:
+        msg = (
+            "you may not label here; `tracegrade ui --label-as NAME` lets you on your own machine"
+        )
+        raise FormRefused(msg)
+    try:
+        found = find_run(request.con, fields.get("run", ""))
+    except PageMissing as error:
+        msg = f"the label was not saved: {error}"
+        raise RunGone(msg) from error
+    run_id, name = found.trajectory_id, request.labeler
+    before = _labeled_steps(_own_rows(request, run_id))
+    if last := request.labels.given(run_id, name):
+        before += _steps_at(request, found, last.step)
+    if fields.get("act") == "undo":
+        rows = rows_taken_back(run_id, name, before)
+        request.labels.write(run_id, rows, LabelGiven(name, "", "", "", None))
+        return Redirect(links.run(run_id))
+    form = read_form(fields)
+    steps = _steps_at(request, found, form.step)
+    if form.step is not None and not steps:
+        msg = f"the run has no step {form.step}; leave the step empty, or name one of its own"
+        raise FormRefused(msg)
+    rows = rows_of(run_id, name, form, steps[0] if steps else None, before)
+    request.labels.write(
+        run_id, rows, LabelGiven(name, form.verdict, form.tag, form.note, form.step)
+    )
+    return Redirect(_next(fields.get("next", ""), run_id))
+
+
+def _next(address: str, run_id: str) -> str:
+    """Return where to go on: a page of ours, whatever the form says."""
+    return address if address.startswith(("/runs/", "/queue?", "/queue")) else links.run(run_id)
+
+
+def _own_rows(request: PageRequest, run_id: str) -> list[Row]:
+    source = f"{HUMAN}{request.labeler}"
+    return read(request.cursor_of_lake(), "own_labels", trajectory_id=run_id, source=source)
+
+
+def _labeled_steps(rows: list[Row]) -> list[LabeledStep]:
+    return [
+        LabeledStep(**{name: row[name] for name in LabeledStep._fields})
+        for row in rows
+        if row["subject"] == "step"
+    ]
+
+
+def _steps_at(request: PageRequest, found: FoundRun, step: int | None) -> list[LabeledStep]:
+    """Return a step of the run with its span, as a list; empty if the run has no such step."""
+    if step is None:
+        return []
+    con = request.cursor_of(found.date)
+    rows = read(con, "step_spans", **found.key, step_index=step)
+    return [LabeledStep(**row) for row in rows]
+
+
+def queue(request: PageRequest) -> PageResponse:
+    """Lead to the first run of a filter that nobody has labeled; say so if there is none."""
+    own, run_filter = request.split("order", "queue")
+    order = own.get("order", ORDERS[0])
+    if order not in ORDERS:
+        msg = f"order={order} is not known; known: {', '.join(ORDERS)}"
+        raise BadFilter(msg)
+    rows = waiting(request, run_filter, order, rows=1)
+    if rows:
+        pairs = [*to_pairs(run_filter.runs_alone), ("queue", order)]
+        return Redirect(links.with_query(links.run(rows[0]["trajectory_id"]), pairs))
+    done = len(request.labels.labeled()) if request.labels else 0
+    view = {"run_filter": run_filter, "labeled": done}
+    return PageContent("queue", "Nothing left to label", view, {"waiting": 0})
+
+
+def waiting(request: PageRequest, run_filter: Filter, order: str, rows: int) -> list[Row]:
+    """Return the first runs of a filter that nobody has labeled, and how many there are."""
+    labeled = request.labels.labeled() if request.labels else []
+    given: Mapping[str, object] = {
+        "name": request.labeler, "queue_order": order, "labeled": labeled, "rows": rows,
+    }  # fmt: skip
+    runs = run_filter.conditions_alone
+    return read_matching(request.cursor_of_lake(), "queue_runs", runs, parameters=given)
+
+
+def label_card(
+    request: PageRequest,
+    found: FoundRun,
+    timeline: Timeline,
+    run_filter: Filter,
+    around: Neighbors,
+    order: str,
+) -> dict[str, Any]:
+    """Return what the page of a run shows of labels: the form, or how to label by a file."""
+    card: dict[str, Any] = {
+        "page_token": request.page_token,
+        "labeler": request.labeler,
+        "others_say": success_sentences(timeline.verdicts),
+        "queue": None,
+    }
+    if not request.labeler or request.labels is None:
+        return card
+    run_id = found.trajectory_id
+    if order in ORDERS:
+        card["queue"] = _queue_bar(request, run_filter, order)
+        pairs = [*to_pairs(run_filter.runs_alone), ("order", order)]
+        after = links.with_query("/queue", pairs)
+    else:
+        after = links.run(around.following or run_id, run_filter)
+    tags = [row["tag"] for row in read(request.cursor_of_lake(), "used_tags", rows=TAGS)]
+    kinds = [kind.replace("_", " ") for kind in REASON_KINDS if kind not in NO_TAGS]
+    calls = [step for step in timeline.steps if step.kind == "tool_call"][:OFFERED_STEPS]
+    return {
+        **card,
+        "label": _filled(request, request.labels, run_id, timeline),
+        "awaits_scores": request.labels.awaits_scores(run_id),
+        "next_run": after,
+        "last_labeled": request.labels.last(request.labeler),
+        "tags": [*dict.fromkeys((*tags, *kinds))],
+        "label_steps": [(step.step_index, step.tool_name or "") for step in calls],
+    }
+
+
+def _queue_bar(request: PageRequest, run_filter: Filter, order: str) -> dict[str, Any]:
+    rows = waiting(request, run_filter, order, rows=1)
+    left = rows[0]["waiting"] if rows else 0
+    done = len(request.labels.labeled(request.labeler)) if request.labels else 0
+    return {
+        "left": left,
+        "done": done,
+        "order": order,
+        "orders": [
+            (each, links.with_query("/queue", [*to_pairs(run_filter.runs_alone), ("order", each)]))
+            for each in ORDERS
+        ],
+    }
+
+
+def _filled(
+    request: PageRequest, labels: LabelWriter, run_id: str, timeline: Timeline
+) -> dict[str, Any]:
+    """Return what the form shows: what this person said, else the first reason and its step."""
+    if (given := labels.given(run_id, request.labeler)) and given.verdict:
+        return {**given._asdict(), "said": True}
+    own = [] if given else _own_rows(request, run_id)
+    if own:
+        verdict = next((row for row in own if row["subject"] == "success"), None) or {}
+        step = next((row["step_index"] for row in own if row["subject"] == "step"), None)
+        words = {1.0: "good", 0.0: "bad", None: "unsure"}
+        return {
+            "verdict": words.get(verdict.get("value"), ""),
+            "tag": verdict.get("tag") or "", "note": verdict.get("evidence") or "", "step": step,
+            "said": True,
+        }  # fmt: skip
+    reason = next((each for each in timeline.reasons if each.kind not in NO_TAGS), None)
+    own_step = reason if reason and reason.step_trajectory_id in {None, run_id} else None
+    return {
+        "verdict": "", "tag": reason.kind.replace("_", " ") if reason else "", "note": "",
+        "step": own_step.step_index if own_step else None, "said": False,
+    }  # fmt: skip
