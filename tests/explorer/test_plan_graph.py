@@ -19,7 +19,7 @@ from tests.scoring.report.build import Tables, as_lake
 from tracegrade_explorer.run_view.graph_layout import (
     GraphLayout,
     GraphShape,
-    can_place,
+    has_graphviz,
     placed,
     reduced_edges,
 )
@@ -31,7 +31,7 @@ from tracegrade_explorer.run_view.served import goals_of_tools, served_goals
 from tracegrade_scoring.tasks.model import Task
 from tracegrade_scoring.timeline.model import RunSubGoal
 
-needs_graphviz = pytest.mark.skipif(not can_place(), reason="pygraphviz has no wheel for this")
+needs_graphviz = pytest.mark.skipif(not has_graphviz(), reason="pygraphviz has no wheel for this")
 WIDTH = 176
 CHAIN = {str(number): [str(before) for before in range(number)] for number in range(7)}
 DEVAI: dict[str, list[str]] = {

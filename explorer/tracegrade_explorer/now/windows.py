@@ -45,9 +45,9 @@ class TimeWindow(NamedTuple):
         """How many bars it has; none for the window of all runs."""
         return (self.until - self.since) // self.bucket if self.since and self.until else 0
 
-    def bar(self, place: int) -> tuple[datetime, datetime]:
+    def bar(self, number: int) -> tuple[datetime, datetime]:
         """Return from when to when a bar is, of those of a window that has some."""
-        begins = (self.since or datetime.min) + place * self.bucket  # noqa: DTZ901 - UTC as others
+        begins = (self.since or datetime.min) + number * self.bucket  # noqa: DTZ901 - UTC as others
         return begins, begins + self.bucket
 
     def runs(self, run_filter: Filter) -> Filter:

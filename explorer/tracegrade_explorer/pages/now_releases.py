@@ -59,7 +59,7 @@ def _changed(request: PageRequest, pair: NewestPair) -> dict[str, Any]:
         "/releases", [*agent, ("base", pair.base), ("candidate", pair.candidate)]
     )
     key = comparison_key(request, pair.base, pair.candidate, pair.agent)
-    found: Comparisons | None = request.snapshot.kept(key)
+    found: Comparisons | None = request.snapshot.made_before(key)
     if found is None:
         request.ahead(key, lambda later: _compare(later, pair))
     cohorts = (

@@ -60,7 +60,7 @@ PROMPT: Final = "prompt"
 """Text of a step that stands in the span of its model call alone."""
 NO_PROMPT: Final = "not recorded: the trace does not hold what the model was given"
 OWN_QUERIES: Final = ("run_evidence", "run_plans", "run_children", "run_decisions")
-WITH_MISSED: Final = ("all", "calls", "findings")
+SHOWS_UNMADE_CALLS: Final = ("all", "calls", "findings")
 """Of `SHOWS`, those that show calls which were not made."""
 SPANS: Final = 500
 """Of a page; JSON has more."""
@@ -226,7 +226,11 @@ def _cards(
         if card.step is not None and card.step in on_page:
             by_step.setdefault(card.step, []).append(card)
     last = not timeline.steps or timeline.steps[-1].step_index + 1 >= timeline.total_steps
-    missed = [card for card in cards if card.step is None] if show in WITH_MISSED and last else []
+    missed = (
+        [card for card in cards if card.step is None]
+        if show in SHOWS_UNMADE_CALLS and last
+        else []
+    )
     return {
         "step_cards": by_step,
         "missed_cards": missed,

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 MOST_BOXES: Final = 60
 """Of a graph that anybody can read."""
-KEPT_LAYOUTS: Final = 512
+CACHED_LAYOUTS: Final = 512
 """One for each shape: runs of a task mostly have the same."""
 INCH: Final = 72
 """Units of a length in graphviz."""
@@ -52,12 +52,12 @@ class GraphLayout(NamedTuple):
     lines: tuple[PlacedLine, ...]
 
 
-def can_place() -> bool:
+def has_graphviz() -> bool:
     """Return whether graphviz is here: there are systems for which nobody builds it."""
     return find_spec("pygraphviz") is not None
 
 
-@lru_cache(KEPT_LAYOUTS)
+@lru_cache(CACHED_LAYOUTS)
 def placed(shape: GraphShape) -> GraphLayout:
     """Return a layout from left to right in which no line goes through a box.
 

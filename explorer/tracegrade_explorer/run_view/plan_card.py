@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from tracegrade_explorer.run_view.graph_layout import MOST_BOXES, can_place
+from tracegrade_explorer.run_view.graph_layout import MOST_BOXES, has_graphviz
 from tracegrade_explorer.run_view.graph_picture import Href, graph_picture, plan_picture
 from tracegrade_explorer.run_view.plan_graph import PlanGoals, RunCalls, summary
 from tracegrade_explorer.run_view.plan_lines import failed_calls, plan_lines
@@ -85,4 +85,4 @@ def _undrawn(boxes: int) -> str:
     """Return why no graph is drawn; '' if one is."""
     if boxes > MOST_BOXES:
         return MANY
-    return "" if can_place() else NOT_HERE
+    return "" if has_graphviz() else NOT_HERE

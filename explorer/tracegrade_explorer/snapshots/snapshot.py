@@ -96,7 +96,7 @@ class LakeSnapshot:
                 found.made = True
             return found.answer
 
-    def kept(self, key: object) -> Any:
+    def made_before(self, key: object) -> Any:
         """Return what was made under a key; None if nothing is, or not yet."""
         with self._keeping:
             found = self._results.get(key)
