@@ -157,7 +157,7 @@ MEASURED: Final = {
         "on two cores, for a minute, [measurements](internals/measurements.md#collector)",
     ),
     "commits to one store": Number(
-        2.7, "a second", "16 writers, `collector/tracegrade_lake/README.md`, section Decisions"
+        2.7, "a second", "16 writers, `docs/internals/measurements.md`, section Lake"
     ),
     "commit every": Number(4, "seconds", "of a collector, by default"),
     "memory of a slot": Number(3.5, "GB", "2.5 of the engine, [spark.md](spark.md)"),

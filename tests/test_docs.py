@@ -74,7 +74,16 @@ def test_every_module_is_named(name: str) -> None:
     assert missing == []
 
 
-PACKAGE_FOLDERS = ("collector", "explorer", "harness", "queries", "scoring")
+PACKAGE_FOLDERS = (
+    "collector",
+    "collector/tracegrade_lake",
+    "explorer",
+    "harness",
+    "instrumentation",
+    "queries",
+    "scoring",
+    "scoring/tracegrade_judges",
+)
 SHORT = [ROOT / folder / "README.md" for folder in PACKAGE_FOLDERS]
 """READMEs of folders for who changes the code; users read the pages below `docs/`."""
 
