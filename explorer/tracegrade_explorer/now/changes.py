@@ -47,7 +47,7 @@ def _word(counts: tuple[int, int], p_value: float, times: float) -> str:
 
 
 def poisson_p(count: int, before: int, share: float) -> float:
-    """Return the p-value of two Poisson counts, two-sided [Przyborowski and Wilenski 1940].
+    """Return the p-value of two Poisson counts, two-sided, by the exact conditional test.
 
     Given their sum, the first is binomial; the smaller tail counts twice.
 
