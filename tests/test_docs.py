@@ -278,7 +278,7 @@ def test_plan_simulates_every_span() -> None:
 
 
 def test_every_folder_with_queries_has_a_graph() -> None:
-    """All but saved queries and the engine's view, each alone, macros, and dialects: one node."""
+    """All but saved queries, each alone, macros, and dialects, which are one node."""
     folders = {
         room.removesuffix("/queries")
         for package in QUERIED.values()
@@ -287,9 +287,7 @@ def test_every_folder_with_queries_has_a_graph() -> None:
     }
     drawn = {room for rooms in relation_graphs.ROOMS.values() for room in rooms}
     others = {folder for folder in folders if not folder.startswith("dialects")}
-    assert {each for each in others - drawn if not each.startswith("steps/macros")} == {
-        "engine", "saved",
-    }  # fmt: skip
+    assert {each for each in others - drawn if not each.startswith("steps/macros")} == {"saved"}
 
 
 def test_entries_of_the_catalog_name_their_tests() -> None:
