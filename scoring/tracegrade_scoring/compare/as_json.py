@@ -31,7 +31,7 @@ def render_json(ruled: RuledComparison) -> str:
         "comparisons": [
             {
                 **comparison.cohort._asdict(),
-                "decision": _decision(comparison, ruled.release_rule),
+                "decision": decision_fields(comparison, ruled.release_rule),
                 **_comparison(comparison, outcomes),
             }
             for comparison, outcomes in ruled.cohorts
@@ -40,7 +40,8 @@ def render_json(ruled: RuledComparison) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def _decision(comparison: Comparison, rule: ShipRule) -> dict[str, Any]:
+def decision_fields(comparison: Comparison, rule: ShipRule) -> dict[str, Any]:
+    """Return the decision on the candidate of one cohort."""
     decision = decide_release(comparison, rule)
     return {**decision._asdict(), "checks": [check._asdict() for check in decision.checks]}
 

@@ -58,7 +58,7 @@ def plain_table(*headings: str, gap: int = 3) -> Table:
     """Return an empty table under these headings, with so many columns between two of its own."""
     table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False, padding=(0, gap - 1, 0, 0))
     for heading in headings:
-        table.add_column(heading, overflow="fold", header_style="dim")
+        table.add_column(Text(heading), overflow="fold", header_style="dim")
     return table
 
 

@@ -6,7 +6,13 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from tracegrade_scoring.compare.as_json import compared_fields, mode_fields, reason_fields
+from tracegrade_scoring.compare.as_json import (
+    compared_fields,
+    decision_fields,
+    mode_fields,
+    reason_fields,
+)
+from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.view import cohort_view
 from tracegrade_scoring.rendering.measured_modes import MEASURED
@@ -53,6 +59,7 @@ def _comparison(found: Comparisons) -> dict[str, Any]:
         "run_mode": comparison.cohort.run_mode,
         "base": found.base,
         "candidate": found.candidate,
+        "decision": decision_fields(comparison, DEFAULT_RULE),
         "answer": view.answer,
         "better": [metric.name for metric in view.changed.better],
         "worse": [metric.name for metric in view.changed.worse],

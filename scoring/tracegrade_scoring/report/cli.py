@@ -3,14 +3,16 @@
 Rendering is imported when it is asked for, so that `--help` stays quick.
 """
 
+import shlex
 from datetime import datetime
 from enum import StrEnum
 from functools import partial
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracegrade.terminal.visible import echo
+from tracegrade.terminal.visible import echo, visible
 from tracegrade_scoring.errors import BadRule
 from tracegrade_scoring.rendering.formats import ReportFormat, render
 from tracegrade_scoring.rendering.options import (
@@ -23,7 +25,10 @@ from tracegrade_scoring.rendering.options import (
     WeightsOption,
     utc_time,
 )
-from tracegrade_scoring.rendering.output import is_folder, put_out, say_folder
+from tracegrade_scoring.rendering.output import is_folder, put_out, say_folder, screen
+
+if TYPE_CHECKING:
+    from tracegrade_scoring.report.model import Report
 
 
 class ReportCompat(StrEnum):
@@ -38,6 +43,12 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         ReportFormat, typer.Option("--format", help="How to write it.")
     ] = ReportFormat.TERMINAL,
     out: OutOption = None,
+    long: Annotated[
+        bool,
+        typer.Option(
+            "--long", help="Show all scores and evidence as text, not the decision alone."
+        ),
+    ] = False,
     trajectory: Annotated[
         str | None,
         typer.Option(help="Show one run step by step; ID may be the first digits.", metavar="ID"),
@@ -117,5 +128,20 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         say_folder(runs, out, "report")
     else:
         found = opened.read_lake(lake, note, request)
-        put_out(render(found, "tracegrade_scoring.report", format_, out), out, "report")
+        if not long and format_ in {ReportFormat.TERMINAL, ReportFormat.MARKDOWN}:
+            text = _short(found, format_, out)
+        else:
+            text = render(found, "tracegrade_scoring.report", format_, out)
+        put_out(text, out, "report")
     raise_broken(found, request.rules)
+
+
+def _short(found: "Report", format_: ReportFormat, out: Path | None) -> str:
+    """Return the decisions as text, with the command that shows all of it."""
+    from tracegrade_scoring.report.texts import render_short, render_short_markdown
+
+    command = visible(shlex.join(["tracegrade", "report", "--lake", found.lake, "--long"]))
+    if format_ is ReportFormat.MARKDOWN:
+        return render_short_markdown(found, command)
+    width, color = screen(out)
+    return render_short(found, command, width=width, color=color)

@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from tracegrade.terminal.visible import visible
+from tracegrade_scoring.compare.decision.texts import blocks_of
 from tracegrade_scoring.compare.differences import change_sentence
 from tracegrade_scoring.compare.view import CohortView
 from tracegrade_scoring.rendering import words
@@ -50,6 +51,8 @@ EVIDENCE_ROWS = 12
 """Rows of evidence for each release on a terminal; the HTML report has them all."""
 MARKDOWN_ROWS = 50
 """Likewise in Markdown."""
+LEAST_WIDTH = 76
+"""Columns of a decision, whose numbers would be cut."""
 TABLE_ROWS = 40
 """Rows of estimates, categories and tasks on a terminal."""
 
@@ -59,17 +62,59 @@ def render_terminal(report: Report, *, width: int, color: bool) -> str:
     return write_terminal(_blocks(report), width=width, color=color)
 
 
+def render_short(report: Report, details: str, *, width: int, color: bool) -> str:
+    """Return the decision on each agent's newest release as text, and the command for the rest.
+
+    An agent of one release has its scores there.
+
+    Args:
+        report: What to show.
+        details: The command.
+        width: Columns.
+        color: Whether escapes may choose colors.
+    """
+    return write_terminal(
+        _short_blocks(report, details), width=max(width, LEAST_WIDTH), color=color
+    )
+
+
+def render_short_markdown(report: Report, details: str) -> str:
+    """Return the same as GitHub-flavored Markdown."""
+    return write_markdown(_short_blocks(report, details))
+
+
 def render_markdown(report: Report) -> str:
     """Return the report as GitHub-flavored Markdown."""
     return write_markdown(_blocks(report))
 
 
-def _blocks(report: Report) -> Iterator[TextBlock]:
+def _short_blocks(report: Report, details: str) -> Iterator[TextBlock]:
+    yield from _head(report)
+    agents = agent_views(report)
+    for agent in agents:
+        yield Part(agent.name)
+        if agent.decision:
+            yield from blocks_of(agent.decision, *agent.labels[-2:])
+            continue
+        yield Sentence(agent.answer, "strong")
+        yield from _cards(agent)
+        yield Bullets("What stands out", [*map(spelled_out, findings(agent))])
+        yield _scores(agent)
+    if not any(agent.decision for agent in agents):
+        yield from (Advice(fact, commands) for fact, commands in missing(report))
+    yield Sentence(f"All of it: {details}")
+
+
+def _head(report: Report) -> Iterator[TextBlock]:
     yield Title([report.lake], "Agent report: ", f"Report on {visible(report.lake)}")
     if selection := selection_sentence(report):
         yield Sentence(selection)
     yield from (Sentence(sentence, "warning") for sentence in standing(report))
     yield from map(Sentence, rule_sentences(report))
+
+
+def _blocks(report: Report) -> Iterator[TextBlock]:
+    yield from _head(report)
     for agent in agent_views(report):
         yield from _agent(agent)
     yield from (Advice(fact, commands) for fact, commands in missing(report))
@@ -77,13 +122,15 @@ def _blocks(report: Report) -> Iterator[TextBlock]:
 
 def _agent(agent: AgentView) -> Iterator[TextBlock]:
     yield Part(agent.name)
+    if agent.decision:
+        yield from blocks_of(agent.decision, *agent.labels[-2:])
     yield Sentence(agent.answer, "strong")
     yield Bullets("", ())
     if agent.change:
         yield from _change(agent.change)
     yield from _cards(agent)
     yield Bullets("What stands out", [*map(spelled_out, findings(agent))])
-    yield Own(score_lines("Scores", agent, agent.rows), lambda width: score_tables(agent, width))
+    yield _scores(agent)
     if agent.change_note:
         yield Bullets("", [agent.change_note])
     yield Grid(
@@ -122,6 +169,10 @@ def _change(change: CohortView) -> Iterator[TextBlock]:
     broke = [*map(spelled_out, change.broke)] or [change.nothing_broke]
     yield Bullets("What broke", broke)
     yield Bullets("Also", [*map(spelled_out, change.also)])
+
+
+def _scores(agent: AgentView) -> Own:
+    return Own(score_lines("Scores", agent, agent.rows), lambda width: score_tables(agent, width))
 
 
 def _cards(agent: AgentView) -> Iterator[TextBlock]:

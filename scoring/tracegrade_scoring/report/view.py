@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple, TypeVar
 
+from tracegrade_scoring.compare.decision.release_rule import DEFAULT_RULE
+from tracegrade_scoring.compare.decision.view import DecisionView, decision_view
 from tracegrade_scoring.compare.differences import DifferenceRow
 from tracegrade_scoring.compare.model import Comparisons
 from tracegrade_scoring.compare.view import CORRECTED, CohortView, cohort_view
@@ -144,6 +146,8 @@ class AgentView:
     """Names of the releases, as shown."""
     answer: str
     """Is the newest release better than the one before? Or why nobody can tell."""
+    decision: DecisionView | None
+    """Whether the newest release may ship, by the rule of `compare`; None likewise."""
     change: CohortView | None
     """The two beside each other; None where they cannot be compared."""
     change_note: str
@@ -213,12 +217,16 @@ def agent_views(report: Report) -> list[AgentView]:
         _agent_view(
             words.cohort(*key),
             tuple(releases),
-            _change(report.comparisons.get(key)),
+            report.comparisons.get(key),
             report.own_metrics,
             in_labels=speaks_in_labels(report),
         )
         for key, releases in by_agent
     ]
+
+
+def _decision(compared: Comparisons | None) -> DecisionView | None:
+    return None if compared is None else decision_view(compared.cohorts[0], compared, DEFAULT_RULE)
 
 
 def _change(compared: Comparisons | None) -> CohortView | None:
@@ -247,11 +255,12 @@ def release_label(release: Release) -> str:
 def _agent_view(
     name: str,
     releases: tuple[Release, ...],
-    change: CohortView | None,
+    compared: Comparisons | None,
     own: Mapping[str, Metric],
     *,
     in_labels: bool,
 ) -> AgentView:
+    change = _change(compared)
     names = {name for release in releases for name in release.metrics}
     metrics, others = main_metrics(names), more_metrics(names, own)
     rows = _main_rows(metrics, releases, change)
@@ -264,6 +273,7 @@ def _agent_view(
         releases=releases,
         labels=labels,
         answer=_answer(labels, releases, change),
+        decision=_decision(compared),
         change=change,
         change_note="" if all(row.is_over_all_runs for row in (*rows, *more_rows)) else OVER_BOTH,
         rows=rows,

@@ -1,6 +1,7 @@
 """`tracegrade report` on a lake of files, as a user types it."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -61,12 +62,26 @@ def test_terminal_report_is_plain_where_there_is_no_terminal(
 ) -> None:
     """A pipe gets no escapes and the width that the environment names."""
     monkeypatch.setenv("COLUMNS", "70")
-    run("--lake", lake)
+    run("--lake", lake, "--long")
 
     out, err = capsys.readouterr()
     assert ("Tool-selection accuracy" in out, err) == (True, "")
     assert "\x1b" not in out
     assert max(map(len, out.splitlines())) <= 70
+
+
+@pytest.mark.parametrize("format_", ["terminal", "markdown"])
+def test_report_begins_with_the_decision_and_is_short(
+    lake: Path, capsys: pytest.CaptureFixture[str], format_: str
+) -> None:
+    """The last line says how to see all of it."""
+    run("--lake", lake, "--format", format_, "--agent", "files")
+
+    out = capsys.readouterr().out
+    assert "1.1: not enough runs" in out
+    assert "Planning" not in out
+    assert "--long" in out.rstrip().splitlines()[-1]
+    assert len(re.findall(r"[A-Za-z]{2,}", out)) < 170
 
 
 def test_agent_release_and_time_choose_what_is_shown(
@@ -185,5 +200,5 @@ def test_stdout_of_few_characters_is_served(
     """What an ASCII terminal cannot show becomes a question mark."""
     sys.stdout.reconfigure(encoding="ascii")  # type: ignore[union-attr] # pytest's stdout has it
 
-    assert run("--lake", lake) == 0
+    assert run("--lake", lake, "--long") == 0
     assert b"83.3%  55?95%" in capsysbinary.readouterr().out

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tracegrade_scoring.compare.decision.release_rule import ShipRule
-from tracegrade_scoring.compare.decision.view import decision_view
+from tracegrade_scoring.compare.decision.view import DecisionView, decision_view
 from tracegrade_scoring.compare.model import Comparison, Comparisons
 from tracegrade_scoring.rendering import words
 from tracegrade_scoring.rendering.blocks import (
@@ -20,9 +20,13 @@ def decision_blocks(
     comparison: Comparison, of: Comparisons, rule: ShipRule
 ) -> Iterator[TextBlock]:
     """Yield the decision on one cohort."""
-    view = decision_view(comparison, of, rule)
+    yield from blocks_of(decision_view(comparison, of, rule), of.base, of.candidate)
+
+
+def blocks_of(view: DecisionView, base: str, candidate: str) -> Iterator[TextBlock]:
+    """Yield a decision in words, of releases with these names."""
     yield Sentence(view.headline, "strong")
     yield Bullets("", [f"{mark} {text}: {fact}" for mark, _, text, fact in view.checks])
-    sides = [GridColumn(words.name(name), number=True) for name in (of.base, of.candidate)]
+    sides = [GridColumn(words.name(name), number=True) for name in (base, candidate)]
     yield Grid("", [GridColumn("metric", name=True), *sides, GridColumn("")], view.rows, ())
     yield Grid("", columns("", "", names=0), view.facts, ())
