@@ -24,7 +24,7 @@ from starlette.routing import Route
 from tracegrade.errors import BadInput, TracegradeError
 from tracegrade.terminal.visible import visible_text
 from tracegrade_explorer import color_scheme, links, reader_zone, render
-from tracegrade_explorer.errors import FormRefused, PageMissing, RunGone, TooSlow
+from tracegrade_explorer.errors import FormRefused, PageMissing, RunMissing, TooSlow
 from tracegrade_explorer.forms import (
     LABEL_BYTES,
     MAX_BYTES,
@@ -377,7 +377,7 @@ def _status(error: TracegradeError) -> int:
         return 404
     if isinstance(error, FormRefused):
         return 403
-    if isinstance(error, RunGone):
+    if isinstance(error, RunMissing):
         return 409
     return 400 if isinstance(error, BadInput) else 503
 

@@ -31,7 +31,7 @@ class LabelNotWritten(ExplorerError):
     """The process that writes labels could not."""
 
 
-class RunGone(ExplorerError, BadInput):
+class RunMissing(ExplorerError, BadInput):
     """The run that a label is about is no longer in the lake."""
 
 

@@ -210,6 +210,7 @@ EMPTY = {
     *("server_tools", "continued_runs", "verdict_readings", "verdict_reasons"),
     *("wrong_arguments", "wrong_values"),
     *("reworded_loops", "answer_claims", "claim_names", "claimable_sub_goals"),
+    "step_label_reasons",
     *("off_plan_destructions", "planning_verdicts"),
 }
 """Queries that find nothing in these two runs: both ended, no error led to others, they answered

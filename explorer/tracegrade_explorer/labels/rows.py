@@ -73,28 +73,28 @@ def rows_of(
         step: The step that it names.
         before: Steps of the run that the same person named before.
     """
-    said = _said(run_id, name)
+    common = _common_fields(run_id, name)
     more = {"tag": form.tag or None, "evidence": form.note or None}
     verdict = {"subject": "success", "value": VALUES[form.verdict], "label": form.verdict}
-    found = [{**said, **verdict, **more}]
+    found = [{**common, **verdict, **more}]
     if step:
-        found.append({**said, **_of(step), "value": 0.0, **more})
+        found.append({**common, **_of(step), "value": 0.0, **more})
     span = step and step.span_id
-    return [*found, *_taken_back(said, (each for each in before if each.span_id != span))]
+    return [*found, *_taken_back(common, (each for each in before if each.span_id != span))]
 
 
 def rows_taken_back(run_id: str, name: str, steps: Iterable[LabeledStep]) -> list[dict[str, Any]]:
     """Return the rows that take a person's label of a run back, with the steps that it named."""
-    said = _said(run_id, name)
-    return [{**said, "subject": "success", "withdrawn": True}, *_taken_back(said, steps)]
+    common = _common_fields(run_id, name)
+    return [{**common, "subject": "success", "withdrawn": True}, *_taken_back(common, steps)]
 
 
-def _taken_back(said: dict[str, Any], steps: Iterable[LabeledStep]) -> Iterator[dict[str, Any]]:
+def _taken_back(common: dict[str, Any], steps: Iterable[LabeledStep]) -> Iterator[dict[str, Any]]:
     for step in steps:
-        yield {**said, **_of(step), "withdrawn": True}
+        yield {**common, **_of(step), "withdrawn": True}
 
 
-def _said(run_id: str, name: str) -> dict[str, Any]:
+def _common_fields(run_id: str, name: str) -> dict[str, Any]:
     made_at = datetime.now(UTC).isoformat()
     return {"trajectory_id": run_id, "source": f"{HUMAN}{name}", "made_at": made_at}
 

@@ -68,7 +68,7 @@ class LabelWriter:
             LabelNotWritten: The process could not; what stood in the lake still does.
         """
         with self._writing:
-            answer = self._asked(rows)
+            answer = self._answer_of_child(rows)
         if "error" in answer:
             msg = f"the label was not saved: {answer['error']}"
             raise LabelNotWritten(msg)
@@ -117,7 +117,7 @@ class LabelWriter:
         if self._score:
             self._score.terminate()
 
-    def _asked(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _answer_of_child(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return the answer of the process, which is started anew if it has ended."""
         if self._process is None or self._process.poll() is not None:
             self._process = _started(self._lake)

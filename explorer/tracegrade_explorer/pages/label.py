@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tracegrade_explorer import links
-from tracegrade_explorer.errors import BadFilter, FormRefused, PageMissing, RunGone
+from tracegrade_explorer.errors import BadFilter, FormRefused, PageMissing, RunMissing
 from tracegrade_explorer.filters.grammar import Filter, to_pairs
 from tracegrade_explorer.labels.people import HUMAN
 from tracegrade_explorer.labels.rows import LabeledStep, read_form, rows_of, rows_taken_back
@@ -16,7 +16,7 @@ from tracegrade_scoring.schema import REASON_KINDS
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.verdict_sentences import success_sentences
 
-ORDERS: Final = ("random", "newest", "disagree")
+SEQUENCES: Final = ("random", "newest", "disagree")
 """Of a queue; the first unless another is asked for."""
 NO_TAGS: Final = frozenset({"person", "check", "judge", "unexplained"})
 """Kinds of reasons that say who speaks, not what went wrong."""
@@ -30,7 +30,7 @@ def label(request: PageRequest) -> PageResponse:
 
     Raises:
         FormRefused: Who asks may not label, or the form says nothing.
-        RunGone: The lake has the run no longer.
+        RunMissing: The lake has the run no longer.
     """
     fields = dict(request.pairs)
     if not request.labeler or request.labels is None:
@@ -42,7 +42,7 @@ def label(request: PageRequest) -> PageResponse:
         found = find_run(request.con, fields.get("run", ""))
     except PageMissing as error:
         msg = f"the label was not saved: {error}"
-        raise RunGone(msg) from error
+        raise RunMissing(msg) from error
     run_id, name = found.trajectory_id, request.labeler
     before = _labeled_steps(_own_rows(request, run_id))
     if last := request.labels.given(run_id, name):
@@ -93,9 +93,9 @@ def _steps_at(request: PageRequest, found: FoundRun, step: int | None) -> list[L
 def queue(request: PageRequest) -> PageResponse:
     """Lead to the first run of a filter that nobody has labeled; say so if there is none."""
     own, run_filter = request.split("order", "queue")
-    order = own.get("order", ORDERS[0])
-    if order not in ORDERS:
-        msg = f"order={order} is not known; known: {', '.join(ORDERS)}"
+    order = own.get("order", SEQUENCES[0])
+    if order not in SEQUENCES:
+        msg = f"order={order} is not known; known: {', '.join(SEQUENCES)}"
         raise BadFilter(msg)
     rows = waiting(request, run_filter, order, rows=1)
     if rows:
@@ -134,7 +134,7 @@ def label_card(
     if not request.labeler or request.labels is None:
         return card
     run_id = found.trajectory_id
-    if order in ORDERS:
+    if order in SEQUENCES:
         card["queue"] = _queue_bar(request, run_filter, order)
         pairs = [*to_pairs(run_filter.runs_alone), ("order", order)]
         after = links.with_query("/queue", pairs)
@@ -164,7 +164,7 @@ def _queue_bar(request: PageRequest, run_filter: Filter, order: str) -> dict[str
         "order": order,
         "orders": [
             (each, links.with_query("/queue", [*to_pairs(run_filter.runs_alone), ("order", each)]))
-            for each in ORDERS
+            for each in SEQUENCES
         ],
     }
 
