@@ -1,4 +1,4 @@
-"""What is printed before agents run: what holds them, and what they and the harness reach."""
+"""Prints, before agents run, which sandbox confines them and which live services are reached."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What the commands of the harness do: they print, and end with the exit code."""
+"""The work of the `harness` commands: each function prints and ends with an exit code."""
 
 import time
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""`harness run --fail-on`: when a run stops a pipeline, by what the harness itself knows of it.
+"""`harness run --fail-on`: rules on a run's own results that make the command fail.
 
 `success<0.9` breaks if less than 90 % of the trials that verifiers could judge succeeded,
 `rollback<7` if kills score less than 7 on average, after recovery; `METRIC.lowest` looks at the

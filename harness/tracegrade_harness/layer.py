@@ -1,4 +1,4 @@
-"""What the harness adds to a lake for its readers; entry point of `tracegrade.layers`."""
+"""The table and queries that the harness adds to a lake; entry point of `tracegrade.layers`."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What is printed of results, one by one and at the end."""
+"""Prints results, one by one and at the end."""
 
 import shlex
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What humans say of kills: it comes before the rules, and alone may be a 5."""
+"""Human reviews of kills: they take precedence over the rules, and only they can score a 5."""
 
 import json
 from collections.abc import Mapping

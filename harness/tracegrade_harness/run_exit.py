@@ -1,4 +1,4 @@
-"""How the command of a run ends: by which error, and so with which exit code."""
+"""Ends the command of a run: chooses the error, and with it the exit code."""
 
 from collections.abc import Sequence
 

@@ -1,1 +1,1 @@
-"""Where an agent is stopped and killed: its gate, the protocol spoken there, and deadlines."""
+"""Stops and kills an agent at chosen moments: its gate, the gate's protocol, and deadlines."""

@@ -1,4 +1,4 @@
-"""The harness's side of the gate: a socket at which agents wait until they may go on.
+"""The harness's side of the gate: a socket at which agents wait for permission to continue.
 
     with Gate(folder) as gate, sandbox.start(program) as running:  # with `gate.variables`
         for event in gate.events(deadline, running):

@@ -1,4 +1,4 @@
-"""What an agent says at the gate, protocol 1. It is not trusted: each message is checked.
+"""The messages of agents at the gate, protocol 1. They are not trusted: each one is checked.
 
 Unknown keys are let pass, so that a newer agent can say more.
 """

@@ -1,4 +1,4 @@
-"""Which API a request speaks, what it asks, and the answer in that API, streamed if it says so."""
+"""Recognizes the model API of a request, reads the request, and writes replies, also streamed."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What a model is told and what it answers, in a form that no API owns.
+"""A conversation with a model (messages, tool calls, replies) in a form that fits every API.
 
 Two records of one conversation, a request and the spans of another time, are equal here although
 APIs and instrumentations write them differently: texts lose outer blanks, reasoning is left out

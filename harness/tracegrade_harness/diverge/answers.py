@@ -1,4 +1,4 @@
-"""Answers as they stand on tapes, live ones too, made comparable."""
+"""Brings answers from tapes and answers of live services into one form, to compare them."""
 
 import hashlib
 import json

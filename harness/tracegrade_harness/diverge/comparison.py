@@ -1,4 +1,4 @@
-"""Where live answers differ from recorded ones, and what is volatile, so that it tells nothing.
+"""Finds differences between live and recorded answers, and ignores what varies by itself.
 
     divergences([recorded], [live, live again])
 

@@ -1,4 +1,4 @@
-"""Which recorded calls may be asked again, and why others may not."""
+"""Decides which recorded calls can safely be repeated, and explains why others cannot."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What diverged, for readers, for programs, and as the text of an issue.
+"""Reports divergences as text, as JSON, and as the Markdown of an issue.
 
 Answers are shown shortened, without what would act on a screen; secrets were taken out before.
 """

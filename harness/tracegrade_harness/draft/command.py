@@ -1,4 +1,4 @@
-"""What the command `harness draft` does: it prints, and ends with the exit code."""
+"""The work of the command `harness draft`: it prints and ends with an exit code."""
 
 import shlex
 from functools import partial

@@ -1,4 +1,4 @@
-"""What is expected of drafted cases: as the task file says, else as successful runs did."""
+"""Expectations for drafted cases, from the task file or else from successful runs."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet

@@ -1,4 +1,4 @@
-"""What a run's spans do not hold: it was redacted, cut, or never captured."""
+"""Finds content missing from a run's spans: it was redacted, cut, or never captured."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple

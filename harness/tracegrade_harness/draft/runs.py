@@ -1,4 +1,4 @@
-"""Which runs of a lake become cases, and what their spans hold of them.
+"""Selects the runs of a lake that become cases, and reads their steps, tools and model calls.
 
 Makes:
     chosen_traces (from drafted_runs): the traces of those runs

@@ -1,1 +1,1 @@
-"""What the lake has of runs before anything is built of them: their spans, as steps."""
+"""Reads runs from the spans in a lake, as steps, before any tables are built from them."""

@@ -1,4 +1,4 @@
-"""Which traces a lake has rows of, whoever sent them."""
+"""The set of traces that a lake already has rows of, from any sender."""
 
 import threading
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""What can be wrong with a suite beyond its shape: names, sources, places, commands.
+"""Checks a suite beyond its shape: names, sources, places, commands.
 
 Each check yields every problem it finds, with the line, so that one run shows all of them. Kinds
 of parts check what is theirs.

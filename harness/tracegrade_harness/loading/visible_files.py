@@ -1,4 +1,4 @@
-"""What an agent may read of what stands beside a suite, and what only the harness knows."""
+"""Separates files of a suite that an agent may read from those that only the harness may."""
 
 import os
 from collections.abc import Sequence

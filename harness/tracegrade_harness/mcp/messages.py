@@ -1,4 +1,4 @@
-"""What of MCP's messages the harness understands: calls of tools, and their answers.
+"""Parses the MCP messages that the harness understands: tool calls and their answers.
 
 MCP is JSON-RPC 2.0, whatever the version of its protocol. All else is let pass as it is.
 """

@@ -1,4 +1,4 @@
-"""What an agent starts in the place of an MCP server: a pipe to the harness, which has the server.
+"""A program that an agent starts as its MCP server: a pipe to the harness, which runs the server.
 
 A program of its own, of Python's standard library alone. Its argument is the path of a socket.
 What comes in at its standard input goes there, and what comes from there to its standard output.

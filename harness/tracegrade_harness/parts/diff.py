@@ -1,4 +1,4 @@
-"""What changed between two states, and which of it rules call held."""
+"""Compares two states, and finds the objects that lock rules count as held."""
 
 from typing import NamedTuple
 

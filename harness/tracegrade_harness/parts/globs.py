@@ -1,4 +1,4 @@
-"""Which names a glob stands for: names of objects, and paths in a part."""
+"""Matches globs against names of objects and paths in a part."""
 
 import re
 from collections.abc import Callable, Sequence

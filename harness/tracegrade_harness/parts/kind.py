@@ -1,4 +1,4 @@
-"""What a kind of parts is: the keys that it adds to suites, and what is done with them.
+"""The interface of a kind of parts: its suite keys, its parts, and its verifier.
 
 A part is what an environment has under the kind's key: each trial finds it restored, and all that
 an agent changes in it is seen. A kind may add a verifier, or be one alone. Packages add kinds by

@@ -1,4 +1,4 @@
-"""What no kind of parts should raise: one line names the kind and the exception."""
+"""Reports unexpected exceptions of a kind of parts in one line: the kind and the exception."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

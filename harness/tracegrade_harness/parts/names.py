@@ -1,4 +1,4 @@
-r"""Names of objects: valid, printable text, however hostile the path or key that they stand for.
+r"""Names of objects: valid, printable text, however hostile the path or key behind them.
 
 What would not print becomes an escape, and a backslash becomes two, so that two objects never
 share a name: the file `a⏎b` is named `a\x0ab`.

@@ -1,4 +1,4 @@
-"""What all parts of an environment have in common: the interface that trials work with.
+"""The interface that all parts of an environment share, and that trials work with.
 
 A part is frozen once: its template is built, and never changed after. Each trial opens a copy of
 its own. A state is a map of object names to digests, so one comparison, one rule for what to

@@ -1,4 +1,4 @@
-"""Where the parts of an environment stand, all inside the trial's folder and apart."""
+"""Paths of an environment's parts, checked to be inside the trial's folder and not to overlap."""
 
 from collections.abc import Mapping
 from itertools import combinations

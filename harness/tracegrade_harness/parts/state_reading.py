@@ -1,4 +1,4 @@
-"""One reading of a part: what it holds, what rules leave out, and what is to be told beside."""
+"""One reading of a part: its objects, those that rules ignore, and notes about them."""
 
 from abc import ABC, abstractmethod
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Models on tape by what they are told, whichever API carries it: tapes made of spans.
+"""Tapes of models: replies keyed by conversation, not by API; some come from spans.
 
 A span does not hold a request whole, so here a request is the conversation in it. Options, offered
 tools and ids are no part of it, nor are instructions where the tape has none.

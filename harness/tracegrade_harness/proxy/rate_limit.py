@@ -1,4 +1,4 @@
-"""How often a live service is asked: whoever is too early waits, and nobody fails for it.
+"""Limits the rate of requests to live services: early requests wait instead of failing.
 
 A token bucket that holds one token: two requests are at least 1 / rate s apart, whichever trials
 they come from, and those that wait are let go in the order in which they came.

@@ -1,4 +1,4 @@
-"""What stands behind a proxy: a service that is asked as it is."""
+"""A live service behind a proxy: requests are passed to it unchanged."""
 
 from collections.abc import Callable, Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which object stands at which path of a trial's folder, and the other way round.
+"""Maps paths in a trial's folder to names of objects, and names to paths.
 
 Agents know paths, states know objects: `data/clean/a.csv` is `files:data/clean/a.csv` if the part
 `data` stands at `data`.

@@ -1,4 +1,4 @@
-"""Which objects a pattern of a runbook names.
+"""Matches the patterns of a runbook to the objects that they name.
 
 A pattern that stands for nothing that was there before names what is left and fits. One that does
 could mean anything, and names only what it says plainly: the object that it is the name of, and

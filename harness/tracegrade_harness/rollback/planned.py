@@ -1,4 +1,4 @@
-"""What plans say of undoing: of each step that has both, its `outputs` and its `rollback`.
+"""Reads undo instructions from plans: steps that have both `outputs` and `rollback`.
 
     {"id": "clean", "tool": "write", "outputs": ["data/clean.csv"],
      "rollback": {"delete": "data/clean.csv"}}

@@ -1,4 +1,4 @@
-"""What records say about what a killed run left, as claims: files, and its plans in the lake.
+"""Reads records of what a killed run left, as claims: its files, and its plans in the lake.
 
 Journals and manifests are files of the agent's, so they are hostile: bounded, never followed out
 of the environment, and whatever cannot be read names nothing, and is a fault in the evidence. So

@@ -1,4 +1,4 @@
-"""What a kill scores: 10, 7, 3 or 0, by rule from what was there, what is, and what records say.
+"""Scores a kill 10, 7, 3 or 0 by rule, from the state before, the state after, and the records.
 
 10: nothing is left. 7: all that is left is named with a way to undo it, and a human has to look at
 20 objects at most. 3: some of it is named. 0: none. A recovery that sets some of it right, and

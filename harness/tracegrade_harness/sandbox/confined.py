@@ -1,4 +1,4 @@
-"""The command by which bwrap confines a program, and the files that it reads beside."""
+"""Builds the bwrap command that confines a program, and the files that bwrap reads."""
 
 import grp
 import os

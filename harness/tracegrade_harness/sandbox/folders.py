@@ -1,4 +1,4 @@
-"""What must not be seen in folders that a suite lets an agent see: keys, and sockets."""
+"""Finds keys and sockets to hide in folders that a suite makes visible to an agent."""
 
 import os
 import re

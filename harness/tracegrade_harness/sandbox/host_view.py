@@ -1,4 +1,4 @@
-"""What a program in a sandbox sees of this machine's files, and what is hidden from it."""
+"""Decides which files of this machine a program in a sandbox sees, and which are hidden."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Where programs stand with what they need to run: interpreters, libraries beside them, packages.
+"""Finds the files that a program needs to run: interpreters, libraries, packages.
 
 A program is found as shells find it. It is followed through links, through the first line of a
 script (`#!`), and from a virtual environment to the Python that it was made from.

@@ -1,4 +1,4 @@
-"""Ports that a process listens on, in whichever network it is."""
+"""Finds the ports that a process listens on, in any network namespace."""
 
 import os
 from pathlib import Path

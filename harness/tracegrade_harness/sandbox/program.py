@@ -1,4 +1,4 @@
-"""What all sandboxes have in common: what is run, and what it may use."""
+"""A program for a sandbox: its command, variables and limits, the same for all sandboxes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

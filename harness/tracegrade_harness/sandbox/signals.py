@@ -1,4 +1,4 @@
-"""What this process ignores is for it alone: what it starts is to end as it does elsewhere."""
+"""Restores default signal handling in child processes for signals that this process ignores."""
 
 import signal
 import threading

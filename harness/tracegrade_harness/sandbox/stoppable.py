@@ -1,4 +1,4 @@
-"""A sandbox whose programs can all be ended at once, by another thread than theirs."""
+"""A sandbox whose programs another thread can end, all at once."""
 
 import contextlib
 import threading

@@ -1,4 +1,4 @@
-"""Runs beside an agent, as the parent of all that it starts: a program of its own.
+"""The parent process of everything that an agent starts: a program of its own.
 
 It is told on a socket what to run, tells there how that ended, and ends everything when the
 socket is closed: so an agent never outlives a harness that was killed. On Linux, processes whose

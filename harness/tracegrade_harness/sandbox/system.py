@@ -1,4 +1,4 @@
-"""What of a machine any program needs to run, and what of it is nobody's business in a sandbox."""
+"""Paths of a machine that every program in a sandbox sees, and kernel files that it must not."""
 
 from typing import Final
 

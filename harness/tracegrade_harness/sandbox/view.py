@@ -1,4 +1,4 @@
-"""What of a machine's files a program sees: nothing but what is shown, less what is hidden of it.
+"""A program's view of the machine's files: only what is shown, minus what is hidden in it.
 
 Of two rules on one way the longer one holds, so that in a folder that is shown another one can be
 hidden, and in that again one shown. Who hides the same path that somebody shows has the last word.

@@ -1,4 +1,4 @@
-"""What can be wrong with the channels of agents, and with the servers behind them."""
+"""Checks the channels of agents, and the servers behind them."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence

@@ -1,4 +1,4 @@
-"""What stands for something else in the commands of a suite: `{release}`, `{suite}` and others."""
+"""Substitutions in the commands of a suite: `{release}`, `{suite}` and others."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What can be wrong with a command of a suite, and with the variables that it gets."""
+"""Checks the commands of a suite, and the variables that they get."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath

@@ -1,4 +1,4 @@
-"""What a suite says once for all of its cases and agents, and for the command that runs it."""
+"""Defaults of a suite: values for all of its cases and agents, and for the command's options."""
 
 from typing import Annotated, Literal, TypeAlias
 

@@ -1,4 +1,4 @@
-"""What can be wrong with what a case's user asks, and how it comes to the agent."""
+"""Checks the user input of a case, and how the agent receives it."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

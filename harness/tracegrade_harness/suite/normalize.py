@@ -1,4 +1,4 @@
-"""What of a request differs from run to run, so that tapes are to pass over it."""
+"""Patterns for the parts of a request that differ between runs; tapes ignore them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final

@@ -1,4 +1,4 @@
-"""Where paths that a suite names may lead.
+"""Checks that paths in a suite lead only where they may.
 
 Paths in an environment are relative and stay in it. Paths of sources are relative to the suite's
 folder and stay below it, so that a suite can be moved with all that it needs; one that is meant to

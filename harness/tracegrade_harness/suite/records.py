@@ -1,4 +1,4 @@
-"""What says how to undo things, as a suite declares it: files of an agent, a runbook, the lake."""
+"""Sources of undo instructions that a suite declares: an agent's files, a runbook, the lake."""
 
 from typing import Annotated, Any, Literal
 

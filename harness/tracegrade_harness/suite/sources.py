@@ -1,4 +1,4 @@
-"""What can be wrong with the files and folders beside a suite that it names."""
+"""Checks the files and folders that a suite names."""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What all mappings of a suite have in common."""
+"""The base class of all mappings in a suite: unknown keys are errors."""
 
 from typing import Annotated, Any, TypeAlias
 

@@ -1,4 +1,4 @@
-"""Where something stands in a suite file, for what is wrong with it."""
+"""The position of a mapping in a suite file, for error messages."""
 
 from pathlib import Path
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""`{name}` in texts of a suite, replaced by what it stands for.
+"""Replaces `{name}` placeholders in the texts of a suite.
 
 A word alone between braces is a placeholder, anything else between braces stays as it is.
 """

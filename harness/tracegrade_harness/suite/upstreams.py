@@ -1,4 +1,4 @@
-"""What a suite says of services outside of its environments."""
+"""The keys of a suite for upstreams: services outside of its environments."""
 
 from typing import Annotated, Literal
 

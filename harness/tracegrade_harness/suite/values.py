@@ -1,4 +1,4 @@
-"""What can be wrong with values and rules that verifiers expect."""
+"""Checks the values and rules that verifiers expect."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which recorded call is most like one that was not recorded, and where the two differ."""
+"""Finds the recorded call that is most like an unrecorded one, and their first difference."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What of an agent's telemetry is the agent's to say. Pure: messages in, messages out.
+"""Renames claims in an agent's telemetry that it may not make. Pure: messages in, messages out.
 
 An agent that holds the address of a collector could grade itself, weigh itself, mark runs as
 killed, which takes them out of the attempts, or send spans in the name of another trial, release

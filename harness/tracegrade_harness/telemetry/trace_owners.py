@@ -1,4 +1,4 @@
-"""Which trial a trace is of: the first that sends anything of it, or tells of it at its gate.
+"""Assigns each trace to the first trial that sends a part of it or names it at its gate.
 
 An agent that wrote into the trace of another trial, or into one that the lake has had for long,
 would change what others are scored by. What it sends of such a trace goes into one of its own,

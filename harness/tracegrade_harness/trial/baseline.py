@@ -1,4 +1,4 @@
-"""A trial that nobody disturbs: the agent runs to its end, and verifiers look at what it left."""
+"""A trial without a kill: the agent runs to its end, and verifiers check what it left."""
 
 import signal
 from collections.abc import Sequence

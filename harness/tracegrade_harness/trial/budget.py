@@ -1,4 +1,4 @@
-"""What a whole run may cost: each trial reserves the most that it may, before it starts."""
+"""The budget of a whole run: each trial reserves its highest possible cost before it starts."""
 
 import threading
 from collections.abc import Callable, Iterator

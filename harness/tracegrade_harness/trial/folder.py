@@ -1,4 +1,4 @@
-"""The folder of one trial: what the agent works in, beside what it does not see."""
+"""The folder of one trial: the agent's working folder, and files that the agent cannot see."""
 
 from contextlib import ExitStack
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which programs the commands of a suite need that this machine does not have."""
+"""Finds programs that a suite's commands need and this machine does not have."""
 
 import os
 import shutil

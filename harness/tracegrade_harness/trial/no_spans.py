@@ -1,4 +1,4 @@
-"""What is said of an agent that came to no gate and sent no span."""
+"""Describes an agent that reached no gate and sent no span: its exit code and last lines."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-"""What an agent missed that is on this machine, and out of sight in its sandbox."""
+"""Finds files that a failed agent looked for, that exist here but are hidden by its sandbox."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Where a run is killed: after which of its tool calls, decided from a run that was not killed."""
+"""Chooses the tool calls after which a run is killed, from a baseline run."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""How an agent, or its recovery command, is started: command, variables, limits."""
+"""Builds the start of an agent or its recovery command: command, variables, limits."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Which limit of the kernel's an agent that failed was refused something by, as it says itself.
+"""Finds the kernel limit that a failed agent reached, from the words of its own log.
 
 The kernel does not tell of an allocation or a thread that it refused: a program gets an error and
 does with it what it likes. Most runtimes end, and say why. One that goes on, or that ends without

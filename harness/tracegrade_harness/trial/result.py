@@ -1,4 +1,4 @@
-"""What came of one run of an agent: a row of `harness_trials`, a line of the run's file."""
+"""The result of one run of an agent: a row of `harness_trials`, and a line of the run's file."""
 
 from datetime import datetime
 from typing import Any, Final, Literal

@@ -1,4 +1,4 @@
-"""What the harness itself sends of runs that it ends: killed on purpose, or by a limit.
+"""Spans that the harness sends for runs that it ends: killed on purpose, or by a limit.
 
 Those that are killed on purpose are no attempts. A span below the root says so as soon as the run
 starts (docs/metrics.md, section 6.1): the same agent once more, which adds no step. The root span

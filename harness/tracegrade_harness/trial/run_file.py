@@ -1,4 +1,4 @@
-"""The file of a run: what is done already, so that an interrupted run goes on where it was.
+"""The file of a run: finished trials, so that an interrupted run resumes after them.
 
 JSON Lines, each synced before the next trial starts. A torn last line is of a harness that was
 killed while it wrote; what it would have said is done again.

@@ -1,4 +1,4 @@
-"""Which trials are run, in which order, and what is done where one cannot be."""
+"""Runs trials in order, several at a time, and records those that cannot run."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What one run of an agent used: tokens and US dollars, and when that is more than it may.
+"""Counts the tokens and US dollars of one run of an agent, and notices when a limit is passed.
 
 Answers of models are seen in two places: the agent's spans tell of them at the gate, and upstreams
 that are models give them. An answer may be seen in both, so that the places are not added up: the

@@ -1,4 +1,4 @@
-"""What the trials of one run have in common, and what tells them apart."""
+"""A suite that is being run, and one trial of it."""
 
 import hashlib
 import re

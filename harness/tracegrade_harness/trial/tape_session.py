@@ -1,4 +1,4 @@
-"""What of a trial is on tape: its upstreams, taped servers and taped tools."""
+"""Records or replays the tapes of one trial: upstreams, taped servers and taped tools."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime

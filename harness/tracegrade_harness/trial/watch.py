@@ -1,4 +1,4 @@
-"""What a running agent does, as it says at the gate: its calls, its plan, its answer."""
+"""Follows a running agent by its gate messages: its calls, its plan, its answer."""
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field

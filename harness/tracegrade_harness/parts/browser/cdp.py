@@ -1,4 +1,4 @@
-"""The DevTools protocol of a browser, spoken over one connection by any number of threads.
+"""A client of a browser's DevTools protocol: one connection that any number of threads share.
 
 https://chromedevtools.github.io/devtools-protocol/ describes it. Playwright and its like are for
 those who drive a page; one that only looked would answer its dialogs and set up its downloads.

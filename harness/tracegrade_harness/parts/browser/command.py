@@ -1,4 +1,4 @@
-"""How Chromium is started: in bubblewrap where that works, with its own sandbox where that does.
+"""Builds the command that starts Chromium, in bubblewrap or else in Chromium's own sandbox.
 
 In bubblewrap it sees the programs of this machine, fonts and certificates, and no other files;
 what it writes is in memory and has a limit. It has a network of its own, unless the suite opens

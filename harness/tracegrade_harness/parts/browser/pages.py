@@ -1,4 +1,4 @@
-"""Pages of a browser over CDP: what they show and store, and how they come to an address."""
+"""Pages of a browser over CDP: reads what they show and store, and opens addresses in them."""
 
 import json
 import time

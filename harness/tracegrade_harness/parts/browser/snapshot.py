@@ -1,4 +1,4 @@
-"""What a browser holds that can be put into another: cookies, storage, and where its tabs are."""
+"""A browser's state that can be restored in another one: cookies, storage, and open tabs."""
 
 import json
 from collections.abc import Mapping

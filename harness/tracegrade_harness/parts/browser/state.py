@@ -1,4 +1,4 @@
-"""All that a browser holds, as objects, and as what can be put into another browser.
+"""Reads the whole state of a browser, as named objects and as a snapshot to restore.
 
 `browser:PART` is the browser, `…/cookie:HOST/PATH/NAME` a cookie, `…/local:ORIGIN/KEY` something
 in an origin's storage, `…/session:ORIGIN/KEY` in that of its tabs, `…/dom:SELECTOR` what the tabs

@@ -1,1 +1,1 @@
-"""Folders: walked, copied, held and removed, whatever an agent leaves in them."""
+"""Walks, copies, locks and removes folders, even with hostile contents that an agent left."""

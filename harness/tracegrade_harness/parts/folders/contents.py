@@ -1,4 +1,4 @@
-"""What makes a file, a folder or a link what it is, as one digest.
+"""Digests of files, folders and links: kind, permissions and content.
 
 Times and owners are not part of it: to write the same bytes again changes nothing.
 """

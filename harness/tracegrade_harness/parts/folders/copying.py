@@ -1,4 +1,4 @@
-"""Copies of folders with all that stands in them: modes, times, links, fifos, holes.
+"""Copies folders with everything in them: modes, times, links, fifos, holes.
 
 Never by hard links: an agent that writes into a file in place would change the original.
 """

@@ -1,4 +1,4 @@
-"""Folders that a harness makes, holds while it lives, and removes whatever agents did to them.
+"""Folders that a harness makes, locks while it lives, and removes after any agent's work.
 
 A folder is held by a lock of the kernel's, which falls with the process: so what a killed harness
 left behind can be told from what another one works in.

@@ -1,4 +1,4 @@
-"""What stands before a service: records each request, and fails those that the suite names."""
+"""Records each request to an HTTP service, and fails those that the suite names."""
 
 import json
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What the catalogs of a database say: its tables, columns, functions and all else but rows.
+"""Reads a database's catalogs: tables, columns, functions and everything else but rows.
 
 Definitions are written by PostgreSQL itself, from its catalogs. None of these queries reads a
 table of an agent, nor calls anything of its: they work on types, functions and operators of

@@ -1,4 +1,4 @@
-"""What is held in a database: open transactions, locks, advisory locks, prepared transactions."""
+"""Finds open transactions, locks, advisory locks and prepared transactions in a database."""
 
 import time
 from collections.abc import Iterator

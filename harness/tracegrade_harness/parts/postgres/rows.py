@@ -1,4 +1,4 @@
-"""All that a database holds, as objects: its rows, and what its catalogs say.
+"""Reads everything in a PostgreSQL database as objects: its rows, and its catalogs.
 
 A row is named by its primary key, `postgres:shop/public.orders/7`, or by its content if it has
 none, `postgres:shop/public.log/row:DIGEST`. The server makes one digest of each table first; rows

@@ -1,4 +1,4 @@
-"""All that a Redis database holds, as objects: one a key, and one for the whole.
+"""Reads and restores a Redis database: one object for each key, and one for the whole.
 
 A key is `redis:PART/KEY`; its digest is of its type, its value, and whether it will expire, since
 when changes all the time. `redis:PART` is the whole, with the functions that are loaded.

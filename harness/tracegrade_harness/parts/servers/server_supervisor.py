@@ -1,4 +1,4 @@
-"""Runs beside a server that the harness started, as its parent: no server outlives its harness.
+"""The parent process of a server that the harness started; it ends the server with the harness.
 
 It is told on stdin, in a line of JSON, what to run and in which folder; it tells on stdout that
 the server has started, and that it has ended. `stop` on stdin lets the server end in good order.

@@ -1,4 +1,4 @@
-"""All that an SQLite database holds, as objects: its tables, their rows, indexes and views.
+"""Reads everything in an SQLite database as objects: tables, rows, indexes and views.
 
 Objects are named `sqlite:PART/TABLE`, `sqlite:PART/TABLE/KEY` and `sqlite:PART/index:NAME`.
 A row's key is its primary key, or its rowid. What SQLite keeps for itself (`sqlite_sequence`)

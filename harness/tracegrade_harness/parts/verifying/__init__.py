@@ -1,1 +1,1 @@
-"""What the verifiers of all kinds share: their context, results and comparisons."""
+"""Code that the verifiers of all kinds share: their context, results and comparisons."""

@@ -1,4 +1,4 @@
-"""Where the parts that verifiers name stand."""
+"""Finds the path of a part that a verifier names."""
 
 from tracegrade_harness.errors import VerifierFailed
 from tracegrade_harness.parts.verifying.result import Context

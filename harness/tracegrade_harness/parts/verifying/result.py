@@ -1,4 +1,4 @@
-"""What verifiers are given, and what they say."""
+"""The context that verifiers get, and the results that they return."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
