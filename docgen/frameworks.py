@@ -108,7 +108,7 @@ def _page(name: str, quickstart: Mapping[str, Any]) -> str:
         "`score` should count two trajectories and two tool calls, and say that one failed. "
         "`tracegrade ui --lake lake` shows each run step by step. To score decisions and success, "
         "[write a task file](../guides/write-tasks.md).",
-        "## What is recorded",
+        "## Recorded data",
         table(ASPECTS, [_recorded(quickstart)]),
         quickstart["notes"].strip(),
     )

@@ -262,7 +262,7 @@ def _as_text(attribute: Span) -> Span:
 
 
 def without_inner_spans(spans: Spans, before: ReportedChanges) -> Spans | None:
-    """A filter takes out spans of a framework's insides: what is no agent, model call or tool."""
+    """A filter removes a framework's internal spans: all but agents, model calls and tools."""
     roots, kept = _roots(spans), before.tools | before.requests
     inner = {
         span["spanId"]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 DOCUMENT: Final = Path(__file__).parents[3] / "docs" / "dialects.md"
-SECOND: Final = "## What may come in"
+SECOND: Final = "## Cases written by hand"
 """What the second table's part begins with."""
 
 

@@ -7,16 +7,17 @@ from tests.queries.changes.changes import CHANGES
 from tests.queries.changes.reasons import REASONS
 
 _INTRODUCTION: Final = """\
-# What is read of each way of writing spans
+# Dialects: what is read from each framework's spans
 
-Frameworks write one story in many ways, which tracegrade calls dialects, and much happens to spans
-between an agent and a lake. `tests/queries/changes` takes the {captures} captured traces of real
-frameworks, changes each of them as such things do, and compares what is read with what is read of
-the trace as it was: steps in their order, statuses, arguments and texts, runs, tokens and answers.
+Frameworks write the same run in different ways, which tracegrade calls dialects, and exporters and
+pipelines change spans on their way to a lake. `tests/queries/changes` applies such changes to the
+{captures} captured traces of real frameworks, reads each trace before and after a change, and
+compares the two: steps in their order, statuses, arguments and texts, runs, tokens and answers.
 
-A cell says of how many captures of a dialect all that has to stay does stay, and of how many it
-was tried. A note below the table says why of the others it cannot. A capture that two dialects
-read counts for both. An empty cell has no capture in which there is anything to change.
+A cell gives the number of a dialect's captures that keep everything that must stay, and the number
+of captures that were changed. A note below the table says why the others cannot be
+read as before. A capture that two dialects read counts for both. A cell is empty if no capture of
+the dialect has anything to change.
 """
 
 

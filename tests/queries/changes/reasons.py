@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-LOGS: Final = "What was said is in log records, which this change leaves alone."
+LOGS: Final = "The messages are in log records, which this change leaves alone."
 ONE_RUN: Final = "No span is an agent's, so that the trace is one run."
 CODE: Final = (
     "Arguments are read from the code that the model wrote, which this change leaves alone."
 )
-PLACE: Final = "What the model requested is recorded nowhere, so that the clock places the call."
+PLACE: Final = "Nothing records what the model requested, so a call is placed by its time."
 UNTOLD: Final = "Without content and an end, nothing tells how the call ended."
-OUTERMOST: Final = "That the tool does not exist is said on the outermost span alone."
+OUTERMOST: Final = "Only the outermost span says that the tool does not exist."
 
 _FAILING: Final = ("", "__toolerror")
 _ALL: Final = ("", "__halluc", "__toolerror")

@@ -9,12 +9,12 @@ from tests.queries.classes.scenes.scene import ClassScene
 from tests.queries.classes.story import Form
 
 _INTRODUCTION: Final = """\
-No change of a capture makes what these rows are about. `tests/queries/classes`
-writes {scenes} small runs by hand, each in the form of every dialect that can tell it, builds them
-all, and asserts of each what has to be read of it.
+No change of a capture produces the cases in this table. `tests/queries/classes` writes
+{scenes} small runs by hand, each in every dialect that can express it, builds them all,
+and asserts what must be read from each.
 
-A cell says how many runs of a class are written so, all of which are read right. A note says why
-the others, or all, cannot be written in that dialect.
+A cell gives the number of a class's runs that are written in that dialect; all of them are read
+correctly. A note says why the other runs, or all of them, cannot be written in it.
 """
 
 

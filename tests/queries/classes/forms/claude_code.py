@@ -8,9 +8,9 @@ from tests.queries.classes.forms.attributes import with_attributes
 from tests.queries.classes.story import AgentRun, Form, ModelCall, Place, ToolRun
 from tests.queries.traces import MS, NOON_NS, Row
 
-REQUESTS = "What the model requested is recorded nowhere but by its execution."
-REPLIES = "What the model is told is recorded nowhere."
-PROVIDER = "No span and no record tells of a tool that the provider ran."
+REQUESTS = "Only the tool's execution records what the model requested."
+REPLIES = "Nothing records the messages that the model receives."
+PROVIDER = "No span and no record shows a tool that the provider ran."
 ONE_AGENT = "All spans of an agent that a tool runs hang below the one interaction."
 REASONING = "Reasoning is part of the output tokens, and is not counted."
 
@@ -40,7 +40,7 @@ class ClaudeCode(Form):
         "agents inside": ONE_AGENT,
         "names of agents": "It is always Claude Code.",
         "counts of reasoning": REASONING,
-        "pauses": "It waits within the process, and its spans end when somebody answered.",
+        "pauses": "The call waits within the process, and its spans end when a person answers.",
         "calls without ids": "The span of a tool has the id of its call.",
     }
     scope = "com.anthropic.claude_code.tracing"

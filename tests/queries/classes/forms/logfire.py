@@ -8,7 +8,7 @@ from tests.queries.classes.forms.attributes import openai_call, with_attributes
 from tests.queries.classes.story import AgentRun, Form, Hosted, Message, ModelCall, Place, ToolRun
 from tests.queries.traces import Row
 
-RETRIES = "That a tool failed is told to the model in a message like any other."
+RETRIES = "A tool's failure reaches the model in a message like any other."
 
 
 def _body(message: Message) -> Row:

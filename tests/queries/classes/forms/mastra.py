@@ -17,9 +17,9 @@ from tests.queries.classes.story import (
 )
 from tests.queries.traces import Row
 
-SUSPENDS = "That a tool waits is told by the output of its run, not by its span."
-RESULTS = "Of what a provider ran no attribute tells the result."
-NAMES_ALONE = "Of earlier calls and results a step's input tells the tools' names alone."
+SUSPENDS = "The output of the run shows that a tool waits; the tool's span does not."
+RESULTS = "No attribute holds the result of a tool that the provider ran."
+NAMES_ALONE = "A step's input gives only the tools' names of earlier calls and results."
 
 
 def _message(message: Message) -> Row:

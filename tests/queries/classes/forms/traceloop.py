@@ -12,7 +12,7 @@ from tests.queries.classes.forms.attributes import (
 from tests.queries.classes.story import LEFT_OUT, AgentRun, Call, Form, Message, ModelCall, ToolRun
 from tests.queries.traces import Row
 
-NO_HOSTED = "Of what Anthropic answered, blocks of tools that it ran are left out."
+NO_HOSTED = "The recorded answer leaves out blocks of tools that Anthropic ran."
 
 
 def _reply(call: Call, message: Message) -> Row:

@@ -17,8 +17,8 @@ from tests.queries.classes.story import (
 )
 from tests.queries.traces import Row
 
-APPROVALS = "No attribute tells of an approval: that nobody answered a request does."
-RESULTS = "Of what a provider ran no attribute tells the result."
+APPROVALS = "No attribute marks an approval; only a request without an answer shows it."
+RESULTS = "No attribute holds the result of a tool that the provider ran."
 
 
 def _input(call: Call) -> object:

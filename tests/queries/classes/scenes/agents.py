@@ -8,11 +8,11 @@ from tests.queries.together import Scene
 from tests.queries.traces import Row, rows, story
 
 AS_TOOLS: Final = "An agent that a tool runs is a run of its own, and the tool's call stays."
-HANDOVER: Final = "An agent that hands over stays in one run, with a step that says so."
+HANDOVER: Final = "A hand-off to another agent is a step of the run, and starts no new run."
 APART: Final = "Calls that hang below another agent are of the run that made them, once."
 UTILITY: Final = "A title, a summary or a guard is neither answer nor question."
 FRAGMENT: Final = "Tools alone, or a title alone, are part of a run that is elsewhere."
-KILLED: Final = "A run whose own span never came goes by what its model heard."
+KILLED: Final = "A run whose own span never arrived is read from the messages to its model."
 
 HELP: Final = Call("helper", {"q": "all"}, "t1")
 QUESTION: Final = asked("List all.")

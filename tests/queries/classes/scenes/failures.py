@@ -8,14 +8,12 @@ from tests.queries.classes.story import Call, Form, Tokens, asked, replied, requ
 from tests.queries.together import Scene
 from tests.queries.traces import Row
 
-IN_BAND: Final = "A result, a reply or an exit code that says so makes the call a failure."
-SPEAKS: Final = "A result that merely speaks of errors is none."
-PAUSE: Final = "A call that waits for somebody is interrupted: it has not failed, nor has its run."
-REFUSED: Final = "A call that a user refused is no success."
+IN_BAND: Final = "A call has failed if its result, its reply or its exit code reports a failure."
+SPEAKS: Final = "A result that merely mentions errors is not a failure."
+PAUSE: Final = "A call that waits for a person is interrupted: neither it nor its run has failed."
+REFUSED: Final = "A call that a user refused is not a success."
 OFF: Final = "Calls whose content was not recorded are not nothing: the run is flagged."
-UNSEEN: Final = (
-    "Where what a model said was not recorded, neither were its thoughts: a flag says so."
-)
+UNSEEN: Final = "If a model's output was not recorded, a flag says that its thoughts are missing."
 DROPPED: Final = "Attributes that an exporter dropped flag the run."
 
 SEND: Final = Call("send", {"to": "bob"})

@@ -19,8 +19,8 @@ from tests.queries.traces import Row, rows, story
 RUN: Final = "A question, a call, its result and the answer are one run."
 REUSED: Final = "An id that each round uses again is of that round alone."
 HOSTED: Final = "A tool that the model's provider ran is a call, with its result."
-USERS: Final = "What a simulated user calls, or a reply to no call, is no call of the agent."
-RESUMED: Final = "A run that goes on with a call of another has the call and its result."
+USERS: Final = "A simulated user's call, or a reply without a call, is not a call of the agent."
+RESUMED: Final = "A run that continues with another run's call has the call and its result."
 
 LOOK: Final = Call("look", {"city": "Paris"})
 QUESTION: Final = asked("How warm is it in Paris?")

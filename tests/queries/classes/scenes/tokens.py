@@ -9,7 +9,7 @@ from tests.queries.traces import Row, story
 
 CACHE: Final = "Tokens of a cache, and of reasoning, are read from where each writes them."
 
-HALVES: Final = "Half a character in a message or a result costs itself, and nothing beside it."
+HALVES: Final = "Half a character in a message or a result is lost, and nothing else with it."
 
 _USED: Final = (
     "model_usage[1].fresh_input_tokens, model_usage[1].cache_read_tokens, "
