@@ -1,4 +1,4 @@
-"""What the commands `import` and `export` do; `cli.py` declares their options.
+"""The work of the commands `import` and `export`; `cli.py` declares their options.
 
 stdout holds what was asked for and nothing else; counts and notes go to stderr.
 """

@@ -1,4 +1,4 @@
-"""What the commands `lake …` do; `lake_cli.py` declares their options.
+"""The work of the commands `lake …`; `lake_cli.py` declares their options.
 
 Progress and the summary go to stderr; stdout holds paths, the result of a check, or, with
 `--json`, one JSON object.

@@ -1,4 +1,4 @@
-"""How tables are declared: columns with type and meaning, and the types that columns have."""
+"""Declarations of tables and their columns: name, type and meaning."""
 
 from dataclasses import dataclass
 from typing import Final

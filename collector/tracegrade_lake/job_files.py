@@ -1,4 +1,4 @@
-"""Small files by which the processes of one job talk to each other: `_tasks/RUN/NAME.json`.
+"""Small files that the processes of one job exchange: `_tasks/RUN/NAME.json`.
 
 They are in the lake because that is what all who work on it reach, wherever they run. A file
 appears whole or not at all, and one that is written again replaces the one before. A job removes

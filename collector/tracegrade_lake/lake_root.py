@@ -1,4 +1,4 @@
-"""Where a lake is: which paths and URLs it may have, how its folder is made, errors of the disk.
+"""The location of a lake: valid paths and URLs, creation of its folder, and disk errors.
 
 Kept apart from `lake.py`, because the receiver needs no tables and starts in half the time
 without them.

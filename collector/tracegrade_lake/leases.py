@@ -1,4 +1,4 @@
-"""Locks of a lake on an object store: leases that whoever holds one renews, and others take over.
+"""Locks of a lake on an object store: leases that their holder renews and others can take over.
 
 Each taking of a lease is an object of its own, `_locks/NAME/NUMBER.json`, and the highest number
 holds it. It is put on the condition that it is not there (`If-None-Match: *`), the one thing that

@@ -1,4 +1,4 @@
-"""What a table's log says, read with nothing taken on trust.
+"""Reads entries of a table's log, and trusts nothing in them.
 
 Neither whoever can write a log nor a bit that flips in it makes a reader open files elsewhere, or
 end with an error of the Delta library.

@@ -1,4 +1,4 @@
-"""What is checked when a lake is opened that should be there."""
+"""Checks that a lake exists, has a known version, and is more than a folder of tenants' lakes."""
 
 from shlex import quote
 from typing import Final

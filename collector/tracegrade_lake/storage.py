@@ -1,4 +1,4 @@
-"""Where a table's files are: the operations in which a local folder and an object store differ.
+"""The interface of a table's storage, which a local folder and an object store implement.
 
 Everything above (staging, commits, maintenance) uses these protocols; `folder.py` and
 `object_store.py` implement them.

@@ -1,4 +1,4 @@
-"""What a power cut can leave in a table's log, and how writers put it aside.
+"""Finds log entries of a table that a power cut tore, and moves them to quarantine.
 
 A log entry appears under its name at once and whole, but is synced only afterwards; a commit is
 reported when it is. So only the newest entries can be torn, and none that were reported.

@@ -1,4 +1,4 @@
-"""The pages' addresses, and what becomes of an answer or an error: HTML, JSON, CSV or text."""
+"""Routes page addresses, and turns answers and errors into HTML, JSON, CSV or text."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What the explorer ends with, or answers with; each message is one line: fact, value, way out."""
+"""Errors that end the explorer or answer a request; each message: fact, value, way out."""
 
 from tracegrade.errors import BadInput, TracegradeError
 

@@ -1,4 +1,4 @@
-"""Where the reader's days begin: the script tells it by a cookie; without one, in UTC."""
+"""The reader's time zone, from a cookie that the page's script sets; UTC without one."""
 
 import re
 from datetime import UTC, tzinfo

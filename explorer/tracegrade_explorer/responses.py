@@ -1,4 +1,4 @@
-"""What a page is asked, and what it answers with."""
+"""The requests that pages get, and the kinds of responses that they return."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Serves the pages on one address until it is told to stop."""
+"""Serves the pages on one address until a signal stops it."""
 
 import contextlib
 import logging

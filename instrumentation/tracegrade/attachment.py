@@ -1,4 +1,4 @@
-"""Makes a context current, and gives back what was current before, whatever interrupts.
+"""Makes a context current, and restores the previous one after any interruption.
 
 OpenTelemetry's runtime context is contextvars' as a rule. Another vendor's may lose what it cannot
 express: ddtrace's keeps the span alone, and never lets go of one that is not its own. There we

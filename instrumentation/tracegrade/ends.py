@@ -1,4 +1,4 @@
-"""Spans start and end whatever interrupts them: what a signal stops halfway is sent or counted.
+"""Starts and ends spans so that a span that a signal interrupts is still sent or counted.
 
 Python raises a signal's exception between any two instructions, in OpenTelemetry's SDK as well. A
 span that has just ended there would never reach the queue, without a word.

@@ -1,4 +1,4 @@
-"""What the `tracegrade` command can fail with, and the exit code each failure has.
+"""Base classes of all errors of the `tracegrade` command, each with its exit code.
 
 Each package derives its own base from these. They live in the lowest layer because the command,
 which turns them into one line and an exit code, lives there.

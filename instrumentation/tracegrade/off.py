@@ -1,4 +1,4 @@
-"""What tracegrade exports where it could not be loaded: the same names, which write nothing.
+"""Substitutes for tracegrade's public names when it cannot be loaded; they write nothing.
 
 A program must run as without us, however OpenTelemetry's packages are installed or set up.
 """

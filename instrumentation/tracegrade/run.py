@@ -1,4 +1,4 @@
-"""`tracegrade run -- CMD...`: runs a Python agent as it is, with its libraries instrumented.
+"""`tracegrade run -- CMD...`: runs an unchanged Python agent with its libraries instrumented.
 
 Sets the environment and becomes the command, so that its exit code, signals and terminal are its
 own. In each Python process of it, `start/sitecustomize.py` starts OpenTelemetry's hook, which

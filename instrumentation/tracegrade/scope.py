@@ -1,4 +1,4 @@
-"""What OpenTelemetry's context carries for us: the run, task, trial, sub-goal and decision.
+"""The scope in OpenTelemetry's context: the current run, task, trial, sub-goal and decision.
 
 A `Scope` never changes; entering a sub-goal puts a new one into a new context. Its attributes are
 made once, so that each span inside takes them by one dict update.

@@ -1,4 +1,4 @@
-"""What the environment and `init` decide, read once.
+"""Settings from the environment and from `init`, read once.
 
 `TRACEGRADE_CONTENT` says what text leaves the process: `full`, `redacted` (the default) or `none`.
 """

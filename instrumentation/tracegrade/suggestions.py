@@ -1,4 +1,4 @@
-"""What a misspelt name may have meant."""
+"""Suggests the most similar known name for a misspelt one."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""What reading the lake with SQL can fail with."""
+"""Errors of reading the lake with SQL."""
 
 from tracegrade.errors import BadInput, TracegradeError
 

@@ -1,4 +1,4 @@
-"""A lake in a notebook: as DuckDB, as Polars, and what saved queries say of it.
+"""A lake in a notebook: its tables in DuckDB and Polars, and answers of saved queries.
 
 import tracegrade_queries as tg
 

@@ -1,4 +1,4 @@
-"""The relations of this package: which is made of which, and in which order."""
+"""The relations of this package, with their dependencies and order."""
 
 from typing import Final
 

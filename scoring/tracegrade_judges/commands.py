@@ -1,4 +1,4 @@
-"""What the commands of `judge` do: they print, and end with the exit code."""
+"""The work of the `judge` commands: each prints and ends with an exit code."""
 
 from collections.abc import Sequence
 from functools import partial

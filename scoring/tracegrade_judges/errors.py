@@ -1,4 +1,4 @@
-"""What the commands end with; each message is one line: fact, value, way out."""
+"""Errors that end the commands; each message is one line: fact, value, way out."""
 
 from tracegrade.errors import BadInput, CheckFailed, TracegradeError
 

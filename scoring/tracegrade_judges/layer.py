@@ -1,4 +1,4 @@
-"""What judges add to a lake for its readers; the entry point `tracegrade.layers` names it."""
+"""Tables and queries that judges add to a lake; entry point of `tracegrade.layers`."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Quotes what a judge reads, so that nothing in it can pass for what the judge is told.
+"""Quotes the texts that a judge reads, so that none can pass for the judge's instructions.
 
 Every text of a trace stands as one JSON string between two lines of a nonce, which is drawn for
 each judgment and so cannot be known to whoever wrote the text. Control, format and private

@@ -1,4 +1,4 @@
-"""What a judge has to say; `verdict_checks.py` decides whether that can be true."""
+"""The forms of a judge's verdict; `verdict_checks.py` decides whether one can be true."""
 
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple

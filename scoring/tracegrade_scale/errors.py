@@ -1,4 +1,4 @@
-"""What working on a cluster can fail with."""
+"""Errors of work on a cluster."""
 
 from tracegrade.errors import TracegradeError
 

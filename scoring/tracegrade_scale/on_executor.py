@@ -1,4 +1,4 @@
-"""What Spark calls on its executors; found there by its name, in the installed package."""
+"""Functions that Spark calls by name on its executors, from the package installed there."""
 
 import json
 

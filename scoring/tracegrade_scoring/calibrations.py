@@ -1,4 +1,4 @@
-"""How far sources of verdicts can be trusted, as whoever measured it left it in the lake.
+"""Tables on how far to trust sources of verdicts, as measured and stored in the lake.
 
 Declared here because reports and comparisons read it; they need not know who measures.
 """

@@ -1,4 +1,4 @@
-"""What scoring can fail with."""
+"""Errors of scoring."""
 
 from tracegrade.errors import BadInput, CheckFailed, TracegradeError
 

@@ -1,4 +1,4 @@
-"""What scoring adds to a lake for its readers; the entry point `tracegrade.layers` names it."""
+"""Tables, views and queries that scoring adds to a lake; entry point of `tracegrade.layers`."""
 
 from typing import Final
 

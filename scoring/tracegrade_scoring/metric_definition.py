@@ -1,4 +1,4 @@
-"""What a metric of a user's own says about itself: the definition that a lake keeps of it."""
+"""The definition of a metric of a user's own, as a lake stores it."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""A run that goes on with an earlier one counts once, with what both used.
+"""Joins a resumed run with its earlier parts, so that it counts once with all that they used.
 
 Its own module because reports and comparisons count runs alike.
 """

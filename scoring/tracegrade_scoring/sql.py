@@ -1,4 +1,4 @@
-"""The SQL files of this package, by name, and which relation is made of which."""
+"""The SQL files of this package, by name, and the dependencies of their relations."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What any server of ours has at its edge: address, TLS, tokens, counts of what comes in."""
+"""The network edge that all servers share: address, TLS, tokens, counts of requests."""

@@ -1,4 +1,4 @@
-"""Where a server listens, and who reaches it there."""
+"""The address that a server listens on, and whether only this machine reaches it."""
 
 import ipaddress
 from typing import NamedTuple

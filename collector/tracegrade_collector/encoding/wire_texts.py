@@ -1,4 +1,4 @@
-"""Texts of a protobuf message, changed in the bytes it came in; all the rest stays as it is.
+"""Changes texts of a protobuf message in its bytes, and leaves all other bytes unchanged.
 
 For what the library cannot do: it refuses a whole request for one text that is no UTF-8, and it
 holds all of a request to change a part of it.

@@ -1,4 +1,4 @@
-"""Which content blocks and items are of tools that the model's provider runs itself.
+"""Recognizes content blocks of tools that the model's provider runs itself.
 
 Such a block stays as it is in the message that holds it: builds read the forms of all providers.
 """

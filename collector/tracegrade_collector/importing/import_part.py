@@ -1,4 +1,4 @@
-"""What each format yields: parts of a file, each with a request, verdicts or a fault."""
+"""A part of an imported file, which every format yields: a request, verdicts or a fault."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

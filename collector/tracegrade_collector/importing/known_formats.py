@@ -1,4 +1,4 @@
-"""The formats that `tracegrade import` reads, and how each is told by a file's content.
+"""The formats that `tracegrade import` reads, each with a test that recognizes a file's content.
 
 A format is a name, a test of a file's beginning, and a function that yields its parts. A new one
 is a module with that function and a line in `FORMATS`.

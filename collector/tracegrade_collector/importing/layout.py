@@ -1,4 +1,4 @@
-"""How the records of a JSON file are laid out: one a line, or as a document over several lines.
+"""Detects the layout of a JSON file: one record per line, or a document over several lines.
 
 Its own module because a beginning can look like both. What tells them apart is a line that is a
 whole object or list: inside of a document a comma or a closing bracket comes after it.

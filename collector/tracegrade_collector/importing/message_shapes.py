@@ -1,4 +1,4 @@
-"""What a model or an agent was told and said, as other tools keep it → GenAI messages.
+"""Converts inputs and outputs of models and agents from other tools into GenAI messages.
 
 Tools keep inputs and outputs as they got them: a text, a message, a list of messages, or what the
 provider's interface takes and answers, in JSON or as JSON in a text.

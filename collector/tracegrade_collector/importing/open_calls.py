@@ -1,4 +1,4 @@
-"""Which call a logged reply belongs to, where logs leave out ids, names or replies.
+"""Matches logged replies to their calls when logs leave out ids, names or replies.
 
 Its own module because a log may hold any number of calls that nobody answered: each reply finds
 its call without a look at the others.

@@ -1,4 +1,4 @@
-"""Scores that other tools keep beside a run → verdicts on its success.
+"""Converts scores that other tools stored with a run into verdicts on its success.
 
 Tools score many things. One that all call success, or that `--map success=NAME` names, is a
 verdict; others are counted.

@@ -1,4 +1,4 @@
-"""What tools answered, in any provider's spelling, and whether the source says that it failed."""
+"""Reads tool results in any provider's format, with whether the source calls them failed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What a provider or a tool says that an answer took → tokens, by the GenAI conventions.
+"""Converts token usage reported by providers and tools into the GenAI conventions.
 
 By the conventions, what was read from or written to a cache is part of the input and reasoning is
 part of the output. OpenAI, LangChain and the AI SDK count so; Anthropic, Bedrock and Inspect name

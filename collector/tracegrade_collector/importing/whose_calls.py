@@ -1,4 +1,4 @@
-"""Which replies of tools in a log of messages are to calls of the agent.
+"""Drops tool replies to calls that a simulated user made, not the agent.
 
 A simulated user may have tools of its own, and calls them in its messages, as in tau2-bench, which
 also says of each call and reply who requested it.

@@ -1,4 +1,4 @@
-"""What a folder may take of the disk, however many processes and collectors put files there.
+"""Limits the disk space of a folder that several processes and collectors write to.
 
 Each counts all of them, again and again. A file counts in whole blocks, and one more for its name:
 many files of one byte fill a disk, too.

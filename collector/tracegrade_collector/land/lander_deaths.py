@@ -1,4 +1,4 @@
-"""What a lander was working on when it died, so that one request cannot keep all others waiting.
+"""Notes the requests in flight when a lander died, so that one request cannot block all others.
 
 `wal/<collector id>/landing.json` names what is in flight, and how often landers died over it. A
 first death makes the next lander take one segment at a time; a segment over which two died is

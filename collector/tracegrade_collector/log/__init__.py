@@ -1,1 +1,1 @@
-"""The write-ahead log on disk, and the ledger of what became of it."""
+"""The write-ahead log on disk, and the ledger that accounts for its requests."""

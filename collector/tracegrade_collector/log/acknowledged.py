@@ -1,4 +1,4 @@
-"""How far each segment of a log was acknowledged, in the file `acknowledged` beside the segments.
+"""The file `acknowledged`: up to which byte each segment of a log was acknowledged.
 
 A crash may leave half a record at the end of the log, which is cut: nobody was told that it is
 safe. If a disk loses the end of what was acknowledged, the log looks the same. This file tells the

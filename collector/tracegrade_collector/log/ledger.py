@@ -1,4 +1,4 @@
-"""What became of every request that was accepted, counted so that no crash makes the count wrong.
+"""Counts the fate of every accepted request, so that no crash makes the count wrong.
 
 Per collector and signal a small file, `<state>/ledger/<collector id>-<signal>.json`, holds running
 totals. It is written and synced before each landing commit, with the totals before that commit

@@ -1,4 +1,4 @@
-"""What of a trace lies outside the tables: quarantine, dead letters and spilled intermediate data.
+"""Finds and removes a trace's data outside the tables: quarantine, dead letters, spilled data.
 
 Quarantined bytes cannot be decoded, so a trace is found in them by its id:
 16 bytes after the length that protobuf puts before them, or 32 hex digits in any case.

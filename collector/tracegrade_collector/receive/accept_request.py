@@ -1,4 +1,4 @@
-"""What happens to one request, whichever way it came: check, count, log; only then is it answered.
+"""Accepts one request from HTTP or gRPC: checks, counts and logs it before it is answered.
 
 HTTP and gRPC are two thin layers over `Intake.accept`, so that both refuse the same things for the
 same reasons. Nothing here knows a status code; each refusal is an error of its own class.

@@ -1,4 +1,4 @@
-"""What becomes of an export request, by signal: taken in, or refused as a whole if it is metrics.
+"""Handles export requests by signal: accepts traces and logs, and refuses all metrics.
 
 Agents' programs send metrics unasked. An error would make their exporters complain at each try,
 and hide that traces do arrive; so these requests are read, and answered that no data point of them

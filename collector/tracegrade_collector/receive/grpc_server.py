@@ -1,4 +1,4 @@
-"""OTLP/gRPC: hands the bytes of each call to the intake, and says what became of them.
+"""OTLP/gRPC: hands the bytes of each call to the intake, and returns its result.
 
 The handlers take raw bytes. With the generated ones the library would parse, answer INTERNAL for
 malformed bytes, and leave nothing to log or to keep. They are registered as if a client could send

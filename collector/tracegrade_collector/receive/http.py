@@ -1,4 +1,4 @@
-"""OTLP/HTTP: reads one request, hands it to the intake, and says what became of it.
+"""OTLP/HTTP: reads one request, hands it to the intake, and returns the result.
 
 Specification: https://opentelemetry.io/docs/specs/otlp, "OTLP/HTTP". Every error is a
 `google.rpc.Status` in the encoding of the request. Nothing is ever redirected: exporters take a

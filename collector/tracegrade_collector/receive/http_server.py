@@ -1,4 +1,4 @@
-"""Runs an ASGI application on one address with uvicorn, until told to stop."""
+"""Runs an ASGI application on one address with uvicorn, until it is stopped."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""How landing goes, as the receiver shows it: from the logs' folders and the lander's ledgers.
+"""Metrics of landing that the receiver shows, from the logs' folders and the landers' ledgers.
 
 These counts are durable, unlike those of the receiver, which begin at zero when it starts. They
 lag by one commit while it is under way.

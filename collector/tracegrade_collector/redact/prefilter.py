@@ -1,4 +1,4 @@
-"""Which of many texts may hold a secret, found without looking at them one by one.
+"""Finds texts that may hold a secret, in one pass over a whole Arrow array.
 
 The texts of an Arrow array lie in one buffer, one behind the other. RE2 runs over the whole of it
 once, for all rules together, at the speed of its automaton; where it finds something, the texts

@@ -1,4 +1,4 @@
-"""Pseudonyms: the same value becomes the same word, and nobody without the secret can tell which.
+"""Pseudonyms: equal values get equal words, and only the secret's owner can link them to values.
 
 HMAC-SHA256 with a secret of the lake, cut to 128 bits, so that rows of one user still join. The
 secret lies in a file beside the lake's private folders; deleting it makes every past

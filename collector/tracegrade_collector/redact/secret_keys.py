@@ -1,4 +1,4 @@
-"""Which keys of attributes say that their value is a secret."""
+"""Finds secret values by the keys of their attributes."""
 
 import json
 from base64 import b64decode

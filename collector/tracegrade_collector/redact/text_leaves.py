@@ -1,4 +1,4 @@
-"""Where texts that a client wrote stand in a raw table, and how changed ones get back there.
+"""Reads every text that a client wrote in a raw table, and puts changed texts back.
 
 Each place is read as flat arrays: all values of a column's maps one behind the other, with their
 keys, however deep they stand. The buffers are the table's own; nothing is copied until something

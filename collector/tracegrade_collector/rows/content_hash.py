@@ -1,4 +1,4 @@
-"""What makes two rows equal: a hash of a span's (or log record's) bytes, its resource and scope.
+"""Hashes a span or log record by its bytes, resource and scope; equal rows have equal hashes.
 
 It covers the item's own protobuf bytes as received; the bytes of its resource and scope with their
 schema URLs are the seed. So a request that is sent again has the same hashes, and a file with the

@@ -1,4 +1,4 @@
-"""One request → several with the same items, each of which fits into memory as rows.
+"""Divides a large request into several with the same items, each small enough for memory.
 
 Protobuf alone: a resource and a scope are put before each batch of their items again. All bytes of
 the items, of resources and of scopes are those that came, so that content hashes stay.

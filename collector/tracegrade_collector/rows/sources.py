@@ -1,4 +1,4 @@
-"""Where rows come from: the record, resource and scope that many spans or log records share.
+"""Columns that many spans or log records share: those of their record, resource and scope.
 
 Their columns are made once per group of items, and then repeated for each item.
 """

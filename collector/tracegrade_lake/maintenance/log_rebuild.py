@@ -1,4 +1,4 @@
-"""Which files of a raw table count, worked out from the files alone, to rebuild a lost log.
+"""Decides from the files of a raw table alone which of them count, to rebuild a lost log.
 
 Names and footers say everything: a file that landed covers the sequence numbers of its collector,
 a rewritten one says what it replaces (`rewriting.py`). Files that were replaced, or that an

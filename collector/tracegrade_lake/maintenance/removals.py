@@ -1,4 +1,4 @@
-"""How many rows were removed from each table, exactly: `<state>/removals.json`.
+"""Counts exactly how many rows were removed from each table: `<state>/removals.json`.
 
 Rows that landed and are no longer there must be accounted for; otherwise erased rows could not be
 told from lost ones. The count is written before the commit that removes them, with a number that

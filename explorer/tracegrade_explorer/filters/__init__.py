@@ -1,1 +1,1 @@
-"""Which runs a page is about: filters as they stand in addresses, and as conditions in SQL."""
+"""Filters that select a page's runs: their form in addresses, and their conditions in SQL."""

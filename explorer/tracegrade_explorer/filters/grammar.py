@@ -1,4 +1,4 @@
-"""Filters as they stand in the address of a page; pure, and the same both ways.
+"""Parses filters from page addresses and writes them back; pure, and the same both ways.
 
 `agent=support&release=1.4.2&tsa=0..0.5&sort=-tsa`: a name repeats for "or", `~` is one that is not
 known, and a name that begins with `~` has one more before it. A range has two ends, which belong

@@ -1,4 +1,4 @@
-"""Who may label: a name that the command gives on loopback, or names in the file of tokens.
+"""Finds the name of a labeler: given by the command on loopback, else by the token's entry.
 
 The name is never typed into a form, so that nobody labels as another.
 """

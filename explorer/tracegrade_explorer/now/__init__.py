@@ -1,1 +1,1 @@
-"""What happened lately: windows of time, what each agent did in them, and what went wrong."""
+"""Recent activity: windows of time, the work of each agent in them, and failures."""

@@ -1,4 +1,4 @@
-"""What the newest release of each agent changed, by the release decision."""
+"""The changes in each agent's newest release, by the release decision."""
 
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple

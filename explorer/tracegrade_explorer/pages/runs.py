@@ -1,4 +1,4 @@
-"""`/runs`: the runs of a filter, with what they have in common beside them."""
+"""`/runs`: the runs of a filter, and the facets that they share."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""`/tasks` and `/tasks/ID`: which tasks fail, at which decision, by which sequences of tools."""
+"""`/tasks` and `/tasks/ID`: failing tasks, the decisions they fail at, and tool sequences."""
 
 from itertools import groupby
 from typing import Any, Final

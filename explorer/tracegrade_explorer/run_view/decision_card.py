@@ -1,4 +1,4 @@
-"""What a reader needs to judge a wrong decision: what was offered, called, expected and returned.
+"""A card for a wrong decision: the tools offered, the call made and expected, and its result.
 
 Pure; texts come out visible, and are escaped by the template.
 """

@@ -1,4 +1,4 @@
-"""Where the boxes and lines of a graph stand: graphviz places them, the picture is ours.
+"""Positions of the boxes and lines of a graph, from graphviz; the explorer draws them itself.
 
 Numbers alone go into graphviz, and it names the boxes n0 to n59: no text of a trace reaches it. It
 is not safe for threads, so one layout is made at a time, and each is kept.

@@ -1,4 +1,4 @@
-"""How far a run got with each sub-goal, and with what it planned beside them. Pure."""
+"""A run's progress in each sub-goal, and in plan items that belong to none. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a model was given before a step, as its span holds it: one message below the other. Pure.
+"""The prompt of a model before a step, from its span: one message below the other. Pure.
 
 Spans write it in several ways: a list of messages as JSON, a key for each part of each message, or
 an event for each message. What is written in none of them is not found.

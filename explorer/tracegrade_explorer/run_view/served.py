@@ -1,4 +1,4 @@
-"""Which sub-goals of its task each call of a run serves: as its span says, else by rules.
+"""Assigns each call of a run to the sub-goals it serves: as its span says, else by rules.
 
 A rule that needs arguments which were cut says nothing. Source: docs/metrics.md, section 4.2.
 """

@@ -1,4 +1,4 @@
-"""Keeps the newest scoring run of a lake at hand, and puts the next in its place while pages read.
+"""Keeps the newest scoring run of a lake open, and replaces it while pages still read.
 
 A request reads one scoring run from its beginning to its end. An old one is closed when the last
 request that reads it has ended.

@@ -1,4 +1,4 @@
-"""What the values of runs are quotients of, so that runs add up as releases do.
+"""Numerators and denominators of runs' values, so that runs add up as releases do.
 
 Makes:
     metric_parts (from custom_scores, matching_runs, observed_step_scores, trajectory_scores):

@@ -1,4 +1,4 @@
-"""How a process that answers one request bounds itself, and says that it begins."""
+"""Limits the process that answers one request, and reports that it begins."""
 
 import sys
 from typing import Final

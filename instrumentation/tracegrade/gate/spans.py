@@ -1,4 +1,4 @@
-"""What a span is to the gate, by its attributes: ours, OpenInference's, OpenLLMetry's or OTel's.
+"""Classifies spans for the gate by the attributes of any of the supported conventions.
 
 Texts are as the program gave them, before redaction: the harness is on this machine, trusted, and
 compares arguments of one run with those of another.

@@ -1,1 +1,1 @@
-"""Where we touch the process of a host: its threads, its children, its end, its own telemetry."""
+"""Contact with the host process: its threads, its children, its end, its own telemetry."""

@@ -1,4 +1,4 @@
-"""The first code of ours in a spawned child of `multiprocessing`; `processes` sends its data.
+"""The first tracegrade code in a spawned `multiprocessing` child; `processes` sends its data.
 
 It is a module of its own because it calls `provider.init`, and `provider` imports `processes`.
 """

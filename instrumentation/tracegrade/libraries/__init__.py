@@ -1,1 +1,1 @@
-"""What `tracegrade run` loads into a program: one instrumentor of each library, no call twice."""
+"""Chooses and loads one instrumentor for each library, so that no call is recorded twice."""

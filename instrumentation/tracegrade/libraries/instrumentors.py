@@ -1,4 +1,4 @@
-"""Which instrumentor to load for each library: one, of the families that are installed for it.
+"""Chooses one instrumentor for each library, from the installed families of instrumentors.
 
 Two instrumentors of one library would write each model call twice. OpenTelemetry's own GenAI
 family comes first, then OpenInference, then OpenLLMetry; what instruments no agent library (HTTP

@@ -1,4 +1,4 @@
-"""Credentials in headers and in URLs, with what only looks like some left as it is.
+"""Replaces credentials in headers and URLs, and leaves text that only looks like one.
 
 `Bearer resource_metadata="…"` is what a server asks for, and `postgres://{user}:{password}@{host}`
 a line of code.

@@ -1,4 +1,4 @@
-r"""How values are written under the name of a secret: the patterns, for `named.py`.
+r"""Patterns of values that are written after the name of a secret; `named.py` uses them.
 
 Each is read without regard to case by `re` and by RE2, see `patterns.py`.
 """

@@ -1,4 +1,4 @@
-"""What stands in the place of a secret."""
+"""The marks that replace secrets."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a name says about the value under it, and whether that value is a secret.
+"""Decides from the name of a value whether the value is a secret.
 
 Names are those of headers, fields, variables and attributes. The last words of one decide:
 `db.password`, `OPENAI_API_KEY`, `clientSecret`. Numbers and booleans are never a named secret.

@@ -1,4 +1,4 @@
-r"""What secrets with a form of their own look like, wherever a text is redacted.
+r"""Patterns of secrets that have a form of their own, for all code that redacts text.
 
 Patterns are texts that both `re` and RE2 read alike: no lookaround, no backreference, nothing
 possessive, every repetition bounded or of one class of characters. An agent compiles them with

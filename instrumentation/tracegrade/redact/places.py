@@ -1,4 +1,4 @@
-r"""Secrets that stand at a certain place, with no name or one that stands far away.
+r"""Patterns of secrets known by their place: no name, or a name that is far away.
 
 The fields of forms as tools of browsers fill them are those of Playwright's, Chrome DevTools',
 Selenium's and Puppeteer's servers for MCP: `selector`, `element`, `target`, `locator`, `name` or

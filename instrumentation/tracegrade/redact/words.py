@@ -1,4 +1,4 @@
-"""Which of many words stand in a text, found in one pass over it."""
+"""Finds which of many words occur in a text, in one pass over it."""
 
 from collections.abc import Callable, Collection
 from typing import Any

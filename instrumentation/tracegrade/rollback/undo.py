@@ -1,4 +1,4 @@
-"""What an undo is, and how it is carried out: for agents, their recovery and kill tests alike.
+"""Carries out undo instructions, for agents, their recovery and kill tests in the same way.
 
     {"delete": PATH}                    a file, or a folder with all in it; gone already is fine
     {"restore": PATH, "from": COPY}     as the copy is

@@ -1,1 +1,1 @@
-"""How spans leave: they wait, are cleaned, encoded and sent, and what is lost is counted."""
+"""Sends spans: queues, cleans, encodes and exports them, and counts those that are lost."""

@@ -1,4 +1,4 @@
-"""What an answer of a collector says of the spans that it was sent, by HTTP or by gRPC.
+"""Reads a collector's answer over HTTP or gRPC: which spans it took, and whether to try again.
 
 OTLP calls 200 a success, with a response that may say that some spans were rejected. Whatever else
 answers, a login page or a redirect, has taken nothing. 429, 502, 503 and 504 ask for another try.

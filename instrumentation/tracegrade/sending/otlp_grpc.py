@@ -1,4 +1,4 @@
-"""OTLP over gRPC as the SDK's exporter sends it, with our encoding, and told what became of it.
+"""Exports spans over OTLP/gRPC: the SDK's exporter with tracegrade's encoding and results.
 
 Imported only when an exporter is made, since grpc takes longer to import than all of tracegrade.
 """

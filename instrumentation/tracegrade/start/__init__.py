@@ -1,1 +1,1 @@
-"""What `tracegrade run` puts on `PYTHONPATH`: the folder of the start-up hook, no more."""
+"""The folder that `tracegrade run` puts on `PYTHONPATH`: it holds the start-up hook only."""

@@ -1,4 +1,4 @@
-"""What a tool gave, by the text that a span has of it: the text itself, or JSON.
+"""Rebuilds a tool's result from its text in a span: the text itself, or JSON.
 
 Spans do not say which of both it is. The tool does, by what its signature says that it returns.
 """

@@ -1,4 +1,4 @@
-"""What is said to the harness of a tool's call: a line of JSON each way, on a new connection.
+"""Exchanges a tool's call with the harness: a line of JSON each way, on a new connection.
 
 So threads, coroutines and forked children need agree on nothing. A process that cannot reach its
 tape ends at once, as at the gate: going on would be a live call that nobody asked for.

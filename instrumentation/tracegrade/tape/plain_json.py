@@ -1,4 +1,4 @@
-"""What JSON gives back as it was: a tape holds no other results, and nothing that runs code."""
+"""Checks that a value survives JSON unchanged: tapes hold only such results, and no code."""
 
 import math
 from typing import Final

@@ -1,1 +1,1 @@
-"""What a command shows people: how far it is, and texts of others in which nothing acts."""
+"""Terminal output of commands: progress, and foreign texts with control characters spelled out."""

@@ -1,4 +1,4 @@
-"""A value as JSON can say it: plain types as they are, of others what is known of their class.
+"""Copies values into JSON: plain types unchanged, other objects as far as their class is known.
 
 How objects of a class are read is found once (`reading`). A copy is made within a budget of
 characters, and `...` stands for what it left out.

@@ -1,4 +1,4 @@
-"""What an exception says, without asking it where that would run code of the program.
+"""Reads an exception's message without running code of the program.
 
 Python's own exceptions say what they were made of. So do classes that leave `__str__` to them, and
 those of well-known libraries, as long as what is in them is plain. Instead of any other class's

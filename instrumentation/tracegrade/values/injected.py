@@ -1,4 +1,4 @@
-"""What a framework gives to a tool beside the model's arguments: its own view of the run.
+"""Recognizes arguments that a framework passes to a tool and the model never sees.
 
 A model neither writes nor sees it, and it holds ids, clocks and whole conversations, so that no
 two calls would be equal. It is told by the class of the value, or, where that is an everyday

@@ -1,4 +1,4 @@
-"""How the objects of a class are read: as the program says, as the class is known, or not at all.
+"""Finds how objects of a class are read: as the program or a known class says, or not at all.
 
 What is found for a class is kept for as long as the class is, under its address: a metaclass may
 have a `__hash__` of its own.

@@ -1,1 +1,1 @@
-"""What stands for a wrapped callable, and what a call of it does, for each kind of callable."""
+"""Wrappers for callables of each kind, and the work that they do on a call."""

@@ -1,4 +1,4 @@
-"""What takes a callable's place: the original in all that a program can ask, but for its call.
+"""A proxy for a callable that looks like the original in every way and changes only its call.
 
 A function around another is not that. Its attributes are a copy, its code and its file are ours,
 and it is bound to instances where the original (a partial, an object) is not. A proxy hands each

@@ -1,4 +1,4 @@
-"""What every dialect says about its spans: two relations, declared once.
+"""Reads the header of a dialect's SQL file, and declares the two relations that it makes.
 
 A dialect is one SQL file that makes two relations from `bucket_spans`, `<dialect>_operations` and
 `<dialect>_messages`, with the columns below (those it leaves out are NULL). A long one reads what

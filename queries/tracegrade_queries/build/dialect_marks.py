@@ -1,4 +1,4 @@
-"""Which dialects may know a span by a name that it came with.
+"""Matches the marks of each dialect against names in spans, to find dialects that may read them.
 
 The engine would compile a mark again for each name, since its pattern is a value; here each is
 compiled once.

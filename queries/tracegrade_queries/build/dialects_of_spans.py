@@ -1,4 +1,4 @@
-"""What all dialects say of the spans of a bucket.
+"""Runs all dialects over the spans of a bucket, and collects their operations and messages.
 
 Each is shown its own spans alone, under the name `bucket_spans`; one that has none here is left
 out. One without marks is shown what those before it left.

@@ -1,4 +1,4 @@
-"""What builds note for the next one: files whose rows are built, and when each trace came in.
+"""Notes of a build for the next one: the files whose rows are built, and each trace's arrival.
 
 Its own module because a note that is wrong would lose rows. A build numbers itself and commits
 under its number the steps, then the trajectories, the traces and the files. The last three have

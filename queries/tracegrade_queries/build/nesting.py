@@ -1,4 +1,4 @@
-"""How deeply JSON that is read may be nested.
+"""Limits how deeply JSON may be nested.
 
 A limit of our own, below those of every reader used: Python's own depends on its version, and on
 where it is called from, and then the same spans would not give the same rows.

@@ -1,4 +1,4 @@
-"""How large spans are, by the time at which they were received.
+"""Estimates the size of spans by the time at which they were received.
 
 Spans of agents that send their whole history with each call are a hundred times as large as
 others, so their number alone says little of what a bucket of them takes. How large the attributes

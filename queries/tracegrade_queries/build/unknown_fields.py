@@ -1,4 +1,4 @@
-"""What the attributes of spans that no dialect knows may hold, by the words of their names.
+"""Guesses the meaning of attributes that no dialect knows, from the words of their names.
 
 Each name is looked at once, whatever the number of spans that have it.
 """

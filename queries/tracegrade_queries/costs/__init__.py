@@ -1,1 +1,1 @@
-"""What model calls cost."""
+"""The costs of model calls."""

@@ -1,4 +1,4 @@
-"""What one answer of a model costs, for those who cannot wait until its run is built.
+"""Computes the cost of one model answer, before its run is built.
 
 The same rules as `run_token_usage.sql` and `usage_costs.sql` have for runs.
 """

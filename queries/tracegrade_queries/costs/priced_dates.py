@@ -1,4 +1,4 @@
-"""What is noted of costs: the dates whose costs are up to date, and what was counted of them.
+"""Notes which dates have costs that are up to date, and the counts behind those costs.
 
 Files never change, so what was counted of a date stays true for as long as it consists of the same
 files and prices are the same; a date of which that is not known is looked at again.

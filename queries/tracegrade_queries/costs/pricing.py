@@ -1,4 +1,4 @@
-"""What runs cost: prices of models, times the tokens that a build has counted.
+"""Computes the costs of runs: prices of models, times the tokens that a build has counted.
 
 Its own module because prices change while spans do not: the usage of models stands in
 `trajectories.model_usage`, so that new prices need no span to be read again. All sums are of whole

@@ -1,4 +1,4 @@
-"""What a process that runs one query, or a few, bounds itself by.
+"""Limits on a process that runs one query or a few: time, memory, and no written files.
 
 The kernel ends it after its time even where nobody else does, refuses it more memory, and lets it
 write no file, so that nothing is spilled to a disk that others need.

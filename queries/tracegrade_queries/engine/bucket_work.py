@@ -1,4 +1,4 @@
-"""One bucket of a job: what is handed to whoever works on it, and what comes back.
+"""One bucket of a job: the input that a worker gets, and the outcome that it returns.
 
 A job finds what is new and divides it into buckets of traces, which are independent of one
 another. Working on a bucket is a function of a `Bucket` that reads the pinned files, stages files

@@ -1,4 +1,4 @@
-"""Buckets that wait in the lake for whoever works them off, and what comes back.
+"""Buckets of a job as files in the lake, for any worker to process, and their outcomes.
 
 A bucket is `_tasks/RUN/manifest-000000.json` of the lake, its outcome `outcome-000000.json` beside
 it. Who works it off, how often and where makes no difference: an outcome counts once it is whole,

@@ -1,4 +1,4 @@
-"""Finds an executor by its name; packages declare theirs as entry points `tracegrade.executors`.
+"""Finds an executor by name; packages declare executors as entry points `tracegrade.executors`.
 
 Each is a function of `EngineOptions` that returns a context manager: the executor is there until
 the block ends.

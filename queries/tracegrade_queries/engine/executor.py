@@ -1,4 +1,4 @@
-"""Who works on the buckets of a job: threads of this process.
+"""The interface that runs the buckets of a job, and its default: threads of this process.
 
 Anything else that can call a function in another place fits the same interface.
 """

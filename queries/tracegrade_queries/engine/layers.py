@@ -1,4 +1,4 @@
-"""What each package of the project gives to those who read a lake: tables, views, saved queries.
+"""The interface through which packages add tables, views and saved queries for readers of a lake.
 
 A package above this one declares its `Layer` as an entry point (group `tracegrade.layers`), so
 that analysts see its tables and nothing here names them.

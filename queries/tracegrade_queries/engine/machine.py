@@ -1,4 +1,4 @@
-"""What this machine gives to a job: cores and memory, also where a container has less of both."""
+"""Finds how many cores and how much memory a job may use, also inside a container."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Which files of which versions of a lake's tables are read: the same for all who work on one job.
+"""A lake pinned to fixed table versions and files, so that all workers of a job read the same.
 
 It can be pickled: another process, or another machine that reaches the lake, reads the same rows.
 """

@@ -1,4 +1,4 @@
-"""Reads from the text of a query what the graph needs to know of it.
+"""Reads the headers of SQL files, and which macros they use, for the graph of relations.
 
 Most of it stands in the query's header; which macros it uses is read from the query itself.
 """

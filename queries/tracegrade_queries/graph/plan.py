@@ -1,4 +1,4 @@
-"""Knows which relation is made of which, and the order in which a connection makes them.
+"""Plans the order in which a connection makes relations, from what each of them reads.
 
 The order is that of a walk from the targets to their sources, names in alphabetical order, so that
 it is the same in every process. What is made last is dropped first: a relation lives until its

@@ -1,4 +1,4 @@
-"""What a graph is made of: queries and scripts of SQL files, functions of Python, and macros.
+"""The nodes of the graph of relations: SQL queries and scripts, Python functions, and macros.
 
 A relation makes rows under one name, seldom under several, and says what it reads. Who runs it
 makes that first.

@@ -1,1 +1,1 @@
-"""Asks one judge one question: what it is told, what it may read, how its answer counts."""
+"""Asks one judge one question: its prompt, its tools, and the checks of its answer."""

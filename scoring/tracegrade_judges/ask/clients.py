@@ -1,4 +1,4 @@
-"""The client of each provider, each of which sends its requests through our own transport.
+"""Creates each provider's client, which sends its requests through tracegrade's own transport.
 
 Clients are imported when they are needed: one that no judge asks for need not be installed.
 """

@@ -1,4 +1,4 @@
-"""What judges are told. Nothing of a trace stands here: it is quoted in the messages."""
+"""The prompts of judges. They hold nothing of a trace: it is quoted in the messages."""
 
 import hashlib
 from typing import Final

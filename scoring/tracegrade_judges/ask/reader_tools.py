@@ -1,4 +1,4 @@
-"""What a judge may read: the steps of one trajectory and the documents that its task names.
+"""Tools with which a judge reads the steps of one trajectory and the documents of its task.
 
 Nothing here writes, runs or fetches. Each answer is a page of a few kilobytes, quoted.
 """

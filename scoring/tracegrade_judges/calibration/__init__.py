@@ -1,1 +1,1 @@
-"""How far a judge can be trusted: labels of people, agreement with them, corrected rates."""
+"""Measures how far to trust a judge: labels of people, agreement with them, corrected rates."""

@@ -1,4 +1,4 @@
-"""How well a judge agrees with people: counts, and what chance leaves of them; pure.
+"""Agreement of a judge with people: counts, and coefficients that correct for chance; pure.
 
 Sources: [Cohen 1960] (kappa), [Gwet 2008] (AC1). Both are 1 for full agreement and 0 for what
 chance gives; kappa falls where nearly all answers are the same, AC1 does not.

@@ -1,4 +1,4 @@
-"""`judge calibrate`: sets a judge beside people, and leaves in the lake how far to trust it."""
+"""`judge calibrate`: compares a judge with people's labels, and stores the result in the lake."""
 
 import datetime
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""What people would say as often as a judge says yes, with an interval; pure.
+"""Estimates, from a judge's rate and labels, the rate that people would give; pure.
 
 A judge's rate is off by what it gets wrong. Labels of a random sample say how often people say yes
 where the judge does, and where it does not; the corrected rate is

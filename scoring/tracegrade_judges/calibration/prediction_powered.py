@@ -1,4 +1,4 @@
-"""The corrected rate by another method, PPI++, to be shown beside ours; pure.
+"""The corrected rate by a second method, PPI++, shown next to the first one; pure.
 
 Source: [Angelopoulos 2023], mean estimation with a tuned weight. With y what people say of the n
 labeled verdicts of a release, f what its judge says of them, and g what it says of the N others,

@@ -1,4 +1,4 @@
-"""What is kept of an answer, whatever its provider: no secret, and tokens that can be believed.
+"""The stored form of a model's answer, for all providers: secrets removed, token counts checked.
 
 What is used is what is kept, so that a judgment from the cache reads the very same.
 """

@@ -1,4 +1,4 @@
-"""The answers that a lake keeps: equal requests are answered from it, and nobody is asked.
+"""The cache of answers in a lake: an equal request gets its answer from it, not from a model.
 
 Each run has its own: what one has from another would be gone with the other's trace.
 """

@@ -1,4 +1,4 @@
-"""How requests of each provider are sent and their answers read; all else is the same for all."""
+"""The request and response format of each provider; all else is the same for all."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""How many requests an endpoint is sent at a time: fewer when it asks for that, then more."""
+"""Limits concurrent requests to an endpoint: fewer when it asks for that, then more again."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""What a run may spend: each request reserves the most that it can cost, and none exceeds.
+"""The spending limits of a run: each request first reserves the most that it can cost.
 
 A request's text has at least one byte for each token, so its bytes bound its input tokens; the
 markers that an endpoint puts around messages are shorter than the JSON around them.

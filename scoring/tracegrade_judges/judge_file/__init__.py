@@ -1,1 +1,1 @@
-"""Judge files: who is asked what, by which model, within which limits; read from YAML."""
+"""Judge files in YAML: the judges, their questions, models and limits."""

@@ -1,4 +1,4 @@
-"""Reads judge files: every error with its line, then what stands in the environment."""
+"""Loads judge files: reports every error with its line, then reads the environment's settings."""
 
 import os
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Whose models a judge can be: what their client needs, and what a judge file need not say."""
+"""The providers of judge models: what their clients need, and defaults for judge files."""
 
 from collections.abc import Mapping
 from importlib.util import find_spec

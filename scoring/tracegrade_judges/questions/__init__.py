@@ -1,1 +1,1 @@
-"""What judges are asked: one question for each sub-goal or answer that a verdict decides."""
+"""The questions for judges: one for each sub-goal or answer that a verdict decides."""

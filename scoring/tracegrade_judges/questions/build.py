@@ -1,4 +1,4 @@
-"""Which questions a judge is asked: on each sub-goal, plan, call or run that it may decide."""
+"""Builds a judge's questions: one on each sub-goal, plan, call or run that it may decide."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What is put into copies of runs: attacks on the judge, and padding.
+"""Texts that are inserted into copies of runs: attacks on the judge, and padding.
 
 An attack is written by whoever can write into a run: an agent, a tool, a user. It cannot know the
 nonce, so a forged one is made up.

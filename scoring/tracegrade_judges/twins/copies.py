@@ -1,4 +1,4 @@
-"""Copies of a judged run with one change, each of which is asked about like the run itself.
+"""Makes copies of a judged run with one change each; the judge gets the same question on each.
 
 A judge of sub-goals reads steps; one of answers reads what the user asked and the agent answered,
 turn by turn, and nothing else, so that a change elsewhere would change no request.

@@ -1,4 +1,4 @@
-"""How often twins moved a judge; pure."""
+"""Counts how often twins changed a judge's verdict; pure."""
 
 import datetime
 from collections.abc import Sequence

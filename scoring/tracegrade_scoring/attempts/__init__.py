@@ -1,1 +1,1 @@
-"""What every scorer reads: attempts with their calls, plans, tasks and success."""
+"""The common input of all scorers: attempts with their calls, plans, tasks and success."""

@@ -1,4 +1,4 @@
-"""Which attempts of two releases count for success, pass@k and pass^k.
+"""Selects the attempts of two releases that count for success, pass@k and pass^k.
 
 Source: docs/metrics.md, section 8.5.
 """

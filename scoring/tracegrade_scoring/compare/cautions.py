@@ -1,4 +1,4 @@
-"""What to bear in mind about a comparison: small samples, what was left out, what is missing."""
+"""Cautions about a comparison: small samples, excluded runs, missing data."""
 
 from collections.abc import Iterator
 

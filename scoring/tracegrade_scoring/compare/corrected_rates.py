@@ -1,4 +1,4 @@
-"""What people would say of two releases, where a judge decides; pure.
+"""Estimates how people would rate two releases that a judge decides on; pure.
 
 Source: docs/metrics.md, sections 8.7 and 10.3. Both sides rest on the same labels, so the interval
 of their difference takes what the judge gets wrong from one draw for both.

@@ -1,4 +1,4 @@
-"""What a comparison says of the size of its samples, paired or not.
+"""Flags a comparison for the size of its samples, paired or not.
 
 Source: docs/metrics.md, section 0.6.
 """

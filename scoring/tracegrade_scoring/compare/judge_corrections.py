@@ -1,4 +1,4 @@
-"""Which judges decide on what is compared, and success corrected for what one gets wrong.
+"""Finds the judges behind compared scores, and corrects success for a judge's errors.
 
 Source: docs/metrics.md, section 10.3.
 """

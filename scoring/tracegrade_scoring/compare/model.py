@@ -1,4 +1,4 @@
-"""What a comparison holds: numbers unrounded, names as the traces spell them."""
+"""The data of a comparison: numbers unrounded, names as the traces spell them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How far apart two releases are on the same tasks, and how sure that is.
+"""The difference between two releases on the same tasks, with interval and p-value.
 
 Source: docs/metrics.md, sections 0.6 and 10.1: the interval is a paired bootstrap over tasks with
 the same resamples on both sides; the p-value is of sign flips (`sign_flips.py`); Holm [Holm 1979]

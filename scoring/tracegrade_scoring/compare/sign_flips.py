@@ -1,4 +1,4 @@
-"""How surprising a difference between paired sides were if the sides were alike: sign flips.
+"""P-values of paired differences by sign flips: how surprising one is if both sides are alike.
 
 If two releases are alike, either could have made either result of a task. So the difference is
 computed again with the sides of tasks exchanged: in every way for up to 16 tasks that changed, so

@@ -1,4 +1,4 @@
-"""How far apart two releases are whose runs name no task, so that nothing can be paired.
+"""The difference between two releases whose runs name no task, so that pairing is impossible.
 
 Its own module because the two sides are independent samples here, of which there may be millions:
 sums are all it takes. It cannot tell a worse release from harder work, and whoever shows its

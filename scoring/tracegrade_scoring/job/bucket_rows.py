@@ -1,4 +1,4 @@
-"""The rows of one bucket of traces, as temporary tables, most of which stand before the lake's.
+"""Temporary tables with the rows of one bucket of traces; most hide a lake table of their name.
 
 Its own module because it decides how much of the lake a run reads: a bucket's traces stand
 together, so that dates and ranges of ids let the engine skip all else. Ids of trajectories are

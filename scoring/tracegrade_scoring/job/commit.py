@@ -1,4 +1,4 @@
-"""What one run of the job commits: files staged bucket by bucket, one commit for each table.
+"""Commits one run of the job: files staged bucket by bucket, one commit for each table.
 
 Every commit notes the run's number, and `trajectory_scores` comes last: its number says which run
 is whole. Readers see all score tables as of that run, so a run that is committing, or was killed

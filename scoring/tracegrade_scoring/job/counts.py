@@ -1,4 +1,4 @@
-"""What a run counts as it goes: statuses of each metric, tasks of attempts, calls.
+"""Counts of a scoring run, bucket by bucket: statuses of each metric, tasks of attempts, calls.
 
 Counted bucket by bucket, so that the summary of a small run needs no look at the whole lake.
 """

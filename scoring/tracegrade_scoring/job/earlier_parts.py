@@ -1,4 +1,4 @@
-"""Scores of the earlier parts of resumed runs: a run counts once, as the one that goes on with it.
+"""Scores of the earlier parts of resumed runs, so that a resumed run counts only once.
 
 Both parts have scores, but release scores and what a summary counts of metrics are without those
 of the earlier one. The two may be in other buckets, or scored on other days. So each bucket hands

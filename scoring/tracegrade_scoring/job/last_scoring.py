@@ -1,4 +1,4 @@
-"""What a scoring run notes for the next one: the files in which it left nothing to do.
+"""Notes of a scoring run for the next one: the files in which no work was left.
 
 Its own module because a note that is wrong would leave scores out of date. Files never change, so
 what is noted stays true of a date for as long as it consists of the same files. A run notes after

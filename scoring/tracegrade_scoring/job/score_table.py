@@ -1,4 +1,4 @@
-"""Puts what the scorers say of each trajectory side by side: one row, one column for each metric.
+"""Joins the scores of all scorers: one row for each trajectory, one column for each metric.
 
 Its own module because it is columns that are moved here, not rows: scores are too many values to
 go through a join. Each scorer gives one row for attempts that are alike; `call_scores` has all

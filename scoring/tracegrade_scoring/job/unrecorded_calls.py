@@ -1,4 +1,4 @@
-"""What scores say of runs that made calls which were not recorded: not 0, but that it is unknown.
+"""Makes scores unknown, not 0, for runs that made calls which were not recorded.
 
 Its own module because it is the same for all scorers, which see only calls that were recorded.
 """

@@ -1,1 +1,1 @@
-"""Metrics of users' own: read, checked, run beside ours, and kept by the lake."""
+"""Metrics of users' own: read, checked, run with the built-in ones, and stored in lakes."""

@@ -1,4 +1,4 @@
-"""The scores of users' own metrics for one bucket, beside those of ours.
+"""Computes users' own metrics for one bucket, in addition to the built-in ones.
 
 A metric that fails harms no other: all its attempts are in error, and the summary says why.
 

@@ -1,4 +1,4 @@
-"""Writes a first metric of a user's own, which runs as it stands and is to be changed."""
+"""Writes a first metric of a user's own, which runs unchanged and serves as a template."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""Decides which metrics of users' own a run of scoring is to use.
+"""Decides which metrics of users' own a scoring run uses.
 
 In SQL those of the folder that is given, else those that the lake keeps; in Python those of
 installed distributions. What is wrong with a given file ends the run before it begins; what is

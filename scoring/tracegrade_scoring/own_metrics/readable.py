@@ -1,4 +1,4 @@
-"""What metrics of users' own may read: relations of a bucket under the names of the metrics API.
+"""Relations that users' own metrics may read, under the names of the metrics API.
 
 Each is a query `metric_NAME` of the folder `readable`, whose header documents its columns. Runs go
 by the ids that the lake has, so that no value depends on which runs share a bucket.

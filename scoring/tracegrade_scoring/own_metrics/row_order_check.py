@@ -1,4 +1,4 @@
-"""Says whether what a metric answers depends on the order in which rows come to it.
+"""Checks that the answer of a metric does not depend on the order of its input rows.
 
 It must not: the order is one of many, and another engine, version or bucket may bring another.
 """

@@ -1,1 +1,1 @@
-"""What reports, timelines and comparisons share: words, numbers, formats."""
+"""Words, numbers and formats that reports, timelines and comparisons share."""

@@ -1,4 +1,4 @@
-"""Which metrics a report shows, and in which order.
+"""Chooses the metrics that a report shows, and their order.
 
 How each is named and explained stands in the `metric.toml` of its folder. Metrics of the lake
 that are not listed here are shown last.

@@ -1,4 +1,4 @@
-"""What every Markdown page is made of: tables and lists in which no text of a trace is markup.
+"""Tables and lists in Markdown, in which no text of a trace acts as markup.
 
 Names out of traces stand in code spans, where neither markup nor links work; sentences are
 escaped. No HTML is written and none gets through.

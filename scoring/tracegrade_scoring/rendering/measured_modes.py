@@ -1,4 +1,4 @@
-"""What each failure mode is known to be worth: whether it finds the step where a run went wrong.
+"""Notes on each failure mode: whether it was measured to find the step where a run went wrong.
 
 The one place that decides: every list of failure modes has the note, and programs get the word.
 Source: docs/metrics.md, section 9.7, measured on failed runs whose failing step people labeled.

@@ -1,4 +1,4 @@
-"""Where a report goes: to stdout, or to a file whole or not at all."""
+"""Writes a report to stdout or to a file; a file is written whole or not at all."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""How a reader meets the metrics of users' own: as their definitions in the lake say."""
+"""Reads labels and meanings of users' own metrics from their definitions in the lake."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final

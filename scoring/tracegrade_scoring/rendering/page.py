@@ -1,4 +1,4 @@
-"""What HTML pages have in common: safe templates and a style sheet.
+"""The common base of HTML pages: safe templates and a style sheet.
 
 Everything that comes from a trace is escaped by Jinja's autoescape, after `visible` has spelled
 out characters that act instead of showing; the pages' policy also forbids scripts, requests, and

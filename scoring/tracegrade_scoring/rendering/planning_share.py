@@ -1,4 +1,4 @@
-"""How many runs have no planning quality and why, and on whose verdicts that of others rests."""
+"""Remarks on planning quality: how many runs lack it and why, and whose verdicts it rests on."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple

@@ -1,4 +1,4 @@
-"""What every page on a terminal is made of: sections, lists and tables of plain text.
+"""Building blocks of every page on a terminal: sections, lists and tables of plain text.
 
 Every text goes through rich as `Text`, never as markup, and was made visible before, so nothing
 in a trace can move the cursor, color the screen or close a tag.

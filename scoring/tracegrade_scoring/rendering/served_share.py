@@ -1,4 +1,4 @@
-"""How many calls may serve several sub-goals, and whose verdicts decide which one they serve."""
+"""Remarks on calls that may serve several sub-goals, and on the verdicts that decide for one."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple

@@ -1,4 +1,4 @@
-"""Reliability over attempts as a reader sees it: pass@k and pass^k, and what they stand on.
+"""Reliability over attempts for readers: pass@k and pass^k, and the attempts behind them.
 
 A page shows success as a share of all runs and as a mean over tasks; each says which it is.
 """

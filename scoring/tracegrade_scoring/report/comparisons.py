@@ -1,4 +1,4 @@
-"""Each agent's newest release beside the one before it: what a report answers first."""
+"""Compares each agent's newest release with the one before it, for the top of a report."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

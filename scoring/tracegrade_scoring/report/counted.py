@@ -1,4 +1,4 @@
-"""What a report counts: every run but those superseded by a later one or killed on purpose.
+"""Selects the runs that a report counts: all but those superseded or killed on purpose.
 
 What a later run goes on with is a part of that run.
 

@@ -1,4 +1,4 @@
-"""What stands out in a report, one sentence each: the first things a reader should know."""
+"""The main findings of a report, one sentence each: the first things a reader should know."""
 
 from collections.abc import Iterator
 

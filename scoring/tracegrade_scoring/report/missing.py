@@ -1,4 +1,4 @@
-"""What a lake still lacks for a complete report, and the command that adds it."""
+"""Lists data missing from a lake for a complete report, and the command that adds each."""
 
 import shlex
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What a report holds, as read from the lake and before anything is put into words.
+"""The data of a report, as read from the lake and before any of it is put into words.
 
 Numbers are unrounded, names are as the traces spell them: whoever writes them somewhere escapes
 them there. Orders are those of the queries under `tracegrade_queries/report`.

@@ -1,4 +1,4 @@
-"""How ready each release is, in words: the T-Score with its axes and its label, or the tier."""
+"""The readiness of each release in words: the T-Score with its axes and its label, or the tier."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What a reader should know first: which runs a report is of, and how those ended."""
+"""Sentences at the top of a report: the runs that it covers, and how those ended."""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Marks numbers that come from judges of whom nobody has measured how far to trust them."""
+"""Marks numbers from uncalibrated judges, whose agreement with people was not measured."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

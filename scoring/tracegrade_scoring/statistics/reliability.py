@@ -1,4 +1,4 @@
-"""How far an agent can be relied on when it tries a task k times: pass@k and pass^k.
+"""Reliability of an agent that tries a task k times: pass@k and pass^k.
 
 Its own module because everything that reports or compares reliability uses the same numbers.
 Source: [Agentic] (pass@K, pass^K) and docs/metrics.md, section 8.4; the unbiased estimators are

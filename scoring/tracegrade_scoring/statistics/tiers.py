@@ -1,4 +1,4 @@
-"""How ready an agent is, from pass@1 and pass^3.
+"""Classifies an agent's readiness into tiers, from pass@1 and pass^3.
 
 Source: [Agentic], the classification table; docs/metrics.md, section 8.6. Its second row is
 unreachable by the values of the same trials (pass^3 > .70 follows from pass@1 > .90). The tier

@@ -1,4 +1,4 @@
-"""What can be wrong with task files beyond their shape: names, patterns, paths, schemas, graphs.
+"""Checks task files beyond their shape: names, patterns, paths, schemas, graphs.
 
 Each check yields every problem it finds, with the line, so that one run shows all of them.
 """

@@ -1,4 +1,4 @@
-"""What a task file asks of a value: one it equals, a bound one, a pattern, or a number nearby.
+"""Expected values in task files: a value to equal, a bound one, a pattern, or a number nearby.
 
     7  {a: 1}                  equal to it (docs/metrics.md, section 0.5)
     {input: NAME, as: number}  equal to a bound value; without `as` as text

@@ -1,4 +1,4 @@
-"""What a timeline holds, as read from the lake: numbers unrounded, texts as the traces spell them.
+"""The data of a timeline from the lake: numbers unrounded, texts as the traces spell them.
 
 Texts may be cut to a length that a page can hold; `longest` says of which length they were.
 """

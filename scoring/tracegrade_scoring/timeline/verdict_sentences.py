@@ -1,4 +1,4 @@
-"""What verdicts say of a run and of its parts, in words."""
+"""Puts the verdicts on a run and its parts into sentences."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final

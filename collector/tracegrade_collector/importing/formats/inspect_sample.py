@@ -1,4 +1,4 @@
-"""A sample of Inspect's logs, whichever version wrote it: its messages, and what its events tell.
+"""Reads a sample of an Inspect log of any version: its messages, and facts from its events.
 
 Events know their message by its id; old logs have none, and there a model call is known by what it
 put out. The oldest have no events, those after them keep events and attachments in `transcript`;

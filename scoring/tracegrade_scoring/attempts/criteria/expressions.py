@@ -1,4 +1,4 @@
-"""Asks the SQL expressions of success criteria what they say of each attempt.
+"""Evaluates the SQL expressions of success criteria for each attempt.
 
 Its own module because these texts are the task file's, not ours. They are checked when the file is
 loaded, but some errors show only on real steps, and must spoil no other attempt. They run in an

@@ -1,4 +1,4 @@
-"""What each part of a release rule says of two releases.
+"""Applies each part of a release rule to two releases.
 
 A check is broken only by what chance does not explain, by the same tests as every other word of a
 comparison (`compare/beyond_chance.py`); it is unknown where the runs cannot tell.

@@ -1,4 +1,4 @@
-"""Words by which an answer says that something was done, of what a sub-goal or its tool is called.
+"""Words that claim a finished act in an answer, derived from names of sub-goals and tools.
 
 English alone: of names in another language, and answers in one, nothing is claimed. Forms of verbs
 are made by rule; of the irregular ones those that name what tools do are listed.

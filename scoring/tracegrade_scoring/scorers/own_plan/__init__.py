@@ -1,1 +1,1 @@
-"""How far agents get with their own first plan."""
+"""Scores an agent's progress in its own first plan."""

@@ -1,4 +1,4 @@
-"""How good a plan is, by four questions that need nothing but the plan and its task.
+"""Rates a plan by four questions that need nothing but the plan and its task.
 
 Source: [Triangle], "Axis 2: Planning Quality"; docs/metrics.md, section 5.2. Each question has its
 parts met and all parts; without any part it is met, and a plan that does not say enough is no

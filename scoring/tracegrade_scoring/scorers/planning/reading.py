@@ -1,4 +1,4 @@
-"""What a plan says of each of its steps, whether it was declared as JSON or written as a list.
+"""Reads the steps of a plan, declared as JSON or written as a list in a text.
 
     1. Read the orders with search_orders
     2. issue_refund (destructive): undo by reversing it

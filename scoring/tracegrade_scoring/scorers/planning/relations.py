@@ -1,4 +1,4 @@
-"""How good plans are: each distinct plan of a task is judged once, all else is SQL."""
+"""Rates each distinct plan of a task once; SQL does the rest of planning quality."""
 
 from collections.abc import Iterator
 from functools import cache

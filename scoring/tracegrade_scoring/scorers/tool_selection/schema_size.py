@@ -1,4 +1,4 @@
-"""How many schemas a JSON Schema applies to one value, with references followed.
+"""Limits how many schemas a JSON Schema applies to one value, with references followed.
 
 Its own module because a validator compiles a reference once but follows it each time: forty
 definitions, each of which refers to the next one twice, are three kilobytes and a trillion checks.

@@ -1,4 +1,4 @@
-"""How many steps it takes to check one value against a JSON Schema, counted without taking them.
+"""Counts, without validating, the steps that a check of a value against a JSON Schema takes.
 
 A schema that refers to itself twice for a property doubles the work with each level of the value,
 and a chain of definitions or an enumeration beside a long list multiplies it as well. The count
