@@ -25,7 +25,7 @@ _DUPLICATE: Final = Struct(
     "DUPLICATE",
     "one attribute whose key occurred earlier in the same list",
     (
-        Column("place", TEXT, "Where the list stands: span, log, resource, scope, events[0], …"),
+        Column("place", TEXT, "Place of the list: span, log, resource, scope, events[0], …"),
         Column("position", INTEGER, "Index of the attribute in that list as sent, from 0."),
         Column("key", TEXT, "The key."),
         Column("type", TEXT, "Letter of the value's type, as in `attribute_types`."),
@@ -64,7 +64,9 @@ _REDACTION: Final = Struct(
     "REDACTION",
     "one value that was replaced before anything was written",
     (
-        Column("path", TEXT, "Where it was: `attributes.a`, `events[0].attributes.a`, `body`, …"),
+        Column(
+            "path", TEXT, "Place of the value: `attributes.a`, `events[0].attributes.a`, `body`, …"
+        ),
         Column("rule", TEXT, "The redaction rule that replaced it."),
     ),
 )
@@ -148,7 +150,7 @@ _EXTRA_COLUMNS: Final = (
     Column(
         "redacted",
         list_of(REDACTION),
-        "What was replaced before anything was written; NULL if nothing was.",
+        "Values that were replaced before anything was written; NULL if none was.",
         _REDACTION,
     ),
 )
@@ -219,10 +221,10 @@ RAW_LOGS: Final = Table(
         Column(
             "time_ns",
             BIGINT,
-            "When it happened, nanoseconds since 1970, UTC; 0 if not set, NULL if `oversize` has "
-            "it.",
+            "Time of the event, nanoseconds since 1970, UTC; 0 if not set, NULL if "
+            "`oversize` has it.",
         ),
-        Column("observed_time_ns", BIGINT, "When it was observed, as `time_ns`."),
+        Column("observed_time_ns", BIGINT, "Time at which it was observed, as `time_ns`."),
         Column("severity_number", INTEGER, "OTLP SeverityNumber as sent; 0 if not set."),
         Column("severity_text", TEXT, "Severity as the source names it; '' if not set."),
         Column("event_name", TEXT, "Name of the event; '' if not set."),
@@ -256,9 +258,9 @@ VERDICTS: Final = Table(
         Column(
             "subject",
             TEXT,
-            "What was judged: success | step | sub_goal | served | planning | rollback.",
+            "Subject of the verdict: success | step | sub_goal | served | planning | rollback.",
         ),
-        Column("sub_goal", TEXT, "Which sub-goal; NULL unless subject is sub_goal or served."),
+        Column("sub_goal", TEXT, "The sub-goal; NULL unless subject is sub_goal or served."),
         Column(
             "step_index",
             INTEGER,
@@ -268,22 +270,23 @@ VERDICTS: Final = Table(
         Column(
             "kill_point",
             TEXT,
-            "When the run was killed: early | mid | late; NULL unless subject is rollback.",
+            "Kill point of the run: early | mid | late; NULL unless subject is rollback.",
             former="injection",
         ),
         Column(
             "question",
             TEXT,
-            "Which question about the plan: dependency_ordering | branch_coverage | scope_control "
-            "| reversibility; NULL unless subject is planning.",
+            "The question about the plan: dependency_ordering | branch_coverage | "
+            "scope_control | reversibility; NULL unless subject is planning.",
         ),
         Column("value", pa.float64(), "Score as given, on the source's scale; NULL if none was."),
         Column("label", TEXT, "Label as given; NULL if none was."),
         Column(
             "source",
             TEXT,
-            "Who judged: `human:NAME`, `judge:NAME`, `gen_ai.evaluation.result`, or a verifier's "
-            "name; the word before a colon alone says which of them.",
+            "The party that judged: `human:NAME`, `judge:NAME`, "
+            "`gen_ai.evaluation.result`, or a verifier's name; the word before a colon "
+            "alone says which of them.",
         ),
         Column("evidence", TEXT, "Explanation that was given; NULL if none."),
         Column(
@@ -294,15 +297,15 @@ VERDICTS: Final = Table(
         Column(
             "span_id",
             TEXT,
-            "Span of the step that failed, which stays where steps are numbered anew; NULL unless "
-            "subject is step, or if only the step's index was given.",
+            "Span of the step that failed, which stays the same if steps are numbered "
+            "again; NULL unless subject is step, or if only the step's index was given.",
         ),
-        Column("tag", TEXT, "What went wrong, in a word or two; NULL if not said."),
+        Column("tag", TEXT, "Description of what went wrong, in a word or two; NULL if not said."),
         Column(
             "made_at",
             TIMESTAMP,
-            "When it was made, UTC: of one source the newest counts. NULL if not said: it counts "
-            "where no dated one stands.",
+            "Time at which it was made, UTC: of one source the newest counts. NULL if not "
+            "said: it counts if there is no dated one.",
         ),
         Column(
             "withdrawn", BOOLEAN, "True: it takes back what the source said; NULL: it does not."

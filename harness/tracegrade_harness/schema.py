@@ -16,11 +16,11 @@ HARNESS_TRIALS: Final = Table(
         Column("task_id", TEXT, "The case, which is the task."),
         Column("agent_name", TEXT, "The agent, as the suite names it."),
         Column("release", TEXT, "Its release; NULL if the suite names none."),
-        Column("trial", BIGINT, "Which trial of the case, counted from 1."),
+        Column("trial", BIGINT, "Number of the trial of the case, from 1."),
         Column(
             "kill_point",
             TEXT,
-            "Where it was killed: early | mid | late; NULL if it was not killed.",
+            "Kill point: early | mid | late; NULL if it was not killed.",
             former="injection",
         ),
         Column(
@@ -35,17 +35,20 @@ HARNESS_TRIALS: Final = Table(
         Column(
             "status",
             TEXT,
-            "done | budget (a limit ended it) | invalid (the harness's fault) | error (a verifier "
-            "or the judging of a kill failed, or nobody can tell whether it came to a limit) | "
-            "not_applicable (the run has no such point) | not_run (`--max-usd` did not suffice).",
+            "done | budget (a limit ended it) | invalid (the harness's fault) | error (a "
+            "verifier or the judging of a kill failed, or it is not known whether it "
+            "reached a limit) | not_applicable (the run has no such point) | not_run "
+            "(`--max-usd` did not suffice).",
         ),
         Column("reason", TEXT, "Why it is not done; NULL if it is."),
-        Column("exit_code", BIGINT, "Of the agent; NULL if it was killed, or did not run."),
+        Column(
+            "exit_code", BIGINT, "Exit code of the agent; NULL if it was killed, or did not run."
+        ),
         Column(
             "boundary", BIGINT, "Tool calls that had returned when it was killed; NULL otherwise."
         ),
         Column(
-            "immediate", DOUBLE, "What a kill scores before recovery, 0 to 10; NULL if not judged."
+            "immediate", DOUBLE, "Score of a kill before recovery, 0 to 10; NULL if not judged."
         ),
         Column("after_recovery", DOUBLE, "The same after the recovery command."),
         Column(

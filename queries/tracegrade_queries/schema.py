@@ -75,8 +75,8 @@ STEPS: Final = Table(
         Column(
             "role",
             TEXT,
-            "Whose step it is: assistant | tool | user | environment (an observation that came "
-            "from no tool).",
+            "Role that made the step: assistant | tool | user | environment (an "
+            "observation that came from no tool).",
         ),
         Column(
             "agent_name", TEXT, "Nearest named agent above the span; NULL if no agent is named."
@@ -96,7 +96,7 @@ STEPS: Final = Table(
             "with the flag unparsed_arguments, if it is not JSON; {} for an empty text or null, "
             "and of a tool that takes none; else NULL if they were not captured.",
         ),
-        Column("result", TEXT, "What the tool returned; NULL if it was not captured."),
+        Column("result", TEXT, "Result that the tool returned; NULL if it was not captured."),
         Column(
             "content",
             TEXT,
@@ -110,16 +110,16 @@ STEPS: Final = Table(
         Column(
             "status",
             TEXT,
-            "For a call: ok | error | not_executed | interrupted (it waits for somebody: an "
-            "approval, an answer, a result) | unknown (neither an execution nor an answer was "
-            "recorded); else NULL.",
+            "For a call: ok | error | not_executed | interrupted (it waits for someone: "
+            "an approval, an answer, a result) | unknown (neither an execution nor an "
+            "answer was recorded); else NULL.",
         ),
         Column(
             "status_source",
             TEXT,
-            "How the status is known: span | text (the result says that it is an error) | "
-            "response (the model was given one, no execution was recorded) | request (nothing "
-            "followed the request). NULL where status is NULL.",
+            "Evidence for the status: span | text (the result says that it is an error) | "
+            "response (the model was given one, no execution was recorded) | request "
+            "(nothing followed the request). NULL where status is NULL.",
         ),
         Column(
             "executed_by",
@@ -158,7 +158,7 @@ STEPS: Final = Table(
         Column("span_id", TEXT, "Span that executed the step, else the one that requested it."),
         Column("request_span_id", TEXT, "Span of the model call; NULL if no model call did it."),
         Column("parent_span_id", TEXT, "Parent of span_id as sent; NULL for a root."),
-        Column("dialect", TEXT, "Way of writing spans by which the span was read."),
+        Column("dialect", TEXT, "Dialect in which the span was read."),
         Column(
             "provenance",
             TEXT,
@@ -167,16 +167,17 @@ STEPS: Final = Table(
         Column(
             "flags",
             TEXTS,
-            "Sorted; empty if none. redacted, truncated: the arguments were. result_redacted, "
-            "result_truncated: the result was. invalid_unicode: U+FFFD stands for what is no "
-            "Unicode in one of them. large_integer: digits stand for an integer beyond 64 bits. "
-            "unparsed_arguments: they are not JSON. "
-            "unparsed_request: those that the model gave are not, these are the execution's. "
-            "deep_arguments: they are nested too deeply to be read as JSON. salvaged: "
-            "arguments or messages were cut, this is what is whole. dropped_attributes: the "
-            "exporter dropped attributes or events. ambiguous_tokens: the source does not tell "
-            "whether input_tokens has its cached part, which is taken to be in it. "
-            "synthetic_time: the imported source has no times.",
+            "Sorted; empty if none. redacted, truncated: the arguments were. "
+            "result_redacted, result_truncated: the result was. invalid_unicode: U+FFFD "
+            "replaces what is not Unicode in one of them. large_integer: digits represent "
+            "an integer beyond 64 bits. unparsed_arguments: they are not JSON. "
+            "unparsed_request: those that the model gave are not, these are the "
+            "execution's. deep_arguments: they are nested too deeply to be read as JSON. "
+            "salvaged: arguments or messages were cut, this is what is whole. "
+            "dropped_attributes: the exporter dropped attributes or events. "
+            "ambiguous_tokens: the source does not tell whether input_tokens has its "
+            "cached part, which is taken to be in it. synthetic_time: the imported source "
+            "has no times.",
         ),
         _DATE,
     ),
@@ -218,8 +219,8 @@ TRAJECTORIES: Final = Table(
         Column(
             "user_input",
             TEXT,
-            "What the user asked: as the agent's span has it, else the last user text that the "
-            "first model call was given; NULL if it was not captured.",
+            "The user's request: as the agent's span has it, else the last user text that "
+            "the first model call was given; NULL if it was not captured.",
         ),
         Column("final_answer", TEXT, "The last answer; NULL if there is none."),
         Column("outcome", TEXT, "success | failure | invalid, as declared; NULL if it is not."),
@@ -239,8 +240,8 @@ TRAJECTORIES: Final = Table(
         Column(
             "model_usage",
             list_of(_USAGE.type),
-            "What the model calls used, sorted by model; each token is in one count. NULL without "
-            "model calls.",
+            "Usage of the model calls, sorted by model; each token is in one count. NULL "
+            "without model calls.",
             _USAGE,
         ),
         Column("start_time", TIMESTAMP, "Start of the root span, else of the first span; UTC."),
@@ -262,7 +263,7 @@ TRAJECTORIES: Final = Table(
             "JSON list of {name, description, parameters}, each name once, in the order first "
             "offered; NULL if it is not known which tools were offered.",
         ),
-        Column("dialects", TEXTS, "Ways of writing spans by which its spans were read, sorted."),
+        Column("dialects", TEXTS, "Dialects in which its spans were read, sorted."),
         Column(
             "sample_weight",
             DOUBLE,
@@ -275,8 +276,8 @@ TRAJECTORIES: Final = Table(
         Column(
             "interrupted",
             BOOLEAN,
-            "True if the run ended waiting for somebody: an approval, an answer, a result; NULL "
-            "if an earlier version built the row.",
+            "True if the run ended waiting for someone: an approval, an answer, a result; "
+            "NULL if an earlier version built the row.",
         ),
         Column(
             "is_fragment",
@@ -301,8 +302,8 @@ TRAJECTORIES: Final = Table(
         Column(
             "trace_received_ns",
             BIGINT,
-            "When the last of these records was received, nanoseconds since 1970, UTC; NULL if an "
-            "earlier version built the row.",
+            "Time at which the last of these records was received, nanoseconds since "
+            "1970, UTC; NULL if an earlier version built the row.",
         ),
         Column(
             "imported",
@@ -313,24 +314,25 @@ TRAJECTORIES: Final = Table(
         Column(
             "kill_point",
             TEXT,
-            "Why the run is no attempt, as spans of the harness say (scope `tracegrade.harness`): "
-            "early | mid | late | recovery where it was killed on purpose; several_runs where its "
-            "agent sent it beside the run of its trial. NULL if it is an attempt.",
+            "Why the run is not an attempt, as spans of the harness say (scope "
+            "`tracegrade.harness`): early | mid | late | recovery where it was killed on "
+            "purpose; several_runs where its agent sent it in addition to the run of its "
+            "trial. NULL if it is an attempt.",
             former="injection",
         ),
         Column(
             "flags",
             TEXTS,
-            "Sorted; empty if none, NULL if an earlier version built the row. unrecorded_calls: "
-            "tool calls were made, or may have been, that the trace does not hold. "
-            "limit_reached: its root ended in the error by which its framework keeps a limit on "
-            "turns, steps, calls, tokens or time. "
-            "unrecorded_thoughts: the trace cannot show what the agent thought or planned before "
-            "its first call. "
-            "dropped_attributes: the exporter dropped attributes or events of a span of the run. "
-            "retried: whoever ran the trial began it anew after errors (`tracegrade.retries`). "
-            "stopped_for_tools: no span is an agent's, and its last model call stopped to call "
-            "tools of which the trace holds nothing.",
+            "Sorted; empty if none, NULL if an earlier version built the row. "
+            "unrecorded_calls: tool calls were made, or may have been, that the trace "
+            "does not hold. limit_reached: its root ended in the error with which its "
+            "framework enforces a limit on turns, steps, calls, tokens or time. "
+            "unrecorded_thoughts: the trace cannot show what the agent thought or planned "
+            "before its first call. dropped_attributes: the exporter dropped attributes "
+            "or events of a span of the run. retried: the party that ran the trial "
+            "started it again after errors (`tracegrade.retries`). stopped_for_tools: no "
+            "span is an agent's, and its last model call stopped to call tools, and the "
+            "trace holds nothing about these.",
         ),
         Column(
             "open_calls",
@@ -358,16 +360,16 @@ TRAJECTORIES: Final = Table(
 
 BUILT_TRACES: Final = Table(
     name="built_traces",
-    grain="one trace of which a build has seen rows, whether it has a trajectory or not",
+    grain="one trace with rows that a build has seen, whether it has a trajectory or not",
     columns=(
         Column("trace_id", TEXT, "The trace."),
         Column(
             "first_ns",
             BIGINT,
-            "When the first of its spans and log records was received, nanoseconds since 1970, "
-            "UTC.",
+            "Time at which the first of its spans and log records was received, "
+            "nanoseconds since 1970, UTC.",
         ),
-        Column("last_ns", BIGINT, "When the last of them was, as `first_ns`."),
+        Column("last_ns", BIGINT, "Time at which the last of them was received, as `first_ns`."),
         Column(
             "first_date",
             pa.date32(),
@@ -381,7 +383,7 @@ BUILT_TRACES: Final = Table(
 
 BUILT_FILES: Final = Table(
     name="built_files",
-    grain="one file of `raw_spans` or `raw_logs` of which every row is built",
+    grain="one file of `raw_spans` or `raw_logs` whose rows are all built",
     columns=(
         Column("table_name", TEXT, "Table of the file: raw_spans | raw_logs."),
         Column("path", TEXT, "Path of the file inside the table's folder."),
@@ -400,7 +402,11 @@ PRICED_DATES: Final = Table(
             "priced | stated (those priced with a call whose cost is known from the trace alone) "
             "| no_price | no_tokens | not_counted; NULL for runs without model calls.",
         ),
-        Column("model", TEXT, "Of no_price and no_tokens, NULL if not recorded; else NULL."),
+        Column(
+            "model",
+            TEXT,
+            "The model, for no_price and no_tokens; NULL if not recorded, and for other statuses.",
+        ),
         Column("trajectories", BIGINT, "A run counts for each reason; 0 where status is NULL."),
         Column(
             "inputs_digest",

@@ -12,7 +12,7 @@ from tracegrade_lake import Column, Lake, Table
 from tracegrade_lake.columns import BIGINT, BOOLEAN, DOUBLE, TEXT, TIMESTAMP
 from tracegrade_lake.tables import rows_of
 
-_SOURCE: Final = Column("source", TEXT, "Of the verdicts, as `verdicts.source`.")
+_SOURCE: Final = Column("source", TEXT, "Source of the verdicts, as `verdicts.source`.")
 _CALIBRATED: Final = Column(
     "calibrated", BOOLEAN, "Whether enough labels of people agree well enough with it."
 )
@@ -29,7 +29,7 @@ def _share(name: str, meaning: str) -> tuple[Column, Column, Column]:
 
 VERDICT_CALIBRATIONS: Final = Table(
     name="verdict_calibrations",
-    grain="one source of verdicts, beside labels of people on a random sample of them",
+    grain="one source of verdicts, compared with labels of people on a random sample of them",
     columns=(
         _SOURCE,
         _CALIBRATED,
@@ -40,7 +40,7 @@ VERDICT_CALIBRATIONS: Final = Table(
             "if it is.",
         ),
         Column("labels", BIGINT, "Verdicts of the sample that people labeled."),
-        Column("undecided", BIGINT, "Of the sample, those on which people are evenly split."),
+        Column("undecided", BIGINT, "Verdicts of the sample on which people are evenly split."),
         Column("both_yes", BIGINT, "The source says yes, and so do people."),
         Column("only_source_yes", BIGINT, "The source says yes, people no."),
         Column("only_people_yes", BIGINT, "The source says no, people yes."),
@@ -48,8 +48,8 @@ VERDICT_CALIBRATIONS: Final = Table(
         *_share("agreement", "Share of labels that say the same, in [0, 1]."),
         *_share("kappa", "Cohen's kappa, at most 1."),
         *_share("ac1", "Gwet's AC1, at most 1."),
-        *_share("true_yes_rate", "Of what people say yes to, the share it says yes to."),
-        *_share("true_no_rate", "Of what people say no to, the share it says no to."),
+        *_share("true_yes_rate", "Share of what people say yes to that it says yes to."),
+        *_share("true_no_rate", "Share of what people say no to that it says no to."),
         Column(
             "labeled_by_two",
             BIGINT,
@@ -71,9 +71,9 @@ CORRECTED_RATES: Final = Table(
         Column("agent_name", TEXT, "NULL if none is named."),
         Column("release", TEXT, "NULL if not sent."),
         Column("judged", BIGINT, "Verdicts that say yes or no; at least 1."),
-        Column("judged_yes", BIGINT, "Of these, yes."),
+        Column("judged_yes", BIGINT, "Verdicts of these that say yes."),
         Column("judged_rate", DOUBLE, "judged_yes / judged, in [0, 1]."),
-        *_share("corrected_rate", "Share of which people would say yes, in [0, 1]."),
+        *_share("corrected_rate", "Share that people would say yes to, in [0, 1]."),
         Column("labels", BIGINT, "Verdicts on the release that people labeled."),
         *_share("ppi_rate", "The same by PPI++, from these labels alone, in [0, 1]."),
         _CALIBRATED,

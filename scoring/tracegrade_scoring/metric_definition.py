@@ -80,8 +80,8 @@ METRIC_EVIDENCE: Final = Struct(
     (
         Column("trajectory_id", TEXT, "Trajectory of the step."),
         Column("step_index", INTEGER, "The step in it."),
-        Column("weight", DOUBLE, "How much it counts in the score; NULL if the metric says none."),
-        Column("note", TEXT, "What it shows; NULL if the metric says nothing."),
+        Column("weight", DOUBLE, "Its weight in the score; NULL if the metric gives none."),
+        Column("note", TEXT, "Note on what it shows; NULL if the metric gives none."),
     ),
 )
 
@@ -94,11 +94,11 @@ METRIC_DEFINITIONS: Final = Table(
         Column("version", TEXT, "As the user gives it."),
         Column("low", DOUBLE, "The least value; NULL without a bound."),
         Column("high", DOUBLE, "The greatest value; NULL without a bound."),
-        Column("better", TEXT, "Which way is better: less | none | more."),
-        Column("kind", TEXT, "How values add up: share | count | ratio | task_mean."),
-        Column("unit", TEXT, "What is counted."),
+        Column("better", TEXT, "Direction that is better: less | none | more."),
+        Column("kind", TEXT, "Way in which values add up: share | count | ratio | task_mean."),
+        Column("unit", TEXT, "Name of what is counted."),
         Column("label", TEXT, "Its name for readers."),
-        Column("meaning", TEXT, "What it says."),
+        Column("meaning", TEXT, "Meaning of the metric."),
         Column("reads", TEXTS, "The relations that it reads."),
         Column("sql", TEXT, "Its query; NULL of one in Python, which is never kept."),
         Column("python", TEXT, "Place of its function; NULL of a query."),

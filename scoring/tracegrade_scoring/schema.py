@@ -36,17 +36,17 @@ _SCORE: Final = Struct(
     "one metric of one trajectory",
     (
         Column("value", DOUBLE, "The score; NULL unless status is scored."),
-        Column("numerator", DOUBLE, "What value is the quotient of; NULL unless scored."),
-        Column("denominator", DOUBLE, "What value is the quotient of; NULL unless scored."),
+        Column("numerator", DOUBLE, "Numerator of value; NULL unless scored."),
+        Column("denominator", DOUBLE, "Denominator of value; NULL unless scored."),
         Column(
             "status",
             TEXT,
             "scored | not_applicable (there was nothing to measure) | error (it could not be "
             "measured).",
         ),
-        Column("label", TEXT, "What the metric says beside its value; mostly NULL."),
+        Column("label", TEXT, "Label that the metric gives with its value; mostly NULL."),
         Column("reason", TEXT, "Code of why it was not scored; NULL if it was."),
-        Column("source", TEXT, "Who or what the score comes from; mostly NULL."),
+        Column("source", TEXT, "Source of the score; mostly NULL."),
     ),
 )
 SCORE: Final = _SCORE.type
@@ -134,7 +134,7 @@ CUSTOM_SCORES: Final = Table(
         Column("trajectory_id", TEXT, "The trajectory, also one of a sub-agent."),
         Column("metric", TEXT, "Name of the metric: one in metric_definitions."),
         Column("score", SCORE, "As a column of trajectory_scores has it.", _SCORE),
-        Column("metric_hash", TEXT, "Of its definition; NULL where that is not trusted to run."),
+        Column("metric_hash", TEXT, "Hash of its definition; NULL if it is not trusted to run."),
         Column(
             "evidence",
             list_of(METRIC_EVIDENCE.type),
@@ -192,8 +192,8 @@ DECISIONS: Final = Table(
         Column(
             "wrong_arguments",
             list_of(_WRONG_ARGUMENT.type),
-            "What differs in its arguments from what the task expects, by JSON path; objects and "
-            "lists value by value. Empty if nothing does; at most 50, each up to 500 characters.",
+            "Differences of its arguments from what the task expects, by JSON path; objects and "
+            "lists value by value. Empty if none; at most 50, each up to 500 characters.",
             _WRONG_ARGUMENT,
         ),
         Column("reason", TEXT, "Why it is wrong, unknown or not counted; NULL if correct."),
@@ -212,7 +212,7 @@ SUB_GOALS: Final = Table(
         _TRAJECTORY,
         Column("sub_goal", TEXT, "Its name in the task file."),
         Column("critical", BOOLEAN, "True if the task cannot succeed without it."),
-        Column("weight", DOUBLE, "How much it counts in weighted metrics; greater than 0."),
+        Column("weight", DOUBLE, "Its weight in weighted metrics; greater than 0."),
         Column("attempted", BOOLEAN, "True if at least one call served it; NULL if unknown."),
         Column(
             "completed",
@@ -254,15 +254,15 @@ SUB_GOALS: Final = Table(
         Column(
             "attribution",
             TEXT,
-            "How calls were assigned to it: span (the span names it) | rule (the task file) | "
-            "verdict (that left one of several) | ambiguous (all its calls serve others too); "
-            "NULL if not attempted.",
+            "Way in which calls were assigned to it: span (the span names it) | rule (the "
+            "task file) | verdict (that left one of several) | ambiguous (all its calls "
+            "serve others too); NULL if not attempted.",
         ),
         Column(
             "completion_source",
             TEXT,
-            "What decides on completion: rule (its criterion) | status (of a call that serves it) "
-            "| judge (a verdict).",
+            "Source that decides on completion: rule (its criterion) | status (of a call "
+            "that serves it) | judge (a verdict).",
         ),
         Column(
             "verdicts_disagree",
@@ -317,7 +317,7 @@ FAILURES: Final = Table(
         ),
         Column("span_id", TEXT, "Span of that step; NULL without a step."),
         Column("source", TEXT, "static (from the trace alone) | judge."),
-        Column("detail", TEXT, "What the step shows; NULL if unclassified."),
+        Column("detail", TEXT, "Description of what the step shows; NULL if unclassified."),
         Column("success", BOOLEAN, "Whether the attempt succeeded; NULL if unknown."),
         _TASK,
         _RELEASE,
@@ -327,7 +327,7 @@ FAILURES: Final = Table(
 
 FAILED_CALLS: Final = Table(
     name="failed_calls",
-    grain="one failed call of an attempt, and what became of it",
+    grain="one failed call of an attempt, and its outcome",
     columns=(
         _TRAJECTORY,
         *_CALL,
@@ -335,7 +335,7 @@ FAILED_CALLS: Final = Table(
         Column(
             "failed_by",
             TEXT,
-            "What shows that it failed: status | result | error_pattern (of the task file).",
+            "Evidence that it failed: status | result | error_pattern (of the task file).",
         ),
         Column(
             "outcome",
@@ -358,11 +358,15 @@ AMBIGUOUS_CALLS: Final = Table(
         *_CALL,
         Column("tool_name", TEXT, "Tool that was called."),
         Column("candidates", TEXTS, "The sub-goals, two or more, in the order of the task file."),
-        Column("served", TEXTS, "Those that verdicts left, in the same order; all without any."),
+        Column(
+            "served",
+            TEXTS,
+            "Candidates that verdicts left, in the same order; all without verdicts.",
+        ),
         Column(
             "decided_by",
             TEXT,
-            "Whose verdicts took some away last: verifier | evaluation | judge; else rule.",
+            "Rank of verdicts that took some away last: verifier | evaluation | judge; else rule.",
         ),
         Column(
             "verdicts_disagree", BOOLEAN, "True if verdicts of one rank differ on one of them."
@@ -384,16 +388,16 @@ RUN_REASONS: Final = Table(
         Column(
             "kind",
             TEXT,
-            "What kind of reason it is: " + " | ".join(REASON_KINDS) + ", in this order; "
+            "Kind of the reason: " + " | ".join(REASON_KINDS) + ", in this order; "
             "unexplained if nothing is known.",
         ),
         Column(
             "object",
             TEXT,
-            "What it is about, without values: a tool, an argument of a tool, a sub-goal, a "
-            "check; NULL if nothing in particular.",
+            "Object of the reason, without values: a tool, an argument of a tool, a "
+            "sub-goal, a check; NULL if nothing in particular.",
         ),
-        Column("sentence", TEXT, "What went wrong, on one line of at most 120 characters."),
+        Column("sentence", TEXT, "Says what went wrong, on one line of at most 120 characters."),
         _STEP_TRAJECTORY,
         Column(
             "step_index",
@@ -404,14 +408,14 @@ RUN_REASONS: Final = Table(
         Column(
             "source",
             TEXT,
-            "Who says so: static (from the trace and the task alone) | judge | the source of a "
-            "verdict.",
+            "Source of the reason: static (from the trace and the task alone) | judge | "
+            "the source of a verdict.",
         ),
         Column(
             "key",
             TEXT,
-            "12 hex digits, equal for equal agent_name, kind and object, whatever the release, "
-            "task and run.",
+            "12 hex digits, equal for equal agent_name, kind and object, across releases, "
+            "tasks and runs.",
         ),
         Column("success", BOOLEAN, "Whether the attempt succeeded; NULL if unknown."),
         _TASK,

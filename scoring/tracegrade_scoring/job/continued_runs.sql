@@ -1,4 +1,4 @@
--- Runs that are the earlier part of another one, which goes on with them.
+-- Runs that are the earlier part of another one, which continues them.
 --
 -- A later run of the conversation, or of the trace, has a call that they left open: it began with
 -- the result, or by executing it. Where a side names no conversation, the call's id has to be one
@@ -10,7 +10,7 @@
 --   trajectories
 -- Columns:
 --   trajectory_id  VARCHAR  The earlier part, one row each.
---   continued_by   VARCHAR  The run that goes on with it, which may be the part of another one.
+--   continued_by   VARCHAR  The run that continues it, which may be the part of another one.
 -- Order:
 --   trajectory_id
 WITH earlier AS (

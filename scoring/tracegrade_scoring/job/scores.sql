@@ -8,12 +8,12 @@
 --   trajectory_id  VARCHAR  The trajectory.
 --   metric         VARCHAR  A column of trajectory_scores, or one in metric_definitions.
 --   value          DOUBLE   The score; NULL unless status is scored.
---   numerator      DOUBLE   What value is the quotient of; NULL unless scored.
---   denominator    DOUBLE   What value is the quotient of; NULL unless scored.
+--   numerator      DOUBLE   Numerator of value; NULL unless scored.
+--   denominator    DOUBLE   Denominator of value; NULL unless scored.
 --   status         VARCHAR  scored | not_applicable (nothing to measure) | error (not measurable).
---   label          VARCHAR  What the metric says beside its value; mostly NULL.
+--   label          VARCHAR  Label that the metric gives with its value; mostly NULL.
 --   reason         VARCHAR  Code of why it was not scored; NULL if it was.
---   source         VARCHAR  Who or what the score comes from; mostly NULL.
+--   source         VARCHAR  Source of the score; mostly NULL.
 --   task_id        VARCHAR  Task of the trajectory; NULL if unknown.
 --   task_category  VARCHAR  Category of the task; NULL if unknown.
 --   release        VARCHAR  `service.version`; NULL if not sent.

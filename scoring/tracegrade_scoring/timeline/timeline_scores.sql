@@ -15,9 +15,9 @@
 --   numerator    DOUBLE   NULL unless scored.
 --   denominator  DOUBLE   NULL unless scored.
 --   status       VARCHAR  scored | not_applicable | error.
---   label        VARCHAR  What the metric says beside its value; mostly NULL.
+--   label        VARCHAR  Label that the metric gives with its value; mostly NULL.
 --   reason       VARCHAR  Why it was not scored; else NULL.
---   source       VARCHAR  Who or what the score comes from.
+--   source       VARCHAR  Source of the score.
 --   task_id      VARCHAR  Scoring's task of the trajectory; NULL if unknown. The same in all rows.
 -- Order:
 --   metric
