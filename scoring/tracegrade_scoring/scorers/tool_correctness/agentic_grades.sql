@@ -9,7 +9,7 @@
 --   attempts
 --   call_turns
 --   calls
---   fitting_pairs
+--   calls_fitting_expected
 --   graded_expectations
 --   grading_problems
 --   task_expected
@@ -77,7 +77,7 @@ fits AS (
     row_number() OVER (
       PARTITION BY made.attempt_id, expectations.position ORDER BY made.order_in_turn
     ) AS rank
-  FROM fitting_pairs AS pairs
+  FROM calls_fitting_expected AS pairs
   INNER JOIN made USING (attempt_id, call_index)
   INNER JOIN expectations USING (task_id, position, turn)
 ),

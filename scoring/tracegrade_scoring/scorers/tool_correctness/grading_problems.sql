@@ -8,7 +8,7 @@
 -- Reads:
 --   attempts
 --   call_turns
---   fitting_pairs
+--   calls_fitting_expected
 --   graded_expectations
 --   own_expectations
 --   tasks
@@ -97,7 +97,7 @@ fits AS (
       coalesce(pairs.unknown_because, 'content_missing'),
       NULL
     ) AS hidden
-  FROM fitting_pairs AS pairs
+  FROM calls_fitting_expected AS pairs
   INNER JOIN call_turns USING (attempt_id, call_index)
   INNER JOIN attempts USING (attempt_id)
   INNER JOIN graded_expectations USING (task_id, position, turn)

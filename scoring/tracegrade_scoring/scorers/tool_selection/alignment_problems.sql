@@ -8,7 +8,7 @@
 --   attempts
 --   decision_points_of_calls
 --   calls
---   fitting_pairs
+--   calls_fitting_expected
 --   own_expectations
 --   task_expected
 --   tasks
@@ -32,7 +32,7 @@ WITH pairs AS (
     call_index,
     position,
     if(arguments_fit, 'arguments', 'tool') AS fit
-  FROM fitting_pairs
+  FROM calls_fitting_expected
   UNION ALL
   SELECT
     calls.attempt_id,

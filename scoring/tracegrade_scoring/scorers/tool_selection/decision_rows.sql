@@ -14,7 +14,7 @@
 --   calls
 --   decision_points
 --   endings
---   fitting_pairs
+--   calls_fitting_expected
 --   attempts_with_unrecorded_calls
 --   steps
 --   task_expected
@@ -47,7 +47,7 @@
 -- Order:
 --   trajectory_id, decision_index
 WITH given_pairs AS (
-  FROM fitting_pairs
+  FROM calls_fitting_expected
   WHERE arguments_given
 ),
 

@@ -6,9 +6,9 @@
 -- Reads:
 --   decision_points
 --   differing_values
---   fitting_pairs
+--   calls_fitting_expected
 -- Needs:
---   fitting_pairs WHERE NOT arguments_fit
+--   calls_fitting_expected WHERE NOT arguments_fit
 -- Columns:
 --   attempt_id       INTEGER  The root trajectory.
 --   call_index       INTEGER  The first call of the decision point.
@@ -19,13 +19,13 @@
 --   none
 WITH differences AS (
   SELECT
-    fitting_pairs.attempt_id,
-    fitting_pairs.call_index,
-    fitting_pairs.position,
-    unnest(fitting_pairs.differences) AS difference
-  FROM fitting_pairs
+    calls_fitting_expected.attempt_id,
+    calls_fitting_expected.call_index,
+    calls_fitting_expected.position,
+    unnest(calls_fitting_expected.differences) AS difference
+  FROM calls_fitting_expected
   SEMI JOIN decision_points USING (attempt_id, call_index, position)
-  WHERE NOT fitting_pairs.arguments_fit
+  WHERE NOT calls_fitting_expected.arguments_fit
 ),
 
 located AS (

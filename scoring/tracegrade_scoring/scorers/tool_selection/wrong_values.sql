@@ -4,19 +4,19 @@
 --
 -- Reads:
 --   decision_points
---   fitting_pairs
+--   calls_fitting_expected
 -- Needs:
---   fitting_pairs WHERE NOT arguments_fit
+--   calls_fitting_expected WHERE NOT arguments_fit
 -- Columns:
 --   sent      VARCHAR  JSON of an object or list; one row for each of the two.
 --   expected  VARCHAR  Likewise.
 -- Order:
 --   none
 WITH differences AS (
-  SELECT unnest(fitting_pairs.differences) AS difference
-  FROM fitting_pairs
+  SELECT unnest(calls_fitting_expected.differences) AS difference
+  FROM calls_fitting_expected
   SEMI JOIN decision_points USING (attempt_id, call_index, position)
-  WHERE NOT fitting_pairs.arguments_fit
+  WHERE NOT calls_fitting_expected.arguments_fit
 )
 
 SELECT DISTINCT
