@@ -1,6 +1,6 @@
 """The headers of the explorer's queries are true."""
 
-from datetime import date
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from tracegrade_explorer.sql import QUERIES
 from tracegrade_scoring.sql import RELATIONS
 
 DAY = date(2026, 11, 1)
+MIDNIGHT = datetime.combine(DAY, time())
 PARAMETERS = {
     "after_key": 0.0, "after_run": "", "after_seq": 0, "before": 5, "bins": 10,
     "conversation_id": "k", "date": DAY, "days": 7, "first_date": DAY, "high": 1.0, "ids": ["t1"],
@@ -22,7 +23,11 @@ PARAMETERS = {
     "names": 8, "of_run": 3, "part": "k", "rows": 5, "seq": 3, "step_index": 2,
     "task_id": "malformed-header", "task_means": False, "text": "x",
     "span_id": "t1", "trace_id": "trace1", "trajectory_id": "t1",
+    "labeled": ["t1"], "queue_order": "newest", "source": "human:ann",
+    "bucket": timedelta(hours=1), "since": MIDNIGHT, "until": MIDNIGHT + timedelta(days=1),
 }  # fmt: skip
+OF_NOW = {"before": MIDNIGHT - timedelta(days=1)}
+"""What is another thing in queries of the page Now."""
 ENUM = "ENUM"
 
 
@@ -46,7 +51,8 @@ def test_header_is_true(con: DuckDBPyConnection, path: Path) -> None:
     """It names what is read, the parameters, and the columns with their types."""
     sql = path.read_text("utf-8")
     said, used = header(sql), parameters_used(sql)
-    given = {name[1:]: PARAMETERS[name[1:]] for name in used}
+    values = PARAMETERS | (OF_NOW if path.parent.name == "now" else {})
+    given = {name[1:]: values[name[1:]] for name in used}
     result = con.sql(bare(sql), params=given or None)
 
     assert said.columns == columns_of(result)

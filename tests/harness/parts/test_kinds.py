@@ -55,19 +55,19 @@ def test_kinds_of_this_distribution_are_found_in_their_order() -> None:
         (QUEUE, "other", "acme_broken:Kind is named 'queue'"),
         (QUEUE.replace('"queue"', '"files"'), "files", "Request has no key 'files'"),
         (
-            QUEUE.replace('"queue", Queue, Asked', '"files", Queue, None'),
+            QUEUE.replace('"queue", Queue, Request', '"files", Queue, None'),
             "files",
             "there is another 'files'",
         ),
         (
             QUEUE.replace("queue: Name", "dom: Name").replace(
-                "Asked\n", 'Asked; verifier_key = "dom"\n'
+                "Request\n", 'Request; verifier_key = "dom"\n'
             ),
             "queue",
             "there is another verifier 'dom'",
         ),
         (
-            QUEUE.replace('"queue", Queue, Asked', '"locks", Queue, None'),
+            QUEUE.replace('"queue", Queue, Request', '"locks", Queue, None'),
             "locks",
             "'locks' cannot be a key of environments",
         ),

@@ -265,7 +265,9 @@ def test_terminal_shows_releases_side_by_side(sample_report: Report) -> None:
     """Both values of a metric stand on one line, with the difference and what it means."""
     text = render_terminal(sample_report, width=100, color=False)
 
-    line = next(line for line in text.splitlines() if "Tool-selection accuracy  " in line)
+    lines = [line for line in text.splitlines() if "Tool-selection accuracy  " in line]
+    decided, line = lines  # the decision comes first
+    assert "too few tasks" in decided
     assert re.split(r"\s{2,}", line.strip()) == [
         *("Tool-selection accuracy", "45.0%", "40\u201352%"),
         *("100.0%", "90\u2013100%", "+55.0 pts"),

@@ -100,7 +100,8 @@ def test_scores_and_rows_go_by_verdicts_and_what_had_no_effect_is_counted(lake: 
 def test_a_report_and_a_comparison_say_who_decided(lake: Lake) -> None:
     """The same numbers in JSON and in words; what rests on an uncalibrated judge is marked."""
     report = tracegrade("report", "--lake", lake.root, "--format", "json")
-    words = tracegrade("report", "--lake", lake.root, "--format", "markdown").stdout
+    full = ("--format", "markdown", "--long")
+    words = tracegrade("report", "--lake", lake.root, *full).stdout
     compared = tracegrade("compare", "1", "2", "--lake", lake.root, "--format", "json")
     cautions = tracegrade("compare", "1", "2", "--lake", lake.root, "--format", "markdown").stdout
 
