@@ -103,9 +103,9 @@ def test_histogram_counts_the_runs_that_have_a_value(visit: Visit) -> None:
 
 
 def test_findings_are_as_many_on_each_page(visit: Visit) -> None:
-    """The first page leads to as many runs with findings as it says; a run's lists its own."""
+    """A release leads to as many runs with findings as it says; a run's page lists its own."""
     page = visit.shown.page
-    visit.shown.open("/")
+    visit.shown.open("/releases")
     href = page.locator('a[href*="findings="]', has_text="2").first.get_attribute("href")
     assert href is not None
     visit.shown.open(href)

@@ -45,6 +45,8 @@ class StepLine(NamedTuple):
     """What was found at it and at its observations, each sentence once."""
     seen: tuple[StepView, ...]
     """Observations of it."""
+    agent: str = ""
+    """Whose step it is, where steps are of several agents."""
 
 
 class LineBlock(NamedTuple):
@@ -73,7 +75,9 @@ def line_blocks(
         goals: By index of a call, the sub-goal that it serves; empty if that is not known.
         plans: By index, what the line of a plan says.
     """
-    lines = [(block, [*_lines(block.steps, steps, plans)]) for block in blocks]
+    several = len({step.agent_name for step in steps.values() if step.agent_name}) > 1
+    agents = {i: words.name(step.agent_name) for i, step in steps.items() if several}
+    lines = [(block, [*_lines(block.steps, steps, plans, agents)]) for block in blocks]
     heads = _heads([line for _, each in lines for line in each], goals)
     found: list[LineBlock] = []
     last: str | None = None
@@ -121,7 +125,10 @@ def _heads(lines: Sequence[StepLine], goals: Mapping[int, str]) -> dict[int, str
 
 
 def _lines(
-    views: Sequence[StepView], steps: Mapping[int, Step], plans: Mapping[int, str]
+    views: Sequence[StepView],
+    steps: Mapping[int, Step],
+    plans: Mapping[int, str],
+    agents: Mapping[int, str],
 ) -> Iterator[StepLine]:
     position = 0
     while position < len(views):
@@ -130,7 +137,8 @@ def _lines(
         while end < len(views) and steps[views[end].index].call_step == view.index:
             end += 1
         given = plans.get(view.index) or _given(steps[view.index])
-        yield _line(view, views[position + 1 : end], steps[view.index], given)
+        line = _line(view, views[position + 1 : end], steps[view.index], given)
+        yield line._replace(agent=agents.get(view.index, ""))
         position = end
 
 
