@@ -277,7 +277,7 @@ def _tell_comparison(
         "compare": _run(*command, "--format", "markdown"),
         "page": html_page,
         "compare.html": _run(*command, "--format", "html"),
-        "report": _of_agent(_run("report", "--lake", place, "--format", "markdown"), of),
+        "report": _of_agent(_run("report", "--lake", place, "--format", "markdown", "--long"), of),
         "report.html": _run("report", "--lake", place, "--format", "html"),
     }
     for where, text in texts.items():
