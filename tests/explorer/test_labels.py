@@ -1,6 +1,7 @@
 """People's labels: who may give them, what is written, and that nothing is lost or twice."""
 
 import hashlib
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
+from tests.commands import tracegrade
 from tests.explorer.lakes import client, explorer
 from tests.waiting import wait_until
 
@@ -252,6 +254,26 @@ def test_hostile_texts_are_text(web: TestClient, lake: Lake) -> None:
     assert "<b>" not in page.partition("<main")[2].partition('id="label-form"')[2]
     assert "\x1b" not in page
     assert "&lt;b&gt;" in page
+
+
+def test_a_queue_begins_where_a_judge_disagrees_with_the_score(lake: Lake, tmp_path: Path) -> None:
+    """Whichever word for no the judge uses; a judge that agrees moves nothing."""
+    first, *_, last = run_ids(lake)
+    verdicts = [
+        {"trajectory_id": run, "subject": "success", "source": source, "label": label}
+        for run, word in ((first, "pass"), (last, "incorrect"))
+        for source, label in (("verifier:state", "pass"), ("judge:answers", word))
+    ]
+    file = tmp_path / "verdicts.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in verdicts))
+    for words in (("import", file, "--format", "verdicts"), ("score",)):
+        assert tracegrade(*words, "--lake", lake.root).returncode == 0
+
+    found = explorer(lake)
+    found.labeling = Labeling(everybody_is("ann"), LabelWriter(str(lake.root)))
+    with closing(found), closing(found.latest):
+        address = client(found).get("/queue?order=disagree").headers["location"]
+    assert address.startswith(f"/runs/{last}?")
 
 
 def test_a_queue_leads_from_one_run_to_the_next(web: TestClient, lake: Lake) -> None:

@@ -12,7 +12,7 @@ from tracegrade_explorer.filters.conditions import matching_runs
 from tracegrade_explorer.filters.grammar import Filter
 from tracegrade_explorer.snapshots.metric_parts import metric_parts
 from tracegrade_explorer.sql import QUERIES
-from tracegrade_scoring.sql import RELATIONS
+from tracegrade_scoring.sql import RELATIONS, query
 
 DAY = date(2026, 11, 1)
 MIDNIGHT = datetime.combine(DAY, time())
@@ -38,6 +38,7 @@ def con(pages: Explorer) -> DuckDBPyConnection:
         cursor = snapshot.con.cursor()
     runs = matching_runs(Filter(), "tsa")
     RELATIONS.make(cursor, "superseded_runs")
+    cursor.execute(query("verdict_answer"))
     cursor.execute(
         "CREATE TEMP TABLE run_positions AS SELECT trajectory_id, date, seq FROM run_index"
     )

@@ -32,9 +32,7 @@ FROM (
   LEFT JOIN (
     SELECT
       trajectory_id,
-      bool_or(
-        CASE lower(label) WHEN 'yes' THEN TRUE WHEN 'no' THEN FALSE ELSE value >= 0.7 END
-      ) AS success
+      bool_or(verdict_answer(label, value, 'judge')) AS success
     FROM counted_verdicts
     WHERE subject = 'success' AND split_part(source, ':', 1) = 'judge'
     GROUP BY trajectory_id

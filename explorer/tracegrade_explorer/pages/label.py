@@ -13,6 +13,7 @@ from tracegrade_explorer.responses import PageContent, PageRequest, PageResponse
 from tracegrade_explorer.snapshots.rows import FoundRun, Neighbors, find_run
 from tracegrade_explorer.snapshots.snapshot import Row, read, read_matching
 from tracegrade_scoring.schema import REASON_KINDS
+from tracegrade_scoring.sql import query as macros
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.verdict_sentences import success_sentences
 
@@ -65,7 +66,7 @@ def label(request: PageRequest) -> PageResponse:
 
 def _next(address: str, run_id: str) -> str:
     """Return where to go on: a page of ours, whatever the form says."""
-    return address if address.startswith(("/runs/", "/queue?", "/queue")) else links.run(run_id)
+    return address if address.startswith(("/runs/", "/queue")) else links.run(run_id)
 
 
 def _own_rows(request: PageRequest, run_id: str) -> list[Row]:
@@ -112,8 +113,9 @@ def waiting(request: PageRequest, run_filter: Filter, order: str, rows: int) -> 
     given: Mapping[str, object] = {
         "name": request.labeler, "queue_order": order, "labeled": labeled, "rows": rows,
     }  # fmt: skip
-    runs = run_filter.conditions_alone
-    return read_matching(request.cursor_of_lake(), "queue_runs", runs, parameters=given)
+    con = request.cursor_of_lake()
+    con.execute(macros("verdict_answer"))
+    return read_matching(con, "queue_runs", run_filter.conditions_alone, parameters=given)
 
 
 def label_card(

@@ -52,7 +52,7 @@ from tracegrade_scoring.tasks.stored import NO_TASKS, stored_specification
 from tracegrade_scoring.timeline.as_json import render_json
 from tracegrade_scoring.timeline.model import Timeline
 from tracegrade_scoring.timeline.read import OF_LAKE, Window, timeline_of, timeline_queries
-from tracegrade_scoring.timeline.view import headline_lead, timeline_view
+from tracegrade_scoring.timeline.view import TimelineView, headline_lead, timeline_view
 
 OWN: Final = ("from", "show", "tool", "find", "queue")
 TEXTS: Final = ("arguments", "result", "content")
@@ -161,7 +161,6 @@ def _view(
     changes = plan_changes((row["step_index"], row["plan"]) for row in rows["run_plans"])
     on_page = {each.index for each in selected}
     children = rows["run_children"]
-    agents = {child["trajectory_id"]: child["agent_name"] for child in children}
     return {
         "run": timeline.run,
         "view": view,
@@ -170,16 +169,9 @@ def _view(
         "texts": {each.index: step_texts(each, steps[each.index], run_id) for each in selected},
         "as_returned": {each.index for each in selected if is_as_returned(each)},
         **_cards(request, timeline, rows["run_decisions"], show, on_page),
-        "most_scores": MAIN_SCORES,
-        "lead": headline_lead(timeline),
-        "reasons": reasons(timeline),
         "shown": len(selected),
-        "findings": findings(timeline),
-        "measured": measured_note(mark.what for mark in timeline.marks),
         "minimap": minimap([*map_steps(view.steps)]) if view.steps else Markup(),
-        "is_scored": bool(timeline.scores),
-        "unscored_why": view.unscored[0].rpartition(": ")[0] if view.unscored else "",
-        "scores": score_rows(timeline, view, rows["run_evidence"], agents),
+        **_scores(timeline, view, rows),
         "changes": changes,
         "plan": plan_card(timeline, changes, calls, partial(_href, run_id, run_filter, on_page)),
         "children": children,
@@ -194,6 +186,21 @@ def _view(
         "guessed": "unknown" in found.dialects,
         "same_task": _same_task(timeline),
         "has_success": _has_success(request, timeline),
+    }
+
+
+def _scores(timeline: Timeline, view: TimelineView, rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the scores of a run, why it failed, and what was found in it."""
+    agents = {child["trajectory_id"]: child["agent_name"] for child in rows["run_children"]}
+    return {
+        "lead": headline_lead(timeline),
+        "reasons": reasons(timeline),
+        "findings": findings(timeline),
+        "measured": measured_note(mark.what for mark in timeline.marks),
+        "is_scored": bool(timeline.scores),
+        "unscored_why": view.unscored[0].rpartition(": ")[0] if view.unscored else "",
+        "scores": score_rows(timeline, view, rows["run_evidence"], agents),
+        "most_scores": MAIN_SCORES,
     }
 
 
