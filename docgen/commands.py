@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from docgen.pages import anchor, code, page, prose, table
 from tracegrade.cli import DEFAULT_EXTRA, EXTRA_OF_PACKAGE, GROUP
+from tracegrade.terminal.option_groups import UNGROUPED, group_of
 
 
 def pages() -> Mapping[str, str]:
@@ -85,10 +86,19 @@ def _blocks(command: Any, title: str) -> list[str]:
     if arguments:
         rows = ([code(_name(each, context)), each.help or ""] for each in arguments)
         blocks.append(table(["argument", "what it is"], rows))
-    if shown:
-        rows = (_option(each, context) for each in shown)
+    for heading, group in _groups(shown).items():
+        blocks += [] if heading == UNGROUPED else [f"{heading}:"]
+        rows = (_option(each, context) for each in group)
         blocks.append(table(["option", "value", "default", "what it does"], rows))
     return blocks
+
+
+def _groups(options: list[Any]) -> Mapping[str, list[Any]]:
+    """Return options by the title under which `--help` lists them, those without one first."""
+    groups: dict[str, list[Any]] = {UNGROUPED: []}
+    for option in options:
+        groups.setdefault(group_of(option), []).append(option)
+    return {title: group for title, group in groups.items() if group}
 
 
 def _usage(command: Any, context: Any, title: str) -> str:

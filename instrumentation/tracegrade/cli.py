@@ -18,6 +18,7 @@ import typer
 
 from tracegrade.errors import BadInput, TracegradeError
 from tracegrade.suggestions import did_you_mean
+from tracegrade.terminal.option_groups import GroupedCommand
 from tracegrade.terminal.visible import echo
 
 GROUP: Final = "tracegrade.commands"
@@ -141,7 +142,7 @@ def _load(entry: EntryPoint) -> Any:
     command = entry.load()
     if not isinstance(command, typer.Typer):
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(name=entry.name)(command)
+        app.command(name=entry.name, cls=GroupedCommand)(command)
         command = app
     return typer.main.get_command(command)
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from tracegrade_scoring.tasks.load import Specification
 
 __all__ = ["compare", "metrics", "report", "sample", "score", "tasks"]
+
+LATER: Final = "Tasks and prices, which later runs of score use again"
+TRACES: Final = "Which traces"
+CORRECTNESS: Final = "Tool correctness, by settings that later runs of score use again"
+OWN_METRICS: Final = "Metrics of your own"
+WORK: Final = "Engine"
 
 
 class ScoreCompat(StrEnum):
@@ -151,21 +157,35 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
     lake: LakeOption,
     tasks: Annotated[
         Path | None,
-        typer.Option(help="Task file, or a folder of them; kept for later runs.", metavar="PATH"),
+        typer.Option(
+            help="Task file, or a folder of them.",
+            metavar="PATH",
+            rich_help_panel=LATER,
+        ),
     ] = None,
     forget_tasks: Annotated[
         bool,
-        typer.Option("--forget-tasks", help="Drop the tasks kept; score only what needs none."),
+        typer.Option(
+            "--forget-tasks",
+            help="Drop the stored tasks; score only what needs none.",
+            rich_help_panel=LATER,
+        ),
     ] = False,
     prices: Annotated[
         Path | None,
         typer.Option(
-            help="YAML file with the prices of models; kept for later runs.", metavar="FILE"
+            help="YAML file with the prices of models.",
+            metavar="FILE",
+            rich_help_panel=LATER,
         ),
     ] = None,
     forget_prices: Annotated[
         bool,
-        typer.Option("--forget-prices", help="Drop the prices; keep only costs stated in traces."),
+        typer.Option(
+            "--forget-prices",
+            help="Drop the stored prices; use only costs stated in traces.",
+            rich_help_panel=LATER,
+        ),
     ] = False,
     since: Annotated[
         datetime | None,
@@ -173,6 +193,7 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
             parser=utc_time,
             metavar="TIME",
             help="Only traces with a run that started at or after this time (UTC).",
+            rich_help_panel=TRACES,
         ),
     ] = None,
     until: Annotated[
@@ -180,14 +201,17 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         typer.Option(
             parser=utc_time,
             metavar="TIME",
-            help="Only traces with a run that started before it (UTC).",
+            help="Only traces with a run that started before this time (UTC).",
+            rich_help_panel=TRACES,
         ),
     ] = None,
     agent: Annotated[
-        str | None, typer.Option(help="Only traces with a run of this agent.")
+        str | None,
+        typer.Option(help="Only traces with a run of this agent.", rich_help_panel=TRACES),
     ] = None,
     release: Annotated[
-        str | None, typer.Option(help="Only traces with a run of this release.")
+        str | None,
+        typer.Option(help="Only traces with a run of this release.", rich_help_panel=TRACES),
     ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Score everything again, not only what changed.")
@@ -203,72 +227,94 @@ def score(  # noqa: PLR0913, PLR0917 - one for each option
         typer.Option(help="Write a JSON summary of the run to FILE; - is stdout.", metavar="FILE"),
     ] = None,
     why: Annotated[
-        bool, typer.Option("--why", help="Say of each metric without a value why it has none.")
+        bool, typer.Option("--why", help="Print why each metric without a value has none.")
     ] = False,
     tool_weights: Annotated[
         str | None,
         typer.Option(
-            help="Weights of tool correctness, such as selection=1,utilization=0; 1 if not given. "
-            "This and the next two are kept together for later runs."
+            help="Weights of tool correctness, such as selection=1,utilization=0; 1 if not given.",
+            rich_help_panel=CORRECTNESS,
         ),
     ] = None,
     tool_threshold: Annotated[
         float | None,
         typer.Option(
-            help="Runs with at least this tool correctness are tool-correct; 1 if not given."
+            help="Runs with at least this tool correctness are tool-correct; 1 if not given.",
+            rich_help_panel=CORRECTNESS,
         ),
     ] = None,
     compat: Annotated[
         ScoreCompat | None,
         typer.Option(
-            help="Score tool correctness as in this paper's text; none: as we define it."
+            help="Score tool correctness as in this paper's text; none: as we define it.",
+            rich_help_panel=CORRECTNESS,
         ),
     ] = None,
     fragments: Annotated[
         bool | None,
         typer.Option(
             "--fragments/--no-fragments",
-            help="Score traces of tools, or of titles and summaries, alone as runs, too; kept.",
+            help="Score traces of tools, or of titles and summaries, alone as runs, too.",
+            rich_help_panel=LATER,
         ),
     ] = None,
     metrics: Annotated[
         Path | None,
         typer.Option(
-            help="Metrics of your own in SQL: a folder of files; kept for later runs.",
+            help="Metrics in SQL: a folder of files, stored for later runs.",
             metavar="FOLDER",
+            rich_help_panel=OWN_METRICS,
         ),
     ] = None,
     forget_metrics: Annotated[
-        bool, typer.Option("--forget-metrics", help="Drop the metrics in SQL that are kept.")
+        bool,
+        typer.Option(
+            "--forget-metrics",
+            help="Drop the stored metrics in SQL.",
+            rich_help_panel=OWN_METRICS,
+        ),
     ] = False,
     trust_kept_metrics: Annotated[
         bool,
         typer.Option(
             "--trust-kept-metrics",
-            help="Run the SQL of metrics that the lake keeps; whoever can write to it may have "
-            "written it.",
+            help="Run the SQL of metrics stored in the lake; anyone who can write to the lake may "
+            "have written it.",
+            rich_help_panel=OWN_METRICS,
         ),
     ] = False,
     no_plugins: Annotated[
         bool,
-        typer.Option("--no-plugins", help="Use no metrics of other installed distributions."),
+        typer.Option(
+            "--no-plugins",
+            help="Use no metrics of other installed distributions.",
+            rich_help_panel=OWN_METRICS,
+        ),
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit 1 if a metric of your own failed.")
+        bool,
+        typer.Option(
+            "--strict", help="Exit 1 if a metric of your own failed.", rich_help_panel=OWN_METRICS
+        ),
     ] = False,
     engine: Annotated[
         str,
         typer.Option(
             envvar="TRACEGRADE_ENGINE",
-            help="Who does the work: local (threads; with more than four cores processes), "
+            help="What does the work: local (threads; with more than four cores processes), "
             "threads, processes, files (for `tracegrade task`), spark.",
+            rich_help_panel=WORK,
         ),
     ] = "local",
     slots: Annotated[
-        int | None, typer.Option(min=1, help="Buckets that the engine works on at a time.")
+        int | None,
+        typer.Option(
+            min=1, help="Buckets that the engine works on at a time.", rich_help_panel=WORK
+        ),
     ] = None,
     master: Annotated[
-        str | None, typer.Option(help="The cluster of --engine spark.", metavar="URL")
+        str | None,
+        typer.Option(help="The cluster of --engine spark.", metavar="URL", rich_help_panel=WORK),
     ] = None,
 ) -> None:
     """Build steps from new spans, and score every trajectory that is new or has changed.

@@ -159,3 +159,18 @@ def test_help_lists_every_command_and_what_it_needs(capsys: pytest.CaptureFixtur
     assert all(re.search(rf"[.?]( \[({extras})\])?$", line) for line in listed)
     assert not any("..." in line for line in listed)
     assert any(line.startswith("  run       Run an agent") for line in listed)
+
+
+def test_help_lists_options_in_groups_and_each_option_once() -> None:
+    """`score` has 27 options, whose groups its reference page repeats."""
+    help_text = subprocess.run(
+        [TRACEGRADE, "score", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    titles = re.findall(r"(?m)^(\S.*):$", help_text)
+    assert titles[0] == "Options"
+    assert "Which traces" in titles
+    assert "Engine" in titles
+    options = re.findall(r"(?m)^  (--[a-z-]+)", help_text.partition("Options:")[2])
+    assert len(options) == len(set(options))
+    traces = help_text.partition("Which traces:")[2].partition("\n\n")[0]
+    assert re.findall(r"(?m)^  (--\S+)", traces) == ["--since", "--until", "--agent", "--release"]

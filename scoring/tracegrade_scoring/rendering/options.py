@@ -3,11 +3,14 @@
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from tracegrade_scoring.rendering.times import WAYS, parse_time
+
+RUNS: Final = "Which runs"
+STATISTICS: Final = "Statistics"
 
 LakeOption = Annotated[
     str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
@@ -23,7 +26,13 @@ OutOption = Annotated[
 ]
 
 LevelOption = Annotated[
-    float, typer.Option(min=0.5, max=0.999, help="Share of intervals that hold the true value.")
+    float,
+    typer.Option(
+        min=0.5,
+        max=0.999,
+        help="Share of intervals that hold the true value.",
+        rich_help_panel=STATISTICS,
+    ),
 ]
 
 
@@ -36,7 +45,10 @@ class MissingAttempts(StrEnum):
 
 MissingOption = Annotated[
     MissingAttempts,
-    typer.Option(help="How to count attempts of unknown success and, with --trials, missing."),
+    typer.Option(
+        help="How to count attempts of unknown success and, with --trials, missing.",
+        rich_help_panel=STATISTICS,
+    ),
 ]
 
 TrialsOption = Annotated[
@@ -44,6 +56,7 @@ TrialsOption = Annotated[
     typer.Option(
         min=0,
         help="Attempts that each task should have, also of a task that another release tried.",
+        rich_help_panel=STATISTICS,
     ),
 ]
 
@@ -54,6 +67,7 @@ WeightsOption = Annotated[
         help="Weights of the T-Score's axes: default, research, etl, api, code, infrastructure, "
         "financial, or numbers such as tsa=1.2,pq=1,ra=0.8.",
         metavar="WEIGHTS",
+        rich_help_panel=STATISTICS,
     ),
 ]
 

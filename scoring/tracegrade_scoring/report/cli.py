@@ -16,6 +16,8 @@ from tracegrade.terminal.visible import echo, visible
 from tracegrade_scoring.errors import BadRule
 from tracegrade_scoring.rendering.formats import ReportFormat, render
 from tracegrade_scoring.rendering.options import (
+    RUNS,
+    STATISTICS,
     LakeOption,
     LevelOption,
     MissingAttempts,
@@ -53,9 +55,12 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
         str | None,
         typer.Option(help="Show one run step by step; ID may be the first digits.", metavar="ID"),
     ] = None,
-    agent: Annotated[str | None, typer.Option(help="Only this agent.")] = None,
+    agent: Annotated[
+        str | None, typer.Option(help="Only this agent.", rich_help_panel=RUNS)
+    ] = None,
     release: Annotated[
-        list[str] | None, typer.Option(help="Only this release; give it twice for two.")
+        list[str] | None,
+        typer.Option(help="Only this release; give it twice for two.", rich_help_panel=RUNS),
     ] = None,
     since: Annotated[
         datetime | None,
@@ -63,12 +68,16 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
             parser=utc_time,
             metavar="TIME",
             help="Only runs that began at or after this time (UTC).",
+            rich_help_panel=RUNS,
         ),
     ] = None,
     until: Annotated[
         datetime | None,
         typer.Option(
-            parser=utc_time, metavar="TIME", help="Only runs that began before this time (UTC)."
+            parser=utc_time,
+            metavar="TIME",
+            help="Only runs that began before this time (UTC).",
+            rich_help_panel=RUNS,
         ),
     ] = None,
     min_trials: Annotated[
@@ -77,6 +86,7 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
             min=1,
             help="Leave tasks with fewer attempts out of reliability; 3, as tiers do, unless "
             "given, or 1 where no task has as many.",
+            rich_help_panel=STATISTICS,
         ),
     ] = None,
     missing: MissingOption = MissingAttempts.EXCLUDE,
@@ -84,7 +94,10 @@ def report(  # noqa: PLR0913, PLR0917 - one parameter per option
     level: LevelOption = 0.95,
     compat: Annotated[
         ReportCompat | None,
-        typer.Option(help="Compute the T-Score and its axes exactly as in this article's text."),
+        typer.Option(
+            help="Compute the T-Score and its axes exactly as in this article's text.",
+            rich_help_panel=STATISTICS,
+        ),
     ] = None,
     weights: WeightsOption = "default",
     fail_on: Annotated[
