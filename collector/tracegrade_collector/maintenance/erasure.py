@@ -45,10 +45,11 @@ from tracegrade_lake.snapshot import snapshot
 from tracegrade_lake.storage import Lock
 
 RAW: Final = (RAW_SPANS, RAW_LOGS)
-SCORE_LOCK: Final = "score.lock"
-LOCK_NAMES: Final = ("delete.lock", "import.lock", SCORE_LOCK, MAINTENANCE_LOCK)
-"""Held during an erasure: an import, a scoring run or a compaction could write back rows that it
-read before; killed, it would leave them in a file that belongs to no table."""
+SHARED_LOCKS: Final = ("score.lock", "build.lock")
+"""Held for all machines that share the lake, in the order in which a scoring run takes them."""
+LOCK_NAMES: Final = ("delete.lock", "import.lock", *SHARED_LOCKS, MAINTENANCE_LOCK)
+"""Held during an erasure: an import, a build, a scoring run or a compaction could write back rows
+that it read before; killed, it would leave them in a file that belongs to no table."""
 
 BEGUN_NAME: Final = "erasing.json"
 """The ids of the traces that are being erased; gone when they are."""
@@ -107,8 +108,8 @@ class Erasure:
         self._erased = Erased()
 
     def _lock(self, name: str) -> Lock:
-        """Return one of this machine; that of scoring is for all machines that share the lake."""
-        if name == SCORE_LOCK:
+        """Return one of this machine, or of all machines that share the lake."""
+        if name in SHARED_LOCKS:
             return self._lake.lock(name.removesuffix(".lock"))
         return FolderLock(self._lake.state / name)
 

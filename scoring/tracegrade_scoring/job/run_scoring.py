@@ -17,9 +17,10 @@ import pyarrow as pa
 
 from tracegrade_lake import Lake
 from tracegrade_lake.storage import Lock
-from tracegrade_queries.build.build import BuildSummary, build
+from tracegrade_queries.build.build import BuildSummary
 from tracegrade_queries.build.discovery import unbuilt
-from tracegrade_queries.costs.pricing import NO_COSTS, Costs, Prices, known_prices, update_costs
+from tracegrade_queries.build.locked_build import build_with_costs
+from tracegrade_queries.costs.pricing import NO_COSTS, Costs, Prices
 from tracegrade_queries.engine.bucket_work import (
     Bucket,
     Outcome,
@@ -164,9 +165,7 @@ def score(  # noqa: PLR0913 - one for each option of the command
         store_metrics(lake, done.specification.metrics)
         _drop_outdated(lake)
         before = run_numbers(lake)
-        known = known_prices(lake, prices)
-        built = build(lake, full=full, prices=known, executor=executor)
-        costs = update_costs(lake, known)
+        built, costs = build_with_costs(lake, full=full, prices=prices, executor=executor)
         done = done._replace(costs=costs, **_of_build(built))
         at_work = executor or Threads(workers(WORKER_MB))
         here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines

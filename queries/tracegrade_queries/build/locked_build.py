@@ -1,0 +1,57 @@
+"""Builds what is new in a lake, with its costs, while no other process builds the same lake.
+
+Its own module because two programs build: `tracegrade score`, and `tracegrade ui` between two
+scoring runs. A scoring run holds its own lock as well, but the build's only while it builds, so
+that runs appear on the pages while others are scored.
+"""
+
+from contextlib import closing
+from typing import Final, NamedTuple
+
+from tracegrade_lake import Lake
+from tracegrade_queries.build.build import BuildSummary, build
+from tracegrade_queries.costs.pricing import Costs, Prices, known_prices, update_costs
+from tracegrade_queries.engine.executor import Executor
+
+BUILD_LOCK: Final = "build"
+
+
+class PricedBuild(NamedTuple):
+    """What one build did, and of how many trajectories of the lake the cost is known."""
+
+    built: BuildSummary
+    costs: Costs
+
+
+def build_with_costs(
+    lake: Lake,
+    *,
+    full: bool = False,
+    prices: Prices | None = None,
+    executor: Executor | None = None,
+) -> PricedBuild:
+    """Build what is new and bring costs up to date, after a build that is under way.
+
+    Args:
+        lake: The lake to read and write.
+        full: Build every trace, not just those with new spans.
+        prices: What models cost; None: as it was given last.
+        executor: Who works on the buckets; None for threads of this process.
+    """
+    with closing(lake.lock(BUILD_LOCK)) as lock:
+        lock.acquire()
+        return _priced_build(lake, prices, executor, full=full)
+
+
+def build_if_free(lake: Lake) -> PricedBuild | None:
+    """Build as `build_with_costs`, unless another process builds the lake; None then."""
+    with closing(lake.lock(BUILD_LOCK)) as lock:
+        return _priced_build(lake, None, None, full=False) if lock.try_acquire() else None
+
+
+def _priced_build(
+    lake: Lake, prices: Prices | None, executor: Executor | None, *, full: bool
+) -> PricedBuild:
+    known = known_prices(lake, prices)
+    built = build(lake, full=full, prices=known, executor=executor)
+    return PricedBuild(built, update_costs(lake, known))
