@@ -1,4 +1,4 @@
-"""The page of relations: graphs of which is made from which."""
+"""The page of relations: graphs of the relations that each one is made from."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -9,75 +9,78 @@ from docgen.relations import PACKAGES, Package, Relation
 INTRODUCTION: Final = """\
 # Relations
 
-What is made from what, from received spans to scores. `make docs` draws this page from the code:
-what a relation reads stands in the header of its SQL file (`Reads:`), beside the name of the
-function of Python that makes it (`@relation`), or in the docstring of its module (`Makes:`).
-`tests/test_relations.py` sees that this is true.
+The relations between received spans and scores, and the sources of each. `make docs` draws this
+page from the code. A relation declares its sources in the header of its SQL file (`Reads:`), in
+the decorator of the Python function that makes it (`@relation`), or in the docstring of its module
+(`Makes:`). `tests/test_relations.py` checks these declarations.
 
-How to read a graph: it shows one folder, from left to right. An arrow leads from what is read to
-what is made of it.
+A graph shows one folder, from left to right. An arrow leads from a source to the relation that
+reads it.
 
 ```mermaid
 flowchart LR
-  elsewhere(["folder<br/>what is read of it"]) --> query
+  elsewhere(["folder<br/>its relations that are read"]) --> query
   lake[("lake<br/>tables")] --> query[made by the SQL file of this name]
   query --> python{{made by Python}}
   python --> read[read by other folders]:::result
   classDef result stroke-width:3px
 ```
 
-The first graph of a chapter shows its folders, with how many relations each reads of another;
-tables of the lake, which most of them read, are left out there.
+The first graph of a chapter shows its folders; a number on an arrow counts the relations that a
+folder reads from another. Tables of the lake, which most folders read, are left out there.
 
-To find out what a value comes from, start at its relation and go against the arrows; where an
-arrow comes from another folder, go on in that folder's graph. What one relation means, column by
-column, stands in the header of its file, and for tables in [tables.md](tables.md).
+To trace a value to its sources, start at its relation and follow the arrows backward. If an arrow
+comes from another folder, continue in that folder's graph. The header of a relation's file
+explains its columns; [tables.md](tables.md) explains those of the tables.
 """
 LAKE: Final = "lake"
-"""Where the tables stand, and the views that every connection has of them."""
+"""The source of the tables, and of the views that every connection has of them."""
 ROOMS: Final[Mapping[str, Mapping[str, str]]] = {
     "queries": {
-        "build": "Which traces are new, and the bucket that each is built in.",
-        "steps/received": "Spans of a bucket, each once and whole, and events beside them.",
-        "steps/spans": "What the dialects say of the spans of a bucket.",
-        "steps/runs": "Which run (trajectory) each operation belongs to, and what a run is.",
-        "steps/copies": "What is recorded again: replays, copies, polls; and the runs of replays.",
-        "steps/model_calls": "Spans that record one model call are one row; what was said in it.",
-        "steps/model_calls/text_forms": "Texts in the form of a framework, taken apart.",
-        "steps/tool_calls": "What models asked for, and who executed it.",
+        "build": "New traces, and the bucket in which each is built.",
+        "steps/received": "Spans of a bucket, each once and whole, and their events.",
+        "steps/spans": "The spans of a bucket as the dialects read them.",
+        "steps/runs": "The run (trajectory) of each operation, and the runs themselves.",
+        "steps/copies": "Repeated records: replays, copies, polls; and the runs of replays.",
+        "steps/model_calls": "Model calls, one row for all spans of a call, and their messages.",
+        "steps/model_calls/text_forms": "Texts in the form of a framework, split into parts.",
+        "steps/tool_calls": "Tool calls that models requested, and their executions.",
         "steps/step_rows": "The steps of each kind, put in order.",
-        "costs": "What runs cost.",
-        "engine": "Which verdicts count, for all who read a lake.",
+        "costs": "Costs of runs.",
+        "engine": "The verdicts that count, for all readers of a lake.",
     },
     "scoring": {
         "tasks": "Task files as relations, and drafts of them.",
         "attempts": "Attempts, their plans, the task of each and whether it succeeded.",
-        "attempts/calls": "Which steps are calls of an attempt, in which order, and which failed.",
-        "attempts/criteria": "Which success criteria hold, and since when.",
-        "attempts/endings": "Which attempts did not end by themselves: a limit, an error, no end.",
+        "attempts/calls": "Calls of an attempt, in order, and the calls that failed.",
+        "attempts/criteria": "Success criteria that hold, and the first step at which they hold.",
+        "attempts/endings": "Attempts that did not end by themselves: a limit, an error, no end.",
         "scorers/tool_selection": "Decision points and the tools picked at them.",
-        "scorers/tool_correctness": "Calls compared with those that are expected.",
-        "scorers/step_efficiency": "How many steps an attempt took.",
-        "scorers/plan_graph": "Which sub-goals were attempted and completed.",
-        "scorers/own_plan": "How much of its own first plan an attempt did.",
-        "scorers/replanning": "How often and why plans were changed.",
-        "scorers/planning": "How good the plan before the first call was.",
+        "scorers/tool_correctness": "Calls compared with the expected calls.",
+        "scorers/step_efficiency": "Numbers of steps of attempts.",
+        "scorers/plan_graph": "Sub-goals that were attempted and completed.",
+        "scorers/own_plan": "Share of its own first plan that an attempt carried out.",
+        "scorers/replanning": "Changes of plans, and their reasons.",
+        "scorers/planning": "Quality of the plan before the first call.",
         "scorers/conduct": "Repeats, recovery from failures, and how attempts end.",
         "scorers/failure_modes": "Ways in which attempts fail.",
         "scorers/run_reasons": "Why attempts failed, in an order of precedence.",
-        "scorers/rollback": "What is left after an agent is killed.",
-        "own_metrics": "Scores of users' own metrics, held to what these promise.",
-        "own_metrics/readable": "What users' own metrics may read.",
-        "job": "What has to be scored, and what the run writes.",
+        "scorers/rollback": "State that remains after an agent is killed.",
+        "own_metrics": "Scores of users' own metrics, checked against their declarations.",
+        "own_metrics/readable": "Relations that users' own metrics may read.",
+        "job": "Trajectories to score, and the rows that the run writes.",
         "statistics": "Sums over the attempts of a release.",
-        "report": "What a report shows.",
-        "rendering": "What reports, comparisons and runs say of users' own metrics.",
+        "report": "The rows of a report.",
+        "rendering": "Users' own metrics in reports, comparisons and runs.",
         "timeline": "One run, step by step.",
         "compare": "Two releases, side by side.",
     },
 }
-"""The folders that have a graph, and what each is about; of analysts' saved queries each stands
-alone, and a dialect's relations are its own."""
+"""The folders that have a graph, with a description of each.
+
+Saved queries have no graph, since none reads another. Dialects have none either: their relations
+are private.
+"""
 
 
 def pages() -> Mapping[str, str]:
@@ -106,7 +109,7 @@ class Drawing:
         }
 
     def whole(self, rooms: Collection[str]) -> Iterator[str]:
-        """Yield the lines of the graph of these rooms, with how many relations each reads."""
+        """Yield the lines of the graph of these rooms, with the number of relations each reads."""
         reads = Counter(
             (source, room)
             for room in rooms
@@ -141,7 +144,7 @@ class Drawing:
         return LAKE if is_of_lake else self._rooms[name]
 
     def _read_by_room(self, room: str) -> dict[str, set[str]]:
-        """Return what a room reads of others, by room."""
+        """Return the relations that a room reads from other rooms, by room."""
         found: dict[str, set[str]] = defaultdict(set)
         for relation in self._package.relations:
             if self._rooms[relation.name] == room:
@@ -156,8 +159,8 @@ class Drawing:
 
 
 def _room_of(relation: Relation, package: Package) -> str:
-    """Return the folder of a relation; of one that Python puts between others, that of these."""
-    folder = relation.folder.relative_to(package.queries.root).as_posix()
+    """Return a relation's folder; a Python relation between others has the folder of its
+    source.""" folder = relation.folder.relative_to(package.queries.root).as_posix()
     paths = package.queries.paths
     sources = [paths[name] for name in sorted(relation.reads) if name in paths]
     if folder == "build" and relation.path.suffix == ".py" and sources:

@@ -1,7 +1,7 @@
-"""The page of scale: what a billion spans a day take, worked out from what was measured.
+"""The page of scale: the resources for a billion spans a day, computed from measurements.
 
-A small simulation of one day. Each number that it begins with is in `MEASURED`, with the place
-where it was measured, or in `ASSUMED`; no other number decides on anything. `make docs` runs it.
+A small simulation of one day. Each input number is in `MEASURED`, with the source of the
+measurement, or in `ASSUMED`; no other number affects the result. `make docs` runs it.
 """
 
 import heapq
@@ -16,16 +16,16 @@ RUNS_A_DAY: Final = (1, 4, 24)
 
 
 class Number(NamedTuple):
-    """A number that the plan begins with."""
+    """An input number of the plan."""
 
     value: float
     unit: str
     source: str
-    """Where it was measured, or why it is taken to be so."""
+    """The source of the measurement, or the reason for the assumption."""
 
 
 class Workload(NamedTuple):
-    """What agents send."""
+    """The spans that agents send."""
 
     name: str
     build_us: float
@@ -39,12 +39,12 @@ class Pass(NamedTuple):
     secs: float
     """From its start to its last commit."""
     cpu_secs: float
-    """Of all workers."""
+    """Sum over all workers."""
     buckets: int
     rewriting_secs: float
-    """Of `secs`: workers write again what files hold beside rows that are replaced."""
+    """Part of `secs` in which workers copy the other rows of files that hold replaced rows."""
     looking_secs: float
-    """Of `secs`: the driver looks for what is to be scored on the dates that are not as noted."""
+    """Part of `secs` in which the driver looks for trajectories to score, on changed dates."""
 
 
 class Day(NamedTuple):
@@ -52,7 +52,7 @@ class Day(NamedTuple):
 
     longest: Pass
     cpu_hours: float
-    """Of all workers."""
+    """Sum over all workers."""
 
 
 def m(name: str) -> float:
@@ -66,7 +66,7 @@ def a(name: str) -> float:
 
 
 def day(load: Workload, runs: int, slots: int) -> Day:
-    """Return what all runs of a day take; the one in the middle has the busiest part."""
+    """Return the resources of all runs of a day; the middle run has the busiest part."""
     passes = []
     before = 0.0
     for spans in spans_of_runs(runs):
@@ -77,7 +77,7 @@ def day(load: Workload, runs: int, slots: int) -> Day:
 
 
 def spans_of_runs(runs: int) -> list[float]:
-    """Return how many spans each run of a day finds; all together are a day's."""
+    """Return the number of spans that each run of a day finds; their sum is a day's."""
     if runs == 1:
         return [SPANS]
     busiest = SPANS / runs * a("busiest part")
@@ -86,7 +86,7 @@ def spans_of_runs(runs: int) -> list[float]:
 
 
 def one_pass(load: Workload, spans: float, before: float, slots: int) -> Pass:
-    """Return what a run takes that finds so many new spans, on a date that has others already."""
+    """Return the resources of a run with so many new spans, on a date that has earlier spans."""
     built = tasks(spans, m("spans of a bucket"), load.build_us)
     trajectories = spans / load.spans_a_run
     scored = tasks(trajectories, m("trajectories of a bucket"), m("score"))
@@ -101,7 +101,7 @@ def one_pass(load: Workload, spans: float, before: float, slots: int) -> Pass:
 
 
 def tasks(rows: float, rows_of_bucket: float, us: float) -> list[float]:
-    """Return how long the buckets of some rows take, in seconds; one of them is done twice."""
+    """Return the seconds that each bucket of some rows takes; one bucket runs twice."""
     count = max(1, math.ceil(rows / rows_of_bucket))
     secs = rows / count * us / 1e6
     slow = math.ceil(count * a("slow buckets"))
@@ -109,7 +109,7 @@ def tasks(rows: float, rows_of_bucket: float, us: float) -> list[float]:
 
 
 def makespan(durations: Sequence[float], slots: int) -> float:
-    """Return when the last task ends, if each goes to the slot that is free first."""
+    """Return the end of the last task, if each task goes to the slot that is free first."""
     free = [0.0] * slots
     for secs in durations:
         heapq.heapreplace(free, free[0] + secs)
@@ -123,14 +123,16 @@ MEASURED: Final = {
         "10,026,906 spans, [measurements](internals/measurements.md#queries)",
     ),
     "build, runs of 13 calls": Number(
-        141, "µs of CPU a span", "`bench_build --history 13`, there"
+        141, "µs of CPU a span", "`bench_build --history 13`, same page"
     ),
-    "spans a run, captures": Number(5.5, "", "there, 10,026,906 spans of 1,808,460 traces"),
+    "spans a run, captures": Number(5.5, "", "same page, 10,026,906 spans of 1,808,460 traces"),
     "spans a run, 13 calls": Number(26, "", "one of a model and one of a tool for each call"),
     "score": Number(160, "µs of CPU a trajectory", "`docs/internals/measurements.md`"),
     "spans of a bucket": Number(250_000, "", "`BUCKET_SPANS`"),
     "look": Number(
-        3, "µs of CPU a trajectory of the date", "`bench_discovery --runs`, beside others, too"
+        3,
+        "µs of CPU a trajectory of the date",
+        "`bench_discovery --runs`, while other programs ran",
     ),
     "trajectories of a bucket": Number(50_000, "", "`BUCKET_STEPS`, ten steps a trajectory"),
     "steps a span": Number(0.58, "", "59,640 steps of 102,312 spans, captures"),
@@ -146,10 +148,10 @@ MEASURED: Final = {
     ),
     "outcome": Number(50, "bytes a trajectory", "`measure_scale`"),
     "rewriting steps": Number(
-        176_000, "a second of CPU", "`measure_scale`, beside a dozen other programs"
+        176_000, "a second of CPU", "`measure_scale`, while a dozen other programs ran"
     ),
     "rewriting trajectories": Number(
-        15_600, "a second of CPU", "likewise, with scores and evidence"
+        15_600, "a second of CPU", "the same run, with scores and evidence"
     ),
     "collector": Number(
         100_000,
@@ -167,9 +169,9 @@ ASSUMED: Final = {
     "busiest part": Number(2, "times the mean", "of a day's traffic, of runs of several a day"),
     "slow buckets": Number(0.1, "of all", "have long runs, or a busy machine"),
     "of a slow bucket": Number(2, "times the time", ""),
-    "vCPU": Number(0.05, "$ an hour", "of a cloud's list prices, about"),
-    "store": Number(0.023, "$ a GB and month", "likewise"),
-    "days kept": Number(30, "", "of spans; built tables and scores likewise"),
+    "vCPU": Number(0.05, "$ an hour", "about a cloud's list price"),
+    "store": Number(0.023, "$ a GB and month", "about a cloud's list price"),
+    "days kept": Number(30, "", "spans, built tables and scores"),
 }
 
 LOADS: Final = (
@@ -188,29 +190,28 @@ LOADS: Final = (
 INTRODUCTION: Final = """\
 # A billion spans a day
 
-A plan past the machines that this project was measured on: what one billion spans a day would
-take. `make docs` works it out with `docgen/scale_plan.py`, a simulation of one day, from
-the numbers [below](#what-it-begins-with): each was measured, or is named as an assumption. Nobody
-has run it. How to run on several machines is in [spark.md](spark.md).
+A plan beyond the machines that this project was measured on: the resources for one billion spans a
+day. `make docs` computes it with `docgen/scale_plan.py`, a simulation of one day, from the
+[inputs](#inputs): each was measured, or is marked as an assumption. No such run has been made.
+[spark.md](spark.md) explains how to run on several machines.
 
 """
 
 READING: Final = """\
-A run finds what is new, has workers build and score it, and commits. A trace that gets late spans
-or a verdict has its rows replaced: files with such rows are written again without them, by the
-workers. *Rewriting* is counted as if each file of the date held such a row, as after verdicts on
-runs of all hours; late spans of runs that were under way at the end of the run before are in few
-files. *Looking* is the driver's own: it reads what trajectories and scores of a date were made
-from. So:
+A run finds new spans, lets workers build and score them, and commits. If a trace gets late spans
+or a verdict, its rows are replaced: workers rewrite the files that hold such rows. *Rewriting* is
+counted as if each file of the date held such a row, which is true after verdicts on runs of all
+hours. Late spans of runs that had not ended at the previous run are in few files. *Looking* is
+done by the driver: it reads the sources of a date's trajectories and scores. Therefore:
 
-- **Hourly runs are reasonable** with enough slots for the busiest hour, and cost more than a run a
-  day: what they rewrite, and what the driver looks at.
-- More slots than it takes for building to be a small part of a run end it no sooner: looking is
-  done by one machine, here counted on one core of it.
-- Long runs of agents cost more a span, and there are fewer of them to score.
+- **Hourly runs are reasonable** with enough slots for the busiest hour. They cost more than one
+  run a day, because of rewriting and looking.
+- Once building is a small part of a run, more slots do not end it sooner: one machine does the
+  looking, here counted on one core.
+- Long agent runs cost more per span, but there are fewer of them to score.
 
-Not in it: ids that the driver looks up among those of a date or, for verdicts, of all dates, which
-take it seconds, and memory of the driver for a row of each trace that it looks at.
+Two things are left out: the time in which the driver looks up ids among those of a date (for
+verdicts, of all dates), which takes seconds; and the driver's memory for one row of each trace.
 
 """
 
@@ -218,16 +219,16 @@ take it seconds, and memory of the driver for a row of each trace that it looks 
 def pages() -> Mapping[str, str]:
     """Return the page by its path below `docs/`."""
     parts = [INTRODUCTION, "## Runs\n\n", *_runs(), READING, "## One day\n\n", _one_day()]
-    parts += ["\n## What it begins with\n\nMeasured, on two cores:\n\n", _numbers(MEASURED)]
+    parts += ["\n## Inputs\n\nMeasured, on two cores:\n\n", _numbers(MEASURED)]
     return {"scale.md": "".join([*parts, "\nAssumed:\n\n", _numbers(ASSUMED)])}
 
 
 def _runs() -> Iterator[str]:
-    """Yield a table of each workload: how long the longest run takes."""
+    """Yield a table of each workload: the CPU time of a day, and the longest run."""
     for load in LOADS:
         yield f"{load.name.capitalize()}: {load.spans_a_run:g} spans a run.\n\n"
         yield "| runs a day | slots | CPU of workers, a day | longest run "
-        yield "| of it rewriting | looking |\n|---|---|---|---|---|---|\n"
+        yield "| rewriting in it | looking in it |\n|---|---|---|---|---|---|\n"
         for runs in RUNS_A_DAY:
             for slots in SLOTS:
                 found = day(load, runs, slots)
@@ -242,7 +243,7 @@ def _minutes(secs: float) -> str:
 
 
 def _one_day() -> str:
-    """Return a table of what else a day takes."""
+    """Return a table of the other resources of a day."""
     short, long = LOADS
     passes = {load: day(load, 1, SLOTS[1]).longest for load in LOADS}
     mean = SPANS / DAY_SECS
@@ -272,7 +273,10 @@ def _one_day() -> str:
         "storage of what is kept": f"${kept_tb * 1e3 * a('store') / 30:,.0f}",
     }
     lines = "".join(f"| {name} | {value} |\n" for name, value in rows.items())
-    return "Of two numbers the second is of long runs.\n\n| of one day | |\n|---|---|\n" + lines
+    return (
+        "If a cell has two numbers, the second is for long runs.\n\n| of one day | |\n|---|---|\n"
+        + lines
+    )
 
 
 def _cost(one: Pass) -> str:
@@ -284,4 +288,4 @@ def _numbers(numbers: dict[str, Number]) -> str:
         f"| {name} | {number.value:,g} {number.unit} | {number.source} |\n"
         for name, number in numbers.items()
     )
-    return "".join(["| | | where from |\n|---|---|---|\n", *rows])
+    return "".join(["| input | value | source |\n|---|---|---|\n", *rows])

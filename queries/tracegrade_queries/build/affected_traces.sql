@@ -1,7 +1,6 @@
--- Traces that have spans, or log records beside their spans, past the watermarks, and those whose
--- trajectories an earlier version built.
+-- Traces to build: with spans or log records past the watermarks, or built by an earlier version.
 --
--- A log record whose trace has no span yet is built when the first one arrives.
+-- A log record whose trace has no span yet is built when the first span arrives.
 --
 -- Reads:
 --   trace_receipts
@@ -12,8 +11,8 @@
 --   spans     BIGINT   All its spans.
 --   records   BIGINT   All its spans and log records.
 --   imported  BOOLEAN  All its spans were imported.
---   first_ns  BIGINT   When the first of its spans and log records was received.
---   last_ns   BIGINT   When the last of them was.
+--   first_ns  BIGINT   Receipt time of the first of its spans and log records.
+--   last_ns   BIGINT   Receipt time of the last of them.
 --   new       BIGINT   Its spans and log records past their watermarks.
 -- Order:
 --   none

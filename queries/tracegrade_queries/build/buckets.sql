@@ -1,17 +1,18 @@
--- Which bucket each affected trace is built in.
+-- The bucket in which each affected trace is built.
 --
--- A bucket holds traces that arrived one after the other, so that its rows lie close together;
--- traces that arrived over more than an hour come last, since each makes its bucket read more.
+-- A bucket holds traces that arrived one after the other, so that its rows are close together in
+-- the files. Traces that arrived over more than an hour come last, since each of them makes its
+-- bucket read more.
 --
 -- Reads:
 --   weighed_traces
 -- Parameters:
---   bucket_weight  BIGINT  What the traces of one bucket aim at together.
+--   bucket_weight  BIGINT  Target for the summed weight of a bucket's traces.
 -- Columns:
 --   trace_id     VARCHAR  One row each.
 --   date         DATE     Date the trace's first span was received, UTC.
---   first_ns     BIGINT   When its first row was received.
---   received_ns  BIGINT   When its last row was received.
+--   first_ns     BIGINT   Receipt time of its first row.
+--   received_ns  BIGINT   Receipt time of its last row.
 --   records      BIGINT   All its spans and log records.
 --   imported     BOOLEAN  All its spans were imported.
 --   bucket       BIGINT   From 0.

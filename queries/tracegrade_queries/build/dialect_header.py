@@ -1,8 +1,9 @@
 """Reads the header of a dialect's SQL file, and declares the two relations that it makes.
 
 A dialect is one SQL file that makes two relations from `bucket_spans`, `<dialect>_operations` and
-`<dialect>_messages`, with the columns below (those it leaves out are NULL). A long one reads what
-files in a folder of its name make. The shared pass reads the union of all and knows no dialect.
+`<dialect>_messages`. They have the columns below; a column that the file leaves out is NULL. A
+long dialect also reads relations from files in a folder of its name. The shared pass reads the
+union of all dialects, and has no code for a single one.
 """
 
 import re
@@ -16,18 +17,18 @@ from tracegrade_queries.errors import BadDialect
 
 
 class Dialect(NamedTuple):
-    """What the header of a dialect's file declares."""
+    """The declarations in the header of a dialect's file."""
 
     name: str
-    """That of the file."""
+    """The name of the file, without its suffix."""
 
     rank: int
-    """Where several dialects match one span, its fields are taken by rising rank."""
+    """If several dialects match a span, each field comes from the lowest rank that has it."""
 
     marks: tuple[str, ...]
-    """What its spans bear: RE2, one of them found in the name of their scope, of one of their
-    attributes or of an event beside them. The dialect is shown no other spans. Without marks it
-    is a last resort: it is shown the spans of which no dialect before it knows what they are."""
+    """RE2 patterns. A dialect reads only spans that match one of them: in the name of the scope,
+    of an attribute, or of an event of the span. A dialect without marks is a last resort: it reads
+    the spans that no dialect before it recognizes."""
 
 
 @cache
@@ -60,30 +61,32 @@ OPERATIONS: Final = Table(
     name="operations",
     grain="one span that the dialect recognizes",
     columns=(
-        Column("key", BIGINT, "Of the span in bucket_spans."),
+        Column("key", BIGINT, "Key of the span in bucket_spans."),
         Column(
             "operation",
             TEXT,
             "agent | model | tool | handoff | plan | thought | observation | answer | evaluator "
-            "(it and all below judge a run and are none) | other; NULL if not known.",
+            "(it judges a run, as all spans below it do) | other; NULL if not known.",
         ),
-        Column("agent_name", TEXT, "Of the agent that the span is, or belongs to."),
+        Column("agent_name", TEXT, "Name of the agent that the span is, or belongs to."),
         Column(
-            "agent_label", TEXT, "What an agent span's name suggests; a stated name counts more."
+            "agent_label",
+            TEXT,
+            "Name that an agent span's name suggests; a stated name counts more.",
         ),
-        Column("follows", TEXT, "Agent after whose work that of an agent span began, in a team."),
-        Column("tool_name", TEXT, "Of a tool span."),
+        Column("follows", TEXT, "In a team, the agent that worked before this agent span."),
+        Column("tool_name", TEXT, "Tool spans only."),
         Column("call_id", TEXT, "Id that the model gave the call."),
-        Column("arguments", TEXT, "JSON as sent, of a tool span."),
-        Column("result", TEXT, "What the tool returned."),
+        Column("arguments", TEXT, "JSON as sent; tool spans only."),
+        Column("result", TEXT, "The tool's result."),
         Column(
             "from_log",
             BOOLEAN,
-            "The span of a tool stands for a reply in a log of messages, which may lack others.",
+            "The tool span was made from a reply in a message log, which may lack others.",
         ),
         Column("content", TEXT, "Text of a thought or an observation."),
-        Column("plan", TEXT, "JSON, of a plan span; the text of a model span that only plans."),
-        Column("user_input", TEXT, "First text of the user, of an agent or a model span."),
+        Column("plan", TEXT, "JSON of a plan span; text of a model span that only plans."),
+        Column("user_input", TEXT, "First text of the user; agent and model spans only."),
         Column("answer", TEXT, "Last text of an agent or answer span."),
         Column("failed", BOOLEAN, "The operation ended in an error."),
         Column(
@@ -94,18 +97,18 @@ OPERATIONS: Final = Table(
         Column("error_type", TEXT, "Class of the error."),
         Column("error_message", TEXT, "Its message."),
         Column("model", TEXT, "Model that answered, else the one asked for."),
-        Column("input_tokens", BIGINT, "Of a model span."),
-        Column("output_tokens", BIGINT, "Of a model span."),
-        Column("cache_read_tokens", BIGINT, "Of a model span."),
-        Column("reasoning_tokens", BIGINT, "Of a model span."),
-        Column("cache_write_tokens", BIGINT, "Of a model span."),
-        Column("total_tokens", BIGINT, "Of a model span, as its source adds them up."),
+        Column("input_tokens", BIGINT, "Model spans only."),
+        Column("output_tokens", BIGINT, "Model spans only."),
+        Column("cache_read_tokens", BIGINT, "Model spans only."),
+        Column("reasoning_tokens", BIGINT, "Model spans only."),
+        Column("cache_write_tokens", BIGINT, "Model spans only."),
+        Column("total_tokens", BIGINT, "Model spans only; the sum that the source states."),
         Column(
             "excludes_cached",
             BOOLEAN,
             "Whether cached tokens are not part of input_tokens; NULL if that is not known.",
         ),
-        Column("stated_usd", DOUBLE, "What the source says that a model span cost."),
+        Column("stated_usd", DOUBLE, "Cost of a model span that the source states."),
         Column("offered_tools", TEXT, "JSON list of tool definitions, in any known spelling."),
         Column("conversation_id", TEXT, "Groups runs."),
         Column("effect", TEXT, "read | write | destructive, declared."),
@@ -113,19 +116,27 @@ OPERATIONS: Final = Table(
         Column(
             "tells_calls",
             BOOLEAN,
-            "An agent's span tells what all its model calls said; none has a span.",
+            "The agent's span holds the output of all its model calls, which have no spans.",
         ),
-        Column("linked_span_id", TEXT, "Of an observation: the tool span it observes."),
-        Column("process_order", BIGINT, "Order of spans that start at one time in one process."),
+        Column(
+            "linked_span_id", TEXT, "Observations only: the tool span whose result the agent saw."
+        ),
+        Column(
+            "process_order", BIGINT, "Order of spans that start at the same time in one process."
+        ),
         Column("sub_goal", TEXT, "Sub-goal that the span serves."),
         Column("decision", TEXT, "Decision point that the span belongs to."),
         Column("task_id", TEXT, "Task of the run."),
         Column("task_category", TEXT, "Its category."),
         Column("trial", INTEGER, "Number of the attempt."),
-        Column("retries", INTEGER, "How often it was begun anew, after errors."),
+        Column("retries", INTEGER, "Number of times the attempt was restarted after errors."),
         Column("run_mode", TEXT, "production | live | mocked."),
         Column("outcome", TEXT, "success | failure | invalid, as declared."),
-        Column("kill_point", TEXT, "Why the run is no attempt: early | mid | late, …"),
+        Column(
+            "kill_point",
+            TEXT,
+            "Kill point of a killed run, which is not an attempt: early | mid | late, …",
+        ),
         Column("flags", TEXTS, "As in the table steps."),
     ),
     partition_by=(),
@@ -135,7 +146,7 @@ MESSAGES: Final = Table(
     name="messages",
     grain="one part of a message that a span received or sent",
     columns=(
-        Column("key", BIGINT, "Of the span in bucket_spans."),
+        Column("key", BIGINT, "Key of the span in bucket_spans."),
         Column("direction", TEXT, "in | out."),
         Column("message_position", BIGINT, "Rises with the order of messages; may have gaps."),
         Column("part_position", BIGINT, "Rises with the order of parts in a message."),
@@ -144,16 +155,14 @@ MESSAGES: Final = Table(
             "part_type",
             TEXT,
             "text | reasoning | tool_call | tool_call_response | server_tool_call (the model's "
-            "provider runs it; it may tell its result) | server_tool_call_response; else ignored.",
+            "provider runs it; it may hold its result) | server_tool_call_response; else ignored.",
         ),
-        Column("text", TEXT, "Of text and reasoning."),
-        Column("tool_name", TEXT, "Of a tool call; of its response if sent."),
-        Column("call_id", TEXT, "Of a tool call and its response; NULL if not sent."),
-        Column("arguments", TEXT, "JSON, of a tool call."),
-        Column("result", TEXT, "Of a response: what the model got to see."),
-        Column(
-            "failed", BOOLEAN, "Of a response: the source says beside it that the call failed."
-        ),
+        Column("text", TEXT, "Text and reasoning parts only."),
+        Column("tool_name", TEXT, "Tool calls; responses too if it was sent."),
+        Column("call_id", TEXT, "Tool calls and responses; NULL if not sent."),
+        Column("arguments", TEXT, "JSON; tool calls only."),
+        Column("result", TEXT, "Responses only: the text that the model received."),
+        Column("failed", BOOLEAN, "Responses only: the source states that the call failed."),
     ),
     partition_by=(),
 )

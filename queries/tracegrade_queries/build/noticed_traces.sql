@@ -1,7 +1,7 @@
 -- Traces that have spans or log records past the watermarks.
 --
--- Scores that were sent out of a lake and came back as log records are no news: what is built and
--- scored again because of them would be sent out again, and so on.
+-- Scores that were sent out of a lake and came back as log records do not count as new. Otherwise
+-- the build that they cause would send them out again, without end.
 --
 -- Reads:
 --   spans

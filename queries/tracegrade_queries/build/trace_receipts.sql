@@ -1,4 +1,6 @@
--- What was received of each trace, and when; without scores that were sent out and came back.
+-- Receipts of each trace: dates, times and counts of its spans and log records.
+--
+-- Scores that were sent out and came back are left out.
 --
 -- Reads:
 --   spans
@@ -11,8 +13,8 @@
 --   spans       BIGINT   All its spans.
 --   records     BIGINT   All its spans and log records.
 --   imported    BOOLEAN  All its spans were imported; NULL if it has none.
---   first_ns    BIGINT   When the first of its spans and log records was received.
---   last_ns     BIGINT   When the last of them was.
+--   first_ns    BIGINT   Receipt time of the first of its spans and log records.
+--   last_ns     BIGINT   Receipt time of the last of them.
 --   new         BIGINT   Its spans and log records past their watermarks.
 -- Order:
 --   none

@@ -1,10 +1,10 @@
--- What each affected trace weighs in a bucket: its spans, those that are large for several.
+-- Traces weighed for buckets: by their number of spans; a large span counts several times.
 --
 -- Reads:
 --   affected_traces
 --   span_sizes
 -- Parameters:
---   span_bytes  BIGINT  What the attributes of a span take that weighs 1; of a larger one, more.
+--   span_bytes  BIGINT  Size of the attributes of a span that weighs 1; a larger span weighs more.
 -- Columns:
 --   trace_id  VARCHAR  One row each.
 --   date      DATE     As in affected_traces, and so are all but the last.

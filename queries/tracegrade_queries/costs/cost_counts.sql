@@ -1,4 +1,4 @@
--- Of how many runs of each date the cost is known, and why it is not of others.
+-- Number of runs of each date whose cost is known, and the reasons why other costs are not.
 --
 -- Reads:
 --   run_costs
@@ -6,10 +6,10 @@
 --   usage_costs
 -- Columns:
 --   date          DATE     Date of the runs.
---   status        VARCHAR  priced | stated (those priced with a call whose cost is known from the
---                          trace alone) | no_price | no_tokens | not_counted (built by an earlier
+--   status        VARCHAR  priced | stated (priced, with at least one call whose cost only the
+--                          trace states) | no_price | no_tokens | not_counted (built by an earlier
 --                          version); NULL for runs without model calls.
---   model         VARCHAR  Of no_price and no_tokens, NULL if not recorded; else NULL.
+--   model         VARCHAR  For no_price and no_tokens, NULL if not recorded; else NULL.
 --   trajectories  BIGINT   A run counts for each of its reasons; 0 where status is NULL.
 -- Order:
 --   none

@@ -1,4 +1,4 @@
--- What each run cost, as far as the cost of every model call of it is known.
+-- The cost of each run, if the cost of each of its model calls is known.
 --
 -- Reads:
 --   usage_costs

@@ -1,9 +1,10 @@
--- What each part of a run's usage of models cost, and how that is known.
+-- The cost of each part of a run's model usage, and the source of that cost.
 --
--- A price with the model's very name counts before prefixes, of which the longest counts. Where no
--- price covers the model, or the tokens were not recorded, what the trace states counts. What no
--- model said, as its name in angle brackets tells (Claude Code's `<synthetic>`), costs nothing if
--- it took no tokens; elsewhere 0 tokens may just mean that nobody counted.
+-- A price for the model's exact name counts before prices for prefixes; among prefixes the longest
+-- counts. If no price covers the model, or the tokens were not recorded, the cost that the trace
+-- states counts. A name in angle brackets (Claude Code's `<synthetic>`) means that no model
+-- answered: it costs nothing if it took no tokens. For other names, 0 tokens may just mean that
+-- the tokens were not counted.
 --
 -- Reads:
 --   priced_runs

@@ -1,9 +1,10 @@
--- What agents do right after a failed call, by release.
+-- The next action of agents after a failed call, by release.
 --
--- The next plan, tool call, hand-over or answer of the same trajectory decides.
+-- The action is the next plan, tool call, hand-over or answer of the same trajectory.
 --
--- A call failed by its status, which results that say so set, too; what the error_pattern of
--- a task file finds besides is counted by the queries about failed calls that scoring brings.
+-- A call's status decides whether it failed; a result that reports an error sets the status. The
+-- scoring package's queries about failed calls also count results that match a task file's
+-- error_pattern.
 --
 -- Reads:
 --   steps
@@ -12,7 +13,7 @@
 --   release   VARCHAR  NULL if the spans name none.
 --   reaction  VARCHAR  replanned | repeated (same tool and arguments) | changed_arguments |
 --                      other_tool | handed_over | answered | stopped. One row for each release.
---   failures  BIGINT   Failed calls that it followed; at least 1.
+--   failures  BIGINT   Failed calls before this reaction; at least 1.
 --   share     DOUBLE   failures / all failed calls of the release, in (0, 1].
 -- Order:
 --   release, failures DESC, reaction

@@ -1,19 +1,19 @@
--- Arguments that a tool is given more or less often in one release than in another.
+-- Arguments that a tool gets more or less often in one release than in another.
 --
--- A new argument, one that was given up, or one that the model began to leave out.
+-- The argument may be new, dropped, or one that the model began to leave out.
 --
 -- Reads:
 --   steps
 --   trajectories
 -- Parameters:
 --   $base       VARCHAR  A release.
---   $candidate  VARCHAR  Another one.
+--   $candidate  VARCHAR  The release to compare with it.
 -- Columns:
 --   tool_name        VARCHAR  One row for each tool_name and argument of tools called in both.
 --   argument         VARCHAR  A top-level name.
---   base_calls       BIGINT   Calls of the tool in $base with arguments that are an object.
+--   base_calls       BIGINT   Calls of the tool in $base whose arguments are an object.
 --   candidate_calls  BIGINT   As base_calls, in $candidate.
---   base_share       DOUBLE   Those that have the argument / base_calls, in [0, 1].
+--   base_share       DOUBLE   Calls with the argument / base_calls, in [0, 1].
 --   candidate_share  DOUBLE   As base_share.
 --   difference       DOUBLE   candidate_share - base_share, in [-1, 1]; never 0.
 -- Order:

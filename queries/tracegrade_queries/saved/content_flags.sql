@@ -1,4 +1,4 @@
--- How much of the steps' content is missing or damaged, by service: cut, redacted, unreadable.
+-- Share of the steps' content that is missing or damaged, by service: cut, redacted, unreadable.
 --
 -- Reads:
 --   steps
@@ -6,10 +6,10 @@
 -- Columns:
 --   service_name  VARCHAR  NULL if not sent. One row for each service_name, dialect and flag.
 --   dialect       VARCHAR
---   flag          VARCHAR  As the table steps declares them.
+--   flag          VARCHAR  One of the flags that the table steps declares.
 --   steps         BIGINT   At least 1.
 --   share         DOUBLE   steps / all steps of the service and dialect, in (0, 1].
---   trajectories  BIGINT   In which they stand.
+--   trajectories  BIGINT   Trajectories that contain these steps.
 -- Order:
 --   steps DESC, service_name, dialect, flag
 WITH flagged AS (

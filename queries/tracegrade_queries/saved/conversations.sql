@@ -1,4 +1,4 @@
--- Conversations of several runs: how many turns of a user became trajectories of their own.
+-- Conversations of several runs: the number of user turns that became trajectories of their own.
 --
 -- Reads:
 --   trajectories
@@ -6,11 +6,11 @@
 --   conversation_id  VARCHAR    One row for each conversation_id with at least 2 runs.
 --   agent_names      VARCHAR[]  Named agents, sorted.
 --   runs             BIGINT     Root trajectories; at least 2.
---   steps            BIGINT     Of all of them.
+--   steps            BIGINT     Steps of all these runs.
 --   errors           BIGINT     Calls whose status is error or not_executed.
 --   first_start      TIMESTAMP  UTC; NULL if an import made the times up.
---   secs             DOUBLE     From the first start to the last end; NULL likewise.
---   first_input      VARCHAR    First 80 characters of what was asked first; NULL if unknown.
+--   secs             DOUBLE     First start to last end; NULL if an import made the times up.
+--   first_input      VARCHAR    First 80 characters of the first request; NULL if unknown.
 -- Order:
 --   runs DESC, conversation_id
 SELECT
@@ -21,7 +21,7 @@ SELECT
   count(*) AS runs,
   sum(step_count)::BIGINT AS steps,
   sum(error_count)::BIGINT AS errors,
-  -- What an import makes up begins with the year 2000.
+  -- Times that an import makes up begin with the year 2000.
   CASE WHEN min(start_time) >= '2001-01-01' THEN min(start_time) END AS first_start,
   (epoch_us(max(end_time)) - epoch_us(first_start)) / 1e6 AS secs,
   left(arg_min(user_input, (start_time, trajectory_id)), 80) AS first_input

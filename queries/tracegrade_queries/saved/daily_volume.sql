@@ -1,17 +1,17 @@
--- What arrived on each day: trajectories, calls, errors, tokens, and how much is incomplete.
+-- Volume received on each day: trajectories, calls, errors, tokens, and the incomplete share.
 --
 -- Reads:
 --   trajectories
 -- Columns:
---   date              DATE     Of first receipt, UTC. One row for each date and service_name.
+--   date              DATE     Date of first receipt, UTC. One row for each date and service_name.
 --   service_name      VARCHAR  NULL if not sent.
 --   trajectories      BIGINT   At least 1.
---   incomplete        BIGINT   Whose root, or a span above it, did not arrive.
+--   incomplete        BIGINT   Trajectories whose root, or a span above it, did not arrive.
 --   steps             BIGINT
 --   tool_calls        BIGINT
 --   error_share       DOUBLE   Calls whose status is error or not_executed / calls, in [0, 1];
 --                              NULL without a call.
---   tokens            BIGINT   In and out; 0 if none were recorded.
+--   tokens            BIGINT   Input and output tokens; 0 if none were recorded.
 -- Order:
 --   date DESC, service_name
 SELECT

@@ -1,4 +1,4 @@
--- What each way of writing spans tells in this lake: shares of the steps that have each field.
+-- Coverage of each dialect in this lake: the share of steps that have each field.
 --
 -- Reads:
 --   steps
@@ -10,7 +10,7 @@
 --   call_ids          DOUBLE   Calls with an id / calls, in [0, 1]; NULL without calls.
 --   arguments         DOUBLE   Calls with arguments / calls.
 --   statuses          DOUBLE   Calls with a status other than unknown / calls.
---   offers            DOUBLE   Calls of which it is known what was offered / calls.
+--   offers            DOUBLE   Calls whose offered tools are known / calls.
 --   results           DOUBLE   Calls with a result / calls.
 --   with_thoughts     DOUBLE   Trajectories with a thought / trajectories, in [0, 1].
 --   with_answers      DOUBLE   Trajectories with an answer / trajectories.

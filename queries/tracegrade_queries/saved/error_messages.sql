@@ -1,17 +1,18 @@
--- What tools say when they fail, most frequent first; numbers and quoted names count as equal.
+-- Error messages of failed tool calls, most frequent first; numbers and quotes are masked.
 --
--- A call failed by its status, which results that say so set, too; what the error_pattern of
--- a task file finds besides is counted by the queries about failed calls that scoring brings.
+-- A call's status decides whether it failed; a result that reports an error sets the status. The
+-- scoring package's queries about failed calls also count results that match a task file's
+-- error_pattern.
 --
 -- Reads:
 --   steps
 -- Columns:
 --   tool_name     VARCHAR    One row for each tool_name and message.
 --   message       VARCHAR    First line of the error, else of the result; 9 for each number.
---   calls         BIGINT     That failed so; at least 1.
---   trajectories  BIGINT     In which they stand.
---   last_seen     TIMESTAMP  Start of the last, UTC; NULL if its source has no times.
---   example       VARCHAR    A trajectory with it, the first by id.
+--   calls         BIGINT     Calls that failed with this message; at least 1.
+--   trajectories  BIGINT     Trajectories that contain these calls.
+--   last_seen     TIMESTAMP  Start of the last such call, UTC; NULL if its source has no times.
+--   example       VARCHAR    The first trajectory by id that has such a call.
 -- Order:
 --   calls DESC, tool_name, message
 WITH failures AS (

@@ -1,7 +1,8 @@
--- The first failed call of each trajectory, and how far it had come.
+-- The first failed call of each trajectory, and the number of calls before it.
 --
--- A call failed by its status, which results that say so set, too; what the error_pattern of
--- a task file finds besides is counted by the queries about failed calls that scoring brings.
+-- A call's status decides whether it failed; a result that reports an error sets the status. The
+-- scoring package's queries about failed calls also count results that match a task file's
+-- error_pattern.
 --
 -- Reads:
 --   steps
@@ -10,7 +11,7 @@
 --   trajectory_id  VARCHAR  One row for each trajectory with a failed call.
 --   release        VARCHAR  NULL if the spans name none.
 --   task_id        VARCHAR  NULL if no span names one.
---   step_index     INTEGER  Of the call.
+--   step_index     INTEGER  step_index of the failed call.
 --   calls_before   BIGINT   Tool calls before it.
 --   tool_name      VARCHAR
 --   status         VARCHAR  error | not_executed.

@@ -1,13 +1,15 @@
--- Which agent hands over to which, and what becomes of these trajectories.
+-- Hand-overs from agent to agent, and the number of these trajectories that end in an answer.
 --
 -- Reads:
 --   steps
 --   trajectories
 -- Columns:
---   agent_name    VARCHAR  Who hands over; NULL if not named. One row for each of the first two.
---   handed_to     VARCHAR  Name of the hand-over's tool, which mostly names the other agent.
+--   agent_name    VARCHAR  Agent that hands over; NULL if not named. One row for each of the first
+--                          two.
+--   handed_to     VARCHAR  Name of the hand-over's tool, which usually contains the other agent's
+--                          name.
 --   handoffs      BIGINT   At least 1.
---   trajectories  BIGINT   In which they stand.
+--   trajectories  BIGINT   Trajectories that contain these hand-overs.
 --   returned      BIGINT   Trajectories in which the agent hands over to the same one again.
 --   answered      BIGINT   Trajectories that end in an answer.
 -- Order:

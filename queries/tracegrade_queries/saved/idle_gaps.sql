@@ -1,4 +1,4 @@
--- Where trajectories stood still: time between steps in which no step ran, the longest first.
+-- Idle time in trajectories: gaps during which no step ran, the longest first.
 --
 -- Steps whose source has no times (flag synthetic_time) are left out.
 --
@@ -21,7 +21,7 @@ WITH timed AS (
     step_index,
     kind,
     start_time,
-    -- What ended last so far, in the order of the clock: steps may run side by side.
+    -- The step that ended last so far, in the order of the clock: steps may run in parallel.
     max(end_time) OVER earlier AS idle_since,
     arg_max((step_index, kind), (end_time, step_index)) OVER earlier AS last_step
   FROM steps

@@ -1,15 +1,15 @@
--- How often each two sources of verdicts on success agree about the same trajectory.
+-- Agreement of each pair of verdict sources on the success of the same trajectory.
 --
 -- Reads:
 --   counted_verdicts
 -- Columns:
 --   source           VARCHAR  One row for each source and other_source, in the order of names.
 --   other_source     VARCHAR
---   trajectories     BIGINT   That both judged with a number; at least 1.
---   agreed           BIGINT   Both from 0.5 on, or both below.
+--   trajectories     BIGINT   Trajectories that both sources judged with a number; at least 1.
+--   agreed           BIGINT   Trajectories that both put at 0.5 or more, or both below.
 --   agreed_share     DOUBLE   agreed / trajectories, in [0, 1].
---   source_higher    BIGINT   Only source from 0.5 on.
---   mean_difference  DOUBLE   Of values, source less other_source.
+--   source_higher    BIGINT   Trajectories that only source puts at 0.5 or more.
+--   mean_difference  DOUBLE   Mean of source's value minus other_source's.
 -- Order:
 --   source, other_source
 WITH judged AS (

@@ -3,7 +3,7 @@
 -- Reads:
 --   trajectories
 -- Parameters:
---   $rows  INTEGER  How many.
+--   $rows  INTEGER  Number of trajectories to return.
 -- Columns:
 --   trajectory_id    VARCHAR  One row each.
 --   agent_name       VARCHAR  NULL if none is named.
@@ -12,7 +12,7 @@
 --   step_count       INTEGER
 --   tool_call_count  INTEGER
 --   error_count      INTEGER  Calls whose status is error or not_executed.
---   tokens           BIGINT   In and out; NULL if none were recorded.
+--   tokens           BIGINT   Input and output tokens; NULL if none were recorded.
 --   secs             DOUBLE   From its start to its end; NULL if an import made its times up.
 --   user_input       VARCHAR  Its first 80 characters; NULL if not captured.
 -- Order:
@@ -29,7 +29,7 @@ SELECT
     WHEN input_tokens IS NOT NULL OR output_tokens IS NOT NULL
       THEN coalesce(input_tokens, 0) + coalesce(output_tokens, 0)
   END AS tokens,
-  -- What an import makes up begins with the year 2000.
+  -- Times that an import makes up begin with the year 2000.
   CASE WHEN start_time >= '2001-01-01' THEN duration_ms / 1000 END AS secs,
   left(user_input, 80) AS user_input
 FROM trajectories

@@ -1,17 +1,19 @@
--- How many tool calls models request at once, by model.
+-- Number of tool calls that models request at once, by model.
 --
--- A call failed by its status, which results that say so set, too; what the error_pattern of
--- a task file finds besides is counted by the queries about failed calls that scoring brings.
+-- A call's status decides whether it failed; a result that reports an error sets the status. The
+-- scoring package's queries about failed calls also count results that match a task file's
+-- error_pattern.
 --
 -- Reads:
 --   steps
 -- Columns:
 --   model         VARCHAR  NULL if not recorded. One row for each model.
---   model_calls   BIGINT   That requested at least one tool call.
---   tool_calls    BIGINT   Requested by them.
+--   model_calls   BIGINT   Model calls that requested at least one tool call.
+--   tool_calls    BIGINT   Tool calls that they requested.
 --   parallel      BIGINT   Model calls that requested two or more.
---   most          BIGINT   Most tool calls of one model call.
---   failed_share  DOUBLE   Failed calls / calls of those that requested two or more; or NULL.
+--   most          BIGINT   Largest number of tool calls in one model call.
+--   failed_share  DOUBLE   Failed calls / calls, of model calls with two or more; NULL if there
+--                          are none.
 -- Order:
 --   model_calls DESC, model
 WITH requests AS (

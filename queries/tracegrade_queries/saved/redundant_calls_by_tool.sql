@@ -1,16 +1,16 @@
--- Calls that told nothing new: same tool, arguments and result as an earlier one, by tool.
+-- Calls that returned nothing new, by tool: same tool, arguments and result as an earlier call.
 --
--- Wider than the metric redundant_calls, which lets a change in between excuse the second call.
+-- The metric redundant_calls is narrower: a change between the two calls excuses the second one.
 --
 -- Reads:
 --   steps
 -- Columns:
 --   tool_name        VARCHAR  One row for each tool with such a call.
 --   calls            BIGINT   All its successful calls with arguments and a result.
---   redundant        BIGINT   Those that an earlier one of the same trajectory equals; at least 1.
+--   redundant        BIGINT   Calls that repeat an earlier one of the same trajectory; at least 1.
 --   redundant_share  DOUBLE   redundant / calls, in (0, 1].
---   trajectories     BIGINT   In which they stand.
---   wasted_ms        DOUBLE   Time that they took; NULL if no source has times.
+--   trajectories     BIGINT   Trajectories that contain these calls.
+--   wasted_ms        DOUBLE   Duration of the redundant calls; NULL if no source has times.
 -- Order:
 --   redundant DESC, tool_name
 WITH good_calls AS (

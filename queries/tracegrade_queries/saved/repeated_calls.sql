@@ -10,7 +10,7 @@
 --   arguments      VARCHAR    Canonical JSON; calls without captured arguments do not count.
 --   calls          BIGINT     At least $times.
 --   results        BIGINT     Distinct results that were captured.
---   step_indices   INTEGER[]  Where they stand.
+--   step_indices   INTEGER[]  step_index of each of these calls.
 -- Order:
 --   calls DESC, trajectory_id, tool_name, arguments
 SELECT

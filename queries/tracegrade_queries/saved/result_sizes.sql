@@ -1,15 +1,16 @@
--- Which tools fill the model's context: how long their results are, the largest sum first.
+-- Tools that fill the model's context: lengths of their results, the largest sum first.
 --
 -- Reads:
 --   steps
 -- Columns:
 --   tool_name       VARCHAR  One row each.
---   results         BIGINT   Captured; at least 1.
+--   results         BIGINT   Captured results; at least 1.
 --   median_chars    DOUBLE
 --   p95_chars       DOUBLE   95th percentile, interpolated.
 --   longest_chars   BIGINT
---   total_chars     BIGINT   Each is sent again with every later model call of its trajectory.
---   longest_in      VARCHAR  The trajectory of the longest, the first by id of equals.
+--   total_chars     BIGINT   Every later model call of the trajectory sends each result again.
+--   longest_in      VARCHAR  Trajectory of the longest result; the first by id if several are
+--                            equal.
 -- Order:
 --   total_chars DESC, tool_name
 SELECT

@@ -1,17 +1,20 @@
--- What comes of calling a tool again after it failed, with the same arguments or with others.
+-- Success of calling a tool again after it failed, with the same arguments or with others.
 --
--- A call failed by its status, which results that say so set, too; what the error_pattern of
--- a task file finds besides is counted by the queries about failed calls that scoring brings.
+-- A call's status decides whether it failed; a result that reports an error sets the status. The
+-- scoring package's queries about failed calls also count results that match a task file's
+-- error_pattern.
 --
 -- Reads:
 --   steps
 -- Columns:
 --   tool_name       VARCHAR  One row for each tool_name and same_arguments.
---   same_arguments  BOOLEAN  The tool's next call had the same; NULL if some were not captured.
+--   same_arguments  BOOLEAN  The tool's next call had the same arguments; NULL if some were not
+--                            captured.
 --   retries         BIGINT   Failed calls whose trajectory called the tool again; at least 1.
---   succeeded       BIGINT   Of them, those whose next call of the tool went well.
+--   succeeded       BIGINT   Retries in which the tool's next call succeeded.
 --   success_share   DOUBLE   succeeded / retries, in [0, 1].
---   median_gap_ms   DOUBLE   From the end of the one to the start of the other; NULL if not timed.
+--   median_gap_ms   DOUBLE   From the end of the failed call to the start of the next; NULL if not
+--                            timed.
 -- Order:
 --   retries DESC, tool_name, same_arguments
 WITH calls AS (

@@ -1,4 +1,4 @@
--- Where the time of the tools goes: executed calls by tool, slowest in sum first.
+-- Total time of each tool's executed calls, the longest first.
 --
 -- Calls whose source has no times (flag synthetic_time) are left out.
 --
@@ -10,7 +10,7 @@
 --   median_ms         DOUBLE   Median duration.
 --   p95_ms            DOUBLE   95th percentile, interpolated.
 --   longest_ms        DOUBLE
---   total_ms          DOUBLE   Calls that ran at the same time count each.
+--   total_ms          DOUBLE   Calls that ran at the same time each count in full.
 -- Order:
 --   total_ms DESC, tool_name
 SELECT

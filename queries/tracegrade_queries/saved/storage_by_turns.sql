@@ -1,18 +1,18 @@
 -- Bytes that long conversations take: traces with many turns, the largest first.
 --
--- A model call tells the whole history again, so input_share grows with the turns.
+-- Each model call sends the whole history again, so input_share grows with the turns.
 --
 -- Reads:
 --   spans
 --   steps
 -- Parameters:
---   $turns  INTEGER  Fewest turns of a trace, such as 50.
+--   $turns  INTEGER  Minimum number of turns in a trace, such as 50.
 -- Columns:
 --   trace_id        VARCHAR  One row each.
 --   turns           INTEGER  Turns of its longest trajectory; at least $turns.
---   spans           BIGINT   Without what was sent twice.
+--   spans           BIGINT   Spans, without those sent twice.
 --   bytes           BIGINT   Attributes and events as text, before compression.
---   input_share     DOUBLE   Of them, attributes named for inputs or prompts, in [0, 1].
+--   input_share     DOUBLE   Bytes of attributes named for inputs or prompts / bytes, in [0, 1].
 --   bytes_per_turn  BIGINT   bytes / turns, rounded.
 -- Order:
 --   bytes DESC, trace_id

@@ -1,14 +1,14 @@
--- Agents that other agents call as tools: how often, how long, and how it went.
+-- Agents that other agents call as tools: number of runs, share of time, and errors.
 --
 -- Reads:
 --   trajectories
 -- Columns:
 --   caller         VARCHAR  NULL if not named. One row for each caller and agent_name.
---   agent_name     VARCHAR  Who is called; NULL if not named.
+--   agent_name     VARCHAR  Agent that is called; NULL if not named.
 --   runs           BIGINT   Trajectories of the called agent; at least 1.
 --   calling_runs   BIGINT   Trajectories that called it.
---   mean_steps     DOUBLE   Of the called agent's runs.
---   errors         BIGINT   Calls in them whose status is error or not_executed.
+--   mean_steps     DOUBLE   Mean number of steps of the called agent's runs.
+--   errors         BIGINT   Calls in these runs whose status is error or not_executed.
 --   share_of_time  DOUBLE   Their time / the callers' time; NULL if the callers took none.
 -- Order:
 --   runs DESC, caller, agent_name

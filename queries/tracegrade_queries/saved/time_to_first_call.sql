@@ -1,4 +1,4 @@
--- How long agents take until they first call a tool, by release; and how many never do.
+-- Time until agents first call a tool, by release, and the number that never do.
 --
 -- Reads:
 --   steps
@@ -6,8 +6,8 @@
 -- Columns:
 --   release       VARCHAR  NULL if the spans name none. One row for each release and agent_name.
 --   agent_name    VARCHAR  NULL if none is named.
---   trajectories  BIGINT   Without those whose source has no times; at least 1.
---   without_call  BIGINT   That called no tool.
+--   trajectories  BIGINT   Trajectories whose source has times; at least 1.
+--   without_call  BIGINT   Trajectories that called no tool.
 --   median_ms     DOUBLE   From the trajectory's start to its first call's; NULL without calls.
 --   p95_ms        DOUBLE   95th percentile, interpolated; NULL without calls.
 -- Order:

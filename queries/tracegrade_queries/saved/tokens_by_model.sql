@@ -7,12 +7,12 @@
 --   model             VARCHAR  NULL if not recorded. One row for each model and release.
 --   release           VARCHAR  NULL if the spans name none.
 --   trajectories      BIGINT
---   model_calls       BIGINT   With recorded tokens; at least 1.
+--   model_calls       BIGINT   Model calls with recorded tokens; at least 1.
 --   input_tokens      BIGINT   NULL if none were recorded.
 --   output_tokens     BIGINT   NULL if none were recorded.
 --   reasoning_tokens  BIGINT   Part of the output; NULL if none were recorded.
 --   cached_share      DOUBLE   Input read from a cache / input, in [0, 1]; NULL if not recorded.
---   tokens_per_run    DOUBLE   In and out / trajectories.
+--   tokens_per_run    DOUBLE   Input and output tokens / trajectories.
 -- Order:
 --   input_tokens DESC, model, release
 SELECT

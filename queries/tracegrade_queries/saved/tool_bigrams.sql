@@ -1,13 +1,13 @@
--- Which tool follows which: pairs of successive calls, most frequent first.
+-- Pairs of tools that were called one after the other, most frequent first.
 --
 -- Reads:
 --   steps
 -- Columns:
 --   tool_name     VARCHAR  One row for each tool_name and next_tool.
---   next_tool     VARCHAR  (start) and (end) stand before the first and after the last call.
+--   next_tool     VARCHAR  (start) comes before the first call and (end) after the last.
 --   pairs         BIGINT   At least 1.
 --   share         DOUBLE   pairs / all pairs that begin with tool_name, in (0, 1].
---   trajectories  BIGINT   In which they stand.
+--   trajectories  BIGINT   Trajectories that contain the pair.
 -- Order:
 --   pairs DESC, tool_name, next_tool
 WITH calls AS (

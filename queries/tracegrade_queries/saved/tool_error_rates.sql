@@ -1,7 +1,8 @@
--- How often each tool fails in each release.
+-- Failure rate of each tool in each release.
 --
--- A call failed by its status, which results that say so set, too; what the error_pattern of
--- a task file finds besides is counted by the queries about failed calls that scoring brings.
+-- A call's status decides whether it failed; a result that reports an error sets the status. The
+-- scoring package's queries about failed calls also count results that match a task file's
+-- error_pattern.
 --
 -- Reads:
 --   steps
@@ -12,10 +13,9 @@
 --   calls         BIGINT   At least 1.
 --   errors        BIGINT   Calls that were executed and failed.
 --   not_executed  BIGINT   Calls that were requested and never executed.
---   interrupted   BIGINT   Calls that wait for somebody, which is no failure.
+--   interrupted   BIGINT   Calls that wait for a person or another system; these are not failures.
 --   failed_share  DOUBLE   (errors + not_executed) / calls, in [0, 1].
 -- Order:
---   interrupted   BIGINT   Calls that wait for somebody, which is no failure.
 --   failed_share DESC, calls DESC, tool_name, release
 SELECT
   steps.tool_name,

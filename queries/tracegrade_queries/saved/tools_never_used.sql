@@ -1,4 +1,4 @@
--- Tools that were offered to an agent and that it never called: they cost tokens in each prompt.
+-- Tools that were offered to an agent that never called them: they cost tokens in each prompt.
 --
 -- Reads:
 --   steps
@@ -6,7 +6,7 @@
 -- Columns:
 --   agent_name    VARCHAR  NULL if none is named. One row for each agent_name and tool_name.
 --   tool_name     VARCHAR
---   offered_in    BIGINT   Trajectories of the agent that were offered it; at least 1.
+--   offered_in    BIGINT   Trajectories of the agent that offered the tool; at least 1.
 --   schema_bytes  BIGINT   Length of its longest definition, as JSON.
 -- Order:
 --   offered_in DESC, agent_name, tool_name

@@ -1,16 +1,16 @@
--- One trajectory as a transcript to read.
+-- One trajectory as a readable transcript.
 --
 -- Reads:
 --   steps
 -- Parameters:
---   $trajectory  VARCHAR  Its trajectory_id, or what that begins with.
+--   $trajectory  VARCHAR  Its trajectory_id, or a prefix of it.
 -- Columns:
 --   step_index  INTEGER    One row each, if one trajectory fits.
 --   start_time  TIMESTAMP  UTC.
 --   kind        VARCHAR
 --   agent_name  VARCHAR
 --   said        VARCHAR    Text, plan, or tool with arguments.
---   status      VARCHAR    Of a tool call; else NULL.
+--   status      VARCHAR    Status of a tool call; else NULL.
 --   ms          DOUBLE     Duration of a tool call; else NULL.
 -- Order:
 --   trajectory_id, step_index

@@ -1,17 +1,18 @@
--- Traces that gave no trajectory, as nothing of them is an agent's, by what wrote them.
+-- Traces without a trajectory because no span is an agent's, by the scope that wrote them.
 --
--- Traces that no build has seen yet are among them.
+-- Traces that have not been built yet are included.
 --
 -- Reads:
 --   spans
 --   trajectories
 -- Columns:
---   scope_name      VARCHAR  Of the outermost span, '' if none. One row for each and service_name.
+--   scope_name      VARCHAR  Scope of the outermost span, '' if none. One row for each scope and
+--                            service_name.
 --   service_name    VARCHAR  NULL if not sent.
 --   traces          BIGINT   At least 1.
---   spans           BIGINT   All spans of theirs.
---   example_trace   VARCHAR  The least trace id.
---   example_name    VARCHAR  Of its outermost span.
+--   spans           BIGINT   All spans of these traces.
+--   example_trace   VARCHAR  The lowest trace id.
+--   example_name    VARCHAR  Name of that trace's outermost span.
 -- Order:
 --   traces DESC, scope_name, service_name
 WITH unread AS (
