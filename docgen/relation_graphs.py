@@ -159,8 +159,8 @@ class Drawing:
 
 
 def _room_of(relation: Relation, package: Package) -> str:
-    """Return a relation's folder; a Python relation between others has the folder of its
-    source.""" folder = relation.folder.relative_to(package.queries.root).as_posix()
+    """Return a relation's folder; that of its source if Python makes it between others."""
+    folder = relation.folder.relative_to(package.queries.root).as_posix()
     paths = package.queries.paths
     sources = [paths[name] for name in sorted(relation.reads) if name in paths]
     if folder == "build" and relation.path.suffix == ".py" and sources:
