@@ -16,6 +16,17 @@ from tracegrade_scoring.compare.view import (
     task_headings,
 )
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.html_table import (
+    FAINT,
+    LONG,
+    NUMBER,
+    ROW_HEADING,
+    HtmlCell,
+    HtmlTable,
+    RunLink,
+    html_table,
+    text_table,
+)
 from tracegrade_scoring.rendering.page import RunPage, no_page, page_style, page_template
 
 
@@ -44,13 +55,42 @@ def render_html(ruled: RuledComparison, run_page: RunPage = no_page) -> str:
 
 
 def _cohort(view: CohortView, outcomes: Sequence[RuleOutcome]) -> dict[str, Any]:
+    task, *numbers, remark = _capitals(task_headings(view), view)
+    call, *values = _capitals(mocked_headings(), view)
     return {
         "headings": _capitals(metric_headings(view), view),
-        "mocked_headings": _capitals(mocked_headings(), view),
-        "rules": rule_rows(outcomes),
-        "task_headings": _capitals(task_headings(view), view),
+        "mocked": html_table(_numbers(call, values), view.mocked),
+        "modes": _modes(view),
+        "reasons": _reasons(view),
+        "rules": text_table(("Rule", "", "Found"), rule_rows(outcomes)),
+        "tasks": html_table([*_numbers(task, numbers), (remark, "")], view.tasks),
         "view": view,
     }
+
+
+def _numbers(first: str, headings: Sequence[str]) -> list[tuple[str, str]]:
+    return [(first, ""), *((heading, NUMBER) for heading in headings)]
+
+
+def _reasons(view: CohortView) -> HtmlTable:
+    sides = [(view.base, NUMBER), (view.candidate, NUMBER), ("Change", NUMBER)]
+    rows = (
+        (row.why, row.base, row.candidate, row.change, row.sentence,
+         HtmlCell("", [RunLink(row.trajectory_id, row.step_index)]))
+        for row in view.reasons
+    )  # fmt: skip
+    return html_table([("Why", ROW_HEADING), *sides, ("In that run", LONG), ("E.g.", "")], rows)
+
+
+def _modes(view: CohortView) -> HtmlTable:
+    sides = [(view.base, NUMBER), (view.candidate, NUMBER), ("Change", NUMBER)]
+    rows = (
+        (row.mode, row.base, row.candidate, row.change, row.interval, row.verdict,
+         HtmlCell("", [RunLink(each) for each in view.mode_runs[row.mode]]), row.basis)
+        for row in view.modes
+    )  # fmt: skip
+    columns = [("Failure mode", ROW_HEADING), *sides, (f"{view.level} interval", NUMBER)]
+    return html_table([*columns, ("", ""), ("Runs", ""), ("From", FAINT)], rows)
 
 
 def _capitals(headings: Sequence[str], view: CohortView) -> list[str]:

@@ -18,6 +18,7 @@ from markupsafe import Markup, escape
 
 from tracegrade.terminal.visible import visible, visible_text
 from tracegrade_scoring.rendering import words
+from tracegrade_scoring.rendering.html_table import text_table
 
 SCHEMES: Final = ("light", "dark")
 RunPage: TypeAlias = Callable[[str], str]
@@ -54,7 +55,7 @@ def environment(run_page: RunPage = no_page) -> Environment:
     made.filters.update(
         count=words.count, lines=_lines, name=words.name, number=words.number, run=words.run
     )
-    made.globals.update(run_page=run_page)
+    made.globals.update(run_page=run_page, text_table=text_table)
     return made
 
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from tracegrade_scoring.pictures.graph import sub_goal_graph
 from tracegrade_scoring.rendering import words
@@ -14,7 +14,17 @@ from tracegrade_scoring.report.breakdown import (
     TASK_HEADINGS,
     TURN_HEADINGS,
 )
-from tracegrade_scoring.report.findings import expected, findings, picked, why
+from tracegrade_scoring.report.findings import findings
+from tracegrade_scoring.report.html_tables import (
+    decisions_table,
+    kills_table,
+    modes_table,
+    parts_table,
+    passes_table,
+    reasons_table,
+    replanning_table,
+    unmeasured_table,
+)
 from tracegrade_scoring.report.missing import missing
 from tracegrade_scoring.report.model import Release, Report, SubGoalOutcome
 from tracegrade_scoring.report.rules import rule_sentences
@@ -25,6 +35,18 @@ GOAL_ROWS = 200
 """Sub-goals shown of one release: as many as a page still scrolls well."""
 
 
+TABLES: Final = {
+    "decisions_table": decisions_table,
+    "kills_table": kills_table,
+    "modes_table": modes_table,
+    "parts_table": parts_table,
+    "passes_table": passes_table,
+    "reasons_table": reasons_table,
+    "release_label": release_label,
+    "replanning_table": replanning_table,
+    "unmeasured_table": unmeasured_table,
+}
+"""Functions that the page's template names."""
 GRAPHS = 6
 """Graphs of one release: those that went worst."""
 GRAPH_NODES = 60
@@ -38,9 +60,8 @@ def render_html(report: Report, run_page: RunPage = no_page) -> str:
         report: What to show.
         run_page: Says where a run that the page names has its own page.
     """
-    named = {"expected": expected, "picked": picked, "release_label": release_label, "why": why}
     agents = [_agent(agent) for agent in agent_views(report)]
-    return page_template("tracegrade_scoring.report", run_page, **named).render(
+    return page_template("tracegrade_scoring.report", run_page, **TABLES).render(
         agents=agents,
         beside=sum(release.runs.beside for release in report.releases),
         comparing=bool(report.comparisons),

@@ -183,3 +183,24 @@ def test_graphs_in_which_nothing_went_wrong_fold_away(tables: Tables) -> None:
     assert ">bad<" in shown
     assert "1 task with every sub-goal completed in each run" in folded
     assert ">good<" in folded
+
+
+def test_html_report_opens_with_the_decision_and_folds_the_rest(report: Report) -> None:
+    """The first page has at most 150 words, names of lake and run included; a print has all."""
+    page = render_html(report)
+    body = page[page.index("<body") : page.index("<footer")]
+    folded = re.findall(r'<details class="part printed">\s*<summary><h3>([^<]*)', body)
+    open_at_once = body[: body.index("<details")]
+    words = re.sub(r"<[^>]*>", " ", open_at_once).split()
+
+    assert "1.1: hold." in open_at_once
+    assert len(words) <= 150
+    assert {"Scores by release", "Failure modes"} <= set(folded)
+
+
+def test_agent_of_one_release_has_its_scores_open(sample_report: Report) -> None:
+    """There is no decision to make, so that the scores are what its part says first."""
+    page = render_html(sample_report)
+    weather = page[page.index("weather</h2>") :]
+
+    assert re.search(r'<details class="part printed" open>\s*<summary><h3>Scores<', weather)
