@@ -79,13 +79,13 @@ def import_(  # noqa: PLR0913, PLR0917 - one parameter per option
         list[str] | None,
         typer.Option(
             "--map",
-            help="Where fields stand, FIELD=PATH,…, or what they are, FIELD==TEXT. Fields: "
+            help="Paths of fields, FIELD=PATH,…, or their values, FIELD==TEXT. Fields: "
             f"{', '.join(FIELDS)}.",
         ),
     ] = None,
     role: Annotated[
         list[str] | None,
-        typer.Option(help="Whose messages are: user=assistant,env=tool,… (also: system)."),
+        typer.Option(help="Roles of messages: user=assistant,env=tool,… (also: system)."),
     ] = None,
     plan_marker: Annotated[
         str | None,
@@ -102,7 +102,7 @@ def import_(  # noqa: PLR0913, PLR0917 - one parameter per option
     allow_partial: Annotated[
         bool,
         typer.Option(
-            "--allow-partial", help="Import runs of which most messages are not understood."
+            "--allow-partial", help="Import runs even if most messages are not understood."
         ),
     ] = False,
     config: Annotated[

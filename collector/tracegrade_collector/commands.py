@@ -34,7 +34,7 @@ SIGNAL_OF_NAME = {"spans": Signal.TRACES, "logs": Signal.LOGS}
 NAME_OF_SIGNAL = {Signal.TRACES: "spans", Signal.LOGS: "log records"}
 TRACE_ID_DIGITS = 32
 MOST_NAMES = 20
-"""Of what was not understood, that are listed."""
+"""Most names listed of fields that were not understood."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ExportOptions:
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """The options of `tracegrade import` on how files are to be read, as they are given."""
+    """The options of `tracegrade import` for reading files, as given."""
 
     format: str
     mapped: Sequence[str]
@@ -62,11 +62,11 @@ class ImportOptions:
     allow_partial: bool
 
     def parsed(self) -> ReadOptions:
-        """Return them checked.
+        """Return the options, checked.
 
         Raises:
-            BadInput: The format, a mapped field or a role is unknown, a language is no word, or
-                the marker is no pattern.
+            BadInput: The format, a mapped field or a role is unknown, a language is not a word, or
+                the marker is not a pattern.
         """
         _check_choice("--format", self.format, NAMES)
         return ReadOptions(
@@ -83,7 +83,7 @@ class ImportOptions:
 def run_import(
     paths: Sequence[Path], root: str | Path, options: ImportOptions, config: CollectorConfig
 ) -> None:
-    """Import the files, and print on stderr what became of them.
+    """Import the files, and print the results on stderr.
 
     Raises:
         BadInput: An option cannot be used.
@@ -197,7 +197,7 @@ def _import_summary(imported: Imported) -> Iterator[str]:
 
 
 def _unnamed(imported: Imported) -> Iterator[str]:
-    """Yield a line if runs name neither agent nor release, by which runs are told apart."""
+    """Yield a line if runs name neither agent nor release, which would distinguish them."""
     if imported.unnamed_runs:
         yield (
             f"{imported.unnamed_runs} of {imported.understood['trajectories']} runs name neither "

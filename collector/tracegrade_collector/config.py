@@ -1,8 +1,8 @@
 """Every option of the collector, from a TOML file, the environment and flags, in rising order.
 
-In the file they stand in the table `[collector]`; in the environment they are upper case behind
-`TRACEGRADE_COLLECTOR_`. A name that is not one of these is an error, so that a typing error never
-silently means the default.
+In the file, options are in the table `[collector]`. In the environment, they are upper case with
+the prefix `TRACEGRADE_COLLECTOR_`. An unknown name is an error, so a typing error never silently
+means the default.
 """
 
 import os
@@ -241,7 +241,7 @@ class CollectorConfig:
 
     compact_after_secs: float = option(
         900.0,
-        "Age in seconds from which a file may be compacted; newer files are still being read "
+        "Least age in seconds of a file to compact; newer files are still being read "
         "by landing and builds. A past date is sorted when all its files are that old.",
     )
 

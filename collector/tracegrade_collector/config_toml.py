@@ -10,7 +10,7 @@ WIDTH = 97
 
 
 def options_as_toml() -> str:
-    """Return the file; given to `tracegrade collect --config` as it is, it changes nothing."""
+    """Return the file; passed unchanged to `tracegrade collect --config`, it has no effect."""
     lines = [
         "# Every option of `tracegrade collect`, with its default. Flags and the environment",
         "# (TRACEGRADE_COLLECTOR_<NAME>) override this file; a name that is not here is an error.",

@@ -75,7 +75,7 @@ class NotLanding(CollectorError):
 
 
 class NotAllErased(CollectorError):
-    """Something could not be read, so nobody knows whether it holds what was to be erased."""
+    """A file could not be read, so it may still hold data that should be erased."""
 
 
 class VerificationFailed(CollectorError, CheckFailed):

@@ -1,8 +1,8 @@
 """The lake's spans and log records as OTLP again: as JSON lines, or sent to an OTLP/HTTP endpoint.
 
-What a client sent twice comes out once. Later entries of equal keys are in their places again, so
-nothing differs from what came in; how many items had such keys is counted. Only what
-redaction replaced differs: the attribute `tracegrade.collector.redacted` of an item says where.
+An item that a client sent twice is exported once. Entries with equal keys return to their original
+positions, and items with such keys are counted. So an export differs from the received data only
+where a value was redacted: the attribute `tracegrade.collector.redacted` of an item lists these.
 """
 
 import json
@@ -25,24 +25,25 @@ REQUEST_ROWS = 1000
 """Rows per request: what a batch exporter sends, twice over."""
 
 REQUEST_BYTES = 8 << 20
-"""Of rows in one request, unless a single one is larger. Receivers take 20 MiB and more, and an
-import takes lines of 64 MiB; a character of JSON takes up to six bytes."""
+"""Bytes of rows in one request, unless a single row is larger. Receivers take 20 MiB and more, and
+an import takes lines of 64 MiB; a character of JSON takes up to six bytes.
+"""
 
 TABLES: dict[Signal, Table] = {Signal.TRACES: RAW_SPANS, Signal.LOGS: RAW_LOGS}
 
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export wrote."""
+    """Counts of an export."""
 
     items: int
     """Spans, or log records."""
 
     with_repeated_keys: int
-    """Of those, how many had a key twice in one list."""
+    """Items that had a key twice in one list."""
 
     redacted: int
-    """Of those, how many differ from what came in, and say where."""
+    """Items that differ from the received ones, and list the differences."""
 
 
 def export_json(lake: Lake, signal: Signal, trace_id: str | None, out: TextIO) -> Exported:
@@ -118,7 +119,7 @@ def _request(signal: Signal, rows: list[TableRow]) -> ExportRequest:
         return span_request(rows) if signal is Signal.TRACES else log_request(rows)
     except (TypeError, ValueError) as error:
         msg = (
-            f"{TABLES[signal].name} holds rows that nobody received as OTLP; only what "
+            f"{TABLES[signal].name} holds rows that are not from OTLP; only rows that "
             "`tracegrade collect` or `tracegrade import` wrote can be exported"
         )
         raise LakeDamaged(msg) from error

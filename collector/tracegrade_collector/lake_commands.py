@@ -84,12 +84,12 @@ def print_files(options: LakeOptions) -> None:
 def delete(
     options: LakeOptions, traces: Sequence[str], where: str | None, config: Path | None
 ) -> None:
-    """Erase traces, and print what was erased.
+    """Erase traces, and print counts of what was erased.
 
     Raises:
         BadInput: No trace and no condition is given, or one cannot be parsed.
-        NotAllErased: A file beside the tables cannot be read; all else is erased, and printed.
-        CollectorError: The lake or the log failed; calling again goes on.
+        NotAllErased: A file outside the tables cannot be read; the rest is erased, and printed.
+        CollectorError: The lake or the log failed; calling again continues.
     """
     ids = _trace_ids(traces)
     condition = parse_condition(where, RAW) if where is not None else None
@@ -105,7 +105,7 @@ def delete(
     _tell(options, _erased_counts(erased))
     if erased.unreadable:
         msg = (
-            f"{len(erased.unreadable)} files beside the tables cannot be read, so they may hold "
+            f"{len(erased.unreadable)} files outside the tables cannot be read, so they may hold "
             "these traces; remove those named above, and run this again"
         )
         raise NotAllErased(msg)

@@ -1,7 +1,7 @@
-"""Our own log lines, on stderr: for people, or one JSON object per line for machines.
+"""The collector's log lines, on stderr: for people, or one JSON object per line for machines.
 
-They hold facts about requests (counts, sizes, sequence numbers), never their content. Of an
-exception they say class and place: its text may quote what could not be read.
+They hold facts about requests (counts, sizes, sequence numbers), never their content. For an
+exception they give class and location: its text may quote unreadable input.
 """
 
 import json
@@ -18,7 +18,7 @@ MAX_CAUSES = 5
 
 
 def log_to_stderr(process: str, log_format: str) -> None:
-    """Write log lines in one of the `FORMATS`: ours from INFO, libraries' from WARNING on."""
+    """Write log lines in one of the `FORMATS`; lines of libraries only from WARNING on."""
     handler = logging.StreamHandler()
     handler.setFormatter(_JsonLines(process) if log_format == JSON else _Text(process))
     logging.basicConfig(handlers=[handler], force=True)

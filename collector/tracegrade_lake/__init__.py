@@ -1,7 +1,7 @@
 """The lake: Delta tables over Parquet files that this package writes and syncs itself.
 
-What it exports is loaded at its first use: whoever needs only its locks and files, as the
-collector's receiver does, loads neither Arrow nor Delta.
+Exported names are loaded at their first use. The collector's receiver needs only the locks and
+files, so it loads neither Arrow nor Delta.
 """
 
 from typing import TYPE_CHECKING

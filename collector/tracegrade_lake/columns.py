@@ -80,10 +80,10 @@ class Table:
         return {column.former: column.name for column in self.columns if column.former}
 
     def named_today(self, rows: pa.Table) -> pa.Table:
-        """Return rows of any version of the table with the names that columns have today.
+        """Return rows of any version of the table under the current column names.
 
-        Where files of several versions were read together, a row has its value under one of two
-        names and NULL under the other.
+        If files of several versions were read together, a row has its value under one of two names
+        and NULL under the other.
         """
         for former, name in self.former_names().items():
             if former in rows.column_names:

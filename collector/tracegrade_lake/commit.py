@@ -1,7 +1,7 @@
-"""One table's Delta log: opening it, committing to it, making the commit durable.
+"""Opens one table's Delta log, commits to it and makes the commit durable.
 
-deltalake neither syncs what it writes, nor compares schemas, nor refuses an application
-transaction that was committed before; all three are done here.
+deltalake does not sync its files, compare schemas or refuse an application transaction that was
+committed before. This module does all three.
 """
 
 import time
@@ -41,17 +41,18 @@ CLEANUP_COMMITS = 100
 """Between two cleanings of the log, since each lists all of it."""
 
 RACES = 10
-"""How often the Delta library takes the next version by itself before we open the table afresh.
+"""Attempts the Delta library makes for the next version before the table is opened afresh.
 
-It reads what the winners committed, a request or two each, where opening takes dozens on a store:
-16 writers that never pause make twice the commits, and the last of them waits half as long.
+An attempt reads what the winners committed, one or two requests each; opening takes dozens on a
+store. With it, 16 writers that never pause commit twice as often, and the last one waits half as
+long.
 """
 
 COMMIT_PATIENCE_SECS = 60.0
-"""How long other writers may be first each time.
+"""Longest time to retry a commit while other writers are first.
 
-A commit takes 0.1 s, or 1 s on a loaded machine or a store, so dozens of writers get their turn;
-and a service that is told to stop while it tries has 90 s in systemd.
+A commit takes 0.1 s, or 1 s on a loaded machine or a store, so dozens of writers get their turn. A
+service that is stopped during a retry has 90 s in systemd.
 """
 
 
@@ -66,10 +67,10 @@ class Owner:
 
     app_id: str
     tokens: tuple[int, ...]
-    """Of the last starts, the newest last; each in [0, 2**63)."""
+    """Tokens of the last starts, newest last; each in [0, 2**63)."""
 
     def check(self, delta: DeltaTable) -> None:
-        """Check that nobody else has committed under this id.
+        """Check that no other collector has committed under this id.
 
         Raises:
             Fenced: Another collector has.
@@ -93,14 +94,14 @@ class Owner:
 
 @dataclass(frozen=True)
 class TableChange:
-    """What one commit adds to a table and removes from it."""
+    """Files that one commit adds to a table and removes from it."""
 
     adds: Sequence[AddAction] = ()
     leaves: Callable[[str | None], bool] | None = None
     """Whether the present files of a date (None: no partitions) leave the table; None: none do."""
 
     replaces: frozenset[str] = frozenset()
-    """Paths inside the table that leave it, each of which must still be in it."""
+    """Paths inside the table that leave it; each must still be live."""
 
     data_change: bool = True
     """Whether the table's rows differ afterwards; compaction only moves them."""
@@ -142,21 +143,21 @@ def _handle(storage: TableStorage, version: int | None = None) -> DeltaTable:
 def commit_once(
     storage: TableStorage, table: Table, change: TableChange, opened: DeltaTable | None = None
 ) -> bool:
-    """Commit durably unless all its transactions are in the table; return whether they were not.
+    """Commit durably unless the table has all its transactions; return whether it committed.
 
-    After an error a fresh handle shows whether the commit landed nevertheless, as it can when an
-    object store's response is lost.
+    An object store's response can be lost after the commit landed. So after an error a fresh
+    handle shows whether it did.
 
     Args:
-        storage: The table's.
-        table: Its declaration.
-        change: What to commit.
-        opened: A handle of just now that has not the change; it saves opening the table.
+        storage: The table's storage.
+        table: The table's declaration.
+        change: The change to commit.
+        opened: A handle opened just now that does not have the change; it saves opening the table.
 
     Raises:
         CommitFailed: Other writers were first each time for `COMMIT_PATIENCE_SECS`.
         Fenced: Another collector commits under the same id.
-        FilesReplaced: A file to be replaced has left the table meanwhile; nothing changed.
+        FilesReplaced: A file to replace has left the table since it was listed; nothing changed.
         LakeDamaged: The log cannot be read.
         LakeUnreachable: The object store does not answer. The change may have landed.
         SchemaDiffers: The table's columns are not the declared ones.
@@ -210,16 +211,17 @@ def commit(storage: TableStorage, table: Table, change: TableChange) -> None:
 
 
 def has_landed(delta: DeltaTable, change: TableChange, *, after_error: bool = False) -> bool:
-    """Return whether the table holds what the change brings.
+    """Return whether the table already holds the change.
 
     Args:
         delta: A fresh handle.
-        change: What was, or is to be, committed.
-        after_error: Without transactions its files tell, but only if it was tried before.
+        change: The change that was committed, or is about to be.
+        after_error: Whether a commit was attempted before. Only then do the files identify a
+            change without transactions.
 
     Raises:
         Fenced: Another collector commits under the same id.
-        RunOvertaken: Another run committed since the one that this one follows.
+        RunOvertaken: Another run committed after the one that this run follows.
     """
     if change.owner:
         change.owner.check(delta)
@@ -246,7 +248,7 @@ def _has_followed(delta: DeltaTable, change: TableChange, *, after_error: bool) 
     is_there = _files_are_there(delta, change) if change.adds else found == change.transactions
     if after_error and is_there:
         return True
-    msg = "another run has committed to the lake meanwhile; run this again"
+    msg = "another run has committed to the lake since this one began; run this again"
     raise RunOvertaken(msg)
 
 
@@ -357,11 +359,11 @@ def _write(delta: DeltaTable, change: TableChange) -> None:
 
 
 def _races(change: TableChange) -> int:
-    """Return how many lost races the Delta library may try again by itself.
+    """Return how many lost races the Delta library may retry by itself.
 
-    None where the files that leave have to be looked up again. And none without a transaction,
-    since the library gives up where a winner has one of ours (another try of this change whose
-    answer was lost, or a copy of this collector), and nothing else tells it so.
+    None if the files to remove must be looked up again. None without a transaction either: only a
+    transaction makes the library give up when a winner has committed this change. That happens
+    when an earlier attempt's response was lost or this collector was copied.
     """
     is_addition = not change.replaces and change.leaves is None
     return RACES if is_addition and change.transactions else 0

@@ -18,7 +18,7 @@ RECEIVING = (
     "record_answered",
     "segment_sealed",
 )
-"""In the order in which a receiver comes to them; answered is when the client may be told."""
+"""The points a receiver passes, in order; "answered" is when the client may get its response."""
 
 LANDING = (
     "segment_read",
@@ -35,7 +35,7 @@ LANDING = (
     "round_committed",
     "segment_removed",
 )
-"""In the order in which a lander comes to them, about; `file_...` are any file of ours."""
+"""The points a lander passes, roughly in order; `file_...` is any file that tracegrade writes."""
 
 ERASING = (
     "erasure_begun",
@@ -45,11 +45,12 @@ ERASING = (
     "aside_counted",
     "aside_removed",
 )
-"""In the order in which `lake delete` comes to them."""
+"""The points `lake delete` passes, in order."""
 
 SCORING = ("scores_staged", "rows_left_out", "scores_committed")
-"""In the order in which `score` comes to them: after each bucket, once the files are rewritten
-that hold older rows of its traces, then after each table."""
+"""The points `score` passes, in order: after each bucket, once the files that hold older rows of
+its traces are rewritten, then after each table.
+"""
 
 POINTS = (*RECEIVING, *LANDING)
 

@@ -1,8 +1,8 @@
-"""A table as a pyarrow dataset, for engines that cannot read an object store themselves.
+"""Opens a table as a pyarrow dataset, for engines that cannot read an object store themselves.
 
-Not deltalake's own: it promises for a column without statistics that it holds no NULL, so a filter
-`IS NULL` that an engine hands down finds nothing. Here a file promises its partition alone; ranges
-of other columns stand in its footer.
+deltalake's own dataset promises that a column without statistics holds no NULL, so a filter `IS
+NULL` that an engine pushes down finds nothing. Here a file promises its partition alone; the
+ranges of other columns are in its footer.
 """
 
 from collections.abc import Iterable

@@ -60,11 +60,11 @@ class Fenced(LakeError):
 
 
 class FilesReplaced(CommitFailed):
-    """Files that a commit wanted to replace have left the table meanwhile."""
+    """Files that a commit wanted to replace have already left the table."""
 
 
 class RunOvertaken(CommitFailed):
-    """Another run committed to the table meanwhile."""
+    """Another run committed to the table first."""
 
 
 class LeaseLost(LakeError):

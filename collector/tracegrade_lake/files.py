@@ -1,7 +1,7 @@
-"""Files that survive a power cut: written by us, synced, private, and named before they count.
+"""Writes files that survive a power cut: private, synced, and named only when complete.
 
-Nothing that writes Parquet or Delta syncs by itself, so each write here ends in a sync of the
-file and of the folder that names it.
+Libraries that write Parquet or Delta do not sync, so each write here ends with a sync of the file
+and of the folder that names it.
 """
 
 import fcntl
@@ -37,16 +37,17 @@ def folders_in(folder: Path) -> list[Path]:
 
 
 def all_below(folder: Path) -> Iterator[Path]:
-    """Yield every file and folder below one; others may remove some of them meanwhile.
+    """Yield every file and folder below a folder while other processes may remove some.
 
-    Not `Path.rglob`: some versions of Python fail at a folder that is gone since it was listed.
+    Not `Path.rglob`: some versions of Python fail at a folder that was removed since it was
+    listed.
     """
     for parent, folders, files in os.walk(folder):
         yield from (Path(parent, name) for name in (*folders, *files))
 
 
 def size_of(path: Path) -> int:
-    """Return how many bytes a file has; 0 if somebody removed it since it was listed."""
+    """Return a file's size in bytes; 0 if it was removed since it was listed."""
     try:
         return path.stat().st_size
     except FileNotFoundError:
@@ -57,7 +58,7 @@ def is_older(path: Path, time_ns: int) -> bool:
     """Return whether a file is there and was last written before that time, ns since 1970."""
     try:
         return path.stat().st_mtime_ns < time_ns
-    except FileNotFoundError:  # somebody removed it since it was listed
+    except FileNotFoundError:  # removed since it was listed
         return False
 
 
@@ -116,7 +117,7 @@ def is_open_to_all(path: Path) -> bool:
 
 
 def sync_file(path: Path) -> None:
-    """Make a file that somebody else wrote private and durable; a missing one is left alone."""
+    """Make a file that another library wrote private and durable; ignore a missing file."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except FileNotFoundError:

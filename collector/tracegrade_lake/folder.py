@@ -77,7 +77,7 @@ class TableFolder:
         return self.folder / LOG_FOLDER
 
     def reading(self) -> AbstractContextManager[None]:
-        """Leave a reader's errors as they are."""
+        """Pass a reader's errors through unchanged."""
         return nullcontext()
 
     @contextmanager
@@ -196,7 +196,7 @@ class Folder:
         return [folder.name for folder in folders_in(self.root / TENANTS_FOLDER)]
 
     def prepare(self) -> None:
-        """Note the version; a name is linked once, whoever tries."""
+        """Note the version; concurrent callers link the name only once."""
         with private_files(), writing_to(self.root):
             note_version(self.root)
 

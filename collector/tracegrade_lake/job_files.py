@@ -31,7 +31,7 @@ RUNNING: Final = "running-000000.json"
 """A file that a run has from its begin to its end."""
 
 MAX_BYTES: Final = 256 << 20
-"""Of a file that is read: a bucket of a quarter million spans is described in 3 MB."""
+"""Largest file that is read; a bucket of a quarter million spans is described in 3 MB."""
 
 _RUN: Final = r"\d{8}T\d{6}Z-[0-9a-f]{8}"
 _NAME: Final = r"[a-z]+-\d{6}\.json"
@@ -52,7 +52,7 @@ class JobFile(NamedTuple):
 
 
 class SmallFiles(Protocol):
-    """What a folder and an object store differ in."""
+    """Operations on small files that differ between a folder and an object store."""
 
     def write(self, path: str, content: bytes) -> None:
         """Let the file have this content."""
@@ -95,7 +95,7 @@ class JobFiles:
         """Return its content; None if there is no such file.
 
         Raises:
-            BadLakePath: It is larger than `MAX_BYTES`, so nobody who works on a lake wrote it.
+            BadLakePath: It is larger than `MAX_BYTES`, so no job of this package wrote it.
         """
         return small_files(self.lake).read(self._path(name))
 

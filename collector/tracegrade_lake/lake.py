@@ -299,7 +299,7 @@ class Lake:
             partition: `{"date": "2026-11-21"}`; empty for a table without partitions.
             batches: Rows; small ones are gathered to row groups of the usual size.
             name: As for `stage`.
-            metadata: To stand in the file's footer.
+            metadata: Entries for the file's footer.
 
         Returns:
             The file; None if there were no rows and no metadata.
@@ -330,10 +330,10 @@ class Lake:
 
         Args:
             table: The table they were staged for.
-            files: What `stage` returned. May be none: then only the transaction is committed.
-            app_id: Who commits; one writer at a time.
+            files: Files that `stage` returned. If empty, only the transaction is committed.
+            app_id: The application that commits; one writer at a time.
             version: Rises with each commit of this application.
-            owner: Proves that nobody else has the same application id.
+            owner: Proves that no other collector has the same application id.
             also: More transactions to note in the same commit.
 
         Raises:
@@ -429,18 +429,19 @@ class Lake:
         """Replace files of the table (paths inside it) by staged files, in one commit.
 
         Args:
-            table: The table they are of.
-            replaces: Each must still be live.
-            staged: May be none.
-            transactions: To note in the same commit.
+            table: The table that the files belong to.
+            replaces: Paths that must still be live.
+            staged: New files; may be empty.
+            transactions: Transactions to note in the same commit.
             data_change: Whether the table's rows differ afterwards; compaction only moves them.
             follows: As for `put_files`.
-            comes_again: What was staged stays where files are not live, for another call.
+            comes_again: Keep the staged files if a file to replace is no longer live, for another
+                call.
 
         Raises:
             CommitFailed: Other writers were first for a minute. Calling again is safe.
-            FilesReplaced: One of those has left the table meanwhile; nothing changed, and what
-                was staged is gone, unless `comes_again`.
+            FilesReplaced: A file to replace has left the table; nothing changed, and the staged
+                files are removed unless `comes_again`.
             LakeUnwritable: The disk refused; nothing changed. Calling again is safe.
         """
         storage = self._table(table.name)

@@ -1,9 +1,9 @@
-"""The version of a lake's layout, so that older code refuses a lake that it would misread.
+"""Version of a lake's layout, so that older code refuses a lake that it would misread.
 
-`lake.json` at the top of a lake, and of the folder in which a lake with a URL keeps its state,
-says it: `{"version": 1, "written_by": "0.1.0"}`. Whoever writes to a lake notes it, with the
-release of this package that was the first to do so. A lake without one is older than these notes
-and of version 1.
+`lake.json` states it: `{"version": 1, "written_by": "0.1.0"}`. The file is at the top of a lake,
+and of the state folder of a lake with a URL. Every writer notes the version, with the release of
+this package that noted it first. A lake without the file is older than these notes and has version
+1.
 """
 
 import json
@@ -84,7 +84,7 @@ def _read(content: bytes, location: str | Path) -> tuple[int, str]:
         noted = json.loads(content)
         return int(noted["version"]), str(noted.get("written_by", "of unknown release"))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _unreadable(location, "it is no object with a version") from error
+        raise _unreadable(location, "it is not an object with a version") from error
 
 
 def _unreadable(location: str | Path, fact: str | None) -> LakeDamaged:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tracegrade_lake.object_store import ObjectStore
 
 LEASE_SECS = 60.0
-"""How long a lease that is not renewed stays with its holder."""
+"""Time after which a lease that was not renewed expires."""
 
 RENEWALS: Final = 4
 """In that time."""
@@ -66,11 +66,11 @@ class Lease:
         self._renewer = threading.Thread(target=self._keep, daemon=True)
 
     def try_acquire(self) -> bool:
-        """Return whether the lease is now ours.
+        """Return whether this process now holds the lease.
 
         Raises:
             LakeUnreachable: The store does not answer.
-            StoreUnfit: It cannot keep two that take the lease apart.
+            StoreUnfit: It does not let exactly one of two writers take the lease.
         """
         self._store.prepare()
         with self._store.reading():
@@ -86,15 +86,15 @@ class Lease:
         return True
 
     def acquire(self) -> None:
-        """Wait until the lease is ours; raises as `try_acquire` does."""
+        """Wait until this process holds the lease; raises as `try_acquire` does."""
         while not self.try_acquire():
             time.sleep(ASK_AGAIN_SECS)
 
     def check(self) -> None:
-        """Check that the lease is still ours, as far as is known here.
+        """Check that this process still holds the lease, as far as it knows.
 
         Raises:
-            LeaseLost: Another has taken it over, or it was not renewed in time.
+            LeaseLost: Another process has taken it over, or it was not renewed in time.
         """
         if self._is_lost or time.monotonic() - self._renewed_at > LEASE_SECS:
             msg = (
@@ -104,7 +104,7 @@ class Lease:
             raise LeaseLost(msg)
 
     def close(self) -> None:
-        """Give the lease back if it is ours; without an answer it runs out by itself."""
+        """Give the lease back if this process holds it; otherwise it expires by itself."""
         if not self._renewer.ident:
             return
         self._closed.set()
@@ -137,7 +137,7 @@ class Lease:
         ).encode()
 
     def _take(self, number: int) -> bool:
-        """Return whether the taking of this number is ours, also where the answer was lost."""
+        """Return whether this process took this number, even if the response was lost."""
         self._number = number
         key = self._key(number)
         try:

@@ -20,15 +20,15 @@ class FolderLock:
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
 
     def try_acquire(self) -> bool:
-        """Return whether the lock is now ours."""
+        """Return whether this process now holds the lock."""
         return _try_lock(self._fd)
 
     def acquire(self) -> None:
-        """Wait until the lock is ours."""
+        """Wait until this process holds the lock."""
         fcntl.flock(self._fd, fcntl.LOCK_EX)
 
     def check(self) -> None:
-        """Do nothing: the lock is ours until it is closed."""
+        """Do nothing: this process holds the lock until it is closed."""
 
     def close(self) -> None:
         """Give the lock back."""
@@ -36,7 +36,7 @@ class FolderLock:
 
 
 TURN_SECS = 10.0
-"""How long a writer waits for its turn: a commit takes 0.1 s, or seconds on a loaded machine."""
+"""Longest wait for a writer's turn: a commit takes 0.1 s, or seconds on a loaded machine."""
 
 ASK_AGAIN_SECS = 0.01
 """While it is another's turn."""
@@ -46,9 +46,9 @@ ASK_AGAIN_SECS = 0.01
 def in_turn(folder: Path) -> Iterator[None]:
     """Let one process or thread of this machine at a time through the block, as a courtesy.
 
-    Whoever waits for `TURN_SECS` goes on all the same, so that a writer that was stopped in its
-    turn holds up nobody for long; and where the file system locks no folders, nobody waits. So
-    what is done in the block must be safe without a turn.
+    A writer that has waited for `TURN_SECS` continues without a turn, so a writer that was stopped
+    in its turn delays the others only briefly. If the file system cannot lock folders, writers do
+    not wait at all. So the block must be safe without a turn.
     """
     folder_fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

@@ -1,7 +1,7 @@
-"""Reads entries of a table's log, and trusts nothing in them.
+"""Reads entries of a table's log without trusting them.
 
-Neither whoever can write a log nor a bit that flips in it makes a reader open files elsewhere, or
-end with an error of the Delta library.
+An attacker who can write the log or a flipped bit in it cannot make a reader open files
+elsewhere or fail with an error of the Delta library.
 """
 
 from collections.abc import Iterator
@@ -42,10 +42,11 @@ def reading_log(delta: DeltaTable) -> Iterator[None]:
 
 
 def path_inside(path: str, delta: DeltaTable) -> str:
-    """Return a file's path as the log has it, if it is one inside the table's folder.
+    """Return a file's path as the log has it, if it is inside the table's folder.
 
     Raises:
-        LakeDamaged: It is absolute, a URL, or climbs out by `..`; no file of ours is named so.
+        LakeDamaged: The path is absolute, a URL, or contains `..`; tracegrade never writes such
+            names.
     """
     is_elsewhere = "://" in path or path.startswith("/") or "\0" in path
     if is_elsewhere or {"..", ""} & {*PurePosixPath(unquote(path)).parts, path}:

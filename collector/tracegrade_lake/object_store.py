@@ -1,10 +1,10 @@
-"""A lake on an object store: whole objects, no rename, no sync, and answers that get lost.
+"""A lake on an object store: whole objects, no rename, no sync, and responses that can be lost.
 
-An object appears whole or not at all, and stays once the store said so. What makes commits safe
-is the conditional PUT (`If-None-Match: *`): of two writers of one name exactly one wins. Data
-files are put so as well; a PUT that was applied though its answer was lost then meets its own
-object, which is recognized by its content. A store that ignores the condition is refused, so that
-this, and not the name of the store, decides where a lake may be.
+An object appears whole or not at all, and stays once the store confirmed it. The conditional PUT
+(`If-None-Match: *`) makes commits safe: of two writers of one name exactly one wins. Data files
+use it too. If a PUT was applied but its response was lost, the retry finds its own object and
+recognizes it by its content. A store that ignores the condition is refused: this decides where a
+lake may be, not the name of the store.
 """
 
 import hashlib
@@ -67,7 +67,7 @@ class ObjectStore:
 
     @cached_property
     def kind(self) -> StoreKind:
-        """What kind of store it is."""
+        """The kind of store that the URL names."""
         return store_of(self.url)
 
     @cached_property
@@ -77,16 +77,16 @@ class ObjectStore:
 
     @cached_property
     def files(self) -> FileSystem:
-        """What pyarrow reads Parquet with, by the paths of objects inside the lake."""
+        """The file system with which pyarrow reads Parquet, by object paths inside the lake."""
         return self.kind.objects(self.url, self.client)
 
     @cached_property
     def conditional_puts(self) -> "ConditionalPutSupport":
-        """What is known of the store so far; asked once a process."""
+        """The store's support of conditional PUTs; checked once per process."""
         return ConditionalPutSupport(self)
 
     def exists(self) -> bool:
-        """Return whether anything stands under the prefix."""
+        """Return whether there is any object under the prefix."""
         with self.reading():
             found = obstore.list_with_delimiter(self.client)
             return bool(found["common_prefixes"] or found["objects"])
@@ -308,7 +308,7 @@ class TableObjects:
                 return True
             try:
                 return self._is_equal(staged, path)
-            except FileNotFoundError as error:  # a 409, not a 412: somebody was about to put it
+            except FileNotFoundError as error:  # a 409, not a 412: another put was under way
                 if not backoff.pause():
                     msg = f"{self.store.url} answers each PUT of {key} with a conflict; try later"
                     raise LakeUnreachable(msg) from error
@@ -337,7 +337,7 @@ class TableObjects:
 
     @property
     def filesystem(self) -> FileSystem:
-        """What pyarrow reads the table's objects with, by their paths inside the table."""
+        """The file system that pyarrow uses to read the table, by paths inside it."""
         return SubTreeFileSystem(self.name, self.store.files)
 
     def open_input(self, path: str) -> pa.NativeFile:

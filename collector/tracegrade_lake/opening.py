@@ -12,13 +12,13 @@ MOST_NAMED: Final = 5
 
 
 def check_is_lake(storage: Storage) -> None:
-    """Check that a lake is there, of a version that this code knows, and more than tenants' lakes.
+    """Check that a lake exists, in a known version, and is not just a folder of tenants' lakes.
 
     Raises:
         LakeDamaged: Its version cannot be read.
-        LakeMissing: Nothing stands there.
+        LakeMissing: The location is empty.
         LakeNewer: It has a later version than this code knows.
-        LakeOfTenants: All that is there are tenants, each with a lake of its own.
+        LakeOfTenants: It holds only tenants, each with a lake of its own.
         LakeUnreachable: The object store does not answer.
     """
     location = storage.location

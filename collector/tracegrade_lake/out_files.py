@@ -9,7 +9,7 @@ from typing import Final, TextIO
 from tracegrade_lake.files import private_opener
 
 _DESCRIPTORS: Final = ("/dev/std", "/dev/fd/", "/proc/")
-"""How paths begin that name what a process has open, whatever that is."""
+"""Prefixes of paths that name an open descriptor of a process."""
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""The tables that are taken in, declared once: name, type and meaning of each column.
+"""Declares the tables that receive data: name, type and meaning of each column.
 
-Written, checked and documented from here. Column order and names of `raw_spans` are a contract;
-columns that it lacks stand at its end.
+The tables are written, checked and documented from here. The column order and names of `raw_spans`
+are a contract; additional columns come at its end.
 """
 
 from typing import Final

@@ -1,7 +1,7 @@
-"""Files that one process stages and another commits, which may be on another machine.
+"""Hands over files that one process stages and another commits, perhaps on another machine.
 
-Whoever commits trusts nothing that is told of them: each file is opened and must have the size,
-the rows and the columns that its table's log is going to promise to readers.
+The process that commits trusts no description of a file. It opens each file and checks the size,
+rows and columns that its table's log will promise to readers.
 """
 
 import re
@@ -23,7 +23,7 @@ _NAME: Final = re.compile(
 
 
 class StagedFileRef(NamedTuple):
-    """What is told of a staged file to the process that commits it."""
+    """Description of a staged file for the process that commits it."""
 
     name: str
     """Its path inside the table once it is committed."""
@@ -35,10 +35,10 @@ class StagedFileRef(NamedTuple):
 
 
 def publish_staged(lake: Lake, table: str, files: Sequence[StagedFile]) -> list[StagedFileRef]:
-    """Bring staged files to where every machine that shares the lake reaches them.
+    """Move staged files to a place that every machine sharing the lake can reach.
 
-    A folder's are there already. Those of an object store are put where they will be committed; as
-    long as they are not, no reader sees them.
+    The files of a folder are already there. The files of an object store are put under their final
+    names; readers do not see them before the commit.
     """
     if not lake.is_local:
         lake.storage.table(table).publish(files)
@@ -48,10 +48,10 @@ def publish_staged(lake: Lake, table: str, files: Sequence[StagedFile]) -> list[
 
 
 def adopt_staged(lake: Lake, table: Table, refs: Iterable[StagedFileRef]) -> list[StagedFile]:
-    """Return files that were handed over, for `Lake.put_files`.
+    """Return the staged files of another process, for `Lake.put_files`.
 
     Raises:
-        StagedFileUnfit: One is not there, or not as it is told to be.
+        StagedFileUnfit: A file is missing or differs from its description.
     """
     return [_adopt(lake, table, each) for each in refs]
 

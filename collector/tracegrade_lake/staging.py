@@ -28,8 +28,11 @@ LARGE_TEXTS: Final = (
     "attributes.key_value.value",
     "events.list.element.attributes.key_value.value",
 )
-"""What spans say, of which a dictionary would hold each text once: each call repeats its history.
-Compressed they are as small without one, and the footer tells how large they are when read."""
+"""Columns of span content that are written without a dictionary.
+
+Each call repeats its history, and a dictionary would store each text once. Compressed they are as
+small without one, and without one the footer shows their size when read.
+"""
 
 PRUNED_BY = ("received_ns", "start_ns", "time_ns", "wal_seq")
 """Columns whose range the table's log holds per file, so that engines skip files."""

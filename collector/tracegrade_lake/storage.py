@@ -18,7 +18,7 @@ STAGE_FOLDER = "_stage"
 PUT_ASIDE_FOLDER = "_put_aside"  # of the lake: tables that a repair gave up
 WAL_FOLDER = "wal"  # of the lake, on this machine: what has not landed yet
 RAW_TABLES = ("raw_spans", "raw_logs")
-"""What has rows first in every lake; `schema.py` declares them."""
+"""Tables that get rows first in every lake; `schema.py` declares them."""
 
 
 class StoredFile(NamedTuple):
@@ -87,13 +87,13 @@ class TableStorage(Protocol):
         """Turn failures of the storage in the block into an error of one line."""
 
     def in_turn(self) -> AbstractContextManager[None]:
-        """Let writers through the block one after the other, where that costs little.
+        """Let writers through the block one at a time, if that costs little.
 
-        What they do must be safe without.
+        The block must be safe without it.
         """
 
     def may_exist(self) -> bool:
-        """Return False if there certainly is no such table."""
+        """Return False only if the table certainly does not exist."""
 
     def prepare(self) -> None:
         """Make the storage ready for a first write, or say why nothing can be written to it."""
@@ -108,12 +108,12 @@ class TableStorage(Protocol):
         """Make each entry of the log that is later than this version durable."""
 
     def publish(self, staged: Sequence[StagedFile]) -> dict[str, str]:
-        """Bring staged files into the table's folder; return the path that each has there.
+        """Move staged files into the table's folder; return the path that each has there.
 
-        Those that an earlier call brought there stay as they are.
+        A file that an earlier call moved stays unchanged.
 
         Returns:
-            Path by name of the file: another one where a different file must not be replaced.
+            Path by file name; a new path if the name belongs to a different file that must stay.
         """
 
     def stored_files(self) -> Iterator[StoredFile]:
@@ -121,7 +121,7 @@ class TableStorage(Protocol):
 
     @property
     def filesystem(self) -> FileSystem:
-        """What pyarrow reads the table's files with, by their paths inside the table."""
+        """The file system that pyarrow uses to read the table, by paths inside it."""
 
     def open_input(self, path: str) -> pa.NativeFile:
         """Open a file of the table for reading at any place."""
@@ -137,13 +137,13 @@ class Lock(Protocol):
     """An exclusive lock, held until it is closed or the process ends."""
 
     def try_acquire(self) -> bool:
-        """Return whether the lock is now ours."""
+        """Return whether the caller now holds the lock."""
 
     def acquire(self) -> None:
-        """Wait until the lock is ours."""
+        """Wait until the caller holds the lock."""
 
     def check(self) -> None:
-        """Raise `LeaseLost` if the lock was lost meanwhile."""
+        """Raise `LeaseLost` if the caller no longer holds the lock."""
 
     def close(self) -> None:
         """Give the lock back."""

@@ -77,7 +77,7 @@ class StoreKind:
 
 
 def delta_options() -> dict[str, str]:
-    """Return what the Delta library is told beside what stands in the environment."""
+    """Return the Delta library's options in addition to the environment's."""
     return {"max_retries": str(MAX_RETRIES), "retry_timeout": f"{RETRY_SECS}s"}
 
 
@@ -131,7 +131,7 @@ class _Object(io.RawIOBase):
 
 
 class _Objects(DeltaStorageHandler):
-    """The Delta library's files, read by obstore: the library holds Python's lock meanwhile."""
+    """Reads the Delta library's files by obstore, because the library reads under the GIL."""
 
     def __init__(self, url: str, client: "ObjectStore") -> None:
         super().__init__(url, delta_options())

@@ -32,12 +32,12 @@ def table_of(name: str, delta: DeltaTable) -> Table:
 
 
 def rows_of(lake: Lake, table: Table, files: Sequence[LiveFile] | None = None) -> pa.Table:
-    """Return the rows of a table with its declared columns, whatever version wrote them.
+    """Return the rows of a table with its declared columns, for any version that wrote them.
 
     Args:
         lake: The lake.
-        table: One that fits into memory; without rows if the lake has none of its name.
-        files: Those that are read; None for all.
+        table: A table that fits into memory; an empty one if the lake does not have it.
+        files: The files to read; None for all.
     """
     dataset = lake.dataset(table.name, files=files)
     return table.declared(dataset.to_table()) if dataset else table.arrow().empty_table()

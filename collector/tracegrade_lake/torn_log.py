@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from tracegrade_lake.files import is_older, make_folder, sync_folder
 
-QUARANTINE_FOLDER = "_quarantine"  # beside the log; readers and vacuum skip names with `_`
+QUARANTINE_FOLDER = "_quarantine"  # next to the log; readers and vacuum skip names with `_`
 ACTION_COUNT = "tracegradeActions"
 """Member of each commit's `commitInfo`: how many adds, removes and transactions follow."""
 

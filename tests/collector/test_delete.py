@@ -393,7 +393,7 @@ def test_a_damaged_file_beside_the_tables_is_not_called_erased(
     done = delete(full, "--trace", TRACE_ID, *flags)
     assert done.returncode == 3
     assert f"{file} cannot be read, so it may hold these traces" in done.stderr
-    assert "1 files beside the tables cannot be read" in done.stderr.splitlines()[-1]
+    assert "1 files outside the tables cannot be read" in done.stderr.splitlines()[-1]
     if "--json" in flags:
         assert json.loads(done.stdout)["unreadable_files"] == 1
     file.unlink()

@@ -9,7 +9,7 @@ OFF = "off"
 
 
 class Address(NamedTuple):
-    """Where a server listens; port 0 means a free one."""
+    """Address on which a server listens; port 0 means a free one."""
 
     host: str
     port: int

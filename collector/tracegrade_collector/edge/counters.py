@@ -73,7 +73,7 @@ def _name_of(item: tuple[SeriesKey, object]) -> str:
 
 
 class _Durations:
-    """How often something took how long, as a Prometheus histogram."""
+    """Counts of durations, as a Prometheus histogram."""
 
     def __init__(self) -> None:
         self._counts = [0] * (len(BUCKETS) + 1)

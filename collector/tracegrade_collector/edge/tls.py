@@ -1,9 +1,9 @@
 """TLS of both servers: one certificate, reloaded when its files change, and tested before use.
 
-A new certificate counts for every connection from then on; those that are open keep theirs. One
-that no client would accept (expired, of another key, no server's) never replaces a good one.
-Sessions are not resumed, so a client is checked against the authorities of today; exporters keep
-their connections open, so that costs next to nothing.
+A new certificate applies to every later connection; open connections keep the old one. A
+certificate that clients would reject (expired, of another key, not a server's) never replaces a
+good one. Sessions are not resumed, so a client is always checked against the current authorities.
+Exporters keep their connections open, so this costs almost nothing.
 """
 
 import logging
@@ -149,7 +149,7 @@ def _rehearse(server_context: ssl.SSLContext, chain: Path) -> datetime:
 
 
 def _step(side: ssl.SSLObject) -> bool:
-    """Go on with a handshake; return whether this side has come to its end."""
+    """Continue a handshake; return whether this side has finished."""
     try:
         side.do_handshake()
     except ssl.SSLWantReadError:

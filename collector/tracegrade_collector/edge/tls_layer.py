@@ -1,8 +1,8 @@
-"""TLS of one HTTP connection: decrypts for the protocol inside, encrypts what it answers.
+"""TLS of one HTTP connection: decrypts for the protocol inside, and encrypts its responses.
 
-A server of asyncio would do it too, but with a certificate that is fixed when it starts, and it
-tells nobody of a handshake that fails. It also begins to read before `loop.start_tls` could take
-over. OpenSSL does all the work here; this only carries bytes to and from it.
+A server of asyncio has its own TLS, but its certificate is fixed at the start, and it does not
+report a failed handshake. It also begins to read before `loop.start_tls` could take over. OpenSSL
+does all the work here; this module only carries bytes to and from it.
 """
 
 import asyncio

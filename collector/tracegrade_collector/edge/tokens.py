@@ -61,16 +61,16 @@ class Token:
 
 @dataclass(frozen=True)
 class TenantOptions:
-    """What the file says about one tenant."""
+    """Options of one tenant in the token file."""
 
     max_bytes_per_sec: int | None = None
-    """Bytes of requests, decompressed; None is no limit."""
+    """Bytes of requests, decompressed; None means no limit."""
 
     max_wal_bytes: int | None = None
     """Bytes of log; None is an equal share of the collector's."""
 
     certificate_names: tuple[str, ...] = ()
-    """Common names of client certificates that stand for a token."""
+    """Common names of client certificates that replace a token."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Access:
     def _token(self, authorization: Sequence[str], now: datetime) -> Token:
         digest = _sha256(_bearer(authorization))
         found = None
-        for token in self.tokens:  # all of them, so that the time says nothing about the file
+        for token in self.tokens:  # all of them, so that timing reveals nothing about the file
             if hmac.compare_digest(token.digest, digest):
                 found = token
         if found is None:
@@ -192,11 +192,11 @@ def add_token(file: Path, tenant: str | None, expires: date | None) -> str:
 
 
 def read_access(file: Path) -> Access:
-    """Return the content of a token file; an empty one gives access to nobody.
+    """Return the content of a token file; an empty one gives access to no client.
 
     Raises:
-        BadCredentials: It is missing, readable by every user of the machine, or something is
-            wrong in it; all of that in one line.
+        BadCredentials: It is missing, readable by every user of the machine, or contains errors;
+            the message is one line.
     """
     try:
         open_to_all = is_open_to_all(file)

@@ -1,8 +1,9 @@
-"""OTLP bytes to messages, and what a receiver refuses in them. Pure: no files, no network.
+"""OTLP bytes to messages, and their checks by a receiver. Pure: no files, no network.
 
 `decode` reads one request; `reject_invalid` then takes out the items whose ids break the data
-model (specification: https://opentelemetry.io/docs/specs/otlp, trace.proto, logs.proto). Both are
-deterministic, so that the lander finds in the log of requests what the receiver answered for.
+model (specification: https://opentelemetry.io/docs/specs/otlp, trace.proto, logs.proto). The
+functions are deterministic, so that the lander finds in the log of requests the same items and
+rejections as the receiver.
 """
 
 from collections import Counter
@@ -30,7 +31,7 @@ from tracegrade_collector.errors import MalformedRequest
 
 ExportRequest: TypeAlias = ExportTraceServiceRequest | ExportLogsServiceRequest
 OtlpItems: TypeAlias = RepeatedCompositeFieldContainer[Any]
-"""Of spans, or of log records."""
+"""Spans, or log records."""
 
 TRACE_ID_BYTES = 16
 SPAN_ID_BYTES = 8
@@ -41,7 +42,7 @@ _SPAN_IDS = attrgetter("trace_id", "span_id", "parent_span_id", "links")
 
 
 class Signal(StrEnum):
-    """What a request carries."""
+    """The kind of items that a request carries."""
 
     TRACES = "traces"
     LOGS = "logs"
@@ -54,17 +55,17 @@ _REQUESTS: Final[dict[Signal, Callable[[], ExportRequest]]] = {
 
 
 class Encoding(StrEnum):
-    """How a request is written."""
+    """The encoding of a request."""
 
     PROTOBUF = "protobuf"
     JSON = "json"
 
 
 class Rejection(NamedTuple):
-    """How many items were refused for one reason."""
+    """A reason for refusing items, and their count."""
 
     reason: str
-    count: int  # type: ignore[assignment]  # tuple has a method of this name, which nobody needs
+    count: int  # tuple has an unused method of this name
 
 
 class ScopeGroup(NamedTuple):
@@ -124,11 +125,11 @@ def read(body: bytes, signal: Signal, encoding: Encoding) -> Decoded:
 
 
 def _repaired(body: bytes, signal: Signal) -> Decoded:
-    """Read a request with texts that are no UTF-8, for which the library refuses all of it.
+    """Read a request with texts that are not UTF-8, which the library refuses as a whole.
 
     Raises:
-        BadWire: It is no protobuf message.
-        DecodeError: Something else is wrong with it, too.
+        BadWire: It is not a protobuf message.
+        DecodeError: It has another fault, too.
     """
     request, repair = empty_request(signal), Utf8Repair()
     request.ParseFromString(WireRewriter(repair).rewritten(body, request.DESCRIPTOR))

@@ -1,6 +1,6 @@
 """Files of OTLP → requests: one JSON document, JSON lines, or protobuf; each may be gzipped.
 
-What a file is shows in its content, never in its name.
+A file's content decides its format, never its name.
 """
 
 import gzip
@@ -100,7 +100,7 @@ def _json_parts(name: str, file: io.BufferedReader) -> Iterator[OtlpPart]:
         return
     lines = document.split(b"\n")
     if not _is_object(document) and any(_is_object(line) for line in lines):
-        yield from _line_parts(name, lines)  # JSON lines, of which the first is broken
+        yield from _line_parts(name, lines)  # JSON lines with a broken first line
     else:
         yield from _object_parts(name, document)
 

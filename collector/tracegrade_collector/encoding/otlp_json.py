@@ -38,7 +38,8 @@ MAX_DEPTH: Final = 100
 """Messages inside one another; protobuf's own parser has this limit."""
 
 MAX_DIGITS: Final = 400
-"""Of a number without a fraction; the largest double has 309. More is slow to read."""
+"""Most digits of a number without a fraction; the largest double has 309. More are slow to read.
+"""
 
 INTEGER_RANGES: Final = {
     FieldDescriptor.TYPE_INT32: range(-(2**31), 2**31),
@@ -69,7 +70,7 @@ NAMED_NUMBERS: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -mat
 
 
 class _Fault(Exception):
-    """What is wrong with one value; the way to it is added as the readers are left."""
+    """A fault of one value; each reader that the error passes adds a part of its path."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -83,7 +84,7 @@ class _Fault(Exception):
 
 @dataclass
 class JsonReading:
-    """What was noticed while JSON was read."""
+    """Replaced values and unknown keys, noted while JSON was read."""
 
     replaced: Counter[str] = field(default_factory=Counter)
     """Values that could not be kept as they were, by why."""
@@ -186,7 +187,7 @@ def _parsed(body: bytes, strange: list[_RejectedValue]) -> Any:
 
 
 class _Field(NamedTuple):
-    """How one member of a JSON object is read into one field of a message."""
+    """Reads one member of a JSON object into one field of a message."""
 
     name: str
     json_name: str
@@ -276,11 +277,11 @@ def _fill(message: Message, value: Any, depth: int, reading: JsonReading) -> Non
 
 
 def _check_once(descriptor: Any, field: _Field, key: str, members: dict[str, Any]) -> None:
-    """Check that no other spelling of a field's name stands in the same object."""
+    """Check that an object has a field only once, in any spelling of its name."""
     for other in members:
         found = _find(descriptor, other)
         if other != key and found and found.name == field.name:
-            msg = f"{field.json_name} stands twice in one object, in two spellings"
+            msg = f"{field.json_name} occurs twice in one object, in two spellings"
             raise _Fault(msg)
 
 

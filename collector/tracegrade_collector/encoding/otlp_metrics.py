@@ -17,7 +17,7 @@ def count_points(body: bytes, encoding: Encoding, at_most: RequestLimits) -> int
 
     Raises:
         TooLarge: It holds more than a request may.
-        MalformedRequest: It is no request of metrics; the message says where.
+        MalformedRequest: It is not a request of metrics; the message names the position.
     """
     request = ExportMetricsServiceRequest()
     check_message_limits(body, request.DESCRIPTOR, encoding, at_most)

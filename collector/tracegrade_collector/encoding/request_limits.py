@@ -1,11 +1,11 @@
-"""Limits on what a request holds, checked without decoding it, so that hostile ones cost little.
+"""Limits on the content of a request, checked without decoding, so that hostile ones cost little.
 
 Two bytes of protobuf are an empty span, which takes 170 bytes and a microsecond once decoded: 2 MB
 become a million of them. So the messages in a request are counted first, by stepping over its
-fields, and not a step further than the limits. Most requests need none of this: a field takes two
-bytes at least, so a body of at most twice the limit cannot hold more.
+fields, and not a step further than the limits. Most requests need no count: a field takes at least
+two bytes, so a body of at most twice the limit cannot hold more.
 
-What is malformed ends the count without an error: the decoder stops at the same place.
+Malformed bytes end the count without an error: the decoder stops at the same position.
 """
 
 import re
@@ -45,7 +45,7 @@ ESCAPED_PAIR = re.compile(rb"\\u[dD][89abAB]")
 JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[{,]', re.DOTALL)
 
 Messages: TypeAlias = dict[int, "Messages"]
-"""The tags of a message's fields that are messages themselves, with theirs."""
+"""The tags of a message's fields that are messages, each with the tags of its own fields."""
 
 ITEMS: Messages = {0x0A: {0x12: {0x12: {}}}}
 """Resources, their scopes, and the spans, log records or metrics of those: the same tags."""
@@ -65,10 +65,10 @@ class RequestLimits(NamedTuple):
 
 
 def check_items_limit(request: ExportRequest, encoding: Encoding, at_most: RequestLimits) -> None:
-    """Check the limit on items in a decoded request, where they could not be counted before.
+    """Check the limit on items in a decoded request, if they could not be counted before.
 
     Raises:
-        TooLarge: It holds more; as `check_limits` says of protobuf.
+        TooLarge: It holds more; `check_limits` raises it for protobuf.
     """
     if encoding is Encoding.JSON and not holds_at_most(request, at_most.items):
         raise _too_many(at_most.items, ITEMS_IN_WORDS)
@@ -173,7 +173,7 @@ def _check(body: bytes, messages: Messages, limit: int, what: str) -> None:
         if count > limit or steps > STEPS_PER_MESSAGE * limit:
             raise _too_many(limit, what)
         if steps % STEPS_AT_ONCE == 0:
-            time.sleep(0)  # lets the event loop go on, for which Python else waits 5 ms each time
+            time.sleep(0)  # lets the event loop run, for which Python else waits 5 ms each time
 
 
 def count_messages(body: bytes, messages: Messages) -> int:

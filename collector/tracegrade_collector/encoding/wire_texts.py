@@ -15,7 +15,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 LENGTH_DELIMITED: Final = 2
 VARINT: Final = 0
 FIXED_BYTES: Final = {1: 8, 3: 0, 4: 0, 5: 4}
-"""Of the other kinds of field; 3 and 4 enclose a group."""
+"""Bytes of other kinds of field; 3 and 4 enclose a group."""
 
 MAX_DEPTH: Final = 100
 """The decoder's own limit."""
@@ -24,14 +24,14 @@ REPLACEMENT: Final = "\ufffd"
 """Stands for characters that could not be read."""
 
 MOST_REPLACED: Final = 4 << 20
-"""Characters of a request, each of which takes three bytes instead of one."""
+"""Most characters replaced in a request; each takes three bytes instead of one."""
 
 PIECE_BYTES: Final = 1 << 20
 _DECODER: Final = codecs.getincrementaldecoder("utf-8")
 
 
 class BadWire(ValueError):
-    """The bytes are no protobuf message."""
+    """The bytes are not a protobuf message."""
 
 
 class _Kind(Enum):
@@ -58,10 +58,10 @@ class WireRewriter:
         self._least_bytes = least_bytes
 
     def rewritten(self, body: bytes, descriptor: Any) -> bytes:
-        """Return the message with what was rewritten; the same bytes if that was nothing.
+        """Return the rewritten message; the same bytes if nothing changed.
 
         Raises:
-            BadWire: It is no protobuf message.
+            BadWire: It is not a protobuf message.
         """
         if len(body) < self._least_bytes:
             return body

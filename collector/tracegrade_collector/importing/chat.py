@@ -58,13 +58,13 @@ _ITEM_ROLES: Final = {  # items of OpenAI Responses that name no role
 
 
 class Chat(NamedTuple):
-    """What was read of a list of messages."""
+    """A chat that was read from a list of messages."""
 
     messages: list[Message]
-    """Those of a known role, in order."""
+    """Messages with a known role, in order."""
 
     unread: Counter[str]
-    """Those of no known role and those of which nothing was understood, by which it is."""
+    """Count of unread messages by reason: an unknown role, or no readable content."""
 
 
 def is_message(value: Any, roles: Mapping[str, str] = ROLES) -> bool:
@@ -73,7 +73,7 @@ def is_message(value: Any, roles: Mapping[str, str] = ROLES) -> bool:
 
 
 def has_role(value: Any) -> bool:
-    """Return whether this is a message, of whatever role: it says something, and who does."""
+    """Return whether this is a message with a role of any name and some content."""
     return (
         isinstance(value, dict)
         and any(isinstance(value.get(key), str) for key in _ROLE_KEYS if key != "type")
@@ -106,7 +106,7 @@ def read_chat(values: Iterable[Any], ignored: Counter[str], roles: Mapping[str, 
         ignored.update(left_out)
         chat.messages.append(message)
         if left_out and not message.pieces:
-            chat.unread["messages of which nothing was read"] += 1
+            chat.unread["messages without any readable content"] += 1
     return chat
 
 
@@ -224,7 +224,7 @@ def _block(block: dict[str, Any], ignored: Counter[str]) -> Iterator[Piece]:
         yield Thought(thought)
     elif (text := block_text(block)) is not None:
         yield from _content(text, ignored)
-    elif block.get("type") not in _THOUGHT_TYPES:  # one without its text says nothing
+    elif block.get("type") not in _THOUGHT_TYPES:  # a thought without its text is skipped
         ignored[f"content blocks of type {quoted_word(block.get('type'))}"] += 1
 
 

@@ -12,7 +12,7 @@ _NAME: Final = re.compile(r"[\w.]+")
 
 
 class ExpectedAction(NamedTuple):
-    """One expected action as it stands in a data set."""
+    """One expected action, as the data set has it."""
 
     value: Any
     call: ToolCall | None
@@ -20,10 +20,10 @@ class ExpectedAction(NamedTuple):
 
 
 def read_expected(value: Any) -> list[ExpectedAction]:
-    """Return the actions in order, each with the call that it is.
+    """Return the actions in order, each with the call that it describes.
 
     Reads objects with a name and arguments in any provider's spelling, and texts such as
-    `search(day="2023-12-13")`. Of a text whose arguments have no names the tool alone is told.
+    `search(day="2023-12-13")`. A text whose arguments have no names yields only the tool.
     """
     values = value if isinstance(value, list) else [value]
     return [ExpectedAction(each, _call(each)) for each in values]

@@ -1,9 +1,9 @@
 """`--code-calls`: fenced code of a model, with the reply after it, → calls.
 
-For logs of agents that act by writing code: a block is a call of the tool that is its language,
-what is said before it a thought, and the next message, if the user's or a tool's, its result.
-What a fence names that nobody runs (JSON, a document, an output) is what the model says. Code is
-kept as it stands: none is taken for code of another language, or taken apart.
+For logs of agents that act by writing code. A code block is a call, its language is the tool, and
+the text before it is a thought. The next message, if the user's or a tool's, is the result. Blocks
+in languages that are not run (JSON, a document, an output) are part of the model's text. Code is
+kept unchanged: its language is not guessed and it is not taken apart.
 """
 
 import json
@@ -47,7 +47,7 @@ _LANGUAGE: Final = re.compile(r"\w[\w+#-]*")
 
 
 class Block(NamedTuple):
-    """Code in a text, or what stands between."""
+    """A code block in a text, or the text between two blocks."""
 
     tool: str | None
     """Language of the code; None for other text."""
@@ -70,14 +70,14 @@ def parse_languages(texts: Iterable[str]) -> frozenset[str]:
 
 
 def code_calls(messages: Sequence[Message], languages: Collection[str] = ()) -> list[Message]:
-    """Return the messages, with code that got a reply as calls and the replies as their results.
+    """Return the messages, with code that got a reply as calls and the reply as the result.
+
+    A message that requests tools in another way is unchanged. If a message has several blocks, the
+    reply belongs to the last one; the results of the other blocks are unknown.
 
     Args:
-        messages: Of a run.
-        languages: Whose code is a call; if empty, of all that are run.
-
-    A message that requests tools in another way stays as it is. Of several blocks in a message the
-    reply belongs to the last; what became of the others is not known.
+        messages: The messages of a run.
+        languages: Languages whose code is a call; if empty, all languages that are run.
     """
     found: list[Message] = []
     awaited: str | None = None  # id of the call that the next message replies to

@@ -1,7 +1,7 @@
 """Requests of files → requests whose rows fit into memory.
 
 Each row repeats its resource and scope: a prompt of a megabyte on a command line is three
-gigabytes in 3,000 spans. Nobody sends a file again in smaller batches, so it is divided here.
+gigabytes in 3,000 spans. A file is never sent again in smaller batches, so it is divided here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,11 +18,11 @@ from tracegrade_collector.rows.pieces import PIECE_REPEATED_BYTES
 
 
 def fitting(request: ExportRequest, signal: Signal) -> Iterator[ExportRequest]:
-    """Yield a request, or its items in order in several, none of which repeats too much.
+    """Yield a request, or several with its items in order, so that none repeats too much.
 
     Args:
-        request: Of any size.
-        signal: What it holds.
+        request: A request of any size.
+        signal: The signal that it holds.
     """
     if sum(_size(group) * len(group.items) for group in groups(request)) <= PIECE_REPEATED_BYTES:
         yield request

@@ -1,6 +1,6 @@
 """Recognizes content blocks of tools that the model's provider runs itself.
 
-Such a block stays as it is in the message that holds it: builds read the forms of all providers.
+Such a block is left unchanged in its message: builds read the forms of all providers.
 """
 
 import re
@@ -43,10 +43,11 @@ _QUERIES: Final = {
 
 
 def is_hosted(block: Mapping[str, Any]) -> bool:
-    """Return whether this is such a call, or what came of one.
+    """Return whether this is a call that the provider ran, or its result.
 
     The types are OpenAI's (Responses), Anthropic's, LangChain's, Pydantic AI's and those of the
-    GenAI conventions, the keys Google's; Vercel's AI SDK and Pydantic AI mark others.
+    GenAI conventions; the keys are Google's. Vercel's AI SDK and Pydantic AI mark the other
+    blocks.
     """
     if block.get("providerExecuted") is True or block.get("builtin") is True:
         return True
@@ -60,11 +61,11 @@ def is_hosted(block: Mapping[str, Any]) -> bool:
 
 
 def hosted_beside(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield, as blocks, the calls of a provider's tools that stand beside what a message says.
+    """Yield, as blocks, the calls of a provider's tools that are next to a message's content.
 
-    LangChain keeps items of OpenAI's Responses in `additional_kwargs.tool_outputs` unless it is
-    told to write its newer form. Google says of an answer which searches it rests on and which
-    pages were read for it; models that have parts of their own for such calls tell them there.
+    LangChain puts items of OpenAI's Responses into `additional_kwargs.tool_outputs`, except in its
+    newer form. Google lists with an answer the searches that it rests on and the pages that were
+    read. Models with parts for such calls list them there.
     """
     for holder in (message, message.get("response_metadata")):
         if isinstance(holder, dict) and not _has_uses(holder):

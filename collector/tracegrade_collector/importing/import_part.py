@@ -47,13 +47,13 @@ class ImportPart(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How files are to be read."""
+    """Options for reading files."""
 
     format: str = "auto"
     """A name of `formats.NAMES`."""
 
     paths: Mapping[str, str] = field(default_factory=dict)
-    """`--map`: the path of each field that does not stand where tools usually write it."""
+    """`--map`: the path of each field that is not where tools usually write it."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     """`--role`: assistant, user, system or tool by the name that chats have for it."""
@@ -65,13 +65,13 @@ class ReadOptions:
     """`--code-calls`: fenced code with a reply is a call."""
 
     code_languages: Collection[str] = ()
-    """`--code-language`: of which languages code is a call; empty: of all that are run."""
+    """`--code-language`: languages whose code is a call; empty: all languages that are run."""
 
     allow_partial: bool = False
     """`--allow-partial`: runs most of whose messages are not understood are imported too."""
 
     def of_chats(self) -> list[str]:
-        """Return the options given that say how chats are to be read, and nothing else."""
+        """Return the given options that apply only to chats."""
         given = {
             "--role": bool(self.roles),
             "--plan-marker": self.plan_marker is not None,

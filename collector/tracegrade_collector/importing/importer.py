@@ -38,7 +38,7 @@ from tracegrade_lake.lake_root import writing_to
 COLLECTOR_ID = "import"
 LOCK_NAME = "import.lock"
 BATCH_BYTES = 64 * 2**20
-"""Of requests, as protobuf, and of what their rows repeat, per commit."""
+"""Bytes per commit: requests as protobuf, plus the parts that their rows repeat."""
 
 HASH = "content_hash"
 
@@ -50,7 +50,7 @@ def rows_app_id(signal: Signal) -> str:
 
 @dataclass
 class Imported:
-    """What became of everything in the files: added + known + rejected, and the faults."""
+    """Counts of all items in the files (added + known + rejected), and the faults."""
 
     added: Counter[Signal] = field(default_factory=Counter)
     known: Counter[Signal] = field(default_factory=Counter)
@@ -294,7 +294,7 @@ class _Verdicts:
 
 
 def _counts_in_lake(lake: Lake, table: Table, hashes: Iterable[str]) -> Counter[str]:
-    """Return how often each of the hashes stands in the lake; one file at a time in memory."""
+    """Return how often the lake has each of the hashes; one file at a time in memory."""
     selected = pa.array(set(hashes), pa.string())
     counts: Counter[str] = Counter()
     for file in lake.newest_files(table.name):

@@ -121,13 +121,13 @@ def read_file(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
         path: The file; gzipped or not.
         reading: In which format, and where its fields stand.
     """
-    if path.is_fifo():  # its format is told by its beginning, which would be gone
+    if path.is_fifo():  # reading its beginning to find the format would consume it
         yield ImportPart(str(path), fault="a pipe can be read only once; import a file instead")
         return
     try:
         format_ = _format(path, reading)
         if format_.name != message_format.FORMAT and (options := reading.of_chats()):
-            note = f"read as {format_.name}, for which {', '.join(options)} says nothing"
+            note = f"read as {format_.name}, which {', '.join(options)} does not affect"
             yield ImportPart(str(path), notes=[note])
         for part in format_.read(path, reading):
             yield part._replace(is_repaired=part.is_repaired or format_ is not FORMATS[0])

@@ -11,16 +11,16 @@ from io import BufferedIOBase
 from typing import Final, NamedTuple
 
 BLANK: Final = b" \t\r\n\xef\xbb\xbf"
-"""What may stand around a record, a byte order mark too."""
+"""Bytes that may surround a record, including a byte order mark."""
 
 _TEXT: Final = re.compile(rb'"(?:[^"\\]|\\.)*"')
 
 _HEAD_LINES: Final = 50
 _HEAD_BYTES: Final = 2**20
-"""What is looked at, if that is two lines at least."""
+"""Length of the beginning that is examined, if it has at least two lines."""
 
 _MAX_LINES: Final = 10_000
-"""Of which all but one may be blank."""
+"""Most lines examined; all but one may be blank."""
 
 
 class Head(NamedTuple):
@@ -71,8 +71,8 @@ def _are_records(lines: Sequence[bytes], *, ended: bool) -> bool:
 def _contradict(lines: Sequence[bytes], *, ended: bool) -> bool:
     """Return whether lines cannot be of one document, or of several in a row.
 
-    A text of theirs has no line break, and a whole object or list inside of another is the last
-    one or has a comma behind it.
+    A text in a document has no line break, and a whole object or list inside another is the last
+    one or is followed by a comma.
     """
     depth = 0
     for line, after in zip(lines, (*lines[1:], b"" if ended else b","), strict=True):

@@ -46,7 +46,7 @@ GUESSES: Final[dict[str, tuple[str, ...]]] = {
     "steps": ("steps", "intermediate_steps"),
     "answer": ("final_answer", "answer", "output"),
     "expected": ("expected", "expected_actions", "ground_truth", "info.task.actions"),
-    # Of verdicts.
+    # Fields of verdicts.
     "verdicts": ("verdicts",),
     "trajectory_id": ("trajectory_id",),
     "trace_id": ("trace_id",),
@@ -73,7 +73,7 @@ FIELDS: Final = tuple(GUESSES)
 _MOST_RECORDS: Final = 20
 _MOST_PATHS: Final = 1_000
 _MOST_DEPTH: Final = 4
-"""What is looked at of records that lack a mapped path, to suggest one that they have."""
+"""Depth to which a record without the mapped path is searched for a path to suggest."""
 
 
 class FieldMap:
@@ -106,7 +106,7 @@ class FieldMap:
         return next(iter(self._paths.get(field, ())), None)
 
     def unseen(self) -> list[str]:
-        """Return a line for each mapped path that stood in no record so far."""
+        """Return a line for each mapped path that no record has had so far."""
         return [self._lacks(field, path) for field, path in self._unseen.items()]
 
     def _lacks(self, field: str, path: str) -> str:
@@ -133,7 +133,7 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
 
 
 def at_path(value: Any, path: str) -> Any:
-    """Return what stands at a dotted path, or the value that is written as one; else None."""
+    """Return the value at a dotted path, or the value that is written as a path; else None."""
     if path.startswith("="):
         return path[1:]
     if isinstance(value, dict) and path in value:

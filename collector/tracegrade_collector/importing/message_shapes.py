@@ -16,10 +16,10 @@ from tracegrade_collector.importing.span_parts import as_json
 from tracegrade_collector.importing.trajectory import Message, ToolResult, as_part
 
 _INNER: Final = ("messages", "choices", "generations", "output", "message", "new_message", "text")
-"""Where an input or an output holds its messages; the first of these that is there counts."""
+"""Keys where an input or an output holds its messages; the first present key counts."""
 
 _REPR: Final = "role='"
-"""How a message begins that a tool has written as Python shows it."""
+"""Beginning of a message that a tool has written as Python's `repr`."""
 
 _HALF_CHARACTER: Final = re.compile(r"\\(?:u|U0000)[dD][89a-fA-F]")
 
@@ -37,7 +37,7 @@ _LANGCHAIN_ROLES: Final = {
 
 
 class ChatContent(NamedTuple):
-    """What was said, and the tools that were offered with it."""
+    """Messages, and the tools that were offered with them."""
 
     messages: list[dict[str, Any]]
     """As the GenAI conventions have them."""
@@ -65,7 +65,7 @@ def read_chat_content(value: Any, role: str, ignored: Counter[str]) -> ChatConte
 
 
 def unpacked(value: Any) -> Any:
-    """Return what JSON in a text says; other texts, and values, as they are."""
+    """Return the value of JSON in a text; other texts and values are unchanged."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         try:
             return parse(value.encode())
@@ -139,7 +139,7 @@ def _of_object(value: dict[str, Any], role: str) -> Iterator[Any]:
 
 
 def _whose(named: Any, role: str) -> dict[str, Any]:
-    """Return whose a message is: a role that nobody has is the name of the tool that answered."""
+    """Return the role of a message; an unknown role is the name of the tool that answered."""
     return {"role": "tool", "name": named} if isinstance(named, str) else {"role": role}
 
 
@@ -161,7 +161,7 @@ def _is_block(value: Any) -> bool:
 
 
 def _offered(message: Any) -> Any:
-    """Return the tool that a message tells of: LangChain's tools come as messages of tools."""
+    """Return the tool that a message offers: LangChain's tools come as messages of tools."""
     content = message.get("content")
     is_tool = isinstance(content, dict) and isinstance(content.get("function"), dict)
     return content if is_tool and message.get("role") == "tool" else None

@@ -1,7 +1,7 @@
 """Matches logged replies to their calls when logs leave out ids, names or replies.
 
-Its own module because a log may hold any number of calls that nobody answered: each reply finds
-its call without a look at the others.
+A log may hold any number of calls without a reply, so this module finds the call of each reply
+without looking at the others.
 """
 
 from collections import defaultdict, deque
@@ -18,7 +18,7 @@ class OpenCall:
     name: str
     arguments: str | None
     part: str
-    """Of the run, which the span of the call is."""
+    """The part of the run that is the call's span."""
 
     start_ns: int
     synthetic: bool
@@ -43,10 +43,10 @@ class OpenCalls:
             queues[-1][1].append(call)
 
     def take(self, call_id: str | None, name: str | None) -> OpenCall | None:
-        """Return the call that a reply belongs to, which is open no longer; None if there is none.
+        """Return the call that a reply belongs to, and close it; None if there is none.
 
-        It has the same id if both have one, else the same name if the reply has one. Of several it
-        is one of the latest message, and of these the first.
+        The call has the same id if both have one, else the same name if the reply has one. Among
+        several the first one of the latest message counts.
         """
         places = (self._queues.get(key, []) for key in _keys_of_reply(call_id, name))
         call = next(filter(None, map(_first_open, places)), None)

@@ -47,7 +47,7 @@ def parse_marker(pattern: str | None) -> Any:
 def marked_plans(messages: Sequence[Message], marker: Any) -> list[Message]:
     """Return the messages, with a plan before each text of the model that has the marker.
 
-    The text stays as it is. A text without a list is a plan as a whole, from the marker on.
+    The text is unchanged. If it has no list, all of the text from the marker on is the plan.
     """
     found = []
     for message in messages:
@@ -78,7 +78,7 @@ def plan_text(text: str) -> str:
 
 
 def _json_at(text: str, start: int) -> str | None:
-    """Return the JSON that stands there, if it is a list of steps or holds one."""
+    """Return the JSON at this position, if it is a list of steps or holds one."""
     try:
         value, end = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):

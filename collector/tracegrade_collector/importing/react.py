@@ -81,7 +81,7 @@ def _assistant_message(step: Mapping[str, Any], call_id: str | None) -> Message 
 
 
 def _answered(step: Mapping[str, Any], call_id: str | None) -> Message | None:
-    """Return what came of the call that nothing came of so far."""
+    """Return the result of the call that still has none."""
     result, error = _observed(step), _found(step, _ERRORS)
     if call_id is None or (result is None and error is None):
         return None
@@ -89,7 +89,7 @@ def _answered(step: Mapping[str, Any], call_id: str | None) -> Message | None:
 
 
 def _observed(step: Mapping[str, Any]) -> Any:
-    """Return what came of the action: an empty text is a result, if nothing else is told."""
+    """Return the result of the action; an empty text is a result only if there is no other."""
     result = _found(step, _RESULTS)
     return "" if result is None and any(step.get(key) == "" for key in _RESULTS) else result
 
@@ -99,7 +99,7 @@ def _found(value: Mapping[str, Any], keys: Iterable[str]) -> Any:
 
 
 def _logged_thought(step: Mapping[str, Any]) -> str | None:
-    """Return what stands before the action in LangChain's text of a step."""
+    """Return the text before the action in LangChain's log of a step."""
     log = step.get("log")
     if not isinstance(log, str):
         return None

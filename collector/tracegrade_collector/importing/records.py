@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from tracegrade_collector.importing.layout import BLANK, read_head
 
 MAX_RECORD_BYTES: Final = 64 * 2**20
-"""Of one record. What OTLP allows a request."""
+"""Largest record, which is also OTLP's limit for a request."""
 
 TOO_DEEP: Final = "no record: it is nested too deeply"
 
@@ -150,12 +150,12 @@ def _parsed(line: int, text: bytes) -> FileRecord:
 
 
 def parse(text: bytes) -> Any:
-    """Return what JSON says; numbers that it does not have are text.
+    """Return the value of JSON; numbers that JSON does not have become text.
 
-    U+FFFD stands for half characters, and for bytes that are no UTF-8.
+    U+FFFD replaces half characters, and bytes that are not UTF-8.
 
     Raises:
-        ValueError: It is no JSON, or holds a number of too many digits.
+        ValueError: It is not JSON, or holds a number of too many digits.
         RecursionError: It is nested too deeply.
     """
     plain = text.lstrip(BLANK).decode(errors="replace")

@@ -51,7 +51,7 @@ def swapped_roles_sign(messages: Sequence[Message]) -> str | None:
     user, assistant = (set(_signs_in(messages, role)) for role in ("user", "assistant"))
     sign = next((f"the user {each}" for each in _SIGNS if each in user - assistant), None)
     if sign is None and not assistant and _must_play_user(messages):
-        return "the assistant is told to play the user"
+        return "the assistant is instructed to play the user"
     return f"{sign}, the assistant never" if sign else None
 
 

@@ -18,7 +18,7 @@ BATCH_ROWS: Final = 1024
 
 
 class RunAddress(NamedTuple):
-    """What a verdict says of the run that it is about; None says nothing."""
+    """Address of the run that a verdict is about; fields it does not give are None."""
 
     task: str
     trial: str | None = None
@@ -35,7 +35,7 @@ class RunAddress(NamedTuple):
 
 
 class _SpanRunInfo(NamedTuple):
-    """What one span tells of its run."""
+    """Identity of a run, from one of its spans."""
 
     trace_id: str
     root_id: str | None
@@ -65,7 +65,7 @@ FoundRuns: TypeAlias = Sequence[str] | str
 def runs_of(lake: Lake, addresses: Iterable[RunAddress]) -> dict[RunAddress, FoundRuns]:
     """Return the run of each address, or the turns of one conversation.
 
-    An address that no run has, or more than one, gets a text that says so.
+    An address that fits no run, or more than one, gets a text that explains this.
     """
     selected = set(addresses)
     by_task: dict[str, set[_SpanRunInfo]] = defaultdict(set)

@@ -18,7 +18,9 @@ JUDGE: Final = "judge:"
 """A source begins so if a model judged. Its verdict succeeds from 0.7 on, others from 1 on."""
 
 COST: Final = "gen_ai.usage.cost"
-"""Of a model call, in US dollars. No attribute of the conventions, but what other tools read."""
+"""Cost of a model call in US dollars. Other tools read this attribute; it is not in the
+conventions.
+"""
 
 _NAMES: Final = {*GUESSES["success"], "correctness", "task_success"}
 

@@ -11,7 +11,7 @@ from typing import Final
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
 READ_ERRORS: Final = (OSError, EOFError, zlib.error)
-"""What reading a file may fail with."""
+"""Errors that reading a file can raise."""
 
 
 @contextmanager
@@ -25,5 +25,5 @@ def open_plain(path: Path) -> Iterator[BufferedReader]:
 
 
 def source_of(path: Path) -> str:
-    """Return what stands for a file in ids: its path from the root, links followed."""
+    """Return the name of a file in ids: its path from the root, links followed."""
     return os.path.realpath(path)

@@ -38,7 +38,7 @@ def fill(value: AnyValue, found: Any) -> None:
 
 
 def as_json(found: Any) -> str:
-    """Return a text as it is, anything else as JSON."""
+    """Return a text unchanged, any other value as JSON."""
     if isinstance(found, str):
         return found
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"), default=str)
@@ -84,7 +84,7 @@ def padded_id(name: Any, size: int) -> bytes:
 
 
 def decoded(text: Any) -> Any:
-    """Return the decoded bytes of base64; anything else as it is."""
+    """Return the decoded bytes of base64; any other value unchanged."""
     try:
         return b64decode(text, validate=True)
     except (TypeError, ValueError):

@@ -8,12 +8,12 @@ TEXT_TYPES: Final = ("text", "input_text", "output_text")
 
 
 def first(value: Mapping[str, Any], *keys: str) -> Any:
-    """Return what stands under the first of these keys that holds anything but null."""
+    """Return the value of the first of these keys that is present and not null."""
     return next((value[key] for key in keys if value.get(key) is not None), None)
 
 
 def as_text(value: Any) -> str:
-    """Return a text as it is, anything else as JSON."""
+    """Return a text unchanged, any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -33,7 +33,7 @@ def block_text(block: Any) -> str | None:
 
 
 def joined(texts: list[str]) -> str:
-    """Return texts as one; a line break stands between two that have no blank there."""
+    """Return texts as one; a line break separates two that have no blank between them."""
     whole = ""
     for text in texts:
         parted = not whole or not text or whole[-1].isspace() or text[0].isspace()

@@ -20,7 +20,7 @@ _TYPES: Final = (
     "tool-error",
 )
 _OF_MESSAGE: Final = ("tool_call_id", "error", "is_error", "isError", "status")
-"""What a message says of the one result that it holds as a block."""
+"""Keys of a message that describe the one result that it holds as a block."""
 
 _FAILED: Final = ("error", "failed", "failure")
 _NO_ERROR: Final[tuple[Any, ...]] = (None, "", False, 0, {}, [])

@@ -25,20 +25,20 @@ from tracegrade_collector.importing.open_calls import OpenCall, OpenCalls
 from tracegrade_collector.importing.spellings import joined
 
 SCOPE: Final = "tracegrade.import"
-NO_TIME_NS: Final = 946_684_800_000_000_000  # 2000-01-01: nobody takes it for a real time
+NO_TIME_NS: Final = 946_684_800_000_000_000  # 2000-01-01: clearly not a real time
 RECORD_NS: Final = 1_000_000_000
 MESSAGE_NS: Final = 1_000_000
 LEAST_NS: Final = 1_000  # what tells two messages of one time apart
 
 
 class MessageText(NamedTuple):
-    """What was said."""
+    """Text of a message."""
 
     text: str
 
 
 class Thought(NamedTuple):
-    """What the model thought."""
+    """Reasoning of the model."""
 
     text: str
 
@@ -53,16 +53,16 @@ class ToolCall(NamedTuple):
 
 
 class ToolResult(NamedTuple):
-    """What a tool returned."""
+    """Result that a tool returned."""
 
     call_id: str | None
     name: str | None
     text: str
     failed: bool
-    """The source says so, not the text."""
+    """Whether the source marks it as failed; the text is not examined."""
 
     error: str | None = None
-    """What the source says of the failure beside the result."""
+    """The source's error message, if it has one in addition to the result."""
 
     of_user: bool = False
     """The source says that the user called the tool."""
@@ -75,7 +75,7 @@ class Plan(NamedTuple):
 
 
 class HostedPart(NamedTuple):
-    """A call that the model's provider ran itself, or what came of one."""
+    """A call that the model's provider ran itself, or its result."""
 
     block: dict[str, Any]
     """As the provider writes it, which builds read."""
@@ -100,7 +100,7 @@ class Message:
 
 @dataclass(frozen=True)
 class RunOrigin:
-    """Where a run stands; makes its ids."""
+    """Position of a run in its source; makes its ids."""
 
     format: str
     source: str
@@ -110,7 +110,7 @@ class RunOrigin:
     """In the source."""
 
     number: int
-    """Of the run in its file, for a time that it lacks."""
+    """Number of the run in its file, used if it has no time."""
 
     def span_id(self, part: str) -> bytes:
         """Return the id of the span that this part of the run is."""
@@ -135,7 +135,7 @@ class RunOrigin:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A run: its messages in order, and what the source says of it."""
+    """A run: its messages in order, and the source's data about it."""
 
     origin: RunOrigin
     location: str
@@ -146,7 +146,7 @@ class Trajectory:
     category: str | None = None
     trial: int | None = None
     retries: int | None = None
-    """How often whoever ran it began it anew, after errors; None or 0 if never."""
+    """Number of times the run was restarted after errors; None or 0 if never."""
     outcome: str | None = None
     release: str | None = None
     agent: str | None = None
@@ -170,7 +170,7 @@ def counts(trajectory: Trajectory) -> Counter[str]:
 
 
 def left_out(trajectory: Trajectory) -> Counter[str]:
-    """Return how much is understood but stands on no span, by why."""
+    """Return counts of content that is understood but is on no span, by reason."""
     counted: Counter[str] = Counter()
     unheard = 0
     for message in trajectory.messages:

@@ -1,14 +1,14 @@
 """Converts token usage reported by providers and tools into the GenAI conventions.
 
-By the conventions, what was read from or written to a cache is part of the input and reasoning is
-part of the output. OpenAI, LangChain and the AI SDK count so; Anthropic, Bedrock and Inspect name
-the input without its cached parts, Google the output without its thoughts, Langfuse each by
-itself. The spelling tells which of them counted; a total that only fits the other decides.
+In the conventions, tokens read from or written to a cache are part of the input, and reasoning is
+part of the output. OpenAI, LangChain and the AI SDK count this way. Anthropic, Bedrock and Inspect
+report the input without its cached parts, Google reports the output without its thoughts, and
+Langfuse reports each part separately. The spelling shows which provider counted, unless the total
+only fits another way of counting.
 
-Anthropic says so at https://platform.claude.com/docs/en/build-with-claude/prompt-caching,
-Google at https://ai.google.dev/api/generate-content#UsageMetadata,
-Inspect in `ModelUsage`. LiteLLM's
-`prompt_tokens` hold what Anthropic's `cache_…_input_tokens` beside them say.
+Sources: https://platform.claude.com/docs/en/build-with-claude/prompt-caching (Anthropic),
+https://ai.google.dev/api/generate-content#UsageMetadata (Google), `ModelUsage` (Inspect).
+LiteLLM's `prompt_tokens` include Anthropic's `cache_…_input_tokens`, which it also reports.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ MAX_TOKENS: Final = 2**62  # what an attribute's integer holds, and more than an
 USAGE_KEYS: Final = ("usage", "usage_metadata", "usageMetadata", "token_usage", "tokenUsage")
 """Under which of its fields a message tells its usage."""
 
-_WHOLE_INPUT: Final = ("prompt_tokens", "promptTokens")  # LiteLLM's are whole beside Anthropic's
+_WHOLE_INPUT: Final = ("prompt_tokens", "promptTokens")  # LiteLLM's include the cached tokens
 _INPUT: Final = (
     *_WHOLE_INPUT,
     "input_tokens",
@@ -97,7 +97,7 @@ _REASONING: Final = (
     "reasoning_tokens",
     "reasoning_output_tokens",
 )
-_THOUGHTS: Final = ("thoughtsTokenCount", "thoughts_token_count")  # beside Google's candidates
+_THOUGHTS: Final = ("thoughtsTokenCount", "thoughts_token_count")  # Google's candidates lack them
 _OF_TOOLS: Final = ("toolUsePromptTokenCount", "tool_use_prompt_token_count")
 _LANGFUSE_READ: Final = ("input_cached_tokens", "input_cache_read", "cache_read_input_tokens")
 _LANGFUSE_WRITTEN: Final = ("input_cache_creation", "input_cache_write")
@@ -105,7 +105,7 @@ _LANGFUSE_REASONING: Final = ("output_reasoning_tokens", "output_reasoning")
 
 
 class _Cached(NamedTuple):
-    """What was read from a cache and written to it, and whether that stands beside the input."""
+    """Tokens read from a cache and written to it, and whether the input excludes them."""
 
     read: int | None
     written: int | None
@@ -126,8 +126,8 @@ def read_usage(usage: Any) -> dict[str, int]:
     """Return the tokens by attribute of the conventions: whole input, whole output, their parts.
 
     Args:
-        usage: As a provider or a tool wrote it; anything but an object tells nothing. So do counts
-            that are no integers from 0 to 2^62.
+        usage: Usage as a provider or a tool wrote it. Anything but an object yields no tokens, and
+            a count that is not an integer from 0 to 2^62 is ignored.
     """
     counts = _counts(usage)
     given, given_output = _first(counts, _INPUT), _first(counts, _OUTPUT)
@@ -200,7 +200,7 @@ def _cached(counts: Mapping[str, int]) -> _Cached:
 def _total_adds(
     counts: Mapping[str, int], given: int | None, output: int | None, cached: int
 ) -> bool:
-    """Return whether a total is told that has what is cached in addition to input and output."""
+    """Return whether there is a total that is the sum of input, output and cached tokens."""
     total = _first(counts, _TOTAL)
     return bool(cached) and total == (given or 0) + (output or 0) + cached
 

@@ -1,8 +1,9 @@
-"""Verdicts → the table of verdicts, each once; a new one replaces what the same source said.
+"""Verdicts → the table of verdicts, each once; a new one replaces the same source's earlier one.
 
-A verdict is known by its run, subject, sub-goal, step, span, kill point, question, source and the
-time it was made. The same file again changes nothing; one that says something else of the same
-stands for the earlier. One made at another time stands beside it: readers take the newest.
+A verdict is identified by its run, subject, sub-goal, step, span, kill point, question, source and
+the time it was made. Importing the same file again changes nothing. A verdict with the same
+identity and other content replaces the earlier one. A verdict made at another time is added, and
+readers take the newest.
 """
 
 import datetime
@@ -22,7 +23,7 @@ KEY: Final = (
 )
 CONTENT: Final = ("value", "label", "evidence", "tag", "withdrawn")
 FREE_TEXTS: Final = ("label", "evidence", "tag")
-"""What somebody wrote as they liked."""
+"""Columns of free text."""
 
 VerdictRecord: TypeAlias = Mapping[str, Any]
 VerdictKey: TypeAlias = tuple[Any, ...]
@@ -31,9 +32,9 @@ VerdictKey: TypeAlias = tuple[Any, ...]
 def add_verdicts(
     lake: Lake, verdicts: Sequence[VerdictRecord], redactor: Redactor, *, replace: bool = True
 ) -> dict[str, int]:
-    """Write what the lake lacks of some verdicts; return how many were added, replaced, known.
+    """Write the verdicts that the lake lacks; return how many were added, replaced and known.
 
-    Where something else stands, and is not to be replaced, it stays and counts as known.
+    Without `replace`, an existing verdict with other content stays and counts as known.
     """
     return add_clean_verdicts(lake, list(_clean(verdicts, redactor)), replace=replace)
 
@@ -41,7 +42,7 @@ def add_verdicts(
 def add_clean_verdicts(
     lake: Lake, verdicts: Sequence[VerdictRecord], *, replace: bool = True
 ) -> dict[str, int]:
-    """Do as `add_verdicts`, with verdicts in which nothing is to be redacted."""
+    """Do as `add_verdicts`, with verdicts that need no redaction."""
     by_key = {_key(verdict): verdict for verdict in verdicts}
     found = dict(_found(lake, by_key))
     known = {

@@ -1,7 +1,7 @@
 """Drops tool replies to calls that a simulated user made, not the agent.
 
-A simulated user may have tools of its own, and calls them in its messages, as in tau2-bench, which
-also says of each call and reply who requested it.
+A simulated user may have tools of its own and call them in its messages. This happens in
+tau2-bench, which also records who requested each call and reply.
 """
 
 from collections import Counter
@@ -24,12 +24,12 @@ UNASKED: Final = "replies of tools before any tool call"
 def with_own_replies(messages: Sequence[Message], ignored: Counter[str]) -> list[Message]:
     """Return the messages of a run without replies to calls that are not the agent's.
 
-    A reply before the agent's first call is to none; it stays where a log tells tools by their
-    replies alone.
+    A reply before the agent's first call has no call. It is kept if the log shows tools only by
+    their replies.
 
     Args:
-        messages: Of the run, in order.
-        ignored: Counts the replies that are left out, by why.
+        messages: The messages of the run, in order.
+        ignored: Counts the replies that are left out, by reason.
     """
     tells_calls = any(message.role == "assistant" and _calls(message) for message in messages)
     whose = _WhoseCalls(tells_calls=tells_calls)

@@ -1,10 +1,12 @@
 """Items that were refused, with the reason: `<lake>/dead_letters/`, one JSON object per line.
 
-Exporters ignore partial success, so without these files nobody could find out what was lost. They
-are written when their segment lands, under a name that a repeated round replaces. Redacted as rows
-are; ids stand as they were sent. `group` says which resource and which scope of its request an
-item is of; what these say stands in the first letter of a group, if it is long, and else in each.
-What the files take of the disk is limited: items that do not fit are counted alone.
+Exporters ignore partial success, so without these files lost items could not be traced. The lander
+writes them when their segment lands, under a name that a repeated round replaces. They are
+redacted like rows; ids stay as they were sent.
+
+`group` identifies the resource and scope that an item shares with others of its request. Each
+letter holds their content, or only the first one of a group if the content is long. The files'
+share of the disk is limited: items that do not fit are only counted.
 """
 
 import json
@@ -38,11 +40,12 @@ ID_KEYS = ("traceId", "spanId", "parentSpanId")
 
 BATCH_LETTERS = 2000
 BATCH_BYTES = 4 << 20
-"""Of letters in memory at once; as Python objects they take ten times that."""
+"""Bytes of letters in memory at once; as Python objects they take ten times as much."""
 
 SHARED_BYTES = 2 << 10
-"""Of scope and resource that each letter repeats. Larger ones are in the first of a group alone:
-a request of a megabyte could otherwise become gigabytes."""
+"""Largest scope and resource that each letter repeats. Larger ones are only in the first letter of
+a group: otherwise a request of a megabyte could become gigabytes.
+"""
 
 
 class _Letter(NamedTuple):
@@ -56,7 +59,7 @@ class RefusedItems(NamedTuple):
 
     by_reason: Counter[str]
     unkept: int = 0
-    """Of them, those that are only counted, since there was no room."""
+    """Refused items that are only counted, because there was no room."""
 
 
 class DeadLetters:
@@ -112,7 +115,7 @@ class _Writing:
 
 
 def _batches(letters: Iterable[_Letter]) -> Iterator[list[dict[str, Any]]]:
-    """Yield letters in batches that fit into memory, whatever was refused."""
+    """Yield letters in batches that fit into memory, for refused items of any size."""
     batch: list[dict[str, Any]] = []
     room = BATCH_BYTES
     for letter in letters:

@@ -56,7 +56,7 @@ logger = logging.getLogger(__name__)
 
 
 class Landing(NamedTuple):
-    """Where and how one signal lands."""
+    """Landing of one signal: its table, and the functions that make and check rows."""
 
     table: Table
     to_rows: Callable[[Iterable[Record], str, Shorten], pa.Table]
@@ -234,7 +234,7 @@ class SignalLander:
         try:
             repaired = {each.seq for each in logged if each.entry.is_repaired}
             return self._clean_rows([*map(_record, logged)], repaired), []
-        except Exception:  # whatever is wrong with one record must not stop all the others
+        except Exception:  # a faulty record must not stop the others
             logger.exception(
                 "some of %d records cannot be converted to rows; trying each", len(logged)
             )
@@ -290,7 +290,7 @@ class Lander:
 
     @contextmanager
     def _noting_errors(self) -> Iterator[None]:
-        """Note that nothing is in flight any more if the block raises: that is no death."""
+        """Note that nothing is in flight if the block raises: an exception is not a crash."""
         try:
             yield
         except Exception:
@@ -391,7 +391,7 @@ class Lander:
     def _batches(self, segments: Sequence[Path]) -> Iterator[list[Logged]]:
         """Yield the records in batches of about one full segment, so that files do not get small.
 
-        Of records that are very many values the batches are smaller.
+        Batches of records with very many values are smaller.
         """
         records = self._records(segments)
         return pieces(

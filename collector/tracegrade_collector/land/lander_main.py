@@ -123,7 +123,7 @@ class LandingLoop:
 
     def _fail(self, error: Exception) -> None:
         """Start over after a pause: what was staged is dropped, and the log still has it."""
-        # Not all collectors of a store that fails are to come back at the same moment.
+        # Collectors of a failing store must not all come back at the same moment.
         pause_secs = self._pause_secs * random.uniform(0.5, 1)  # noqa: S311 - no secret
         logger.error("cannot land (again in %.1f s): %s", pause_secs, error)
         self._lander = None
@@ -140,7 +140,7 @@ class ReceiverCommands:
         self.ended = False
 
     def wait(self, secs: float) -> list[dict[str, Any]]:
-        """Return the commands that arrive within so many seconds; `ended` tells of their end."""
+        """Return the commands that arrive within `secs`; set `ended` at end of file."""
         ready, _, _ = select.select([self._descriptor], [], [], secs)
         if not ready:
             return []
@@ -168,7 +168,7 @@ def land_until_stopped(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Land until told to stop; return the exit code."""
+    """Land until a command or the end of input stops it; return the exit code."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)  # sent to the whole group; the receiver decides
     os.nice(NICENESS)

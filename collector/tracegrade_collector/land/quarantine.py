@@ -1,7 +1,8 @@
-"""Undecodable bytes, kept where only their owner can read them: `<lake>/quarantine/`.
+"""Undecodable bytes, stored where only their owner can read them: `<lake>/quarantine/`.
 
-A refused request is not sent again, so these files are all that remains of it. They hold content
-that is not redacted, hence 0700 and 0600, and a lifetime. What they take of the disk is limited.
+A refused request is not sent again, so these files are its only copy. They hold content that is
+not redacted, so their modes are 0700 and 0600, and they expire. Their share of the disk is
+limited.
 """
 
 import itertools

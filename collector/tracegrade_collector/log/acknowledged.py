@@ -1,12 +1,12 @@
-"""The file `acknowledged`: up to which byte each segment of a log was acknowledged.
+"""The file `acknowledged`: the byte up to which each segment of a log was acknowledged.
 
-A crash may leave half a record at the end of the log, which is cut: nobody was told that it is
-safe. If a disk loses the end of what was acknowledged, the log looks the same. This file tells the
-two apart. It is written after each sync of the log and not synced itself, so a power cut may
-leave it behind the log, but it is never ahead of it: what it says was acknowledged, was.
+A crash may leave half a record at the end of the log. It is cut, because it was never
+acknowledged. If a disk loses the end of acknowledged data, the log looks the same; this file
+distinguishes the two cases. It is written after each sync of the log and not synced itself. So
+after a power cut it may be behind the log, but never ahead: it lists only acknowledged bytes.
 
-It holds one entry a segment, little-endian: first sequence number, size in bytes, next sequence
-number, CRC32C of these. An entry without its checksum is as good as none.
+It holds one entry per segment, little-endian: first sequence number, size in bytes, next sequence
+number, CRC32C of these. An entry with a wrong checksum is ignored.
 """
 
 import os
@@ -27,20 +27,20 @@ ENTRY_BYTES: Final = _NUMBERS.size + _CHECKSUM.size
 
 
 class Acknowledged(NamedTuple):
-    """What is known to have been acknowledged of one segment."""
+    """The part of one segment that is known to be acknowledged."""
 
     first_seq: int
     """The number in the segment's name."""
 
     size: int
-    """Bytes, all of which were synced."""
+    """Size in bytes; all were synced."""
 
     next_seq: int
     """One more than the number of the last record in them."""
 
     @property
     def requests(self) -> int:
-        """How many records these bytes are; numbers within a segment have no gaps."""
+        """Number of records in these bytes; numbers within a segment have no gaps."""
         return self.next_seq - self.first_seq
 
     def lost(self, good: int) -> int:
@@ -49,7 +49,7 @@ class Acknowledged(NamedTuple):
 
 
 def read_acknowledged(folder: Path) -> dict[int, Acknowledged]:
-    """Return what is known of each segment in a log's folder, by its first sequence number."""
+    """Return the known part of each segment in a log's folder, by its first sequence number."""
     try:
         content = (folder / NAME).read_bytes()
     except OSError:

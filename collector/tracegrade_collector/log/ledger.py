@@ -37,7 +37,7 @@ TABLES = {Signal.TRACES: "raw_spans", Signal.LOGS: "raw_logs"}
 
 UNDECODABLE = "undecodable"
 READ_PATIENCE_SECS = 30.0
-"""How long to wait for a reading between two commits; landers commit every few seconds."""
+"""Longest wait for a reading between two commits; landers commit every few seconds."""
 
 LandedSeq = Callable[[str, str], int | None]
 """Returns the version that an application, the second, committed to a table, the first."""
@@ -105,10 +105,10 @@ class Ledger:
     """The totals of one collector and signal, as its lander keeps them."""
 
     def __init__(self, state: Path, collector_id: str, signal: Signal, landed_seq: int) -> None:
-        """Go on from the totals that the table's commit (`landed_seq`, 0 for none) makes true.
+        """Continue from the totals that match the table's commit (`landed_seq`, 0 for none).
 
         Raises:
-            Fenced: Somebody else committed under this id.
+            Fenced: Another collector committed under this id.
         """
         self._path = state / FOLDER / f"{collector_id}-{signal}.json"
         make_folder(self._path.parent)
@@ -116,7 +116,7 @@ class Ledger:
         if newest < landed_seq:
             msg = (
                 f"another collector landed request {landed_seq} as {collector_id}, and this one "
-                f"knows of {newest}: its state folder is a copy, or older than the lake; "
+                f"has landed only {newest}: its state folder is a copy, or older than the lake; "
                 f"start it with a state folder of its own"
             )
             raise Fenced(msg)
@@ -154,9 +154,10 @@ def _written(path: Path) -> list[Totals]:
 
 
 def landed_seqs(state: Path, signal: str) -> dict[str, int]:
-    """Return per collector up to which number its requests have landed, if its table cannot say.
+    """Return per collector the last request that has landed, for tables that lack this number.
 
-    Of the last two states that is the one which the log agrees with: what it holds has not landed.
+    The ledger holds the last two states. The one that agrees with the log counts: requests in the
+    log have not landed.
     """
     found = {}
     for path in (state / FOLDER).glob(f"*-{signal}.json"):
@@ -192,9 +193,9 @@ def ledger_totals(state: Path, collector_id: str, signal: Signal) -> LedgerTotal
 
 
 class UndecodableCounts:
-    """How many requests of each signal could not be decoded; each is on the disk when counted.
+    """Counts of requests per signal that could not be decoded; each is on the disk when counted.
 
-    May be used by many threads. Those that wait for the disk share one write.
+    Many threads may use it. Threads that wait for the disk share one write.
     """
 
     def __init__(self, state: Path, collector_id: str) -> None:

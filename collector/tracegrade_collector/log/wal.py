@@ -1,4 +1,4 @@
-"""The write-ahead log on disk: what one record looks like, and how a segment file is read.
+"""The write-ahead log on disk: the layout of a record, and reading a segment file.
 
 A segment is a file of records, one per accepted request, named for the first sequence number it
 can hold (`00000000000000000042.wal`). A record is
@@ -7,15 +7,15 @@ can hold (`00000000000000000042.wal`). A record is
           | items | signal | encoding | flags | tenant length | tenant | body
 
 in little-endian order. The header ends with the tenant's length, the rest is tenant and body. The
-flags say whether items of it were refused (1), and whether values have to be replaced (2). The
-body is the request as received, after decompression; nothing has interpreted it but the parser
-that accepted it.
+flags say whether items were refused (1), and whether values have to be replaced (2). The
+body is the request as received, after decompression; only the parser that accepted it has
+interpreted it.
 
-A crash can leave a record half-written at the end of a segment (torn: cut it, nobody was told that
-it is safe), and a disk can damage any record (corrupt: set it aside; later ones are still good and
-are found by magic and checksum). The header has a checksum of its own, because only a length that
-is right tells an unfinished record from a damaged one. Writing is in `wal_writer`, the folder of
-segments in `wal_folder`.
+A crash can leave half a record at the end of a segment. Such a torn record is cut, because it was
+never acknowledged. A disk can damage any record. Such a corrupt record is set aside, and the next
+good one is found by magic and checksum. The header has its own checksum, because only a correct
+length distinguishes an unfinished record from a damaged one. Writing is in `wal_writer`, the
+folder of segments in `wal_folder`.
 """
 
 import os
@@ -70,7 +70,7 @@ class Entry(NamedTuple):
     """How many spans or log records it holds, refused ones too; the lander accounts for each."""
 
     is_repaired: bool = False
-    """Whether values of it cannot be kept as they are; the lander replaces them."""
+    """Whether some of its values cannot be stored unchanged; the lander replaces them."""
 
     @property
     def size(self) -> int:
@@ -79,7 +79,7 @@ class Entry(NamedTuple):
 
 
 class Header(NamedTuple):
-    """What stands before tenant and body of a record."""
+    """The part of a record before tenant and body."""
 
     length: int
     """Bytes of the body."""
@@ -125,7 +125,7 @@ class Damage(NamedTuple):
 
 
 class RecordHeader(NamedTuple):
-    """What a record's header alone says."""
+    """Content of a record's header."""
 
     seq: int
     received_ns: int
@@ -134,7 +134,7 @@ class RecordHeader(NamedTuple):
 
 
 def record_header(entry: Entry, seq: int) -> bytes:
-    """Return what stands before an entry's body in its record."""
+    """Return the bytes that precede an entry's body in its record."""
     tenant = entry.tenant.encode()
     rest = _REST.pack(
         len(entry.body),
@@ -222,7 +222,7 @@ def _header_at(file: BinaryIO, start: int) -> Header | None:
 
 
 def _is_undamaged(header: bytes) -> bool:
-    """Return whether a header has its checksum, whatever its magic is."""
+    """Return whether a header matches its checksum, with any magic."""
     _, checksum = _CHECKSUM.unpack_from(header)
     return bool(google_crc32c.value(header[_CHECKSUM.size :]) == checksum)
 
@@ -265,7 +265,7 @@ def _damage_kind(file: BinaryIO, start: int, end: int, size: int) -> DamageKind:
 
 
 def _is_of_other_version(begin: bytes) -> bool:
-    """Return whether a record begins like ours and has another digit, not by a flipped bit."""
+    """Return whether a record's magic has another version digit, and not by a flipped bit."""
     magic = begin[: len(MAGIC)]
     is_other = magic[:-1] == FAMILY and magic[-1:].isdigit() and magic != MAGIC
     return is_other and not (len(begin) == HEADER_BYTES and _is_undamaged(begin))

@@ -1,11 +1,11 @@
-"""One collector's folder of log segments: who owns it, and what a crash left in it.
+"""One collector's folder of log segments: its owner, and recovery after a crash.
 
-The collector's id is the folder's name. A running collector holds a lock on `lock` inside, so no
-two ever write under one id: the second one on a lake takes another folder. The newest segment is
-never removed, so its name remembers the next sequence number even when everything has landed.
+The collector's id is the folder's name. A running collector holds a lock on `lock` inside, so two
+collectors never write under one id: the second one on a lake takes another folder. The newest
+segment is never removed, so its name gives the next sequence number even if everything has landed.
 
-What else somebody put into these folders, links of any kind too, is left alone: it is no log and
-no segment, whatever its name, and `lake verify` names it.
+Foreign files in these folders, including links of any kind, are ignored. They are not logs or
+segments under any name, and `lake verify` names them.
 """
 
 import json
@@ -39,7 +39,7 @@ from tracegrade_lake.locks import LANDER_LOCK_NAME, FolderLock
 LOCK_NAME = "lock"
 OWNER_NAME = "owner.json"
 LANDING_NAME = "landing.json"
-"""What the lander has in flight; `land/lander_deaths.py` writes it."""
+"""Requests that the lander has in flight; `land/lander_deaths.py` writes it."""
 
 OWN_NAMES: Final = frozenset(
     {LOCK_NAME, LANDER_LOCK_NAME, OWNER_NAME, LANDING_NAME, acknowledged.NAME}
@@ -61,7 +61,7 @@ class WalFolder:
 
     @property
     def collector_id(self) -> str:
-        """The id under which this collector's rows stand in the lake."""
+        """The id of this collector's rows in the lake."""
         return self.path.name
 
     @classmethod
@@ -97,7 +97,7 @@ class WalFolder:
 
     @staticmethod
     def foreign_in(lake_root: Path) -> list[Path]:
-        """Return what lies beside the folders of collectors and is none, sorted."""
+        """Return the foreign files next to the collectors' folders, sorted."""
         with suppress(FileNotFoundError, NotADirectoryError):
             return sorted(path for path in (lake_root / "wal").iterdir() if not _is_log(path))
         return []
@@ -132,7 +132,7 @@ class WalFolder:
             return ()
 
     def add_token(self) -> None:
-        """Note one more start, durably: a copy of this folder does not know of it."""
+        """Note one more start, durably: a copy of this folder does not have it."""
         tokens = [*self.tokens(), secrets.randbits(TOKEN_BITS)][-MAX_TOKENS:]
         write_whole(self.path / OWNER_NAME, json.dumps({"tokens": tokens}).encode())
 
@@ -207,11 +207,12 @@ class WalFolder:
     def recover(self) -> int:
         """Cut a torn tail off the newest segment; return the next sequence number.
 
-        Only the newest can be torn: a segment is sealed after its last sync. What was acknowledged
-        is never cut: a segment that holds less than that is damaged, and left to the lander.
+        Only the newest can be torn: a segment is sealed after its last sync. Acknowledged bytes
+        are never cut. A segment with fewer bytes than were acknowledged is damaged and left to the
+        lander.
 
         Raises:
-            OtherVersion: It was written by a version that we cannot read; it is left as it is.
+            OtherVersion: A version that this code cannot read wrote it; it is unchanged.
         """
         known = self.acknowledged()
         numbers = [each.next_seq for each in known.values()]  # also of what is lost

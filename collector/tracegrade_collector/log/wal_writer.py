@@ -83,7 +83,7 @@ class WalWriter:
     def _run(self) -> None:
         try:
             self._write_until_closed()
-        except BaseException:  # nobody would ever be answered again; what is logged is safe
+        except BaseException:  # no client would get a response again; logged data is safe
             logger.critical("the log writer failed; the collector exits", exc_info=True)
             os._exit(CollectorError.exit_code)
 
@@ -195,7 +195,7 @@ class _Segments:
         reach("record_written")
         sync_data(self._fd)
         reach("record_synced")
-        if not os.fstat(self._fd).st_nlink:  # writing succeeds, and nobody will ever read it
+        if not os.fstat(self._fd).st_nlink:  # writing succeeds, but no reader will find it
             msg = f"the segment was removed from {self._folder.path}; stop, and start again"
             raise OSError(msg)
         self._size += sum(map(len, buffers))
@@ -244,7 +244,7 @@ class _Segments:
         self._acknowledged.close()
 
     def seal(self) -> None:
-        """Start the next segment, which seals this one; an empty one is left as it is."""
+        """Start the next segment, which seals this one; an empty segment stays open."""
         if self._fd is None or not self._started:
             return
         sealed = self._fd

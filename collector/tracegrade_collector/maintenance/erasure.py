@@ -57,7 +57,7 @@ BEGUN_NAME: Final = "erasing.json"
 
 @dataclass
 class Erased:
-    """What was, or in a dry run would be, erased. Counts only."""
+    """Counts of what was erased, or would be in a dry run."""
 
     traces: int = 0
     tables: dict[str, Removed] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Erased:
 
     @property
     def unreadable(self) -> list[str]:
-        """Files beside the tables that cannot be read, so that nobody knows what they hold."""
+        """Files outside the tables that cannot be read, so their content is unknown."""
         return [path for removed in self.tables.values() for path in removed.unreadable]
 
 
@@ -114,16 +114,16 @@ class Erasure:
         return FolderLock(self._lake.state / name)
 
     def erase(self, trace_ids: Iterable[str], condition: RowCondition | None = None) -> Erased:
-        """Erase traces, those with a row that fulfills the condition, and log records that do.
+        """Erase traces, traces with a row that fulfills the condition, and such log records.
 
         Args:
             trace_ids: Lower hex.
-            condition: Of the log records that have no trace, those that fulfill it are erased.
+            condition: Also erase the log records without a trace that fulfill it.
 
         Raises:
             BadCondition: No table has all the columns of the condition.
-            CollectorError: The lake or the log failed; doing it again goes on.
-            LakeUnwritable: The disk refused; likewise.
+            CollectorError: The lake or the log failed; calling again continues.
+            LakeUnwritable: The disk refused; calling again continues.
         """
         tables = _tables_of(condition) if condition else []  # refused before anything is done
         with ExitStack() as locks:
@@ -206,7 +206,7 @@ def _tables_of(condition: RowCondition) -> list[Table]:
 
 @contextmanager
 def _hold_lock(lock: Lock, name: str, note: Callable[[str], None]) -> Iterator[None]:
-    """Hold a lock, once whoever holds it lets go."""
+    """Hold a lock, after waiting until its holder releases it."""
     with closing(lock):
         if not lock.try_acquire():
             note(f"waiting for {name} to be released")

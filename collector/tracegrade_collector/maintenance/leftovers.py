@@ -22,16 +22,17 @@ _HEX_ID: Final = re.compile(rb"(?=([0-9a-fA-F]{32}))")
 
 
 def names_trace(content: bytes, trace_ids: Set[str]) -> bool:
-    """Return whether one of the ids (lower hex) stands in some bytes."""
+    """Return whether the bytes contain one of the ids (lower hex)."""
     return any(match[1].hex() in trace_ids for match in _RAW_ID.finditer(content)) or any(
         match[1].decode().lower() in trace_ids for match in _HEX_ID.finditer(content)
     )
 
 
 def quarantined(state: Path, trace_ids: Set[str]) -> list[Path]:
-    """Return the quarantined files that hold something of the traces.
+    """Return the quarantined files that hold data of the traces.
 
-    Pieces of one damaged segment go together: what one of them begins, the next may go on with.
+    Pieces of one damaged segment belong together: an item can begin in one and continue in the
+    next.
     """
     files = [path for path in sorted((state / QUARANTINE).glob("*")) if path.is_file()]
     found = {path for path in files if names_trace(_content(path), trace_ids)}
@@ -94,7 +95,7 @@ def _count_requests(segment: Path, trace_ids: Set[str]) -> int:
                 for found in read_segment(file)
                 if not isinstance(found, Damage)
             )
-    except FileNotFoundError:  # it landed meanwhile
+    except FileNotFoundError:  # it has landed
         return 0
 
 
@@ -122,5 +123,5 @@ def _lines(path: Path) -> Iterator[bytes]:
     try:
         with open(path, "rb") as file:
             yield from file
-    except FileNotFoundError:  # somebody else removed it
+    except FileNotFoundError:  # already removed
         return

@@ -1,15 +1,16 @@
 """Repair: makes tables readable again after a power cut, a bad disk or a manual change.
 
-In this order: torn entries and checkpoints are put aside (`torn_log.py`); a log that still cannot
-be read is rebuilt from the data files (`log_rebuild.py`), or, if the table itself can be built
-again, the whole table is put aside; data files that are missing or damaged leave the table, and
-what can be read of them stays in it. Nothing is removed: what leaves goes to `_quarantine/`.
+It proceeds in this order. It sets torn entries and checkpoints aside (`torn_log.py`). If a log
+still cannot be read, it rebuilds the log from the data files (`log_rebuild.py`); if the table
+itself can be built again, it sets the whole table aside. It takes missing and damaged data files
+out of the table and keeps their readable rows. It deletes no file: files that leave a table move
+to `_quarantine/`.
 
-A reader that meets an empty newest entry sees the version before. After a power cut nobody was
-told of the newer one, and its rows are still in a collector's log. An entry that a disk damaged
-later may have been reported long ago: its files are still there and no collector lands them again,
-so the log of a raw table is rebuilt with them. A built table needs nothing: the next build or
-scoring finds that it is behind the others.
+A reader that meets an empty newest entry sees the version before. After a power cut the newer
+version was never reported, and its rows are still in a collector's log. An entry that a disk
+damaged later may have been reported long ago: its files still exist, and no collector lands them
+again. So the log of a raw table is rebuilt with them. A built table needs nothing: the next build
+or scoring finds that it is behind the others.
 """
 
 import os
@@ -77,7 +78,7 @@ REMNANT_SECS = 3600
 
 
 class Repaired(NamedTuple):
-    """What one repair did, or would do; all zeros if nothing was wrong."""
+    """Counts of one repair, or of its dry run; all zeros if nothing was wrong."""
 
     entries_put_aside: int = 0
     """Files of logs that were torn, or left unfinished."""
@@ -332,7 +333,7 @@ def _counted(tables: Iterable[pa.Table], counts: Counter[str]) -> Iterator[pa.Ta
 
 
 def _rows_of(lake: Lake, name: str, file: LiveFile) -> Counter[str]:
-    """Return how many rows of each collector a file held; nobody's if that cannot be told."""
+    """Return the rows per collector that a file held; under `NOBODY` if that is unknown."""
     try:
         with lake.open_parquet(name, file.path) as parquet:
             return rows_by_collector(parquet)
@@ -377,9 +378,9 @@ def _groups(
 def _make_log(
     folder: Path, table: Table, files: Sequence[FoundFile], transactions: dict[str, int]
 ) -> None:
-    """Build a log of these files beside the old one, then swap the two.
+    """Build a log of these files next to the old one, then swap the two.
 
-    A crash between the two renames leaves a table without a log, which the next repair makes.
+    A crash between the two renames leaves a table without a log; the next repair creates it.
     """
     scratch = folder / REBUILT_FOLDER
     shutil.rmtree(scratch, ignore_errors=True)

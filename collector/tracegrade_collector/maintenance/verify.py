@@ -1,12 +1,12 @@
-"""Proves that nothing was lost: what was received is in the tables or accounted for.
+"""Proves that nothing was lost: all received items are in the tables or accounted for.
 
     received = landed + rejected + quarantined + pending        per collector and signal
     rows in the table = landed - removed                        per collector
 
-and that logs, tables and their files are whole. Runs beside collectors, compaction and deletes:
-ledger, logs and tables are read at one instant: if anything moved meanwhile they are read again
-while writers of this machine wait. Reads footers and record headers, so memory does not grow with
-the lake.
+It also checks that logs, tables and their files are whole. It may run during collection,
+compaction and deletes: ledger, logs and tables are read at one instant. If one of them changed
+during the reading, they are read again while writers of this machine wait. Only footers and record
+headers are read, so memory does not grow with the lake.
 """
 
 import time
@@ -65,7 +65,7 @@ class AccountLine:
 
 @dataclass
 class VerificationReport:
-    """What was found."""
+    """Result of a verification."""
 
     lines: list[AccountLine] = field(default_factory=list)
     tables: dict[str, TableState] = field(default_factory=dict)
@@ -148,7 +148,7 @@ def _instant(lake: Lake, note: Callable[[str], None]) -> _Instant:
 
 
 def _read_at_once(lake: Lake) -> _Instant | None:
-    """Read what belongs together; return None if a table or its removals moved meanwhile."""
+    """Read all parts at one instant; return None if a table or its removals changed."""
     wrong: list[str] = []
     tables = dict(_snapshots(lake, wrong))
     accounts = read_ledger(lake.state, _landed_seq(tables))
@@ -322,8 +322,8 @@ def _add_logs(lake: Lake, report: VerificationReport, note: Callable[[str], None
         _add_foreign(report, folder.foreign())
         if deaths := deaths_of(path):
             report.notes.append(
-                f"log {folder.collector_id}: the lander died {deaths} times over what is to land "
-                "next; after the second time it lands request by request"
+                f"log {folder.collector_id}: the lander died {deaths} times at the next requests; "
+                "after the second time it lands request by request"
             )
         with suppress(FileNotFoundError):
             for segment in folder.segments():
@@ -382,7 +382,7 @@ class _Segment(NamedTuple):
 
     damages: list[Damage]
     gaps: list[tuple[int, int]]
-    """First and last number of each stretch of records that is not there, nor damaged."""
+    """First and last number of each stretch of records that is neither present nor damaged."""
 
 
 def _read(segment: Path) -> _Segment:

@@ -47,7 +47,7 @@ def wait_until_landed(lake: Lake, config: CollectorConfig, note: Callable[[str],
 
 
 def _segments(state: Path) -> list[Path]:
-    """Return all segments that hold anything; some may land meanwhile."""
+    """Return all segments that hold data; some may land before the caller looks at them."""
     folders = [WalFolder(path) for path in WalFolder.all_in(state)]
     return [segment for folder in folders for segment in folder.segments() if size_of(segment)]
 

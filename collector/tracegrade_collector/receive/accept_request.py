@@ -55,7 +55,7 @@ class LogFull(Unavailable):
 
 
 class Log(Protocol):
-    """What makes entries durable."""
+    """A log that makes entries durable."""
 
     @property
     def is_failing(self) -> bool:
@@ -74,7 +74,7 @@ class DecodedRequest(NamedTuple):
 
 
 class Accepted(NamedTuple):
-    """What is to be said to who sent a request that was taken in."""
+    """Result of an accepted request, for its sender."""
 
     rejections: list[Rejection]
     warning: str = ""
@@ -222,7 +222,7 @@ class Intake:
             self.counters.add("replaced_values", count, signal=signal, reason=reason)
 
     def _warning(self, checked: DecodedRequest, signal: Signal) -> str:
-        """Return what to say of a request in which nothing was found, and count it."""
+        """Return a warning for a request in which nothing was found, and count it."""
         if checked.items or not checked.reading.unknown:
             return ""
         self.counters.add("not_understood_requests", signal=signal)

@@ -1,7 +1,8 @@
-"""All HTTP connections of a collector: how many there may be, and how long each may take.
+"""All HTTP connections of a collector: limits on their number and duration.
 
-A thousand idle connections are a thousand exporters between two batches, so they are no reason to
-refuse one more: the one that has rested longest is closed instead, and its client opens another.
+A thousand idle connections are a thousand exporters between two batches, so they are not a reason
+to refuse another one. Instead, the connection that has been idle longest is closed, and its client
+opens another.
 """
 
 import asyncio
@@ -30,7 +31,7 @@ def fair_share_of_files() -> int:
 
 
 class Connection(Protocol):
-    """What all connections have in common: a deadline, and a way to end them."""
+    """A connection of any kind: a deadline, and a way to end it."""
 
     deadline: float
     """When it has taken too long, in seconds of the event loop."""

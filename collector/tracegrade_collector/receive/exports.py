@@ -1,8 +1,8 @@
 """Handles export requests by signal: accepts traces and logs, and refuses all metrics.
 
-Agents' programs send metrics unasked. An error would make their exporters complain at each try,
-and hide that traces do arrive; so these requests are read, and answered that no data point of them
-was taken.
+Programs often send metrics by default. An error would make their exporters complain at each
+attempt, and hide that traces do arrive. So these requests are read, and the response reports all
+data points as rejected.
 """
 
 import logging
@@ -17,7 +17,7 @@ from tracegrade_collector.receive import status
 from tracegrade_collector.receive.accept_request import METRICS, Intake
 
 MOST_CLIENTS = 1000
-"""Remembered as told; the one told first is forgotten for another, and may be told again."""
+"""Number of warned clients to remember. The oldest is forgotten first, and may be warned again."""
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ async def _accept(
 
 
 class UnstoredMetrics:
-    """Answers requests of metrics, and tells of each client once."""
+    """Answers requests of metrics, and warns about each client once."""
 
     def __init__(self) -> None:
         self._warned: OrderedDict[str, None] = OrderedDict()

@@ -47,7 +47,7 @@ STATUS_TRAILER = "grpc-status-details-bin"
 RETRY_TRAILER = "google.rpc.retryinfo-bin"  # the only form that the Python exporter reads
 MAX_CALLS = 100  # per connection; the client waits with more of them instead of being refused
 MAX_METADATA_BYTES = 16 << 10
-IDLE_SECS, AGE_SECS, AGE_GRACE_SECS = 600, 3600, 30  # clients open a new connection unasked
+IDLE_SECS, AGE_SECS, AGE_GRACE_SECS = 600, 3600, 30  # clients reconnect by themselves
 PING_SECS, PONG_SECS = 60, 20  # finds clients that vanished
 LEAST_PING_GAP_SECS = 10  # clients that ping more often are sent away
 

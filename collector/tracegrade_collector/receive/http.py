@@ -1,9 +1,9 @@
 """OTLP/HTTP: reads one request, hands it to the intake, and returns the result.
 
 Specification: https://opentelemetry.io/docs/specs/otlp, "OTLP/HTTP". Every error is a
-`google.rpc.Status` in the encoding of the request. Nothing is ever redirected: exporters take a
-3xx for success, and the data would be lost. What we fail at ourselves is 503 and never 500, which
-they do not send again.
+`google.rpc.Status` in the encoding of the request. There are no redirects: exporters take a 3xx
+for success, and the data would be lost. Failures of the collector are 503 and never 500, because
+exporters do not retry after a 500.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from tracegrade_collector.receive.tenant_limits import RateExceeded
 from tracegrade_collector.receive.tenant_router import TenantRouter
 
 LINGER_SECS = 2.0
-UNREAD_BYTES = 64 << 10  # of a body that nobody wants: more costs more than a new connection
+UNREAD_BYTES = 64 << 10  # of an unwanted body: reading more costs more than a new connection
 GZIP_FROM_BYTES = 1400  # below it an answer is one packet anyway
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 CORS_SECS = 7200  # how long a browser may remember; more than this none does
@@ -173,9 +173,9 @@ class OtlpEndpoint:
         """Return the answer to an accepted request.
 
         Raises:
-            HttpFailure: Its length is not told, or its content type or encoding not supported.
-            CollectorError: It is refused for what it holds, or cannot be taken in now.
-            ClientDisconnect: Nobody waits for the answer.
+            HttpFailure: It has no length, or its content type or encoding is not supported.
+            CollectorError: Its content is refused, or it cannot be accepted now.
+            ClientDisconnect: The client no longer waits for the answer.
         """
         intake = self._router.route(
             request.headers.getlist("authorization"),

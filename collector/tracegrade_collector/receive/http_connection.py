@@ -20,7 +20,7 @@ from tracegrade_collector.receive.connections import Connections
 KEEP_ALIVE_SECS = 75  # longer than an exporter's pause between batches (5 s)
 CLOSING_SECS = 5.0  # for a client to read what was answered last
 MAX_HEAD_BYTES = 64 << 10
-MAX_CHUNKS = 65_536  # each costs a microsecond, whatever its size; 64 MiB in pieces of 1 KiB
+MAX_CHUNKS = 65_536  # each costs a microsecond at any size; 64 MiB in pieces of 1 KiB
 MAX_AHEAD = 1000  # requests sent before the first is answered; each takes 2 kB
 
 
@@ -169,7 +169,9 @@ class BoundedProtocol(HttpToolsProtocol):
         """Answer a request that is malformed or over a limit, and read no further."""
         self._is_broken = True
         if self._answers_under_way():
-            self.cycle.keep_alive = False  # theirs come first; then the connection is closed
+            self.cycle.keep_alive = (
+                False  # earlier responses come first; then the connection is closed
+            )
         else:
             self._refuse(*(self._refusal or (HTTPStatus.BAD_REQUEST, msg)))
 

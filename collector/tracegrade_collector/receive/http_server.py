@@ -53,7 +53,7 @@ async def serve_http(
         http=cast(type[asyncio.Protocol], partial(_connection, connections, tls)),
         ws="none",
         lifespan="off",
-        proxy_headers=False,  # nobody is believed to speak for another
+        proxy_headers=False,  # no peer may speak for another
         log_config=None,
         access_log=False,
         server_header=False,

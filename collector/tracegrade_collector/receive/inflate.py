@@ -30,7 +30,7 @@ class Decompressor(Protocol):
 
     @property
     def unused_data(self) -> bytes:
-        """What was fed behind its end."""
+        """Bytes that follow the end of the stream."""
 
     def decompress(self, data: memoryview, max_length: int, /) -> bytes:
         """Return at most so many bytes more."""

@@ -50,14 +50,14 @@ class LanderProcess:
         self._tell(line)
 
     def _tell(self, line: bytes) -> None:
-        """Write to the lander; one that died meanwhile is told by its restart."""
+        """Write to the lander; if it has died, its restart makes up for the command."""
         if self._process and self._process.stdin and self._process.returncode is None:
             with contextlib.suppress(RuntimeError, OSError):  # the pipe closes before the code
                 self._process.stdin.write(line)
 
     @property
     def deaths(self) -> int:
-        """How often it died, each time soon after it had been started; 0 once it lives on."""
+        """Number of recent deaths soon after a start; 0 once the lander has kept running."""
         is_alive = self._process is not None and self._process.returncode is None
         if is_alive and time.monotonic() - self._started > LONGEST_PAUSE_SECS:
             return 0

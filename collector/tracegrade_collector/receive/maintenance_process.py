@@ -1,8 +1,8 @@
-"""Maintenance on a schedule: a short-lived process of its own, at low priority, now and then.
+"""Maintenance on a schedule, by short-lived processes at low priority.
 
 The receiver starts `python -m tracegrade_collector.receive.maintenance_process ORDER` when it is
 due. It compacts the tables of each lake, lets old dates expire, and removes files that nothing
-needs. One at a time runs; killed anywhere it harms nothing, and the next one goes on.
+needs. Only one runs at a time. Killing it at any point does no harm; the next one continues.
 """
 
 import asyncio
@@ -82,7 +82,7 @@ def maintain(location: LakeLocation, config: CollectorConfig) -> bool:
     ]
     return all(
         [_does_well(step, location) for step in steps]
-    )  # the second whatever the first does
+    )  # )  # the second runs even if the first fails
 
 
 def _does_well(step: Callable[[], object], location: LakeLocation) -> bool:

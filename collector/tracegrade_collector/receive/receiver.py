@@ -33,7 +33,7 @@ from tracegrade_lake.files import PRIVATE_UMASK
 from tracegrade_lake.lake_root import lake_url, made_root, state_folder, writing_to
 
 WATCH_SECS = 0.5  # how often the lander, the tokens and the size of the logs are looked at
-GIVE_UP_SECS = 5.0  # after a second signal, until the end whatever happens
+GIVE_UP_SECS = 5.0  # after a second signal, until the process exits in any case
 SAME_WISH_SECS = 1.0  # Ctrl-C reaches a whole group of processes, and a supervisor adds its own
 
 logger = logging.getLogger(__name__)
@@ -96,7 +96,8 @@ def _stop_signal(lander: LanderProcess) -> asyncio.Event:
         first.append(loop.time())
         if first[-1] - first[0] > SAME_WISH_SECS:
             lander.give_up()
-            # What hangs in a disk or a store cannot be told to end; what was accepted is durable.
+            # An operation that hangs in a disk or a store cannot be ended; accepted data is
+            # durable.
             loop.call_later(GIVE_UP_SECS, os._exit, CollectorError.exit_code)
 
     for number in (signal.SIGTERM, signal.SIGINT):

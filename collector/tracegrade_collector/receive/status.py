@@ -24,7 +24,7 @@ CONTENT_TYPES = {encoding: media_type for media_type, encoding in MEDIA_TYPES.it
 
 
 def encoding_of(content_type: str) -> Encoding | None:
-    """Return the encoding that a content type names, whatever its parameters; None for others."""
+    """Return the encoding that a content type names, with any parameters; None for others."""
     return MEDIA_TYPES.get(content_type.partition(";")[0].strip().lower())
 
 
@@ -67,7 +67,7 @@ def export_response(signal: Signal, rejections: list[Rejection], warning: str = 
 
 
 def metrics_response(count: int) -> Message:
-    """Return the answer to metrics, of which no data point was taken; empty if there were none."""
+    """Return the answer to metrics, which rejects all data points; empty if there were none."""
     response = ExportMetricsServiceResponse()
     if count:
         response.partial_success.rejected_data_points = count

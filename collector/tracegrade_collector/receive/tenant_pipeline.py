@@ -20,7 +20,7 @@ from tracegrade_lake.lake_root import TENANTS_FOLDER, made_root
 
 
 class LakeLocation(NamedTuple):
-    """Where a lake is, and where its files on this machine are."""
+    """Location of a lake, and of its files on this machine."""
 
     lake: str
     """A folder or a URL."""

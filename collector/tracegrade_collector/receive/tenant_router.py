@@ -33,7 +33,7 @@ from tracegrade_collector.receive.tenant_limits import InFlight, Rate, TenantLim
 from tracegrade_collector.receive.tenant_pipeline import LakeLocation, TenantPipeline
 from tracegrade_lake.errors import LakeError
 
-MOST_DEATHS = 2  # of the lander, before readiness says so
+MOST_DEATHS = 2  # of the lander, before readiness reports them
 CLAIM_AGAIN_SECS = 5.0  # between two tries to claim what was left over
 
 logger = logging.getLogger(__name__)
@@ -67,9 +67,10 @@ class TenantPipelines:
         return self.made[tenant]
 
     async def land_left_over(self, stop: asyncio.Event) -> None:
-        """Land what collectors that died left in their folders, of whatever tenant.
+        """Land the data that dead collectors left in their folders, of all tenants.
 
-        What the system refuses, for lack of files perhaps, is tried again until the event is set.
+        If the system refuses one, for lack of files perhaps, it is tried again until the event is
+        set.
         """
         while not await self._claim_left_over():
             with contextlib.suppress(TimeoutError):

@@ -1,7 +1,7 @@
-"""Images, audio and other files in base64 inside a text, replaced by what they were.
+"""Images, audio and other files in base64 inside a text, replaced by a description.
 
-They fill a lake and nobody queries them. The marker says media type, size and SHA-256 of the
-bytes, so that a file kept elsewhere can be recognized.
+They fill a lake and are never queried. The marker gives media type, size and SHA-256 of the bytes,
+so that a copy of the file elsewhere can be recognized.
 """
 
 import re

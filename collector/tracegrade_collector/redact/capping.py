@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Final
 
 MARGIN_BYTES: Final = 4096
-"""Of what follows the cut; looked at too, so that no secret is half kept."""
+"""Bytes after the cut that are examined too, so that no secret is half kept."""
 
 
 NOTE_CHARS: Final = 120
@@ -29,7 +29,7 @@ def note_at_end(text: str) -> str | None:
 
 
 def note(text: str, *, with_hash: bool) -> str:
-    """Return what stands at the end of a text that was cut: its length, and SHA-256 if wished."""
+    """Return the note at the end of a text that was cut: its length, and SHA-256 if wished."""
     return note_of(text.encode(), with_hash=with_hash)
 
 

@@ -23,7 +23,7 @@ from tracegrade_collector.redact.redaction_rules import MAX_MEMORY
 Positions = npt.NDArray[np.int64]
 NOWHERE: Final[Positions] = np.array([], np.int64)
 LEAST_CHARS: Final = 13
-"""Of a secret that is known by how its text begins: the shortest card number."""
+"""Shortest secret that is recognized by its beginning: the shortest card number."""
 
 
 class Prefilter:
@@ -96,6 +96,6 @@ class Prefilter:
 
 
 def lengths(texts: pa.Array) -> npt.NDArray[np.int32]:
-    """Return how many bytes each text has; 0 for NULL. Of strings without an offset."""
+    """Return the bytes of each text; 0 for NULL. The array must have no offset."""
     offsets = np.frombuffer(texts.buffers()[1], np.int32, len(texts) + 1)
     return offsets[1:] - offsets[:-1]

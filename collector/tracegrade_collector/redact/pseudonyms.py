@@ -1,8 +1,8 @@
-"""Pseudonyms: equal values get equal words, and only the secret's owner can link them to values.
+"""Pseudonyms: equal values get equal words, and only the secret's owner can link the two.
 
 HMAC-SHA256 with a secret of the lake, cut to 128 bits, so that rows of one user still join. The
-secret lies in a file beside the lake's private folders; deleting it makes every past
-pseudonym anonymous.
+secret is a file next to the lake's private folders; deleting it makes every past pseudonym
+anonymous.
 """
 
 import hmac
@@ -41,7 +41,7 @@ class Pseudonyms:
         return PREFIX + digest[:PSEUDONYM_DIGITS]
 
     def keyed_hash(self, content_hash: str) -> str:
-        """Return 32 hex digits that stand for a content hash and cannot be tried out."""
+        """Return 32 hex digits in place of a content hash; they cannot be guessed by trial."""
         key = self._secret[:64]
         return blake2b(content_hash.encode(), key=key, digest_size=HASH_BYTES).hexdigest()
 

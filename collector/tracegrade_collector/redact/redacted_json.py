@@ -14,7 +14,7 @@ _HEX: Final = re.compile(r"[0-9A-Fa-f]*")
 
 
 def redact_json(messages: list[Any], redactor: Redactor) -> list[Any]:
-    """Return the messages without secrets; ids of hex digits stay as they are."""
+    """Return the messages without secrets; ids of hex digits are unchanged."""
     named = [_by_name(message, redactor) for message in messages]
     clean = iter(redactor.redact_texts(list(_texts(named))))
     found: list[Any] = _with_texts(named, clean)

@@ -44,22 +44,22 @@ HASH: Final = "content_hash"
 
 
 class RuleChange(NamedTuple):
-    """Which texts of an array one rule changed."""
+    """Texts of an array that one rule changed."""
 
     rule: str
     positions: Positions
 
 
 class MatchedTexts(NamedTuple):
-    """An array of texts, and which of them are to be looked at by each rule."""
+    """An array of texts, and the ones that each rule must examine."""
 
     texts: pa.Array
     suspects: Positions
     indices: pa.Array | None = None
-    """If these are the distinct ones of many texts: which one stands at each place, or NULL."""
+    """If these are the distinct texts of many: the index of the text at each position, or NULL."""
 
     def codes(self) -> Positions:
-        """Return which one stands at each place; -1 for NULL."""
+        """Return the index of the text at each position; -1 for NULL."""
         if self.indices is None:
             return np.arange(len(self.texts))
         codes: Positions = self.indices.fill_null(-1).to_numpy().astype(np.int64)
@@ -73,7 +73,7 @@ class ExaminedLeaf(NamedTuple):
     keys: MatchedTexts | None
     values: MatchedTexts
     changes: list[RuleChange]
-    """Those of values that their keys brought about."""
+    """Changes of values because of their keys."""
 
 
 class Redactor:
@@ -118,15 +118,15 @@ class Redactor:
         )
 
     def redact_rows(self, rows: pa.Table, repaired: Collection[int] = ()) -> pa.Table:
-        """Return the rows of a raw table without secrets, and what was changed in `redacted`.
+        """Return the rows of a raw table without secrets, with the changes noted in `redacted`.
 
-        The content hash of a changed row becomes a keyed one: with all the rest of a row a short
-        secret could be guessed from a plain hash.
+        A changed row gets a keyed content hash: a plain hash, with the rest of the row, would let
+        a short secret be guessed.
 
         Args:
-            rows: Of any number.
+            rows: Any number of rows.
             repaired: The numbers of requests (`wal_seq`) with values that were replaced before;
-                which these are, shows in what stands for them.
+                the replacements show which values these are.
         """
         if not rows.num_rows:
             return rows
@@ -162,7 +162,7 @@ class Redactor:
         return head + note.encode()
 
     def redact_texts(self, texts: Sequence[str]) -> list[str]:
-        """Return texts that stand under no name without their secrets, in their order."""
+        """Return texts that have no key, without their secrets, in order."""
         ((clean, _),) = self._clean([self._examine(pa.array(texts, pa.string()))])
         found: list[str] = clean.to_pylist()
         return found
@@ -172,7 +172,7 @@ class Redactor:
         return self.redact_texts([text])[0]
 
     def instead_of(self, key: str, text: str) -> str | None:
-        """Return what stands under a key instead of a text; None if the key does not decide."""
+        """Return the replacement of a text because of its key; None if the key does not decide."""
         if key in self._pseudonym_keys:
             return self._pseudonyms.of(text)
         is_named = is_secret_value(self._secret_keys.kind_of(key), key, text)
@@ -223,7 +223,7 @@ class Redactor:
     def _pseudonymous(
         self, names: Sequence[str], keys: MatchedTexts, values: pa.Array
     ) -> Positions:
-        """Return where values stand for which a pseudonym is to stand, rising."""
+        """Return the positions of values that need a pseudonym, rising."""
         if self._pseudonym_keys.isdisjoint(names):
             return NOWHERE
         is_one = np.array([name in self._pseudonym_keys for name in names])
@@ -282,10 +282,9 @@ class Redactor:
         return texts, changes
 
     def _decoded_by_rules(self, texts: pa.Array) -> tuple[pa.Array, list[RuleChange]]:
-        r"""Return texts with those decoded in which that uncovers a secret.
+        r"""Return the texts, decoded where decoding uncovers a secret.
 
-        Others keep their escapes. Code is full of them, and each stands for itself there:
-        `/https?:\/\//`.
+        Other texts keep their escapes. Code is full of escapes that must stay: `/https?:\/\//`.
         """
         escaped = _true_at(pc.match_substring_regex(texts, ESCAPED))
         if not len(escaped):
@@ -346,7 +345,7 @@ def _put_back(
 
 
 def _with_distinct_keys(keys: pa.Array, lots: Positions, changes: list[RuleChange]) -> pa.Array:
-    """Return keys of which no map has two equal ones: redacted ones end in their place."""
+    """Return keys that are unique in each map: redacted ones end in their position."""
     if not len(lots):
         return keys
     changed = np.unique(np.concatenate([positions for _, positions in changes]))

@@ -1,8 +1,7 @@
 """Values that were replaced before rows were made of them, noted in the column `redacted`.
 
-A request of which something had to be replaced is known; which of its values that was, shows in
-what stands for them now. A sender's own U+FFFD in such a request is noted, too: it stands for a
-character that was lost before.
+A request with replaced values is marked; the replacements show which of its values they are. A
+sender's own U+FFFD in such a request is noted, too: it replaces a character that was lost before.
 """
 
 from collections.abc import Callable, Collection
@@ -26,7 +25,7 @@ _SHOWS: Final[dict[str, Callable[[pa.Array], Any]]] = {
     LARGE_INTEGER: lambda texts: _are_large(texts),  # noqa: PLW0108 - it is defined below
     BLOB: lambda texts: pc.match_substring(texts, MARK),
 }
-"""What shows that a text stands for another, by rule."""
+"""By rule, a test for texts that are replacements."""
 
 
 def note_replaced(rows: pa.Table, requests: Collection[int], marks: RedactionMarks) -> None:

@@ -16,7 +16,7 @@ from tracegrade_collector.redact.prefilter import NOWHERE, Positions, lengths
 from tracegrade_collector.redact.redaction_rules import kind_of, name_pattern
 
 NEVER: Final = 1 << 62
-"""As the length from which on a value is a secret: none is so long."""
+"""Smallest length of a secret value for keys that are never secret: no value is so long."""
 
 
 class SecretKeys:
@@ -42,13 +42,13 @@ class SecretKeys:
         values: pa.Array,
         letters: Callable[[], Positions],
     ) -> Positions:
-        """Return where values stand that are secrets since their keys say so, rising.
+        """Return the positions of values that their keys make secret, rising.
 
-        Each different value is looked at once per key.
+        Each different value is examined once per key.
 
         Args:
-            keys: The different ones.
-            codes: Returns which of them each value stands under.
+            keys: The distinct keys.
+            codes: Returns the index of each value's key.
             values: Strings without an offset.
             letters: Returns the letter of each value's type, as a number.
         """

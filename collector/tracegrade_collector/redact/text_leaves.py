@@ -44,7 +44,7 @@ class Leaf:
 
     values: pa.Array
     keys: Any
-    """As long as the values; None where texts stand under no key of the client's."""
+    """Keys, as many as values; None if the texts have no key of the client's."""
 
     letters: Callable[[], Positions]
     """The letter of each value's type, as a number; none where there are no keys."""
@@ -67,7 +67,7 @@ class Leaf:
 
 @dataclass
 class RedactionMarks:
-    """What was changed in which row, for the column `redacted`."""
+    """Changes per row, for the column `redacted`."""
 
     row_count: int
     _rows: list[Positions] = field(default_factory=list)

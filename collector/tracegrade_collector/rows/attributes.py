@@ -12,7 +12,7 @@ from tracegrade_lake.columns import MAP, TEXT, list_of
 
 
 class Duplicate(NamedTuple):
-    """An entry whose key stood before it in the same list."""
+    """An entry whose key occurs earlier in the same list."""
 
     place: str
     position: int

@@ -41,7 +41,7 @@ def divided(record: Record, signal: Signal) -> Iterator[Record]:
     """Yield requests with the items of one, in the order sent; an item is never divided.
 
     Raises:
-        MalformedRequest: It is no request of this signal.
+        MalformedRequest: It is not a request of this signal.
     """
     whole = as_protobuf(record, signal)
     try:

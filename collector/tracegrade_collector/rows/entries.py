@@ -99,7 +99,7 @@ def _columns(
 
 
 def _repeated(keys: pa.StringArray, lists: pa.ListArray) -> pa.BooleanArray | None:
-    """Return for each entry whether its key stood before it in its list; None if nowhere."""
+    """Return for each entry whether its key occurs earlier in its list; None if none does."""
     codes = keys.dictionary_encode().indices
     if not any(map(_has_repeat, _key_lists(codes, lists.offsets))):
         return None

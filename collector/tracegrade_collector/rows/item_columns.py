@@ -1,7 +1,7 @@
 """Spans and log records of many requests → their own columns, without a loop over them.
 
-What `row_loop.py` does for one message after the other. Loops are left for what is rare: equal
-keys, times and ids that their column cannot hold.
+`row_loop.py` does the same for one message after another. Loops here are only for rare cases:
+equal keys, and times and ids that their column cannot hold.
 """
 
 from typing import NamedTuple, TypeAlias
@@ -25,7 +25,7 @@ MAX_BIGINT = pa.scalar(2**63 - 1, pa.uint64())
 _HEX_DIGITS = pa.scalar(2, pa.int32())
 
 Oversize: TypeAlias = dict[int, dict[str, str]]
-"""What its column cannot hold, by item and field."""
+"""Values that their column cannot hold, by item and field."""
 
 Duplicates: TypeAlias = dict[int, list[Duplicate]]
 """The later entries of equal keys, by item."""

@@ -1,10 +1,10 @@
-"""Requests in pieces that fit into memory as rows, however few bytes they were sent in.
+"""Requests in pieces that fit into memory as rows, even if a few bytes become many values.
 
 An empty attribute takes two bytes in a request and some 300 while it becomes rows. So a piece is
-bounded by the values that its requests can hold at most, beside their bytes. Counting them one by
-one takes as long as making rows; what is counted here are the bytes that a value could begin with.
+bounded by its bytes and by the most values that its requests can hold. Counting the values exactly
+takes as long as making rows, so the bytes with which a value could begin are counted.
 
-A resource and a scope are sent once and stand in each row of theirs, so what they take in all rows
+A resource and a scope are sent once and repeated in each of their rows, so their size in all rows
 is bounded, too: a prompt of 50 kB on a command line is 25 MB in a request of 512 spans.
 """
 
@@ -23,7 +23,9 @@ PIECE_VALUES: Final = 1_000_000
 """As many as one item may hold; each takes some 300 bytes."""
 
 PIECE_REPEATED_BYTES: Final = 64 << 20
-"""Of resources and scopes in the rows of a piece; as columns they are several times in memory."""
+"""Bytes of resources and scopes in the rows of a piece; as columns they exist several times in
+memory.
+"""
 
 _AT_ONCE: Final = 1 << 16
 """Bytes that stay in the processor's cache: 0.2 ns each, ten times less than all at once."""

@@ -99,7 +99,7 @@ def as_protobuf(record: Record, signal: Signal) -> Record:
     """Return a request as protobuf that `otlp.decode` accepts at once.
 
     Raises:
-        MalformedRequest: It is no request of this signal.
+        MalformedRequest: It is not a request of this signal.
     """
     if record.signal is not signal:
         msg = f"record {record.seq} holds {record.signal}, wanted {signal}"

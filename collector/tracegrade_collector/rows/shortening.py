@@ -19,14 +19,16 @@ LONG_BYTES: Final = 8 << 20
 """Twice what is kept of a value; shorter ones are cut when their rows are there."""
 
 ESCAPE_CHARS: Final = 6
-"""How many JSON writes for a control character."""
+"""Characters that JSON writes for a control character."""
 
 CONTROLS: Final = bytes(range(0x20))
 LEAST_BYTES: Final = LONG_BYTES // ESCAPE_CHARS
 """A nested value of fewer is not long as JSON either."""
 
 MOST_NESTED_BYTES: Final = 24 << 20
-"""Of nested values of an item as JSON: those that go beyond it keep the note of their length."""
+"""Most bytes of an item's nested values as JSON; values beyond it are replaced by a note of their
+length.
+"""
 
 PIECE_CHARS: Final = 1 << 20
 PIECE_BYTES: Final = 3 << 18

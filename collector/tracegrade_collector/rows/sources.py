@@ -46,11 +46,11 @@ class Record(NamedTuple):
     """Decompressed."""
 
     is_repaired: bool = False
-    """Whether values of it could not be kept as they were, or were not read as they are."""
+    """Whether some of its values could not be stored unchanged, or were not read unchanged."""
 
 
 class Shared(NamedTuple):
-    """What the items of one scope share."""
+    """Resource and scope that the items of one scope share."""
 
     resource: Resource | None
     resource_url: str
@@ -59,7 +59,7 @@ class Shared(NamedTuple):
 
 
 class ItemSource(NamedTuple):
-    """Where the items of one ScopeSpans or ScopeLogs come from."""
+    """Origin of the items of one ScopeSpans or ScopeLogs."""
 
     record: Record
     shared: Shared

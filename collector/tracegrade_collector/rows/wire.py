@@ -1,13 +1,13 @@
 """OTLP protobuf bytes → Arrow arrays, without a message per span.
 
-Two readers of altered copies of OTLP's schema. A request's outer shell (`ScopeBlock`) is read by
-protobuf itself, with each item left as the bytes it came in: they are what a content hash covers.
-The items of many requests are then read at once by ptars, into one array per field. Members of
-nested values stay bytes there, because Arrow has no recursive types.
+There are two readers, each with an altered copy of OTLP's schema. Protobuf itself reads a
+request's outer shell (`ScopeBlock`) and leaves each item as the bytes it came in, which its
+content hash covers. Then ptars reads the items of many requests at once, into one array per field.
+Members of nested values stay bytes there, because Arrow has no recursive types.
 
-ptars checks little (text that is not UTF-8 passes), so it is only for bytes that `otlp.decode` has
-accepted. Of a value that is set twice it keeps both, where protobuf keeps the last; `entries.py`
-finds those.
+ptars checks little (it accepts text that is not UTF-8), so it is only for bytes that `otlp.decode`
+has accepted. If a value is set twice, ptars keeps both and protobuf keeps the last; `entries.py`
+finds these cases.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,7 +51,9 @@ _AS_BYTES: Final = {
     "KeyValueList": ("values",),
 }
 _LEFT_OUT: Final = {"AnyValue": "string_value_strindex", "KeyValue": "key_strindex"}
-"""Only for profiles; elsewhere they say nothing. Each costs a column as long as all attributes."""
+"""Fields that are only for profiles and otherwise empty. Each costs a column as long as all
+attributes.
+"""
 
 _CONTROLS: Final = bytes(range(32))
 _PATHS: Final = {
@@ -69,7 +71,7 @@ class NonCanonicalBytes(Exception):
 
 
 class SharedBytes(NamedTuple):
-    """What the items of one scope share, as it came."""
+    """Encoded resource and scope that the items of one scope share."""
 
     resource: bytes | None
     """A `Resource`; None if none was sent."""
@@ -109,7 +111,7 @@ def scope_blocks(body: bytes, signal: Signal) -> Iterator[ScopeBlock]:
 def repeated_bytes(body: bytes) -> int:
     """Return how many bytes of resources and scopes the rows of a protobuf request repeat.
 
-    Of either signal: the outer forms have the same numbers. 0 for what is no request.
+    It works for both signals: the outer forms have the same numbers. 0 if it is not a request.
     """
     request: Any = _request_class(Signal.TRACES)()
     try:

@@ -1,12 +1,12 @@
 """Compaction: many small files of a date become few large ones, sorted by trace.
 
-A date that is over is sorted as a whole once it has been quiet for a while. Of today's files those
-that are old enough are merged whenever some of about one size have gathered, so that each row is
-rewritten a few times, not each time. Rows stay what they are but for the mark `resent`
-(`resent_rows.py`), which is complete for equal rows of one date.
+A past date is sorted as a whole once it has been quiet for a while. Today's files are merged when
+enough files of similar size are old enough, so each row is rewritten only a few times. Rows do not
+change except for the mark `resent` (`resent_rows.py`), which is complete for equal rows of one
+date.
 
-Safe beside all other processes: replaced files stay on the disk for readers until their retention
-is over; the first to commit wins, and the other starts over.
+Other processes may run at the same time. Replaced files stay on the disk for readers until their
+retention ends; the first writer to commit wins, and the other starts over.
 """
 
 import shutil
@@ -35,14 +35,14 @@ from tracegrade_lake.tables import table_in
 Note = Callable[[str], None]
 
 SORTED, MERGED = "compacted", "merged"
-"""How names of files begin: of a date that is over, of one that is not."""
+"""Prefixes of file names: for a past date, and for the current one."""
 
 SPILL_FOLDER = "spill"
 MERGED_AT_ONCE = 4
 """Files of about one size that are worth merging; fewer would rewrite rows more often."""
 
 LATE_SHARE = 0.25
-"""Of a date's bytes: if so much came late, the whole date is sorted again."""
+"""Share of a date's bytes; if this much came late, the whole date is sorted again."""
 
 LATE_DAYS = 1
 BATCH_BYTES = 2 << 20
@@ -58,27 +58,28 @@ SPILL_FACTOR = 3
 
 @dataclass(frozen=True)
 class CompactOptions:
-    """How tables are compacted."""
+    """Options of a compaction."""
 
     tables: tuple[str, ...] = ()
     """Which ones; none named: all."""
 
     target_bytes: int = 128 << 20
-    """Of one file. Large enough that a date of 10 GB is 80 files, each read in many row groups at
-    a time; small enough that erasing a trace rewrites seconds of work."""
+    """Target size of a file. At this size a date of 10 GB is 80 files, each read in many row
+    groups at a time, and erasing a trace rewrites only seconds of work.
+    """
 
     min_age_secs: float = 900.0
     """Minimum age of a file; landing and builds still read newer ones."""
 
 
 class Compacted(NamedTuple):
-    """What one compaction did, or would do."""
+    """Counts of one compaction, or of its dry run."""
 
     files_before: int = 0
     """Files that were replaced."""
 
     files_after: int = 0
-    """Files that stand for them; 0 in a dry run."""
+    """Files that replaced them; 0 in a dry run."""
 
     rows: int = 0
     """Rows in them."""
@@ -89,11 +90,11 @@ class Compacted(NamedTuple):
     bytes_before: int = 0
     bytes_after: int = 0
     skipped: int = 0
-    """Dates that another writer changed meanwhile, or that the disk had no room for."""
+    """Dates skipped because another writer changed them first, or the disk had too little room."""
 
 
 class LeftAlone(NamedTuple):
-    """How many files a compaction leaves as they are, by reason."""
+    """Counts of files that a compaction does not touch, by reason."""
 
     young: int = 0
     """Files that are younger than `min_age_secs`."""
@@ -222,7 +223,7 @@ def _of_about_one_size(files: Sequence[LiveFile]) -> list[LiveFile]:
 
 
 def _compact_group(rewrite: "_Rewrite", options: CompactOptions) -> Compacted:
-    """Rewrite one group; skip it if others change its files meanwhile."""
+    """Rewrite one group; skip it if another writer changes its files first."""
     if not rewrite.has_room():
         return Compacted(skipped=1)
     try:
@@ -330,9 +331,9 @@ class _Rewrite:
 
 
 def _batch_rows(parquet: pq.ParquetFile) -> int:
-    """Return how many rows are about `BATCH_BYTES`, judging by the first ones.
+    """Return how many rows are about `BATCH_BYTES`, estimated from the first rows.
 
-    Sizes in the footer do not tell: repeated texts unpack to twenty times theirs.
+    Sizes in the footer do not help: repeated texts unpack to twenty times their size there.
     """
     for first in parquet.iter_batches(PROBED_ROWS, use_threads=False):
         rows: int = BATCH_BYTES * first.num_rows // max(first.nbytes, 1)
@@ -355,7 +356,7 @@ def _as(schema: pa.Schema, rows: pa.Table) -> pa.Table:
 def _spill_folder(state: Path) -> Iterator[Path]:
     """Give an empty folder on the local disk, which is gone afterwards."""
     folder = state / SPILL_FOLDER
-    shutil.rmtree(folder, ignore_errors=True)  # what a killed process left; the lock is ours
+    shutil.rmtree(folder, ignore_errors=True)  # left by a killed process; the lock is held
     make_folder(folder)
     try:
         yield folder
@@ -382,6 +383,7 @@ def _progress(table: str, group: CompactionGroup, done: Compacted, *, dry_run: b
         return f"{what}: {size} to compact"
     if done.skipped:
         return (
-            f"{what}: {size} skipped until next time: changed meanwhile, or not enough disk space"
+            f"{what}: {size} skipped until next time: "
+            "another writer changed it, or not enough disk space"
         )
     return f"{what}: {size} → {done.files_after} files, {done.bytes_after / 1e6:.1f} MB"

@@ -9,8 +9,8 @@
     column    = NAME | NAME "[" TEXT "]"             an entry of a map, whose value is text
     value     = TEXT | INTEGER | "true" | "false"    'a text', with '' for a quote in it
 
-Words may be upper case. A comparison with NULL is neither true nor false, as in SQL. Nothing of
-the text is ever run: it is read here, and names and values become data.
+Words may be upper case. A comparison with NULL is neither true nor false, as in SQL. The text is
+never run: it is parsed here, and names and values become data.
 """
 
 import re
@@ -49,7 +49,7 @@ _INT64: Final = range(-(2**63), 2**63)
 
 
 class RowCondition(NamedTuple):
-    """What rows must be like."""
+    """A condition on rows."""
 
     expression: Any
     """A `pyarrow.compute.Expression`; true, false or NULL for a row."""

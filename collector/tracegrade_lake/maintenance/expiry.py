@@ -44,14 +44,14 @@ EXPIRED_NAME = "expired.json"
 
 COMMAND = "expire"
 DATE_PATIENCE_SECS = 60.0
-"""How long other writers may change a date while its rows are counted, again and again.
+"""Longest time to recount the rows of a date while other writers change it.
 
 Few do: an expired date gets no new rows, only a compaction, a deletion or an import of old spans.
 """
 
 
 class Expired(NamedTuple):
-    """What one expiry did, or would do."""
+    """Counts of one expiry, or of its dry run."""
 
     dates: int = 0
     """Dates that left a table, counted per table."""
@@ -185,7 +185,7 @@ def _count(lake: Lake, name: str, day: str) -> Expired:
 
 
 def _expire_date(lake: Lake, name: str, day: str) -> Expired:
-    """Remove one date from its table; count again if a writer changes it meanwhile."""
+    """Remove one date from its table; count again if another writer changes it first."""
     backoff = Backoff(DATE_PATIENCE_SECS)
     while True:
         files = _of_date(lake, name, day)

@@ -31,7 +31,7 @@ _UNREADABLE: Final = (OSError, pa.ArrowException)
 
 
 class FileState(NamedTuple):
-    """What was found in one file: its rows, and its faults."""
+    """Rows and faults found in one file."""
 
     rows: Counter[str]
     """By collector id."""
@@ -41,7 +41,7 @@ class FileState(NamedTuple):
 
 @dataclass
 class TableState:
-    """What was found in one version of a table."""
+    """Files, rows and faults found in one version of a table."""
 
     version: int = 0
     files: int = 0

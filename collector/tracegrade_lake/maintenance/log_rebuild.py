@@ -1,13 +1,13 @@
-"""Decides from the files of a raw table alone which of them count, to rebuild a lost log.
+"""Decides from the files of a raw table alone which ones count, to rebuild a lost log.
 
-Names and footers say everything: a file that landed covers the sequence numbers of its collector,
-a rewritten one says what it replaces (`rewriting.py`). Files that were replaced, or that an
-interrupted landing left, are still on the disk and must not count a second time:
+Names and footers contain everything: a landed file covers the sequence numbers of its collector,
+and a rewritten file names the files it replaces (`rewriting.py`). Files that were replaced, or
+that an interrupted landing left, are still on the disk and must not count a second time:
 
-- A rewrite counts if all its files are there, and then what it replaced does not. Of two that hold
-  the same rows the newer counts.
-- Of files that landed and hold the same sequence numbers the newer counts: the older one belongs
-  to a try that a crash cut off, and that was repeated.
+- If all files of a rewrite are present, they count and the files they replaced do not. If two
+  rewrites hold the same rows, the newer one counts.
+- If two landed files hold the same sequence numbers, the newer one counts: the older file is
+  from an attempt that a crash interrupted and that was repeated.
 """
 
 import json

@@ -1,9 +1,9 @@
 """Counts exactly how many rows were removed from each table: `<state>/removals.json`.
 
-Rows that landed and are no longer there must be accounted for; otherwise erased rows could not be
-told from lost ones. The count is written before the commit that removes them, with a number that
-the commit carries as its application transaction; so after a crash between the two the table
-itself says whether the rows are gone. Counts only: no ids, no content.
+Rows that landed and were removed must be accounted for; otherwise erased rows look like lost ones.
+The count is written before the commit that removes them, with a number that the commit carries as
+its application transaction. After a crash between the two, the table itself shows whether the rows
+were removed. The file holds counts only: no ids, no content.
 """
 
 import fcntl
@@ -122,7 +122,7 @@ def has_lost_removal(
 
 
 def rows_by_collector(file: pq.ParquetFile) -> Counter[str]:
-    """Return how many rows of each collector a file holds; NOBODY for a built table's."""
+    """Return the number of rows per collector in a file; `NOBODY` for a built table's."""
     names = file.schema_arrow.names
     if COLLECTOR_ID not in names:
         return Counter({NOBODY: file.metadata.num_rows})

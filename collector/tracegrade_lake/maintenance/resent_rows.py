@@ -1,7 +1,7 @@
 """Marks rows that were sent twice and that the lander did not recognize, among sorted rows.
 
-Of equal rows that are not marked the first by (time received, collector, sequence number) stays
-unmarked. A mark is never taken back: the copy that counts may stand on another date.
+Among equal unmarked rows, the first by (time received, collector, sequence number) stays unmarked.
+A mark is never taken back: the copy that counts may have another date.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from tracegrade_lake.schema import RAW_LOGS, RAW_SPANS
 
 RESENT = "resent"
 RECEIVED = ("received_ns", "collector_id", "wal_seq")
-"""Which of equal rows is the first; also says which request a row came in."""
+"""Columns that order equal rows; they also identify the request that brought a row."""
 
 
 class Identity(NamedTuple):
-    """When two rows of a table are one."""
+    """Identity of a row: rows equal in these columns were sent twice."""
 
     columns: tuple[str, ...]
     within_request: bool

@@ -26,7 +26,7 @@ ERASED_FROM = b"tracegrade.erased_from"
 
 
 class Lineage(NamedTuple):
-    """What a rewritten file stands for."""
+    """The files that a rewritten file replaces."""
 
     rewrite: str
     """Id of the rewrite, equal in all its files."""
@@ -40,7 +40,7 @@ class Lineage(NamedTuple):
 
 
 def lineage_of(file: pq.ParquetFile) -> Lineage | None:
-    """Return what a file stands for; None for one that was not rewritten."""
+    """Return the files that a file replaces; None if it was not rewritten."""
     text = (file.metadata.metadata or {}).get(LINEAGE)
     if text is None:
         return None
@@ -70,11 +70,11 @@ class Rewriter:
         """Stage files `<name>-<part>.parquet` of one partition, which replace others.
 
         Args:
-            stage_folder: Of the table.
-            partition: Value by column; none for a table without.
-            name: Ends in the id of the rewrite.
-            replaces: All files that they stand for, those that were replaced before included.
-            target_bytes: After which a new file is begun.
+            stage_folder: The table's stage folder.
+            partition: Value by column; empty for a table without partitions.
+            name: Prefix of the files' names; ends in the id of the rewrite.
+            replaces: All files that they replace, including files that those replaced.
+            target_bytes: Size after which a new file begins.
         """
         make_folder(stage_folder)
         self._folder = stage_folder

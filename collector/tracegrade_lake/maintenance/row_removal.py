@@ -39,15 +39,15 @@ from tracegrade_lake.storage import LOG_FOLDER, PUT_ASIDE_FOLDER, STAGE_FOLDER, 
 
 FILES_PER_COMMIT: Final = 64
 PATIENCE_SECS: Final = 120.0
-"""How long other writers may replace files before a pass over the table gets any further.
+"""Longest time without progress while other writers replace files during a pass over the table.
 
-Longer than they need for one group of files: a compaction that wins goes on with others.
+It is longer than one group of files takes: a compaction that wins continues with other files.
 """
 
 
 @dataclass
 class Removed:
-    """What was, or in a dry run would be, removed from one table."""
+    """Rows and files removed from one table, or that a dry run would remove."""
 
     rows: int = 0
     files: int = 0
@@ -68,10 +68,10 @@ def remove_rows(
     *,
     dry_run: bool = False,
 ) -> Removed:
-    """Rewrite the files of a table that hold selected rows, and remove what they were before.
+    """Rewrite the files of a table that hold selected rows, and remove the old files.
 
-    Safe beside processes that add, compact or expire files, and beside readers of these files,
-    which find them gone. May be interrupted at any point and called again.
+    Other processes may add, compact or expire files at the same time; readers of the old files
+    fail with a missing file. It may be interrupted at any point and called again.
 
     Raises:
         CommitFailed: Other writers were first each time.
@@ -104,18 +104,18 @@ def remove_leftovers(
 ) -> Removed:
     """Remove files in a table's folder that do not belong to it and hold selected rows.
 
-    Not those that are staged: `remove_staged` does.
+    Leaves staged files to `remove_staged`.
 
     Args:
-        lake: The table's.
-        name: The table's.
+        lake: The lake.
+        name: The table's name.
         selection: The rows.
-        before_ms: Only files that are older (ms since 1970 UTC): newer ones may be about to be
-            committed by somebody.
+        before_ms: Only files older than this (ms since 1970 UTC): another writer may be about to
+            commit a newer one.
         dry_run: Whether to count only.
 
     Returns:
-        `rows` and `files` are 0.
+        Counts in which `rows` and `files` are 0.
     """
     removed = Removed()
     stored = [each.path for each in stored_parquet(lake, name) if each.modified_ms < before_ms]
@@ -143,9 +143,9 @@ def _remove_leftover(
 def remove_staged(
     lake: Lake, name: str, selection: RowSelection, before_ms: int, *, dry_run: bool = False
 ) -> int:
-    """Remove staged files of a table that hold selected rows, or that a crash tore.
+    """Remove staged files of a table that hold selected rows or are torn; return the count.
 
-    Such a file is of no use: whoever died while writing it begins again. Returns how many.
+    Such a file is useless: a writer that crashed while writing it begins again.
     """
     storage = lake.storage.table(name)
     staged = storage.stage_folder.glob("*.parquet")
@@ -263,7 +263,7 @@ def stage_others(
 
 
 def _lineage(source: pq.ParquetFile, path: str) -> dict[bytes, bytes]:
-    """Return a footer that stands for the same files as the source's, and for the source."""
+    """Return footer entries that name the files the source replaced, and the source."""
     footer = source.metadata.metadata or {}
     if LINEAGE not in footer:
         return {}

@@ -1,7 +1,7 @@
 """Selects rows of a table, by trace or by condition, and finds them in its files.
 
-Nothing is held in memory but a batch of rows; row groups whose range of ids has none of the traces
-are not read.
+It holds only one batch of rows in memory, and skips row groups whose range of ids contains none of
+the traces.
 """
 
 from bisect import bisect_left
@@ -113,7 +113,7 @@ def stored_parquet(lake: Lake, name: str) -> Iterator[StoredFile]:
 
 
 def matches(file: pq.ParquetFile, selection: RowSelection) -> Iterator[pa.Table]:
-    """Yield the selected rows of a file, with the columns that say so, batch by batch."""
+    """Yield the selected rows of a file batch by batch, with the columns of the selection."""
     groups = _possible_groups(file, selection)
     present = [name for name in selection.columns.names if name in file.schema_arrow.names]
     if groups and present:

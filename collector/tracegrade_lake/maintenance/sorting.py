@@ -1,8 +1,8 @@
-"""Sorts more rows than fit into memory: split by ranges of the key into files, each sorted alone.
+"""Sorts more rows than fit into memory: splits them into files by key range, then sorts each.
 
-Rows that fit are sorted at once. Others are split, by keys of a sample, into at most `MAX_PARTS`
-files on the local disk, and each of these is sorted likewise, so memory is bounded whatever the
-total. Rows with equal keys always meet in one part.
+Rows that fit are sorted at once. Other rows are split, by the keys of a sample, into at most
+`MAX_PARTS` files on the local disk. A file that is still too large is split again, so memory is
+bounded for any total. Rows with equal keys are always in one part.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 from tracegrade_lake.files import private_opener
 
 CHUNK_BYTES = 16 << 20
-"""Of rows that are sorted in memory. Sorting copies them, and writing copies them again."""
+"""Bytes of rows sorted in memory. Sorting copies them, and writing copies them again."""
 
 MAX_PARTS = 64
 FILL = 0.5
-"""How full a part is planned to be: ranges of a sample do not hold equally much."""
+"""Planned fill of a part: ranges of a sample do not hold equal amounts."""
 
 SAMPLED = 64
 """One of so many rows of a part is sampled, in case it must be split again."""
@@ -35,7 +35,7 @@ class Sorter:
     def __init__(
         self, keys: Sequence[str], ties: Sequence[str], spill: Path, chunk_bytes: int = CHUNK_BYTES
     ) -> None:
-        """Sort by keys, then ties; what does not fit goes to the folder `spill` meanwhile."""
+        """Sort by keys, then ties; rows that do not fit are kept in the folder `spill`."""
         self._keys = list(keys)
         self._order = [(name, "ascending") for name in (*keys, *ties)]
         self._spill = spill

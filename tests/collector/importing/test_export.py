@@ -255,4 +255,4 @@ def test_rows_that_nobody_received_are_refused_in_a_sentence(tmp_path: Path, mis
 
     ended = tracegrade("export", "--lake", made.root, "--to", "otlp-json")
     assert (ended.returncode, ended.stderr.count("\n")) == (3, 1)
-    assert "raw_spans holds rows that nobody received as OTLP" in ended.stderr
+    assert "raw_spans holds rows that are not from OTLP" in ended.stderr

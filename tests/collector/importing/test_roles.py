@@ -51,7 +51,7 @@ def test_a_role_that_no_message_has_is_told(tmp_path: Path) -> None:
                 user("Hello!"),
                 asks(text="I want to cancel."),
             ],
-            "the assistant is told to play the user",
+            "the assistant is instructed to play the user",
         ),
         ([user("How can I help my son?"), asks(text="How can I help you?")], None),
         ([user("Pay."), asks(("a", "pay")), reply("a", "ok")], None),

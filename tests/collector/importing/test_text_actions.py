@@ -214,7 +214,7 @@ def test_options_of_chats_say_nothing_of_other_formats(tmp_path: Path) -> None:
     file = written(tmp_path, {"resourceSpans": []})
     outcome = imported(tmp_path, file, code_calls=True, roles={"a": "user"})
 
-    told = f"{file}: read as otlp, for which --role, --code-calls says nothing"
+    told = f"{file}: read as otlp, which --role, --code-calls does not affect"
     assert (outcome.notes, outcome.imported.faults) == ([told], 0)
 
 

@@ -151,9 +151,9 @@ def _messages(lines: Sequence[SessionLine], ignored: Counter[str]) -> list[Messa
 
 
 def _joined(one: dict[str, Any], other: dict[str, Any], *, was_last: bool) -> dict[str, Any]:
-    """Return a message with the blocks of both; tokens are told with each, so they count once."""
+    """Return a message with the blocks of both; each repeats the tokens, so they count once."""
     content = [*_blocks(one.get("content")), *_blocks(other.get("content"))]
-    time = (other if was_last else one)["timestamp"]  # results stand between: it ended before them
+    time = (other if was_last else one)["timestamp"]  # it ended before the results between them
     return {**other, "content": content, "timestamp": time}
 
 

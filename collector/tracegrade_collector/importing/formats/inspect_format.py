@@ -52,7 +52,7 @@ _GRADES: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Correct, partly, incorrect, no answer; as Inspect's own metrics count them."""
 
 _GRADER: Final = "model_graded"
-"""How the names of scorers begin that ask a model."""
+"""Prefix of the names of scorers that ask a model."""
 
 
 def fits(head: bytes, record: Any) -> bool:
@@ -82,7 +82,7 @@ def read(path: Path, reading: ReadOptions) -> Iterator[ImportPart]:
 
 
 class _Log(NamedTuple):
-    """What all samples of a log share."""
+    """Properties that all samples of a log share."""
 
     path: Path
     scorer: str | None

@@ -24,7 +24,7 @@ _USER: Final = "user"
 
 
 class MessageFacts(NamedTuple):
-    """What the events of a sample tell of a message."""
+    """Facts about a message from the events of a sample."""
 
     time_ns: int | None = None
     """When the model call or the tool that it comes from ended."""
@@ -35,7 +35,7 @@ class MessageFacts(NamedTuple):
 
 
 class LoggedSample:
-    """Messages of a sample and what is told of each; texts that are only named are put in."""
+    """Messages of a sample with their facts; replaces references to attachments by their texts."""
 
     def __init__(self, sample: JsonObject) -> None:
         transcript = as_object(sample.get("transcript"))
@@ -49,10 +49,10 @@ class LoggedSample:
         logged = self._attached_all(sample.get("messages"))
         self._read_events(sample, logged)
         self.messages: list[Any] = [self._owned(each) for each in self._of_agent(sample, logged)]
-        """Those of the agent's conversation, in order, with whose they are."""
+        """Messages of the agent's conversation, in order, each with its owner."""
 
     def facts_of(self, message: JsonObject) -> MessageFacts:
-        """Return what events tell of the next message that is equal to this one."""
+        """Return the facts from the events of the next message that equals this one."""
         key = str(message.get("tool_call_id") if message.get("role") == "tool" else _id(message))
         if key in self._by_id:
             return self._by_id[key]
@@ -143,12 +143,12 @@ class LoggedSample:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """Return an object as it is, and of anything else an empty one."""
+    """Return an object unchanged, and an empty one for any other value."""
     return value if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> Sequence[Any]:
-    """Return a list as it is, and of anything else an empty one."""
+    """Return a list unchanged, and an empty one for any other value."""
     return value if isinstance(value, list) else ()
 
 

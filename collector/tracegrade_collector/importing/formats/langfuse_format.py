@@ -1,9 +1,9 @@
 """The format `langfuse`: traces with observations, or observations alone, → spans.
 
 A file is an export of observations (a list, or one a line; in camelCase or snake_case), of traces
-that hold theirs, or of scores. What Langfuse kept of a span of OpenTelemetry (ids, attributes,
-scope) is given back; inputs and outputs become messages, arguments and results of the GenAI
-conventions.
+with their observations, or of scores. Ids, attributes and scope that Langfuse kept of an
+OpenTelemetry span are restored. Inputs and outputs become messages, arguments and results of the
+GenAI conventions.
 """
 
 import re
@@ -54,7 +54,7 @@ _CALL_IDS: Final = (names.TOOL_CALL_ID, "tool_call.id", "ai.toolCall.id")
 _AGENT_PREFIX: Final = re.compile(r"(?:invoke_agent|agent_run) +\[?")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _WORKFLOW: Final = "Agent workflow"
-"""What OpenAI's agents call a run."""
+"""Name that OpenAI's Agents SDK gives to a run."""
 _NAME_PREFIX: Final = re.compile(r"(?:execute_tool|running tool:) +")
 
 
@@ -116,7 +116,7 @@ def _scores(verdicts: Sequence[VerdictRecord]) -> Counter[str]:
 
 
 def _traces(record: Any) -> Sequence[JsonObject]:
-    """Return the traces in a record; an observation alone is one, a score stands for itself."""
+    """Return the traces in a record; an observation alone is one, and so is a score."""
     if not isinstance(record, dict):
         return ()
     data = record.get("data")
@@ -225,7 +225,7 @@ def _operation(found: JsonObject, stored: JsonObject) -> str | None:
 
 
 def _is_tool(found: JsonObject, stored: JsonObject) -> bool:
-    """Return whether a tool ran: older SDKs know no such type, and LangChain's answer tells it."""
+    """Return whether a tool ran; for older SDKs without that type, LangChain's answer shows it."""
     return stored.get("openinference.span.kind") == "TOOL" or (
         found["type"] == "SPAN" and _answer_message(found) is not None
     )
@@ -273,7 +273,7 @@ def _tokens(found: JsonObject) -> dict[str, Any]:
 
 
 def _cost(found: JsonObject) -> float | None:
-    """Return what a model call cost, as it was told or as Langfuse worked it out."""
+    """Return the cost of a model call, as reported or as Langfuse computed it."""
     details = _object(found.get("providedCostDetails")) or _object(found.get("costDetails"))
     cost = _first({**found, **details}, ("total", "totalCost", "calculatedTotalCost"))
     return float(cost) if isinstance(cost, int | float) and cost >= 0 else None

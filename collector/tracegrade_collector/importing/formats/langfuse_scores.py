@@ -24,7 +24,7 @@ _SOURCES: Final = {
     "ANNOTATION": f"{FORMAT} annotation",
     "API": f"{FORMAT} api",
 }
-"""Who scored: Langfuse's own evaluators, which ask a model; a person; a program."""
+"""Author of a score: an evaluator of Langfuse, which asks a model; a person; a program."""
 
 
 def is_score(value: Any) -> bool:

@@ -111,7 +111,7 @@ def _verdicts(
 
 
 def _spans(run: JsonObject, trace: Any, parent: Any) -> Iterator[Span]:
-    """Yield the span of a run and of its children, whose trace and parent may be told by it."""
+    """Yield the span of a run and those of its children, which may lack their trace and parent."""
     trace = run.get("trace_id") or trace or _trace_of(run)
     parent = run.get("parent_run_id") or parent
     yield _span(run, trace, parent)

@@ -67,7 +67,7 @@ FIELDS: Final = (
     "model",
     *("conversation", "user_input", "time", "system", "tools", "answer"),
 )
-"""What is read of a record."""
+"""Fields that are read from a record."""
 
 MAX_WHOLE: Final = 2**31 - 1
 
@@ -265,9 +265,9 @@ def _runs_in(value: Any, fields: FieldMap) -> list[Any]:
 
 
 def _as_record(record: Mapping[str, Any], run: Any, trial: int) -> dict[str, Any]:
-    """Return a run with what its record says for all; what came of each it says itself.
+    """Return a run with the fields its record shares; outcomes are the run's own.
 
-    Runs that name no trial are the trials of their task, in order from 0.
+    Runs without a trial number are the trials of their task, in order from 0.
     """
     own = run if isinstance(run, dict) else {"messages": run}
     shared = {key: value for key, value in record.items() if key not in _OF_ONE_RUN}
@@ -350,7 +350,7 @@ def _trajectory(
 
 
 def _retries(value: Any, ignored: Counter[str]) -> int | None:
-    """Return how many there were: their number, or as many as are told one by one."""
+    """Return the number of retries, given as a number or as a list of them."""
     return len(value) if isinstance(value, list) else _whole(value, "retries", ignored)
 
 

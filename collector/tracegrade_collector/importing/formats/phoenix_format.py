@@ -130,7 +130,7 @@ _SCOPES: Final = tuple(
         ("openai_agents", r"LLM (response|generation)|CHAIN (turn|Agent workflow)"),
     )
 )
-"""Of those whose spans are read otherwise than what OpenInference says of all."""
+"""Instrumentations whose spans are not read as OpenInference prescribes, by span name."""
 
 
 def _attributes(row: JsonObject) -> dict[str, Any]:

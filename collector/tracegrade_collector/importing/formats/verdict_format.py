@@ -1,17 +1,18 @@
 """The format `verdicts`: results from outside the scorer, as objects of JSON or rows of CSV.
 
 A verdict names a run by `trajectory_id`, by `trace_id` for the trace's outermost run, or by task
-and what else tells its runs apart (trial, agent, release, conversation), and holds a value, a
-label, or both. A record may hold a list of verdicts, which share what it says about all of them.
+and further fields that identify it (trial, agent, release, conversation). It holds a value, a
+label, or both. A record may hold a list of verdicts, which share its other fields.
 
 Subjects are `success`, `step` (of `step_index` or `span_id`, with a `tag`), `sub_goal`, `served`
-(whether the call of the step serves the `sub_goal`), `planning` and `rollback`. Of one source the
-newest by `made_at` counts, and `withdrawn` takes its verdict back. A verdict on planning answers
+(whether the call of the step serves the `sub_goal`), `planning` and `rollback`. Without a subject
+a verdict is about the sub-goal that it names, else about success. A verdict on planning answers
 one `question` about the plan (`dependency_ordering`, `branch_coverage`, `scope_control` or
-`reversibility`) by yes, no or a share from 0 to 1. Without a subject it is about the sub-goal
-that it names, else about success. Runs of one conversation are judged together. A verdict that
-fits no run, or several runs that cannot be told from one another, is a fault; import the runs
-first. It makes its trace be scored again.
+`reversibility`) by yes, no or a share from 0 to 1.
+
+The newest verdict of a source by `made_at` counts, and `withdrawn` takes its verdict back. Runs of
+one conversation are judged together. A verdict that fits no run, or several runs that it does not
+distinguish, is a fault; import the runs first. A verdict causes its trace to be scored again.
 """
 
 import csv
@@ -42,11 +43,11 @@ QUESTIONS: Final = (
     "scope_control",
     "reversibility",
 )
-"""What is asked of a plan: docs/metrics.md, section 5.2."""
+"""Questions about a plan: docs/metrics.md, section 5.2."""
 MOST_STEPS: Final = 2**31 - 1
 """Greater numbers are of no step."""
 SOURCE: Final = "import"
-"""Who judged, if the file does not say."""
+"""Author of verdicts in a file that names none."""
 
 _KINDS: Final = ("human", "judge")
 """A source is of one of these if it is the word, or begins with it and a colon."""
@@ -227,7 +228,7 @@ def _run(record: dict[str, Any], fields: FieldMap) -> str | None:
 
 
 def _id(fields: FieldMap, record: dict[str, Any], kind: str, field: str = "") -> str | None:
-    """Return the id of a kind that stands in a field, by default that of its name."""
+    """Return the id of a kind from a field, by default from the field of that name."""
     found = fields.find(record, field or kind)
     if found is None:
         return None
@@ -273,7 +274,7 @@ def _sub_goal(subject: str, found: Any) -> str | None:
 
 
 def _step_index(subject: str, found: Any) -> int | None:
-    """Return the step whose call is spoken of, or that failed."""
+    """Return the step whose call is judged, or that failed."""
     if subject not in {"served", "step"} or (subject == "step" and found is None):
         return None
     value = _value(found) if not isinstance(found, bool) else None
