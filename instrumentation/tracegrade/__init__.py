@@ -1,4 +1,4 @@
-"""Writes down what an AI agent does, as OpenTelemetry spans.
+"""Records an AI agent's run as OpenTelemetry spans.
 
     import tracegrade
     tracegrade.init(service="support", release="1.4.2")
@@ -11,10 +11,10 @@
         orders = search_orders("c-7")
         run.answer("Refunded.")
 
-It never harms its host: what fails in here is caught, counted (`failures`) and logged once.
+It never harms its host: its own failures are caught, counted (`failures`) and logged once.
 
-What it exports is loaded at its first use, so that the `tracegrade` command and the collector's
-processes, which are packages above this one, do without OpenTelemetry's SDK.
+Exported names are loaded at their first use. So the `tracegrade` command and the collector's
+processes, which import this package, do not load OpenTelemetry's SDK.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -59,7 +59,7 @@ _load = at_first_use(
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is exported, or what does nothing in its place."""
+    """Load an exported name, or a replacement that does nothing."""
     if name not in __all__:
         return _load(name)
     from tracegrade.environment import usable_environment  # noqa: PLC0415 - not for commands
@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any:
     try:
         with usable_environment():
             return _load(name)
-    except Exception as error:  # noqa: BLE001 - of OpenTelemetry's packages, whatever ails them
+    except Exception as error:  # noqa: BLE001 - any error of OpenTelemetry's packages
         from tracegrade import off  # noqa: PLC0415 - hardly ever
 
         off.say_why(error)

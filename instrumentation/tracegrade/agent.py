@@ -117,9 +117,9 @@ class AgentRun:
     def plan(self, plan: Sequence[steps.PlanStep]) -> None:
         """Write the agent's plan, or its new plan: a list of steps.
 
-        A step is a text, or an object with `id` or `text` and whatever it knows of `tool, inputs,
-        outputs, effect, rollback, on_failure, status`; other keys are said once. A text is a whole
-        plan, with one step a line.
+        A step is a text, or an object with `id` or `text` and any of `tool, inputs, outputs,
+        effect, rollback, on_failure, status`; other keys are reported once. A single text is a
+        whole plan, with one step a line.
         """
         steps.write_plan(self._context(), plan, self.agent)
 
@@ -143,17 +143,18 @@ class AgentRun:
             self._span.set_attributes(written)
 
     def rollback(self, name: str, *, undo: Mapping[str, Any]) -> Rollback:
-        """Write down how to undo a write that is about to begin: on the disk at the return.
+        """Record durably how to undo a write that is about to begin.
 
-        It lasts until the run's end or, as a `with` block, until the block's. An exception then
-        undoes it, else it is done; of a run that is killed, `tracegrade rollback` undoes it.
+        It lasts until the end of the run or, as a `with` block, of the block. At the end an
+        exception undoes the write, else the write is final. If the run is killed, `tracegrade
+        rollback` undoes it.
 
         Args:
-            name: The object that is written; written down as it is given. A kill test knows files
-                by their path in the folder where the agent is run, or as `files:PART/PATH`.
-            undo: `{"delete": PATH}`, `{"restore": PATH}`, of which a copy is kept aside,
-                `{"sql": STATEMENT, "at": DATABASE}`, `{"command": [...]}` or `{"manual": TEXT}`.
-                What was there before is restored even where `delete` is asked for.
+            name: The object that is written; recorded as given. A kill test knows files by their
+                path in the folder where the agent runs, or as `files:PART/PATH`.
+            undo: `{"delete": PATH}`, `{"restore": PATH}`, which keeps a copy, `{"sql": STATEMENT,
+                "at": DATABASE}`, `{"command": [...]}` or `{"manual": TEXT}`. If the object existed
+                before, `delete` restores it, too.
         """
         return self._rollbacks.begin(name, undo)
 
@@ -247,19 +248,19 @@ def agent_run(  # noqa: PLR0913 - all but the name are optional and by keyword
     user_input: object = None,
     tools: Sequence[Callable[..., Any] | Mapping[str, Any]] = (),
 ) -> AgentRun:
-    """Return the run of an agent on a task, to be used as a `with` or `async with` block.
+    """Return the run of an agent on a task, for use as a `with` or `async with` block.
 
-    An exception that leaves the block marks the run as failed and goes on.
+    An exception that leaves the block marks the run as failed and propagates.
 
     Args:
         agent: The agent's name.
         task: The task's id in the task file.
-        category: The task's category, where no task file says it.
-        trial: Which attempt at the task this is, from 1.
-        mode: Whether this is production, a live test or one with mocked tools; others are said
-            once.
-        conversation: What several runs have in common.
-        user_input: What the user asked for.
+        category: The task's category, if no task file gives it.
+        trial: The number of this attempt at the task, from 1.
+        mode: Whether this is production, a live test or one with mocked tools; other values are
+            reported once.
+        conversation: An id that several runs share.
+        user_input: The user's request.
         tools: The tools on offer: callables (wrapped or not) or GenAI tool definitions.
     """
     given = {
@@ -298,6 +299,6 @@ def _content(
         steps.write_content(content, names.INPUT_MESSAGES, steps.input_messages(user_input))
     definitions = [definition_of(tool) for tool in listed(tools)]
     if definitions:
-        # What a tool is called is no one's secret, so definitions go out in every content mode.
+        # Names of tools are not secret, so definitions are written in every content mode.
         write_text(content, names.TOOL_DEFINITIONS, steps.as_json(definitions))
     return content

@@ -1,8 +1,8 @@
 """A call's arguments by parameter name, as a model would have written them.
 
-Only what was passed: defaults are the tool's own business. `self` and `cls` are left out, and so
-is what a framework gives beside the model's arguments. What `**kwargs` takes stands beside the
-rest.
+Only arguments that were passed: defaults belong to the tool. `self` and `cls` are left out, and so
+are arguments that a framework adds to the model's. Entries of `**kwargs` are listed like named
+arguments.
 """
 
 import inspect
@@ -15,7 +15,7 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 
 
 class Parameters:
-    """The names under which a callable's arguments are written down."""
+    """The names of a callable's arguments in its records."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         parameters = _parameters(function)

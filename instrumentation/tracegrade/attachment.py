@@ -22,7 +22,7 @@ _LANGCHAIN: Final = "openinference.instrumentation.langchain"
 
 
 class Runtime(Protocol):
-    """What knows which context is current."""
+    """A runtime context, which knows the current context."""
 
     def attach(self, context: Context, /) -> Any:
         """Make a context current, and return a token to detach it by."""
@@ -35,11 +35,11 @@ class Runtime(Protocol):
 
 
 class _Foreign(Context):
-    """What the host's runtime says is current, where none of our contexts is."""
+    """The context of the host's runtime, while none of tracegrade's is current."""
 
 
 class _Beside:
-    """Keeps our contexts beside a runtime that would lose them."""
+    """Keeps tracegrade's contexts if the host's runtime would lose them."""
 
     def __init__(self, host: Runtime) -> None:
         self._host = host
@@ -77,7 +77,7 @@ _runtime: Runtime
 
 
 def runtime() -> Runtime:
-    """Return OpenTelemetry's runtime context, or our own beside one that loses contexts."""
+    """Return OpenTelemetry's runtime context, or tracegrade's own if that one loses contexts."""
     found = otel_context._RUNTIME_CONTEXT
     return _runtime if found is _host else _choose(found)
 
@@ -88,10 +88,10 @@ def current() -> Context:
 
 
 def attach_in_thread(context: Context) -> None:
-    """Make a context current in a thread of ours, for good.
+    """Make a context current in a thread of tracegrade, permanently.
 
-    Not with a runtime of which nobody knows whether its threads have contexts of their own: the
-    host's must not be what ours is.
+    An unknown runtime may share one context between threads. It is left alone, so that
+    tracegrade's context does not become the host's.
     """
     here = runtime()
     if isinstance(here, (ContextVarsRuntimeContext, _Beside)):
@@ -131,7 +131,7 @@ def below_framework(context: Context) -> Context:
         return context
     try:
         span = instrumentor.get_current_span()
-    except Exception as error:  # other versions may not have it; the call goes on
+    except Exception as error:  # other versions may not have it; the call continues
         if came_by_signal(error):
             raise
         return context
@@ -142,16 +142,16 @@ _NONE: Final = Context()
 
 
 class Attachment:
-    """A context of ours that is current from `attach` to `detach`, in the host's code between.
+    """A context of tracegrade that is current from `attach` to `detach`, around the host's code.
 
-    `detach` may be called again, so that a caller whom a signal interrupts can make sure.
+    `detach` may be called again, so that a caller that a signal interrupts can make sure.
     """
 
     __slots__ = ("_is_attached", "_outside", "_runtime", "_token", "inside")
 
     def __init__(self) -> None:
         self.inside: Context = _NONE
-        """The context that is ours alone; attached only if there is one."""
+        """tracegrade's own context; attached only if there is one."""
         self._outside: Context = _NONE
         self._is_attached = False
         self._token: Any = None
@@ -191,11 +191,12 @@ class Attachment:
             self._empty()
 
     def _withdraw(self, current: Context) -> None:
-        """Take out what is ours, where another context is current than the one that we made so.
+        """Take tracegrade's values out when another context than its own is current.
 
         A stream that was abandoned is closed by another task, and of two streams that take turns
-        the first may end first. Whoever still has our context, or goes back to it, finds in it
-        what was current before; a context that the host made of it stays, without what is ours.
+        the first may end first. Code that still has tracegrade's context, or returns to it, finds
+        the earlier values in it. A context that the host derived from it stays, without these
+        values.
         """
         ours = self._ours()
         if any(current.get(key) is value for key, value in ours.items()):
@@ -211,7 +212,7 @@ class Attachment:
         return {key: value for key, value in self.inside.items() if outside.get(key) is not value}
 
     def _empty(self) -> None:
-        """Make our context read as what was current before, for whoever still has it."""
+        """Restore the earlier values in tracegrade's context, for code that still has it."""
         for key in self._ours():
             dict.pop(self.inside, key, None)
         dict.update(self.inside, self._outside)

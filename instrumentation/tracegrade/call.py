@@ -28,7 +28,7 @@ from tracegrade.steps import record_failure
 
 
 class Description(NamedTuple):
-    """What the program says of a tool."""
+    """The program's description of a tool."""
 
     name: str
     effect: str | None = None
@@ -38,7 +38,7 @@ class Description(NamedTuple):
 
 
 class WrappedTool:
-    """What is known about a tool before it is called."""
+    """Facts about a tool, collected before it is called."""
 
     def __init__(self, described: Description, parameters: Parameters) -> None:
         self.name = str(attribute_of(described.name))
@@ -58,9 +58,9 @@ class WrappedTool:
 
 
 class Call(Attachment):
-    """One call of a tool, made before all else: its span is current from `begin` to its end.
+    """One call of a tool, made first of all: its span is current from `begin` to its end.
 
-    Whoever has it can end it, wherever a signal interrupts: in here, too.
+    Every holder of a call can end it, even if a signal interrupts this module.
     """
 
     __slots__ = ("attributes", "is_ending", "is_over", "parent", "span", "tool")
@@ -98,14 +98,14 @@ def begin(call: Call, args: tuple[object, ...], kwargs: dict[str, object]) -> No
 
 
 _SPAN_ATTRIBUTES: Any = BoundedAttributes
-"""What the SDK keeps the attributes of a span in."""
+"""The SDK's class for the attributes of a span."""
 
 
 def _start(name: str, context: Context, attributes: dict[str, Attribute]) -> Span:
     """Return a span that has started, with attributes that are plain already.
 
-    The SDK copies and checks each, which costs a sixth of a call. Where no processor of the host's
-    sees the start, nobody looks at them before the end.
+    The SDK copies and checks each attribute, which costs a sixth of a call. If no processor of the
+    host's sees the start, the attributes are not read before the end.
     """
     plain_span: Any = state.plain_span
     if plain_span is None or not state.may_skip_start:
@@ -171,9 +171,9 @@ def _write_result(call: Call, result: SpanText) -> None:
 
 @guarded
 def _close(call: Call) -> None:
-    """End the tool's span and follow it by its observation, which links to it.
+    """End the tool's span, and write its observation, which links to it.
 
-    Called again where a signal interrupted it, it goes on from there.
+    If a signal interrupted it, calling it again continues from there.
     """
     tool_span = call.span
     if call.is_over:
@@ -217,10 +217,10 @@ def _ended_span(
     attributes: dict[str, Attribute],
     links: tuple[Link, ...],
 ) -> ReadableSpan:
-    """Return a span that is over as it begins, beside another one of the same trace.
+    """Return a span that ends as it begins, in the trace of another span.
 
     Nothing runs inside an observation, so it needs no lock, limits or start hooks, which cost as
-    much as all else in a call. Not beside a processor of the host's: it may need a start.
+    much as all else in a call. Not for a host with its own processor, which may need a start.
     """
     sibling = beside.get_span_context()
     now = time.time_ns()

@@ -29,7 +29,7 @@ EXTRA_OF_PACKAGE: Final = {
     "tracegrade_judges": "judge",
 }
 DEFAULT_EXTRA: Final = "scoring"
-"""Of all other packages."""
+"""Extra of all other packages."""
 SUMMARY_CHARS: Final = 100
 HELP: Final = """Usage: tracegrade COMMAND [ARGS]...
 
@@ -71,7 +71,7 @@ def _without_verbose(arguments: Sequence[str]) -> tuple[list[str], bool]:
 
 
 def _is_no_text(argument: str) -> bool:
-    """Return whether an argument holds bytes that are no UTF-8, which Python keeps as they are."""
+    """Return whether an argument holds bytes that are not UTF-8, which Python escapes."""
     return any("\udc80" <= character <= "\udcff" for character in argument)
 
 

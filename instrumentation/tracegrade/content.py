@@ -1,10 +1,10 @@
-"""Values to text at the time of the call, so that what the host does to them later is not seen.
+"""Values to text at the time of the call, so that later changes by the host are not seen.
 
-Each text is JSON (a text stays as it is), valid Unicode, at most `max_content_chars` long and,
-unless the content mode is `full`, free of the secrets that `tracegrade.redact` knows. What is made
-of JSON's own types alone goes to the C encoder as it is. Anything else, NaN and cycles too, and
-what is far longer than the limit, is copied first (`tracegrade.values`), within a budget: `...`
-stands for what the copy left out. No code of the host is run to look at a value.
+Each text is JSON (a text is unchanged), valid Unicode, at most `max_content_chars` long and,
+unless the content mode is `full`, free of the secrets that `tracegrade.redact` knows. The C
+encoder writes values of JSON's own types. All other values, including NaN, cycles and values far
+longer than the limit, are copied first (`tracegrade.values`), within a budget: `...` replaces the
+parts left out. No code of the host runs to look at a value.
 """
 
 import json
@@ -26,7 +26,7 @@ WHOLE_CHARS: Final = 1_000_000
 """A value of about so many characters is encoded whole; of a longer one the beginning is."""
 
 _PART_CHARS: Final = 8
-"""What a part of a container counts at least."""
+"""Least size that a part of a container counts."""
 
 Render = Callable[[Any], object]
 
@@ -40,7 +40,7 @@ class SpanText(NamedTuple):
 
 
 def text_of(value: object, settings: Settings, render: Render | None = None) -> SpanText:
-    """Return a text as it is and any other value as JSON; `render` as in `json_of`."""
+    """Return a text unchanged and any other value as JSON; `render` as in `json_of`."""
     if type(value) is str:
         return _bounded(value, settings)
     if is_kind(value, str):
@@ -53,8 +53,8 @@ def json_of(value: object, settings: Settings, render: Render | None = None) -> 
 
     Args:
         value: Anything.
-        settings: How long the text may be, and what else is asked of it.
-        render: What a tool says of objects in the value.
+        settings: The limit of the text's length, and other settings.
+        render: A tool's function for writing objects in the value.
     """
     try:
         if _is_json(value, max(WHOLE_CHARS, settings.max_content_chars)):
@@ -71,7 +71,7 @@ def plain_of(value: object, settings: Settings) -> Any:
 
 
 def attribute_of(value: object) -> Attribute:
-    """Return what stands for a value that names something: a text, a number or JSON."""
+    """Return the attribute for a value that names something: a text, a number or JSON."""
     kind = type(value)
     if kind is str:
         return whole_text(value)

@@ -34,9 +34,9 @@ _ARRAYS: Final = (list, set, frozenset, tuple, Sequence)
 
 
 def definition_of(tool: Callable[..., Any] | Mapping[str, Any]) -> DefinitionPart:
-    """Return one tool's definition; one that is already a definition is returned as it is.
+    """Return one tool's definition; a given definition is returned unchanged.
 
-    An object that can be called is what the `__call__` of its class is; it is not asked itself.
+    An object that can be called is described by the `__call__` of its class, not by itself.
     """
     if any(is_kind(tool, mapping) for mapping in (dict, UserDict, MappingProxyType)):
         definition: DefinitionPart = plain_of(tool, state.settings)

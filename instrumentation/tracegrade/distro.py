@@ -79,9 +79,10 @@ class TracegradeDistro(BaseDistro):  # type: ignore[misc]  # untyped
             self._hear_of(remedies(fitting))
 
     def _hear_of(self, missing: list[Remedy]) -> None:
-        """Say that nothing is instrumented, and of each library so when the program imports it.
+        """Warn that nothing is instrumented, and about each library when the program imports it.
 
-        What is installed need not be used, and what an instrumentor imports is not the program's.
+        An installed library may be unused, and libraries that an instrumentor imports are not the
+        program's.
         """
         if not self._chosen and not writes_itself():
             others = " and from Anthropic's client" if has_own_spans() else ""
@@ -143,7 +144,7 @@ _distro: TracegradeDistro | None = None
 
 def Distro() -> object:  # noqa: N802 - the hook calls the entry point as it would a class
     """Return our distro if it was named; anything else is skipped by the hook."""
-    global _distro  # noqa: PLW0603 - the hook hands it to nobody
+    global _distro  # noqa: PLW0603 - the hook does not pass it on
     _distro = TracegradeDistro() if is_named() else None
     return _distro or object()
 
@@ -168,7 +169,8 @@ class Configurator:
 def _is_news(record: logging.LogRecord) -> bool:
     """Return whether a message of the hook is news.
 
-    That others' configurators stood back is none, and conflicts of versions are told by us.
+    It is not news that other vendors' configurators were skipped, and tracegrade itself reports
+    conflicts of versions.
     """
     text = str(record.msg)
     is_conflict = text.endswith("so nothing can be instrumented.")

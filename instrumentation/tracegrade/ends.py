@@ -23,7 +23,7 @@ NOT_STARTED: Final = "interrupted or failed at the start"
 def start_span(
     name: str, context: Context, attributes: Mapping[str, Attribute] | None = None
 ) -> Span:
-    """Return a span of ours that has started; one that could not, and was to be sent, is lost."""
+    """Return a started span; if it should be sent but cannot start, count it as lost."""
     try:
         return state.tracer.start_span(name, context, attributes=attributes)
     except BaseException:
@@ -37,10 +37,10 @@ def start_span(
 
 
 def _is_dropped(name: str, context: Context, attributes: Mapping[str, Attribute] | None) -> bool:
-    """Return whether the host's sampler leaves a span out; False where it does not say.
+    """Return whether the host's sampler leaves a span out; False if it does not say.
 
-    A parent that was sampled or not decides for all below it, under the samplers that go by that.
-    Of a span without one the trace's number is not known: where that decides, another one does.
+    Under parent-based samplers the parent's decision applies to all spans below. The trace id of a
+    span without a parent is not known; if the sampler depends on it, another id is used.
     """
     tracer = getattr(state.tracer, "_tracer", state.tracer)  # behind the API's proxy
     if not isinstance(tracer, Tracer):

@@ -1,9 +1,9 @@
-"""Variables that OpenTelemetry reads, and which of their values it could make nothing of.
+"""Variables that OpenTelemetry reads, and checks for values that it cannot use.
 
-Its SDK raises for some of them as it is imported, for others as something is made, and logs
-tracebacks for more. A value that it cannot use is said here, once and in one line, and hidden
-from it while we import or make its parts: it then takes its default. The program's own use of
-OpenTelemetry finds each variable as it is.
+For some of these its SDK raises as it is imported, for others as an object is made, and it logs
+tracebacks for more. Each such value is reported once, in one line. It is hidden from the SDK while
+tracegrade imports or makes its parts, so the SDK uses its default. The program's own use of
+OpenTelemetry finds each variable unchanged.
 """
 
 import math
@@ -17,14 +17,14 @@ from typing import Final, NamedTuple
 from tracegrade.guard import say
 
 Usable = Callable[[str], str | None]
-"""What can be used of a value: all of it, a part, or nothing (None)."""
+"""Returns the usable part of a value: all of it, a part, or nothing (None)."""
 
 _MAX_INT: Final = 2**31 - 1
 _MAX_QUOTED: Final = 60
 
 
 class Allowed(NamedTuple):
-    """What a variable may hold."""
+    """Allowed values of a variable."""
 
     must: str
     """In words, behind "must be"."""
@@ -188,7 +188,7 @@ RULES: Final[Mapping[str, Allowed]] = {
     ),
     "OTEL_TRACES_SAMPLER_ARG": Allowed("a number from 0 to 1", _share),
 }
-"""Those that are read as spans are made or sent; of the others nothing comes."""
+"""Variables that are read when spans are made or sent; the others have no effect."""
 
 _MEANS_NO_LIMIT: Final = frozenset(name for name, rule in RULES.items() if rule is _LIMIT)
 
@@ -209,8 +209,8 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def usable_environment() -> Iterator[None]:
-    """Hide in a block what OpenTelemetry could make nothing of, and say so once."""
-    global _has_hidden  # noqa: PLW0603 - so that nobody looks again where all was well
+    """Hide, in a block, variables that OpenTelemetry cannot use, and report each once."""
+    global _has_hidden  # noqa: PLW0603 - no second check if all was well
     if not any(name in os.environ for name in RULES) or not list(_replacements()):
         yield
         return
@@ -238,7 +238,7 @@ def usable_environment_again() -> Iterator[None]:
 
 
 def _replacements() -> Iterator[tuple[str, str | None]]:
-    """Yield each variable that is to be hidden, and what stands in its place."""
+    """Yield each variable to hide, and its replacement."""
     for name, rule in RULES.items():
         value = os.environ.get(name)
         if value is None or (not value.strip() and name in _MEANS_NO_LIMIT):
@@ -272,9 +272,9 @@ _TARGET: Final = re.compile(r"(unix(-abstract)?:|dns:|ipv[46]:)?[^\s]+", re.ASCI
 
 
 def endpoint_is_usable(*, grpc: bool) -> bool:
-    """Return whether the address that spans go to is one; say it if not.
+    """Return whether the address for spans is valid; report it if not.
 
-    No other takes its place: what an agent says goes where it was told to go, or nowhere.
+    It is not replaced by another address: spans go to the configured address, or nowhere.
     """
     for name in ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"):
         value = os.environ.get(name, "").strip()

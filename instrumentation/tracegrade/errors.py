@@ -15,7 +15,7 @@ class TracegradeError(Exception):
 
 
 class BadInput(TracegradeError):
-    """What the user gave cannot be used: an argument, a file's content, a query."""
+    """Input that cannot be used: an argument, a file's content, a query."""
 
     exit_code = 2
 

@@ -1,8 +1,8 @@
-"""The one place where our own failures end: caught, counted, logged once, never seen by the host.
+"""Catches tracegrade's own failures: counted, logged once, never seen by the host.
 
-Everything that runs inside a user's program goes through `guarded`. What the *user's* code raises
-never does: it is re-raised by whoever called that code. But for a method that we call ourselves,
-to write a value down: what that raises is our failure, `SystemExit` too, unless a signal did.
+Everything that runs inside a user's program goes through `guarded`. Errors of the *user's* code
+never do: the caller of that code re-raises them. An error of a method that tracegrade calls
+to record a value is tracegrade's failure, also `SystemExit`, unless a signal raised it.
 
     @guarded
     def begin(...): ...      # returns None where it failed
@@ -31,7 +31,7 @@ _counts: Counter[str] = Counter()
 _noted: deque[tuple[str, int]] = deque()
 _adding = threading.Lock()
 gauges: Final[list[Callable[[], Iterator[tuple[str, int]]]]] = []
-"""What is no failure for good: each tells what is so at this moment, and how often."""
+"""Counts of states that are not permanent failures: each returns its states and their numbers."""
 
 _MANY: Final = 1000
 
@@ -56,11 +56,12 @@ def guarded(function: Callable[P, R]) -> Callable[P, R | None]:
 
 
 def came_by_signal(error: BaseException) -> bool:
-    """Return whether a signal raised this, Ctrl-C or one that the host handles: it is the host's.
+    """Return whether a signal raised this error, so that it belongs to the host.
 
-    A handler of the host's that raised it is one of the callers. A `KeyboardInterrupt` that stands
-    where no code raises came by Ctrl-C; what else stands so in our code or OpenTelemetry's, which
-    no call there can have raised, was put there by another thread, as a timeout may be.
+    The signal is Ctrl-C or one that the host handles. A host's handler that raised the error is
+    one of the callers. A `KeyboardInterrupt` at an instruction that does not raise is from Ctrl-C.
+    Any other error at such an instruction in tracegrade's or OpenTelemetry's code was put there by
+    another thread, as a timeout may be.
     """
     handlers = {code for number in signal.valid_signals() if (code := _handler_code(number))}
     trace: TracebackType | None = error.__traceback__
@@ -83,9 +84,10 @@ _OURS: Final = re.compile(r"^<tracegrade|[/\\](tracegrade|opentelemetry)[/\\]")
 
 
 def _is_put_here(error: BaseException, file: str) -> bool:
-    """Return whether another thread put it here: without arguments, and not as modules in C raise.
+    """Return whether another thread put it here: it has no arguments, and no C module raised it.
 
-    Of those that end a program, `sys.exit` in a method of the host's stands so as well.
+    Errors that end a program must also be in this code: `sys.exit` in a host's method looks the
+    same.
     """
     if isinstance(error, Exception):
         return not error.args and type(error).__module__ not in {"builtins", "_queue"}
@@ -107,11 +109,11 @@ def _handler_code(number: int) -> object:
 
 
 def report(part: str, error: BaseException) -> None:
-    """Count one failure of ours; log it if it is the first at this place."""
+    """Count one failure of tracegrade; log it if it is the first at this place."""
     first = part not in failures()
     note(part)
     if first:
-        _log("%s failed; the program goes on", part, error)
+        _log("%s failed; the program continues", part, error)
 
 
 def say(part: str, message: str, count: int = 1) -> None:
@@ -133,12 +135,12 @@ def _log(message: str, argument: str, error: BaseException | None = None) -> Non
 
 @guarded
 def expect(part: str, value: object, known: Collection[str]) -> None:
-    """Say it if a value is none of those that are known; None is no value.
+    """Report a value that is not one of the known ones; None counts as no value.
 
     Args:
-        part: What takes the value, as `effect=`.
-        value: What the user gave; it is written as it is.
-        known: What scores can be made of.
+        part: The parameter for the value, such as `effect=`.
+        value: The user's value; it is written unchanged.
+        known: Values that scores can use.
     """
     if value is None:
         return
@@ -150,7 +152,7 @@ def expect(part: str, value: object, known: Collection[str]) -> None:
 
 @guarded
 def expect_number(part: str, value: object, least: int) -> None:
-    """Say it if a value is no number of at least `least`; None is no value."""
+    """Report a value that is not a number of at least `least`; None counts as no value."""
     if value is None:
         return
     number = _number(value)
@@ -167,7 +169,7 @@ def _number(value: object) -> float | None:
 
 
 def note(part: str, count: int = 1) -> None:
-    """Count, and say nothing; exact, and harmless in any thread, signal handler or finalizer."""
+    """Count without logging; exact, and harmless in any thread, signal handler or finalizer."""
     _noted.append((part, count))
     if len(_noted) > _MANY and _adding.acquire(blocking=False):
         _add_up()

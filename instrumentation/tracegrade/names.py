@@ -48,13 +48,13 @@ TOOL_COST: Final = "tracegrade.tool.cost"
 TASK_ID: Final = "tracegrade.task.id"
 TASK_CATEGORY: Final = "tracegrade.task.category"
 TRIAL: Final = "tracegrade.trial"
-RETRIES: Final = "tracegrade.retries"  # how often whoever ran the trial began it anew
+RETRIES: Final = "tracegrade.retries"  # how often the trial was restarted
 RUN_MODE: Final = "tracegrade.run.mode"
 OUTCOME: Final = "tracegrade.outcome"
 RUN_USER_INPUT: Final = (
     "tracegrade.run.user_input"  # what the user asked, on the run's first spans
 )
-KILL_POINT: Final = "tracegrade.kill_point"  # where whoever killed the run broke into it
+KILL_POINT: Final = "tracegrade.kill_point"  # the boundary at which the run was killed
 KILL_POINT_BEFORE: Final = "tracegrade.injection"  # its name before; read for one release
 TRUNCATED: Final = "tracegrade.truncated"  # keys of this span whose text was cut
 REDACTED: Final = "tracegrade.redacted"  # keys of this span in which a secret was replaced

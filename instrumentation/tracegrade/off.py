@@ -41,7 +41,7 @@ def _block(*_: object, **__: object) -> _Block:
 
 
 class _Run(_Block):
-    """A run that nobody hears of."""
+    """A run that is not recorded."""
 
     def __init__(self, agent: str = "", **_: object) -> None:
         self.agent = agent
@@ -59,7 +59,7 @@ class _Run(_Block):
 
 
 def tool(function: Callable[..., Any] | None = None, /, **_: object) -> Any:
-    """Return the callable as it is."""
+    """Return the callable unchanged."""
     return (lambda wrapped: wrapped) if function is None else function
 
 

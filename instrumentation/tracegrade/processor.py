@@ -13,7 +13,7 @@ from tracegrade.state import SCOPE_NAME
 
 
 class TracegradeProcessor(SpanProcessor):
-    """One of ours, which needs no start of a span that is over as it begins."""
+    """A processor of tracegrade, which accepts spans that end as they begin."""
 
 
 class ScopeProcessor(TracegradeProcessor):

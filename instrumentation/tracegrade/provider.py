@@ -61,23 +61,23 @@ def init(
     objects: Literal["name", "str"] | None = None,
     exporter: SpanExporter | None = None,
 ) -> None:
-    """Start writing spans. Call it once, early; again, it only adds to the resource.
+    """Start writing spans. Call it once, early; a second call only adds to the resource.
 
-    Where spans go is said by `OTEL_*` variables, by default OTLP over HTTP to localhost:4318. A
-    TracerProvider that the host has set keeps what it has and gets our processors beside.
+    `OTEL_*` variables say where spans go; the default is OTLP over HTTP to localhost:4318. A
+    TracerProvider that the host has set keeps its processors and gets tracegrade's in addition.
 
     Args:
         service: The program's name (`service.name`).
-        release: The program's version (`service.version`), by which scores are compared.
-        environment: Where it runs (`deployment.environment.name`).
-        redact: Your own rule for texts, (attribute key, text) -> text, after ours. Runs in the
-            exporter's thread; a text for which it fails is not sent.
-        objects: What is written of an object whose class is neither known nor registered
-            (`register_renderer`): `name`, the default, its class's name, for which none of its
-            code is run; `str`, what its `str()` gives, which may take locks, ask a database or
-            load what is lazy. Exceptions that have a `__str__` of their own are asked likewise.
-            By default what `TRACEGRADE_OBJECTS` says.
-        exporter: Where spans go, instead of what `OTEL_*` says.
+        release: The program's version (`service.version`); scores are compared by it.
+        environment: The deployment environment (`deployment.environment.name`).
+        redact: Your own rule for texts, (attribute key, text) -> text, applied after tracegrade's.
+            It runs in the exporter's thread; a text for which it fails is not sent.
+        objects: Text for an object whose class is neither known nor registered
+            (`register_renderer`). `name`, the default, writes the name of its class, without
+            running its code. `str` calls its `str()`, which may take locks, query a database or
+            load lazy values; it also calls the `__str__` of exceptions that define one. If
+            omitted, `TRACEGRADE_OBJECTS` decides.
+        exporter: The exporter for spans, instead of the one that `OTEL_*` describes.
     """
     texts = [
         None if value is None else str(attribute_of(value))
@@ -132,7 +132,7 @@ def _make_global(provider: TracerProvider, found: trace.TracerProvider) -> None:
         trace.set_tracer_provider(provider)
         return
     kind = f"{type(found).__module__}.{type(found).__qualname__}"
-    text = f"the program's TracerProvider is {kind}, which takes no exporter of ours"
+    text = f"the program's TracerProvider is {kind}, which does not accept exporters"
     say("init: provider", f"{text}; tracegrade sends its own spans, and no other library's")
 
 
@@ -197,14 +197,14 @@ def _together(before: Given, now: Given) -> Given:
 def flush(timeout_secs: float = 10) -> None:
     """Send what is queued now, and wait for it; for `timeout_secs` at most."""
     for _ in unsent_after(state.sending, timeout_secs):
-        pass  # it goes on sending
+        pass  # it continues to send
 
 
 class _OwnProvider(TracerProvider):
     """Ours, to which a host may still add processors of its own."""
 
     listening: tuple[TracegradeProcessor, ...] = ()
-    """Those that are ours."""
+    """tracegrade's own processors."""
 
     def get_tracer(self, *args: Any, **kwargs: Any) -> trace.Tracer:
         """Return a tracer, which reads the environment."""
@@ -218,7 +218,7 @@ class _OwnProvider(TracerProvider):
             super()._handle_fork()
 
     def add_span_processor(self, span_processor: SpanProcessor) -> None:
-        """Add a processor; one that is not ours sees each span start and end."""
+        """Add a processor; processors of the host see each span start and end."""
         if isinstance(span_processor, TracegradeProcessor):
             self.listening += (span_processor,)
         else:

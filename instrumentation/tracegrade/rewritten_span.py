@@ -31,15 +31,15 @@ class RewrittenSpan(ReadableSpan):
 
     @property
     def dropped_attributes(self) -> int:
-        """How many attributes the original lost to a limit."""
+        """Number of attributes that the original lost to a limit."""
         return self._original.dropped_attributes
 
     @property
     def dropped_events(self) -> int:
-        """How many events the original lost to a limit."""
+        """Number of events that the original lost to a limit."""
         return self._original.dropped_events
 
     @property
     def dropped_links(self) -> int:
-        """How many links the original lost to a limit."""
+        """Number of links that the original lost to a limit."""
         return self._original.dropped_links

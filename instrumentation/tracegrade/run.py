@@ -49,10 +49,10 @@ def run(
         ),
     ] = None,
     release: Annotated[
-        str | None, typer.Option(help="The agent's version, by which runs are compared.")
+        str | None, typer.Option(help="The agent's version; runs are compared by it.")
     ] = None,
     task: Annotated[
-        str | None, typer.Option(help="The id, in a task file, of what the agent is to do.")
+        str | None, typer.Option(help="The id of the agent's task in a task file.")
     ] = None,
     trial: Annotated[
         int | None, typer.Option(help="The number of this repetition of the task.", min=0)
@@ -74,7 +74,7 @@ def run(
 
 
 def _describe(environment: MutableMapping[str, str], attributes: Mapping[str, str]) -> None:
-    """Put what the options say into the resource's attributes, replacing what stood there."""
+    """Put the options into the resource's attributes, replacing earlier values."""
     pairs = [pair for pair in environment.get(RESOURCE, "").split(",") if pair.strip()]
     others = [pair for pair in pairs if pair.partition("=")[0].strip() not in attributes]
     added = [f"{key}={quote(value, safe='')}" for key, value in attributes.items()]

@@ -26,7 +26,7 @@ next_index = itertools.count().__next__  # orders the steps of one process; atom
 
 
 class RunHandle(Protocol):
-    """What code inside a run asks of it: `AgentRun`, which stands above this module."""
+    """Interface of `AgentRun`, a layer above this module, for code inside a run."""
 
     @property
     def agent(self) -> str:
@@ -36,7 +36,7 @@ class RunHandle(Protocol):
         """Write the agent's final answer."""
 
     def introduction(self) -> Mapping[str, Attribute]:
-        """Return what a span inside says of the run, whose own span may never come."""
+        """Return the run's attributes for a span inside; the run's own span may never come."""
 
     def introduced(self) -> None:
         """Note that such a span has ended."""
@@ -44,7 +44,7 @@ class RunHandle(Protocol):
 
 @dataclass(frozen=True)
 class Scope:
-    """Where in an agent's run the current code is."""
+    """The position of the current code in an agent's run."""
 
     run: RunHandle | None = None
     """The innermost run; None outside of any."""

@@ -25,10 +25,10 @@ TAPE_VARIABLE = "TRACEGRADE_TOOLS"
 
 
 class Content(StrEnum):
-    """What text leaves the process."""
+    """Modes for the text that leaves the process."""
 
     FULL = "full"
-    """Everything, as it is."""
+    """All text, unchanged."""
     REDACTED = "redacted"
     """Everything but secrets."""
     NONE = "none"
@@ -36,7 +36,7 @@ class Content(StrEnum):
 
 
 class Objects(StrEnum):
-    """What is written of an object whose class is not known, nor registered by the program."""
+    """Text for objects whose class is neither known nor registered by the program."""
 
     NAME = "name"
     """The name of its class: none of its code is run."""
@@ -46,7 +46,7 @@ class Objects(StrEnum):
 
 @dataclass(frozen=True)
 class Settings:
-    """How this process writes spans."""
+    """Settings of this process for writing spans."""
 
     content: Content = Content.REDACTED
     """What text leaves the process."""
@@ -55,7 +55,9 @@ class Settings:
     objects: Objects = Objects.NAME
     """What is written of objects of unknown classes, and whether exceptions are asked `str()`."""
     redact: Redact | None = None
-    """The user's own rule, (attribute key, text) -> text, after ours, in the exporter's thread."""
+    """The user's own rule, (attribute key, text) -> text, after tracegrade's, in the exporter's
+    thread.
+    """
 
     @classmethod
     def from_environment(

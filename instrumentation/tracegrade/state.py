@@ -1,6 +1,6 @@
 """The tracer and the settings in force in this process; `init` replaces them.
 
-Without `init`, spans go to whatever TracerProvider the host has, or nowhere.
+Without `init`, spans go to the host's TracerProvider, or nowhere.
 """
 
 import os
@@ -22,7 +22,7 @@ VERSION: Final = "0.1.0"
 
 
 class Given(NamedTuple):
-    """What `init` was given, for a child process."""
+    """The arguments of `init`, for a child process."""
 
     names: tuple[str | None, str | None, str | None] = (None, None, None)
     """Service, release and environment."""
@@ -32,7 +32,7 @@ class Given(NamedTuple):
 
 @dataclass
 class State:
-    """What every step reads."""
+    """State that every step reads."""
 
     provider: TracerProvider | None = None
     """What `init` made, or joined."""
@@ -42,8 +42,9 @@ class State:
     owns_provider: bool = False
     """Whether the TracerProvider was made by `init`."""
     may_skip_start: bool = False
-    """Whether all that watch spans take one that is over as it begins: the provider is ours, and
-    each of its processors."""
+    """Whether all processors accept a span that ends as it begins: the provider and each processor
+    are tracegrade's.
+    """
     plain_span: type | None = None
     """The SDK's class of spans, if attributes of plain types can be put into one unchecked."""
     sending: list["ExportProcessor"] = field(default_factory=list)

@@ -31,13 +31,13 @@ from tracegrade.whole_texts import whole_text
 PlanStep = Mapping[str, Any] | str
 
 EFFECTS: Final = ("read", "write", "destructive")
-"""What a call can do to the world."""
+"""Possible effects of a call on the world."""
 
 PLAN_KEYS: Final = (
     *("id", "text", "tool", "inputs", "outputs", "effect", "rollback", "on_failure", "status"),
     *("content", "step", "title", "description"),  # todo tools call a text so
 )
-"""What a step of a plan may say."""
+"""Keys of a step of a plan."""
 
 MAX_CHECKED: Final = 1000
 """Steps of a plan whose keys are looked at."""
@@ -63,7 +63,7 @@ def write_step(
 
 
 def write_content(attributes: dict[str, Attribute], key: str, text: SpanText) -> None:
-    """Put a text into a span's attributes, unless content is to stay in."""
+    """Put a text into a span's attributes, unless content must stay in the process."""
     if state.settings.content is not Content.NONE:
         write_text(attributes, key, text)
 
@@ -109,7 +109,7 @@ def write_answer(context: Context, text: object) -> None:
 
 
 def as_text(value: object) -> SpanText:
-    """Return a text as it is, anything else as JSON, within the process's limit."""
+    """Return a text unchanged, any other value as JSON, within the process's limit."""
     return text_of(value, state.settings)
 
 

@@ -1,12 +1,12 @@
-"""`tool`: wraps what an agent calls, so that each call becomes a span and an observation.
+"""`tool`: wraps an agent's tool, so that each call becomes a span and an observation.
 
     @tracegrade.tool(effect="read", cost=1)
     def search_orders(customer: str) -> list[dict]: ...
 
-    fetch = tracegrade.tool(effect="read")(some.library.fetch)     # also what you do not own
+    fetch = tracegrade.tool(effect="read")(some.library.fetch)     # also code that you do not own
 
-What comes back stands for what was wrapped (`wrapping.proxy`), as programs and frameworks ask it
-for more than calls. Results and exceptions pass through unchanged, tracebacks too.
+The result is a proxy of the wrapped callable (`wrapping.proxy`), because programs and frameworks
+use more than its call. Results, exceptions and tracebacks pass through unchanged.
 """
 
 import functools
@@ -54,23 +54,24 @@ def tool(
     cost: float | None = None,
     render: Render | None = None,
 ) -> Any:
-    """Return what stands for a callable in all that a program can ask, and writes each call down.
+    """Return a proxy of a callable that writes each call down.
 
-    What is a tool of ours already is returned as it is: a call is written once. So is a class,
-    which has to stay the class of its instances, and what cannot be called, such as a framework's
-    tool object: ours goes on the method that does the work, or below the framework's decorator.
-    Both are said once.
+    A tool that is already wrapped is returned unchanged: a call is written once. The same applies
+    to a class, which must stay the class of its instances, and to an object that cannot be called,
+    such as a framework's tool object. For these, wrap the method that does the work, or put `tool`
+    below the framework's decorator. Both cases are logged once.
 
     Args:
         function: Any callable; or none, to use `tool(...)` as a decorator.
         name: The tool's name in traces and task files; the function's own by default.
-        effect: What a call does to the world, for rollback metrics; others are said once.
-        cost: What a call costs, in any unit that is the same for all tools of the agent.
-        render: Returns what is written of an object among the arguments and the result, inside of
-            others, too: a text, or anything else of plain types. It is asked for each object that
-            is not of one of Python's own types, such as `str`, `dict`, `datetime` or `Path`.
-            Without it, an object whose class is neither known nor registered
-            (`register_renderer`) is written as the name of its class, and nothing of it is run.
+        effect: The effect of a call on the world, for rollback metrics; other values are logged
+            once.
+        cost: The cost of a call, in any unit that is the same for all tools of the agent.
+        render: Returns the text, or another value of plain types, for an object among the
+            arguments and the result, at any depth. It is called for each object that is not of one
+            of Python's own types, such as `str`, `dict`, `datetime` or `Path`. Without it, an
+            object whose class is neither known nor registered (`register_renderer`) is written as
+            the name of its class, and none of its code runs.
     """
 
     def wrap(wrapped: Any) -> Any:
@@ -152,7 +153,7 @@ def _again(description: Description, other: Any) -> Any:
 
 
 def _is_object(function: Callable[..., Any]) -> bool:
-    """Return whether this is no function or method, but an object that has a `__call__`."""
+    """Return whether this is an object with a `__call__`, not a function or method."""
     return not inspect.isroutine(function) and not isinstance(function, functools.partial)
 
 

@@ -1,7 +1,7 @@
 """Texts without half characters (lone surrogates), which cannot be sent.
 
-They come with the names of files that are no UTF-8, and with what is cut out of UTF-16. One of
-them costs the whole batch in the SDK's exporters. U+FFFD stands for each; the texts are counted.
+They are from file names that are not UTF-8, and from texts cut out of UTF-16. A single one costs
+the whole batch in the SDK's exporters. U+FFFD replaces each; the texts are counted.
 """
 
 import re
@@ -21,7 +21,7 @@ _HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 def whole_text(text: Any) -> str:
-    """Return a text without half characters; of what is no text the name of its class."""
+    """Return a text without half characters; for any other value, the name of its class."""
     if type(text) is not str:
         text = str.__str__(text) if is_kind(text, str) else named(type(text))
     if text.isascii() or not _HALF.search(text):

@@ -55,7 +55,7 @@ def test_tracer_that_fails_costs_the_program_nothing(
 
 
 def test_broken_exporter_is_said_once_and_spans_counted(caplog: pytest.LogCaptureFixture) -> None:
-    """The agent goes on; the count says what was lost."""
+    """The agent continues; the count shows the losses."""
     tracegrade.init(exporter=Broken())
     for _ in range(2):
         assert double(2) == 4

@@ -118,7 +118,7 @@ def test_provider_of_another_kind_stays_the_programs(caplog: pytest.LogCaptureFi
     assert [span.name for span in exporter.get_finished_spans()] == ["thought"]
     assert trace.get_tracer_provider() is theirs
     (line,) = caplog.messages
-    assert "Theirs, which takes no exporter of ours" in line
+    assert "Theirs, which does not accept exporters" in line
 
 
 def test_threads_that_start_tracegrade_at_once_make_one_provider() -> None:

@@ -202,7 +202,7 @@ def test_absolute_paths_are_written_relative_to_the_folder(folder: Path) -> None
 def test_journal_that_cannot_be_written_is_said_once_and_breaks_nothing(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The agent goes on, and an exception still undoes."""
+    """The agent continues, and an exception still undoes."""
     monkeypatch.setenv("TRACEGRADE_JOURNAL", "orders.csv/journal")
     with suppress(Broken), tracegrade.agent_run("a") as run:
         for name in ("x", "y"):

@@ -91,7 +91,7 @@ def test_killed_run_is_undone_by_its_journal(
 def test_dry_run_undoes_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It says what would be undone."""
+    """It prints the writes to undo."""
     killed_run()
     before = (files(), JOURNAL.read_bytes())
 

@@ -83,7 +83,7 @@ def test_what_json_gives_back_can_be_on_a_tape(value: object) -> None:
     [
         ((1, 2), "$ is a tuple"),
         ({"a": [b"x"]}, "$.a[0] is a bytes"),
-        ({1: "x"}, "$ has a key that is no text"),
+        ({1: "x"}, "$ has a key that is not a text"),
         (OrderedDict(), "$ is a OrderedDict"),
         ([float("nan")], "$[0] is a value that JSON has not"),
         ("\ud800", "$ is a value that JSON has not"),

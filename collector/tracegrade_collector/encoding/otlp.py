@@ -65,7 +65,7 @@ class Rejection(NamedTuple):
     """A reason for refusing items, and their count."""
 
     reason: str
-    count: int  # tuple has an unused method of this name
+    count: int  # type: ignore[assignment]  # tuple has an unused method of this name
 
 
 class ScopeGroup(NamedTuple):

@@ -82,7 +82,7 @@ def maintain(location: LakeLocation, config: CollectorConfig) -> bool:
     ]
     return all(
         [_does_well(step, location) for step in steps]
-    )  # )  # the second runs even if the first fails
+    )  # the second runs even if the first fails
 
 
 def _does_well(step: Callable[[], object], location: LakeLocation) -> bool:

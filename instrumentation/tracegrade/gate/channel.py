@@ -1,8 +1,8 @@
 """The connection to the harness: one JSON object a message, protocol 1.
 
-What is told needs no answer; what is asked waits until the harness lets the agent go on. A process
-that loses its gate ends at once: going on would be a run that nobody watches, and a kill that
-never came. A forked child gets a connection of its own.
+A notice needs no answer; a request waits until the harness lets the agent continue. A process that
+loses its gate ends at once. Otherwise the run would continue unobserved, and the kill would never
+happen. A forked child gets a connection of its own.
 """
 
 import json
@@ -22,7 +22,7 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), defau
 
 
 class Flush(NamedTuple):
-    """What became of the spans that had ended."""
+    """Result of a flush of the spans that had ended."""
 
     complete: bool
     """Whether all processors were done in time."""
@@ -56,7 +56,7 @@ class Channel:
                 give_up(f"gate '{self._address}' is lost: {error}; the harness has ended")
 
     def ask(self, message: Mapping[str, object]) -> None:
-        """Send a message and return when the harness lets the agent go on, if ever it does."""
+        """Send a message, and return once the harness lets the agent continue."""
         with self.lock:
             self._requested += 1
             number = self._requested

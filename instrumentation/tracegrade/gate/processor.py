@@ -1,11 +1,11 @@
-"""The span processor that asks the harness where a call has returned, and before the answer.
+"""The span processor that asks the harness after each returned call and before the answer.
 
-It sees every span of the provider, whoever writes it. A boundary is the end of a tool's span; with
-our own, the end of the observation that follows it, so that a killed run has seen what it called.
-While the harness thinks, no other thread starts or ends a span, so none begins a call.
+It sees all spans of the provider. A boundary is the end of a tool's span. For tracegrade's own
+spans it is the end of the observation that follows, so that the killed run has seen the call's
+result. While the harness decides, no other thread starts or ends a span, so no call begins.
 
 A run is the outermost agent, workflow or chain of a trace in this process. Agents inside it are
-steps of it, and a second run is told as such.
+its steps; a second run is reported as a run.
 """
 
 import functools
@@ -34,7 +34,7 @@ from tracegrade.state import SCOPE_NAME
 M = TypeVar("M", bound=Callable[..., None])
 
 FLUSH_SECS: Final = 2.0
-"""How long ended spans may take to leave, before the process is killed without them."""
+"""Longest time for ended spans to be sent before the process is killed without them."""
 
 
 def wait_at_gate(provider: TracerProvider, address: str) -> None:
@@ -57,7 +57,7 @@ def _flush(provider: TracerProvider) -> Flush:
         if provider.force_flush(int(FLUSH_SECS * 1000)):
             done.set()
 
-    # The SDK's own wait has no limit: beside a collector that hangs, it lasts as its requests do.
+    # The SDK's own wait has no limit: if a collector hangs, it lasts as long as its requests.
     sending = threading.Thread(target=send, daemon=True)
     sending.start()
     sending.join(FLUSH_SECS)
@@ -65,9 +65,10 @@ def _flush(provider: TracerProvider) -> Flush:
 
 
 def _certain(method: M) -> M:
-    """Return `method`, one thread at a time, ending the process where it fails by itself.
+    """Return `method`, one thread at a time, which ends the process if it fails.
 
-    Everywhere else the program goes on without us. Here, it would pass a boundary unasked.
+    Everywhere else the program continues without tracegrade. Here it would pass a boundary without
+    asking.
     """
 
     @functools.wraps(method)
@@ -75,7 +76,7 @@ def _certain(method: M) -> M:
         with self.channel.lock:
             try:
                 method(self, *args, **kwargs)
-            except Exception as error:  # noqa: BLE001 - whatever it was, the boundary is lost
+            except Exception as error:  # noqa: BLE001 - any error loses the boundary
                 give_up(f"gate failed: {error!r}; report this as a fault of tracegrade")
 
     return cast("M", call)
@@ -90,7 +91,7 @@ class GateProcessor(TracegradeProcessor):
         self._roots: dict[int, int] = {}  # by trace: the run's span
         self._answered: set[int] = set()  # traces
         self._nested: set[int] = set()  # agents inside a run
-        self._counted: set[int] = set()  # spans around a model's whose usage was told
+        self._counted: set[int] = set()  # spans around a model's whose usage was reported
         self._tools: dict[int, str] = {}  # calls that have not returned
         self._unseen: dict[int, dict[str, object]] = {}  # our calls, not followed by what was seen
         self._calls = 0
@@ -118,7 +119,7 @@ class GateProcessor(TracegradeProcessor):
 
     @_certain
     def _on_ending(self, span: Span) -> None:
-        """Ask before a run ends that wrote no answer of ours."""
+        """Ask before a run ends that wrote no answer through tracegrade."""
         trace, own = _ids(span)
         if self._outermost.get(trace) is span and kind_of(span) is SpanKind.AGENT:
             self._find_run(trace)
@@ -127,7 +128,7 @@ class GateProcessor(TracegradeProcessor):
 
     @_certain
     def on_end(self, span: ReadableSpan) -> None:
-        """Ask where a call has returned; tell of plans, tokens and the end of a run."""
+        """Ask after a returned call; report plans, tokens and the end of a run."""
         trace, own = _ids(span)
         kind = kind_of(span)
         if kind in self._ends:
@@ -167,7 +168,7 @@ class GateProcessor(TracegradeProcessor):
         self.channel.ask({"type": "answer", "in_flight": self._in_flight()})
 
     def _in_flight(self) -> int:
-        """Return how many calls have begun and not come to the gate."""
+        """Return how many calls have begun and not reached the gate."""
         return len(self._tools) + len(self._unseen)
 
     def _is_same_call(self, span: ReadableSpan) -> bool:

@@ -16,16 +16,17 @@ from opentelemetry.trace import StatusCode, format_span_id, format_trace_id
 from tracegrade import names
 
 MAX_TEXT_CHARS: Final = 16_384
-"""Of arguments and plans. Escaped, even the worst of them fits into a message."""
+"""Longest text of arguments and plans. Even with every character escaped it fits into a message.
+"""
 MAX_ATTRIBUTES_CHARS: Final = 20_000
-"""Of all attributes of a run's span together."""
+"""Longest text of all attributes of a run's span together."""
 MAX_NAME_CHARS: Final = 1000
 MAX_ERROR_CHARS: Final = 1000
 _CANONICAL: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 class SpanKind(Enum):
-    """What a span stands for, where the gate cares."""
+    """Kinds of spans that the gate distinguishes."""
 
     AGENT = auto()
     """An agent, or a workflow or chain that agents run in."""
@@ -105,9 +106,9 @@ _REASONING: Final = (
 
 
 def kind_of(span: ReadableSpan) -> SpanKind | None:
-    """Return what a span stands for; None if the gate does not care, or cannot know yet.
+    """Return the kind of a span; None if it does not matter to the gate or is not known yet.
 
-    Some instrumentations write the kind as late as at the span's end.
+    Some instrumentations write the kind only at the span's end.
     """
     attributes = span.attributes or {}
     for key, kinds in _KINDS.items():
@@ -123,7 +124,7 @@ def tool_name(span: ReadableSpan) -> str:
 
 
 def call_of(span: ReadableSpan) -> dict[str, object]:
-    """Return what is told of a call that has returned."""
+    """Return the message about a call that has returned."""
     arguments = _first(span, _ARGUMENTS)
     return {
         "span_id": _span_id(span),
@@ -135,7 +136,7 @@ def call_of(span: ReadableSpan) -> dict[str, object]:
 
 
 def run_of(span: ReadableSpan) -> dict[str, object]:
-    """Return what is told of a run that starts: enough to write its root span in its stead."""
+    """Return the message about a run that starts; the harness can write the root span from it."""
     context = span.get_span_context()
     trace_id = format_trace_id(context.trace_id) if context else None
     attributes, cut = _bounded_attributes(span.attributes or {})
@@ -159,7 +160,7 @@ def plan_of(span: ReadableSpan) -> dict[str, object]:
 
 
 def end_of(span: ReadableSpan) -> dict[str, object]:
-    """Return what is told of a run that has ended: the error, too, if it failed."""
+    """Return the message about a run that has ended, with the error if it failed."""
     if span.status.status_code is not StatusCode.ERROR:
         return {"span_id": _span_id(span), "ok": True}
     texts = (_text((span.attributes or {}).get(names.ERROR_TYPE)), span.status.description)
@@ -199,7 +200,7 @@ def _count(value: object) -> int | None:
 
 
 def _canonical(text: str) -> str:
-    """Return JSON with sorted keys and without blanks; any other text as it is."""
+    """Return JSON with sorted keys and without blanks; any other text unchanged."""
     try:
         return _CANONICAL.encode(json.loads(text))
     except (ValueError, RecursionError):

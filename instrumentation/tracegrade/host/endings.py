@@ -1,8 +1,8 @@
-"""Spans are sent before a process ends itself where no `atexit` runs: by a signal, or by exec.
+"""Spans are sent before a process ends itself without `atexit`: by a signal, or by exec.
 
-uvicorn, hypercorn and Twisted end in an orderly way at SIGTERM, and then send it to themselves
-again, so that whoever started them sees the signal. What the signal does is not changed, and
-neither is what comes from outside: a process that is killed without a handler ends at once.
+uvicorn, hypercorn and Twisted shut down in order at SIGTERM, and then send the signal to
+themselves again, so that their parent process sees it. The effect of the signal is unchanged.
+Signals from outside are unchanged, too: a process that is killed without a handler ends at once.
 """
 
 import functools
@@ -16,7 +16,7 @@ from tracegrade.sending.flush import unsent_after
 from tracegrade.state import state
 
 EXEC_SECS: Final = 2.0
-"""How long a process waits for its spans to be sent before another program takes its place."""
+"""Longest wait for spans to be sent before another program replaces the process."""
 
 _HARMLESS: Final = frozenset(
     getattr(signal, name, None)
@@ -35,7 +35,7 @@ _HARMLESS: Final = frozenset(
 
 
 def send_before_the_end() -> None:
-    """Make the functions by which a process ends itself send its spans first."""
+    """Patch the functions with which a process ends itself, so that spans are sent first."""
     _precede(signal, "raise_signal", _before_signal)
     _precede(os, "kill", _before_kill)
     for name in ("execv", "execve"):  # all of `os.exec*` end up in one of them
@@ -77,6 +77,6 @@ def _before_signal(number: int = 0, *_: object) -> None:
 @guarded
 def _before_exec(program: Any = "", *_: object) -> None:
     if not os.access(program, os.X_OK):
-        return  # it fails, and this program goes on
+        return  # it fails, and this program continues
     for exporter in unsent_after(state.sending, EXEC_SECS):
         exporter.say_what_waits()

@@ -1,11 +1,11 @@
 """Workers of a `multiprocessing.Pool` send their spans before SIGTERM ends them.
 
-A pool ends its workers by that signal as a rule, where `with Pool()` ends. A handler in Python
-would run in the main thread, once that runs Python code: a worker deep in a library's code would
-not end, and one that waits for the pool's lock might never, since a signal that comes as it is
-woken does not interrupt its next wait. So for Python the signal keeps its default. `faulthandler`,
-which reacts below Python, writes a traceback into a pipe; that wakes a thread of ours, which sends
-the spans, gives the signal its default back, and ends the worker by it.
+A pool usually ends its workers with that signal, when `with Pool()` ends. A handler in Python
+would run in the main thread, once that runs Python code. So a worker deep in a library's code
+would not end. A worker that waits for the pool's lock might never end, since a signal that arrives
+as it is woken does not interrupt its next wait. So for Python the signal keeps its default.
+`faulthandler`, which reacts below Python, writes a traceback into a pipe. That wakes a thread of
+tracegrade, which sends the spans, restores the signal's default, and ends the worker with it.
 """
 
 import _thread
@@ -21,7 +21,7 @@ from tracegrade.sending.flush import unsent_after
 from tracegrade.state import state
 
 POOL_EXIT_SECS: Final = 2.0
-"""How long a worker of a pool that is ended may take to send its spans."""
+"""Longest time for a worker of an ending pool to send its spans."""
 
 _CAN_WATCH: Final = hasattr(faulthandler, "register")
 
@@ -30,8 +30,8 @@ _CAN_WATCH: Final = hasattr(faulthandler, "register")
 def send_before_sigterm() -> None:
     """Have this worker send its spans before SIGTERM ends it, unless the host handles the signal.
 
-    Where gevent or eventlet has replaced threads there is none that could wait: the worker ends
-    at once.
+    If gevent or eventlet has replaced threads, there is none that could wait: the worker ends at
+    once.
     """
     has_threads = isinstance(_thread.start_new_thread, BuiltinFunctionType)
     if _CAN_WATCH and has_threads and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:

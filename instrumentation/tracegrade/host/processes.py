@@ -1,8 +1,8 @@
 """Children of `multiprocessing` send their spans, into the run in which they were started.
 
-One that is forked has all of that. One that is spawned, or comes from a fork server, knows nothing
-but what it is sent: the process that is pickled for it takes along what `init` was given, and the
-run's task, trial and span. A task of a process pool takes the run in which it was submitted.
+A forked child inherits everything. A child that is spawned, or comes from a fork server, knows
+only the data that is sent to it. So the pickled process carries the arguments of `init` and the
+run's task, trial and span. A task of a process pool belongs to the run in which it was submitted.
 """
 
 import functools
@@ -37,11 +37,11 @@ except ImportError:
 else:
     begin_child(sent)
 """
-"""What a spawned child runs once it has imported the program; it may have no tracegrade."""
+"""Code that a spawned child runs after it has imported the program; it may lack tracegrade."""
 
 
 class StartPoint(NamedTuple):
-    """Where in a run a child, or a task of a pool, was started."""
+    """The position in a run where a child, or a task of a pool, was started."""
 
     trace_id: int
     span_id: int
@@ -52,7 +52,7 @@ class StartPoint(NamedTuple):
 
 
 class ChildStart(NamedTuple):
-    """What a spawned child is told."""
+    """Data sent to a spawned child."""
 
     given: Given | None
     """What `init` was given; None if the child is not to call it."""
@@ -77,7 +77,7 @@ def carry_to_children() -> None:
 
 
 def _with_ours(child: process.BaseProcess) -> object:
-    """Return what a process is pickled as: what it holds and, for a child to be, ours."""
+    """Return a process's state for pickling, with tracegrade's data if it is a new child's."""
     process_state = object.__getstate__(child)
     if context.get_spawning_popen() is None or type(process_state) is not dict:
         return process_state
@@ -114,7 +114,7 @@ def _what_to_send(child: process.BaseProcess) -> ChildStart | None:
 def _pickled(redact: object) -> bytes | None:
     try:
         return pickle.dumps(redact)
-    except Exception:  # noqa: BLE001 - whatever it is made of
+    except Exception:  # noqa: BLE001 - any error, from any kind of object
         return None
 
 
@@ -197,7 +197,7 @@ def _submitting(make: Callable[..., None]) -> Callable[..., None]:
 
 
 class _Submitted:
-    """A function that a pool is to call. Unpickled, it is that, and its worker in the run."""
+    """A function for a pool. Unpickling returns it, and puts the worker into the run."""
 
     def __init__(self, function: Any, start_point: StartPoint | None) -> None:
         self._sent = function, start_point
@@ -207,7 +207,7 @@ class _Submitted:
 
 
 def _enter(function: Any, start_point: StartPoint | None) -> Any:
-    """Enter a task's run, which lasts until the next task, and return what is to be called."""
+    """Enter a task's run, which lasts until the next task, and return the function to call."""
     _attach(start_point)
     return function
 

@@ -1,9 +1,10 @@
 """The program's own telemetry, under `tracegrade run`, which starts before it.
 
-OpenTelemetry allows one TracerProvider, and the program's is to be it. So ours is not set: a
-program finds what it would find without us, and may set its own. Its spans go there, and to us as
-well, with what we write on them; ours go to us alone. Until it does, and in a program that never
-does, what it writes comes to us.
+OpenTelemetry allows one TracerProvider, which must be the program's. So tracegrade does not set
+its own: a program finds the same state as without tracegrade, and may set a provider. Then its
+spans go to that provider and also to tracegrade, with tracegrade's additions; tracegrade's own
+spans go to tracegrade alone. Until then, or if the program never sets one, its spans go to
+tracegrade.
 """
 
 import functools
@@ -45,13 +46,13 @@ def stand_beside(own: TracerProvider) -> bool:
 
 
 class _Standing(ProxyTracerProvider):
-    """What `get_tracer_provider` returns where a program has set none: as without us, no SDK's."""
+    """Result of `get_tracer_provider` before a program sets one; like the API's default."""
 
     def __init__(self, own: TracerProvider) -> None:
         self._own = own
 
     def get_tracer(self, *args: Any, **kwargs: Any) -> Tracer:
-        """Return a tracer of ours, which will be one of the program's provider."""
+        """Return a tracer of tracegrade, which will become one of the program's provider."""
         return _StandingTracer(self, self._own, *args, **kwargs)
 
 
@@ -96,7 +97,7 @@ def _join(provider: Any, own: TracerProvider) -> None:
 
 
 class _Listener(TracegradeProcessor):
-    """Shows our processors a program's spans, and leaves these as they are."""
+    """Passes a program's spans to tracegrade's processors, and does not change them."""
 
     def __init__(self, own: TracerProvider) -> None:
         self._own = own

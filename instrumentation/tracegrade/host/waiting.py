@@ -36,15 +36,15 @@ def start_in_time(start: Callable[[], object]) -> None:
 
 @guarded
 def _waiting(start: Callable[[], object]) -> "_Waiting | None":
-    """Return what waits for the start; None where nothing is to be waited for."""
+    """Return a finder that waits for the start; None if there is no need to wait."""
     installed = installed_monkeys()
     return _Waiting(start, installed) if awaits_patching(installed) else None
 
 
 class _Waiting(MetaPathFinder):
-    """Is asked for each module that is imported, finds none, and starts when it is time to.
+    """Runs for each imported module, finds none, and starts tracegrade at the right moment.
 
-    It stays where it is when that is done: whoever is importing goes through the list just then.
+    It stays in the list afterwards, because the importing thread may be iterating over the list.
     """
 
     def __init__(self, start: Callable[[], object], installed: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
-"""Model calls that a framework's spans hold, and a client's would hold again.
+"""Model calls that a framework's spans contain, and a client's spans would repeat.
 
-What is installed need not be used. So the instrumentors of model clients stay until a framework
+An installed framework may be unused. So the instrumentors of model clients stay until a framework
 writes its first span, which begins before its first model call.
 """
 
@@ -18,10 +18,10 @@ from tracegrade.processor import TracegradeProcessor
 
 
 class Frameworks(TracegradeProcessor):
-    """Takes the clients' instrumentors out, or in again, once a framework writes a span.
+    """Removes the clients' instrumentors, or restores them, once a framework writes a span.
 
-    Of frameworks that hold their model calls and others that do not, both in one process, the
-    latter decide: a call that is written twice is counted once, one that is not written is lost.
+    If a process has frameworks that write their model calls and others that do not, the others
+    decide: a call that is written twice is counted once, but an unwritten call is lost.
     """
 
     def __init__(

@@ -7,7 +7,7 @@ from tracegrade.state import state
 
 
 def instrument(instrumentor: Any) -> None:
-    """Make an instrumentor write to us, whatever TracerProvider the program sets."""
+    """Make an instrumentor write to tracegrade, with any TracerProvider that the program sets."""
     type(instrumentor).instrument(
         instrumentor, skip_dep_check=True, tracer_provider=state.provider
     )
@@ -15,10 +15,10 @@ def instrument(instrumentor: Any) -> None:
 
 @guarded
 def give_way(instrumentor: Any) -> None:
-    """Let the program load an instrumentor that we have loaded, as though we had not.
+    """Let the program load an instrumentor that tracegrade has loaded, as if it had not.
 
-    An instrumentor is one object in a process; loaded a second time, it would warn, and go on
-    writing to us alone.
+    An instrumentor is one object in a process. Loaded a second time, it would warn, and continue
+    to write to tracegrade alone.
     """
 
     def instrument_again(*args: Any, **kwargs: Any) -> Any:

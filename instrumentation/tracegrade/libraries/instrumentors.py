@@ -26,7 +26,7 @@ _OPENLLMETRY_NEEDS: Final = "opentelemetry-semantic-conventions-ai"
 
 
 class Family(StrEnum):
-    """Who writes an instrumentor; in order of preference."""
+    """Publishers of instrumentors, in order of preference."""
 
     OTEL = "otel"
     OPENINFERENCE = "openinference"
@@ -68,7 +68,7 @@ _LEAVING: Final = frozenset(
         ),
     }
 )
-"""Those that leave model calls, or their tokens, to the instrumentors of clients beside them."""
+"""Instrumentors that leave model calls, or their tokens, to the instrumentors of clients."""
 
 
 class Native(NamedTuple):
@@ -84,10 +84,10 @@ _NATIVE: Final = {
     "google-adk": Native("googleadk", "gcp.vertex.agent"),
     "strands-agents": Native("strandsagents", "strands.telemetry.tracer"),
 }
-"""By distribution: those that write them unasked."""
+"""Frameworks that write complete spans by default, by distribution."""
 
 _CALLED: Final = {"pydantic-ai-slim": Native("pydanticai", "pydantic-ai")}
-"""Those that write them once `Agent.instrument_all()` of their module is called."""
+"""Frameworks that write them once `Agent.instrument_all()` of their module is called."""
 
 _MODEL_CLIENTS: Final = frozenset(
     (
@@ -134,7 +134,7 @@ _MODULES: Final = {
     "openai-agents": "agents",
     "pydantic-ai-slim": "pydantic_ai",
 }
-"""What a program imports of a distribution, where that is not its name with underscores."""
+"""Module that a program imports, if it is not the distribution's name with underscores."""
 
 _HELPERS: Final = frozenset(("packaging", "typing-extensions", "wrapt"))
 """Distributions that instrumentors require for themselves."""
@@ -147,7 +147,7 @@ _CLIENTS: Final = {
     "mistralai": "openinference-instrumentation-mistralai",
     "openai": "openinference-instrumentation-openai",
 }
-"""Distributions of model clients, of which an agent without a framework is made."""
+"""Distributions of model clients; agents without a framework use them."""
 
 
 class Instrumentor(NamedTuple):
@@ -161,7 +161,7 @@ class Instrumentor(NamedTuple):
 
 
 def instrumentor_of(entry: EntryPoint) -> Instrumentor:
-    """Return whose instrumentor an entry point is, and of which library."""
+    """Return the publisher and the library of an entry point's instrumentor."""
     distribution = entry.dist.name.lower().replace("_", "-") if entry.dist is not None else ""
     needs = (entry.dist.requires if entry.dist is not None else None) or []
     if distribution.startswith("openinference-"):
@@ -183,9 +183,9 @@ def _library(distribution: str) -> str:
 
 
 def choose(found: Iterable[EntryPoint], wish: str = "") -> list[Instrumentor]:
-    """Return one instrumentor for each library, by the user's wish or our preference.
+    """Return one instrumentor for each library, by the user's wish or tracegrade's preference.
 
-    Those of a framework that writes its spans itself are left out unless named.
+    Instrumentors of a framework that writes its spans itself are left out unless named.
 
     Args:
         found: The entry points of all installed instrumentors.
@@ -208,7 +208,7 @@ def choose(found: Iterable[EntryPoint], wish: str = "") -> list[Instrumentor]:
 def left_out(found: Iterable[EntryPoint], wish: str, chosen: Iterable[Instrumentor]) -> list[str]:
     """Return the installed instrumentors of frameworks that write their spans themselves.
 
-    Nothing is left out of a wish that names distributions, or none.
+    Empty if the wish names distributions, or `none`.
     """
     if names_any(wish):
         return []
@@ -228,7 +228,7 @@ def clients_of(chosen: Iterable[Instrumentor]) -> list[Instrumentor]:
 def watched(chosen: Iterable[Instrumentor]) -> dict[str, bool]:
     """Return the scopes of frameworks' spans, and whether these hold the model calls.
 
-    What is installed need not be used: a program uses a framework once that writes a span.
+    An installed framework may be unused: a program uses it once the framework writes a span.
     """
     covering = {one.entry.module: True for one in chosen if _kind(one) in _COVERING}
     leaving = {one.entry.module: False for one in chosen if _kind(one) in _LEAVING}
@@ -252,7 +252,7 @@ def _words(wish: str) -> list[str]:
 
 
 def writes_itself() -> bool:
-    """Return whether a framework is installed that writes complete spans unasked."""
+    """Return whether a framework is installed that writes complete spans by default."""
     return any(_is_installed(name) for name in _NATIVE)
 
 
@@ -290,7 +290,7 @@ def unknown_words(found: Iterable[EntryPoint], wish: str) -> list[str]:
 
 
 class Remedy(NamedTuple):
-    """What to do about a library that nothing instruments, once a program imports it."""
+    """Advice about a library without an instrumentor, given once a program imports it."""
 
     module: str
     line: str
@@ -299,10 +299,10 @@ class Remedy(NamedTuple):
 
 
 def remedies(found: Iterable[EntryPoint]) -> list[Remedy]:
-    """Return one for each installed framework that nothing instruments.
+    """Return a remedy for each installed framework without an instrumentor.
 
-    Clients of models count only where no framework is installed, since those use them, or beside
-    one whose instrumentor leaves model calls to theirs.
+    Clients of models count only if no framework is installed, since frameworks use them, or if a
+    framework's instrumentor leaves model calls to the clients'.
 
     Args:
         found: The entry points of the instrumentors that could be loaded.
@@ -345,10 +345,10 @@ def _module(name: str) -> str:
 
 
 def imported_names(found: Iterable[EntryPoint]) -> set[str]:
-    """Return the names by which programs import libraries that are or should be instrumented.
+    """Return the import names of libraries that are or should be instrumented.
 
-    An instrumentor's name and the distributions that it requires serve as names of its library,
-    so some of them do not name a module.
+    The names include an instrumentor's name and the distributions that it requires, so some of
+    them do not name a module.
 
     Args:
         found: The entry points of all installed instrumentors.

@@ -1,8 +1,8 @@
 """Keeps instrumentors from breaking tools with an argument named `method`.
 
-Several of OpenInference's (for CrewAI, smolagents, DSPy, AutoGen, agno) hand a call's arguments by
+Several of OpenInference's (for CrewAI, smolagents, DSPy, AutoGen, agno) pass a call's arguments by
 name to helpers whose own first parameter is named `method`, so such a tool would fail instead of
-being called. The fault is theirs and is looked for: what cannot be named is left as it is.
+being called. This module looks for the faulty helpers; instrumentors without them are unchanged.
 """
 
 import inspect

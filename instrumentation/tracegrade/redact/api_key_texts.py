@@ -1,7 +1,8 @@
-"""Texts without API keys: keys with a prefix, and those that are known by something inside.
+"""Texts without API keys: keys with a prefix, and keys that are recognized by their middle.
 
-All formats together are a pattern of more states than RE2 has room for, and it would go on step by
-step. So its engine finds where a key may begin, which is cheap, and `re` looks at those places.
+All formats together are a pattern with more states than RE2 has room for, so RE2 would run it step
+by step. So its engine finds where a key may begin, which is cheap, and `re` examines these
+positions.
 """
 
 import re
@@ -15,7 +16,7 @@ from tracegrade.redact.patterns import BOUNDARY
 
 MARK: Final = marker("api_key")
 BEGINNING: Final = rf"(?:{BOUNDARY}|\\[bfnrtu]?)(?:{API_KEY_HINT})"
-"""Where a key with a prefix may begin, with what stands before it."""
+"""Possible beginning of a key with a prefix, with the character before it."""
 
 
 class ApiKeys:
@@ -41,9 +42,9 @@ class ApiKeys:
                 yield found.end(1), found.end()
 
     def _prefixed(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield from where to where a key with a prefix stands, rising.
+        """Yield the start and end of each key with a prefix, rising.
 
-        Where one seems to begin and does not, the next may begin before that place ends.
+        If a match is not a key, the next key may begin before that match ends.
         """
         at = 0
         for place in self._pattern(BEGINNING).finditer(text):

@@ -1,6 +1,6 @@
-r"""The formats of keys that are known by a prefix: the one table, with where each fact is from.
+r"""The formats of keys with a known prefix: one table, with the source of each fact.
 
-The sources are the public rule sets of scanners, read for what providers' keys look like:
+The sources are the public rule sets of scanners, read for the formats of providers' keys:
 
 - `b`: betterleaks, config/betterleaks.toml, July 2026
 - `d`: detect-secrets, detect_secrets/plugins, 2026
@@ -12,7 +12,7 @@ The sources are the public rule sets of scanners, read for what providers' keys 
   Anthropic, Langfuse, OpenAI, Stripe, Vercel
 
 Lengths are those of the sources or less, so that a key with a character cut off is still found.
-Patterns are as `patterns.py` says. What stands for a prefix is literal: it is escaped here.
+Patterns follow the rules of `patterns.py`. A prefix is literal: it is escaped here.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ _MIXED: Final = rf"[A-Za-z_]{{0,20}}[0-9]{_CHAR}{{22,}}"
 
 
 class Format(NamedTuple):
-    """How the keys of one service look."""
+    """The format of one service's keys."""
 
     service: str
     prefixes: str
@@ -317,7 +317,7 @@ _ESCAPE_LETTERS: Final = "bfnrtu"
 
 _ENDINGS: Final = [(prefix, each.rest) for each in FORMATS for prefix in each.prefixes.split()]
 API_KEY_HINT: Final = alternatives((prefix, "") for prefix, _ in _ENDINGS) + _BODY
-"""How any key begins that has a prefix; cheap."""
+"""Beginning of any key with a prefix; cheap to search."""
 
 INFIX_HINT: Final = "|".join(each.infix for each in INFIXES)
 API_KEY_STARTS: Final = tuple(sorted({prefix[:2] for prefix, _ in _ENDINGS}))
@@ -325,7 +325,7 @@ API_KEY_STARTS: Final = tuple(sorted({prefix[:2] for prefix, _ in _ENDINGS}))
 
 
 def _behind_backslash() -> Iterator[tuple[str, str]]:
-    r"""Yield what a backslash may stand for before a key, and the rest of the key behind that.
+    r"""Yield each escape before a key, and the pattern of the key after it.
 
     `C:\\npm_…` may be a line break and `pm_…`, so the first letter stays.
     """
@@ -341,7 +341,7 @@ API_KEY: Final = "|".join(
     rf"({before})(?:{rest}){_CHAR}*"
     for before, rest in ((BOUNDARY, alternatives(_ENDINGS)), *_behind_backslash())
 )
-"""A key that has a prefix, behind what stands before it: the one group that matches."""
+"""A key with a prefix, after the character before it, which is the one group that matches."""
 
 INFIX_KEY: Final = rf"({BOUNDARY}|\\)(?:{'|'.join(each.pattern for each in INFIXES)}){_CHAR}*"
-"""A key that is known by its middle, behind what stands before it."""
+"""A key that is recognized by its middle, after the character before it."""

@@ -1,8 +1,8 @@
 """Payment card numbers in a text: by issuer, length, check digit, and grouping or context.
 
-Ids, times and numerators are digits, too: of random numbers of sixteen digits one in fifty has an
-issuer and a right check digit. So digits in groups as on a card are one; digits in one run only
-where a word beside them speaks of cards.
+Ids, times and counters are digits, too: of random numbers of sixteen digits, one in fifty has an
+issuer and a right check digit. So digits that are grouped as on a card count as a number. Digits
+without groups count only if a word next to them mentions cards.
 """
 
 import re
@@ -13,8 +13,8 @@ from tracegrade.redact.marks import marker
 from tracegrade.redact.patterns import ESCAPE
 
 MARK: Final = marker("card")
-# Groups of digits. Possessive, so that each digit is looked at once; no letter beside a group but
-# that of an escape, and no decimal point before the first.
+# Groups of digits. Possessive, so that each digit is examined once; no letter next to a group
+# except of an escape, and no decimal point before the first.
 _GROUP: Final = r"[0-9]++(?![A-Za-z])"
 _GROUPS: Final = re.compile(
     rf"(?:({ESCAPE})|(?<![0-9A-Za-z])(?<![0-9]\.))({_GROUP}(?:[ -]{_GROUP})*+)"
@@ -77,7 +77,7 @@ def _marked(match: re.Match[str]) -> str:
 
 
 def _cards_in(groups: Sequence[str], sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield from which to which group a card's number stands."""
+    """Yield the first and last group of each card number."""
     at = 0
     while at < len(groups):
         ends = range(at + 1, min(at + _MOST_GROUPS, len(groups)) + 1)

@@ -30,7 +30,7 @@ NAMED: Final = (
     rf"(?:{TYPED_NAMES}|{KEY_NAMES}|(?:set[._ -]?)?cookies?|{BOUNDARY}(?:{SHORT_NAMES})"
     rf"|[a-z0-9](?-i:Pwd|Pass|Token|Auth)|{ANY_KEY}){NAME_SUFFIX}{ENV_SUFFIX}"
 )
-"""A name of a secret, its last words; a character may stand before a short one."""
+"""The last words of a secret's name; a short name may follow another character."""
 
 _ASSIGNED: Final = r"\s{0,4}(?:=>|:=|={1,3}|[:：＝]|%3[AaDd])\s{0,4}"  # noqa: RUF001 - Chinese
 _BOLD: Final = r"(?:\*\*)"  # in Markdown

@@ -6,5 +6,5 @@ MARK_START: Final = "[redacted"
 
 
 def marker(rule: str) -> str:
-    """Return what stands in the place of a secret that a rule found."""
+    """Return the replacement for a secret that a rule found."""
     return f"{MARK_START}:{rule}]"

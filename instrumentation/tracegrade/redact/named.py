@@ -30,16 +30,16 @@ from tracegrade.redact.words import Words
 MARK: Final = marker("named")
 LONGEST_NAME: Final = 80
 LEAST_DIGITS: Final = 4
-"""Of a number in an environment that is a password."""
+"""Fewest digits of a number in an environment that is a password."""
 
 LONGEST_LITERAL: Final = 2000
-"""Of an object or a list in code, in characters."""
+"""Longest object or list in code, in characters."""
 
 MOST_OPEN_LITERALS: Final = 100
-"""Which do not end and are read again for each name in them; further ones count as cut."""
+"""Most literals without an end that are read again for each name in them; others count as cut."""
 
 LEAST_LETTERS: Final = 16
-"""Of a word without digits that is a key."""
+"""Fewest letters of a word without digits that is a key."""
 
 _NAME_WORDS: Final = frozenset(NAME_WORDS)
 _FORMS: Final = tuple((form, frozenset(form.words)) for form in FORMS)
@@ -72,7 +72,7 @@ _GROUP_NAME: Final = re.compile(r"\(\?P<\w+>")
 _PASS: Final = re.compile(r"(?i)(?:[^a-z]*|.*[ -])pass[ _]?[0-9]*\Z")
 _NAMES_ONE: Final = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth")
 _AFTER_A_TEXT: Final = re.compile(r"[)\],;+%}\n]|\\n|\s+[%+.]")
-"""How code goes on behind `"Password: "`."""
+"""Code after `"Password: "`."""
 
 _OPENS_A_TEXT: Final = re.compile(r"(?:^|[\s(\[{,=:+>bBfFrRuU])(\\*)([\"'`])(?=\S)[^\"'`\n]*\Z")
 """The last quote before a name, if a text begins with it: `grep "password="`."""
@@ -102,7 +102,7 @@ _TIME: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ][0-9:.,+Z-]{0,30})?
 _FOLLOWS_A_KEY: Final = re.compile(r"\s*:")
 
 Span = tuple[int, int, str]
-"""From where to where a secret stands in a text, and what is written instead."""
+"""Start and end of a secret in a text, and its replacement."""
 
 
 class Assigned(NamedTuple):
@@ -331,7 +331,7 @@ def _is_tested(text: str, assigned: Assigned) -> bool:
 
 
 def _is_code(text: str, bare: re.Match[str], assigned: Assigned) -> bool:
-    """Return whether a word is a call, an attribute or a variable, or stands for no value."""
+    """Return whether a word is a call, an attribute or a variable, or says "no value"."""
     word = bare[1]
     after = text[bare.end() : bare.end() + 1]
     is_mixed = assigned.is_variable and _is_mixed(word) and not text.startswith("()", bare.end())
@@ -353,7 +353,7 @@ def _is_mixed(word: str) -> bool:
 
 
 def _is_pass(name: str) -> bool:
-    """Return whether a name is `pass`, which is also said of tests and of rounds."""
+    """Return whether a name is `pass`, which also describes tests and rounds."""
     return _PASS.match(name) is not None
 
 
@@ -372,7 +372,7 @@ def _says_enough(bare: re.Match[str], assigned: Assigned) -> bool:
 
 def _in_three_quotes(text: str, opened: re.Match[str]) -> tuple[int, int] | None:
     """Return where a text in three quotes, as Python writes one, begins and ends; else None."""
-    if opened.re is _HTML_QUOTE or opened[2] == "`":  # a block of Markdown is no value
+    if opened.re is _HTML_QUOTE or opened[2] == "`":  # a block of Markdown is not a value
         return None
     quotes = 3 * (opened[1] + opened[2])
     if not text.startswith(quotes, opened.start(1)):
@@ -399,7 +399,8 @@ def _closing(text: str, opened: re.Match[str]) -> int:
 def _texts_within(text: str, assigned: Assigned, *, is_cut: bool) -> tuple[list[Span], int]:
     """Return each text of an object or a list, and its end.
 
-    Of one that does not end, but was cut, as a quoted name says, those there are.
+    If the literal has no end, because it was cut or its name was quoted, the texts found are
+    returned.
     """
     depth, position, found = 0, assigned.at, list[Span]()
     stop = len(text) if assigned.quote else min(len(text), position + LONGEST_LITERAL)
@@ -433,7 +434,7 @@ def _is_filled_in(value: str) -> bool:
 
 
 def _end_in_quotes(text: str, match: re.Match[str]) -> int:
-    """Return where a value ends: if a quote stands before it, at the one that closes it."""
+    """Return the end of a value: the closing quote, if a quote precedes the value."""
     start, end = match.span("value")
     opened = _QUOTE_BEFORE.search(text, max(0, start - LONGEST_NAME), start)
     closing = _closing(text, opened) if opened else end

@@ -31,7 +31,7 @@ LONGEST_KEY_START: Final = 64
 
 
 class NameKind(IntEnum):
-    """What a name says about its value."""
+    """Kinds of names, by their meaning for the value."""
 
     PLAIN = 0
     WEAK = 1
@@ -41,7 +41,7 @@ class NameKind(IntEnum):
     """A secret if it is written as a cookie, or looks like a key."""
 
     HEADER = 3
-    """`Authorization`: a secret if a scheme or a key stands there."""
+    """`Authorization`: a secret if the value has a scheme or a key."""
 
     SECRET = 4
     PASSWORD = 5
@@ -71,7 +71,7 @@ _OTHER_PASSES: Final = (
     r"|transit|park(?:ing)?|city|museum|hall|festival|event|entry|first|second|last|next)"
     r"[._ -]?pass\Z"
 )
-"""What one shows at a gate, and rounds."""
+"""Passes for a gate, and passes as rounds."""
 
 _OTHER_KEYS: Final = (
     r"(?i)(?:primary|foreign|partition|sort|range|hash|cache|public|idempotency"
@@ -121,7 +121,7 @@ KINDS: Final = (
         NameKind.CARD,
     ),
 )
-"""What names look like, and their kind: the first that is found in a name decides."""
+"""Patterns of names, with their kind: the first pattern found in a name decides."""
 
 LEAST_CHARS: Final = {
     NameKind.WEAK: 8,
@@ -173,7 +173,7 @@ _WORDS: Final = frozenset(
     obligatorio obligatoria
     """.split()  # noqa: SIM905 - a paragraph
 )
-"""What follows a name in a sentence or in code."""
+"""Words after a name in a sentence or in code."""
 
 _SAYS_HOW: Final = re.compile(
     r"(?i)\b(?:required|invalid|incorrect|expired|missing|must|cannot|enter|forgot|reset|change"
@@ -189,7 +189,7 @@ _REFERENCE: Final = re.compile(
     r"|projects/[\w-]+/secrets/|~/|(?:\.{0,2}|[A-Za-z]:)[\\/][\w .\\/-]*\.[A-Za-z0-9]{2,5}\Z"
     r"|[\w-]{1,60}\.(?:json|pem|key|ya?ml|p12|crt|txt)\Z"
 )
-"""Where a key stands, and pages on keys."""
+"""References to keys in other places, and pages about keys."""
 
 _VERDICTS: Final = frozenset("yes no y n pass fail passed failed partial ok".split())  # noqa: SIM905
 _RANDOM: Final = re.compile(r"[A-Za-z0-9+/=_.:~-]+\Z")
@@ -223,15 +223,15 @@ def kind_of(name: str) -> NameKind:
 
 
 def is_secret(kind: NameKind, name: str, text: str) -> bool:
-    """Return whether a text, given as a text, is a secret since it stands under a name.
+    """Return whether a text is a secret because of its name; the text is a value of type text.
 
-    Words that stand where no value is (`required`, `string`), variables (`${PASSWORD}`) and
-    labels of forms ("Password is required") are none.
+    Words in place of a value (`required`, `string`), variables (`${PASSWORD}`) and labels of forms
+    ("Password is required") are not secrets.
 
     Args:
-        kind: That of the name.
-        name: With the words before it.
-        text: What stands under it.
+        kind: The kind of the name.
+        name: The name with the words before it.
+        text: The value of the name.
     """
     if kind is NameKind.PLAIN or not text.strip() or text.startswith(MARK_START):
         return False
@@ -280,7 +280,7 @@ def _is_authorization(text: str) -> bool:
 
 
 def stands_for_no_value(text: str) -> bool:
-    """Return whether a text says that a value is, was or is to be somewhere else."""
+    """Return whether a text says that the value is, was or will be elsewhere."""
     stripped = text.strip()
     return (
         stripped.lower() in _NO_VALUES
@@ -296,7 +296,7 @@ def _is_label(text: str) -> bool:
 
 
 def is_next_word(text: str) -> bool:
-    """Return whether a word without quotes goes on a sentence, or is a word of code."""
+    """Return whether a word without quotes continues a sentence, or is a word of code."""
     return text.lower() in _WORDS or stands_for_no_value(text)
 
 
@@ -355,4 +355,4 @@ _SHAPED: Final = {
     NameKind.WEAK: lambda text: looks_like_key(text[:LONGEST_KEY_START]),
     NameKind.HEADER: _is_authorization,
 }
-"""What makes a text a secret where its name alone does not."""
+"""Checks that make a text a secret if its name alone does not."""

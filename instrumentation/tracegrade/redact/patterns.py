@@ -1,13 +1,12 @@
 r"""Patterns of secrets that have a form of their own, for all code that redacts text.
 
-Patterns are texts that both `re` and RE2 read alike: no lookaround, no backreference, nothing
-possessive, every repetition bounded or of one class of characters. An agent compiles them with
-`re`, the collector with RE2, which takes linear time whatever is sent; `secret_rules.py` has all
-rules.
+`re` and RE2 read these patterns alike: no lookaround, no backreference, nothing possessive, every
+repetition bounded or of one class of characters. An agent compiles them with `re`, the collector
+with RE2, which takes linear time for any input; `secret_rules.py` has all rules.
 
 A text may be JSON, or JSON in a JSON string, where a line break is `\n` or `\\n` and a quote has
-backslashes before it. So what stands before a secret may be the last character of an escape, and
-every quote may have backslashes.
+backslashes before it. So the last character of an escape may precede a secret, and every quote may
+have backslashes.
 """
 
 import re
@@ -64,7 +63,7 @@ SHORT_NAMES: Final = (
     r"|(?:db|root|user|admin|smtp|ftp|ssh|mail|key|store|keystore|proxy|ldap|sudo|my|sql|pg)"
     r"(?:pass|pwd|pw)"
 )
-"""Names that are also the end of other words: no letter stands before one, but in camel case."""
+"""Names that are also the end of other words: no letter precedes one, except in camel case."""
 
 ANY_KEY: Final = r"[a-z0-9][._-]keys?|[a-z0-9](?-i:Keys?)"
 """The name of any key, with the end of the word before: its value tells what it is."""
@@ -90,7 +89,7 @@ NAME_SUFFIX: Final = (
     r"(?:[._ -]?(?:value|text|plain|raw|b64|base64|string|header|hash|new|old"
     r"|confirm(?:ation)?|repeat|again|[0-9]{1,3}))?"
 )
-"""What may follow a name without changing what it says."""
+"""Suffix of a name that does not change its meaning."""
 
 ENV_SUFFIX: Final = r"(?:_(?:for|of|in|on|at)_[a-z0-9_]{1,30})?"
 """As in `PASSWORD_FOR_DB`."""
@@ -102,10 +101,12 @@ ESCAPE: Final = (
 
 _NO_WORD: Final = rf"{ESCAPE}|[^A-Za-z0-9\\]"
 INSIDE: Final = rf"(?:{_NO_WORD})"
-"""What stands before a secret inside a text."""
+"""Boundary before a secret inside a text."""
 
 BOUNDARY: Final = rf"(?:^|{_NO_WORD})"
-"""What stands before a secret: the start, an escape, or what is no letter, digit or backslash."""
+"""Boundary before a secret: the start, an escape, or any character but a letter, digit or
+backslash.
+"""
 
 URL_KEYS: Final = (
     r"hooks\.slack\.com/(?:services|workflows)/",
@@ -115,7 +116,7 @@ URL_KEYS: Final = (
 """Addresses after which a key stands."""
 
 BOT_KEY: Final = r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}"
-"""Of a Telegram bot."""
+"""Key of a Telegram bot."""
 
 JWT: Final = r"eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){0,3}"
 PRIVATE_KEY_BEGIN: Final = r"-----BEGIN[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
@@ -133,9 +134,9 @@ AFTER_BASIC: Final = rf"(?:[A-Za-z0-9+/]{{6,}}={{1,2}}|{KEY_LIKE})"
 
 
 def alternatives(endings: Iterable[tuple[str, str]]) -> str:
-    """Return one pattern of literal beginnings, each with a pattern of what follows it.
+    """Return one pattern of literal beginnings, each followed by its own pattern.
 
-    What begins alike is put together: `re` tries alternatives one after the other.
+    Equal beginnings are merged: `re` tries alternatives one after the other.
     """
     by_start = groupby(sorted(endings), key=lambda ending: ending[0][:1])
     grouped = []

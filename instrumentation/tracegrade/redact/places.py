@@ -243,7 +243,7 @@ FORM_WORDS: Final = (
     *("sig", "://", ":54", ":6432", ":*:", "pin", "from-literal", "echo", "printf", "7z", "rar"),
     *("sqlcmd", "bcp", "net user", "/p:", "smbclient", "hmac=", "code=", "securestring", " -a "),
 )
-"""One of them, or of the names' words, stands in any text in which a form does."""
+"""Words for texts with a form: each such text contains one of them, or one of the names' words."""
 
 FORM_HINTS: Final = (
     TYPED_NAMES,
@@ -267,7 +267,7 @@ _NO_FIELD: Final = re.compile(
     r"|create|store|find|list|rotate|test|tests|is|has|min|max|length)(?:[^a-z]|\Z)"
 )
 MOST_WORDS: Final = 8
-"""Of a label of a field; a longer text is a sentence about one."""
+"""Most words in a label of a field; a longer text is a sentence about one."""
 
 
 def is_field(text: str) -> bool:

@@ -17,7 +17,7 @@ _LINE: Final = r"[A-Za-z0-9+/=]"
 _LINE_BREAK: Final = r"(?:\s|\\+[nrt]|%0[AaDd])"
 _LAST_BREAK: Final = r"(?:[\r\n]|\\+[nrt]|%0[AaDd])"
 _IS_KEY: Final = re.compile(rf"{_LINE}{{40}}|\A(?:{_LINE}|\s|\\+[nrt/]|%0[AaDd])*+\Z")
-# What a tool shows before each line, and headers of an encrypted key.
+# Characters that a tool prints before each line, and headers of an encrypted key.
 _BETWEEN: Final = r"(?:[A-Za-z0-9+/=:,._\s>|\u2192\"'-]|\\+[nrt]|%0[AaDd])"
 _CUT_OFF: Final = re.compile(
     rf"{_BETWEEN}{{0,400}}?{_LINE}{{40}}{_LINE}*+(?:{_BETWEEN}{{0,80}}?{_LINE}{{20}}{_LINE}*+)*+"

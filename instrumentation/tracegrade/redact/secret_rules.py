@@ -41,8 +41,9 @@ class Rule:
 
     name: str
     hints: tuple[str, ...]
-    """Without anchors: a text with such a secret matches one of them wherever it stands in a
-    longer one, or it begins with one of `starts`."""
+    """Without anchors: a text with such a secret matches one of them, at any position in a longer
+    text, or it begins with one of `starts`.
+    """
 
     rewrites: tuple[tuple[str, str], ...] = ()
     """Patterns, and what to write instead of a match; `\\1` is its first group."""
@@ -122,7 +123,7 @@ HIDDEN: Final = "\u200b|\u200c|\u200d|\u2060|\ufeff|\u00ad"
 
 ESCAPED: Final = rf"\\u[0-9A-Fa-f]{{4}}|\\/|{HIDDEN}"
 HIDING: Final = rf"\\u00[2-7]|(?i:\\u(?:200[b-d]|2060|feff|00ad))|{HIDDEN}"
-"""Without anchors: what may stand in a text in which decoding uncovers a secret."""
+"""Without anchors: characters in a text where decoding uncovers a secret."""
 
 _ESCAPED: Final = re.compile(rf"(?<!\\)\\++(?:u([0-9A-Fa-f]{{4}})|(/))|{HIDDEN}")
 _HIDDEN: Final = frozenset(HIDDEN.split("|"))
@@ -132,8 +133,8 @@ _NEVER_PLAIN: Final = frozenset({"\x22", "\x5c"})
 def decoded(text: str) -> str:
     r"""Return the text with letters for `\u0077`, `/` for `\/`, without characters of no width.
 
-    However deep they stand. Quotes, backslashes, control characters and halves of a pair stay as
-    they are, so that what was JSON still is.
+    It decodes at any depth. Quotes, backslashes, control characters and halves of a pair are
+    unchanged, so that JSON remains JSON.
     """
     is_plain = text.isascii() and "\\" not in text
     return text if is_plain else _ESCAPED.sub(_character, text)

@@ -15,7 +15,7 @@ from tracegrade.redact.places import FORM_WORDS
 from tracegrade.redact.secret_rules import Rule, decoded, rules
 
 PLACEHOLDER: Final = f"{MARK_START}]"
-"""What stands in the place of a text that a user's own rule failed on."""
+"""Replacement of a text for which the user's own rule failed."""
 
 # A secret known by its shape has 13 such characters in a row. Possessive: each is looked at once.
 _LONG_WORD = re.compile(r"(?:[A-Za-z0-9_-]{0,12}+[^A-Za-z0-9_-]++)*+[A-Za-z0-9_-]{13}")
@@ -66,7 +66,7 @@ def _applied(text: str, rule: Rule) -> str:
 
 
 def redact_value(name: str, text: str) -> str:
-    """Return a text that stands under a name without the secrets we know."""
+    """Return the text of a name without the known secrets."""
     return marker("named") if is_secret(kind_of(name), name, text) else redact(text)
 
 

@@ -28,7 +28,7 @@ class Words:
         }
 
     def inside(self, text: str) -> set[str]:
-        """Return those words that stand in a text in lower case."""
+        """Return the words that occur in a text in lower case."""
         found = {place[0] for place in self._places.finditer(text)}
         return {word for each in found for word in self._hidden_by[each] if word in text}
 

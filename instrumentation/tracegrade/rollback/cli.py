@@ -20,9 +20,9 @@ from tracegrade.terminal.visible import echo, echo_output
 
 
 def rollback(
-    journal: Annotated[Path, typer.Argument(help="What `run.rollback` wrote.")],
+    journal: Annotated[Path, typer.Argument(help="The journal that `run.rollback` wrote.")],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be undone, and undo nothing.")
+        bool, typer.Option("--dry-run", help="Print the writes to undo, and undo nothing.")
     ] = False,
     folder: Annotated[
         Path | None,
@@ -72,7 +72,7 @@ def _would_undo(entry: journals.JournalEntry) -> bool:
 
 
 def _undo(journal: Path, context: UndoContext, entry: journals.JournalEntry) -> bool:
-    """Undo one entry, say so, and return whether it is done now."""
+    """Undo one entry, report it, and return whether it is done now."""
     if kind_of(entry.undo) == "manual":
         echo(f"by hand {_one_line(entry.object)}: {_one_line(entry.undo['manual'])}")
         return False
@@ -114,5 +114,5 @@ def _as_text(undo: Mapping[str, Any]) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Return a text on one line, whatever is in it."""
+    """Return a text on one line, with any content."""
     return text if text.isprintable() else json.dumps(text)

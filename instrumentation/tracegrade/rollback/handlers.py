@@ -36,15 +36,15 @@ IN_PROCESS: Final = ("delete", "restore")
 
 
 class Rollbacks:
-    """Those of one run, which all stand in one journal."""
+    """The rollbacks of one run, all in one journal."""
 
     def __init__(self) -> None:
         self.pending: list[Rollback] = []
-        """Those that last until the run's end, the oldest first."""
+        """Rollbacks that last until the run's end, the oldest first."""
         self._writer: _Writer | None = None
 
     def begin(self, name: str, undo: Mapping[str, Any]) -> "Rollback":
-        """Return the rollback of one write, which stands in the journal now."""
+        """Return the rollback of one write, which is now in the journal."""
         rollback = Rollback(name, undo, self)
         rollback.begin()
         return rollback
@@ -62,7 +62,7 @@ class Rollbacks:
 
 
 class Rollback:
-    """How to undo one write; as a `with` or `async with` block it lasts until the block's end."""
+    """The rollback of one write; a `with` or `async with` block limits it to the block."""
 
     def __init__(self, name: str, undo: Mapping[str, Any], of_run: Rollbacks) -> None:
         self._object = name
@@ -132,7 +132,7 @@ class Rollback:
                 writer.open_objects.discard(self._object)
             if failed and kind_of(self._undo) not in IN_PROCESS:
                 hint = f"see: tracegrade rollback {writer.path}"
-                say("rollback", f"'{self._object}' is to be undone by its journal; {hint}")
+                say("rollback", f"'{self._object}' must be undone from its journal; {hint}")
                 return
             if failed:
                 perform(self._undo, writer.context)
@@ -211,7 +211,7 @@ class _Writer:
         """Return the undo of a write to what is there, from a copy of it that is kept aside."""
         named = self._named(path)
         if not path.is_file():
-            text = f"'{named}' was there before and is no file, of which no copy is kept"
+            text = f"'{named}' existed before and is not a file, so no copy is kept"
             say("undo=", f"{text}; name the files in it")
             return {"manual": text}, None
         copy = self._named(self.path.with_name(f"{self.path.name}.kept-{os.urandom(8).hex()}"))
@@ -220,7 +220,7 @@ class _Writer:
             copy_file(path, self._path_of(copy))
         except OSError as error:
             say("undo=", f"no copy of '{path}' could be kept: {error}; set {JOURNAL} elsewhere")
-            return {"manual": f"'{named}' was there before; no copy could be kept"}, copy
+            return {"manual": f"'{named}' existed before; no copy could be kept"}, copy
         return {"restore": named, "from": copy}, copy
 
     def forget(self, copy: str) -> None:
@@ -242,7 +242,7 @@ class _Writer:
 
 
 def _as_name(name: object) -> Any:
-    """Return an object's name as a text; `...` if it is neither that, nor a path or a number."""
+    """Return an object's name as a text; `...` if it is not a text, a path or a number."""
     plain = _as_json(name)
     return str(plain) if type(plain) is int else plain if type(plain) is str else ...
 
@@ -250,7 +250,7 @@ def _as_name(name: object) -> Any:
 def _as_json(value: Any) -> Any:
     """Return an undo of Python's own types alone, with paths as texts.
 
-    `...` stands for what is of no such type: its text would lead nowhere, so it is a fault.
+    `...` replaces a value of any other type: its text would be useless, so it is a fault.
     """
     kind = type(value)
     if value is None or kind is bool or kind is int or kind is float:

@@ -16,24 +16,24 @@ from typing import Any, Final, NamedTuple
 from tracegrade.rollback.undo import sync_folder, undo_fault
 
 MAX_OBJECT_CHARS: Final = 4200
-"""Of an object's name: a path of 4,096 characters, and what kind it is."""
+"""Longest name of an object: a path of 4,096 characters, and its kind."""
 
 MAX_LINE_BYTES: Final = 1_000_000
-"""Of a line; a command of the most words and longest words is refused before it gets there."""
+"""Longest line; a command of the most words and longest words is refused before it gets there."""
 
 
 class JournalEntry(NamedTuple):
-    """What a journal says last about an object."""
+    """The last entry of a journal for an object."""
 
     object: str
     undo: Mapping[str, Any]
     done: bool
     folder: str | None
-    """What the paths of the undo are relative to, if the journal says so."""
+    """Base folder of the undo's relative paths, if the journal names one."""
 
 
 class JournalFault(NamedTuple):
-    """A line that says nothing."""
+    """A line that cannot be read."""
 
     line: int
     """From 1."""
@@ -41,13 +41,13 @@ class JournalFault(NamedTuple):
 
 
 class ParsedJournal(NamedTuple):
-    """What a journal says."""
+    """Content of a journal."""
 
     entries: dict[str, JournalEntry]
     """By object, in the order in which their undos were written."""
     faults: list[JournalFault]
     is_torn: bool
-    """Whether the last line was cut off; that is no fault."""
+    """Whether the last line was cut off, which is not a fault."""
 
     def left(self) -> list[JournalEntry]:
         """Return the entries that are not done, the newest first."""
@@ -55,7 +55,7 @@ class ParsedJournal(NamedTuple):
 
 
 def parse(content: bytes) -> ParsedJournal:
-    """Return what a journal says; whatever its bytes are, it can be parsed."""
+    """Return the content of a journal; any bytes can be parsed."""
     lines = content.split(b"\n")
     tail = lines.pop()
     journal = ParsedJournal({}, [], is_torn=bool(tail.strip()) and fault_of(tail) is not None)
@@ -76,7 +76,7 @@ def fault_of(line: bytes) -> str | None:
 
 
 def _take(line: bytes, entries: dict[str, JournalEntry]) -> str | None:
-    """Take a line into the entries; return why it says nothing, or None."""
+    """Add a line to the entries; return why it cannot be read, or None."""
     value = _value(line)
     if isinstance(value, str):
         return value

@@ -1,17 +1,18 @@
 """Carries out undo instructions, for agents, their recovery and kill tests in the same way.
 
-    {"delete": PATH}                    a file, or a folder with all in it; gone already is fine
+    {"delete": PATH}                    a file, or a folder with all in it; may be missing
     {"restore": PATH, "from": COPY}     as the copy is
-    {"restore": PATH}                   as it was before the run, for whoever still has that
+    {"restore": PATH}                   as before the run, for a caller that has this state
     {"sql": STATEMENT, "at": DATABASE}  one statement on an SQLite database, or a PostgreSQL URL
     {"http": "DELETE /x", "at": URL}    one request, with a "body" of JSON if given
     {"command": [PROGRAM, ...]}         without a shell
     {"manual": TEXT}                    by a human
 
-For a URL, the name of the environment variable that holds it may stand, since it may be another
+A URL may be given by the name of the environment variable that holds it, since it may differ
 when the undo is carried out.
 
-Whoever is killed half-way carries it out again, so statements and commands should bear that.
+An undo that was killed half-way is carried out again, so statements and commands must be
+repeatable.
 """
 
 import contextlib
@@ -45,16 +46,16 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
 """Kinds of undo, each with the other keys that it may have."""
 
 MAX_CHARS: Final = 4096
-"""Of a path, which is what Linux allows; of a word of a command, and of a text or statement."""
+"""Longest path, as Linux allows; also of a command's word, and of a text or statement."""
 
 MAX_WORDS: Final = 256
-"""Of a command."""
+"""Most words of a command."""
 
 MAX_SQL_SECS: Final = 60.0
 """A statement that takes longer is taken back: a recovery must not hang on one."""
 
 SUFFIX: Final = ".tracegrade-undo"
-"""A restored file is written beside its place, then put there in one step."""
+"""Suffix of a restored file, which is written next to its target, then renamed in one step."""
 
 
 MAX_HTTP_SECS: Final = 30.0
@@ -94,7 +95,7 @@ def database_url(at: str) -> str | None:
 
 @dataclass(frozen=True)
 class UndoContext:
-    """Where undos are carried out."""
+    """Operations that undos need."""
 
     locate: Callable[[str], Path]
     """Returns where the path of an undo stands; raises `UndoFailed` if it may not be touched."""
@@ -105,7 +106,7 @@ class UndoContext:
     url: Callable[[str], str] = field(default=service_url)
     """Returns the URL for the `at` of an undo; raises `UndoFailed` if that may not be asked."""
     database: Callable[[str], str | None] = field(default=database_url)
-    """Returns the URL for the `at` of a statement, None if that is a path; raises likewise."""
+    """Returns the URL for the `at` of a statement, None for a path; raises like `url`."""
 
 
 def kind_of(undo: Mapping[str, Any]) -> str:
@@ -114,7 +115,7 @@ def kind_of(undo: Mapping[str, Any]) -> str:
 
 
 def undo_fault(undo: object) -> str | None:
-    """Return why a value is no undo; None if it is one. What it needs may still be missing."""
+    """Return why a value is not an undo; None if it is one. Its objects may still be missing."""
     if not isinstance(undo, Mapping) or not undo:
         return f"an undo is a mapping with one of: {', '.join(KEYS)}"
     kinds = [kind for kind in KEYS if kind in undo]
@@ -123,7 +124,7 @@ def undo_fault(undo: object) -> str | None:
         return f"an undo has exactly one of: {', '.join(KEYS)}" + (f"; {hint}" if hint else "")
     unknown = [key for key in undo if key != kinds[0] and key not in KEYS[kinds[0]]]
     if unknown:
-        return f"'{str(unknown[0])[:100]}' means nothing beside '{kinds[0]}'"
+        return f"'{str(unknown[0])[:100]}' has no meaning with '{kinds[0]}'"
     if "at" in KEYS[kinds[0]] and "at" not in undo:
         needed = {"sql": "the database", "http": "the service's URL"}[kinds[0]]
         return f"'{kinds[0]}' needs {needed}: 'at'"
@@ -234,16 +235,16 @@ def delete(path: Path) -> None:
 
 
 def restore(path: Path, copy: Path) -> None:
-    """Make `path` what `copy` is: a file, a link, or a folder without what is in it.
+    """Make `path` equal to `copy`: a file, a link, or a folder without its content.
 
-    A file is replaced in one step, so whoever reads meanwhile finds the old or the new one.
+    A file is replaced in one step, so a concurrent reader finds the old or the new one.
     """
     mode = copy.lstat().st_mode
     if stat.S_ISDIR(mode):
         _restore_folder(path, copy)
         return
     if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
-        msg = f"'{copy}' is no file, folder or link"
+        msg = f"'{copy}' is not a file, folder or link"
         raise UndoFailed(msg)
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(path.name + SUFFIX)
@@ -286,10 +287,10 @@ def sync_folder(folder: Path) -> None:
 def request(url: str, line: str, body: object = None) -> None:
     """Send one request to a service; no redirect is followed.
 
-    What is to be deleted and is gone already is fine.
+    It is not an error if an object to delete is already missing.
 
     Raises:
-        UndoFailed: The answer says that it was not done.
+        UndoFailed: The response reports a failure.
     """
     from http import client  # noqa: PLC0415 - agents that undo nothing do without them
     from urllib.parse import quote, urlsplit  # noqa: PLC0415
@@ -351,7 +352,7 @@ def _execute_on_server(connection: "PGconn", statement: str) -> None:
 def run_sql(database: Path, statement: str) -> None:
     """Run one statement on an existing SQLite database; all of it counts, or nothing.
 
-    What would lead out of the database, or change how it is kept, is refused.
+    Statements that would lead out of the database, or change its storage, are refused.
     """
     import sqlite3  # noqa: PLC0415 - agents that undo nothing do without it
 

@@ -1,7 +1,7 @@
-"""Reads a collector's answer over HTTP or gRPC: which spans it took, and whether to try again.
+"""Reads a collector's answer over HTTP or gRPC: which spans it took, and whether to retry.
 
-OTLP calls 200 a success, with a response that may say that some spans were rejected. Whatever else
-answers, a login page or a redirect, has taken nothing. 429, 502, 503 and 504 ask for another try.
+OTLP calls 200 a success, with a response that may report rejected spans. Any other answer, such as
+a login page or a redirect, has taken nothing. 429, 502, 503 and 504 ask for another attempt.
 """
 
 import json

@@ -1,8 +1,9 @@
-"""Ended spans wait here, for a moment, until a thread of their own has sent them.
+"""Holds ended spans briefly, until a thread of its own has sent them.
 
 The SDK's batch processor drops spans without counting them once 2048 wait, which a tight loop
-reaches beside a healthy collector. Here more may wait, and the more do, the more go into one
-request; nobody waits for room, so that a host runs on at its own pace; what is dropped is counted.
+reaches even with a healthy collector. This one lets more spans wait, and puts more into one
+request when more wait. The host never waits for room, so it runs at its own pace; dropped spans
+are counted.
 """
 
 import os
@@ -26,7 +27,7 @@ from tracegrade.sending.delivery import NO_ANSWER
 from tracegrade.sending.export import RedactingExporter, say_what_was_lost
 
 EXIT_SECS: Final = 8.0
-"""How long a process that ends waits for its last spans to be sent."""
+"""Longest time that an ending process waits for its last spans to be sent."""
 STUCK_EXIT_SECS: Final = 1.0
 """The same if the collector did not answer in the time of the last `flush`."""
 
@@ -34,7 +35,7 @@ NAME: Final = "tracegrade-export"
 SUPPRESSED: Final = getattr(
     otel_context, "_SUPPRESS_INSTRUMENTATION_KEY", "suppress_instrumentation"
 )
-"""What instrumentations look for in the context, so as not to trace the sending of spans."""
+"""Key in the context that keeps instrumentations from tracing the sending of spans."""
 
 FULL: Final = "queue full"
 LATE: Final = "ended after the end"
@@ -54,10 +55,10 @@ _LONGEST_WAIT_SECS: Final = 60.0
 
 @dataclass(frozen=True)
 class QueueLimits:
-    """How many spans wait, for how long, and how many are sent at once."""
+    """Limits on the spans that wait: their number, their time, and the size of a request."""
 
     queue: int | None = None
-    """Spans that may wait; None if that is ours to say."""
+    """Spans that may wait; None lets tracegrade decide."""
     delay_secs: float = _DELAY_SECS
     """How long a span waits for others."""
     batch: int | None = None
@@ -65,7 +66,7 @@ class QueueLimits:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "QueueLimits":
-        """Return what `OTEL_BSP_*` says; what is no positive number is said, and is ignored."""
+        """Return the limits of `OTEL_BSP_*`; report and ignore values that are not positive."""
         delay = _positive(environment, "OTEL_BSP_SCHEDULE_DELAY")
         return cls(
             queue=_positive(environment, "OTEL_BSP_MAX_QUEUE_SIZE"),
@@ -176,7 +177,7 @@ class ExportProcessor(TracegradeProcessor):
         while len(self._spans) > room:
             try:
                 self._spans.popleft()
-            except IndexError:  # sent meanwhile
+            except IndexError:  # already sent
                 return
             note(LOST + reason)
             self._has_dropped |= reason is FULL
@@ -184,7 +185,7 @@ class ExportProcessor(TracegradeProcessor):
     @guarded
     def _start(self) -> None:
         try:
-            self._is_starting.pop()  # atomic: of threads that come here at once, one goes on
+            self._is_starting.pop()  # atomic: only one of several threads continues
         except IndexError:
             return
         try:
@@ -199,7 +200,7 @@ class ExportProcessor(TracegradeProcessor):
 
     @guarded
     def _work(self, asks: "queue.SimpleQueue[_Flush | None]") -> None:
-        """Send spans until there are no more; they are nobody's calls, so none is instrumented."""
+        """Send spans until there are no more; instrumentations must not trace this."""
         attach_in_thread(otel_context.set_value(SUPPRESSED, True, Context()))
         while not self._closed:
             ask = self._next(asks)
@@ -257,7 +258,7 @@ class ExportProcessor(TracegradeProcessor):
             try:
                 self._taken.append(_id(self._spans[0]))  # before it is no longer in the queue
                 taken.append(self._spans.popleft())
-            except IndexError:  # dropped meanwhile
+            except IndexError:  # already dropped
                 break
         self._sending = self._exporter.clean(taken)
         return max(1, len(taken))
@@ -288,7 +289,7 @@ class ExportProcessor(TracegradeProcessor):
         return ask.all_sent and self._exporter.force_flush(timeout_millis)
 
     def say_what_waits(self) -> None:
-        """Count what waits as lost, and say so: the process goes on as another program."""
+        """Count waiting spans as lost, and report them: another program replaces this process."""
         left = len(self._sending) + len(self._spans)
         if left:
             self._exporter.lose(self._why or NO_ANSWER, left)

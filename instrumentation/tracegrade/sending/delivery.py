@@ -10,19 +10,20 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 _FIRST_DIVISIONS: Final = 8
 _DIVISIONS: Final = 64
-"""How often a batch with spans that a collector cannot read is divided, to find them: by halves,
-one in 4096 takes 12. A collector that has taken no part after 8 takes none."""
+"""Most divisions of a batch to find spans that a collector cannot read: by halves, one in 4096
+takes 12. A collector that has accepted no part after 8 accepts none.
+"""
 
 NO_ANSWER: Final = "no answer"
 
 
 class Fate(Enum):
-    """What has become of the spans of one request."""
+    """Result for the spans of one request."""
 
     TAKEN = auto()
     """The collector has them, but for those that it rejected."""
     LATER = auto()
-    """They may be sent again, as they are."""
+    """They may be sent again, unchanged."""
     TOO_LARGE = auto()
     """They may be sent again, in smaller requests."""
     BAD = auto()
@@ -32,13 +33,13 @@ class Fate(Enum):
 
 
 class Reply(NamedTuple):
-    """What one request came to."""
+    """Result of one request."""
 
     fate: Fate
     reason: str = ""
     """Why not all were taken, in few words: losses are counted by them."""
     detail: str = ""
-    """What the collector said of it."""
+    """The collector's message."""
     rejected: int = 0
     """How many spans of a request that was taken were not."""
     wait_secs: float = 0
@@ -50,7 +51,7 @@ _DIVIDED: Final = (Fate.TOO_LARGE, Fate.BAD)
 
 @dataclass
 class Delivery:
-    """What has become of a batch: what is neither lost nor waits was taken."""
+    """Result of a batch: spans that are neither lost nor waiting were accepted."""
 
     lost: Counter[str] = field(default_factory=Counter)
     """Spans that are lost, by reason."""
@@ -61,7 +62,7 @@ class Delivery:
     why: str = ""
     """Why they wait."""
     wait_secs: float = 0
-    """How long they have to; 0 if nobody says."""
+    """How long they must wait; 0 if the collector gives no time."""
 
     def lose(self, answer: Reply, count: int) -> None:
         """Count spans that are lost."""
@@ -71,7 +72,7 @@ class Delivery:
 
 @runtime_checkable
 class Delivers(Protocol):
-    """An exporter that says what became of each span."""
+    """An exporter that reports the result of each span."""
 
     def deliver(self, spans: Sequence[ReadableSpan]) -> Delivery:
         """Send a batch."""

@@ -22,14 +22,14 @@ BATCH: Final = 512  # spans for an exporter that does not say how many it takes
 FAILED: Final = "the exporter failed"
 
 _BELOW: Final = ("urllib3.connectionpool", "urllib3.util.retry", "grpc._channel")
-"""Loggers of what exporters send by, whose lines would stand in the host's log."""
+"""Loggers of the transports, whose lines would appear in the host's log."""
 
 
 class RedactingExporter:
-    """Cleans spans by the content mode and the user's `redact=`, then hands them on.
+    """Redacts spans by the content mode and the user's `redact=`, then passes them on.
 
-    What is lost is counted by reason, and each reason said once; the exporter's own complaints
-    are not passed on.
+    Lost spans are counted by reason, and each reason is logged once; the exporter's own log lines
+    are suppressed.
     """
 
     def __init__(self, make: Callable[[], SpanExporter]) -> None:
@@ -66,7 +66,7 @@ class RedactingExporter:
         return [span for span in map(clean_span, spans) if span is not None]
 
     def send(self, spans: Sequence[ReadableSpan]) -> Delivery:
-        """Send clean spans, count what is lost, and return what became of them; never raises."""
+        """Send clean spans, count the lost ones, and return the result; never raises."""
         self.open()
         self._warnings.last = ""
         delivery = self._deliver(spans)
@@ -93,18 +93,18 @@ class RedactingExporter:
             return Delivery() if taken else None
 
     def lose(self, reason: str, count: int, detail: str = "") -> None:
-        """Count spans that are lost, and say so if they are the first for this reason."""
+        """Count lost spans, and log the first for each reason."""
         if self._quiet:
             note(LOST + reason, count)
             return
         why = detail or self._warnings.last
-        text = f"spans are being lost, the agent goes on: {reason}{why and ': '}{why}"
+        text = f"spans are being lost, the agent continues: {reason}{why and ': '}{why}"
         say(LOST + reason, text, count)
 
     def _say_wait(self, delivery: Delivery) -> None:
         why = delivery.details.get(delivery.why) or self._warnings.last
         self._say_once(
-            f"spans wait to be sent, the agent goes on: {delivery.why}{why and ': '}{why}"
+            f"spans wait to be sent, the agent continues: {delivery.why}{why and ': '}{why}"
         )
 
     def _say_once(self, text: str) -> None:

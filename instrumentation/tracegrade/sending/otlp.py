@@ -1,10 +1,9 @@
 """OTLP over HTTP as the SDK's exporter sends it, encoded three times as fast.
 
-Encoding runs beside the agent and under the same GIL, so its cost is the agent's cost: with the
-SDK's own encoder it is more than half of a wrapped tool call (`make bench`). The SDK builds each
-message on its own and copies it into the next larger one; here messages are filled in place, and
-an attribute that says the same again (operation, tool name, task) is built once. What is sent is
-the same.
+Encoding runs in parallel to the agent under the same GIL, so its cost is the agent's cost: with
+the SDK's own encoder it is more than half of a wrapped tool call (`make bench`). The SDK builds
+each message on its own and copies it into the next larger one. Here messages are filled in place,
+and a repeated attribute (operation, tool name, task) is built once. The bytes sent are the same.
 
 Imported only when an exporter is made: protobuf and requests take longer to import than all of
 tracegrade.
@@ -28,7 +27,7 @@ from tracegrade.sending.delivery import NO_ANSWER, Delivery, Fate, Reply, delive
 from tracegrade.whole_texts import whole_text
 
 MAX_REQUEST_BYTES: Final = 60 * 1024**2  # receivers refuse all of a request beyond 64 MiB
-FITTING_BYTES: Final = 3 * 1024**2  # of a request, where spans queue up: gRPC takes 4 MiB unasked
+FITTING_BYTES: Final = 3 * 1024**2  # of a request, when spans queue up: gRPC's default is 4 MiB
 SMALLEST_BYTES: Final = 64 * 1024
 USUAL_SPAN_BYTES: Final = 1024.0
 _MAX_REPEATED: Final = 4096  # attributes kept built; a text longer than 64 characters is not
@@ -41,9 +40,9 @@ Attributes = Mapping[str, Any] | None
 
 
 class HttpExporter(OTLPSpanExporter):
-    """The SDK's exporter over HTTP, with its settings and its retries, and our encoding.
+    """The SDK's exporter over HTTP, with its settings and retries, and tracegrade's encoding.
 
-    The SDK counts a redirect, a login page and rejected spans as sent; here they are told apart.
+    The SDK counts a redirect, a login page and rejected spans as sent; this exporter does not.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class HttpExporter(OTLPSpanExporter):
         return max(1, int(self._fitting_bytes / self._span_bytes))
 
     def deliver(self, spans: Sequence[ReadableSpan]) -> Delivery:
-        """Send a batch, and return what became of it."""
+        """Send a batch, and return its result."""
         return deliver(spans, self._send)
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
@@ -96,7 +95,7 @@ class HttpExporter(OTLPSpanExporter):
     def _send(self, spans: Sequence[ReadableSpan]) -> Reply:
         self._answers.clear()
         client: Any = getattr(self, "_client", None)
-        # An SDK that is built otherwise encodes as it does, and a closed exporter says so.
+        # An SDK with another structure encodes by itself, and so does a closed exporter.
         if not hasattr(client, "export") or getattr(self, "_shutdown", False):
             sent = super().export(spans) is SpanExportResult.SUCCESS
             return self._last_reply(sent)
@@ -249,7 +248,7 @@ def _set_value(message: AnyValue, value: object) -> None:
     elif isinstance(value, bytes):
         message.bytes_value = value
     elif value is None:
-        message.SetInParent()  # a value that says nothing, which is not the same as no value
+        message.SetInParent()  # an empty value, which is not the same as no value
     else:
         _set_nested(message, value)
 

@@ -55,7 +55,7 @@ class GrpcExporter(OTLPSpanExporter):
         return max(1, int(self._fitting_bytes / self._span_bytes))
 
     def deliver(self, spans: Sequence[ReadableSpan]) -> Delivery:
-        """Send a batch, and return what became of it."""
+        """Send a batch, and return its result."""
         return deliver(spans, self._send)
 
     def _send(self, spans: Sequence[ReadableSpan]) -> Reply:
@@ -77,7 +77,7 @@ class _TooLarge(Exception):
 
 
 class _Listening:
-    """The service's stub, whose answers are heard."""
+    """The service's stub, with a callback for its answers."""
 
     def __init__(self, stub: Any, hear: Any) -> None:
         self._stub = stub

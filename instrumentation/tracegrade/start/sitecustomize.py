@@ -1,7 +1,7 @@
 """Python imports this by its name as it starts, where `tracegrade run` has put the folder.
 
-Any Python that the command starts does, also one without tracegrade: that is said, since no
-span will come of it. A `sitecustomize` that stands behind this one is imported as well.
+Any Python that the command starts does so, even one without tracegrade. That is reported, because
+it sends no spans. A `sitecustomize` that follows this one in the path is imported as well.
 """
 
 import os
@@ -29,7 +29,7 @@ def start() -> None:
 
 def instrument() -> None:
     """Instrument this process."""
-    path = os.environ.pop("PYTHONPATH", None)  # what is started meanwhile is not the agent
+    path = os.environ.pop("PYTHONPATH", None)  # processes started in this time are not the agent
     try:
         from tracegrade.environment import usable_environment  # noqa: PLC0415 - as above
 
@@ -52,7 +52,7 @@ def start_hook() -> None:
         import tracegrade.distro  # noqa: F401, PLC0415 - is it there?
     except ImportError:
         raise
-    except Exception as error:  # noqa: BLE001 - of OpenTelemetry's packages, whatever ails them
+    except Exception as error:  # noqa: BLE001 - any error of OpenTelemetry's packages
         say_why(error)
     else:
         initialize()

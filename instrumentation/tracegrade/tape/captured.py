@@ -15,7 +15,7 @@ _AS_JSON: Final = frozenset(
         *(Collection, Iterable, Mapping, Sequence),
     }
 )
-"""Types of which JSON gives something back."""
+"""Types that can be restored from JSON."""
 
 
 class ResultNotText(Exception):
@@ -53,7 +53,7 @@ def _returned(function: Callable[..., Any]) -> object:
 
 
 def _kinds(hint: object) -> list[object]:
-    """Return the types that a hint allows, without what stands in their brackets."""
+    """Return the types that a hint allows, without their parameters in brackets."""
     if hint is Any:  # a class, from Python 3.11 on
         return [object]
     origin = typing.get_origin(hint)

@@ -1,7 +1,7 @@
 """Exchanges a tool's call with the harness: a line of JSON each way, on a new connection.
 
-So threads, coroutines and forked children need agree on nothing. A process that cannot reach its
-tape ends at once, as at the gate: going on would be a live call that nobody asked for.
+So threads, coroutines and forked children need no coordination. A process that cannot reach its
+tape ends at once, as at the gate. Otherwise it would make a live call that was not intended.
 """
 
 import json

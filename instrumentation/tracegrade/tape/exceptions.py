@@ -62,7 +62,7 @@ def _nameless(name: str, message: str) -> Exception:
 def _made(
     kind: type[Exception], message: str, arguments: list[Any], attributes: Mapping[str, Any]
 ) -> Exception:
-    """Return an exception of a class that says its message, whatever the class made of it."""
+    """Return an exception of a class with this message, even if the class formats others."""
     error = kind.__new__(kind, *arguments)
     vars(error).update(attributes)
     if _text(error) == message:
@@ -89,6 +89,6 @@ def _loaded(name: str) -> type[Exception] | None:
 
 def _text(error: BaseException) -> str:
     try:
-        return str(error).encode(errors="replace").decode()  # what the agent will be told again
+        return str(error).encode(errors="replace").decode()  # the agent will get this text again
     except Exception:  # noqa: BLE001 - a user's __str__ may raise anything
         return class_name(type(error))

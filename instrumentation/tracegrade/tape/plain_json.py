@@ -22,7 +22,7 @@ def _fault(value: object, path: str) -> str | None:
     if kind is dict:
         for key, item in value.items():  # type: ignore[attr-defined]
             if type(key) is not str or _text_fault(key):
-                return f"{path} has a key that is no text"
+                return f"{path} has a key that is not a text"
             if fault := _fault(item, f"{path}.{key}"):
                 return fault
         return None

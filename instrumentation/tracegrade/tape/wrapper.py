@@ -30,9 +30,9 @@ def taped(
     """Return a callable of the same kind that asks the harness before each call.
 
     Args:
-        function: What is called.
-        target: What says of which kind it is.
-        tool: What is known about it.
+        function: The function to call.
+        target: The callable that decides the kind.
+        tool: The facts about it.
     """
     if inspect.iscoroutinefunction(target):
         return _coroutine(function, tool)
@@ -41,7 +41,7 @@ def taped(
 
 
 class _Call:
-    """A call, and what the harness says of it."""
+    """A call, and the harness's reply to it."""
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ def _coroutine(function: Callable[..., Any], tool: WrappedTool) -> Callable[...,
 def _refused(
     function: Callable[..., Any], target: Callable[..., Any], tool: WrappedTool
 ) -> Callable[..., Any]:
-    """Return a tool that yields, of which no tape is made."""
+    """Return a tool that yields; tapes do not record it."""
 
     def plain(*args: Any, **kwargs: Any) -> Any:
         call = _Call(function, tool, args, kwargs)

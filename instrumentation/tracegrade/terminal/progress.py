@@ -9,7 +9,8 @@ from typing import Final
 from tracegrade.terminal.visible import echo, visible
 
 PLAIN_EVERY_SECS: Final = 1.0
-"""A table has thousands of files; a log that nobody watches needs no line for each."""
+"""Seconds between lines of a log: a table has thousands of files, and a line for each is useless.
+"""
 
 
 @contextmanager

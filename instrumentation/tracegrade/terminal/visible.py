@@ -7,7 +7,7 @@ from typing import Final
 import typer
 
 _JOINERS: Final = "\u200c\u200d"
-"""How scripts such as Persian and Hindi, and emoji, say which of two signs become one."""
+"""Characters that join two signs into one in emoji and in scripts such as Persian and Hindi."""
 
 
 def echo(text: object, *, err: bool = False) -> None:
@@ -22,7 +22,7 @@ def echo_output(output: bytes) -> None:
 
 
 def echo_for_programs(text: str) -> None:
-    """Print a text as it is, as a program needs it; but to a terminal as `echo` does."""
+    """Print a text unchanged for a program; to a terminal, print it as `echo` does."""
     typer.echo(visible_text(text) if sys.stdout.isatty() else text)
 
 
@@ -30,8 +30,8 @@ def visible(text: str) -> str:
     r"""Return a text with every character that acts instead of showing spelled out, as `\x1b`.
 
     These are controls (terminal escapes, line ends), format characters (right-to-left overrides,
-    zero-width ones but for a joiner between two signs that are no ASCII), lone surrogates, private
-    and unassigned ones, and spaces other than ' ', since names are told apart by them.
+    zero-width ones except a joiner between two non-ASCII signs), lone surrogates, private and
+    unassigned ones, and spaces other than ' ', since they would make names look alike.
     """
     return _visible(text)
 
@@ -58,7 +58,7 @@ def _visible(text: str, spaces: str = "") -> str:
 
 
 def _joins(text: str, position: int) -> bool:
-    """Return whether a joiner stands there, between two signs that are no ASCII."""
+    """Return whether a joiner is at this position, between two non-ASCII signs."""
     neighbors = text[position - 1 : position] + text[position + 1 : position + 2]
     joined = len(neighbors) == 2 and neighbors.isprintable() and min(neighbors) > "\x7f"
     return text[position] in _JOINERS and joined

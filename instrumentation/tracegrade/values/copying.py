@@ -1,7 +1,7 @@
 """Copies values into JSON: plain types unchanged, other objects as far as their class is known.
 
-How objects of a class are read is found once (`reading`). A copy is made within a budget of
-characters, and `...` stands for what it left out.
+`reading` finds once how to read objects of a class. A copy is made within a budget of characters,
+and `...` replaces the parts left out.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,12 +21,12 @@ _LONGEST_WORD: Final = 4096
 
 
 class ObjectRules(NamedTuple):
-    """How objects are written, other than those of plain types."""
+    """Rules for objects of types that are not plain."""
 
     render: Callable[[Any], object] | None = None
-    """What a tool says of the objects among its arguments and results."""
+    """The tool's function for objects among its arguments and results."""
     by_str: bool = False
-    """Whether an object of which nothing is known is asked for its `str()`, not named."""
+    """Whether to call `str()` of an unknown object, instead of naming its class."""
 
 
 class Copy:
@@ -37,7 +37,7 @@ class Copy:
         """Characters that may still be written, about."""
         self.rules: ObjectRules = rules
         self.is_cut = False
-        """Whether `...` stands for something that was left out."""
+        """Whether `...` replaces a part that was left out."""
 
     def of(self, value: object, depth: int = 0) -> Any:
         """Return a value's copy; its class's name where it cannot be read."""
@@ -105,7 +105,7 @@ class Copy:
         return value
 
     def rest(self) -> str:
-        """Return what stands for all that is left out."""
+        """Return the mark for all parts that are left out."""
         self.is_cut = True
         self.left -= 6
         return "..."

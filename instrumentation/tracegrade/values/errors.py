@@ -1,8 +1,8 @@
 """Reads an exception's message without running code of the program.
 
-Python's own exceptions say what they were made of. So do classes that leave `__str__` to them, and
-those of well-known libraries, as long as what is in them is plain. Instead of any other class's
-own `__str__` stand the arguments of the exception, or its attributes.
+The message of Python's own exceptions is built from their arguments. This also holds for classes
+that inherit `__str__` from them, and for those of well-known libraries if their values are plain.
+A class with its own `__str__` is described by the exception's arguments, or its attributes.
 """
 
 import sys
@@ -31,11 +31,12 @@ _LIBRARY_NAMES: Final = """
     starlette stripe tenacity tornado urllib3 websockets yaml
 """
 _LIBRARIES: Final = frozenset(_LIBRARY_NAMES.split())
-"""Packages whose exceptions' own `__str__` puts together what is in them, and asks nobody."""
+"""Packages whose exceptions' `__str__` only formats their values, without calls to other objects.
+"""
 _INERT: Final = frozenset(
     {"aiohttp", "grpc", "httpx", "multidict", "pydantic", "requests", "urllib3", "yaml", "yarl"}
 )
-"""Packages whose objects may stand in such an exception."""
+"""Packages whose objects may be values of such an exception."""
 
 _VALIDATION: Final = "pydantic_core._pydantic_core.ValidationError"
 _MAX_DEPTH: Final = 6
@@ -51,12 +52,12 @@ ShowArgument = Callable[[object], Any]
 
 
 def message_of(error: BaseException, as_text: ShowArgument, *, by_str: bool = False) -> str:
-    """Return what an exception says.
+    """Return an exception's message.
 
     Args:
         error: The exception.
-        as_text: Says how a value in it is written that is not plain.
-        by_str: Whether its own `__str__` may be asked, whatever it does.
+        as_text: Formats a value in it that is not plain.
+        by_str: Whether to call its own `__str__`, with any effect that has.
     """
     if by_str or _says_itself(error, set()):
         return str.__str__(str(error))
@@ -73,7 +74,7 @@ def _arguments(error: BaseException) -> tuple[object, ...]:
 
 
 def _plain_attributes(error: BaseException, as_text: ShowArgument) -> Iterator[tuple[str, object]]:
-    """Yield those attributes of an exception that are no objects."""
+    """Yield the attributes of an exception whose values are plain."""
     for name, value in list(dict.items(instance_dict(error)))[:_MAX_MEMBERS]:
         if type(name) is str and name[:1] != "_" and any(type(value) is kind for kind in _ATOMS):
             yield name, as_text(value)
@@ -98,7 +99,7 @@ def _says_itself(error: BaseException, seen: set[int]) -> bool:
 
 
 def _native(saying: type, error: BaseException) -> Iterator[object]:
-    """Yield what one of Python's own exceptions says beside its arguments, such as a file."""
+    """Yield the members, such as a file, of one of Python's own exceptions."""
     for name, field in namespace_of(saying).items():
         kind = type(field)
         if (kind is MemberDescriptorType or kind is GetSetDescriptorType) and name[:2] != "__":
@@ -142,7 +143,7 @@ def _may_say(value: object, seen: set[int], is_library: bool) -> bool:
 
 
 def _validation(error: Any, as_text: ShowArgument) -> str:
-    """Return what pydantic says of a value that it refused: as it does, but for objects."""
+    """Return pydantic's message about a refused value, with objects replaced."""
     faults = error.errors(include_url=False, include_context=False)
     plural = "" if len(faults) == 1 else "s"
     lines = [f"{len(faults)} validation error{plural} for {error.title}"]

@@ -1,7 +1,7 @@
 """Readers of arrays and frames: their shape, their types and their beginning.
 
-Nothing is computed for it: no query of a lazy frame, no copy of a whole array, no wait for a
-device. Where an element's class could be the program's own, the beginning is left out.
+Reading computes nothing: no query of a lazy frame, no copy of a whole array, no wait for a device.
+If an element's class could be the program's own, the beginning is left out.
 """
 
 import sys
@@ -41,7 +41,7 @@ def _array_by(shape: Callable[[Any], Any], dtype: Callable[[Any], Any]) -> Value
 
 
 def _summary(**parts: Callable[[Any], object]) -> ValueReader:
-    """Return a reader that writes an object's class, and what functions say of the object."""
+    """Return a reader that writes an object's class, and the results of functions."""
 
     def read(copy: "Copy", value: Any, depth: int) -> object:
         parts_read = {name: part(value) for name, part in parts.items()}

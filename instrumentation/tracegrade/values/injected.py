@@ -1,8 +1,8 @@
 """Recognizes arguments that a framework passes to a tool and the model never sees.
 
-A model neither writes nor sees it, and it holds ids, clocks and whole conversations, so that no
-two calls would be equal. It is told by the class of the value, or, where that is an everyday
-dict or text, by the parameter's annotation.
+Such an argument holds ids, clocks and whole conversations, so with it no two calls would be equal.
+It is recognized by the class of the value or, if that is an everyday dict or text, by the
+parameter's annotation.
 
 The classes are those of OpenAI Agents, Pydantic AI, LangChain, Google ADK, Strands, AutoGen,
 LlamaIndex workflows, the Agent Framework, LiveKit Agents and MCP, as their packages define them.
@@ -49,7 +49,7 @@ def _is_defined_by_a_framework(kind: type) -> bool:
 def asks_for_context(annotation: Any) -> bool:
     """Return whether a parameter is annotated as one that the framework fills.
 
-    Texts within an annotation, which describe a parameter or are its values, say nothing of that.
+    Texts within an annotation describe a parameter or are its values, so they do not count.
     """
     if type(annotation) is ForwardRef:
         return asks_for_context(annotation.__forward_arg__)

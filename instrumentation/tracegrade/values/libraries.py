@@ -105,7 +105,7 @@ _SCALARS: Final[dict[str, ValueReader]] = {
     "yarl.URL": _text,
     "zoneinfo.ZoneInfo": _text,
 }
-"""By package and name: values that stand for one text or number."""
+"""By package and name: values that equal one text or number."""
 
 _OBJECTS: Final[dict[str, ValueReader]] = {
     "array.array": _items,
@@ -119,7 +119,7 @@ _OBJECTS: Final[dict[str, ValueReader]] = {
 """By package and name: what is made of other values. Rows hold what a query has returned."""
 
 _NATIVE: Final = ("google.MessageMapContainer", "google.ScalarMapContainer")
-"""Mappings that are written in C, and stand in no module."""
+"""Mappings that are written in C, and belong to no module."""
 
 _DERIVED: Final[dict[str, ValueReader]] = {
     "google.Message": _message,

@@ -1,8 +1,8 @@
-"""Classes and objects as they lie in memory: none of their own code is run to look at them.
+"""Reads classes and objects from memory, without running any of their own code.
 
 `isinstance`, `getattr` and `vars` ask an object for its `__class__`, `__getattr__` or `__dict__`,
-and each may be a property, a proxy of something lazy, or a trap. What is read here is read by the
-interpreter's own descriptors. Classes are told apart by `is`: a metaclass may have a `__hash__`.
+and each may be a property, a proxy of a lazy value, or a trap. This module reads with the
+interpreter's own descriptors. It compares classes by `is`: a metaclass may have a `__hash__`.
 """
 
 import sys
@@ -32,7 +32,7 @@ _qualname_of: Final = _TYPE["__qualname__"].__get__
 _module_namespace: Final = vars(ModuleType)["__dict__"].__get__
 
 MISSING: Final[Any] = object()
-"""What stands for no value."""
+"""Marks a missing value."""
 
 
 def is_kind(value: object, kind: type) -> bool:
@@ -63,7 +63,7 @@ def short_name(kind: type) -> str:
 
 
 def named(kind: type) -> str:
-    """Return what stands for an object of which nothing else is written: `<shop.orders.Order>`."""
+    """Return the text for an object that is only named: `<shop.orders.Order>`."""
     return f"<{qualified_name(kind)}>"
 
 
@@ -77,7 +77,7 @@ def on_class(kind: type, name: str) -> Any:
 
 
 def global_of(module: object, name: str) -> Any:
-    """Return what a module has under a name; `MISSING` also where it is no module at all."""
+    """Return a module's global by name; `MISSING` also if `module` is not a module."""
     if not is_kind(module, ModuleType):
         return MISSING
     return dict.get(_module_namespace(module), name, MISSING)

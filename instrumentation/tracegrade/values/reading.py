@@ -1,7 +1,7 @@
-"""Finds how objects of a class are read: as the program or a known class says, or not at all.
+"""Finds the reader for objects of a class: the program's, a known class's, or none.
 
-What is found for a class is kept for as long as the class is, under its address: a metaclass may
-have a `__hash__` of its own.
+The result is cached as long as the class exists, by its address: a metaclass may have a `__hash__`
+of its own.
 """
 
 import weakref
@@ -19,12 +19,12 @@ T = TypeVar("T")
 
 
 class ObjectReader(NamedTuple):
-    """How the objects of a class are read."""
+    """Reads the objects of a class."""
 
     read: Callable[["Copy", Any, int], object]
     """Takes the copy that is made, the object, and how deep in other values it stands."""
     is_plain: bool = False
-    """Whether it is of a plain type, of which a tool's `render=` is not asked."""
+    """Whether it is of a plain type, which a tool's `render=` does not get."""
 
 
 _registered: Final[dict[int, tuple[type, Callable[[Any], object]]]] = {}

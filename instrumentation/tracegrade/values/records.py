@@ -29,7 +29,7 @@ _DEFAULTS: Final = (str, int, float, bool, type(None))
 
 
 def reader(kind: type) -> ValueReader | None:
-    """Return how objects of a class with named fields are read, None if it is no such class."""
+    """Return a reader for a class with named fields; None for any other class."""
     base = _pydantic_base(kind)
     if base is not None:
         return _model(kind) if module_name(base) == "pydantic.main" else _model_of_v1(kind)
@@ -72,7 +72,7 @@ def _fields(value: object, names: Iterable[str]) -> Iterator[tuple[str, object]]
         found = dict.get(own, name, MISSING)
         if found is MISSING:
             found = slot(value, name)
-        if found is MISSING:  # a default that stands on the class alone
+        if found is MISSING:  # a default that only the class has
             found = on_class(type(value), name)
             found = found if any(type(found) is kind for kind in _DEFAULTS) else MISSING
         if found is not MISSING:

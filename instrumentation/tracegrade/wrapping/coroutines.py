@@ -1,7 +1,7 @@
 """Tools that are awaited: the call lasts from the first step to the last one.
 
-What a program sees before that is as without us: arguments that the tool does not take are refused
-when it is called, and of a coroutine that nobody awaits Python warns once.
+Before the first step a program sees no difference: wrong arguments are refused when the tool is
+called, and Python warns once about a coroutine that was never awaited.
 """
 
 import functools
@@ -18,7 +18,7 @@ from tracegrade.wrapping.frames import code_flags, leave_traceback, named_as, un
 Coroutine: TypeAlias = "CoroutineType[Any, Any, Any]"
 
 _not_begun: Final[dict[int, "weakref.ref[Coroutine]"]] = {}
-"""Coroutines of ours that nobody awaits yet, by the `id` of the tool's own that each is around."""
+"""tracegrade's coroutines that are not awaited yet, by the `id` of the tool's coroutine inside."""
 
 
 def coroutine(function: Callable[..., Any], target: Any, tool: WrappedTool) -> Callable[..., Any]:
@@ -80,6 +80,6 @@ def resumed(call: Call, running: Coroutine) -> Any:
 
 
 def _forget(running: Coroutine, _: object) -> None:
-    """Close the tool's coroutine if ours has gone and was never awaited."""
+    """Close the tool's coroutine if tracegrade's was deleted without being awaited."""
     if _not_begun.pop(id(running), None) is not None:
         running.close()

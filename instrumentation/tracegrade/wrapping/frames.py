@@ -15,7 +15,7 @@ _SKIPPED: Final = "<tracegrade, passed over as importlib._bootstrap is>"
 
 
 def unseen(function: F) -> F:
-    """Return a function of ours, which calls the host's code, as one that is no caller."""
+    """Hide a function of tracegrade that calls the host's code from lists of callers."""
     function.__code__ = function.__code__.replace(co_filename=_SKIPPED)
     return function
 

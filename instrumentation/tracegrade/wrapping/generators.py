@@ -112,7 +112,7 @@ def generator(function: Callable[..., Any], target: Any, tool: WrappedTool) -> C
 def async_generator(
     function: Callable[..., Any], target: Any, tool: WrappedTool
 ) -> Callable[..., Any]:
-    """Return a function whose async generators do as those of `function`; likewise."""
+    """Return a function whose async generators do as those of `function`, with records."""
 
     @named_as(target)
     async def delegate(
@@ -162,10 +162,10 @@ def _making(
 
 
 def _first_step(running: AsyncGenerator[Any, Any]) -> Any:
-    """Return what asks for the first value, without a word to the event loop.
+    """Return the awaitable for the first value, without registering it with the event loop.
 
-    A loop keeps the async generators that have begun, and closes all of them at once at its end:
-    the tool's own, too, which ours closes already.
+    A loop remembers the async generators that have begun, and closes all of them at once at its
+    end. That would include the tool's own, which tracegrade's generator closes already.
     """
     hooks = sys.get_asyncgen_hooks()
     sys.set_asyncgen_hooks(None, None)

@@ -1,11 +1,11 @@
 """A proxy for a callable that looks like the original in every way and changes only its call.
 
-A function around another is not that. Its attributes are a copy, its code and its file are ours,
-and it is bound to instances where the original (a partial, an object) is not. A proxy hands each
-access on to the original, so that both are always in the same state.
+A function around another would differ. Its attributes are a copy, its code and file are
+tracegrade's, and it is bound to instances even if the original (a partial, an object) is not. A
+proxy forwards each access to the original, so that both are always in the same state.
 
-Special methods are looked up on an object's type, so each type of original has a type of proxy
-with just the special methods that it has: a function must not look as though it had a length.
+Special methods are looked up on an object's type. So each type of original has a type of proxy
+with exactly its special methods: a function must not look as though it had a length.
 """
 
 import copy
@@ -37,7 +37,7 @@ class ProxyType(type):
     def __getattribute__(cls, name: str) -> Any:
         kind = _kind(cls)
         if name == "__signature__" and _is_class(kind) and not hasattr(kind, name):
-            return inspect.signature(kind)  # not ours, which takes anything
+            return inspect.signature(kind)  # not that of this class, which takes anything
         found = getattr(kind, name, None)
         is_ours = name in _COPYING and kind is not FunctionType
         if is_ours or isinstance(found, _IN_C):  # which would refuse a proxy
@@ -61,9 +61,9 @@ class ProxyType(type):
         return issubclass(other, _kind(cls))
 
     def __eq__(cls, other: object) -> bool:
-        """Return whether this is the type, for tables by type, but for that of pickling.
+        """Return whether this is the type, for tables by type except the one of pickling.
 
-        There, what is given for some types is a name, under which no proxy would be found.
+        For some types pickling uses a name, and no proxy would be found under that name.
         """
         return cls is other or (_kind(cls) is other and other not in copyreg.dispatch_table)
 
@@ -75,7 +75,7 @@ class ProxyType(type):
 
 
 def _kind(cls: type) -> Any:
-    """Return the type that a type of proxies stands for."""
+    """Return the type of the originals of a type of proxies."""
     return type.__getattribute__(cls, "_kind")
 
 
@@ -90,9 +90,9 @@ _IN_C: Final = (MethodDescriptorType, WrapperDescriptorType)
 
 
 class Proxy(metaclass=ProxyType):
-    """Stands for a callable; what its call does is up to who made it.
+    """A proxy of a callable; its maker decides what a call does.
 
-    `__call__` is a slot, so that Python calls what it holds without a frame of ours between.
+    `__call__` is a slot, so that Python calls its value without a frame of tracegrade between.
     """
 
     __slots__ = ("__call__", "__weakref__", "_again", "_original", "_tool")
@@ -132,10 +132,10 @@ class Proxy(metaclass=ProxyType):
         return _anew(self, copy.deepcopy(original_of(self), memo))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Return what the original is pickled as.
+        """Return the original's reduced form.
 
-        What is pickled by its name has to be found there; where the original is found and not its
-        proxy, a copy of that is pickled, which is the original itself.
+        An object that is pickled by its name must be found there. If the original is found instead
+        of its proxy, a copy of the original is pickled, which is the original itself.
         """
         original = original_of(self)
         reduced = _reduced(original, protocol)
@@ -166,7 +166,7 @@ _NOT_HANDED_ON: Final = frozenset(
         *("__reduce_ex__", "__setattr__", "__subclasshook__"),
     }
 )
-"""Methods of a type that say nothing of what its instances do, or that a proxy has its own of."""
+"""Methods of a type that are not about its instances, or that a proxy defines itself."""
 
 _NOT_SEEN: Final = frozenset(
     {
@@ -175,7 +175,7 @@ _NOT_SEEN: Final = frozenset(
         *("_kind", "_again", "_original", "_tool"),
     }
 )
-"""What a type has for itself."""
+"""Attributes that belong to a type itself."""
 
 
 def proxy_of(
@@ -184,10 +184,10 @@ def proxy_of(
     """Return a proxy of a callable.
 
     Args:
-        original: What it stands for.
-        run: What a call of it does.
-        tool: What is known about it; `tool_of` returns it.
-        again: Makes the same of another callable, where the original is bound or copied.
+        original: The callable.
+        run: The function that a call runs.
+        tool: The facts about it; `tool_of` returns them.
+        again: Makes a proxy of another callable, when the original is bound or copied.
     """
     proxy: Any = object.__new__(_type_of_proxy(type(original)))
     for slot, value in (
@@ -208,7 +208,7 @@ def is_proxy(value: object) -> bool:
 
 
 _types: Final["WeakValueDictionary[int, ProxyType]"] = WeakValueDictionary()
-"""Types of proxies by the `id` of the type that each stands for, and keeps."""
+"""Types of proxies by the `id` of their originals' type, which they keep alive."""
 
 
 def _type_of_proxy(kind: type) -> type[Any]:
@@ -311,7 +311,9 @@ _PARTIAL_SAYS: Final = (
     "functools.partial will be a method descriptor in future Python versions; "
     "wrap it in staticmethod() if you want to preserve the old behavior"
 )
-"""What 3.13 says of the line that reads a partial off an object, which would be ours."""
+"""Warning of 3.13 about the line that reads a partial off an object; here it would blame
+tracegrade.
+"""
 
 
 @unseen
@@ -332,7 +334,7 @@ def _bind(self: Proxy, instance: Any, owner: Any = None) -> Any:
 
 
 def _anew(self: Proxy, other: Any) -> Any:
-    """Return a proxy, as this one is, of what came of its original."""
+    """Return a proxy like this one for the result of its original."""
     return self if other is original_of(self) else _again(self)(other)
 
 

@@ -162,7 +162,7 @@ def test_answer_that_takes_nothing_is_counted_by_its_reason(
 
     assert tracegrade.failures() == {f"export: {reason}": lost}
     (line,) = caplog.messages
-    assert f"the agent goes on: {reason}" in line
+    assert f"the agent continues: {reason}" in line
     assert said in line
 
 
@@ -283,7 +283,7 @@ def test_refusal_over_grpc_is_counted_by_its_code(
     write(3)
 
     assert tracegrade.failures() == {f"export: gRPC {code.name}": 3}
-    assert [line.partition("the agent goes on: ")[2] for line in caplog.messages] == [
+    assert [line.partition("the agent continues: ")[2] for line in caplog.messages] == [
         f"gRPC {code.name}: no"
     ]
     assert over_grpc.asked == asked

@@ -77,6 +77,9 @@ def test_a_driver_that_lost_its_lock_does_not_commit_over_another(
 
     assert [each.trajectories for each in second] == [2]
     assert first.returncode == 3
-    assert "another run has committed to the lake since this one began; run this again" in first.stderr
+    assert (
+        "another run has committed to the lake since this one began; run this again"
+        in first.stderr
+    )
     assert len(tables(lake)[TRAJECTORY_SCORES.name]) == 2
     assert score(lake, Specification()).trajectories == 0
