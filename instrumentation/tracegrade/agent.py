@@ -125,7 +125,7 @@ class AgentRun:
 
     @guarded
     def thought(self, text: object) -> None:
-        """Write what the agent thought."""
+        """Write a thought of the agent."""
         steps.write_thought(self._context(), text)
 
     @guarded
@@ -160,7 +160,7 @@ class AgentRun:
 
     @guarded
     def outcome(self, outcome: Outcome) -> None:
-        """Say how the run ended, where the program knows it; other words are said once."""
+        """Record how the run ended, if the program knows it; other words are reported once."""
         expect("outcome", outcome, get_args(Outcome))
         if self._is_open("outcome"):
             self._span.set_attribute(names.OUTCOME, attribute_of(outcome))
@@ -173,7 +173,7 @@ class AgentRun:
         return {names.AGENT_NAME: self.agent, **self._input_attributes}
 
     def introduced(self) -> None:
-        """Say no more what the user asked."""
+        """Stop adding the user's request to spans."""
         self._input_attributes = {}
 
     def sub_goal(self, sub_goal: str) -> ScopeOverride:
@@ -209,7 +209,7 @@ class AgentRun:
         entered.attach(outer)
 
     def _end(self, error: BaseException | None) -> None:
-        """End what was entered last."""
+        """End the innermost scope."""
         if not self._entered:
             self._is_running = False
             return
@@ -218,7 +218,7 @@ class AgentRun:
         self._is_running = bool(self._entered)
 
     def _is_open(self, step: str) -> bool:
-        """Return whether the run's span takes what it ends with; say it if it is over."""
+        """Return whether the run's span still accepts its end; report it if the run is over."""
         if self._is_running:
             return True
         say(f"run.{step}", f"'{self.agent}' is not running, so its span does not say its {step}")

@@ -1,8 +1,9 @@
 """Makes a context current, and restores the previous one after any interruption.
 
-OpenTelemetry's runtime context is contextvars' as a rule. Another vendor's may lose what it cannot
-express: ddtrace's keeps the span alone, and never lets go of one that is not its own. There we
-keep our contexts to ourselves, in a variable of our own, so that the host's are what they were.
+OpenTelemetry's runtime context is usually that of contextvars. Another vendor's may lose content
+that it cannot express: ddtrace's keeps only the span, and never releases a span that is not its
+own. In that case tracegrade keeps its contexts in a variable of its own and leaves the host's
+unchanged.
 """
 
 import sys
@@ -31,7 +32,7 @@ class Runtime(Protocol):
         """Return the current context."""
 
     def detach(self, token: Any, /) -> None:
-        """Make current again what was current before `attach`."""
+        """Restore the context that was current before `attach`."""
 
 
 class _Foreign(Context):
@@ -46,7 +47,7 @@ class _Beside:
         self._ours: ContextVar[Context | None] = ContextVar("tracegrade-context", default=None)
 
     def attach(self, context: Context) -> tuple[Token[Context | None], Any]:
-        """Make a context current for us; for the host, if the span is one of its vendor's."""
+        """Make a context current for tracegrade; for the host, too, if its vendor made it."""
         token = self._ours.set(None if isinstance(context, _Foreign) else context)
         span = get_current_span(context)
         is_theirs = span.is_recording() and not isinstance(span, ReadableSpan)
@@ -55,7 +56,7 @@ class _Beside:
         return token, (self._host.attach(context),)
 
     def get_current(self) -> Context:
-        """Return our current context, else the host's."""
+        """Return tracegrade's current context, else the host's."""
         ours = self._ours.get()
         if ours is not None:
             return ours
@@ -65,7 +66,7 @@ class _Beside:
             return _Foreign()
 
     def detach(self, token: tuple[Token[Context | None], Any]) -> None:
-        """Make current again what was current before."""
+        """Restore the context that was current before."""
         ours, theirs = token
         if theirs is not None:
             self._host.detach(theirs[0])
@@ -121,10 +122,10 @@ def _keeps(found: Runtime) -> bool:
 
 
 def below_framework(context: Context) -> Context:
-    """Return a context whose span is that of the framework's call, if none is current.
+    """Return a context with the span of the framework's call, if none is current.
 
-    OpenInference's instrumentor of LangChain keeps the spans of its runs to itself: a tool below
-    it would begin a trace of its own. It tells which span is meant.
+    OpenInference's instrumentor of LangChain does not make its spans current, so a tool below one
+    would begin a trace of its own. The instrumentor can be asked for the span.
     """
     instrumentor = sys.modules.get(_LANGCHAIN)
     if instrumentor is None or get_current_span(context).get_span_context().is_valid:
@@ -158,7 +159,7 @@ class Attachment:
         self._runtime: Runtime = _runtime
 
     def attach(self, outside: Context) -> None:
-        """Make our context current, where `outside` is."""
+        """Make tracegrade's context current in place of `outside`."""
         if self.inside is _NONE:
             return
         self._runtime = runtime()
@@ -167,7 +168,7 @@ class Attachment:
         self._token = self._runtime.attach(self.inside)
 
     def detach(self) -> None:
-        """Make current again what was current before."""
+        """Restore the context that was current before."""
         if not self._is_attached:
             return
         current = self._runtime.get_current()

@@ -1,9 +1,9 @@
 """One tool call: its span, and the observation span that follows it.
 
-This is the hot path (`make bench`): attributes known when the tool was wrapped are made there,
-the rest goes into one dict at the span's start, and no context manager is built per call. Each
-function is guarded by itself, so that a call whose bookkeeping failed still returns what the tool
-returned.
+This is the hot path (`make bench`). Attributes that are known when the tool is wrapped are made
+then; the others go into one dict at the span's start, and no context manager is built per call.
+Each function has its own guard, so a call whose bookkeeping failed still returns the tool's
+result.
 """
 
 import time
@@ -34,7 +34,7 @@ class Description(NamedTuple):
     effect: str | None = None
     cost: float | None = None
     render: Render | None = None
-    """What is written of objects among its arguments and results, where the tool says it."""
+    """The tool's function for writing objects among its arguments and results."""
 
 
 class WrappedTool:
@@ -123,7 +123,7 @@ def _start(name: str, context: Context, attributes: dict[str, Attribute]) -> Spa
 
 @guarded
 def finish(call: Call, result: object) -> None:
-    """End the call with what the tool returned, and write down that the agent saw it."""
+    """End the call with the tool's result, and write the observation that the agent saw it."""
     call.detach()
     try:
         if state.settings.content is not Content.NONE and call.span.is_recording():
@@ -156,7 +156,7 @@ def refuse(
 
 
 def _text_of_result(result: object, render: Render | None) -> SpanText:
-    """Return what the tool returned as text; the values of a generator are text already."""
+    """Return the tool's result as text; the values of a generator are text already."""
     is_text = type(result) is SpanText
     return result if is_text else text_of(result, state.settings, render)  # type: ignore[return-value]
 

@@ -23,7 +23,7 @@ from tracegrade.values.native_inspection import is_kind, named
 from tracegrade.whole_texts import whole_text
 
 WHOLE_CHARS: Final = 1_000_000
-"""A value of about so many characters is encoded whole; of a longer one the beginning is."""
+"""A value of up to about this size is encoded whole; of a longer one only the beginning is."""
 
 _PART_CHARS: Final = 8
 """Least size that a part of a container counts."""
@@ -66,7 +66,7 @@ def json_of(value: object, settings: Settings, render: Render | None = None) -> 
 
 
 def plain_of(value: object, settings: Settings) -> Any:
-    """Return a value as JSON can say it: of Python's plain types alone, cut like its text."""
+    """Return a value of Python's plain types alone, as JSON can express it, cut like its text."""
     return value if _is_json(value, WHOLE_CHARS) else _copy(settings).of(value)
 
 
@@ -90,7 +90,7 @@ def write_text(attributes: dict[str, Attribute], key: str, text: SpanText) -> No
 
 
 def error_texts(error: BaseException, settings: Settings) -> tuple[SpanText, SpanText]:
-    """Return what an exception says, and its traceback."""
+    """Return an exception's message and its traceback."""
 
     def message(of: BaseException) -> str:
         try:

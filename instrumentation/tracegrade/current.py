@@ -1,7 +1,7 @@
-"""The same steps as a run's methods, on the run that is current where they are called.
+"""A run's methods as functions, applied to the run that is current at the call.
 
-For code that an agent calls without handing it the run. Outside of any run, steps are written all
-the same: into the current span's trace.
+For code that does not have the run as an argument. Outside of any run, steps are still written,
+into the current span's trace.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def plan(plan_steps: Sequence[steps.PlanStep]) -> None:
 
 @guarded
 def thought(text: object) -> None:
-    """Write what the current agent thought."""
+    """Write a thought of the current agent."""
     steps.write_thought(current(), text)
 
 

@@ -1,7 +1,7 @@
 """Offered tools as GenAI tool definitions: name, description and a JSON schema of the arguments.
 
-The schema says what the signature says and no more: an annotation that JSON has no word for leaves
-its argument unconstrained, so that a validator never refuses a call the tool would take.
+The schema follows the signature exactly. An annotation that JSON cannot express leaves its
+argument unconstrained, so a validator never refuses a call that the tool would accept.
 """
 
 import functools
@@ -53,7 +53,7 @@ _CALLABLE_TYPES: Final = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodType),
     *(types.MethodDescriptorType, functools.partial),
 )
-"""Callables that say themselves what they take."""
+"""Callables that describe their own arguments."""
 
 
 def _made(name: str, function: Any) -> DefinitionPart:
@@ -91,7 +91,7 @@ def _hints(tool: Callable[..., Any]) -> dict[str, Any]:
 
 
 def schema_of(hint: object) -> DefinitionPart:
-    """Return the JSON schema of a type hint; {} (anything) where JSON has no word for it."""
+    """Return the JSON schema of a type hint; {} (anything) if JSON cannot express it."""
     if hint in _SCALARS:
         return {"type": _SCALARS[hint]}
     origin = typing.get_origin(hint)

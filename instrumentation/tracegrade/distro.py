@@ -1,8 +1,8 @@
-"""Our part in OpenTelemetry's start-up hook, played only when `OTEL_PYTHON_DISTRO=tracegrade`.
+"""tracegrade's part in OpenTelemetry's start-up hook; used if `OTEL_PYTHON_DISTRO=tracegrade`.
 
-The hook takes the first distro and the first configurator it finds. Being installed must not make
-us either of them for a program that another vendor's `opentelemetry-instrument` starts: unnamed,
-our distro is none, and our configurator hands over to the next.
+The hook takes the first distro and the first configurator it finds. An installed tracegrade must
+not become either for a program that another vendor's `opentelemetry-instrument` starts. Unless it
+is named, its distro is empty, and its configurator calls the next one.
 """
 
 import logging
@@ -53,10 +53,10 @@ def is_named() -> bool:
 
 
 class TracegradeDistro(BaseDistro):  # type: ignore[misc]  # untyped
-    """Loads one instrumentor per library, all of them where the hook configures the SDK.
+    """Loads one instrumentor per library, all of them when the hook configures the SDK.
 
-    The hook itself leaves out what requires more than the library that it instruments, and stops
-    at the first that fails.
+    The hook itself skips instrumentors that require more than the library that they instrument,
+    and stops at the first that fails.
     """
 
     def _configure(self, **_: Any) -> None:
@@ -95,7 +95,7 @@ class TracegradeDistro(BaseDistro):  # type: ignore[misc]  # untyped
             wrapt.register_post_import_hook(partial(self._imported, each), each.module)
 
     def _imported(self, remedy: Remedy, module: Any) -> None:
-        """Turn on the spans that a framework writes, where it can be; else say what is missing."""
+        """Turn on the spans that a framework writes, if possible; else report the remedy."""
         if remedy.turns_on and self._decides:
             try:
                 module.Agent.instrument_all()
@@ -105,7 +105,7 @@ class TracegradeDistro(BaseDistro):  # type: ignore[misc]  # untyped
             self._warn(remedy.line)
 
     def load_all(self) -> None:
-        """Load the chosen instrumentors; one that fails is said, and holds up no other."""
+        """Load the chosen instrumentors; report one that fails, and load the others."""
         self._is_loading = True
         for one in self._chosen:
             self._load(one)
@@ -143,14 +143,14 @@ _distro: TracegradeDistro | None = None
 
 
 def Distro() -> object:  # noqa: N802 - the hook calls the entry point as it would a class
-    """Return our distro if it was named; anything else is skipped by the hook."""
+    """Return tracegrade's distro if it was named; the hook skips any other object."""
     global _distro  # noqa: PLW0603 - the hook does not pass it on
     _distro = TracegradeDistro() if is_named() else None
     return _distro or object()
 
 
 class Configurator:
-    """Starts tracegrade if it was named, else the configurator that would come without us."""
+    """Starts tracegrade if it was named, else the configurator that would run without it."""
 
     def configure(self, **kwargs: Any) -> None:
         """Configure the SDK."""
@@ -178,7 +178,7 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 
 def _fits(entry: EntryPoint) -> bool:
-    """Return whether what an instrumentor is for is installed, in a fitting version."""
+    """Return whether the library of an instrumentor is installed, in a fitting version."""
     conflict = entry.dist and get_dist_dependency_conflicts(entry.dist)
     if conflict:
         return not _is_of_versions(conflict) and is_present(entry) is True
@@ -191,7 +191,7 @@ def _is_of_versions(conflict: Any) -> bool:
 
 
 def _tell(entries: Iterable[EntryPoint], covered: list[str]) -> None:
-    """Say what is installed and not loaded: for its versions, or since it would write twice."""
+    """Report installed instrumentors that are not loaded: wrong version, or double spans."""
     for entry in entries:
         conflict = entry.dist and get_dist_dependency_conflicts(entry.dist)
         if conflict and _is_of_versions(conflict):

@@ -1,7 +1,7 @@
 """Starts and ends spans so that a span that a signal interrupts is still sent or counted.
 
-Python raises a signal's exception between any two instructions, in OpenTelemetry's SDK as well. A
-span that has just ended there would never reach the queue, without a word.
+Python raises a signal's exception between any two instructions, also in OpenTelemetry's SDK. A
+span that has just ended there would silently never reach the queue.
 """
 
 import contextlib
@@ -54,9 +54,10 @@ def _is_dropped(name: str, context: Context, attributes: Mapping[str, Attribute]
 
 
 def end_span(span: Span) -> None:
-    """End a span. If a signal interrupts that, the span is queued before the program hears it.
+    """End a span; a signal that interrupts this reaches the program after the span is queued.
 
-    Interrupted before its first instruction, it has not begun: the span is still recording.
+    If the signal comes before the first instruction, the end has not begun: the span is still
+    recording.
     """
     try:
         span.end()

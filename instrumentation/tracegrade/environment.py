@@ -260,7 +260,7 @@ def _say(name: str, value: str, rule: Allowed, usable: str | None) -> None:
 
 
 def shortened(value: str) -> str:
-    """Return a value as it is shown: in one line, quoted, without the password of a URL."""
+    """Return a value for display: in one line, quoted, without the password of a URL."""
     text = ascii(re.sub(r"//[^/@]*@", "//***@", value[: 10 * _MAX_QUOTED]))
     return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}...'"
 

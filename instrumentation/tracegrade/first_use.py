@@ -6,7 +6,7 @@ from typing import Any
 
 
 def at_first_use(package: str, exports: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
-    """Return what a package needs as its `__getattr__`.
+    """Return a package's `__getattr__`.
 
     Args:
         package: Its name.

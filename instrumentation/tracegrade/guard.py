@@ -37,13 +37,13 @@ _MANY: Final = 1000
 
 
 def guarded(function: Callable[P, R]) -> Callable[P, R | None]:
-    """Return `function` made harmless: None instead of any exception of its own."""
+    """Return `function` made harmless: it returns None instead of raising its own errors."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R | None:
         try:
             return function(*args, **kwargs)
-        except BaseException as error:  # the guard: our failure must not reach the host
+        except BaseException as error:  # the guard: tracegrade's failure must not reach the host
             if type(error) is RecursionError:  # what would be done about it needs stack as well
                 _noted.append((function.__qualname__, 1))
                 return None
@@ -99,7 +99,7 @@ _getsignal: Final = import_module("_signal").getsignal
 
 
 def _handler_code(number: int) -> object:
-    """Return the code of what the host does at a signal; None if that is not in Python."""
+    """Return the code that the host runs at a signal; None if that is not in Python."""
     handler: object = _getsignal(number)
     while isinstance(handler, functools.partial):  # as asyncio's
         handler = handler.func
@@ -117,7 +117,7 @@ def report(part: str, error: BaseException) -> None:
 
 
 def say(part: str, message: str, count: int = 1) -> None:
-    """Count what the user should know, and log it if it is the first at this place."""
+    """Count an event that the user should know, and log it if it is the first at this place."""
     first = part not in failures()
     note(part, count)
     if first:
@@ -185,10 +185,10 @@ def _add_up() -> None:
 
 
 def failures() -> dict[str, int]:
-    """Return how often each part of tracegrade failed in this process; {} when all is well.
+    """Return how often each part of tracegrade failed in this process; {} if none did.
 
-    Spans that are lost are counted one by one, as `export: ` and the reason; so are those that
-    wait for a collector which does not take them, until it does.
+    Lost spans are counted individually, as `export: ` and the reason. While a collector does not
+    accept spans, the waiting ones are counted, too.
     """
     if _adding.acquire(timeout=1):  # not forever: a signal's handler may ask while its thread adds
         _add_up()

@@ -1,7 +1,8 @@
-"""The names that our spans carry: span names, attribute keys and their values, in one place.
+"""The names in tracegrade's spans: span names, attribute keys and their values, in one place.
 
 OpenTelemetry's GenAI conventions (semantic-conventions-genai, state of November 2026) come first;
-`tracegrade.*` stands only for what they lack. The SQL that reads our spans spells the same names.
+`tracegrade.*` is only for names that they lack. The SQL that reads these spans spells the same
+names.
 """
 
 from typing import Final
@@ -51,9 +52,7 @@ TRIAL: Final = "tracegrade.trial"
 RETRIES: Final = "tracegrade.retries"  # how often the trial was restarted
 RUN_MODE: Final = "tracegrade.run.mode"
 OUTCOME: Final = "tracegrade.outcome"
-RUN_USER_INPUT: Final = (
-    "tracegrade.run.user_input"  # what the user asked, on the run's first spans
-)
+RUN_USER_INPUT: Final = "tracegrade.run.user_input"  # the user's request, on the run's first spans
 KILL_POINT: Final = "tracegrade.kill_point"  # the boundary at which the run was killed
 KILL_POINT_BEFORE: Final = "tracegrade.injection"  # its name before; read for one release
 TRUNCATED: Final = "tracegrade.truncated"  # keys of this span whose text was cut

@@ -1,6 +1,7 @@
 """Substitutes for tracegrade's public names when it cannot be loaded; they write nothing.
 
-A program must run as without us, however OpenTelemetry's packages are installed or set up.
+A program must run as without tracegrade, for any installation or setup of OpenTelemetry's
+packages.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from tracegrade.guard import say
 
 
 def say_why(error: Exception) -> None:
-    """Say once what kept tracegrade from being loaded."""
+    """Report once why tracegrade could not be loaded."""
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     say("import", f"no spans are written, since OpenTelemetry could not be loaded: {reason}")
 

@@ -1,6 +1,6 @@
-"""Puts our context onto spans that others start inside: task, trial, sub-goal, step index, ...
+"""Puts tracegrade's context onto other libraries' spans: task, trial, sub-goal, step index, ...
 
-Our own spans carry it from their start.
+tracegrade's own spans carry it from their start.
 """
 
 from opentelemetry.context import Context
@@ -35,7 +35,7 @@ class ScopeProcessor(TracegradeProcessor):
 
 
 def attributes_in_run(parent_context: Context | None) -> dict[str, Attribute]:
-    """Return what a span carries that starts in a context, or in the current one; {} outside."""
+    """Return the attributes for a span that starts in a context; {} outside of any run."""
     context = current() if parent_context is None else parent_context
     if scope_of(context) is OUTSIDE:
         context = current()

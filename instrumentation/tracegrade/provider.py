@@ -1,4 +1,4 @@
-"""`init`: makes spans leave this process, through our own TracerProvider or the host's."""
+"""`init`: makes spans leave this process, through tracegrade's TracerProvider or the host's."""
 
 import atexit
 import os
@@ -42,7 +42,7 @@ from tracegrade.state import SCOPE_NAME, VERSION, Given, state
 MAX_ATTRIBUTES: Final = 4096
 
 GATE: Final = "TRACEGRADE_GATE"
-"""Names the socket of the harness, where it runs this process to kill it between two calls."""
+"""Names the harness's socket, if the harness runs this process to kill it between two calls."""
 
 _HTTP: Final = "otlp_proto_http"
 _GRPC: Final = "otlp_proto_grpc"
@@ -127,7 +127,7 @@ def _start(attributes: dict[str, str], exporter: SpanExporter | None) -> None:
 
 
 def _make_global(provider: TracerProvider, found: trace.TracerProvider) -> None:
-    """Let others' spans go through our provider, unless the program has one of another kind."""
+    """Make tracegrade's provider the global one, unless the program has another kind."""
     if isinstance(found, trace.ProxyTracerProvider):
         trace.set_tracer_provider(provider)
         return
@@ -201,7 +201,7 @@ def flush(timeout_secs: float = 10) -> None:
 
 
 class _OwnProvider(TracerProvider):
-    """Ours, to which a host may still add processors of its own."""
+    """tracegrade's own, to which a host may still add processors."""
 
     listening: tuple[TracegradeProcessor, ...] = ()
     """tracegrade's own processors."""
@@ -266,7 +266,7 @@ def _limits() -> SpanLimits:
 
 
 def _describe(provider: TracerProvider, attributes: dict[str, str]) -> None:
-    """Add to the resource of our own provider, as `tracegrade run` made it before the program."""
+    """Add to the resource of the provider that `tracegrade run` made before the program."""
     if not attributes or not state.owns_provider:
         return
     update = getattr(provider, "_update_resource", None)  # the SDK has no public way
@@ -280,7 +280,7 @@ def _describe(provider: TracerProvider, attributes: dict[str, str]) -> None:
 
 
 def _join(provider: TracerProvider, attributes: dict[str, str]) -> None:
-    """Say once what a host's provider decides and we cannot change."""
+    """Report once a setting that the host's provider decides and tracegrade cannot change."""
     has = provider.resource.attributes
     missing = [f"{key}={value}" for key, value in attributes.items() if has.get(key) != value]
     if missing:

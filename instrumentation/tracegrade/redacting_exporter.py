@@ -1,7 +1,7 @@
-"""Spans as they may leave: without secrets, without what `redact=` takes out, or without content.
+"""Spans ready to leave: without secrets, without texts that `redact=` removes, or without content.
 
-Our own spans were cleaned when they were written; here are those of other instrumentations, and
-all of them where the user gave a rule of their own.
+tracegrade's own spans were redacted when they were written. This module redacts those of other
+instrumentations, and all spans if the user gave a rule.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ _NAMES: Final = """
     json_schema kind label method mime_type mode model model_name name names operation operationid
     outcome provider reason redacted role route scheme status system tool_name truncated type
     version
-"""  # definitions and schemas of tools go out in every mode, as our own do
+"""  # definitions and schemas of tools go out in every mode, like tracegrade's own
 _NAMING: Final = frozenset(_NAMES.split())
 
 
@@ -49,7 +49,7 @@ def clean_span(span: ReadableSpan) -> ReadableSpan | None:
 
 
 class _Cleaner:
-    """Applies the content mode, our patterns and the user's `redact=` to one span's texts."""
+    """Applies the content mode, built-in patterns and the user's `redact=` to a span's texts."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -116,7 +116,7 @@ def _is_content(key: str, value: AttributeValue) -> bool:
 
 
 def _by_hook(hook: Redact, key: str, text: str) -> str:
-    """Return what the user's rule makes of a text; nothing of it where the rule fails."""
+    """Return the result of the user's rule for a text; no part of the text if the rule fails."""
     try:
         clean = hook(key, text)
     except Exception as error:  # noqa: BLE001 - a user's rule may raise anything

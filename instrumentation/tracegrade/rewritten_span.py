@@ -6,7 +6,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 
 class RewrittenSpan(ReadableSpan):
-    """A span with other texts; what the SDK dropped from the original stays counted."""
+    """A span with other texts; the SDK's counts of dropped parts are preserved."""
 
     def __init__(self, span: ReadableSpan, **changed: Any) -> None:
         """Make it of a span, but for the arguments of `ReadableSpan` that are given."""

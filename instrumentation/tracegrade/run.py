@@ -1,8 +1,9 @@
 """`tracegrade run -- CMD...`: runs an unchanged Python agent with its libraries instrumented.
 
-Sets the environment and becomes the command, so that its exit code, signals and terminal are its
-own. In each Python process of it, `start/sitecustomize.py` starts OpenTelemetry's hook, which
-finds our distro by name (`tracegrade.distro`), which loads one instrumentor per library.
+It sets the environment and becomes the command, so exit code, signals and terminal are the
+command's. In each Python process of the command, `start/sitecustomize.py` starts OpenTelemetry's
+hook. The hook finds tracegrade's distro by name (`tracegrade.distro`), which loads one
+instrumentor per library.
 """
 
 import os
@@ -112,7 +113,7 @@ def set_up(environment: MutableMapping[str, str], instrumentors: str | None) -> 
 
 
 def _with_start_up_hook(python_path: str) -> str:
-    """Return a PYTHONPATH whose first folder holds our `sitecustomize`."""
+    """Return a PYTHONPATH whose first folder holds tracegrade's `sitecustomize`."""
     folder = str(Path(__file__).with_name("start"))
     others = [path for path in python_path.split(os.pathsep) if path not in {"", folder}]
     return os.pathsep.join([folder, *others])

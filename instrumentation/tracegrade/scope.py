@@ -75,13 +75,13 @@ def step_attributes(context: Context) -> dict[str, Attribute]:
 
 
 def own_attributes(context: Context) -> dict[str, Attribute]:
-    """Return what each of our own spans inside carries: what all do, and whose run it is."""
+    """Return the attributes of tracegrade's own spans inside: the scope's and the run's."""
     run = scope_of(context).run
     return {**step_attributes(context), **(run.introduction() if run else {})}
 
 
 def has_ended(context: Context) -> None:
-    """Note that one of our own spans inside has ended."""
+    """Note that one of tracegrade's spans inside has ended."""
     if run := scope_of(context).run:
         run.introduced()
 

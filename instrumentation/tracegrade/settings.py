@@ -1,6 +1,7 @@
 """Settings from the environment and from `init`, read once.
 
-`TRACEGRADE_CONTENT` says what text leaves the process: `full`, `redacted` (the default) or `none`.
+`TRACEGRADE_CONTENT` selects the text that leaves the process: `full`, `redacted` (the default) or
+`none`.
 """
 
 import os
@@ -41,7 +42,7 @@ class Objects(StrEnum):
     NAME = "name"
     """The name of its class: none of its code is run."""
     STR = "str"
-    """What its `str()` gives, which may take locks, ask a database or load what is lazy."""
+    """The result of its `str()`, which may take locks, query a database or load lazy values."""
 
 
 @dataclass(frozen=True)

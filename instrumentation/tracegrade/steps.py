@@ -1,6 +1,6 @@
 """Steps that are not tool calls: plan, thought, observation and answer, each a span of no length.
 
-They are written into the context they are given: the current one, or that of their run.
+They are written into the given context: the current one, or that of their run.
 """
 
 import json
@@ -40,7 +40,7 @@ PLAN_KEYS: Final = (
 """Keys of a step of a plan."""
 
 MAX_CHECKED: Final = 1000
-"""Steps of a plan whose keys are looked at."""
+"""Most steps of a plan whose keys are checked."""
 
 
 def write_step(
@@ -91,7 +91,7 @@ def _check_plan(steps: list[Any]) -> None:
 
 
 def write_thought(context: Context, text: object) -> None:
-    """Write what the agent thought."""
+    """Write a thought of the agent."""
     content = (names.THOUGHT_CONTENT, as_text(text))
     write_step(context, names.THOUGHT, {names.STEP_KIND: "thought"}, content)
 
@@ -119,12 +119,12 @@ def as_json(value: object) -> SpanText:
 
 
 def input_messages(text: object) -> SpanText:
-    """Return what the user said, as the GenAI conventions write messages."""
+    """Return the user's request as messages of the GenAI conventions."""
     return _messages("user", text, {})
 
 
 def output_messages(text: object) -> SpanText:
-    """Return what the agent answered, as the GenAI conventions write messages."""
+    """Return the agent's answer as messages of the GenAI conventions."""
     return _messages("assistant", text, {"finish_reason": "stop"})
 
 

@@ -94,7 +94,7 @@ def tool(
 
 
 def _can_be_wrapped(wrapped: object) -> bool:
-    """Return whether calls of this can be written down; say it if not."""
+    """Return whether calls of this can be recorded; report it if not."""
     if isinstance(wrapped, type):
         way_out = "put @tracegrade.tool on the method that does the work, or on a function"
         say("tool of a class", f"calls of the class {wrapped.__name__} are not written; {way_out}")
@@ -107,7 +107,7 @@ def _can_be_wrapped(wrapped: object) -> bool:
 
 
 def described(function: Any) -> WrappedTool | None:
-    """Return what is known about a tool, also below decorators and methods; None if it is none."""
+    """Return the facts about a tool, also below decorators and methods; None for others."""
     for _ in range(_LAYERS):
         if is_proxy(function):
             tool: WrappedTool = tool_of(function)
@@ -118,7 +118,7 @@ def described(function: Any) -> WrappedTool | None:
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """Return a callable's own name; a partial has that of what it calls, an object its class's."""
+    """Return a callable's own name; a partial has that of its function, an object its class's."""
     while isinstance(function, functools.partial):
         function = function.func
     return str(getattr(function, "__name__", type(function).__name__))
@@ -142,7 +142,7 @@ def _wrapped(function: Callable[..., Any], description: Description) -> Any:
 
 
 def _again(description: Description, other: Any) -> Any:
-    """Return the same tool of what was bound or copied."""
+    """Return the same tool for a bound or copied original."""
     try:
         return _wrapped(other, description) if callable(other) else other
     except BaseException as error:

@@ -38,12 +38,12 @@ FLUSH_SECS: Final = 2.0
 
 
 def wait_at_gate(provider: TracerProvider, address: str) -> None:
-    """Stop at the gate from now on; add it last, so that what it stops at is queued to be sent.
+    """Stop at the gate from now on; add it last, after the processors that queue spans.
 
     A gate that cannot be reached ends the process with exit code 75 and one line on stderr.
 
     Args:
-        provider: Whose spans say where the boundaries are.
+        provider: The provider whose spans mark the boundaries.
         address: Path of a Unix socket, or `@name` of an abstract one.
     """
     channel = Channel(address, functools.partial(_flush, provider))
@@ -83,7 +83,7 @@ def _certain(method: M) -> M:
 
 
 class GateProcessor(TracegradeProcessor):
-    """Tells the harness what the agent does, and waits for it at boundaries."""
+    """Reports the agent's steps to the harness, and waits for it at boundaries."""
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
@@ -150,7 +150,7 @@ class GateProcessor(TracegradeProcessor):
         self.channel.tell({"type": "run", **run_of(span)})
 
     def _find_run(self, trace: int) -> None:
-        """Take the outermost span for the run, where none said at its start that it is one."""
+        """Take the outermost span for the run if no span was marked as one at its start."""
         if trace not in self._roots and trace in self._outermost:
             self._start_run(self._outermost[trace])
 
@@ -188,7 +188,7 @@ class GateProcessor(TracegradeProcessor):
             self._ask_tool(trace, call_of(span))
 
     def _end_model(self, span: ReadableSpan) -> None:
-        """Tell what an answer took, once where a framework's span stands around a client's."""
+        """Report the tokens of an answer, once if a framework's span surrounds a client's."""
         _, own = _ids(span)
         usage = usage_of(span)
         if own not in self._counted:

@@ -41,10 +41,10 @@ def send_before_sigterm() -> None:
 
 @guarded
 def _end_at_sigterm() -> None:
-    """Wait for the signal, and end by it; where the host closes the pipe, leave it to itself.
+    """Wait for the signal, and end by it; if the host closes the pipe, do nothing.
 
-    The thread registers itself, once it is a thread of Python: `faulthandler` writes nothing of
-    one that is only about to be.
+    The thread registers itself once it is a thread of Python: `faulthandler` ignores a thread that
+    is still starting.
     """
     woken, wakes = os.pipe()
     os.set_blocking(wakes, False)

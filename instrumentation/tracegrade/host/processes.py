@@ -145,7 +145,7 @@ class _RunOfTheParent(AgentRun):
 
 
 def context_at(start_point: StartPoint | None) -> Context:
-    """Return the context in which code runs at a place of a run; empty outside of any run."""
+    """Return the context for code at a position in a run; empty outside of any run."""
     if start_point is None:
         return Context()
     span = SpanContext(

@@ -15,7 +15,7 @@ from tracegrade.state import state
 
 @guarded
 def begin_child(pickled: bytes) -> None:
-    """Do in a spawned child what a forked one need not: start tracegrade, and enter the run."""
+    """Start tracegrade in a spawned child and enter the run; a forked child has both already."""
     sent: ChildStart | None = pickle.loads(pickled)  # noqa: S301 - the parent's
     if sent is None:
         return

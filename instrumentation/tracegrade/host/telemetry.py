@@ -22,7 +22,7 @@ from tracegrade.processor import ScopeProcessor, TracegradeProcessor, attributes
 from tracegrade.scope import Attribute
 
 _MOST_OPEN: Final = 10_000
-"""Spans of the program that are open inside a run; of more, the oldest are not known as such."""
+"""Most open spans of the program inside a run that are tracked; the oldest are forgotten."""
 
 
 def stand_beside(own: TracerProvider) -> bool:
@@ -57,7 +57,7 @@ class _Standing(ProxyTracerProvider):
 
 
 class _StandingTracer(ProxyTracer):
-    """Writes to us until the program sets a provider, and from then on to that."""
+    """Writes to tracegrade until the program sets a provider, and then to that provider."""
 
     def __init__(
         self, standing: _Standing, own: TracerProvider, *args: Any, **kwargs: Any
@@ -135,7 +135,7 @@ class _Listener(TracegradeProcessor):
 
 
 class _SpanInRun(ReadableSpan):
-    """A program's span with what we write on spans inside a run."""
+    """A program's span with the attributes that tracegrade adds inside a run."""
 
     def __init__(self, span: ReadableSpan, attributes: Mapping[str, Attribute]) -> None:
         vars(self).update(vars(span))

@@ -1,8 +1,8 @@
 """Under `tracegrade run`, instrumentation waits until a program has patched the standard library.
 
-gevent and eventlet want to be first to import `ssl`, and OpenTelemetry's start-up hook imports it.
-Where one of them is installed, the hook is not started with Python, but before the program imports
-what has spans, or once it has patched, or has imported `ssl` without that.
+gevent and eventlet must be first to import `ssl`, and OpenTelemetry's start-up hook imports it. If
+one of them is installed, the hook does not start with Python. It starts before the program imports
+a library with spans, or after the program has patched, or has imported `ssl` without patching.
 """
 
 import sys
@@ -23,9 +23,9 @@ _PACKAGES: Final = ("site-packages", "dist-packages")
 
 
 def start_in_time(start: Callable[[], object]) -> None:
-    """Call `start` now, or where a program may patch the standard library, as soon as it can be.
+    """Call `start` now or, if a program may still patch the standard library, as soon as possible.
 
-    A program that imports nothing of what has spans, and does not patch, is never instrumented.
+    A program that does not patch and imports no library with spans is never instrumented.
     """
     waiting = _waiting(start)
     if waiting is None:

@@ -1,4 +1,4 @@
-"""Instrumentors that we load, and that the program loads itself: then they are the program's."""
+"""Hands instrumentors over to a program that loads them itself."""
 
 from typing import Any
 

@@ -1,11 +1,10 @@
 """Chooses one instrumentor for each library, from the installed families of instrumentors.
 
 Two instrumentors of one library would write each model call twice. OpenTelemetry's own GenAI
-family comes first, then OpenInference, then OpenLLMetry; what instruments no agent library (HTTP
-clients, databases) has a library of its own and is loaded as always.
-
-A framework's instrumentor and its client's would write a call twice as well. Which of them write
-model calls was seen by running an agent under each of them, against a model that counts.
+family comes first, then OpenInference, then OpenLLMetry. Instrumentors of other libraries (HTTP
+clients, databases) are loaded as usual. A framework's instrumentor and its client's would also
+write a call twice. Which of them write model calls was determined by running an agent under each
+of them, against a model that counts.
 """
 
 import re
@@ -264,10 +263,10 @@ def has_own_spans() -> bool:
 
 
 def is_present(entry: EntryPoint) -> bool | None:
-    """Return whether the framework or client that an instrumentor is for is installed.
+    """Return whether the library of an instrumentor is installed; None if the library is unknown.
 
-    None if it is for a library that is not known here. What an instrumentor requires does not
-    tell: OpenInference's for LlamaIndex requires a package that few have, that for LiteLLM none.
+    The requirements of an instrumentor are not a guide: OpenInference's for LlamaIndex requires a
+    package that few have, and its instrumentor for LiteLLM requires none.
     """
     library = instrumentor_of(entry).library
     named = (_FRAMEWORKS | _CLIENTS).items()

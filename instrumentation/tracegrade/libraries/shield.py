@@ -24,7 +24,7 @@ _TAKEN_ON: Final = [
 
 @guarded
 def shield(package: str) -> None:
-    """Make the helpers of a loaded instrumentor's package bear an argument named `method`."""
+    """Make the helpers of a loaded instrumentor's package accept an argument named `method`."""
     modules = [
         module
         for name, module in list(sys.modules.items())

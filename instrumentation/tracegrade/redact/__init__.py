@@ -1,1 +1,1 @@
-"""Secrets in texts: what they look like, and texts without them; for agents and collectors."""
+"""Secrets in texts: patterns that find them, and texts without them; for agents and collectors."""

@@ -90,14 +90,14 @@ def _cards_in(groups: Sequence[str], sizes: Sequence[int]) -> Iterator[tuple[int
 def _stand_alone(found: Sequence[tuple[int, int]], sizes: Sequence[int]) -> bool:
     """Return whether cards are not a part of a table, which has many groups of four digits.
 
-    One of ten rows of four numbers that begin like a card has Luhn's digit. Behind a card may
-    stand its date.
+    One in ten rows of four numbers that begin like a card has Luhn's digit. A date may follow a
+    card.
     """
     return sizes.count(_FOURS) <= _FOURS + 1 or sum(e - a for a, e in found) == len(sizes)
 
 
 def _speaks_of_cards(match: re.Match[str]) -> bool:
-    """Return whether a word before or behind all groups speaks of cards."""
+    """Return whether a word before or after all groups mentions cards."""
     start, end = match.span(2)
     before = match.string[max(0, start - CONTEXT_CHARS) : start + 1]
     after = match.string[end - 1 : end + CONTEXT_CHARS]

@@ -1,7 +1,7 @@
 """Replaces credentials in headers and URLs, and leaves text that only looks like one.
 
-`Bearer resource_metadata="…"` is what a server asks for, and `postgres://{user}:{password}@{host}`
-a line of code.
+Such texts are a server's request, `Bearer resource_metadata="…"`, and a line of code,
+`postgres://{user}:{password}@{host}`.
 """
 
 import re
@@ -27,7 +27,7 @@ _IN_URLS: Final = (
 
 
 def replace_in_headers(text: str) -> str:
-    """Return the text with a mark for each credential behind `Bearer` and `Basic`."""
+    """Return the text with a mark for each credential after `Bearer` and `Basic`."""
     for pattern in _IN_HEADERS:
         text = _compiled(pattern).sub(rf"\1{BEARER}", text)
     return text

@@ -156,4 +156,4 @@ HINTS: Final = tuple(
         *FORM_HINTS,
     )
 )
-"""Without anchors: a text in which a form stands matches one of them, decoded or not."""
+"""Without anchors: each text with a form matches one of them, decoded or not."""

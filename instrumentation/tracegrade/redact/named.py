@@ -1,8 +1,8 @@
-r"""Values under the name of a secret, in any text: where they stand, and the text without them.
+r"""Values of secrets' names, in any text: their positions, and the text without them.
 
-`forms.py` says how they may be written. Where a value ends depends on how it begins: a text in
-quotes at the quote with as many backslashes as the one that opened it, a bare word at the next
-space, an object or a list at its bracket, with each text in it replaced.
+`forms.py` has the ways of writing them. The beginning of a value decides its end. A text in quotes
+ends at the quote with as many backslashes as the opening one, a bare word ends at the next space,
+and an object or a list ends at its bracket, with each text in it replaced.
 """
 
 import re
@@ -46,7 +46,7 @@ _FORMS: Final = tuple((form, frozenset(form.words)) for form in FORMS)
 _WORDS: Final = _NAME_WORDS.union(*(words for _, words in _FORMS))
 _OPEN: Final = re.compile(r"[bBrRuUfF]{0,2}(\\*)([\"'`])")
 _HTML_QUOTE: Final = re.compile(r"&quot;|&#3[49];|%2[27]")
-# A run of backslashes is looked at from its start only, and once.
+# A run of backslashes is examined once, from its start only.
 _ESCAPES: Final = r"(?<!\\)(\\*+)"
 _ENDS: Final = {quote: re.compile(_ESCAPES + quote) for quote in "\"'`"}
 _BARE: Final = re.compile(
@@ -56,7 +56,7 @@ _REST: Final = re.compile(r"[^\s\x00-\x1f\"'`\\,;&|<>()\[\]{}，。、；！？�
 _REST_OF_VARIABLE: Final = re.compile(
     _REST.pattern[:-1] + r"*+(?:[&<>()\[\]{}][A-Za-z0-9_!@#$%^*+.:/-]++(?![=&|(]))*+"
 )
-"""Without the next one: in a file of an environment a value goes on to the end of its line."""
+"""Without the line end: in an environment file a value continues to the end of its line."""
 
 _BRACKETS: Final = re.compile(rf"[\[\]{{}}]|{_ESCAPES}([\"'])")
 _CODE_NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z_]*(?:\.[A-Za-z_]+)*\Z")
@@ -89,7 +89,7 @@ _HASHED: Final = re.compile(r"\$[0-9a-z-]{1,12}\$[\w./,=$+-]{3,}")
 _URL_ESCAPE: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _QUOTE_BEFORE: Final = re.compile(r"(?<!\\)(\\*+)([\"'`])\Z")
 _VARIABLE: Final = re.compile(r"\?\w*\Z|[:@][A-Za-z_]+\Z")
-"""As SQL names what is filled in."""
+"""SQL's names of parameters."""
 
 _KNOWN_BY_SHAPE: Final = frozenset(
     {NameKind.COOKIE, NameKind.WEAK, NameKind.HEADER, NameKind.KEY, NameKind.LOGIN}
@@ -113,7 +113,7 @@ class Assigned(NamedTuple):
 
     kind: NameKind
     quote: str
-    """Behind the name, as in JSON; empty if there is none."""
+    """The quote after the name, as in JSON; empty if there is none."""
 
     operator: str
     """What assigns, with the spaces around it."""
@@ -138,9 +138,9 @@ class Assigned(NamedTuple):
 
 
 class Finder:
-    """Finds a pattern with named groups: where by any engine, its groups by `re` at that place.
+    """Finds a pattern with named groups: its position with any engine, its groups with `re`.
 
-    RE2 is much slower where it has to tell groups apart.
+    RE2 is much slower when it must report groups.
     """
 
     def __init__(self, compile_pattern: Callable[[str], Any], pattern: str) -> None:
@@ -307,12 +307,12 @@ def _whole_name(text: str, start: int, end: int) -> str:
 
 
 def _is_in_arn(text: str, assigned: Assigned) -> bool:
-    """Return whether a name is a part of the address of a secret, which does not tell it."""
+    """Return whether a name belongs to the address of a secret, not to the secret."""
     return _ARN.search(text, max(0, assigned.at - 120), assigned.at) is not None
 
 
 def _ends_a_text(text: str, opened: re.Match[str], assigned: Assigned) -> bool:
-    """Return whether the quote behind a name ends a text that has the name in it."""
+    """Return whether the quote after a name ends a text that contains the name."""
     before = _OPENS_A_TEXT.search(text, max(0, assigned.at - LONGEST_NAME), assigned.at)
     return before is not None and before[2] == text[opened.end() - 1] and before[1] == opened[1]
 
@@ -383,7 +383,7 @@ def _in_three_quotes(text: str, opened: re.Match[str]) -> tuple[int, int] | None
 
 
 def _closing(text: str, opened: re.Match[str]) -> int:
-    """Return where a text in quotes ends: at the quote written as the one that opened it."""
+    """Return the end of a text in quotes: the quote that is written like the opening one."""
     if opened.re is _HTML_QUOTE:
         end = text.find(opened[0], opened.end())
         return end if end >= 0 else len(text)

@@ -215,7 +215,7 @@ def _kinds() -> tuple[tuple[re.Pattern[str], NameKind], ...]:
 
 @lru_cache(4096)
 def kind_of(name: str) -> NameKind:
-    """Return what a whole name, with the words before it, says about its value."""
+    """Return the kind of a whole name, with the words before it."""
     for pattern, kind in _kinds():
         if pattern.search(name):
             return kind
@@ -252,7 +252,7 @@ def _is_verdict(name: str, text: str) -> bool:
 
 
 def _is_elsewhere(name: str, text: str) -> bool:
-    """Return whether a text says where a key is: in a file, in a manager of secrets."""
+    """Return whether a text names the location of a key: a file, or a manager of secrets."""
     return _REFERENCE.match(text) is not None and not name.lower().endswith("string")
 
 
@@ -306,7 +306,7 @@ def is_number(text: str) -> bool:
 
 
 def is_position(name: str) -> bool:
-    """Return whether a name is that of a place in a list or in a vocabulary: `page_token`."""
+    """Return whether a name is a position in a list or in a vocabulary: `page_token`."""
     return re.search(_OTHER_TOKENS, name) is not None
 
 
@@ -318,7 +318,7 @@ def looks_like_key(text: str) -> bool:
 def looks_random(text: str) -> bool:
     """Return whether a text is one word without meaning, as machines make them.
 
-    Paths, addresses, UUIDs and words between hyphens are none.
+    Paths, addresses, UUIDs and words between hyphens do not count.
     """
     word = text.strip()
     if not LEAST_RANDOM_CHARS <= len(word) <= LONGEST_RANDOM or _RANDOM.match(word) is None:

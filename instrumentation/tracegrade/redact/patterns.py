@@ -22,7 +22,7 @@ TYPED_NAMES: Final = (
     r"|пароль|парола|лозинка|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호"
     r"|รหัสผ่าน|كلمة المرور|كلمة السر|رمز عبور|סיסמה|סיסמא|पासवर्ड|κωδικός πρόσβασης|συνθηματικό"
 )
-"""Names of what a human types in: any text under one is a secret."""
+"""Names of secrets that a human types: any text under one is a secret."""
 
 _KEY: Final = r"[._ -]?keys?"
 _SERVICES: Final = (
@@ -56,7 +56,7 @@ KEY_NAMES: Final = (
     r"|session[._ -]?(?:key|cookie)|(?-i:sessionid|SESSIONID)|phpsessid|jsessionid|connect\.sid"
     r"|x[._-](?:amz|goog)[._-](?:signature|credential)|connection[._ -]?string|card[._ -]?number"
 )
-"""Names of what a machine made or a header carries."""
+"""Names of secrets that a machine made or a header carries."""
 
 SHORT_NAMES: Final = (
     r"pwd|pass|pw|cvv|cvc|psk|token|x[._-]?auth|_?auth"
@@ -66,7 +66,7 @@ SHORT_NAMES: Final = (
 """Names that are also the end of other words: no letter precedes one, except in camel case."""
 
 ANY_KEY: Final = r"[a-z0-9][._-]keys?|[a-z0-9](?-i:Keys?)"
-"""The name of any key, with the end of the word before: its value tells what it is."""
+"""The name of any key, with the end of the word before: only its value shows its kind."""
 
 TYPED_WORDS: Final = (
     *("pass", "pwd", "pw", "cvv", "cvc", "wort", "woord", "senha", "contrase", "mot", "clave"),
@@ -75,7 +75,7 @@ TYPED_WORDS: Final = (
     *("пароль", "парола", "лозинка", "密码", "密碼", "口令", "パスワード", "暗証", "비밀번호"),
     *("암호", "รหัส", "كلمة", "رمز", "סיסמ", "पासवर्ड", "κωδικ", "συνθημ"),
 )
-"""One of them stands, in lower case, in any text with the name of what a human types in."""
+"""Each text with a typed secret's name contains one of these words, in lower case."""
 
 NAME_WORDS: Final = (
     *TYPED_WORDS,
@@ -83,7 +83,7 @@ NAME_WORDS: Final = (
     *("x-amz", "x.amz", "x_amz", "x-goog", "x.goog", "x_goog", "docker", "salt", "community"),
     *("phrase", "mnemonic"),
 )
-"""One of them stands, in lower case, in any text with the name of a secret."""
+"""Each text with a secret's name contains one of these words, in lower case."""
 
 NAME_SUFFIX: Final = (
     r"(?:[._ -]?(?:value|text|plain|raw|b64|base64|string|header|hash|new|old"

@@ -1,9 +1,9 @@
-r"""Patterns of secrets known by their place: no name, or a name that is far away.
+r"""Patterns of secrets known by their position: without a name, or far from their name.
 
-The fields of forms as tools of browsers fill them are those of Playwright's, Chrome DevTools',
-Selenium's and Puppeteer's servers for MCP: `selector`, `element`, `target`, `locator`, `name` or
-`label` tells the field, `value`, `text` or `keys` what is typed in. Patterns are as `patterns.py`
-says; a line break may be written as `\n`.
+The forms are those that browser tools fill: the MCP servers of Playwright, Chrome DevTools,
+Selenium and Puppeteer. `selector`, `element`, `target`, `locator`, `name` or `label` names the
+field; `value`, `text` or `keys` holds the typed text. Patterns follow the rules of `patterns.py`;
+a line break may be written as `\n`.
 """
 
 import re
@@ -53,7 +53,7 @@ class Form(NamedTuple):
     """Has the group `value` and, where that depends on it, `name` or `field`."""
 
     words: tuple[str, ...]
-    """One of them stands, in lower case, in any text it matches."""
+    """Each matching text contains one of these words, in lower case."""
 
     signs: tuple[str, ...] = ("",)
     """And one of these, which are more frequent."""
@@ -95,7 +95,7 @@ PLACES: Final = (
         (".fill(", ".type(", "keys(", "sequentially(", "value", ".val(", ".input("),
         may_be_number=True,
     ),
-    Form(  # what a page shows: textbox "Password" [ref=e5]: …
+    Form(  # an element of a page: textbox "Password" [ref=e5]: …
         rf"textbox\s{{1,4}}{QUOTE}[^\"\n]{{0,60}}?{_TYPED}[^\"\n]{{0,40}}{QUOTE}[^\n:\\]{{0,100}}"
         r"(?::\s{1,4}|value=\\*\")(?P<value>[^\s\"\\][^\n\"\\]{0,100})",
         _TYPED_WORDS,
@@ -271,5 +271,5 @@ MOST_WORDS: Final = 8
 
 
 def is_field(text: str) -> bool:
-    """Return whether a selector or a label is of a field in which a secret is typed."""
+    """Return whether a selector or a label is of a field for a secret."""
     return len(text.split()) <= MOST_WORDS and _NO_FIELD.search(text) is None

@@ -1,6 +1,6 @@
-"""Private keys in a text, between the lines that begin and end one, also without the last.
+"""Private keys in a text, between their first and last lines, also without the last.
 
-Only with the key itself: code and sentences that speak of such a line tell no secret.
+A key must follow its first line: code and sentences that mention such a line hold no secret.
 """
 
 import re
@@ -38,7 +38,7 @@ def replace_private_keys(text: str) -> str:
 
 
 def _end_of_key(text: str, start: int) -> int | None:
-    """Return where a key ends that begins here; None if there is none."""
+    """Return the end of the key that begins here; None if there is none."""
     body = _BODY.match(text, start)
     last = _END.match(text, body.end()) if body else None
     if body and last and _IS_KEY.search(body[0]):

@@ -1,11 +1,9 @@
 r"""The rules that find secrets in texts and replace them, by name: for an agent and a collector.
 
-A rule first says which texts it may concern (`hints`), then rewrites those: by patterns with what
-to write instead, or by a function of one text.
-
-A text is read as it stands and then decoded: where JSON writes a letter or a slash as `\u0077` or
-`\/`, and where a character has no width, the rules read a copy with the letter itself, or without
-the character; it takes the place of the text if they find something more in it.
+`hints` select the texts for a rule. The rule then rewrites these, by patterns with replacements or
+by a function of one text. A text is examined as received, then decoded. The decoded copy has
+letters and slashes for JSON's `\u0077` and `\/`, and no characters without width. It replaces the
+text if the rules find more in it.
 """
 
 import re

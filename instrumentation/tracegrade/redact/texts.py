@@ -1,7 +1,7 @@
-"""A text without secrets, before it leaves the agent's process; anything else in it stays.
+"""A text without secrets, before it leaves the agent's process; the rest of it is unchanged.
 
-`patterns.py` says what secrets look like; `init(redact=...)` takes further rules. Cheap checks
-spare most texts the patterns. Half of a long secret would not be recognized: cut afterwards.
+`patterns.py` describes secrets; `init(redact=...)` takes further rules. Cheap checks spare most
+texts the patterns. Texts are cut afterwards, because half of a long secret is not recognized.
 """
 
 import re
@@ -17,7 +17,7 @@ from tracegrade.redact.secret_rules import Rule, decoded, rules
 PLACEHOLDER: Final = f"{MARK_START}]"
 """Replacement of a text for which the user's own rule failed."""
 
-# A secret known by its shape has 13 such characters in a row. Possessive: each is looked at once.
+# A secret known by its shape has 13 such characters in a row. Possessive: each is examined once.
 _LONG_WORD = re.compile(r"(?:[A-Za-z0-9_-]{0,12}+[^A-Za-z0-9_-]++)*+[A-Za-z0-9_-]{13}")
 _SPACED_CARD = re.compile(r" [0-9]{4,6} ")
 _WORDS = (
@@ -29,7 +29,7 @@ _NEED_A_NAME = frozenset({"named", "cookie"})
 
 
 def redact(text: str) -> str:
-    """Return `text` without the secrets we know; the same object if it holds none."""
+    """Return `text` without known secrets; the same object if it has none."""
     clean = _without_secrets(text)
     plain = decoded(clean)
     cleaner = plain if plain == clean else _without_secrets(plain)

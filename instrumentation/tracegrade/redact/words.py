@@ -10,9 +10,9 @@ class Words:
     """Finds words in texts, inside of other words too."""
 
     def __init__(self, compile_pattern: Callable[[str], Any], words: Collection[str]) -> None:
-        """Find these words, which are in lower case, with a pattern compiled so.
+        """Find these words, which are in lower case, with a pattern compiled by this function.
 
-        The pattern has those of them that have no other one inside.
+        The pattern omits words that contain another of the words.
         """
         shortest = {
             word for word in words if not any(each in word for each in words if each != word)

@@ -1,7 +1,7 @@
-"""`tracegrade rollback JOURNAL`: undoes what a killed run left, as its journal says.
+"""`tracegrade rollback JOURNAL`: undoes the writes of a killed run, from its journal.
 
-The newest entry first; each is marked as done when it is. A second run does nothing, and one that
-was killed half-way is simply run again.
+The newest entry is undone first; each is marked as done afterwards. A second run does nothing, and
+a run that was killed half-way can be repeated.
 """
 
 import json
@@ -29,7 +29,7 @@ def rollback(
         typer.Option(help="Folder to which paths are relative; default: the working folder."),
     ] = None,
 ) -> None:
-    """Undo what a killed run left, as its rollback journal says."""
+    """Undo the writes of a killed run, from its rollback journal."""
     read = _read(journal)
     left = read.left()
     if folder is None:

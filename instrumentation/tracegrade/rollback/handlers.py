@@ -173,7 +173,7 @@ class _Writer:
         return self._left.get(name)
 
     def write(self, *entries: Mapping[str, Any]) -> None:
-        """Append entries; it is said once if that fails."""
+        """Append entries; a failure is reported once."""
         try:
             self._size = journals.append(
                 self.path, *({**entry, "folder": self._folder} for entry in entries)
@@ -192,7 +192,7 @@ class _Writer:
         say("journal", f"journal '{self.path}' cannot be {use}: {error}; {way_out}")
 
     def prepared(self, undo: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
-        """Return an undo as it is written down, and the copy that it needs."""
+        """Return an undo in its recorded form, and the copy that it needs."""
         kind = kind_of(undo)
         if kind == "sql":
             return {**undo, "at": self._named(undo["at"])}, None
@@ -208,7 +208,7 @@ class _Writer:
         return self._copy_undo(path)
 
     def _copy_undo(self, path: Path) -> tuple[Mapping[str, Any], str | None]:
-        """Return the undo of a write to what is there, from a copy of it that is kept aside."""
+        """Return the undo of a write to an existing object, from a saved copy of it."""
         named = self._named(path)
         if not path.is_file():
             text = f"'{named}' existed before and is not a file, so no copy is kept"
@@ -224,7 +224,7 @@ class _Writer:
         return {"restore": named, "from": copy}, copy
 
     def forget(self, copy: str) -> None:
-        """Delete a copy that was kept."""
+        """Delete a saved copy."""
         self._path_of(copy).unlink(missing_ok=True)
         self.write({"object": copy, "done": True})
 

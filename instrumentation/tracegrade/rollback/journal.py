@@ -117,7 +117,7 @@ def name_fault(name: object) -> str | None:
 
 
 def _value(line: bytes) -> dict[str, Any] | str:
-    """Return a line's JSON object, or why it is none."""
+    """Return a line's JSON object, or why it is not one."""
     if len(line) > MAX_LINE_BYTES:
         return f"a line of more than {MAX_LINE_BYTES:,} bytes"
     try:

@@ -59,7 +59,7 @@ SUFFIX: Final = ".tracegrade-undo"
 
 
 MAX_HTTP_SECS: Final = 30.0
-"""An answer that takes longer is none."""
+"""Longest wait for an answer; a later one does not count."""
 
 _REQUEST: Final = re.compile(r"(GET|POST|PUT|PATCH|DELETE) (/\S*)")
 
@@ -100,11 +100,12 @@ class UndoContext:
     locate: Callable[[str], Path]
     """Returns where the path of an undo stands; raises `UndoFailed` if it may not be touched."""
     copy: Callable[[Mapping[str, Any]], Path]
-    """Returns what a `restore` is made from; raises `UndoFailed` if there is no such thing."""
+    """Returns the source of a `restore`; raises `UndoFailed` if it is missing."""
     run: Callable[[Sequence[str]], None]
     """Runs a command; raises `UndoFailed` unless it ends with 0."""
     url: Callable[[str], str] = field(default=service_url)
-    """Returns the URL for the `at` of an undo; raises `UndoFailed` if that may not be asked."""
+    """Returns the URL for the `at` of an undo; raises `UndoFailed` if that may not be contacted.
+    """
     database: Callable[[str], str | None] = field(default=database_url)
     """Returns the URL for the `at` of a statement, None for a path; raises like `url`."""
 

@@ -25,13 +25,13 @@ NOT_OTLP: Final = "not answered by a collector"
 
 
 def http_answer(status: int, body: bytes, content_type: str = "", where: str = "") -> Reply:
-    """Return what an answer over HTTP says.
+    """Return the meaning of an answer over HTTP.
 
     Args:
         status: The status code.
         body: The answer's body.
-        content_type: As the answer says.
-        where: Where a redirect leads to.
+        content_type: The answer's content type.
+        where: The target of a redirect.
     """
     if 200 <= status < 300:
         return _taken(body, content_type)
@@ -44,7 +44,7 @@ def http_answer(status: int, body: bytes, content_type: str = "", where: str = "
 
 
 def _taken(body: bytes, content_type: str) -> Reply:
-    """Read a response of OTLP; one without a body says that all is well."""
+    """Read a response of OTLP; one without a body reports success."""
     text = body.strip()
     if not text:
         return Reply(Fate.TAKEN)
@@ -70,6 +70,6 @@ def _taken_json(text: bytes, page: Reply) -> Reply:
 
 
 def partly(partial: ExportTracePartialSuccess) -> Reply:
-    """Return what the partial success in a response says; without one, all was taken."""
+    """Return the partial success of a response; without one, all spans were accepted."""
     rejected = max(partial.rejected_spans, 0)
     return Reply(Fate.TAKEN, REJECTED if rejected else "", partial.error_message[:200], rejected)

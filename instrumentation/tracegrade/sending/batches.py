@@ -94,10 +94,10 @@ class _Flush:
 
 
 class ExportProcessor(TracegradeProcessor):
-    """Hands spans to the exporter in batches, from a thread that starts with the first of them.
+    """Passes spans to the exporter in batches, from a thread that starts with the first span.
 
-    It starts so late since a host may yet patch what threads are, as gevent does. A forked child
-    starts with no spans, a thread and an exporter of its own.
+    It starts so late because a host may still patch threads, as gevent does. A forked child starts
+    with no spans, and with a thread and an exporter of its own.
     """
 
     def __init__(self, exporter: RedactingExporter, limits: QueueLimits | None = None) -> None:
@@ -157,7 +157,7 @@ class ExportProcessor(TracegradeProcessor):
             self.on_end(span)
 
     def _call(self, waiting: int) -> None:
-        """Have the thread send what waits; beyond what may, drop the oldest."""
+        """Have the thread send the waiting spans; drop the oldest beyond the limit."""
         if not self._is_called and self._asks is not None:
             self._is_called = True
             self._asks.put(None)
@@ -165,7 +165,7 @@ class ExportProcessor(TracegradeProcessor):
             self._drop(self._most, FULL)
 
     def _has_more_room(self) -> bool:
-        """Make room for twice as many spans, if those that come now are not too large for it."""
+        """Make room for twice as many spans, if the current ones are not too large for it."""
         if self._limits.queue or self._most >= _MOST_SPANS:
             return False
         if self._most * 2 * _chars(self._spans) > _MOST_CHARS:
@@ -251,7 +251,7 @@ class ExportProcessor(TracegradeProcessor):
         return True
 
     def _take(self) -> int:
-        """Take a batch out of the queue, and return of how many spans; what may leave is held."""
+        """Take a batch out of the queue, and return its size; it is held until it is sent."""
         size = self._limits.batch or self._exporter.batch_size()
         taken = self._sending
         for _ in range(min(size, len(self._spans))):
@@ -275,7 +275,7 @@ class ExportProcessor(TracegradeProcessor):
         return not delivery.waiting
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Send all that waits, for so long at most, and return whether it was taken or refused."""
+        """Send all waiting spans in time, and return whether they were accepted or refused."""
         if self._closed and self._thread is not None:  # asked while it ends, by a signal's handler
             self._thread.join(timeout_millis / 1000)
         if self._closed or not (self._spans or self._sending):
@@ -295,7 +295,7 @@ class ExportProcessor(TracegradeProcessor):
             self._exporter.lose(self._why or NO_ANSWER, left)
 
     def shutdown(self) -> None:
-        """Send what waits, within the time there is, and count what is left."""
+        """Send the waiting spans within the time left, and count the rest."""
         if self._closed:
             return
         self._closed = True

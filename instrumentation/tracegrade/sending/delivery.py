@@ -1,4 +1,4 @@
-"""One batch on its way: it is divided where it must be, and what was lost is counted by reason."""
+"""Sends one batch: divides it if necessary, and counts lost spans by reason."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ class Fate(Enum):
     TOO_LARGE = auto()
     """They may be sent again, in smaller requests."""
     BAD = auto()
-    """One of them, at least, is none that the collector can read; the others may be sent again."""
+    """At least one of them cannot be read by the collector; the others may be sent again."""
     LOST = auto()
     """They are not to be sent again."""
 

@@ -1,4 +1,4 @@
-"""The last step in this process: spans are cleaned and sent, and what is lost is counted and said.
+"""The last step in this process: spans are redacted and sent, and lost ones counted and reported.
 
 Runs in the thread of `ExportProcessor`.
 """
@@ -57,12 +57,12 @@ class RedactingExporter:
         self._exporter = None
 
     def batch_size(self) -> int:
-        """Return how many spans to hand on at a time."""
+        """Return how many spans to send at a time."""
         exporter = self._exporter
         return exporter.batch_size() if isinstance(exporter, Delivers) else BATCH
 
     def clean(self, spans: Iterable[ReadableSpan]) -> list[ReadableSpan]:
-        """Return what may leave; a span that cannot be cleaned is counted by the guard."""
+        """Return the spans that may leave; the guard counts spans that cannot be redacted."""
         return [span for span in map(clean_span, spans) if span is not None]
 
     def send(self, spans: Sequence[ReadableSpan]) -> Delivery:
@@ -113,9 +113,9 @@ class RedactingExporter:
             logger.warning("tracegrade: %s", text)
 
     def hurry(self) -> None:
-        """Give up what is still being sent once it was tried again `EXIT_RETRIES` times.
+        """Give up the current request after `EXIT_RETRIES` more attempts.
 
-        From here on losses are counted, to be said together.
+        From here on losses are counted, and reported together.
         """
         self._quiet = True
         self._warnings.give_up_after(EXIT_RETRIES, self.shutdown)
@@ -137,7 +137,7 @@ _reported: Counter[str] = Counter()
 
 
 def say_what_was_lost() -> None:
-    """Say how many spans of this process are lost, by reason; not again what was said."""
+    """Report how many spans of this process are lost, by reason, except those already reported."""
     lost = Counter({key: count for key, count in failures().items() if key.startswith(LOST)})
     if lost and lost != _reported:
         reasons = ", ".join(f"{key.removeprefix(LOST)} ({count})" for key, count in lost.items())
@@ -147,12 +147,12 @@ def say_what_was_lost() -> None:
 
 
 class _ExportWarnings(logging.Filter):
-    """Keeps to itself what the exporter logs in a `with` block, in that block's thread."""
+    """Suppresses the exporter's log lines in a `with` block, in that block's thread."""
 
     def __init__(self) -> None:
         super().__init__()
         self.last = ""
-        """The last complaint, to be said when spans were lost for it."""
+        """The last suppressed log line, reported if spans were lost for it."""
         self._thread = threading.local()
         self._left: int | None = None
         self._give_up: Callable[[], None] = lambda: None

@@ -1,4 +1,4 @@
-"""Sends what several exporters have, in one time for all of them."""
+"""Flushes several exporters within one common time."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -7,10 +7,10 @@ from tracegrade.sending.batches import ExportProcessor
 
 
 def unsent_after(exporters: Iterable[ExportProcessor], secs: float) -> Iterator[ExportProcessor]:
-    """Send what is queued, and yield the exporters that have not sent it in time.
+    """Flush the exporters, and yield those that have not sent all their spans in time.
 
     Args:
-        exporters: They are asked one after the other, each in what is left of the time.
+        exporters: They are flushed one after the other, each within the rest of the time.
         secs: How long all of them together may take.
     """
     end = time.monotonic() + secs

@@ -60,7 +60,7 @@ class HttpExporter(OTLPSpanExporter):
             self._http.hooks["response"].append(self._hear)
 
     def _hear(self, response: Any, **_: Any) -> None:
-        """Note what an answer says, before the SDK decides whether to try again."""
+        """Note the meaning of an answer, before the SDK decides whether to retry."""
         headers = response.headers
         answer = http_answer(
             response.status_code,
@@ -87,7 +87,7 @@ class HttpExporter(OTLPSpanExporter):
         return deliver(spans, self._send)
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Send one batch, and return whether all of it was taken."""
+        """Send one batch, and return whether all of it was accepted."""
         delivery = self.deliver(spans)
         all_taken = not delivery.waiting and not delivery.lost
         return SpanExportResult.SUCCESS if all_taken else SpanExportResult.FAILURE
@@ -109,7 +109,7 @@ class HttpExporter(OTLPSpanExporter):
         return reply
 
     def _last_reply(self, sent: bool) -> Reply:
-        """Return the last answer; what the SDK believes if it is not known."""
+        """Return the last answer; the SDK's own result if there is none."""
         if self._answers:
             return self._answers[-1]
         return Reply(Fate.TAKEN) if sent else Reply(Fate.LATER, NO_ANSWER)

@@ -43,7 +43,7 @@ def instrument() -> None:
 
 
 def start_hook() -> None:
-    """Start OpenTelemetry's hook, which finds our distro; what ails it is said in one line."""
+    """Start OpenTelemetry's hook, which finds tracegrade's distro; report a failure once."""
     from tracegrade.off import say_why  # noqa: PLC0415 - as above
 
     try:

@@ -1,6 +1,6 @@
-"""Tapes of tools: the harness takes down what they give, or answers in their stead.
+"""Tapes of tools: the harness records their results, or answers instead of them.
 
-`tool` imports it only where `TRACEGRADE_TOOLS` names the harness's socket.
+`tool` imports this package only if `TRACEGRADE_TOOLS` names the harness's socket.
 """
 
 from tracegrade.tape.wrapper import taped as taped

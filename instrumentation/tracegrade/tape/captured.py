@@ -1,6 +1,6 @@
 """Rebuilds a tool's result from its text in a span: the text itself, or JSON.
 
-Spans do not say which of both it is. The tool does, by what its signature says that it returns.
+Spans do not distinguish the two. The return type in the tool's signature does.
 """
 
 import json
@@ -23,12 +23,12 @@ class ResultNotText(Exception):
 
 
 def result_of(text: str, function: Callable[..., Any]) -> Any:
-    """Return what a tool gave, by its text in a span.
+    """Return a tool's result from its text in a span.
 
-    A tool whose signature does not say what it returns gave the text's JSON if it is some.
+    If the signature has no return type, the result is the text's JSON, if it is any.
 
     Raises:
-        ResultNotText: It returns what neither is a text nor comes from JSON.
+        ResultNotText: The return type is neither a text nor restorable from JSON.
     """
     kinds = _kinds(_returned(function))
     strange = [kind for kind in kinds if isinstance(kind, type) and not _is_plain(kind)]

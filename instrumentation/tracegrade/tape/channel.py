@@ -15,7 +15,7 @@ from tracegrade.settings import TAPE_VARIABLE
 
 
 def exchange(message: Mapping[str, object]) -> dict[str, Any]:
-    """Say something to the harness, and return what it answers."""
+    """Send a message to the harness, and return its answer."""
     address = os.environ.get(TAPE_VARIABLE, "")
     line = json.dumps(message, ensure_ascii=False).encode(errors="replace") + b"\n"
     try:

@@ -1,7 +1,7 @@
 """Exceptions of tools as JSON, and again as exceptions.
 
-A class is looked for among those that the program has loaded; nothing is imported for a tape, and
-no constructor is called: what it once made of its arguments is taken from the tape, too.
+A class is looked up among those that the program has loaded: replay imports nothing and calls no
+constructor. So the tape also holds the attributes that the constructor set.
 """
 
 import sys
@@ -19,11 +19,11 @@ class ReplayedError(Exception):
 
 
 class ReplayMiss(RuntimeError):
-    """A call that is not on the tape, or not so often; the text says where the nearest differs."""
+    """A call that is not on the tape, or too often; the text names the nearest difference."""
 
 
 def as_json(error: BaseException) -> dict[str, Any]:
-    """Return what a tape has of an exception: what of it is no JSON is left out."""
+    """Return an exception in the form for a tape, without values that JSON cannot hold."""
     arguments = [*vars(BaseException)["args"].__get__(error)]
     attributes = {
         name: value

@@ -1,7 +1,7 @@
-"""A tool whose calls the harness takes down, or answers: then its body does not run.
+"""A tool whose calls the harness records, or answers: then its body does not run.
 
-It stands inside the wrapper that writes spans, which so writes the same of a call either way. What
-a taped call itself calls is part of it, and is taken down with it alone.
+This wrapper is inside the one that writes spans, so the spans of a call are the same either way.
+Calls inside a taped call belong to it and are recorded with it.
 """
 
 import inspect
@@ -62,7 +62,7 @@ class _Call:
         self._is_recorded = self._reply["type"] == "record"
 
     def answer(self) -> Any:
-        """Return what the tape says that the tool gave, or raise it.
+        """Return the tool's result from the tape, or raise its exception.
 
         Raises:
             ReplayMiss: The tape does not have this call.
@@ -87,7 +87,7 @@ class _Call:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Let the tool run, and take down what it raises."""
+        """Let the tool run, and record the exception that it raises."""
         token = _is_inside.set(True) if self._is_recorded else None
         try:
             yield
@@ -102,7 +102,7 @@ class _Call:
                 _is_inside.reset(token)
 
     def gave(self, result: object) -> None:
-        """Take down what the tool returned."""
+        """Record the tool's result."""
         if not self._is_recorded:
             return
         if fault := why_not_plain(result):

@@ -1,4 +1,4 @@
-"""Says on stderr how far a long command is: on a terminal in one line, else in plain lines."""
+"""Shows the progress of a long command on stderr: one line on a terminal, else plain lines."""
 
 import sys
 import time
@@ -15,7 +15,7 @@ PLAIN_EVERY_SECS: Final = 1.0
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """Yield what shows a line about the step that begins; the line is gone at the end."""
+    """Yield a function that shows the current step in a line; the line disappears at the end."""
     if not sys.stderr.isatty():
         yield _Plain().note
         return

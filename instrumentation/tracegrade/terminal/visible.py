@@ -1,4 +1,4 @@
-"""Makes texts out of traces harmless to look at: what would act on a screen is spelled out."""
+"""Makes texts from traces harmless to display: characters that act on a screen are spelled out."""
 
 import sys
 import unicodedata

@@ -1,1 +1,1 @@
-"""Values as JSON can say them, looked at without running any code of the program that has them."""
+"""Values in a form for JSON, read without running any code of the program."""

@@ -48,7 +48,7 @@ _ATOMS: Final = (str, int, float, bool, type(None), bytes, complex, type)
 _BASE: Final = vars(BaseException)
 
 ShowArgument = Callable[[object], Any]
-"""Returns a value as JSON can say it."""
+"""Returns a value in a form for JSON."""
 
 
 def message_of(error: BaseException, as_text: ShowArgument, *, by_str: bool = False) -> str:
@@ -157,11 +157,11 @@ def _validation(error: Any, as_text: ShowArgument) -> str:
 
 
 def traceback_of(error: BaseException, message: Callable[[BaseException], str]) -> str:
-    """Return an exception's traceback with those that led to it, as Python prints it.
+    """Return an exception's traceback with its causes, as Python prints it.
 
     Args:
         error: The exception.
-        message: Returns what an exception says.
+        message: Returns an exception's message.
     """
     return "".join(_chain(error, message, _MAX_DEPTH))
 

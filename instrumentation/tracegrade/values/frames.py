@@ -136,7 +136,7 @@ _TORCH: Final = _summary(shape=_shape, dtype=_dtype, device=lambda tensor: str(t
 
 
 def _tensor(copy: "Copy", value: Any, depth: int) -> object:
-    """Read a tensor past what the program may have put in between, as a `TorchFunctionMode`."""
+    """Read a tensor past hooks of the program, such as a `TorchFunctionMode`."""
     with sys.modules["torch"]._C.DisableTorchFunction():
         return _TORCH(copy, value, depth)
 

@@ -24,7 +24,7 @@ _CONTEXTS: Final = {
     "ToolContext": ("google.adk", "strands"),
     "ToolRuntime": ("langgraph",),
 }
-"""By name, what packages or modules define such a class; what is derived from one is one, too."""
+"""By class name, the packages or modules that define such a class; derived classes count, too."""
 _ANNOTATION: Final = re.compile(
     r"\b(?:RunnableConfig|Injected(?:State|Store|ToolArg|ToolCallId))\b"
 )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def scalar_reader(kind: type) -> ValueReader | None:
-    """Return how a value is read that is one number, text or time; None if it is none of these."""
+    """Return a reader for a value that is one number, text or time; None for other values."""
     known = _SCALARS.get(short_name(kind))
     if known is None and "numpy.generic" in map(short_name, bases_of(kind)[1:]):
         known = _by_item
@@ -51,7 +51,7 @@ def _text(copy: "Copy", value: object, _: int) -> object:
 
 
 def _by_item(copy: "Copy", value: Any, depth: int) -> object:
-    """Read one of numpy's scalars; one that has no Python type of its own as its text."""
+    """Read a scalar of numpy; one without a Python type becomes its text."""
     item = value.item()
     return copy.text(str(value)) if type(item) is type(value) else copy.of(item, depth + 1)
 
@@ -116,7 +116,7 @@ _OBJECTS: Final[dict[str, ValueReader]] = {
     "sqlalchemy.RowMapping": _mapping_by(lambda row: row.items()),
     "sqlite3.Row": _mapping_by(lambda row: zip(row.keys(), row, strict=True)),
 }
-"""By package and name: what is made of other values. Rows hold what a query has returned."""
+"""By package and name: values that contain other values. Rows hold the result of a query."""
 
 _NATIVE: Final = ("google.MessageMapContainer", "google.ScalarMapContainer")
 """Mappings that are written in C, and belong to no module."""

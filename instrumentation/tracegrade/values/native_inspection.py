@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from tracegrade.values.copying import Copy
 
 ValueReader = Callable[["Copy", Any, int], object]
-"""Returns what is written of a value, given the copy that it is for and its depth there."""
+"""Returns the written form of a value, from the copy that it is for and its depth there."""
 
 _TYPE: Final = vars(type)
 bases_of: Final = _TYPE["__mro__"].__get__
-"""Returns a class and what it is derived from, in the order of its method resolution."""
+"""Returns a class and its bases, in the order of its method resolution."""
 namespace_of: Final = _TYPE["__dict__"].__get__
-"""Returns what a class has by itself."""
+"""Returns a class's own attributes."""
 _module_of: Final = _TYPE["__module__"].__get__
 _qualname_of: Final = _TYPE["__qualname__"].__get__
 _module_namespace: Final = vars(ModuleType)["__dict__"].__get__
@@ -68,7 +68,7 @@ def named(kind: type) -> str:
 
 
 def on_class(kind: type, name: str) -> Any:
-    """Return what a class or one of its bases has under a name, not bound; else `MISSING`."""
+    """Return the value of a name in a class or one of its bases, not bound; else `MISSING`."""
     for base in bases_of(kind):
         found = namespace_of(base).get(name, MISSING)
         if found is not MISSING:
@@ -98,7 +98,7 @@ def attribute(value: object, name: str) -> Any:
 
 
 def slot(value: object, name: str) -> Any:
-    """Return what an object has in a slot of its class, `MISSING` if nothing."""
+    """Return the value of an object's slot, `MISSING` if it is empty."""
     descriptor = on_class(type(value), name)
     if type(descriptor) is not MemberDescriptorType:
         return MISSING
@@ -120,7 +120,7 @@ def is_native(kind: type, name: str) -> bool:
 
 
 def is_of_module(kind: type) -> bool:
-    """Return whether a class is the one that its module has under its name, as it says.
+    """Return whether a class is really the one that its module has under its name.
 
     A class of the program may claim to be one of a library.
     """

@@ -1,4 +1,4 @@
-"""Readers of Python's own types, and of what is derived from them: by the methods of the base.
+"""Readers of Python's own types and their subclasses, with the methods of the base.
 
 A subclass may have its own `items`, `__iter__` or `__str__`, which is code of the program.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def exact_reader(kind: type) -> ValueReader | None:
-    """Return how objects of exactly this type are read, None if it is not one of Python's own."""
+    """Return the reader for objects of exactly this type, None if it is not Python's own."""
     return _EXACT.get(id(kind)) or _DERIVED.get(id(kind))
 
 
@@ -81,7 +81,7 @@ def _set(method: Callable[[Any], Any]) -> ValueReader:
 
 
 def _proxied(copy: "Copy", value: object, depth: int) -> object:
-    """Read what a `mappingproxy` shows, which has no other way past methods of that."""
+    """Read a `mappingproxy`, whose own methods are the only way to its content."""
     return copy.of(gc.get_referents(value)[0], depth + 1)
 
 
@@ -90,7 +90,7 @@ _TIME: Final = vars(dt.time)
 _DAY: Final = ("year", "month", "day")
 _CLOCK: Final = ("hour", "minute", "second", "microsecond")
 _ZONES: Final = frozenset({"dateutil", "pandas", "pendulum", "pytz", "zoneinfo"})
-"""Packages whose time zones may be asked for their offset: they look it up in a table."""
+"""Packages whose time zones look up their offset in a table, so they may be called."""
 
 
 def _moment(copy: "Copy", value: Any, _: int) -> object:
@@ -183,7 +183,7 @@ _DERIVED: Final = _by_address(
         BaseException: _error,
     }
 )
-"""Types whose own methods read an object of a class that is derived from them as well."""
+"""Types whose own methods also read objects of derived classes."""
 
 _EXACT: Final = _by_address(
     {
@@ -200,4 +200,4 @@ _EXACT: Final = _by_address(
         **{type(view): _items_by(iter) for view in _VIEWS},
     }
 )
-"""Types whose objects are read so if they are of no class that is derived from them."""
+"""Types with a reader of their own, except for derived classes."""

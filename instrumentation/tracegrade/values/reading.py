@@ -72,7 +72,7 @@ def reader_of(kind: type) -> ObjectReader:
 
 
 def rendered(render: Callable[[Any], object], value: object) -> object:
-    """Return what the program wants to be written of an object; its class's name if that fails."""
+    """Return the program's form of an object; its class's name if that fails."""
     try:
         return render(value)
     except BaseException as error:

@@ -1,7 +1,8 @@
-"""Readers of objects that are made of named fields: dataclasses, attrs, msgspec and pydantic.
+"""Readers of objects with named fields: dataclasses, attrs, msgspec and pydantic.
 
-The fields are read where they lie, in the object's `__dict__` or its slots. What would have to be
-computed, or loaded from a database, is left out; so is what a pydantic model excludes.
+The fields are read directly from the object's `__dict__` or its slots. Fields that would have to
+be computed, or loaded from a database, are left out, and so are fields that a pydantic model
+excludes.
 """
 
 import dataclasses
@@ -86,7 +87,7 @@ def _pydantic_base(kind: type) -> type | None:
 
 
 def _model(kind: type) -> ValueReader:
-    """Return the reader of a model of pydantic 2; of pydantic 1, where that is all there is."""
+    """Return the reader for a model of pydantic 2, or of pydantic 1 if only that is installed."""
     fields = on_class(kind, "__pydantic_fields__")
     if type(fields) is not dict:  # before 2.10
         fields = on_class(kind, "model_fields")

@@ -1,7 +1,7 @@
-"""Our frames between a host's own: neither its tracebacks nor its warnings show them.
+"""Hides tracegrade's frames between a host's own from its tracebacks and warnings.
 
-A traceback that has one more entry is other output, and `warnings.warn(stacklevel=2)` in a tool
-would blame us in its caller's stead, whose own filters would not find it then.
+A traceback with one more entry would change a program's output. `warnings.warn(stacklevel=2)` in a
+tool would blame tracegrade instead of its caller, and the caller's filters would not match.
 """
 
 import functools
@@ -21,7 +21,7 @@ def unseen(function: F) -> F:
 
 
 def named_as(original: Any) -> Callable[[F], F]:
-    """Return a decorator: unseen, and what it makes (a coroutine, say) has the original's name."""
+    """Return a decorator that hides a function and gives it the original's name."""
     original = _below_partials(original)
 
     def named(function: F) -> F:
@@ -40,7 +40,7 @@ def leave_traceback(error: BaseException) -> None:
 
 
 def code_flags(function: Any) -> int:
-    """Return the flags of a function's code, which say what a call makes; 0 if it has none."""
+    """Return the flags of a function's code, which describe its calls; 0 without code."""
     flags: int = getattr(getattr(_below_partials(function), "__code__", None), "co_flags", 0)
     return flags
 

@@ -1,7 +1,7 @@
-"""Tools that yield: the call lasts from the first value asked for to the last one given.
+"""Tools that yield: the call lasts from the first requested value to the last yielded one.
 
-The tool's span is current only while the tool runs: what the caller does between two values is not
-inside it. The result is the list of yielded values, each written down when it was yielded.
+The tool's span is current only while the tool runs; the caller's code between two values is not
+inside it. The result is the list of yielded values, each recorded when it was yielded.
 """
 
 import inspect

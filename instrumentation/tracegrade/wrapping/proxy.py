@@ -30,7 +30,7 @@ from tracegrade.wrapping.frames import leave_traceback, unseen
 
 
 class ProxyType(type):
-    """The type of a type of proxies, which says that it is the type of their originals."""
+    """The metaclass of proxy types; it claims to be the type of their originals."""
 
     __doc__ = property(lambda cls: _kind(cls).__doc__)
 
@@ -51,7 +51,7 @@ class ProxyType(type):
         delattr(_kind(cls), name)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Return what the original's type makes: an original, without a proxy."""
+        """Return an instance of the original's type, without a proxy."""
         return _kind(cls)(*args, **kwargs)
 
     def __instancecheck__(cls, instance: object) -> bool:
@@ -80,7 +80,7 @@ def _kind(cls: type) -> Any:
 
 
 def _methods(cls: type) -> dict[str, Any]:
-    """Return what a type of proxies has of its own, by name."""
+    """Return a proxy type's own attributes, by name."""
     own = [type.__getattribute__(of, "__dict__") for of in (Proxy, cls)]
     return {**own[0], **own[1]}
 
@@ -197,7 +197,7 @@ def proxy_of(
         ("_tool", tool),
     ):
         _slots[slot].__set__(proxy, value)
-    if _has_dict(type(original)):  # one for both, for those who look into it themselves
+    if _has_dict(type(original)):  # one attribute for both, for code that looks into it directly
         object.__setattr__(proxy, "__dict__", original.__dict__)
     return proxy
 
@@ -225,9 +225,9 @@ def _type_of_proxy(kind: type) -> type[Any]:
 
 
 def _seen(kind: type, in_c: bool) -> dict[str, Any]:
-    """Return what is seen of a type by those that look without asking its instances.
+    """Return a type's attributes as code sees them that does not ask its instances.
 
-    As protocols do (`isinstance` of a `runtime_checkable` one) and `inspect.getattr_static`.
+    Protocols do so (`isinstance` of a `runtime_checkable` one), and `inspect.getattr_static`.
     """
     names = [name for name in dir(kind) if name not in _NOT_SEEN]
     static = {name: inspect.getattr_static(kind, name) for name in names}
@@ -253,7 +253,7 @@ def _is_special(name: str) -> bool:
 
 
 class _Doc:
-    """The documentation of the original, for those who ask past `__getattribute__`."""
+    """The documentation of the original, for code that bypasses `__getattribute__`."""
 
     def __get__(self, proxy: Any, cls: type) -> Any:
         return (_kind(cls) if proxy is None else original_of(proxy)).__doc__
@@ -365,7 +365,7 @@ def _reduced(original: Any, protocol: int) -> Any:
 
 
 def _found(original: Any, name: str) -> Any:
-    """Return what a module has under a name; None if it has nothing there."""
+    """Return a module's attribute by name; None if it has none."""
     found: Any = sys.modules.get(getattr(original, "__module__", None) or "")
     for part in name.split("."):
         found = getattr(found, part, None)
