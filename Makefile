@@ -49,7 +49,7 @@ test-slow: .venv/demo .venv/test azurite .spark/complete .hosts/complete  ## Run
 test-frameworks: .venv/demo .venv/test $(TRIED_FRAMEWORKS:%=.frameworks/%/complete)  ## Run one agent on real frameworks and compare its steps.
 	@$(BIN)/pytest -q --numprocesses 2 --dist loadfile $(REAL_FRAMEWORKS)
 
-hosts: .venv/demo .venv/test .hosts/complete  ## Run host programs with and without tracegrade, and print what became of each.
+hosts: .venv/demo .venv/test .hosts/complete  ## Run host programs with and without tracegrade, and print the results.
 	@$(BIN)/python -m tests.hosts
 
 captures: .venv/demo .venv/test .frameworks/$(FRAMEWORK)/complete  ## Run all scenarios on FRAMEWORK=…, and rewrite its captures.
@@ -120,7 +120,7 @@ clean:  ## Remove everything that these commands made.
 
 # What host programs run on beside what is in .venv, all of which they see; pinned, so nothing is resolved.
 .hosts/complete: tests/hosts/packages.txt .venv/test
-	@echo "installing what host programs run on into .hosts ..."
+	@echo "installing packages of host programs into .hosts ..."
 	@$(BIN)/python -m venv --clear .hosts
 	@if .hosts/bin/pip --disable-pip-version-check --quiet install --no-deps --requirement $<; then \
 	  $(BIN)/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \

@@ -9,7 +9,7 @@ from tests.harness.parts.postgres.shop import opened_shop, shop_template
 
 @contextmanager
 def database(folder: Path) -> Iterator[Mapping[str, str]]:
-    """Yield the variables by which programs find an empty database: `DATABASE_URL`."""
+    """Yield the variables with which programs find an empty database: `DATABASE_URL`."""
     folder.mkdir()
     template = shop_template(folder, "SELECT 1;")
     with closing(template), opened_shop(template, folder / "opened") as opened:

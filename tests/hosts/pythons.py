@@ -64,7 +64,7 @@ class Pythons:
 
 
 def _is_here(need: str) -> bool:
-    """Return whether something that is no module is on this machine."""
+    """Return whether a requirement that is not a module is on this machine."""
     return why_not() is None if need == POSTGRES else shutil.which(need) is not None
 
 

@@ -1,4 +1,4 @@
-"""The table of what became of host programs, for a terminal and for the README."""
+"""The table of host programs' results, for a terminal and for the documentation."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,14 +9,14 @@ from typing import Final
 from .program import Program
 from .running import Outcome
 
-README: Final = Path(__file__).with_name("README.md")
-_BEGIN: Final = "| program | what it is about | spans | |\n|---|---|---|---|\n"
+PAGE: Final = Path(__file__).parents[2] / "docs/internals/host-programs.md"
+_BEGIN: Final = "| program | about | spans | result |\n|---|---|---|---|\n"
 _TABLE: Final = re.compile(re.escape(_BEGIN) + r"(?:\|.*\n)*\n[^\n]*\n")
-HEAD = ("program", "what it is about", "same?", "exit", "landed", "lost", "secs", "with")
+HEAD = ("program", "about", "same?", "exit", "landed", "lost", "secs", "with")
 
 
 def lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield the table's lines, below each program that differs how it does, and a sum."""
+    """Yield the table's lines, the differences below each program, and a summary."""
     rows = [HEAD, *map(_row, outcomes)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
     for number, row in enumerate(rows):
@@ -27,7 +27,7 @@ def lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
 
 
 def diffs(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield what differs in the output of programs, as lines of a diff."""
+    """Yield the differences in the output of programs, as lines of a diff."""
     for each in outcomes:
         if each.is_same or not each.without or not each.beside:
             continue
@@ -45,18 +45,18 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     return f"{same} same, {differ} differ, {skipped} skipped"
 
 
-def write_readme(outcomes: Sequence[Outcome]) -> str:
-    """Put what became of all programs into the README, and return what was written.
+def write_page(outcomes: Sequence[Outcome]) -> str:
+    """Write the results of all programs into the documentation, and return a summary.
 
-    A program that was not run keeps its row; the row of one that is gone goes with it.
+    A program that was not run keeps its row; rows of deleted programs are removed.
     """
-    text = README.read_text()
+    text = PAGE.read_text()
     kept = sum(bool(_old_row(each, text)) for each in outcomes)
     rows = [_old_row(each, text) or _new_row(each) for each in outcomes]
     same = sum(row.endswith("| same |\n") for row in rows)
     table = f"{_BEGIN}{''.join(rows)}\n{same} of {len(rows)} show the same.\n"
-    README.write_text(_TABLE.sub(lambda _: table, text))
-    return f"wrote {README.name}: {len(rows) - kept} rows, and kept {kept} of programs not run"
+    PAGE.write_text(_TABLE.sub(lambda _: table, text))
+    return f"wrote {PAGE.name}: {len(rows) - kept} rows, and kept {kept} of programs not run"
 
 
 def _old_row(outcome: Outcome, text: str) -> str:
@@ -70,7 +70,7 @@ def _new_row(outcome: Outcome) -> str:
 
 
 def named(program: Program) -> str:
-    """Return how a program's row of the README begins."""
+    """Return the beginning of a program's row in the documentation."""
     about = program.about.replace("|", "\\|")
     return f"| `{program.folder}/{program}` | {about} |"
 

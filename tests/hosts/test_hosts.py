@@ -8,7 +8,7 @@ import pytest
 from .program import Program, programs
 from .pythons import Pythons
 from .running import Outcome, run_all
-from .table import README, lines, named
+from .table import PAGE, lines, named
 
 
 def _groups() -> list[Any]:
@@ -87,9 +87,9 @@ def test_a_program_says_what_it_is_about(program: Program) -> None:
     assert program.expected is not None
 
 
-def test_the_readme_shows_them_all() -> None:
-    """Its table has a row for each program; `python -m tests.hosts --write` writes it anew."""
-    rows = [line for line in README.read_text().splitlines() if re.match(r"\| `\w+/\w+` \|", line)]
+def test_the_documentation_shows_them_all() -> None:
+    """Its table has a row for each program; `python -m tests.hosts --write` updates it."""
+    rows = [line for line in PAGE.read_text().splitlines() if re.match(r"\| `\w+/\w+` \|", line)]
 
     assert len(rows) == len(programs())
     for row, program in zip(rows, programs(), strict=True):
@@ -97,7 +97,7 @@ def test_the_readme_shows_them_all() -> None:
 
 
 def test_names_are_told_apart() -> None:
-    """A program is known by its name, in whatever folder it stands."""
+    """A program's name identifies it in all folders."""
     names = [str(each) for each in programs()]
 
     assert len(names) == len({*names})

@@ -1,4 +1,4 @@
-"""sys.exit in a tool ends the program with its code, after what atexit and finally do.
+"""sys.exit in a tool ends the program with its code, after atexit and finally have run.
 
 spans: 3
 """

@@ -1,4 +1,4 @@
-"""A host that logs everything as JSON, with loggers disabled, and a handler that calls a tool.
+"""A host that logs all messages as JSON, with loggers disabled, and a handler that calls a tool.
 
 spans: 13
 """

@@ -1,4 +1,4 @@
-"""Generators and async generators that nobody reads to the end, throws into, or closes late.
+"""Generators and async generators that are not read to the end, get exceptions, or close late.
 
 spans: 21
 """
@@ -79,6 +79,6 @@ with t.agent_run("a"):
 
     held = []
     asyncio.run(main())
-# Its call has not ended, and so is no span yet.
+# Its call has not ended, so it is not a span yet.
 keep = numbers("alive at exit")
 next(keep)

@@ -1,4 +1,4 @@
-"""What binds in a class and what does not: functions, partials, builtins, properties, descriptors.
+"""Objects that bind in a class or do not: functions, partials, builtins, properties, descriptors.
 
 spans: 44
 says: tracegrade: calls of the class

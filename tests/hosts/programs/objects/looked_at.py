@@ -1,4 +1,4 @@
-"""What tools of the host read off a function: signature, source, defaults, hints, code, pickles.
+"""Facts that host tools read off a function: signature, source, defaults, hints, code, pickles.
 
 spans: 2
 """

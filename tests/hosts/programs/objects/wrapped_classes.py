@@ -1,4 +1,4 @@
-"""Classes, callables with state, caches and partials as tools stay what they were.
+"""Classes, callables with state, caches and partials as tools behave as before.
 
 spans: 12
 says: tracegrade: calls of the class

@@ -1,4 +1,4 @@
-"""A program that looks for another in the path, and becomes it.
+"""A program that looks for another in the path, and replaces itself with it.
 
 spans: 4
 speed: slow

@@ -1,4 +1,4 @@
-"""stdout and stderr closed, replaced and redirected, and a pipe whose reader has gone.
+"""stdout and stderr closed, replaced and redirected, and a pipe without a reader.
 
 spans: 8
 speed: slow

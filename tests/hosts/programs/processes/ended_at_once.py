@@ -1,4 +1,4 @@
-"""os._exit, os.abort and SIGKILL after a flush, os.execv: what was flushed has landed.
+"""os._exit, os.abort and SIGKILL after a flush, os.execv: flushed spans have landed.
 
 spans: 12
 speed: slow

@@ -1,4 +1,4 @@
-"""A server that ends in an orderly way at SIGTERM, then sends it to itself, as uvicorn does.
+"""A server that shuts down in order at SIGTERM, then sends it to itself, as uvicorn does.
 
 spans: 3
 speed: slow

@@ -1,4 +1,4 @@
-"""A function that is stopped between invocations and goes on later, as on Lambda; it flushes.
+"""A function that is stopped between invocations and resumed later, as on Lambda; it flushes.
 
 spans: 16
 speed: slow

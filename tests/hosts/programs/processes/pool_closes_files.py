@@ -1,4 +1,4 @@
-"""A worker of a pool that closes the files which its parent does not have, and goes on.
+"""A pool's worker that closes the files which its parent does not have, and continues.
 
 spans: 1 or more
 """

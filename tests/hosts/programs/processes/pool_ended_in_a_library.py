@@ -1,4 +1,4 @@
-"""A pool that is ended while a worker is deep in a library's code: it ends at once, as ever.
+"""A pool that is ended while a worker is deep in a library's code: it ends at once, as usual.
 
 spans: 5
 """

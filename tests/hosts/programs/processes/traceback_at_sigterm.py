@@ -1,4 +1,4 @@
-"""A host that has faulthandler write a traceback at SIGTERM, and a child of it, which goes on.
+"""A host that has faulthandler write a traceback at SIGTERM, and its child, which continues.
 
 spans: 3
 """

@@ -1,4 +1,4 @@
-"""huey and rq: tasks in a queue in memory, retried and failing; names by which workers find them.
+"""huey and rq: tasks in a queue in memory, retried and failing; workers find them by name.
 
 spans: 11
 speed: slow

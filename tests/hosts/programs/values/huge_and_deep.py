@@ -1,4 +1,4 @@
-"""Values of 100 MB, of a million keys, that hold themselves or are 100,000 levels deep.
+"""Values of 100 MB, of a million keys, that contain themselves or are 100,000 levels deep.
 
 spans: 17
 speed: slow

@@ -1,4 +1,4 @@
-"""Iterators, files, sockets and buffers as arguments and results: none is read or held.
+"""Iterators, files, sockets and buffers as arguments and results: none is read or kept open.
 
 spans: 23
 """
@@ -21,7 +21,7 @@ def same(x):
 
 
 class Held:
-    """Can be told from another."""
+    """Differs from another."""
 
 
 with t.agent_run("a"):

@@ -1,4 +1,4 @@
-"""unittest.mock: a mock records each look that is taken at it.
+"""unittest.mock: a mock records each access to it.
 
 spans: 5
 speed: slow

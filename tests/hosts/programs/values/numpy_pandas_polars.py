@@ -1,4 +1,4 @@
-"""Arrays and frames as arguments and results; lazy frames stay lazy; subclasses are not asked.
+"""Arrays and frames as arguments and results; lazy frames stay lazy; subclasses are not called.
 
 spans: 25
 speed: slow

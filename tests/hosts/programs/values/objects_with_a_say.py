@@ -1,4 +1,4 @@
-"""Objects whose every method says that it was called: no look at a value is seen by it.
+"""Objects whose every method reports its call: reading a value calls none of them.
 
 spans: 21
 """

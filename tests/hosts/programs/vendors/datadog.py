@@ -1,4 +1,4 @@
-"""ddtrace with its OpenTelemetry context: its requests stay roots, its spans end, ours land.
+"""ddtrace and its OpenTelemetry context: its requests stay roots; all spans end and land.
 
 spans: 8
 speed: slow

@@ -1,4 +1,4 @@
-"""Variables of the SDK with values that mean nothing: the host neither ends nor waits.
+"""Variables of the SDK with meaningless values: the host neither ends nor waits.
 
 spans: 0 or more
 speed: slow

@@ -1,4 +1,4 @@
-"""opentelemetry-instrument: the host's own hook, with its provider, a library's spans and ours.
+"""opentelemetry-instrument: the host's own hook and provider, with library and tracegrade spans.
 
 spans: 5
 says: tracegrade: the program's TracerProvider keeps the last 128 attributes .*

@@ -1,4 +1,4 @@
-"""tracegrade run: gevent's patching comes first, and warns of nothing.
+"""tracegrade run: gevent's patching comes first, without a warning.
 
 spans: 3 or more
 mode: run

@@ -1,4 +1,4 @@
-"""tracegrade run: a host that sets its own provider, and has a sitecustomize-like start of its own.
+"""tracegrade run: a host that sets its own provider, and has its own start-up module.
 
 spans: 3
 speed: slow
