@@ -435,8 +435,7 @@ class Lake:
             transactions: Transactions to note in the same commit.
             data_change: Whether the table's rows differ afterwards; compaction only moves them.
             follows: As for `put_files`.
-            comes_again: Keep the staged files if a file to replace is no longer live, for another
-                call.
+            comes_again: Keep the staged files for another call if a replaced file is not live.
 
         Raises:
             CommitFailed: Other writers were first for a minute. Calling again is safe.
