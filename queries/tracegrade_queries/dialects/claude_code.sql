@@ -1,8 +1,8 @@
--- Claude Code: spans by `span.type`; what the model and the tools said is in log records.
+-- Claude Code: spans by `span.type`; texts of the model and the tools are in log records.
 --
--- The records belong to the interaction, not to a model call: a text is given to the call whose
--- end is nearest in time, arguments to the tool call with their id. Requested tools that never ran
--- are recorded nowhere.
+-- The records belong to the interaction, not to a model call. A text goes to the call whose end is
+-- nearest in time, arguments to the tool call with their id. Requested tools that never ran are
+-- not recorded anywhere.
 --
 -- Rank:
 --   50
@@ -39,7 +39,7 @@ WITH responses AS (
   INNER JOIN claude_code_spans USING (key)
   WHERE
     bucket_events.attributes['event.name'] = 'assistant_response'
-    -- Unless its user lets it be told.
+    -- Claude Code redacts responses unless its user allows them.
     AND bucket_events.attributes['response'] <> '<REDACTED>'
 ),
 
@@ -91,7 +91,7 @@ executions AS (
   GROUP BY trace_id, parent_span_id
 ),
 
--- Of a call that its user refused nothing was executed.
+-- A call that the user refused was not executed.
 refusals AS (
   SELECT DISTINCT
     trace_id,
@@ -139,7 +139,7 @@ SELECT
     ),
     NULL
   ) AS arguments,
-  -- The model is told of the error of a tool.
+  -- The model receives the error of a tool as its result.
   if(
     spans.kind = 'tool',
     coalesce(outputs.result, executions.error_message, results.error_message),

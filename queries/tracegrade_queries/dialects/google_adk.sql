@@ -1,7 +1,7 @@
--- Google's Agent Development Kit, its own attributes: what schema 1 says beside the conventions.
+-- Google's Agent Development Kit: the attributes that its schema 1 adds to the conventions.
 --
--- The request and the response of a model call are those of Google's API, as JSON. A run is the
--- span `invocation`, below which agents that hand over to one another are side by side.
+-- The request and the response of a model call are in the form of Google's API, as JSON. A run is
+-- the span `invocation`; agents that hand over to one another are siblings below it.
 --
 -- Rank:
 --   100
@@ -17,11 +17,11 @@ SELECT
   attributes,
   attributes['gcp.vertex.agent.tool_call_args'] AS arguments,
   attributes['gcp.vertex.agent.tool_response'] AS result,
-  -- Both are {} where content is not captured.
+  -- Request and response are {} if content is not captured.
   arguments = '{}' AND result = '{}' AS is_empty,
   try_cast(attributes['gcp.vertex.agent.llm_request'] AS JSON) AS request,
   try_cast(attributes['gcp.vertex.agent.llm_response'] AS JSON) AS response,
-  -- What is told of the call's tokens beside the response is, in some versions, less.
+  -- Some versions write fewer token counts as attributes than the response holds.
   reported_usage(response -> '$.usage_metadata') AS used,
   name = 'invocation' AND scope_name = 'gcp.vertex.agent' AS is_run
 FROM bucket_spans

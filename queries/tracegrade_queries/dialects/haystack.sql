@@ -1,8 +1,9 @@
 -- Haystack's own tracing: agents, their steps and components, inputs and outputs as JSON.
 --
--- An agent's calls and tools have spans of their own from version 3. Before, they are components:
--- a chat model's class ends in ChatGenerator, a ToolInvoker runs a message's calls, of which none
--- has a span if there are several. An input with a callback is no JSON, what came out is.
+-- From version 3 on, an agent's calls and tools have spans of their own. Before, they are
+-- components: a chat model's class ends in ChatGenerator, and a ToolInvoker runs the calls of a
+-- message. If there are several, none of these calls has a span. An input with a callback is not
+-- JSON; the output is.
 --
 -- Rank:
 --   120

@@ -22,7 +22,7 @@ lists AS (
   SELECT
     key,
     'in' AS direction,
-    -- A chat model is asked for a batch of conversations, of which there is one.
+    -- The input of a chat model is a batch of conversations; the batch has one.
     CASE
       WHEN
         json_type(prompt, '$.messages[0]') = 'ARRAY' AND json_type(prompt, '$.messages[0][0]')
@@ -35,7 +35,7 @@ lists AS (
     key,
     'out' AS direction,
     coalesce(
-      -- What a wildcard does not find is an empty list, not NULL.
+      -- A wildcard without a match returns an empty list, not NULL.
       nullif(completion -> '$.generations[0][*].message', []),
       nullif(completion -> '$.choices[*].message', []),
       completion -> '$.messages',

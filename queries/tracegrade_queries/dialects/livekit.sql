@@ -1,9 +1,9 @@
 -- LiveKit's voice agents: a run is a turn (`agent_turn`), below the session of a conversation.
 --
 -- Since 2026 names of attributes that hold content have `pii` as their second segment. A model
--- call is `llm_node`, around the client's request, which the GenAI conventions describe: what the
--- model requested stands on the outer one alone.
--- The names are those of telemetry/trace_types.py in https://github.com/livekit/agents.
+-- call is `llm_node`, around the client's request, which follows the GenAI conventions. Only the
+-- outer span holds the calls that the model requested. The names are those of
+-- telemetry/trace_types.py in https://github.com/livekit/agents.
 --
 -- Rank:
 --   65

@@ -1,9 +1,9 @@
--- LlamaIndex's own observability: a span for each method, what happened in it as its events.
+-- LlamaIndex's own observability: a span for each method, with events for what happened in it.
 --
--- The steps of a workflow tell what they got as Python's texts, cut after 200 characters: of them
--- the tool that was called, and its id if it is not cut, are read; the name of an agent is not,
--- since it stands behind what the user asked. A streamed answer comes after the end of its span,
--- so that nothing tells it.
+-- The steps of a workflow record their inputs as Python's texts, cut after 200 characters. The
+-- called tool is read from them, and its id if it is not cut. The name of an agent is not read,
+-- since it comes after the user's request. A streamed answer arrives after the end of its span, so
+-- no span or event contains it.
 --
 -- Rank:
 --   130
@@ -57,7 +57,7 @@ inputs_outputs AS (
   FROM lists
 )
 
--- A call stands among the blocks, and of older versions beside them alone.
+-- A call is among the blocks; older versions write it only next to them.
 SELECT
   key,
   direction,
@@ -143,7 +143,7 @@ SELECT
     WHEN calls.key IS NOT NULL THEN 'model'
     WHEN spans.called IS NOT NULL THEN 'tool'
     WHEN regexp_matches(spans.name, '(Agent|AgentWorkflow)\.run$') THEN 'agent'
-    -- A workflow that is no agent, but in which models and tools are called.
+    -- A workflow that is not an agent but calls models and tools.
     WHEN ends_with(spans.name, '.run') AND spans.parent_span_id IS NULL THEN 'agent'
     ELSE 'other'
   END AS operation,

@@ -1,9 +1,9 @@
 -- Pydantic AI before its spans followed the GenAI conventions; Logfire's spans of model clients.
 --
 -- Messages are one attribute: a list of the old conventions' events (`events` of a model call), or
--- OpenAI's own request and response. Later formats say all else in attributes of the conventions.
--- Of OpenAI's Agents SDK Logfire writes a span's kind into the template of its message, and items
--- of the Responses API as they came.
+-- OpenAI's own request and response. Later formats write everything else in attributes of the
+-- conventions. For OpenAI's Agents SDK, Logfire writes a span's kind into the template of its
+-- message, and items of the Responses API as they were sent.
 --
 -- Rank:
 --   80
@@ -23,7 +23,7 @@ SELECT
   attributes,
   attributes['logfire.msg_template'] AS template,
   scope_name = 'logfire.openai_agents' AS in_agents_sdk,
-  -- The SDK's events and request hold what was said among what was heard.
+  -- The SDK's events and request mix outputs with inputs.
   CASE WHEN NOT in_agents_sdk THEN try_cast(attributes['events'] AS JSON) END AS events,
   CASE WHEN NOT in_agents_sdk THEN try_cast(attributes['request_data'] AS JSON) END AS request,
   try_cast(attributes['response'] AS JSON) AS responded,
@@ -130,7 +130,7 @@ WITH kinds AS (
       WHEN logfire_spans.in_agents_sdk AND logfire_spans.template LIKE 'Handoff:%' THEN 'handoff'
       WHEN logfire_spans.in_agents_sdk AND texts.key IS NULL THEN 'other'
       WHEN logfire_spans.in_agents_sdk THEN 'model'
-      -- The request of a stream: what came of it is told at its end, in a span of its own.
+      -- The request of a stream: another span at the end of the stream holds the response.
       WHEN
         logfire_spans.attributes['logfire.span_type'] = 'span'
         AND logfire_spans.scope_name IN ('logfire.openai', 'logfire.anthropic')

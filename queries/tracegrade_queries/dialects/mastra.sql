@@ -1,10 +1,10 @@
--- Mastra, its own attributes: what its spans by the GenAI conventions leave out.
+-- Mastra: its own attributes, for what its GenAI spans leave out.
 --
--- A model's step holds the call of the model and its tools, and tells what was requested. A piece
--- of a stream whose text the step does not say was a thought. The loop of steps, before version 1
--- a `chat` by its operation, is one agent's run. Its exporter for OpenInference writes the same
--- spans, but calls loop, steps and pieces all models. A step ends after its tools: where it never
--- did, its pieces tell which were requested.
+-- A model's step contains the model call and its tools, and lists the requested calls. A piece of
+-- a stream is a thought if the step's text does not contain it. The loop of steps is one agent's
+-- run; before version 1 it is a `chat` by its operation. Mastra's exporter for OpenInference
+-- writes the same spans, but marks loop, steps and pieces all as models. A step ends after its
+-- tools; if it never ended, its pieces list the requested calls.
 --
 -- Rank:
 --   55
@@ -23,7 +23,7 @@ WITH inputs_outputs AS (
     parent_span_id,
     start_ns,
     attributes,
-    -- What a model is told of a tool that failed.
+    -- The model receives this text if a tool failed.
     if(failed, coalesce(exception['exception.message'], status_message), NULL) AS error,
     -- Steps and pieces are named by the agent.
     nullif(regexp_extract(name, '^(?:agent|model)_(?:step|chunk) (.+)$', 1), '') AS agent_name,
@@ -80,7 +80,7 @@ WITH steps AS (
   WHERE kind = 'model_step'
 ),
 
--- Pieces stand below the model's call in it, or below the step itself.
+-- Pieces are below the model call of a step, or directly below the step.
 pieces AS (
   SELECT
     chunks.trace_id,

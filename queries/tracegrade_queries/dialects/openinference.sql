@@ -1,7 +1,7 @@
 -- OpenInference: lists are flattened into indexed keys; openinference.span.kind tells the kind.
 --
--- Indices may have holes, since exporters evict the oldest attributes: each key is read by itself.
--- Spans of one shape have the same keys, whose paths are taken apart once.
+-- Indices may have holes, since exporters evict the oldest attributes, so each key is read by
+-- itself. Spans of one shape have the same keys, whose paths are split once.
 --
 -- Rank:
 --   20
@@ -38,7 +38,7 @@ asking_for_plans AS (
     AND regexp_matches(text, 'write the \x27(\s|\\n)*<end_plan>\x27 tag and stop there')
 ),
 
--- What its users hide of what a model said is written so, or left out.
+-- Output that users hide is written as `__REDACTED__`, or left out.
 hidden AS (
   SELECT DISTINCT
     key,
@@ -84,7 +84,7 @@ SELECT
     -- CrewAI's.
     attribute(fields, 'tool.agent_role'),
     workflow_agent,
-    -- What smolagents tells an agent that another one calls.
+    -- smolagents begins the task of a called agent with its name.
     CASE
       WHEN operation = 'agent' AND scope_name = 'openinference.instrumentation.smolagents'
         THEN nullif(
@@ -166,7 +166,7 @@ SELECT
   END AS arguments,
   CASE
     WHEN operation <> 'tool' THEN NULL
-    -- Of Claude's Agent SDK the status tells what the model was told.
+    -- For Claude's Agent SDK, the status holds the text that the model received.
     WHEN failed AND scope_name = 'openinference.instrumentation.claude_agent_sdk'
       THEN coalesce(output_value, status_message)
     WHEN json_type(output, '$.data.content') IS NOT NULL THEN output ->> '$.data.content'
@@ -188,7 +188,7 @@ SELECT
   END AS result,
   CASE
     WHEN span_kind = 'LLM' THEN user_text
-    -- What was rewritten into this form keeps its own, which has a message's parts.
+    -- Spans converted to this form keep their own attributes, which have a message's parts.
     WHEN
       operation = 'agent'
       AND coalesce(
@@ -225,9 +225,9 @@ SELECT
   END AS user_input,
   CASE
     WHEN operation <> 'agent' OR span_kind = 'LLM' THEN NULL
-    -- What LlamaIndex writes there is a cut Python text.
+    -- LlamaIndex writes a cut Python text here.
     WHEN scope_name = 'openinference.instrumentation.llama_index' THEN NULL
-    -- What BeeAI writes there of a run that failed is the error.
+    -- If a run failed, BeeAI writes the error here.
     WHEN failed AND scope_name = 'openinference.instrumentation.beeai' THEN NULL
     WHEN scope_name = '@arizeai/openinference-instrumentation-beeai' THEN output ->> '$.text'
     WHEN output IS NULL THEN output_value
@@ -244,8 +244,8 @@ SELECT
   failed
   OR coalesce(output ->> '$.data.status' = 'error' OR output ->> '$.is_error' = 'true', FALSE)
     AS failed,
-  -- Its processor of the AI SDK's spans writes an error of one over those that end after it; on
-  -- the one that failed the SDK records the exception, or tells no message.
+  -- Its processor of the AI SDK's spans copies one span's error to the spans that end after it. On
+  -- the span that failed, the SDK records the exception, or no message.
   scope_name IN ('ai', 'gen_ai') AND failed AND NOT excepted AND status_message IS NOT NULL
     AS inherits_status,
   CASE

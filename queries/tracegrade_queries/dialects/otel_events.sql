@@ -1,11 +1,11 @@
 -- OpenTelemetry GenAI conventions before 1.37: each message is an event of its own.
 --
--- Log records hold it in their body (openai-v2, agent-framework, Google ADK), span events in
--- attributes (Strands, where it is a list of Bedrock's content blocks; Azure's clients: it is
--- what a log record's body would be). Before 1.28 two span events hold all messages of a call,
--- as JSON or as plain text, and before 1.26 two attributes of the span do. Google ADK writes
--- `<elided>` for what it may not tell. AWS's distribution (Bedrock AgentCore) moves messages, from
--- attributes and from events of a span, into one record.
+-- Log records hold messages in their body (openai-v2, agent-framework, Google ADK). Span events
+-- hold them in attributes: for Strands a list of Bedrock's content blocks, for Azure's clients the
+-- body of a log record. Before 1.28 two span events hold all messages of a call, as JSON or as
+-- plain text, and before 1.26 two attributes of the span do. Google ADK writes `<elided>` for
+-- content that it must not record. AWS's distribution (Bedrock AgentCore) moves messages from
+-- attributes and events of a span into one record.
 --
 -- Rank:
 --   70
@@ -53,11 +53,10 @@ SELECT
   unnest(['user', 'assistant']) AS role,
   unnest([attributes['gen_ai.prompt'], attributes['gen_ai.completion']]) AS text
 FROM bucket_spans
--- LangSmith writes there the inputs and outputs of whatever ran.
+-- LangSmith writes the inputs and outputs of any run there.
 WHERE attributes['langsmith.span.kind'] IS NULL
 UNION ALL BY NAME
--- Of OpenInference's spans the roles stay behind: who said what was moved is known of the texts
--- of an output alone.
+-- OpenInference's roles stay on the span, so the role of a moved text is known only for outputs.
 SELECT
   otel_events_moved.key,
   otel_events_moved.direction,
@@ -104,8 +103,9 @@ WITH parts AS (
       'gen_ai.tool.message', 'gen_ai.choice'
     )
   UNION ALL BY NAME
-  -- Span events that were moved into a record, each with its attributes; of those of one name the
-  -- last is left. What a model said before is no choice: its text is named otherwise.
+  -- Span events that were moved into a record, each with its attributes. If several have one name,
+  -- only the last remains. An earlier output of the model is not a choice: its text has another
+  -- key.
   SELECT
     key,
     if(message ->> '$.role' = 'assistant', 1, position) AS position,
@@ -152,7 +152,7 @@ FROM history_chat('otel_events_history');
 CREATE OR REPLACE TEMP TABLE otel_events_messages AS
 FROM chat_parts('otel_events_chat');
 
--- What the spans are, the current conventions say; here stands what their events tell. The
+-- The current conventions give the kind of a span; this adds the content of its events. The
 -- messages of a tool span are its arguments and its result.
 CREATE OR REPLACE TEMP VIEW otel_events_operations AS
 WITH event_texts AS (

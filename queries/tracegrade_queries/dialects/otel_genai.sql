@@ -1,7 +1,8 @@
--- OpenTelemetry GenAI conventions, as written since 1.37: messages as JSON attributes of the span,
--- or of an event of it. MCP's conventions are part of them: a call of a tool that only its method
--- names may be known only from the tool's name in the span's name. What clients add to them under
--- names of their own (Anthropic's, Strands', Semantic Kernel's) is read here too.
+-- OpenTelemetry GenAI conventions since 1.37: messages are JSON attributes of spans or events.
+--
+-- MCP's conventions are part of them: if a tool call has only a method name, the tool's name may
+-- be known only from the span's name. Attributes that clients add under names of their own
+-- (Anthropic's, Strands', Semantic Kernel's) are read here too.
 --
 -- Rank:
 --   60
@@ -46,7 +47,7 @@ WITH answering AS (
   WHERE direction = 'out'
 ),
 
--- What events of a span add to it: the tools that a call was offered, and the error it ended in.
+-- Details from a span's events: the offered tools, and the error that ended it.
 details AS (
   SELECT
     key,
@@ -94,8 +95,8 @@ SELECT
     WHEN is_overwritten THEN 'agent'
     -- Microsoft's Agent Framework: its agents at work together, an `invoke_workflow` but in name.
     WHEN name = 'workflow.run' THEN 'agent'
-    -- What a server of MCP did for a client that told it of no trace: its agent is not known, and
-    -- has told of the call itself if it tells of any.
+    -- An MCP server ran this for a client that sent no trace context. The agent is unknown; if it
+    -- is traced at all, its own spans record the call.
     WHEN attributes['mcp.method.name'] = 'tools/call' AND parent_span_id IS NULL THEN 'other'
     -- Google ADK repeats the results of parallel calls as those of one more.
     WHEN attributes['gen_ai.tool.name'] = '(merged tools)' THEN 'other'
@@ -109,7 +110,7 @@ SELECT
       attributes['crewai.event_name'] = 'tool_failure_detected'
       OR attributes['crewai.tool.failure.reason'] = 'unknown_tool'
       THEN 'other'
-    -- Logfire's request of a stream: what came of it is told at its end, in a span of its own.
+    -- Logfire's request of a stream: another span at the end of the stream holds the response.
     WHEN
       scope_name IN ('logfire.openai', 'logfire.anthropic')
       AND attributes['logfire.span_type'] = 'span'
@@ -187,7 +188,7 @@ SELECT
       attributes['code.function.return.value']
     )
   ) AS result,
-  -- How smolagents ends a plan, which it asks for like an answer.
+  -- smolagents requests a plan like an answer, with this stop sequence.
   CASE
     WHEN contains(attributes['gen_ai.request.stop_sequences'], '"<end_plan>"') THEN answer
   END AS plan,
@@ -213,7 +214,7 @@ SELECT
       attributes['gen_ai.usage.input_tokens'], attributes['gen_ai.usage.prompt_tokens']
     ) AS BIGINT
   ) AS input_tokens,
-  -- Google counts thoughts beside what else is said, and some tell them in the total alone.
+  -- Google does not count thoughts as output; some clients include them only in the total.
   coalesce(
     CASE
       WHEN
@@ -319,7 +320,7 @@ SELECT
       THEN NULL
     ELSE FALSE
   END AS excludes_cached,
-  -- Not of the conventions: the first is ours, of imports; the second is Pydantic's.
+  -- Not in the conventions: tracegrade's imports write the first, Pydantic AI the second.
   try_cast(
     coalesce(attributes['gen_ai.usage.cost'], attributes['operation.cost']) AS DOUBLE
   ) AS stated_usd,
@@ -330,7 +331,7 @@ SELECT
     to_json(string_split(attributes['sk.available_functions'], ','))::VARCHAR
   ) AS offered_tools,
   coalesce(attributes['gen_ai.conversation.id'], attributes['session.id']) AS conversation_id,
-  -- Of a tool's arguments and result it does not say which.
+  -- It does not say whether a tool's arguments or its result were cut.
   CASE
     WHEN attributes['ag2.tool.call.result.truncated'] = 'true' THEN ['result_truncated']
     WHEN coalesce(attributes['anthropic.content.truncated'], '') <> 'true' THEN []

@@ -1,8 +1,9 @@
 -- Pipecat's voice agents: a run is a `turn`, below the `conversation`; model calls are `llm`.
 --
--- A model call tells what was heard, in its provider's form, and the text that was said; what it
--- requested stands in what the next call heard. Of a realtime model, `llm_response` tells both.
--- The names are those of pipecat/utils/tracing in https://github.com/pipecat-ai/pipecat.
+-- A model call holds its input, in the provider's form, and the text of its output. The calls that
+-- it requested are in the input of the next call. For a realtime model, `llm_response` holds both
+-- text and calls. The names are those of pipecat/utils/tracing in
+-- https://github.com/pipecat-ai/pipecat.
 --
 -- Rank:
 --   66

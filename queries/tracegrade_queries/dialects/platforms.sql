@@ -1,5 +1,6 @@
--- SDKs that say of each span its kind, one input and one output: Langfuse, MLflow, Braintrust and
--- Genkit. Spring AI does so of tools; others say the kind alone, as `gen_ai.span.kind`.
+-- SDKs with a kind, one input and one output per span: Langfuse, MLflow, Braintrust, Genkit.
+--
+-- Spring AI does so for tools; others give only the kind, as `gen_ai.span.kind`.
 --
 -- Rank:
 --   110
@@ -124,7 +125,7 @@ SELECT
   coalesce(attributes['spring.ai.tool.call.id'], attributes['gen_ai.tool.call.id']) AS call_id,
   CASE
     WHEN operation <> 'tool' THEN NULL
-    -- Of a decorated function.
+    -- Arguments of a decorated function.
     WHEN is_function AND input_value ->> '$.args' = '[]'
       THEN input_value ->> '$.kwargs'
     ELSE input

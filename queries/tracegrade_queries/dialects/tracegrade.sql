@@ -1,8 +1,8 @@
--- Our own spans: what tracegrade.* says beyond the GenAI conventions that they also follow.
+-- Spans of tracegrade itself: the tracegrade.* attributes, which extend the GenAI conventions.
 --
 -- A run, a tool call and an answer are GenAI spans and are read as such (otel_genai.sql); the rows
--- here add what the conventions lack. The context (task, trial, sub-goal, decision) is copied onto
--- spans of other instrumentation too, so every span that carries it has a row.
+-- here add the fields that the conventions lack. The context (task, trial, sub-goal, decision) is
+-- also copied onto spans of other instrumentation, so every span that carries it has a row.
 --
 -- Rank:
 --   10
@@ -24,7 +24,7 @@ WITH marked_spans AS (
       ELSE '(arguments|input\.value)"'
     END AS own_content,
     '(result|output\.value)"' AS own_result,
-    -- Imports make such a span of each reply in a chat, whoever wrote that.
+    -- Imports make such a span from each tool reply in a chat log.
     coalesce(
       scope_name = 'tracegrade.import' AND attributes['gen_ai.operation.name'] = 'execute_tool',
       FALSE
@@ -83,8 +83,8 @@ SELECT
   try_cast(attributes['tracegrade.retries'] AS INTEGER) AS retries,
   attributes['tracegrade.run.mode'] AS run_mode,
   attributes['tracegrade.outcome'] AS outcome,
-  -- Who kills a run says so in spans of its own: an agent could take its failures out.
-  -- Harnesses of before the first release named it `tracegrade.injection`.
+  -- Only spans of the harness may state a kill point: an agent could hide its failures otherwise.
+  -- Before the first release the attribute was `tracegrade.injection`.
   CASE
     WHEN scope_name = 'tracegrade.harness'
       THEN coalesce(attributes['tracegrade.kill_point'], attributes['tracegrade.injection'])

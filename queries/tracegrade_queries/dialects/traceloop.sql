@@ -1,7 +1,7 @@
 -- OpenLLMetry (Traceloop): its own span kinds, and before 0.6x messages in indexed keys.
 --
--- Spans of today's form hold their messages as the GenAI conventions say; what those do not know
--- stands here. Indices may have holes, since exporters evict the oldest attributes.
+-- Spans of the current form hold their messages as the GenAI conventions define; this file reads
+-- the rest. Indices may have holes, since exporters evict the oldest attributes.
 --
 -- Rank:
 --   30
@@ -171,7 +171,7 @@ WITH workflow_steps AS MATERIALIZED (
     AND contains(attributes['traceloop.entity.output'], '"current_agent_name": "')
 ),
 
--- A model call stands in another span below the step that asks the model.
+-- A model call is in another span, below the step that calls the model.
 workflow_agents AS (
   SELECT
     agents.key,
@@ -230,8 +230,7 @@ marked AS (
             ['status', 'text', 'value', 'error']
           )
     END AS printed,
-    -- What instrumentations write of a tool, and decorators of any function: its input and output
-    -- in wrappings.
+    -- Instrumentations of tools, and decorators of any function, wrap input and output.
     try_cast(
       coalesce(
         attribute(spans.fields, 'gen_ai.tool.call.arguments'),
@@ -396,7 +395,7 @@ SELECT
       attribute(marked.fields, 'llm.usage.total_tokens')
     ) AS BIGINT
   ) AS total_tokens,
-  -- Of Bedrock it passes on the input as it is, of Anthropic it adds up both.
+  -- For Bedrock it passes on the input count unchanged; for Anthropic it adds both counts.
   marked.scope_name = 'opentelemetry.instrumentation.bedrock' AS excludes_cached,
   traceloop_offers.offered_tools,
   coalesce(

@@ -1,11 +1,11 @@
--- The last resort: spans that no dialect knows, read by what their names suggest.
+-- The last resort: spans that no other dialect recognizes, read by their attributes and names.
 --
--- What a span is, its attributes say: a kind, a tool's name, counts of tokens. Else its name may,
--- unless its attributes are those of another trade (HTTP, databases, …). One span by its
--- attributes, one that another dialect knows, or two kinds of spans by their names make a trace
--- one of an agent; nothing is guessed in other traces. Where a dialect knows agents, models or
--- tools of a trace, no further ones are guessed. A trace without an agent is the run of its only
--- root, if that has an input or an output.
+-- A span's attributes give its kind: an attribute for the kind, a tool's name, or token counts.
+-- Otherwise its name may give the kind, unless its attributes belong to another domain (HTTP,
+-- databases, …). A trace is an agent's if one span shows it by attributes, if another dialect
+-- recognizes a span, or if names show two kinds of spans; other traces are left alone. If a
+-- dialect recognizes agents, models or tools of a trace, no further ones are guessed. A trace
+-- without an agent is the run of its only root, if that span has an input or an output.
 --
 -- Rank:
 --   1000
@@ -28,7 +28,7 @@ trim(
   '_'
 );
 
--- What a span is by the words of a kind, as in `span.kind` = `tool`.
+-- The operation of a span by the words of its kind, as in `span.kind` = `tool`.
 CREATE OR REPLACE TEMP MACRO kind_of(WORDS) AS
 CASE
   WHEN
@@ -46,7 +46,7 @@ CASE
   WHEN words IN ('agent', 'agent_run', 'run_agent', 'invoke_agent') THEN 'agent'
 END;
 
--- What a span is by the words of its name, as in `tool.call`.
+-- The operation of a span by the words of its name, as in `tool.call`.
 CREATE OR REPLACE TEMP MACRO kind_of_name(WORDS) AS
 CASE
   WHEN regexp_matches(words, '(^|_)(user_agent|embed|embedding|embeddings|rerank|retriever)(_|$)')
@@ -72,8 +72,7 @@ CASE
   WHEN regexp_matches(words, '(^|_)agent(_|$)') THEN 'agent'
 END;
 
--- What a name says beyond what is said of every agent or tool: `get_weather` of
--- `execute_tool get_weather`, NULL of `agent.run`.
+-- The specific part of a name: `get_weather` in `execute_tool get_weather`, NULL in `agent.run`.
 CREATE OR REPLACE TEMP MACRO own_name(NAME) AS
 nullif(
   array_to_string(

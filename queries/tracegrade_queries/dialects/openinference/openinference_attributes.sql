@@ -27,7 +27,7 @@ spans AS (
     bucket_spans.key,
     bucket_spans.attributes,
     inputs_outputs.has_input,
-    -- What the Agents SDK answered is read above; a call that failed tells of its error.
+    -- The Agents SDK's answer is read above; the output of a failed call is its error.
     inputs_outputs.has_output
     OR bucket_spans.failed
     OR bucket_spans.scope_name = 'openinference.instrumentation.openai_agents' AS has_output

@@ -1,6 +1,6 @@
--- What models said to BeeAI's agents in JavaScript, where keys tell a text in pieces and no calls.
+-- Outputs of models of BeeAI's agents in JavaScript, whose keys hold texts in pieces and no calls.
 --
--- There every event is a span, named by its path: that of a success holds the whole output.
+-- Every event is a span there, named by its path: the span of a success holds the whole output.
 --
 -- Reads:
 --   bucket_spans

@@ -34,7 +34,7 @@ SELECT
     ELSE message
   END AS message
 FROM history
--- What else Python printed cannot be read.
+-- Other texts that Python printed cannot be read.
 WHERE
   printed.role <> ''
   OR NOT coalesce(regexp_matches(message ->> '$.content', '^\w+(\(\w+)?=[\x27"<\[]'), FALSE)

@@ -1,8 +1,7 @@
--- What messages of Haystack hold besides their first text, the tools they come with, and which
--- agents are tools.
+-- Haystack: message parts after the first text, tools with their inputs, and agents used as tools.
 --
--- The first two stand in the input alone, as Python prints them. No tool has a span: an agent
--- within another is the tool that the last model call before it requested.
+-- The message parts and the tools are only in the input, as Python prints them. No tool has a
+-- span: an agent within another is the tool that the last model call before it requested.
 --
 -- Reads:
 --   bucket_spans
@@ -115,5 +114,5 @@ SELECT
   key,
   output_value.requested AS called_as
 FROM before
--- Which of several it was is not known.
+-- If there are several, the right one is not known.
 WHERE output_value.other IS NULL;

@@ -18,7 +18,7 @@ SELECT
   'out' AS direction,
   1 AS position,
   'assistant' AS role,
-  -- Of Bedrock, Gemini and LlamaIndex; what others answered is read as it is.
+  -- Outputs of Bedrock, Gemini and LlamaIndex; other outputs are read as sent.
   coalesce(
     answer ->> '$.output.message',
     CASE

@@ -1,7 +1,7 @@
--- What the model's provider ran itself, as whole outputs tell it beside the indexed keys.
+-- Tools that the model's provider ran itself, as whole outputs record them.
 --
--- The keys name few of these calls, and of none what came of it. Outputs are those of OpenAI's
--- Responses, Anthropic, Google (its Interactions and ADK's responses, too), LiteLLM and
+-- The indexed keys name few of these calls, and hold no result of any. Outputs are those of
+-- OpenAI's Responses, Anthropic, Google (its Interactions and ADK's responses, too), LiteLLM and
 -- LangChain.
 --
 -- Reads:
@@ -49,7 +49,7 @@ lists AS (
       output -> '$.outputs',
       output -> '$[0].content'
     ) AS output_items,
-    -- What stands beside them, of the same answer.
+    -- Metadata of the same answer, next to the messages.
     hosted_in_metadata(
       coalesce(
         output -> '$.candidates[0]', output -> '$.generations[0][0].message.kwargs', output
@@ -86,7 +86,7 @@ SELECT
   key,
   'out' AS direction,
   if(is_items, position - 1, 0) AS message_position,
-  -- Where a message's text is told as one, it stands behind the calls.
+  -- A message whose text is one value comes after the calls.
   CASE
     WHEN is_items THEN 1
     WHEN

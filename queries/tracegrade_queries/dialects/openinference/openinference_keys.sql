@@ -1,4 +1,4 @@
--- Which attributes of a shape tell what of which message, see `indexed_keys`.
+-- The attributes of each shape, each with its message and field; see `indexed_keys`.
 --
 -- Reads:
 --   shapes

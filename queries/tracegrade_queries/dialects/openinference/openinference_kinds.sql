@@ -1,4 +1,4 @@
--- What each span is: LangChain, LlamaIndex, DSPy, CrewAI and others each say it in their own way.
+-- The kind of each span; LangChain, LlamaIndex, DSPy, CrewAI and others each write it differently.
 --
 -- Reads:
 --   bucket_spans
@@ -37,8 +37,8 @@ marked AS (
   WHERE attribute(fields, 'openinference.span.kind') IS NOT NULL
 )
 
--- Of LangChain, AGENT is whatever has "agent" in its name, be it a tool or a node of a graph; an
--- agent of another name is a CHAIN. Its metadata tell which spans are whole agents and graphs.
+-- For LangChain, AGENT is any span with "agent" in its name, even a tool or a node of a graph; an
+-- agent with another name is a CHAIN. The metadata show which spans are whole agents and graphs.
 SELECT
   key,
   name,

@@ -1,4 +1,4 @@
--- What models received and said, of all kinds.
+-- Inputs and outputs of models, for all kinds of spans.
 --
 -- Reads:
 --   openinference_anthropic
@@ -39,7 +39,7 @@ WHERE
     WHERE openinference_messages.part_type = 'reasoning'
   );
 
--- What the whole output tells of a call is more than its keys do.
+-- The whole output holds more about a call than its keys.
 DELETE FROM openinference_messages
 WHERE
   direction = 'out'

@@ -1,4 +1,4 @@
--- Tools that model calls were offered.
+-- Tools that were offered to model calls.
 --
 -- Reads:
 --   bucket_spans
@@ -50,7 +50,7 @@ tools AS (
   GROUP BY entries, position
 ),
 
--- The schema is the whole definition, or just the parameters with the name beside it.
+-- The schema is the whole definition, or only the parameters; the name is then in another key.
 read_offers AS (
   SELECT
     entries,

@@ -1,7 +1,7 @@
--- The Agents SDK: what only the output as it came tells.
+-- OpenAI's Agents SDK: message parts that only the raw output holds.
 --
--- With Chat Completions a message as it came, else the response that a stream became. Reasoning
--- stands there alone; of a stream, all does.
+-- With Chat Completions the output is a message as it was sent, otherwise the response that a
+-- stream became. Only this output holds reasoning; for a stream, it is the only source.
 --
 -- Reads:
 --   bucket_spans

@@ -1,4 +1,4 @@
--- Parts of messages as indexed keys tell them, with what frameworks put there of their own.
+-- Parts of messages from indexed keys, with corrections for single frameworks.
 --
 -- Reads:
 --   bucket_spans
@@ -6,7 +6,7 @@
 --   openinference_turns
 -- Order:
 --   none
--- What stands below the headings of smolagents; few texts have any.
+-- The text below the headings of smolagents; few texts have any.
 CREATE OR REPLACE TEMP MACRO without_headings(RESULT) AS
 if(
   starts_with(result, 'Call id: ') OR starts_with(result, 'Observation:'),
@@ -161,7 +161,7 @@ SELECT
   items.key,
   items.direction,
   items.message_position,
-  -- What a provider ran comes before the text, whose place is 0 here.
+  -- Calls that a provider ran come before the text, whose position is 0 here.
   if(is_hosted_id(items.call_id), -1, 1) * position_gap() + items.item AS part_position,
   messages.role,
   'tool_call' AS part_type,

@@ -1,7 +1,7 @@
--- Tools that Google ran for an answer, as attributes beside the messages tell of them.
+-- Tools that Google ran for an answer, from attributes outside the messages.
 --
--- ADK counts the queries of a search and the sources found, and names both where content is
--- captured. Vercel's AI SDK writes the metadata of the provider where it is told to.
+-- ADK counts the queries of a search and the sources found, and names both if content is captured.
+-- Vercel's AI SDK writes the provider's metadata if it is configured to.
 --
 -- Reads:
 --   bucket_spans

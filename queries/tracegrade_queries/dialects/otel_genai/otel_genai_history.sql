@@ -1,18 +1,19 @@
--- Inputs of model calls that repeat an earlier one and go on, as lists of what is new in them.
+-- Inputs of model calls that repeat an earlier input and extend it, as lists of the new messages.
 --
--- Lists of a trace that begin alike are compared in the order of their lengths. One that begins
--- with all messages of the one before tells only what follows them, and so on along the chain, so
--- that no message is read again with each call. All others are told whole.
+-- Lists of a trace with the same beginning are compared in the order of their lengths. If a list
+-- begins with all messages of the one before, only the messages after them are new. This continues
+-- along the chain, so that no message is read again with each call. All other lists are read
+-- whole.
 --
 -- Reads:
 --   otel_genai_lists
 -- Needs:
 --   otel_genai_lists WHERE has_parts AND direction = 'in' AND size > compared_chars()
 -- Columns:
---   key        BIGINT   Span whose input goes on from an earlier one.
+--   key        BIGINT   Span whose input extends an earlier one.
 --   first_key  BIGINT   Span whose input is the first of the chain.
---   position   BIGINT   In the chain, from 1 for the shortest that begins alike.
---   rest       VARCHAR  The list of what is new in it.
+--   position   BIGINT   Position in the chain, from 1 for the shortest list with this beginning.
+--   rest       VARCHAR  The list of its new messages.
 -- Order:
 --   none
 WITH inputs AS (
@@ -28,7 +29,7 @@ WITH inputs AS (
     AND direction = 'in'
     AND size > compared_chars()
     AND opening IS NOT NULL
-    -- Ids that are made up there are told by the whole list.
+    -- Made-up ids depend on the whole list.
     AND coalesce(scope_name, '')
     NOT IN ('gcp.vertex.agent', 'opentelemetry.instrumentation.google_genai')
 ),

@@ -1,5 +1,4 @@
--- What the model's provider ran itself, as inputs repeat it; outputs that tell it are read as
--- sent.
+-- Tools that the model's provider ran itself, as inputs repeat them; outputs are read as sent.
 --
 -- Reads:
 --   otel_genai_history
@@ -8,9 +7,9 @@
 -- Needs:
 --   otel_genai_messages_read WHERE direction = 'in' AND hold_hosted(messages)
 -- Columns:
---   key               BIGINT   Span that tells it first.
+--   key               BIGINT   First span that contains it.
 --   direction         VARCHAR  in.
---   message_position  BIGINT   In the list, or in what is new of it.
+--   message_position  BIGINT   Position in the list, or among its new messages.
 --   part_position     BIGINT
 --   role              VARCHAR
 --   part_type         VARCHAR  server_tool_call | server_tool_call_response.

@@ -1,4 +1,4 @@
--- Lists of messages, as JSON: those without the conventions' parts are as a provider writes them.
+-- Lists of messages as JSON, in the conventions' form or in a provider's own.
 --
 -- Reads:
 --   bucket_events
@@ -11,8 +11,9 @@ CREATE OR REPLACE TEMP MACRO compared_chars() AS 2000;
 -- Whether a list may be of pieces of a stream, which are put together over all of it.
 CREATE OR REPLACE TEMP MACRO in_pieces(MESSAGES) AS contains(messages, '"finish_reason"');
 
--- Whether parts are not the conventions' but a provider's: Google's name no type, and what a
--- provider ran is in forms of many. Of inputs, which repeat it, only how they begin is looked at.
+-- Whether parts have a provider's form instead of the conventions': Google's parts name no type,
+-- and calls that a provider ran have many forms. Inputs repeat them, so only the beginning of an
+-- input is examined.
 CREATE OR REPLACE TEMP MACRO is_as_sent(DIRECTION, MESSAGES) AS
 regexp_matches(
   left(messages, compared_chars()),

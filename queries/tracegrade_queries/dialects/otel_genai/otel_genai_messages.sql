@@ -1,4 +1,4 @@
--- What models received and said, by part: each part is read where it is told first.
+-- Inputs and outputs of models, by part: each part is read from the first list that contains it.
 --
 -- Reads:
 --   otel_genai_grounded

@@ -1,5 +1,4 @@
--- Messages of lists with the conventions' parts; of an input that repeats an earlier one, what is
--- new.
+-- Messages of lists in the conventions' form, without those that repeat an earlier input.
 --
 -- Reads:
 --   otel_genai_history
@@ -33,7 +32,7 @@ array_to_string(
   ''
 );
 
--- Arguments that are stated to be null are none; a key that is missing says nothing.
+-- Arguments that are null mean no arguments; without the key, they are not known.
 CREATE OR REPLACE TEMP MACRO without_null_arguments(MESSAGES) AS
 if(
   contains(messages, '"arguments": null') OR contains(messages, '"arguments":null'),

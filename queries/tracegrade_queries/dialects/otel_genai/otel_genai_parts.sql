@@ -1,11 +1,11 @@
--- Parts of the messages that lists tell, each where it is told first; and which lists an input is.
+-- Parts of messages, each from the first list that contains it; and the lists of each input.
 --
 -- Reads:
 --   otel_genai_history
 --   otel_genai_messages_read
 -- Order:
 --   none
--- Of which lists an input consists, in their order, and how many messages are before each.
+-- The lists of each input, in their order, with the number of messages before each.
 CREATE OR REPLACE TEMP TABLE otel_genai_references AS
 WITH members AS (
   SELECT
@@ -63,7 +63,7 @@ WITH messages AS (
   FROM otel_genai_messages_read
 ),
 
--- LiteLLM leaves beside the parts what OpenAI has there: calls, and of a result the id of its own.
+-- LiteLLM keeps OpenAI's fields next to the parts: calls, and the call id of a result.
 called AS (
   SELECT
     *,
@@ -94,7 +94,7 @@ every_part AS (
       message,
       struct_update(
         message,
-        -- What a provider ran comes before the text.
+        -- Calls that a provider ran come before the text.
         parts := list_filter(coalesce(calls, []), LAMBDA part: is_hosted_id(part.id))
         || list_transform(
           coalesce(message.parts, []),
@@ -108,7 +108,7 @@ every_part AS (
   FROM called
 ),
 
--- A message of which nothing was written is still one: what the user says in it is not known.
+-- A message without content still counts: the user's text in it is not known.
 parts AS (
   SELECT
     key,
@@ -126,9 +126,9 @@ parts AS (
   WHERE len(message.parts) > 0 OR (message.role = 'user' AND message.parts = [])
 ),
 
--- Gemini's calls and responses mostly have no ids. These make some up, of the tool's name and
--- the part's position in its message: a call and its response differ, what differs may be
--- the same.
+-- Gemini's calls and responses usually have no ids. These instrumentations make up ids from the
+-- tool's name and the part's position in its message. So a call and its response get different
+-- ids, and different calls may get the same id.
 counted AS (
   SELECT DISTINCT
     key,
@@ -140,8 +140,8 @@ counted AS (
     AND starts_with(part.id, part.name || '_')
 ),
 
--- openai-agents-v2 writes what a model said as Python prints it: of the items of a response that
--- can be read, of a whole message it cannot.
+-- openai-agents-v2 writes output as Python prints it. Items of a response can be read; a whole
+-- message cannot.
 readings AS (
   SELECT
     parts.*,

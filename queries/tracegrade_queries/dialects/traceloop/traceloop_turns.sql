@@ -1,4 +1,4 @@
--- Messages of model calls, as indexed keys tell them.
+-- Messages of model calls from indexed keys.
 --
 -- Reads:
 --   bucket_spans
@@ -33,7 +33,7 @@ SELECT
   positions.direction,
   positions.message_position,
   coalesce(values[positions.role], if(positions.direction = 'out', 'assistant', NULL)) AS role,
-  -- LiteLLM lists calls so, and tells the text beside them in the conventions' form.
+  -- LiteLLM lists calls in this way, and writes the text in the conventions' form.
   coalesce(
     values[positions.content],
     CASE

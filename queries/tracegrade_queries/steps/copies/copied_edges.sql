@@ -1,4 +1,4 @@
--- Way up from what stands below an execution that was recorded before.
+-- The way up from operations below an execution that was recorded before.
 --
 -- Reads:
 --   known_parents

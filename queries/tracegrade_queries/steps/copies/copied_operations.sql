@@ -1,9 +1,9 @@
--- Operations of the traces with copies, and the run that each is in then.
+-- Operations in traces with copies that move to another run, or to none.
 --
--- An execution that was recorded before is in none, with all that is below it, as are plans,
--- thoughts, answers and observations that a replay tells again, and model calls that another trace
--- records. Other model calls stay, beside the record that counts: one may tell what the other does
--- not.
+-- An execution that was recorded before belongs to no run, with all operations below it. The same
+-- is true of plans, thoughts, answers and observations that a replay repeats, and for model calls
+-- that another trace records. Other model calls stay, together with the record that counts: each
+-- may hold data that the other lacks.
 --
 -- Reads:
 --   copied_ends

@@ -1,8 +1,8 @@
--- How many spans of the bucket record a call that another span records, by reason.
+-- Number of spans in the bucket that record a call which another span records, by reason.
 --
 -- `replayed`: at another time, as a workflow's replay does. `exported_twice`: at the same time,
--- with another span id, as all `spans_exported_twice` are. `polled`: an answer was asked for
--- again. `second_instrumentation`: another scope wrote it.
+-- with another span id, as all `spans_exported_twice` are. `polled`: the client requested an
+-- answer again. `second_instrumentation`: another scope wrote it.
 --
 -- Reads:
 --   spans_exported_twice

@@ -1,9 +1,8 @@
--- Records of a model call that another one records: replays, copies, polls, another
--- instrumentation.
+-- Records of a model call that another record repeats: replays, copies, polls, other scopes.
 --
--- Two records are of one call if they have one response id, or request the same by the same ids,
--- and neither what they heard nor what they said contradicts. A call that heard of an id that it
--- requests counts its ids anew, and is another one.
+-- Two records are of one call if they have one response id, or request the same calls by the same
+-- ids, and neither their inputs nor their outputs contradict each other. If the input contains a
+-- call with an id that the output requests, the call restarted its numbering and is another one.
 --
 -- Reads:
 --   model_records
@@ -13,7 +12,7 @@
 --   found_copy_ends
 -- Columns:
 --   key   BIGINT  As `record` in model_records; one row each.
---   next  BIGINT  A record of the same call with a lower rank, or one that tells more.
+--   next  BIGINT  A record of the same call with a lower rank, or with more content.
 -- Order:
 --   none
 WITH alike AS (
@@ -73,7 +72,7 @@ bare AS (
   WHERE output IS NULL AND response_id IS NOT NULL
 ),
 
--- What was asked for before it was done, and asked again.
+-- Answers that were requested before they were ready, and requested again.
 after AS (
   SELECT
     bare.record,
@@ -121,7 +120,7 @@ silent AS (
   ANTI JOIN telling USING (trace_id, response_id)
 ),
 
--- Of two instrumentations, each of which tells it in its own way.
+-- Records by two instrumentations, each in its own form.
 neighbors AS (
   SELECT
     record,
@@ -180,7 +179,7 @@ nearest AS (
   GROUP BY record
 ),
 
--- What is a copy of two records makes one of these a copy of the other.
+-- If a record is a copy of two others, one of these is a copy of the other.
 joined AS (
   SELECT
     record,

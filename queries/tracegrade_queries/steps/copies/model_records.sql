@@ -1,6 +1,6 @@
--- What the model spans of traces with repeated ids say: a row for each record of a call.
+-- Records of model calls in traces with repeated ids, one row for each record.
 --
--- The spans of one call below one another are one record.
+-- The spans of one call that are nested in one another are one record.
 --
 -- Reads:
 --   dialect_messages
@@ -18,10 +18,10 @@
 --   record         BIGINT   Key of the outermost of its spans; one row each.
 --   trace_id       VARCHAR
 --   run            BIGINT
---   position       BIGINT   Records of one call are in one place: the run, or the conversation;
---                           NULL if an id tells them from those of all other runs.
---   rank           BIGINT   The first of a call's records is the one that counts: what has its
---                           parents, then what starts first.
+--   position       BIGINT   Records of one call have one position: the run, or the conversation;
+--                           NULL if an id distinguishes them from those of all other runs.
+--   rank           BIGINT   The call's first record counts: a record with its parents comes first,
+--                           then the earliest.
 --   scope_name     VARCHAR
 --   start_ns       BIGINT
 --   end_ns         BIGINT
@@ -32,7 +32,7 @@
 --   output         HUGEINT  Digest of its output; NULL if it was not recorded.
 --   input          HUGEINT  Digest of its input; NULL if it was not recorded.
 --   requests       BOOLEAN  It requests a tool by an id.
---   hears_own      BOOLEAN  It heard of a call with the id of one that it requests.
+--   hears_own      BOOLEAN  Its input contains a call with the id of one that it requests.
 -- Order:
 --   none
 WITH members AS (

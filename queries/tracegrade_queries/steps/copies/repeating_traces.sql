@@ -1,7 +1,7 @@
--- Traces in which several records bear one id: of a call, or of what a model answered.
+-- Traces in which several records have one id of a call or of a model's response.
 --
--- The spans of one call below one another are one record. An imported transcript tells each
--- message once, so an id that stands in two of its messages is no copy.
+-- The spans of one call that are nested in one another are one record. An imported transcript
+-- holds each message once, so an id in two of its messages does not mean a copy.
 --
 -- Reads:
 --   dialect_messages

@@ -1,5 +1,4 @@
--- Model calls of replayed runs that have no ids: of several runs that heard and said the same as
--- often, one made the call.
+-- Model calls without ids in replayed runs; equal calls of several runs count once.
 --
 -- Reads:
 --   found_copy_ends

@@ -1,4 +1,4 @@
--- Runs that replays recorded, and the one of them that tells most: it stands for all.
+-- Runs that replays recorded, and the run among them with most content, which represents all.
 --
 -- Reads:
 --   operations
@@ -7,7 +7,7 @@
 -- Needs:
 --   run_copy_ends
 -- Columns:
---   run          BIGINT  One row each, also for the one that stands for the others.
+--   run          BIGINT  One row each, also for the run that represents the others.
 --   counted_run  BIGINT  The run with most model and tool spans, the first of several.
 -- Order:
 --   none

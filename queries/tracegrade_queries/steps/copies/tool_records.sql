@@ -16,7 +16,7 @@
 --   key          BIGINT   Tool span that is in no other; one row each.
 --   trace_id     VARCHAR
 --   run          BIGINT
---   counted_run  BIGINT   The run that stands for that one.
+--   counted_run  BIGINT   The run that represents it.
 --   rank         BIGINT   As in model_records.
 --   scope_name   VARCHAR
 --   call_id      VARCHAR
@@ -24,7 +24,7 @@
 --   failed       BOOLEAN
 --   start_ns     BIGINT
 --   end_ns       BIGINT
---   requests     BIGINT   Of its id, each once; 0 if none was recorded.
+--   requests     BIGINT   Requests with its id, each once; 0 if none was recorded.
 --   replayed     BOOLEAN  One of these was recorded more than once; if none was, some call of the
 --                         trace.
 -- Order:

@@ -1,5 +1,4 @@
--- The arguments that a call states to be null, or that Google leaves out where there are none: {}.
--- NULL of all else.
+-- {} if a call states null arguments, or if Google leaves out empty ones; otherwise NULL.
 CREATE OR REPLACE TEMP MACRO stated_nothing(CALL) AS
 CASE
   WHEN
@@ -18,15 +17,14 @@ CASE
     THEN '{}'
 END;
 
--- What one content block of a model provider's message is, as a part of ours.
+-- A content block of a model provider's message, as a message part.
 --
 -- Reads the blocks of OpenAI (`text`, `input_text`, `output_text`, `function`), Anthropic (`text`,
 -- `thinking`, `tool_use`, `tool_result`), Vercel's AI SDK (`text`, `reasoning`, `tool-call`,
--- `tool-result`),
--- Bedrock (`text`, `reasoningContent`, `toolUse`, `toolResult`), Google (`text` with `thought`,
--- `function_call`, `function_response`) and Pydantic AI (`kind`).
--- A STRUCT(part_type, text, tool_name, call_id, arguments, result, all VARCHAR, and failed
--- BOOLEAN: of a result, that the block says so beside it); part_type is NULL for any other block.
+-- `tool-result`), Bedrock (`text`, `reasoningContent`, `toolUse`, `toolResult`), Google (`text`
+-- with `thought`, `function_call`, `function_response`) and Pydantic AI (`kind`). Returns
+-- STRUCT(part_type, text, tool_name, call_id, arguments, result, all VARCHAR, and failed BOOLEAN:
+-- a result's block states that the call failed). part_type is NULL for any other block.
 CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
   'part_type': CASE
     WHEN json_exists(block, '$.toolUse') THEN 'tool_call'
@@ -114,7 +112,7 @@ CREATE OR REPLACE TEMP MACRO block_part(BLOCK) AS {
   END
 };
 
--- A part of a message by the GenAI conventions as a block that block_part knows; or as it is.
+-- A message part of the GenAI conventions as a block that block_part can read, or unchanged.
 CREATE OR REPLACE TEMP MACRO genai_block(PART) AS
 CASE
 if(part ->> '$.builtin' = 'true', concat('builtin_', part ->> '$.type'), part ->> '$.type')

@@ -1,7 +1,7 @@
--- What the user asked, without the words in which CrewAI puts it to its models and agents.
+-- The user's request, without the words that CrewAI adds for its models and agents.
 --
--- A task is its description; what is expected of its answer, the results of other tasks and
--- what it remembers follow. Any other text stays as it is.
+-- A task is its description. The expected answer, the results of other tasks and CrewAI's memory
+-- come after it. Any other text is returned unchanged.
 CREATE OR REPLACE TEMP MACRO crew_task(TEXT) AS
 CASE
   WHEN contains(text, ' criteria for your final answer: ')

@@ -1,17 +1,16 @@
--- Phrases of frameworks, whole: a user or a tool that says a part of one is not the framework.
+-- Phrases of frameworks, in full: a user or a tool that writes a part of one is not the framework.
 --
--- `task_heading` stands above what smolagents' agents are asked, and `retry_notice` below what it
--- tells a model of a call that failed. `quotes_agent` is true of what opens a message in which
--- Google ADK tells an agent what another one did, or AutoGen that one handed over;
--- `tells_of_agent` of what Google ADK tells there, `is_crew_prompt` of what CrewAI asks for
--- besides its tasks.
+-- `task_heading` precedes the request to agents of smolagents; `retry_notice` follows the error of
+-- a call that it sends to a model. `quotes_agent` is true for the beginning of a message in which
+-- Google ADK reports another agent's work, or AutoGen a hand-over. `tells_of_agent` is true for
+-- the report in ADK's message, `is_crew_prompt` for requests of CrewAI other than its tasks.
 CREATE OR REPLACE TEMP MACRO task_heading() AS E'New task:\n';
 
 CREATE OR REPLACE TEMP MACRO retry_notice() AS
 'Now let''s retry: take care not to repeat previous errors! '
 'If you have retried several times, try a completely different approach.';
 
--- Whether smolagents tells of an error at the end of what was printed before it.
+-- Whether smolagents reports an error, after the text that was printed before it.
 CREATE OR REPLACE TEMP MACRO asks_to_retry(TEXT) AS
 coalesce(
   contains(text, retry_notice()) AND regexp_matches(text, '(^|\n)(Call id: \S*\s+)?Error:\n'),
@@ -51,11 +50,11 @@ OR starts_with(text, 'Analyze the tool result. If requirements are met, ');
 -- Whether instructions, or a user's message, make a model call one that serves the program around
 -- an agent.
 --
--- `instructs_to_serve` reads what a system or developer says. `asks_to_serve` reads a message in
--- the user's place, where programs put such prompts too: it has to hold what is worked on (a
--- transcript, a text to judge), or to begin as only prompts of programs do. The forms are those
--- of Open WebUI, LibreChat, Llama Guard, NeMo Guardrails, Mem0, LangChain, LangMem, Claude Code,
--- Codex and OpenHands. Both read the first 500 characters for what is asked; FALSE for NULL.
+-- `instructs_to_serve` reads system or developer messages. `asks_to_serve` reads a message with
+-- the role user, since programs send such prompts too. The message must hold the material (a
+-- transcript, a text to judge), or begin as only prompts of programs do. The forms are those of
+-- Open WebUI, LibreChat, Llama Guard, NeMo Guardrails, Mem0, LangChain, LangMem, Claude Code,
+-- Codex and OpenHands. Both look for the request in the first 500 characters; FALSE for NULL.
 CREATE OR REPLACE TEMP MACRO names_or_sums_up(TEXT) AS
 regexp_matches(
   text,

@@ -1,6 +1,8 @@
--- What a decorated function was given, as text: `{"args": […], "kwargs": {…}}` is its arguments by
--- their names where all have one, in their order where none has; `('Is it warm?',)`, as Python
--- prints its only one, is that text. Other inputs stay as they are.
+-- The input of a decorated function, as text.
+--
+-- `{"args": […], "kwargs": {…}}` becomes the arguments by their names if all have one, or in their
+-- order if none has. `('Is it warm?',)`, a single argument as Python prints it, becomes that text.
+-- Other inputs are returned unchanged.
 CREATE OR REPLACE TEMP MACRO function_input(INPUT) AS
 CASE
   WHEN regexp_matches(input, '^\((\x27(?:[^\x27\\]|\\.)*\x27|"(?:[^"\\]|\\.)*"),\)$')

@@ -1,7 +1,7 @@
--- What DSPy's agents say under headings (`[[ ## next_thought ## ]]` and so on), in the ReAct form.
+-- Outputs of DSPy's agents under headings (`[[ ## next_thought ## ]]`, …), in the ReAct form.
 --
--- The tool `finish` does nothing: the agent is asked for its answer again after it. Other text is
--- returned as it is.
+-- The tool `finish` does nothing: DSPy requests the answer afterwards. Other text is returned
+-- unchanged.
 CREATE OR REPLACE TEMP MACRO headings_as_react(TEXT) AS
 regexp_replace(
   regexp_replace(

@@ -6,9 +6,8 @@ coalesce(
   FALSE
 );
 
--- Whether a list is one of items of OpenAI's Responses: calls and messages beside one another,
--- reasoning before them. Blocks of a message have no such types, but for LangChain's, which have
--- texts among them.
+-- Whether a list holds items of OpenAI's Responses: calls, messages and reasoning on one level.
+-- Blocks of a message have no such types, except LangChain's, which include texts.
 CREATE OR REPLACE TEMP MACRO are_items(BLOCKS) AS
 coalesce(
   len(
@@ -26,7 +25,7 @@ coalesce(
   FALSE
 );
 
--- A message with what Google's answer, of which it is, tells of the tools that were run for it.
+-- A message of Google's answer, with that answer's data about the tools that Google ran.
 CREATE OR REPLACE TEMP MACRO with_grounding(MESSAGE, ANSWER) AS
 CASE
   WHEN tells_grounding(cast(answer AS VARCHAR))
@@ -61,7 +60,7 @@ CASE
     )
 END;
 
--- What a request to a model holds under the names of OpenAI's Responses and of Google's.
+-- The items of a request to a model, in the form of OpenAI's Responses or of Google.
 CREATE OR REPLACE TEMP MACRO requested_items(REQUEST) AS
 CASE
   WHEN NOT coalesce(list_has_any(json_keys(request), ['model', 'instructions', 'tools']), FALSE)
@@ -75,11 +74,11 @@ END;
 
 -- Messages that the whole input or output of a model call holds, as chat_parts takes them.
 --
--- The named relation has key, direction (in | out), position (order of what it has of one key),
--- role (of what names none) and text: a chat in JSON (a list of messages or texts, an object that
--- is one message or that holds a list of them, a whole request or answer of OpenAI's Responses or
--- of Google's), else what was said. Blocks of a message stand in `content`, or in `parts` as
--- Google and the GenAI conventions have it.
+-- The named relation has key, direction (in | out), position (order among the rows of one key),
+-- role (for messages without one) and text. The text is a chat in JSON, or else a plain text. A
+-- chat is a list of messages or texts, an object that is one message or holds a list of them, or a
+-- whole request or answer of OpenAI's Responses or of Google's. Blocks of a message are in
+-- `content`, or in `parts` as Google and the GenAI conventions write them.
 CREATE OR REPLACE TEMP MACRO history_chat(RELATION) AS TABLE
   WITH chats AS (
     SELECT

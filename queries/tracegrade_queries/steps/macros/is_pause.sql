@@ -1,4 +1,4 @@
--- Whether an exception of this class, whatever its module, is how a framework pauses.
+-- Whether a framework pauses with an exception of this class, in any module.
 CREATE OR REPLACE TEMP MACRO is_pause(ERROR_TYPE) AS
 coalesce(
   regexp_matches(

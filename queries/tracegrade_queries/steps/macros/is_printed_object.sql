@@ -1,4 +1,4 @@
--- Whether a text is what Python prints of an object, such as a stream that nobody read.
+-- Whether a text is Python's representation of an object, such as a stream that was not read.
 CREATE OR REPLACE TEMP MACRO is_printed_object(TEXT) AS
 regexp_matches(
   text,

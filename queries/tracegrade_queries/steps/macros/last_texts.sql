@@ -1,7 +1,7 @@
--- What a user asked last, and what a model said last, by the key of the span that says so.
+-- The last text of the user and the last text of the model, by the key of their span.
 --
--- The named relation has the columns of a dialect's messages. The parts of a message of the user
--- are lines. NULL where nothing was said.
+-- The named relation has the columns of a dialect's messages. The parts of a user's message become
+-- lines. NULL if there is no text.
 CREATE OR REPLACE TEMP MACRO last_texts(RELATION) AS TABLE
   -- Some of these relations are views.
   WITH texts AS MATERIALIZED (

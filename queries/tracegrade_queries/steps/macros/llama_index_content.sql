@@ -1,6 +1,6 @@
 -- The blocks of a message of LlamaIndex, as content of the kind that block_part takes.
 --
--- Some leave out what kind a block is: what is thought stands in `content`, a text in `text`.
+-- Some blocks leave out their kind: a thought is in `content`, a text in `text`.
 CREATE OR REPLACE TEMP MACRO llama_index_content(BLOCKS) AS
 to_json(
   list_transform(

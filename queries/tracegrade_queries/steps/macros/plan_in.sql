@@ -1,10 +1,11 @@
--- Plans and answers inside of texts; NULL where there is none.
+-- Plans and answers inside texts; NULL if there is none.
 --
 -- `plan_in` reads the arguments of a plan tool, `json_list_in` the JSON list in a text, and
--- `plan_in_text` the list that a text declares as its plan (docs/metrics.md, section 4.5): that
--- or else one in words, numbered or with bullets. It stands below a line that speaks of a plan, or
--- opens the text; a list below other words may be an answer. `answer_in` reads the answer from the
--- arguments of an answer tool, else its result. (noqa: a parameter is taken for a type.)
+-- `plan_in_text` the list that a text declares as its plan (docs/metrics.md, section 4.5). Without
+-- a JSON list it reads a list in words, numbered or with bullets. This list follows a line that
+-- mentions a plan, or opens the text; a list below other words may be an answer. `answer_in` reads
+-- the answer from the arguments of an answer tool, else its result. (noqa: a parameter is taken
+-- for a type.)
 CREATE OR REPLACE TEMP MACRO plan_in(arguments) AS -- noqa: CP05
 coalesce(
   try_cast(arguments AS JSON) -> '$.todos',

@@ -1,7 +1,7 @@
--- What a user asked, out of what Python prints of it; a text of another form stays as it is.
+-- The user's request in an input that Python printed; texts of other forms stay unchanged.
 --
--- `agno_input` reads a message of Agno's, or its content blocks alone, which are lines, and
--- `dspy_input` the first text that a module of DSPy's is given.
+-- `agno_input` reads a message of Agno's, or only its content blocks, which become lines.
+-- `dspy_input` reads the first text input of a DSPy module.
 CREATE OR REPLACE TEMP MACRO agno_input(PRINTED) AS
 CASE
   WHEN

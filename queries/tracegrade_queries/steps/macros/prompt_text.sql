@@ -1,4 +1,3 @@
--- What a user asked as text: content blocks as JSON in its place are lines, all else is as it was
--- sent.
+-- The user's request as text: content blocks in JSON become lines; other text is unchanged.
 CREATE OR REPLACE TEMP MACRO prompt_text(PROMPT) AS
 if(regexp_matches(prompt, '^\[\{"type":\s*"(input_)?text"'), result_text(prompt), prompt);

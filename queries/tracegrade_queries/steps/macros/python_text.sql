@@ -1,4 +1,4 @@
--- The text that a literal of Python's stands for, as `repr` writes it; other escapes stay.
+-- The text of a Python literal that `repr` wrote; other escapes stay.
 CREATE OR REPLACE TEMP MACRO python_text(LITERAL) AS
 replace(
   replace(

@@ -1,14 +1,14 @@
--- What an answer took: as a provider's JSON tells it, and whether its input is whole.
+-- The tokens of an answer in a provider's JSON, and whether its input count is complete.
 --
 -- `reported_usage` reads `usage` in the spelling of any provider or platform, as fields that
 -- dialects declare: input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
--- reasoning_tokens, total_tokens, excludes_cached. Google's thoughts are beside its
--- candidates; Langfuse counts each type by itself unless its total is input and output alone. All
--- NULL for NULL.
+-- reasoning_tokens, total_tokens, excludes_cached. Google does not include thoughts in the count
+-- of candidates. Langfuse counts each type separately unless its total is just input plus output.
+-- All fields are NULL for NULL.
 --
--- `input_excludes_cached` says whether what a cache had of a model call's tokens stands beside
--- its input, not in it: TRUE if a total says so that has both, or if it is greater than
--- the input; else what is known of who wrote it. NULL: it can be read both ways.
+-- `input_excludes_cached` tells whether a model call's input count leaves out cached tokens. TRUE
+-- if the total includes both, or if the cached count is greater than the input; otherwise it
+-- depends on the writer of the span. NULL: both readings are possible.
 CREATE OR REPLACE TEMP MACRO input_excludes_cached(GIVEN, OUTPUT, CACHED, TOTAL, KNOWN) AS
 CASE
   WHEN cached <= 0 OR given IS NULL THEN FALSE

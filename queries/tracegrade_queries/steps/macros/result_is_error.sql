@@ -1,18 +1,17 @@
--- Whether a tool's result says that the call failed (docs/metrics.md, section 0.7).
+-- Whether a tool's result reports that the call failed (docs/metrics.md, section 0.7).
 --
--- Keys of JSON that say so stand in a result with `rror` or an exit code, unless they are written
--- with escapes. False for NULL.
--- The forms are those of MCP (`isError`), Anthropic (`is_error`, in blocks `tool_result`), Bedrock
--- (`toolResult` with a `status`), LangChain (a tool's message with a `status`), AutoGen (results
--- with `is_error` in a list), Vercel's AI SDK (`error-text`, `error-json`), Codex
--- (`metadata.exit_code`, `Exit code: N`, `Process exited with code N`), Claude Code
--- (`Exit code N`, `<tool_use_error>`).
+-- JSON results with such keys contain `rror` or an exit code, unless they are written with
+-- escapes. False for NULL. The forms are those of MCP (`isError`), Anthropic (`is_error`, in
+-- blocks `tool_result`), Bedrock (`toolResult` with a `status`), LangChain (a tool's message with
+-- a `status`), AutoGen (results with `is_error` in a list), Vercel's AI SDK (`error-text`,
+-- `error-json`), Codex (`metadata.exit_code`, `Exit code: N`, `Process exited with code N`),
+-- Claude Code (`Exit code N`, `<tool_use_error>`).
 CREATE OR REPLACE TEMP MACRO is_empty_error(ERROR) AS
 coalesce(error::VARCHAR, 'null')
 IN ('null', '""', '{}', '[]', 'false', '0', '0.0', '-0.0');
 
--- Of an object whose `status` is error: it tells of nothing else, or is a tool's message. What
--- else has such a status may be what a tool found.
+-- Whether an object whose `status` is error is a failure: it holds no other data, or is a tool's
+-- message. Any other object with this status may be data that a tool found.
 CREATE OR REPLACE TEMP MACRO is_failure_alone(CONTENT) AS
 list_has_any(json_keys(content), ['toolUseId', 'tool_call_id', 'tool_use_id'])
 OR list_has_all(
@@ -58,7 +57,7 @@ CASE json_type(level)
   ELSE FALSE
 END;
 
--- What a wrapper holds: a server's reply, a framework's object around each result.
+-- The content of a wrapper: a server's reply, or a framework's object around each result.
 CREATE OR REPLACE TEMP MACRO unwrapped(CONTENT) AS
 CASE
   WHEN json_type(content) = 'OBJECT'
@@ -85,8 +84,8 @@ OR (
   AND NOT is_empty_error(json_extract(content, '$.error'))
 );
 
--- Whether an object or list says so, what it wraps, or what that wraps. Each is named by a lambda:
--- what a macro is given is planned as often as the macro's text names it.
+-- Whether an object or list reports a failure, or its content does, or the content of that. A
+-- lambda names each, since DuckDB plans a macro's argument once for each mention.
 CREATE OR REPLACE TEMP MACRO tells_failure(GIVEN) AS
 list_transform(
   [given],

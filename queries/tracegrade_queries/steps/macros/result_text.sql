@@ -1,10 +1,10 @@
--- A tool's result as text: `"22C"` and `[{"text": "22C"}]` are 22C; all else is as it was sent.
+-- A tool's result as text: `"22C"` and `[{"text": "22C"}]` become 22C; all else is unchanged.
 --
--- Some instrumentations write a text as JSON or print LangChain's message of a tool, some
--- frameworks pass it on as content blocks (objects with a `text` and, where they have one, the
--- type `text`, of OpenAI's also `input_text` and `output_text`; a text part of the conventions has
--- `content` instead), or just the one there is. The AI SDK of Vercel writes
--- `{"type": "text", "value": "22C"}`. NULL for NULL.
+-- Some instrumentations write a text as JSON or print LangChain's message of a tool. Some
+-- frameworks pass the result on as content blocks, or as a single block. A block is an object with
+-- a `text` and perhaps the type `text` (OpenAI's also `input_text` and `output_text`); a text part
+-- of the conventions has `content` instead. The AI SDK of Vercel writes `{"type": "text", "value":
+-- "22C"}`. NULL for NULL.
 CREATE OR REPLACE TEMP MACRO result_text(RESULT) AS
 CASE
   -- Most are: one look at how they begin tells it.
@@ -54,8 +54,8 @@ CASE
   ELSE result
 END;
 
--- Whether a result as it was sent says beside its text that the call failed: what `result_text`
--- leaves out of Vercel's and LangChain's. NULL for NULL.
+-- Whether the raw result states outside its text that the call failed: in the fields of Vercel's
+-- and LangChain's results that `result_text` leaves out. NULL for NULL.
 CREATE OR REPLACE TEMP MACRO is_marked_failed(RESULT) AS
 regexp_matches(result, '^\s*\{\s*"type":\s*"error-(text|json)"')
 OR (starts_with(result, 'content=') AND ends_with(result, 'status=''error'''));

@@ -1,7 +1,8 @@
--- Which of several versions of a span counts: that with the greatest value.
+-- The order of a span's versions; the greatest value counts.
 --
--- Before all else counts how much its times tell: when it ended, more than that it ended as it
--- began (so some write a span that is under way), more than that it began.
+-- Completeness of the times counts first: a version with its end before one that ended at its
+-- start, and that before one with only a start. Some writers export a span that has not ended in
+-- the second form.
 CREATE OR REPLACE TEMP MACRO span_version(START_NS, END_NS, RECEIVED_NS, WAL_SEQ, CONTENT_HASH) AS
 create_sort_key(
   CASE

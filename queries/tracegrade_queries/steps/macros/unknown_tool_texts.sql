@@ -1,10 +1,10 @@
--- Texts by which frameworks say that a tool which a model asked for does not exist.
+-- Texts in which frameworks report that a tool which a model requested does not exist.
 --
--- `says_tool_unknown` is true of a result that is about any tool, `says_tool_not_found` of the one
--- form that some give for tools which they have, too, `refuses_tool` of the error with which a run
--- ends. `langchain_refusal` and `haystack_failure` are what LangChain and Haystack write in place
--- of the named tool's result; `smolagents_refuses` is true of what smolagents' interpreter of code
--- writes, in versions before 1.10 too. NULL for NULL.
+-- `says_tool_unknown` is true for a result about any tool. `says_tool_not_found` is true for the
+-- one form that some write even for tools which they have, `refuses_tool` for the error that ends
+-- a run. `langchain_refusal` and `haystack_failure` are the texts that LangChain and Haystack
+-- write instead of the named tool's result. `smolagents_refuses` is true for the text of
+-- smolagents' code interpreter, also before version 1.10. NULL for NULL.
 CREATE OR REPLACE TEMP MACRO says_tool_unknown(RESULT) AS
 regexp_matches(
   result,

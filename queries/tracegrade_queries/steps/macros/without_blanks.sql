@@ -1,8 +1,8 @@
--- Texts without what stands around them.
+-- Texts without the blanks or quotes around them.
 --
--- `without_blanks` takes away blanks (spaces of any kind, as `trim` knows them): few texts have
--- any, and `trim` reads all of a text to find out, ten times as long as this takes.
--- `without_quotes` takes away single quotes; a text that has not both stays as it is.
+-- `without_blanks` removes blanks (spaces of any kind, as `trim` knows them). Few texts have any,
+-- and `trim` reads the whole text to find out, which takes ten times as long. `without_quotes`
+-- removes single quotes; a text that lacks one of the two is returned unchanged.
 CREATE OR REPLACE TEMP MACRO without_blanks(TEXT) AS
 if(regexp_matches(text, '^\p{Zs}') OR regexp_matches(text, '\p{Zs}$'), trim(text), text);
 

@@ -1,8 +1,8 @@
--- The attributes of a span without those of later items of lists (`a.1.b`), by the places to keep;
--- and the value of one of them, NULL if it was not sent.
+-- Attributes of a span without later items of lists (`a.1.b`); and the value of one of them.
 --
--- Of a long history only the first message remains. Looking into a map takes as long as the map is
--- large, a join copies it, and building one costs more than both: so these are two lists.
+-- `field_positions` are the positions to keep; the value is NULL if the attribute was not sent.
+-- Only the first message of a long history remains. The time to look into a map grows with the
+-- map, a join copies it, and building one costs more than both, so the result is two lists.
 CREATE OR REPLACE TEMP MACRO without_later_items(ATTRIBUTES, FIELD_POSITIONS) AS
 {
   'names': list_select(map_keys(attributes), field_positions),

@@ -1,8 +1,8 @@
 -- Texts of code agents, each once: a thought, then Python in `<code>` or in fences.
 --
--- A fence alone may be an example in an answer. It holds code that was run after `Code:`, before
--- `<end_code>`, and at the end of what a model of smolagents said. Several fences are one program,
--- to which those of other languages (a shell's, JavaScript's) do not belong.
+-- A fence alone may be an example in an answer. It holds code that was run if it comes after
+-- `Code:`, before `<end_code>`, or at the end of a smolagents model's output. Several fences are
+-- one program; those of other languages (a shell's, JavaScript's) do not belong to it.
 --
 -- Reads:
 --   bucket_spans
@@ -12,7 +12,7 @@
 --     '<code>') OR contains(text, '```'))
 -- Columns:
 --   text     VARCHAR  One row each.
---   thought  VARCHAR  What stands before the code.
+--   thought  VARCHAR  The text before the code.
 --   code     VARCHAR  Not empty.
 -- Order:
 --   none

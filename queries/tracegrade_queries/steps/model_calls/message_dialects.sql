@@ -1,7 +1,7 @@
--- Which dialect tells what each model span received and sent.
+-- The dialect that reads the input and the output of each model span.
 --
--- Where several read the messages of one span, it is the one that finds most parts, the strongest
--- among equals.
+-- If several dialects read the messages of one span, the one with most parts is chosen; among
+-- equals, the one with the strongest precedence.
 --
 -- Reads:
 --   dialect_messages
@@ -12,7 +12,7 @@
 -- Columns:
 --   key         BIGINT   Model span.
 --   direction   VARCHAR  in | out; one row each, where there are parts.
---   precedence  INTEGER  Of the dialect, as dialect_messages has it.
+--   precedence  INTEGER  Precedence of the dialect, as in dialect_messages.
 -- Order:
 --   none
 WITH model_spans AS (

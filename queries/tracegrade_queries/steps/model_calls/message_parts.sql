@@ -1,7 +1,7 @@
 -- Parts of the messages that each model span received and sent.
 --
 -- Texts in the form of a framework are split into the thoughts, requests and answers that they
--- hold (`text_forms`); all others are as they were sent.
+-- hold (`text_forms`); other texts are unchanged.
 --
 -- Reads:
 --   code_parts
@@ -25,7 +25,7 @@
 --   call_id           VARCHAR  NULL if empty.
 --   arguments         VARCHAR
 --   result            VARCHAR
---   failed            BOOLEAN  Of a response: the source says that the call failed.
+--   failed            BOOLEAN  Responses only: the source states that the call failed.
 -- Order:
 --   none
 WITH split_parts AS (
@@ -36,7 +36,7 @@ WITH split_parts AS (
     part_position,
     role,
     part_type,
-    -- Long, heard with each call, and never read.
+    -- The system text is long, repeated in each call, and not needed.
     if(direction = 'in' AND role = 'system', NULL, text) AS text,
     tool_name,
     call_id,

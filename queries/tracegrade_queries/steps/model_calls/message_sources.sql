@@ -1,8 +1,8 @@
 -- Model spans, and whether the messages of their model call are taken from them.
 --
--- Of several spans that record one call, the one with most parts of a direction is taken, of these
--- the one that tells most thoughts from texts, then the one whose texts are longest: of a stream,
--- some record only the last piece.
+-- If several spans record one call, the span with most parts of a direction is taken. Among
+-- equals, the one with most thoughts in its texts is taken, then the one with the longest texts:
+-- for a stream, some spans record only the last piece.
 --
 -- Reads:
 --   message_parts

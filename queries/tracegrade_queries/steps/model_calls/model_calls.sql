@@ -10,21 +10,21 @@
 -- Needs:
 --   model_members
 -- Columns:
---   model_call          BIGINT   Key of the span that stands for it; one row each.
+--   model_call          BIGINT   Key of the span that represents it; one row each.
 --   run                 BIGINT
 --   start_ns            BIGINT   Start of the first of its spans.
---   span_id             VARCHAR  Of the span that stands for it.
+--   span_id             VARCHAR  Id of the span that represents it.
 --   model               VARCHAR
 --   input_tokens        BIGINT
 --   output_tokens       BIGINT
 --   cache_read_tokens   BIGINT
 --   reasoning_tokens    BIGINT
 --   cache_write_tokens  BIGINT
---   ambiguous_tokens    BOOLEAN  What a cache had may be part of the input as sent or beside it.
+--   ambiguous_tokens    BOOLEAN  Whether the input count includes cached tokens is not known.
 --   stated_usd          DOUBLE   As the source says.
 --   offered_tools       VARCHAR  As sent.
 --   below_plan          BOOLEAN  It is what a plan span did.
---   outside_agent       BOOLEAN  It was done beside the agent's span.
+--   outside_agent       BOOLEAN  It ran outside the agent's span.
 -- Order:
 --   none
 WITH outer_spans AS (

@@ -1,6 +1,6 @@
--- Nested model spans as one row, with copies of them: what may be a model call of its own.
+-- Nested model spans as one row, with their copies: the candidates for model calls.
 --
--- The span of an agent that tells all its calls is one of them here.
+-- The span of an agent that holds all its calls is included.
 --
 -- Reads:
 --   operations
@@ -15,10 +15,10 @@
 --   key         BIGINT    The outermost span, of copies that of the first; one row each.
 --   members     BIGINT[]  All its spans.
 --   run         BIGINT
---   scope_name  VARCHAR   Of the outermost span.
---   span_id     VARCHAR   Of the outermost span.
---   start_ns    BIGINT    Of the outermost span.
---   end_ns      BIGINT    Of the outermost span.
+--   scope_name  VARCHAR   From the outermost span.
+--   span_id     VARCHAR   From the outermost span.
+--   start_ns    BIGINT    From the outermost span.
+--   end_ns      BIGINT    From the outermost span.
 -- Order:
 --   none
 WITH containers AS (

@@ -5,7 +5,7 @@
 --   model_twin_ends
 -- Columns:
 --   key         BIGINT  Model span; one row each.
---   model_call  BIGINT  Key of the span that stands for the call: the earliest outermost one.
+--   model_call  BIGINT  Key of the span that represents the call: the earliest outermost one.
 -- Order:
 --   none
 SELECT

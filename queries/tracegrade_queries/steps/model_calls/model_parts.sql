@@ -1,6 +1,6 @@
--- Parts of the messages of each model call: those its spans tell, and those the next call tells.
+-- Parts of the messages of each model call, from its spans and from the next call.
 --
--- A view, as what it reads.
+-- A view, as its sources are.
 --
 -- Reads:
 --   recorded_parts
@@ -23,7 +23,7 @@
 --   call_id           VARCHAR
 --   arguments         VARCHAR
 --   result            VARCHAR
---   failed            BOOLEAN  Of a response: the source says that the call failed.
+--   failed            BOOLEAN  Responses only: the source states that the call failed.
 -- Order:
 --   none
 SELECT

@@ -1,8 +1,8 @@
 -- Texts that models said to the user: messages, and the answer of each turn.
 --
--- The last text of a turn's last model call is its answer if that call requests no tool and was
--- not done beside the agent's span, nor for the program around it. Where an agent's span tells all
--- its calls, it is the text that they end with.
+-- The last text of a turn's last model call is its answer, with three conditions: the call
+-- requests no tool, it ran inside the agent's span, and it did not serve the program around the
+-- agent. If an agent's span holds all its calls, their last text is the answer.
 --
 -- Reads:
 --   model_calls

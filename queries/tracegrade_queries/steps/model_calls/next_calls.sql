@@ -1,6 +1,6 @@
--- The model call after each in its run: what came of its requests is in that one's input.
+-- The model call after each call of its run, whose input holds the results of its requests.
 --
--- A call that plans is no next call, and has none: it hears nothing of tools.
+-- A call that plans has no next call, and is not one: it receives no tool results.
 --
 -- Reads:
 --   model_calls

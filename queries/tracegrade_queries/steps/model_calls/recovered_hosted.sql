@@ -1,9 +1,9 @@
--- Tools that a provider ran for a model call of which only the input of a later one tells.
+-- Tools that a provider ran for a model call, if only the input of a later call records them.
 --
--- They stand in the last messages of a model in that input, and were in no earlier input or output
--- of the run. They belong to the call that requested the tools named there, else to the one that
--- said what is said there, else to the call before. What the first call of a run heard was done in
--- another run. Calls without any output have it from there (recovered_parts).
+-- They are in the last assistant messages of that input, and in no earlier input or output of the
+-- run. They belong to the call that requested the tools named there, else to the call with the
+-- same text, else to the call before. The input of a run's first call was done in another run.
+-- Calls without any output have it from there (recovered_parts).
 --
 -- Reads:
 --   model_calls
@@ -38,7 +38,7 @@ parts AS MATERIALIZED (
   SELECT
     *,
     part_type IN ('server_tool_call', 'server_tool_call_response') AS is_hosted,
-    -- Without an id a call is known by its tool and its arguments, and what came of it by itself.
+    -- Without an id, a call is identified by its tool and its arguments, and a result by its text.
     coalesce(call_id, concat_ws(chr(0), tool_name, arguments, result)) AS identity
   FROM recorded_parts
   WHERE run IN (SELECT telling_runs.run FROM telling_runs)

@@ -24,7 +24,7 @@
 --   call_id           VARCHAR
 --   arguments         VARCHAR
 --   result            VARCHAR
---   failed            BOOLEAN  Of a response: the source says that the call failed.
+--   failed            BOOLEAN  Responses only: the source states that the call failed.
 -- Order:
 --   none
 WITH recording AS (

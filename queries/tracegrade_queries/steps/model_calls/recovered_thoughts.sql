@@ -1,9 +1,8 @@
--- Thoughts that are missing from the output of their model call, but are in the next one's input,
--- or with the answer of the agent.
+-- Thoughts that the output of a model call lacks, but the next call's input or the answer has.
 --
 -- They are in the last block of assistant messages of that input, and belong to the call that
--- requested the tools named there, otherwise to the call before. Those of an answer belong to the
--- last call that said the same.
+-- requested the tools named there, otherwise to the call before. Thoughts with an answer belong to
+-- the last call with the same text.
 --
 -- Reads:
 --   dialect_messages

@@ -1,7 +1,7 @@
--- Turns of a run: how many messages the user had sent more than at its first model call.
+-- Turns of a run: user messages at each model call beyond those at its first call.
 --
--- Calls that plan, those beside the agent's span, and those that serve the program around it hear
--- nothing of the user.
+-- Calls that plan, run outside the agent's span, or serve the program around it receive no user
+-- messages.
 --
 -- Reads:
 --   model_calls

@@ -1,10 +1,12 @@
--- Model calls that serve the program around an agent: they name or sum up the conversation, say
--- whether a text is safe, suggest what to ask next, or keep what is to be remembered. What they
--- say is no answer, and what they hear is not the user's.
+-- Model calls that serve the program around an agent instead of the user.
 --
--- Their instructions ask for that, or the last message in the user's place does; one that a tool
--- was offered to, or that tells a result of one, is the agent's all the same. So are those of an
--- agent that does nothing else.
+-- They name or summarize the conversation, judge whether a text is safe, suggest the next
+-- question, or extract facts to remember. Their outputs are not answers, and their inputs are not
+-- the user's.
+--
+-- Their instructions ask for this, or the last message with the role user does. A call that was
+-- offered a tool, or whose input holds a tool's result, is the agent's nevertheless. The same
+-- applies to an agent that does nothing else.
 --
 -- Reads:
 --   dialect_messages
@@ -82,7 +84,7 @@ serving AS (
   WHERE inputs.role = 'user' AND asks_to_serve(inputs.text)
 ),
 
--- What an agent does in all its model calls is its work.
+-- If all model calls of an agent do this, it is the agent's own work.
 working AS (
   SELECT model_calls.run
   FROM model_calls

@@ -1,6 +1,6 @@
--- Spans of the traces of this bucket, as dialects read them: each is shown its own of these.
+-- Spans of the traces of this bucket, as dialects read them; each dialect reads its own of these.
 --
--- What is left of a cut attribute takes its place, and its span says so.
+-- The rest of a cut attribute replaces it, and the span has a flag for it.
 --
 -- Reads:
 --   salvaged_texts

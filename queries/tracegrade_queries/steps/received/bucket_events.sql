@@ -1,4 +1,4 @@
--- Events beside the spans of this bucket, with what is left of attributes that were cut.
+-- Events of the spans of this bucket, with the rest of attributes that were cut.
 --
 -- The columns are those of sent_events.
 --

@@ -1,6 +1,6 @@
--- What spans of one trace have in common that may be copies of one another.
+-- Properties that spans of one trace share if they may be copies of one another.
 --
--- Imported sources may have no times of their own, so that equal ones tell nothing.
+-- Imported sources may have no times of their own, so equal times prove nothing there.
 --
 -- Reads:
 --   begun_spans

@@ -1,6 +1,6 @@
 -- Attributes of events that hold JSON which starts and does not end: the exporter cut them.
 --
--- Results are left out: a cut text is what was captured of them.
+-- Results are left out: a cut text is the captured part of them.
 --
 -- Reads:
 --   sent_events
@@ -8,9 +8,9 @@
 -- Needs:
 --   sent_events
 -- Columns:
---   key       BIGINT   Of the span in bucket_spans.
---   position  BIGINT   Of the event among those of the span.
---   name      VARCHAR  Of the attribute.
+--   key       BIGINT   Key of the span in bucket_spans.
+--   position  BIGINT   Position of the event among those of the span.
+--   name      VARCHAR  Name of the attribute.
 --   text      VARCHAR
 -- Order:
 --   none

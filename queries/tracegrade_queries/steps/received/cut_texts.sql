@@ -1,13 +1,13 @@
 -- Attributes that hold JSON which starts and does not end: the exporter cut them.
 --
--- Results are left out: a cut text is what was captured of them.
+-- Results are left out: a cut text is the captured part of them.
 --
 -- Reads:
 --   mended_spans
 --   shapes
 -- Columns:
---   key   BIGINT   Of the span in bucket_spans.
---   name  VARCHAR  Of the attribute.
+--   key   BIGINT   Key of the span in bucket_spans.
+--   name  VARCHAR  Name of the attribute.
 --   text  VARCHAR
 -- Order:
 --   none

@@ -1,13 +1,13 @@
--- Attributes whose JSON holds the escape of half a character, with U+FFFD in its place.
+-- Attributes whose JSON holds the escape of half a character, replaced by U+FFFD.
 --
--- A writer that cuts a text between the two, or gets it so, writes such an escape (Python's `json`
--- does); no reader of JSON takes it, and all that stands beside it would be lost.
+-- A writer that cuts a text between the two halves, or receives it cut, writes such an escape
+-- (Python's `json` does). No JSON reader accepts it, so the rest of the document would be lost.
 --
 -- Reads:
 --   single_spans
 -- Columns:
---   key         BIGINT                 Of the span in bucket_spans.
---   attributes  MAP(VARCHAR, VARCHAR)  Those of its attributes that hold one.
+--   key         BIGINT                 Key of the span in bucket_spans.
+--   attributes  MAP(VARCHAR, VARCHAR)  Its attributes that hold such an escape.
 -- Order:
 --   none
 -- Set apart first: hardly any span holds one.

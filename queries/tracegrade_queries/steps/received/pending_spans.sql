@@ -1,7 +1,7 @@
--- Logfire's notes that a span has begun: spans of no length below it, which say where it stands.
+-- Logfire's notes that a span has begun: spans of no length below it, which record its position.
 --
--- Where the span itself came, its note is one too many; else it stands for the span, which has not
--- ended.
+-- If the span itself arrived, its note is superfluous; otherwise the note replaces the span, which
+-- has not ended.
 --
 -- Reads:
 --   distinct_spans

@@ -1,4 +1,4 @@
--- What is whole of attributes of events that were cut.
+-- The intact part of attributes of events that were cut.
 --
 -- Reads:
 --   cut_events
@@ -6,9 +6,9 @@
 -- Needs:
 --   cut_events
 -- Columns:
---   key         BIGINT                 Of the span in bucket_spans.
---   position    BIGINT                 Of the event among those of the span.
---   attributes  MAP(VARCHAR, VARCHAR)  Those that were cut, as far as anything of them is whole.
+--   key         BIGINT                 Key of the span in bucket_spans.
+--   position    BIGINT                 Position of the event among those of the span.
+--   attributes  MAP(VARCHAR, VARCHAR)  The intact parts of cut attributes.
 -- Order:
 --   none
 SELECT

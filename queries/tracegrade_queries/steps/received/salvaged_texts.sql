@@ -1,4 +1,4 @@
--- What is whole of attributes of spans that were cut.
+-- The intact part of attributes of spans that were cut.
 --
 -- Reads:
 --   cut_texts
@@ -6,8 +6,8 @@
 -- Needs:
 --   cut_texts
 -- Columns:
---   key         BIGINT                 Of the span in bucket_spans; one row each.
---   attributes  MAP(VARCHAR, VARCHAR)  Those that were cut, as far as anything of them is whole.
+--   key         BIGINT                 Key of the span in bucket_spans; one row each.
+--   attributes  MAP(VARCHAR, VARCHAR)  The intact parts of cut attributes.
 -- Order:
 --   none
 SELECT

@@ -1,7 +1,7 @@
 -- Spans of the traces of this bucket, numbered.
 --
--- A view, since giving numbers to wide rows would copy them. What changes the rows gives it
--- another name, up to bucket_spans.
+-- A view, since numbering wide rows would copy them. Each change of the rows has a name of its
+-- own, up to bucket_spans.
 --
 -- Reads:
 --   span_rows
@@ -17,8 +17,8 @@
 --   start_ns         BIGINT   0 if it was not sent or too large.
 --   end_ns           BIGINT   start_ns if it was not sent, too large or before it.
 --   ended            BOOLEAN  An end was sent.
---   is_local_root    BOOLEAN  Nothing of its own process is above it, as far as it says: it has no
---                             parent, or one elsewhere.
+--   is_local_root    BOOLEAN  No span of its process is above it: it has no parent, or states a
+--                             parent elsewhere.
 --   failed           BOOLEAN  The span's status is an error.
 --   status_message   VARCHAR  NULL if empty.
 --   attributes       MAP(VARCHAR, VARCHAR)  NULL once the dialects have read them.

@@ -1,6 +1,6 @@
 -- Spans of the traces of this bucket, without copies.
 --
--- What hangs below a copy hangs below the span that counts.
+-- Children of a copy become children of the span that counts.
 --
 -- Reads:
 --   spans_exported_twice

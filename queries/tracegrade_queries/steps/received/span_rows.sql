@@ -13,8 +13,8 @@
 --   start_ns         BIGINT   0 if it was not sent or too large.
 --   end_ns           BIGINT   start_ns if it was not sent, too large or before it.
 --   ended            BOOLEAN  An end was sent.
---   is_local_root    BOOLEAN  Nothing of its own process is above it, as far as it says: it has no
---                             parent, or one elsewhere.
+--   is_local_root    BOOLEAN  No span of its process is above it: it has no parent, or states a
+--                             parent elsewhere.
 --   failed           BOOLEAN  The span's status is an error.
 --   status_message   VARCHAR  NULL if empty.
 --   exception        MAP(VARCHAR, VARCHAR)  Attributes of the last exception event; NULL if none.
@@ -53,8 +53,8 @@ SELECT
   coalesce(start_ns, 0) AS start_ns,
   greatest(coalesce(end_ns, 0), coalesce(start_ns, 0)) AS end_ns,
   coalesce(end_ns, 1) <> 0 AS ended,
-  -- OTLP's flags say of a parent whether it is remote; a server's, and a consumer's, is by their
-  -- kind. Langfuse marks what it takes for the root of an application.
+  -- OTLP's flags state whether a parent is remote; the parent of a server or consumer span always
+  -- is. Langfuse marks the span that it takes for the root of an application.
   parent_span_id IS NULL
   OR (flags & 512) <> 0
   OR kind IN (2, 5)
@@ -98,7 +98,7 @@ SELECT
         ),
         LAMBDA mark:
         CASE
-          -- Nothing was taken out: U+FFFD stands for what is no character, digits for a number.
+          -- Nothing was removed: U+FFFD replaces invalid characters, digits a number.
           WHEN mark.rule IN ('invalid_unicode', 'large_integer') THEN mark.rule
           ELSE
             if(regexp_matches(mark.path, '(result|output|output\.value)$'), 'result_', '')
@@ -116,7 +116,7 @@ SELECT
     ),
     ''
   ) AS environment,
-  -- What the resource says of the run.
+  -- The run's context in the resource.
   CASE
     WHEN
       list_has_any(

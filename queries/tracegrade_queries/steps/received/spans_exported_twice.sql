@@ -1,11 +1,10 @@
--- Spans that another span of their trace equals in all but the ids: a second processor or exporter
--- recorded them under ids of its own.
+-- Spans that equal another of their trace in all but the ids: a second exporter recorded them.
 --
--- Equal calls made in parallel must stay what they are, so times have to tell copies: they lie
--- between whole milliseconds, or (a clock may count no finer) all spans below the outermost ones
--- come several times, are of more than one kind, and one says more than 200 characters: agents
--- that do the same at once are two. Of equal spans the one stays that log records
--- name, then one whose parent arrived, then the one with the lowest id.
+-- Equal calls made in parallel must not be merged, so times have to identify copies: they lie
+-- between whole milliseconds. If the clock is coarser, all spans below the outermost ones must
+-- occur several times, be of more than one kind, and one must hold more than 200 characters;
+-- otherwise agents may have done the same at once. The span that log records name stays, then one
+-- whose parent arrived, then the one with the lowest id.
 --
 -- Reads:
 --   begun_spans

@@ -1,8 +1,8 @@
--- Model calls outside of every agent that requested what a later run of their trace was given.
+-- Model calls outside every agent that requested calls which a later run of their trace resumes.
 --
--- An agent that goes on with what it waited for may begin a run of its own, whose first messages
--- are the request and its result. The model call that requested it then has no agent's span: it
--- belongs to that run, as what was done beside it.
+-- An agent that resumes after a pause may begin a run of its own, whose first messages are the
+-- request and its result. The model call that requested it then has no agent's span. It belongs to
+-- that run, as a call outside the agent's span.
 --
 -- Reads:
 --   dialect_messages

@@ -33,7 +33,8 @@ WITH members AS (
   SELECT
     operation_runs.run,
     operations.*,
-    -- The root comes first, whatever its clock says; then those that start earliest and end last.
+    -- The root comes first, even if its clock differs; then the spans that start earliest and end
+    -- last.
     create_sort_key(
       operations.key <> coalesce(run_ids.root, -1), 'ASC NULLS LAST',
       operations.start_ns, 'ASC NULLS LAST',
@@ -168,7 +169,7 @@ finishes AS (
   INNER JOIN bucket_spans ON last_calls.key = bucket_spans.key
 ),
 
--- Spans of one call are one step, whichever of them an agent stands below.
+-- Spans of one call are one step, no matter which of them an agent is below.
 calling_steps AS (
   SELECT
     run_starts.key,
@@ -241,7 +242,7 @@ SELECT
   gathered.run_mode,
   coalesce(
     prompt_text(crew_task(gathered.user_input)),
-    -- What the first steps of a run tell, whose own span may never come.
+    -- Input from the first steps of a run whose own span may never arrive.
     if(run_ids.root IS NULL, gathered.stated_input, NULL),
     model_counts.user_text
   ) AS user_input,

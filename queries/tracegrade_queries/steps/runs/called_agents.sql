@@ -1,9 +1,9 @@
 -- Agents that a model requested by name as it requests tools, with no tool span above them.
 --
--- They stand inside of another agent, or lost their parents. A hand-over requests another name:
--- the agent that took over is none of these, nor is one inside of another of its name, which wraps
--- it. A tool span of their name in whose time they ran called them; where there is none, they are
--- the execution themselves.
+-- They are inside another agent, or lost their parents. A hand-over requests another name: the
+-- agent that took over is not included. An agent inside another of its name is not included
+-- either, since the other one wraps it. If a tool span of their name ran at the same time, it
+-- called them; otherwise they are the execution themselves.
 --
 -- Reads:
 --   anchor_ends
@@ -100,7 +100,7 @@ called_by_tools AS (
   GROUP BY candidates.key
 ),
 
--- What wraps an agent and began after the request, too, is what was called.
+-- If a span wraps the agent and also began after the request, that span was called.
 requested_agents AS (
   SELECT
     if(

@@ -1,8 +1,8 @@
--- How many model calls of the bucket belong to no agent's run, by reason.
+-- Number of model calls in the bucket that belong to no agent's run, by reason.
 --
--- `outside`: their trace has agents, and they are part of none, so they are in no trajectory.
--- `evaluator`: an evaluator made them, so they are in no trajectory either.
--- `alone`: each is all there is of its trace, and a trajectory.
+-- `outside`: their trace has agents, but they are part of none, so they are in no trajectory.
+-- `evaluator`: an evaluator made them, so they are in no trajectory either. `alone`: the call is
+-- its whole trace, and is a trajectory.
 --
 -- Reads:
 --   built_trajectories
@@ -13,7 +13,7 @@
 --   operation_runs
 -- Columns:
 --   reason  VARCHAR  outside | evaluator | alone; one row each.
---   calls   BIGINT   At least 1. Of those in no trajectory, spans.
+--   calls   BIGINT   At least 1. For calls in no trajectory, the number of spans.
 -- Order:
 --   none
 WITH counts AS (

@@ -21,7 +21,7 @@ FROM bucket_events
 INNER JOIN bucket_spans USING (key)
 WHERE bucket_events.name = 'gen_ai.evaluation.result'
 UNION ALL
--- Of a span that is not here, or of none.
+-- Results for a span that is not here, or for no span.
 SELECT
   logs.trace_id,
   NULL AS key,

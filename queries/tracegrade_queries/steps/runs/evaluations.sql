@@ -1,11 +1,11 @@
--- What evaluators say of the bucket's runs in `gen_ai.evaluation.result` events, as verdicts.
+-- Verdicts on the bucket's runs from evaluators' `gen_ai.evaluation.result` events.
 --
--- An evaluation named success is about the run, one named sub_goal about the sub-goal that it or
--- else the evaluated span names; evaluations of other names are about neither. It is of the run
--- that its span belongs to, by the nearest operation above; of the whole trace if there is none.
--- Of several, the last counts, and one of the agent itself more than one of a span below.
--- Scores that were sent out of a lake and came back are none: they would confirm themselves.
--- Each of them carries an id.
+-- An evaluation named success is about the run. One named sub_goal is about the sub-goal that it
+-- names, or else the evaluated span names; evaluations of other names are about neither. An
+-- evaluation belongs to the run of its span, by the nearest operation above, or to the whole trace
+-- if there is none. If there are several, the last one counts, and one of the agent itself counts
+-- more than one of a span below. Scores that were sent out of a lake and came back do not count:
+-- they would confirm themselves. Each of them carries an id.
 --
 -- Reads:
 --   evaluation_results
@@ -18,7 +18,7 @@
 -- Columns:
 --   trajectory_id  VARCHAR  One row for each trajectory_id, subject and sub_goal; or a trace id.
 --   subject        VARCHAR  success | sub_goal.
---   sub_goal       VARCHAR  Where subject is sub_goal; else NULL.
+--   sub_goal       VARCHAR  Name of the sub-goal if subject is sub_goal; else NULL.
 --   kill_point      VARCHAR  NULL.
 --   value          DOUBLE   NULL if only a label was given.
 --   label          VARCHAR  NULL if only a value was given; error if the evaluator failed.

@@ -1,5 +1,6 @@
--- How many traces of the bucket are parts of runs that are elsewhere: they hold tools alone, or
--- model calls alone that name or sum up a conversation.
+-- Number of traces in the bucket that are parts of runs in other traces.
+--
+-- They contain only tools, or only model calls that name or summarize a conversation.
 --
 -- Reads:
 --   built_trajectories

@@ -1,6 +1,6 @@
--- Agents beside one another, of which one handed over to the next: they are one run.
+-- Sibling agents that handed over from one to the next: they are one run.
 --
--- Some start each agent anew, below nothing that is known, once another ran the tool
+-- Some frameworks start each agent under no known span, after another agent ran the tool
 -- `transfer_to_` and its name.
 --
 -- Reads:

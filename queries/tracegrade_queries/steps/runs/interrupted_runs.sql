@@ -1,11 +1,11 @@
--- Runs that ended waiting for somebody: what they asked for is neither done nor failed.
+-- Runs that ended waiting for a person or another system.
 --
--- They say so at their end: their root, or a span that began no earlier than their last model
--- call.
--- So they do where their last model call asks that a call of its provider be approved.
--- Else an agent that ended well, without an answer, waits if its last model call ended well, too,
--- and requested a tool that it was offered beside others which the run has executions of, and
--- nothing came of it. A log of messages may lack replies, and says nothing of that.
+-- Their requests are neither done nor failed. The wait is recorded at the end of the run: on its
+-- root, or on a span that began no earlier than its last model call. A run also waits if its last
+-- model call asks for approval of a call that its provider runs. Otherwise an agent without an
+-- answer waits under these conditions: it and its last model call ended well; that call requested
+-- a tool that was offered together with others which the run executed; and there is no execution
+-- or result. A message log may lack replies, so this last rule does not apply to it.
 --
 -- Reads:
 --   answers
@@ -45,7 +45,7 @@ paused_spans AS (
     coalesce(operation_runs.run, rootless.run) AS run,
     bucket_spans.key,
     bucket_spans.start_ns,
-    -- What is above all of a run without a root is as good as one.
+    -- A span above a whole run without a root counts as its root.
     operation_runs.run IS NULL AS is_above
   FROM pauses
   INNER JOIN bucket_spans USING (key)

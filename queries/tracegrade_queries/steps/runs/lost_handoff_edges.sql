@@ -1,7 +1,7 @@
--- Agents below one span that never came, of which one handed over to the next: they are one run.
+-- Agents below one span that never arrived, joined by hand-overs: they are one run.
 --
--- What joined them, a team's or a workflow's span, died with its process. A hand-over is told by a
--- span of its own, by a model that requested it, or by the next agent.
+-- The span that joined them, a team's or a workflow's, was lost with its process. A span of its
+-- own, a model's request, or the next agent records the hand-over.
 --
 -- Reads:
 --   bucket_spans

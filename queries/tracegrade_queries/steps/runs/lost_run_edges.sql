@@ -1,7 +1,7 @@
--- Runs whose parents were lost: to the run around them, of the same trace.
+-- Edges from runs whose parents were lost to the run around them, in the same trace.
 --
--- An agent that serves another over the network is below its client's span, whatever lies between
--- did not arrive.
+-- An agent that serves another over the network is below its client's span, even if the spans
+-- between them did not arrive.
 --
 -- Reads:
 --   bucket_spans

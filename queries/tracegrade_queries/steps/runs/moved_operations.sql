@@ -1,8 +1,9 @@
--- Model calls and executions that hang below a caller and are of an agent that it called.
+-- Model calls and executions below a caller's span that belong to an agent which it called.
 --
--- Some instrumentations hang what a sub-agent does below the main agent. A model call is of the
--- sub-agent that executed all calls it tells of; an execution is of the only run that requested
--- its id. Where one of both has no id, a call is the same if its tool and arguments are.
+-- Some instrumentations put a sub-agent's operations below the main agent. A model call belongs to
+-- the sub-agent that executed all calls in it. An execution belongs to the only run that requested
+-- its id. If a request or its execution has no id, they are the same call if tool and arguments
+-- are equal.
 --
 -- Reads:
 --   dialect_messages
@@ -68,7 +69,8 @@ model_requests AS (
   WHERE spans.operation = 'model' AND parts.part_type IN ('tool_call', 'tool_call_response')
 ),
 
--- What is executed by an id that nobody tells, and told by one that nobody executes, has none.
+-- An id of executions that no message contains, or of messages that no execution has, counts as
+-- none.
 ids AS (
   SELECT
     trace_id,

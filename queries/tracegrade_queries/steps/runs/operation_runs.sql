@@ -1,5 +1,4 @@
--- The run that each operation belongs to: with what an agent that goes on was given, and had no
--- agent's span when it was asked for.
+-- The run of each operation, with calls whose results a resumed agent got from outside its span.
 --
 -- The columns are those of placed_operations.
 --

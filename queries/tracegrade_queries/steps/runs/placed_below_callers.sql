@@ -1,4 +1,4 @@
--- The run that each operation belongs to: also what hung below the agent that called theirs.
+-- The run of each operation, also of a called agent's operations below its caller's span.
 --
 -- Reads:
 --   moved_operations

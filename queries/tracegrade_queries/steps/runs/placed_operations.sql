@@ -1,11 +1,11 @@
--- The run that each known operation belongs to.
+-- The run of each known operation.
 --
--- What stands under no agent belongs to the run in whose time it starts: its parents were lost, or
--- another instrumentation did not make its spans current. Outside of any run's time it belongs to
--- the only run of its trace if a parent was lost. What a model did beside an agent, below one span
--- with it, belongs to the last run before it, else to the first. All else belongs to none. If the
--- trace has no outermost agent, its operations are one run without a root, which called those
--- that there are.
+-- An operation under no agent belongs to the run in whose time it starts: its parents were lost,
+-- or another instrumentation did not make its spans current. Outside any run's time it belongs to
+-- the only run of its trace if a parent was lost. A model call that is a sibling of agents, below
+-- one span, belongs to the last run before it, else to the first. Other operations belong to no
+-- run. If the trace has no outermost agent, its operations are one run without a root, which
+-- called the agents in it.
 --
 -- Reads:
 --   bucket_spans

@@ -1,8 +1,8 @@
--- The name of the agent that each run is of: the first that a span states, else the first that the
--- name of an agent span suggests.
+-- The name of each run's agent: the first that a span states, else the first that a name suggests.
 --
--- Where the root of a run did not arrive, its other spans may name the agent; an agent that it
--- called is not it. CrewAI tells its models who they are.
+-- The suggested name comes from the name of an agent span. If the root of a run did not arrive,
+-- its other spans may name the agent, except an agent that it called. CrewAI writes the agent's
+-- role into the model's instructions.
 --
 -- Reads:
 --   dialect_messages
@@ -19,7 +19,7 @@ WITH agents AS (
     run_ids.run,
     operations.agent_name,
     operations.agent_label,
-    -- The outermost span counts first, whatever its clock says.
+    -- The outermost span counts first, even if its clock differs.
     (
       operations.key <> run_ids.run,
       operations.start_ns,

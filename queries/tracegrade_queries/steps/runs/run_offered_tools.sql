@@ -1,6 +1,6 @@
 -- Tools that were offered in each run, by its agents and its model calls.
 --
--- Runs mostly offer the same texts in the same order, so each such offer is merged once.
+-- Runs usually offer the same texts in the same order, so each such offer is merged once.
 --
 -- Reads:
 --   operations
@@ -11,7 +11,7 @@
 -- Columns:
 --   run            BIGINT     One row each; runs that offer nothing known have none.
 --   names          VARCHAR[]  In the order first offered.
---   bare_names     VARCHAR[]  Of those that take no arguments; NULL if none is known to.
+--   bare_names     VARCHAR[]  Names of tools without arguments; NULL if no such tool is known.
 --   offered_tools  VARCHAR    JSON list of their definitions, the first of each name.
 -- Order:
 --   none

@@ -1,17 +1,17 @@
--- What the model calls of each run took: tokens and stated costs, by model.
+-- Token counts and stated costs of each run's model calls, by model.
 --
--- Calls of one model are added up where the same is known of them (tokens, a stated cost), so that
--- each sum is whole. By the conventions, tokens read from or written to a cache are part of the
--- input, and reasoning is part of the output; a count that is greater than the one it should be
--- part of stands beside it. Here every token is in one count.
--- Source: [OTel GenAI], `gen_ai.usage.*`.
+-- Calls of one model are added up if the same facts are known about them (tokens, a stated cost),
+-- so that each sum is complete. By the conventions, tokens read from or written to a cache are
+-- part of the input, and reasoning is part of the output. A count that is greater than the total
+-- it should be part of was counted separately. Here every token is in one count. Source: [OTel
+-- GenAI], `gen_ai.usage.*`.
 --
 -- Reads:
 --   model_calls
 -- Needs:
 --   model_calls
 -- Columns:
---   run                    BIGINT   One row for each model and what is known of its calls.
+--   run                    BIGINT   One row for each model and each set of known facts.
 --   model                  VARCHAR  NULL if not recorded.
 --   calls                  BIGINT
 --   fresh_input_tokens     BIGINT   NULL if input or output was not recorded, as all five.
@@ -19,7 +19,7 @@
 --   cache_write_tokens     BIGINT
 --   visible_output_tokens  BIGINT   Without reasoning.
 --   reasoning_tokens       BIGINT
---   stated_usd             DOUBLE   What the source says that they cost; NULL if it does not.
+--   stated_usd             DOUBLE   Their cost as the source states it; NULL if it does not.
 -- Order:
 --   none
 WITH calls AS (

@@ -1,5 +1,6 @@
--- Runs without an agent's span whose last model call stopped to call tools that were not recorded:
--- what came of them may be in a trace of its own.
+-- Runs without an agent's span whose last model call stopped for tool calls not in the trace.
+--
+-- The results of these calls may be in another trace.
 --
 -- Reads:
 --   executions

@@ -1,15 +1,14 @@
--- Whether the error that ended a run is one by which its framework tells of a limit that it held
--- the run to: turns, steps, calls, tokens or time. A provider's rate limit is none, nor is a
--- request that took too long.
+-- Whether the error that ended a run reports a limit of its framework.
 --
--- It is by the exceptions of OpenAI Agents (MaxTurnsExceeded), LangGraph (GraphRecursionError),
--- Pydantic AI (UsageLimitExceeded), smolagents (AgentMaxStepsError), Google ADK
--- (LlmCallsLimitExceededError), Strands (MaxTokensReachedException), LlamaIndex
+-- The limits are of turns, steps, calls, tokens or time. A provider's rate limit and a request
+-- timeout do not count. The exceptions are those of OpenAI Agents (MaxTurnsExceeded), LangGraph
+-- (GraphRecursionError), Pydantic AI (UsageLimitExceeded), smolagents (AgentMaxStepsError), Google
+-- ADK (LlmCallsLimitExceededError), Strands (MaxTokensReachedException), LlamaIndex
 -- (WorkflowTimeoutError, "Max iterations of N reached"), Haystack (PipelineMaxComponentRuns), the
 -- OpenAI client (LengthFinishReasonError, context_length_exceeded), LiteLLM
 -- (ContextWindowExceededError), and the results of the Claude Agent SDK (error_max_turns).
 --
--- error_type, error_message: as the span has them; NULL if it has none.
+-- error_type, error_message: the span's values; NULL if it has none.
 CREATE OR REPLACE TEMP MACRO tells_limit(ERROR_TYPE, ERROR_MESSAGE) AS
 regexp_matches(
   lower(concat_ws(' ', error_type, error_message)),

@@ -1,7 +1,7 @@
--- Runs whose end is not here: their process died, or is still at work.
+-- Runs without an end: their process died, or is still working.
 --
--- A run with a root is over once that has an end, or an answer where its source records no ends;
--- what stands above the root is not the run's. One without a root is over where nothing of its own
+-- A run with a root is over if the root has an end, or an answer if its source records no ends.
+-- Spans above the root do not belong to the run. A run without a root is over if no span of its
 -- process is missing above its spans.
 --
 -- Reads:

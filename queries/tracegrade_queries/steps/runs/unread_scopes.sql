@@ -1,5 +1,6 @@
--- How many traces of the bucket gave no trajectory, by the scope of their outermost span. Those of
--- which another trace tells all are no such.
+-- Number of traces in the bucket without a trajectory, by the scope of their outermost span.
+--
+-- Traces whose calls another trace records in full are left out.
 --
 -- Reads:
 --   bucket_spans

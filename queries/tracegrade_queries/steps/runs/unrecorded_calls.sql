@@ -1,10 +1,10 @@
--- Runs that made, or may have made, tool calls which the trace does not hold.
+-- Runs that made, or may have made, tool calls that the trace does not contain.
 --
--- A model says that it stopped to call tools, and until the next model call there is no request,
--- no execution and no hand-off. Or nothing that the run holds is a tool's, and of a model call
--- neither what was said nor why it stopped is there, unless it used no tokens; or what was said
--- may be among the attributes or events that the exporter dropped. Or a conversation's model call
--- is all of its trace, and what it was given is not there: maybe results of calls in other traces.
+-- There are three cases. A model stopped to call tools, and until the next model call there is no
+-- request, no execution and no hand-off. Or the run has no tool span, and a model call has neither
+-- output nor stop reason, unless it used no tokens; or its output may be among the attributes or
+-- events that the exporter dropped. Or a conversation's model call is its whole trace, and its
+-- input is missing: it may have held results of calls in other traces.
 --
 -- Reads:
 --   message_dialects
@@ -41,7 +41,7 @@ speaking AS (
   WHERE direction = 'out'
 ),
 
--- A model call that failed, or never ended, said nothing.
+-- A model call that failed, or never ended, has no output.
 silent AS (
   SELECT
     model_members.model_call,
@@ -56,7 +56,7 @@ silent AS (
   HAVING NOT bool_or(model_members.key IN (FROM speaking))
 ),
 
--- What a model said may be spread over many attributes, of which some were dropped.
+-- Output may be spread over many attributes, and some of them were dropped.
 lacking AS (
   SELECT operation_runs.run
   FROM silent

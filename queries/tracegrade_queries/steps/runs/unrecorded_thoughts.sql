@@ -1,10 +1,10 @@
 -- Runs whose trace cannot show what the agent thought or planned before its first call.
 --
--- Nothing that it thought, planned or said before that call is here, and one of these holds: a
--- model call until then does not tell what was said; the content of a thought, a plan or a message
--- was not captured; no call of the run has arguments or a result; or nothing was there that could
--- have seen it: the harness alone watched its calls, or no model call is here and the spans are
--- not written by our instrumentation, in which agents declare plans and thoughts.
+-- No thought, plan or text before that call is in the trace, and one of these holds. A model call
+-- until then has no output. The content of a thought, a plan or a message was not captured. No
+-- call of the run has arguments or a result. Or nothing could have observed it: only the harness
+-- watched the calls, or there is no model call and the spans do not come from tracegrade's
+-- instrumentation, in which agents declare plans and thoughts.
 --
 -- Reads:
 --   calls
@@ -63,7 +63,7 @@ speaking AS (
   WHERE direction = 'out'
 ),
 
--- A model call that failed, or never ended, said nothing.
+-- A model call that failed, or never ended, has no output.
 silent AS (
   SELECT unseen.run
   FROM unseen
@@ -81,7 +81,7 @@ silent AS (
     AND coalesce(max(operations.output_tokens), 1) > 0
 ),
 
--- Who wrote the spans of a run, and whether they tell of a model.
+-- The writers of a run's spans.
 witnesses AS (
   SELECT
     unseen.run,

@@ -1,11 +1,11 @@
--- Spans that a dialect may know by an event beside them, whose name is one of its marks.
+-- Spans that a dialect may recognize by an event of the span, whose name is one of its marks.
 --
 -- Reads:
 --   bucket_events
 --   marked_names
 -- Columns:
 --   dialect  VARCHAR  One row for each dialect and key.
---   key      BIGINT   Of the span in bucket_spans.
+--   key      BIGINT   Key of the span in bucket_spans.
 -- Order:
 --   none
 SELECT DISTINCT

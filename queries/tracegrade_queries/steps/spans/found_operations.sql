@@ -1,4 +1,4 @@
--- Spans that mean something to some dialect, with their fields coalesced over the dialects.
+-- Spans that at least one dialect recognizes, with their fields coalesced over the dialects.
 --
 -- Reads:
 --   bucket_spans
@@ -29,30 +29,31 @@
 --   call_id             VARCHAR
 --   arguments           VARCHAR
 --   result              VARCHAR
---   from_log            BOOLEAN  It stands for a reply in a log, which may lack others.
+--   from_log            BOOLEAN  It was made from a reply in a message log, which may lack others.
 --   content             VARCHAR
 --   plan                VARCHAR
 --   user_input          VARCHAR
 --   answer              VARCHAR
---   failed              BOOLEAN  False unless the span's own status, its exit code or a dialect
---                                says so.
---   paused              BOOLEAN  It waits for somebody, which is no failure.
+--   failed              BOOLEAN  True if the span's own status, its exit code or a dialect reports
+--                                a failure.
+--   paused              BOOLEAN  It waits for a person or another system; this is not a failure.
 --   error_type          VARCHAR
 --   error_message       VARCHAR
 --   model               VARCHAR
---   input_tokens        BIGINT   With what a cache had, wherever that is known to be beside it;
---                                NULL where an answer is said to have taken no token at all.
+--   input_tokens        BIGINT   Includes cached tokens, also if the source counts them
+--                                separately; NULL if the source states no tokens at all for an
+--                                answer.
 --   output_tokens       BIGINT   Likewise.
 --   cache_read_tokens   BIGINT
 --   reasoning_tokens    BIGINT
 --   cache_write_tokens  BIGINT
---   ambiguous_tokens    BOOLEAN  What a cache had may be part of the input as sent or beside it.
+--   ambiguous_tokens    BOOLEAN  Whether the input count includes cached tokens is not known.
 --   stated_usd          DOUBLE
 --   offered_tools       VARCHAR
 --   conversation_id     VARCHAR
 --   effect              VARCHAR
 --   cost                DOUBLE
---   tells_calls         BOOLEAN  An agent's span stands for all its model calls.
+--   tells_calls         BOOLEAN  An agent's span represents all its model calls.
 --   linked_span_id      VARCHAR
 --   process_order       BIGINT   0 if not sent.
 --   sub_goal            VARCHAR
@@ -166,7 +167,7 @@ counted AS (
   FROM cached
 ),
 
--- A model that answers has read something. What stands in its place, as `<synthetic>`, has not.
+-- A model that answers has read tokens. A placeholder such as `<synthetic>` has not.
 none_counted AS (
   SELECT counted.key
   FROM counted
@@ -236,7 +237,7 @@ SELECT
   END AS input_tokens,
   CASE
     WHEN none_counted.key IS NOT null THEN null
-    -- xAI counts reasoning beside what else is said: its total tells that.
+    -- xAI does not count reasoning as output; its total shows that.
     WHEN
       counted.reasoning_tokens > 0
       AND counted.total_tokens::HUGEINT
@@ -265,7 +266,7 @@ SELECT
   coalesce(counted.run_mode, bucket_spans.declared.run_mode) AS run_mode,
   counted.outcome,
   counted.kill_point,
-  -- What was replaced in the messages of a model call cannot be tied to one step.
+  -- Redactions in the messages of a model call cannot be assigned to one step.
   coalesce(counted.flags, [])
   || CASE
     WHEN counted.operation IN ('tool', 'plan', 'thought', 'observation', 'answer')

@@ -1,8 +1,8 @@
 -- The nearest known operation above each known operation.
 --
--- Some instrumentations hang beside a span what belongs below it. What a tool does in the time of
--- an agent that it called stands below that agent; an agent that runs within a tool call of an
--- agent beside it, which started earlier, stands below that call.
+-- Some instrumentations attach a span next to the span that it belongs below. A tool that runs
+-- during an agent which it called is put below that agent. An agent that runs within a tool call
+-- of an earlier sibling agent is put below that call.
 --
 -- Reads:
 --   operations
@@ -12,7 +12,7 @@
 --   key                BIGINT   Known operation; one row each.
 --   operation          VARCHAR
 --   parent             BIGINT   Nearest known operation above; NULL if there is none.
---   parent_operation   VARCHAR  What that is; NULL if there is none.
+--   parent_operation   VARCHAR  Operation of that parent; NULL if there is none.
 --   top                BIGINT   Highest span above that arrived, when parent is NULL; else NULL.
 -- Order:
 --   none
@@ -95,7 +95,7 @@ called_by_tools AS (
       AND inner_agents.start_ns >= inner_tools.start_ns
   WHERE
     inner_agents.end_ns <= inner_tools.end_ns
-    -- Without it, spans of no time could stand below one another in a circle.
+    -- Without this condition, spans of zero length could be below one another in a circle.
     AND inner_agents.start_ns > inner_tools.agent_start_ns
 ),
 

@@ -1,4 +1,4 @@
--- Names that spans came with: of their scopes, their attributes and the events beside them.
+-- Names that spans were sent with: of their scopes, their attributes and their events.
 --
 -- Reads:
 --   bucket_events

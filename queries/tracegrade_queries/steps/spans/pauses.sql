@@ -1,11 +1,10 @@
--- Spans that say that they wait for somebody: an approval, an answer, a result from elsewhere.
+-- Spans that wait for a person or another system: an approval, an answer, a result from elsewhere.
 --
--- Frameworks pause with an exception that is no failure, and tell so in what an agent returns.
--- Those of LangGraph, Pydantic AI, Strands, Genkit, LlamaIndex, the Agent Framework, CrewAI, ADK,
--- Haystack, Mastra, Agno and Restate are named in `is_pause` and `tells_pause`, as their sources
--- name them. OpenAI's Agents SDK
--- ends the span of a tool that waits for an approval well, and without an output; earlier versions
--- print there what waits.
+-- Frameworks pause with an exception that does not mean a failure, and report the pause in the
+-- agent's output. `is_pause` and `tells_pause` list the names that the sources of LangGraph,
+-- Pydantic AI, Strands, Genkit, LlamaIndex, the Agent Framework, CrewAI, ADK, Haystack, Mastra,
+-- Agno and Restate use. OpenAI's Agents SDK ends the span of a tool that waits for an approval
+-- well, and without an output; earlier versions print the waiting call there.
 --
 -- Reads:
 --   all_spans
@@ -62,7 +61,7 @@ WHERE
           coalesce(attributes['mastra.agent_run.output'], attributes['output'])
         )
       )
-      -- LangGraph's, of which Langfuse tells no type.
+      -- LangGraph's, for which Langfuse records no type.
       OR starts_with(attributes['langfuse.observation.status_message'], '(Interrupt(')
       OR waits_for_confirmation(attributes['gcp.vertex.agent.tool_response'])
       OR (

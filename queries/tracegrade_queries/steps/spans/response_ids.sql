@@ -1,7 +1,7 @@
--- Ids that providers gave to what models answered.
+-- Ids that providers gave to the responses of models.
 --
--- Most write them as an attribute of their own; OpenInference and MLflow keep the response as JSON
--- that begins with its id. Source: [OTel GenAI], `gen_ai.response.id`.
+-- Most instrumentations write them as an attribute of their own; OpenInference and MLflow keep the
+-- response as JSON that begins with its id. Source: [OTel GenAI], `gen_ai.response.id`.
 --
 -- Reads:
 --   mended_spans
@@ -11,7 +11,7 @@
 --     'mlflow.spanOutputs'])
 -- Columns:
 --   key          BIGINT   Span; one row each.
---   response_id  VARCHAR  Also of what is no model call, if it looks alike.
+--   response_id  VARCHAR  Also for spans that are not model calls but have such an attribute.
 -- Order:
 --   none
 WITH telling AS (

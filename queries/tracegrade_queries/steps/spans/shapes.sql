@@ -1,14 +1,15 @@
--- What the spans of each shape have in common.
+-- Properties that the spans of one shape share.
 --
--- Spans of one kind have one shape, so that names are looked at once for each shape.
+-- Spans of one kind have one shape, so each name is examined once for each shape.
 --
 -- Reads:
 --   mended_spans
 -- Columns:
 --   shape            UBIGINT    One row each.
 --   scope_name       VARCHAR    '' if none was sent.
---   names            VARCHAR[]  Of their attributes, in the order in which they were sent.
---   field_positions  BIGINT[]   Of names but for those of later items of lists (`a.1.b`).
+--   names            VARCHAR[]  Names of their attributes, in the order in which they were sent.
+--   field_positions  BIGINT[]   Positions of names, without those of later items of lists
+--                               (`a.1.b`).
 -- Order:
 --   none
 WITH samples AS (

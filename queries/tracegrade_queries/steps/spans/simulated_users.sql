@@ -1,8 +1,8 @@
--- Model calls that play the user, beside those of an agent: no work of the agent.
+-- Model calls that play the user in an agent's trace: they are not the agent's work.
 --
--- Benchmarks such as τ²-bench let a model speak as the user, and its calls stand in one trace with
--- the agent's. Its instructions say so (`plays_user`). Where all model calls of a trace do, that
--- is the agent's own work.
+-- Benchmarks such as τ²-bench let a model speak as the user, and its calls are in one trace with
+-- the agent's. Its instructions show it (`plays_user`). If all model calls of a trace play the
+-- user, they are the agent's own work.
 --
 -- Reads:
 --   dialect_messages

@@ -1,8 +1,8 @@
--- Why a model stopped, as its span tells it: to call tools, or for another reason.
+-- Why a model stopped, from its span: to call tools, or for another reason.
 --
 -- `tool_calls` and `function_call` are OpenAI's words, `tool_use` is Anthropic's and Bedrock's,
--- `tool-calls` the Vercel AI SDK's, `tool_call` that of the GenAI conventions. Google's models and
--- Ollama's say `stop` where they call tools, too: that is no reason.
+-- `tool-calls` the Vercel AI SDK's, `tool_call` that of the GenAI conventions. Google's and
+-- Ollama's models also stop with `stop` when they call tools, so that value does not count.
 --
 -- Reads:
 --   all_spans

@@ -1,4 +1,4 @@
--- Spans that say that the user requested them, as tau2-bench says of a simulated user's tools.
+-- Spans of calls that the user requested by their own attributes, such as tau2-bench's user tools.
 --
 -- Reads:
 --   all_spans

@@ -7,9 +7,9 @@
 --   operations WHERE operation IN ('agent', 'answer') AND answer <> ''
 -- Columns:
 --   run          BIGINT   One row each; runs without any have none.
---   root_answer  VARCHAR  Of the outermost agent span that has one.
+--   root_answer  VARCHAR  Answer of the outermost agent span that has one.
 --   root_key     BIGINT   Key of that span.
---   span_answer  VARCHAR  Of the last answer span.
+--   span_answer  VARCHAR  Answer of the last answer span.
 -- Order:
 --   none
 WITH candidates AS (

@@ -67,7 +67,7 @@ SELECT
   placed.kind,
   placed.role,
   coalesce(operations.agent_name, naming.agent_name, run_agent_names.agent_name) AS agent_name,
-  -- OpenLIT names on the span of a model call what the model requests, which is no other step's.
+  -- OpenLIT writes the requested tool's name on the span of the model call; no other step has it.
   coalesce(
     calls.tool_name,
     observed.tool_name,

@@ -1,6 +1,6 @@
--- Steps that are calls of tools, those by which the agent plans, hands over or answers included.
+-- Steps that are tool calls, including calls that plan, hand over or answer.
 --
--- An answer tool whose arguments are not known gives the answer that the agent's span tells.
+-- If an answer tool's arguments are not known, the answer comes from the agent's span.
 --
 -- Reads:
 --   answers
@@ -19,10 +19,10 @@
 --   call              BIGINT   One row each.
 --   execution         BIGINT   NULL if none was recorded.
 --   model_call        BIGINT   NULL if none requested it.
---   span_key          BIGINT   Executing span, else the one that stands for the model call.
+--   span_key          BIGINT   Executing span, else the one that represents the model call.
 --   kind              VARCHAR  tool_call | plan | handoff | answer.
---   content           VARCHAR  Of an answer; else NULL.
---   plan              VARCHAR  Of a plan; else NULL.
+--   content           VARCHAR  Text of an answer; else NULL.
+--   plan              VARCHAR  Items of a plan; else NULL.
 -- Order:
 --   none
 SELECT

@@ -22,7 +22,7 @@
 --   process_order     BIGINT
 --   order_span_id     VARCHAR
 --   model_call        BIGINT
---   span_key          BIGINT   The span that stands for the model call.
+--   span_key          BIGINT   The span that represents the model call.
 --   kind              VARCHAR  thought | message | answer | plan.
 --   content           VARCHAR
 --   plan              VARCHAR  JSON list in the text of a plan; NULL if it cannot be read.

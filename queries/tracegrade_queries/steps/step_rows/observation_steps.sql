@@ -1,7 +1,7 @@
--- What the agent saw of each tool call; it stands right after the call.
+-- The agent's observation of each tool call; it comes right after the call.
 --
--- An observation span without content means that the agent saw what the tool returned, or the
--- exception it raised.
+-- An observation span without content means that the agent saw the tool's result, or the exception
+-- that it raised.
 --
 -- Reads:
 --   calls
@@ -57,6 +57,6 @@ WHERE
   call_steps.kind = 'tool_call'
   AND (
     calls.observed IS NOT NULL
-    -- The exception by which a tool paused is not what the agent saw.
+    -- The agent did not see the exception that paused a tool.
     OR (observing.key IS NOT NULL AND calls.status <> 'interrupted')
   );

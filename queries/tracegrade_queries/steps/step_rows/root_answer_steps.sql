@@ -1,5 +1,6 @@
--- Answers that only the span of the agent tells; they stand at its end, or where that is not known
--- after all that its run did.
+-- Answers that only the agent's span holds.
+--
+-- They come at its end, or after all other steps of the run if its end is not known.
 --
 -- Reads:
 --   operations

@@ -1,7 +1,7 @@
--- What the agent saw of several calls at once, of code that called no tool, and of code that
--- failed after its call succeeded. It stands after all that was done.
+-- Observations of several calls at once, of code without tool calls, and of code that failed.
 --
--- What only joins results that are told of each call is left out.
+-- The last kind is code that failed after its call succeeded. The step comes after all other steps
+-- of the model call. Texts that only join the results of single calls are left out.
 --
 -- Reads:
 --   calls
@@ -17,7 +17,7 @@
 --   execution_ns      BIGINT   As anchor_ns.
 --   process_order     BIGINT
 --   order_span_id     VARCHAR
---   span_key          BIGINT   Of the model call that requested it; one row each.
+--   span_key          BIGINT   Key of the model call that requested it; one row each.
 --   kind              VARCHAR  observation.
 --   content           VARCHAR
 -- Order:

@@ -1,4 +1,4 @@
--- What the user said after the first turn, right before the model call that hears it.
+-- User messages after the first turn, right before the model call that receives them.
 --
 -- Reads:
 --   operations
@@ -15,7 +15,7 @@
 --   process_order     BIGINT
 --   order_span_id     VARCHAR
 --   input_of          BIGINT   The model call.
---   span_key          BIGINT   The span that stands for it.
+--   span_key          BIGINT   The span that represents it.
 --   kind              VARCHAR  message.
 --   content           VARCHAR
 -- Order:

@@ -1,9 +1,9 @@
--- Requests of model calls that failed and were made again: a stream that broke was asked once
--- more.
+-- Requests of model calls that failed and were made again, as after a broken stream.
 --
--- What a model call said before it failed is no request if the run went on with another model
--- call after it, and nothing came of it in between: no execution of this call, or without its id
--- of this tool, and no result of it that the next call heard and the failed one had not.
+-- The output of a failed model call is not a request under two conditions: the run continued with
+-- another model call, and the call had no effect in between. That means no execution with its id
+-- (without an id, none of this tool), and no result in the next call's input that the failed
+-- call's input lacked.
 --
 -- Reads:
 --   model_members

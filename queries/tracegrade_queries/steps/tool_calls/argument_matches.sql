@@ -1,9 +1,9 @@
--- Which execution belongs to which request by its tool and arguments, where no id says it.
+-- Executions matched to requests by tool and arguments, if no id links them.
 --
--- What a run requested as often as it executed it pairs up in order, since the clocks of two
--- services differ. Else an execution is of the latest model call before it that requested it, and
--- what is left of both pairs up in order. An execution whose id no request knows may still be one
--- of a request without id.
+-- If a run requested a call as often as it executed it, requests and executions pair up in order,
+-- since the clocks of two services differ. Otherwise an execution belongs to the latest model call
+-- before it that requested it, and the rest pairs up in order. An execution whose id no request
+-- has may still belong to a request without an id.
 --
 -- Reads:
 --   requests

@@ -1,9 +1,9 @@
--- Calls that an agent's run was given with their results: it goes on with a run that was waiting.
+-- Calls that an agent's run received with their results: it resumes a run that was waiting.
 --
--- The input of its first model call ends with results, and no user spoke after them; the messages
--- before request them. What another run of the trace requested is no such call, unless that had
--- ended and nothing had come of it; nor is what this one executed, and what was said before the
--- user spoke last is history.
+-- The input of its first model call ends with results, and no user message follows them; earlier
+-- messages request them. Three kinds of calls are left out: calls that another run of the trace
+-- requested, unless that run had ended without a result; calls that this run executed; and calls
+-- before the last user message, which are history.
 --
 -- Reads:
 --   given_results
@@ -17,7 +17,7 @@
 --   run               BIGINT
 --   model_call        BIGINT   The first of the run, which was given the result.
 --   start_ns          BIGINT   Start of the run.
---   message_position  BIGINT   Of the request in the input.
+--   message_position  BIGINT   Position of the request in the input.
 --   part_position     BIGINT
 --   tool_name         VARCHAR
 --   call_id           VARCHAR  One row for each run and call_id.
@@ -89,7 +89,7 @@ executed AS (
   WHERE operations.operation = 'tool' AND operations.call_id IS NOT NULL
 ),
 
--- Calls of which something came in the run that requested them.
+-- Calls that have an execution or a result in the run that requested them.
 done AS (
   SELECT
     run,

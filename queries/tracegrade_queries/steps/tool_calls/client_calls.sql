@@ -1,6 +1,6 @@
 -- Tool calls: requests with their executions, and executions that no model call requested.
 --
--- Those that a provider ran (provider_calls) are added.
+-- Calls that a provider ran (provider_calls) are added.
 --
 -- Reads:
 --   called_agents
@@ -33,8 +33,8 @@
 --   call_id           VARCHAR
 --   arguments         VARCHAR  Canonical JSON, else as sent; {} of a tool that takes none.
 --   parsed            BOOLEAN  The arguments are JSON, or there are none.
---   request_parsed    BOOLEAN  So are those that the model gave, which may be others.
---   result            VARCHAR  Of the execution, else the response.
+--   request_parsed    BOOLEAN  The model's arguments are JSON, too; they may differ.
+--   result            VARCHAR  Result of the execution, else the response.
 --   observed          VARCHAR  Response that the model got, else the result.
 --   status            VARCHAR  ok | error | not_executed | interrupted | unknown.
 --   status_source     VARCHAR  span | text | response | request.
@@ -72,7 +72,7 @@ salvaged AS (
   WHERE list_contains(operations.flags, 'salvaged')
 ),
 
--- Model calls whose requests may be told in part: by what they said, or what the next one heard.
+-- Model calls whose requests may be incomplete, in their output or in the next call's input.
 partly_recorded AS (
   SELECT model_call
   FROM salvaged
@@ -94,8 +94,8 @@ requested AS (
     executions.start_ns AS execution_ns,
     coalesce(nullif(requests.tool_name, ''), executions.tool_name) AS tool_name,
     coalesce(requests.call_id, executions.call_id) AS call_id,
-    -- Where the end of the request was cut off, its execution tells it whole; so it does where a
-    -- stream's pieces were put together wrongly, or not at all.
+    -- If the end of a request was cut off, its execution has the complete arguments. The same is
+    -- true if a stream's pieces were joined wrongly, or not at all.
     CASE
       WHEN (NOT requests.parsed OR requests.is_blank) AND executions.match_arguments IS NOT NULL
         THEN executions.match_arguments
@@ -140,8 +140,8 @@ requested AS (
   LEFT JOIN partly_recorded ON requests.model_call = partly_recorded.model_call
 ),
 
--- What the model saw is the result where its message holds those of all its calls. Code may fail
--- after its call succeeded: that is seen of the code, not of the call.
+-- If one message holds the results of all calls, the observation is the result. Code may fail
+-- after its call succeeded: that failure belongs to the code, not to the call.
 observed_calls AS (
   SELECT
     *,
@@ -159,8 +159,8 @@ observed_calls AS (
   FROM requested
 ),
 
--- Tools whose executions a run records: there, one that is missing did not happen. A log of
--- messages records replies; one that it lacks says nothing.
+-- Tools whose executions a run records: a missing execution did not happen. A message log records
+-- replies, so a missing reply proves nothing.
 executed_tools AS (
   SELECT DISTINCT
     executions.run,
@@ -170,8 +170,8 @@ executed_tools AS (
   WHERE NOT executions.from_log
 ),
 
--- All tools that were offered beside one of these run where it does. Others, which a provider runs
--- itself, are not in the list by a name of their own.
+-- All tools that were offered together with one of these run in the same process. Tools that a
+-- provider runs itself have no name of their own in the list.
 recording_runs AS (
   SELECT DISTINCT executed_tools.run
   FROM executed_tools
@@ -240,7 +240,7 @@ judged AS (
         contains(observed_text, langchain_refusal(tool_name))
         OR (execution IS NULL AND smolagents_refuses(observed_text, tool_name))
         THEN { 'status': 'not_executed', 'source': 'text' }
-      -- Some look for it as for any other, and say so.
+      -- Some frameworks look the tool up like any other, and report that it does not exist.
       WHEN
         (NOT coalesce(offered, TRUE) AND says_tool_not_found(observed_text))
         OR (execution IS NOT NULL AND says_unknown AND NOT coalesce(offered, FALSE))
@@ -253,7 +253,7 @@ judged AS (
       -- Some tell a pause as an execution that ended well.
       WHEN execution IS NOT NULL AND hides_pause AND observed_text IS NULL
         THEN { 'status': 'interrupted', 'source': 'span' }
-      -- ADK offers no model the tools by which it asks.
+      -- ADK does not offer models the tools with which it asks the user.
       WHEN
         is_interrupted
         AND execution IS NULL
@@ -266,7 +266,7 @@ judged AS (
       -- It may have been under way when the process died.
       WHEN is_unfinished AND NOT answered AND coalesce(offered, TRUE)
         THEN { 'status': 'unknown', 'source': 'request' }
-      -- What a run was given the result of was done elsewhere.
+      -- A call whose result the run received was executed elsewhere.
       WHEN (executions_recorded OR NOT coalesce(offered, TRUE)) AND NOT (is_carried AND answered)
         THEN { 'status': 'not_executed', 'source': 'request' }
       WHEN answered AND says_unknown THEN { 'status': 'not_executed', 'source': 'text' }

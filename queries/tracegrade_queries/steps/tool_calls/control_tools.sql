@@ -1,7 +1,7 @@
--- Tools by which an agent plans, hands over or answers: no tool calls.
+-- Tools with which an agent plans, hands over or answers; their calls are not tool calls.
 --
--- A person is not an agent: a call that passes the user on to one stays a tool call.
--- Source: docs/metrics.md, section 0.8.
+-- A person is not an agent: a call that passes the user on to a person stays a tool call. Source:
+-- docs/metrics.md, section 0.8.
 --
 -- Columns:
 --   pattern  VARCHAR  RE2 that the whole tool name matches, in any case; one row each.

@@ -14,16 +14,17 @@
 --   call_id          VARCHAR
 --   arguments        VARCHAR  Canonical JSON if any span has it, else text as sent.
 --   match_arguments  VARCHAR  Canonical JSON object; NULL if unknown.
---   result           VARCHAR  Of an agent its answer.
---   from_log         BOOLEAN  All spans stand for a reply in a log, which may lack others.
+--   result           VARCHAR  For an agent, its answer.
+--   from_log         BOOLEAN  All spans were made from replies in a message log, which may lack
+--                             others.
 --   failed           BOOLEAN  Any of the spans failed.
---   paused           BOOLEAN  The outermost span waits for somebody.
+--   paused           BOOLEAN  The outermost span waits for a person or another system.
 --   error_type       VARCHAR
 --   error_message    VARCHAR
 --   effect           VARCHAR
 --   cost             DOUBLE
---   start_ns         BIGINT   Of the outermost span.
---   end_ns           BIGINT   Of the outermost span.
+--   start_ns         BIGINT   From the outermost span.
+--   end_ns           BIGINT   From the outermost span.
 --   ended            BOOLEAN  Any of the spans has an end.
 --   dropped          BOOLEAN  Attributes of every span were dropped.
 -- Order:

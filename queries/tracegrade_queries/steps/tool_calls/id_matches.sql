@@ -1,10 +1,10 @@
--- Which execution belongs to which request, by the id of the call.
+-- Executions matched to requests by the id of the call.
 --
--- Some number their calls anew each time. An id that as many model calls gave as there are
--- executions pairs up in order, since the clocks of two services differ; else the execution is of
--- the latest of them before it. Within one of them, an id that several requests have says nothing.
--- Where several agents of a run use one id, and each of its executions is of one of them, each
--- agent's are paired apart.
+-- Some agents restart the numbers of their calls. If as many model calls gave an id as there are
+-- executions, they pair up in order, since the clocks of two services differ. Otherwise the
+-- execution belongs to the latest of the model calls before it. An id that several requests of one
+-- model call have does not identify any. If several agents of a run use one id, and each execution
+-- belongs to one of them, each agent's calls are paired separately.
 --
 -- Reads:
 --   requests
@@ -93,7 +93,7 @@ mixed AS (
   ANTI JOIN asking USING (run, call_id, agent_name)
 ),
 
--- Who uses an id: '' for all of a run together.
+-- The agent that uses an id; '' for the whole run.
 scopes AS (
   SELECT
     users.run,

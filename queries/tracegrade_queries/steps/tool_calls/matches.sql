@@ -1,4 +1,4 @@
--- Which execution belongs to which request: by call id, else by tool and arguments, else by tool.
+-- Executions matched to requests: by call id, else by tool and arguments, else by tool.
 --
 -- Reads:
 --   argument_matches

@@ -1,8 +1,9 @@
--- Which execution belongs to which request by its tool alone, where neither id nor arguments say.
+-- Executions matched to requests by tool alone, if neither id nor arguments link them.
 --
--- Where the arguments of one are not told, are told in part or are filled up, what a run requested
--- as often as it executed it pairs up in order, since the clocks of two services differ. Else an
--- execution is of the latest model call before it that requested the tool, in order.
+-- Arguments on one side may be missing, incomplete or extended with defaults. If a run requested a
+-- tool as often as it executed it, requests and executions pair up in order, since the clocks of
+-- two services differ. Otherwise an execution belongs to the latest model call before it that
+-- requested the tool, in order.
 --
 -- Reads:
 --   argument_matches

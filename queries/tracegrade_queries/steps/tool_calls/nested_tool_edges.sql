@@ -1,9 +1,9 @@
 -- Tool spans that repeat the one around them: the same call, seen by an outer and an inner layer.
 --
--- Same call id, or the same tool with arguments that do not differ; a missing id, name or argument
--- differs from nothing. A context that leaks nests calls that ran beside one another: what one
--- scope wrote is of two calls if the results differ, if it was requested as often, or if the outer
--- one goes on for long without the inner one.
+-- They have the same call id, or the same tool with arguments that do not differ; a missing id,
+-- name or argument differs from nothing. A context that leaks nests calls that ran in parallel.
+-- Nested spans of one scope are two calls if the results differ, if the call was requested as
+-- often, or if the outer span runs much longer than the inner one.
 --
 -- Reads:
 --   tool_spans

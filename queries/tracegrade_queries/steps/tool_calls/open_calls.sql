@@ -1,7 +1,7 @@
--- Calls that a run left open: their results may come in a run that goes on with it.
+-- Calls that a run left open: a run that resumes it may hold their results.
 --
--- It ended waiting for somebody; or no agent's span is there, and its last model call requested
--- what nothing came of.
+-- The run ended waiting for a person or another system; or it has no agent's span, and the
+-- requests of its last model call have no result.
 --
 -- Reads:
 --   client_calls

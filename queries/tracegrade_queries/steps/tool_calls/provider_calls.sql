@@ -1,10 +1,10 @@
--- Tool calls that the model's provider ran itself, with what came of them.
+-- Tool calls that the model's provider ran itself, with their results.
 --
--- What came of one stands beside it, or in a part of its own with its call id: in the same output,
--- or in a later one of a turn that was paused. Without an id it is the first after the call that
--- is of no other. Where an instrumentation made a span of it, by id, else by tool and arguments,
--- it is the same call. One that has to be approved (OpenAI's `mcp_approval_request`) is one call
--- from its request on, and waits until it was run or denied: then it was not executed.
+-- A result is part of the call, or a part of its own with its call id: in the same output, or in a
+-- later one of a turn that was paused. Without an id it is the first part after the call that
+-- belongs to no other call. A span that an instrumentation made of the call is matched by id, else
+-- by tool and arguments. A call that needs approval (OpenAI's `mcp_approval_request`) is one call
+-- from its request on. It waits until it runs or is denied; if it is denied, it was not executed.
 --
 -- Reads:
 --   canonical
@@ -28,7 +28,7 @@
 --   parsed            BOOLEAN
 --   request_parsed    BOOLEAN
 --   result            VARCHAR  NULL if it was not told.
---   observed          VARCHAR  What the model saw of it.
+--   observed          VARCHAR  The model's observation of it.
 --   status            VARCHAR  ok | error | not_executed | interrupted | unknown.
 --   status_source     VARCHAR  span | text | response | request.
 --   error_type        VARCHAR
@@ -69,7 +69,7 @@ responses_stated AS (
     pair_order(message_position, part_position) AS position,
     result,
     failed,
-    -- What failed after it was approved is told by the call itself.
+    -- If an approved call fails, the call itself records the failure.
     part_type = 'server_tool_call_response' AND starts_with(call_id, 'mcpr_') AS is_denial
   FROM model_parts
   WHERE

@@ -1,6 +1,7 @@
--- Tool calls as the models requested them, those included with whose results a run began. One that
--- speaks as the user calls the user's tools. What a call that failed asked for, before it was made
--- again, is no request.
+-- Tool calls as the models requested them, including calls whose results a run began with.
+--
+-- A model that speaks as the user calls the user's tools. The output of a call that failed and was
+-- made again is not a request.
 --
 -- Reads:
 --   abandoned_requests

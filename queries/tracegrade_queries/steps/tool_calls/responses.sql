@@ -1,14 +1,14 @@
--- What the model saw of each call that it requested, from the first later input that contains it.
+-- The model's observation of each call, from the first later input that contains it.
 --
--- Where an id was used again, that input is heard before the next model call that used it spoke,
--- and its responses are those below the last call with this id that it tells; of several requests
--- of one model call with one id the last has the last of them. Agents of one run that use the same
--- id hear their own responses, and those of agents that never used it.
+-- If an id was used again, that input is received before the next output that used it, and its
+-- responses are those below the last call with this id in it. If several requests of one model
+-- call have one id, the last request has the last response. Agents of one run that use the same id
+-- receive their own responses, and those of agents that never used it.
 --
--- A response without a call id, or with one that no request was recorded with, belongs to the
--- request that is as far from the end of its message as the response is from the end of the next
--- call's input. A call that plans is no next call, and what a model saw of several requests at
--- once it saw of none of them.
+-- A response may have no call id, or one that no request has. Then it belongs to the request that
+-- is as far from the end of its message as the response is from the end of the next call's input.
+-- A call that plans is not a next call. An observation of several requests at once belongs to none
+-- of them.
 --
 -- Reads:
 --   model_calls
@@ -67,7 +67,7 @@ first_received AS (
   GROUP BY requests.request
 ),
 
--- Of several in one input the last is the newest.
+-- If one input has several, the last is the newest.
 by_own_id AS (
   SELECT
     requests.request,
@@ -137,7 +137,7 @@ rounds AS (
     used_requests.run, used_requests.call_id, used_requests.model_call, callers.agent_name
 ),
 
--- Those that use an id hear what came of their own call with it.
+-- Agents that use an id receive the results of their own call with it.
 users AS (
   SELECT DISTINCT
     run,

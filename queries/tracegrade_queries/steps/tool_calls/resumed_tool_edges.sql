@@ -1,6 +1,6 @@
--- Tool spans that paused, to the one of their run that went on with the call.
+-- Edges from tool spans that paused to the span of their run that resumed the call.
 --
--- It has the same call id, or the same tool with equal arguments where ids are not told.
+-- It has the same call id, or the same tool with equal arguments if there are no ids.
 --
 -- Reads:
 --   operations

@@ -1,5 +1,7 @@
--- What a model saw at once of all that one model call did: of code, which may call no tool or
--- several, and of several requests that one response without a call id answers.
+-- Observations of everything that one model call did.
+--
+-- They cover code, which may call no tool or several, and several requests that one response
+-- without a call id answers.
 --
 -- Reads:
 --   model_parts
@@ -75,7 +77,7 @@ FROM candidates
 INNER JOIN next_calls USING (model_call)
 INNER JOIN unnamed AS later ON next_calls.next_call = later.model_call
 LEFT JOIN unnamed AS earlier ON candidates.model_call = earlier.model_call
--- Of several requests each may have a response of its own; an input repeats all before it.
+-- Each of several requests may have a response of its own; an input repeats all earlier ones.
 WHERE
   CASE
     WHEN candidates.is_code THEN later.responses > coalesce(earlier.responses, 0)

@@ -1,5 +1,4 @@
--- Tool spans to the one that records the same call from further outside or earlier, or that went
--- on with it after a pause.
+-- Edges from tool spans to a span of the same call: further outside, earlier, or after a pause.
 --
 -- Reads:
 --   nested_tool_edges

@@ -1,7 +1,7 @@
--- Spans of tool executions, with what makes two of them comparable.
+-- Spans of tool executions, with the values that make two of them comparable.
 --
--- What the user called is not the agent's. An agent that was called without a tool span around it
--- is the execution itself, in the run of its caller.
+-- Calls of the user are not the agent's. An agent that was called without a tool span around it is
+-- the execution itself, in the run of its caller.
 --
 -- Reads:
 --   called_agents

@@ -1,5 +1,7 @@
--- Executions of tools that the user called, not the agent: of a call that a message of the user
--- requests, or that say so. One without an id is of a tool that the user alone requests.
+-- Executions of tools that the user called instead of the agent.
+--
+-- A message of the user requests the call, or the span states it. Without an id, the tool must be
+-- one that only the user requests.
 --
 -- Reads:
 --   message_parts

@@ -1,4 +1,4 @@
--- Whether a text of JSON may tell what an answer of Google's rests on.
+-- Whether a text of JSON may hold the sources of Google's answer.
 CREATE OR REPLACE TEMP MACRO tells_grounding(OUTPUT) AS
 coalesce(
   regexp_matches(output, '"(vertex_ai_)?(grounding|url_?[cC]ontext)_?[mM]etadata": ?[\[{]'), FALSE
@@ -75,12 +75,12 @@ CASE
     )
 END;
 
--- Tools that Google ran before it answered, as blocks that hosted_part knows: which queries a
--- search was given, and on which pages the answer rests, is told of the answer as a whole.
+-- Tools that Google ran before it answered, as blocks that hosted_part can read. The search
+-- queries, and the pages on which the answer rests, belong to the answer as a whole.
 --
--- It is told of a candidate of Gemini, of ADK's response, of LangChain's `response_metadata`, in
--- the AI SDK's metadata of the provider and, by other names, in LiteLLM's answers. Models that
--- have parts of their own for these calls (`toolCall`) tell them there.
+-- They are in a candidate of Gemini, in ADK's response, in LangChain's `response_metadata`, in the
+-- AI SDK's metadata of the provider and, under other names, in LiteLLM's answers. Some models have
+-- parts of their own for these calls (`toolCall`), which hold them instead.
 CREATE OR REPLACE TEMP MACRO grounding_blocks(ANSWER) AS
 CASE
   WHEN tells_grounding(answer::VARCHAR)
@@ -157,7 +157,7 @@ CASE
   ELSE []::JSON[]
 END;
 
--- What the AI SDK's metadata of the provider tell of Google: NULL of all else.
+-- Google's part of the AI SDK's metadata of the provider, otherwise NULL.
 CREATE OR REPLACE TEMP MACRO google_metadata(METADATA) AS
 CASE
   WHEN tells_grounding(metadata)
@@ -168,13 +168,13 @@ CASE
     )
 END;
 
--- Whether a text of JSON may tell any of what hosted_in_metadata reads.
+-- Whether a text of JSON may hold data that hosted_in_metadata reads.
 CREATE OR REPLACE TEMP MACRO mentions_hosted_metadata(MESSAGE) AS
 contains(message, '"tool_outputs"') OR tells_grounding(message);
 
--- Calls of tools that a provider ran, as such blocks, which stand beside what a message says:
--- those of Google's answers, and in what LangChain makes of OpenAI's Responses unless it is told
--- to write its newer form (`additional_kwargs.tool_outputs`).
+-- Calls of tools that a provider ran, as such blocks, from data outside a message's content: in
+-- Google's answers, and in LangChain's form of OpenAI's Responses
+-- (`additional_kwargs.tool_outputs`) unless LangChain is configured for its newer form.
 CREATE OR REPLACE TEMP MACRO hosted_in_metadata(MESSAGE) AS
 CASE
   WHEN mentions_hosted_metadata(message::VARCHAR)
@@ -192,7 +192,7 @@ CASE
   ELSE []::JSON[]
 END;
 
--- Whether a text of JSON may hold one, or tell of one beside what was said (hosted_in_metadata).
+-- Whether a text of JSON may hold one, in its content or in its metadata (hosted_in_metadata).
 CREATE OR REPLACE TEMP MACRO tells_hosted(OUTPUT) AS
 coalesce(
   regexp_matches(
@@ -211,8 +211,8 @@ coalesce(
 CREATE OR REPLACE TEMP MACRO is_hosted_id(CALL_ID) AS
 split_part(call_id, '_', 1) IN ('srvtoolu', 'mcptoolu', 'ws', 'fs', 'ci', 'ig', 'mcp', 'mcpr');
 
--- Whether OpenLLMetry names a call of OpenAI's Responses by its item, not by the id of the call,
--- by which its result goes.
+-- Whether OpenLLMetry gives a call of OpenAI's Responses the id of its item; its result has the
+-- call's id instead.
 CREATE OR REPLACE TEMP MACRO is_item_id(SCOPE_NAME, CALL_ID) AS
 coalesce(
   starts_with(call_id, 'fc_')

@@ -1,4 +1,4 @@
--- Google's call of a tool of its own, or what came of one, which name the tool's type.
+-- Google's call of its own tool, or the result; both name the tool's type.
 CREATE OR REPLACE TEMP MACRO google_use(BLOCK) AS
 CASE
   WHEN json_exists(block, '$.toolCall.toolType') THEN block -> '$.toolCall'
@@ -13,7 +13,7 @@ regexp_replace(name, '^google_search_(web|image)$', 'google_search');
 
 -- Whether a block or an item is of a tool that the model's provider runs itself.
 --
--- OpenAI's Responses have one item for a call and what came of it, Anthropic (`server_tool_use`,
+-- OpenAI's Responses have one item for a call and its result, Anthropic (`server_tool_use`,
 -- `mcp_tool_use`, `…_tool_result`), LangChain (`server_tool_call`, `server_tool_result`) and the
 -- GenAI conventions two blocks, Google `executable_code` and `code_execution_result`; Bedrock's
 -- `toolUse` has the type `server_tool_use`, Vercel's AI SDK marks blocks as `providerExecuted`,
@@ -52,9 +52,9 @@ END;
 CREATE OR REPLACE TEMP MACRO without_key(PART, NULLS) AS
 if(json_type(part) = 'OBJECT', json_merge_patch(part, nulls)::VARCHAR, NULL);
 
--- What such a block says, as in block_part: its part_type is server_tool_call or
--- server_tool_call_response. A call that tells its result has it beside its arguments; `failed` of
--- it is FALSE where it is told to have ended well, and NULL where nothing is told.
+-- The fields of such a block, as in block_part: its part_type is server_tool_call or
+-- server_tool_call_response. A call that includes its result has it together with its arguments.
+-- `failed` is FALSE if the block states success, and NULL if it states no outcome.
 CREATE OR REPLACE TEMP MACRO hosted_part(BLOCK) AS {
   'part_type': CASE
     WHEN
@@ -71,7 +71,7 @@ CREATE OR REPLACE TEMP MACRO hosted_part(BLOCK) AS {
       OR json_exists(block, '$.tool_response.tool_type')
       OR block ->> '$.approve' = 'false'
       THEN 'server_tool_call_response'
-    -- What was approved is told once it ran.
+    -- An approved call is recorded when it runs.
     WHEN block ->> '$.type' = 'mcp_approval_response' THEN NULL
     ELSE 'server_tool_call'
   END,

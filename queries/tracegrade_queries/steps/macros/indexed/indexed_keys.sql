@@ -1,9 +1,9 @@
--- Which attributes of a shape tell what of which message: their names, taken apart.
+-- The attributes of a shape, with the message and the field that each holds: their names, split.
 --
--- The named relation has shape and names: spans of one shape have the same ones, and `position` is
--- that of a name among them. Names fit the pattern and are such as
--- `gen_ai.prompt.N.tool_calls.K.name`: the second word is that of inputs or another, the third the
--- message; `field_at` says which word is the field, behind which an item may stand.
+-- The named relation has shape and names: spans of one shape have the same names, and `position`
+-- is that of a name among them. Names match the pattern and look like
+-- `gen_ai.prompt.N.tool_calls.K.name`. The second word names inputs or outputs, the third the
+-- message; `field_at` is the position of the word for the field, which an item may follow.
 CREATE OR REPLACE TEMP MACRO indexed_keys(RELATION, PATTERN, INPUT_WORD, FIELD_AT) AS TABLE
   WITH every_name AS (
     SELECT
@@ -26,7 +26,7 @@ CREATE OR REPLACE TEMP MACRO indexed_keys(RELATION, PATTERN, INPUT_WORD, FIELD_A
     shape,
     position,
     if(path[2] = input_word, 'in', 'out') AS direction,
-    -- A larger number is no index, and would not fit where it is multiplied.
+    -- A larger number is not an index, and its multiple would overflow.
     try_cast(path[3] AS INTEGER)::BIGINT AS message_position,
     path[field_at] AS field,
     try_cast(path[field_at + 1] AS INTEGER)::BIGINT AS item,

@@ -1,6 +1,6 @@
--- Thoughts, code and tool calls of texts that code agents wrote.
+-- Thoughts, code and tool calls in texts that code agents wrote.
 --
--- Functions that earlier code of the run defined are no tools.
+-- Functions that earlier code of the run defined are not tools.
 --
 -- Reads:
 --   code_calls
@@ -17,9 +17,9 @@
 --   part_position     BIGINT
 --   role              VARCHAR
 --   part_type         VARCHAR  reasoning | tool_call | code.
---   text              VARCHAR  Of reasoning and code.
---   tool_name         VARCHAR  Of a tool call.
---   arguments         VARCHAR  Of a tool call.
+--   text              VARCHAR  Reasoning and code only.
+--   tool_name         VARCHAR  Tool calls only.
+--   arguments         VARCHAR  Tool calls only.
 -- Order:
 --   none
 WITH coded AS (

@@ -1,4 +1,4 @@
--- What DSPy tells its model again: what was asked, and the last observation.
+-- Texts that DSPy repeats to its model: the request, and the last observation.
 --
 -- Reads:
 --   text_forms
@@ -11,8 +11,8 @@
 --   part_position     BIGINT
 --   role              VARCHAR
 --   part_type         VARCHAR  text | tool_call_response.
---   text              VARCHAR  What was asked.
---   result            VARCHAR  Of a response.
+--   text              VARCHAR  The request.
+--   result            VARCHAR  Responses only.
 -- Order:
 --   none
 SELECT

@@ -1,4 +1,4 @@
--- First text of the user in each input in which a framework may speak in the user's name.
+-- First user text of each input in which a framework may write in the user's name.
 --
 -- Reads:
 --   form_candidates
@@ -7,7 +7,7 @@
 --     (starts_with(text, task_heading()) OR starts_with(text, 'Observation:'))
 -- Columns:
 --   key               BIGINT   Model span; one row each.
---   message_position  BIGINT   Of the message that holds the text.
+--   message_position  BIGINT   Position of the message that holds the text.
 --   text              VARCHAR
 -- Order:
 --   none

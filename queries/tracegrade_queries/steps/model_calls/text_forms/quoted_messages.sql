@@ -1,6 +1,6 @@
--- Messages in which Google ADK tells an agent what another did, or AutoGen that one handed over.
+-- Messages in which Google ADK reports another agent's work, or AutoGen a hand-over.
 --
--- Earlier versions of Google ADK say so in parts of their own, below `For context:`.
+-- Earlier versions of Google ADK use parts of their own for this, below `For context:`.
 --
 -- Reads:
 --   form_candidates

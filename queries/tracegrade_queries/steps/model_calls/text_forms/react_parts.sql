@@ -14,11 +14,11 @@
 --   part_position     BIGINT
 --   role              VARCHAR
 --   part_type         VARCHAR  reasoning | text | tool_call | tool_call_response.
---   text              VARCHAR  Of reasoning and text.
---   tool_name         VARCHAR  Of a tool call.
---   arguments         VARCHAR  Of a tool call.
---   result            VARCHAR  Of a response.
---   failed            BOOLEAN  Of a response: smolagents asks to try again.
+--   text              VARCHAR  Reasoning and text only.
+--   tool_name         VARCHAR  Tool calls only.
+--   arguments         VARCHAR  Tool calls only.
+--   result            VARCHAR  Responses only.
+--   failed            BOOLEAN  Responses only: smolagents asks to try again.
 -- Order:
 --   none
 WITH actions AS (

@@ -1,7 +1,7 @@
 -- Parts of messages as the chosen dialect of each span and direction reads them.
 --
--- Most are history whose texts no framework has put into a form of its own: the view keeps none of
--- them, they go into `message_parts` and nowhere in between.
+-- Most of them are history without a framework's form. The view does not store them: they go into
+-- `message_parts` and nowhere in between.
 --
 -- Reads:
 --   dialect_messages
@@ -23,7 +23,7 @@
 --   call_id           VARCHAR  NULL if empty.
 --   arguments         VARCHAR
 --   result            VARCHAR
---   failed            BOOLEAN  Of a response: the source says that the call failed.
+--   failed            BOOLEAN  Responses only: the source states that the call failed.
 --   is_output_text    BOOLEAN  A text that the model wrote.
 --   may_have_form     BOOLEAN  A framework may have put the text into a form of its own.
 -- Order:
@@ -32,8 +32,8 @@ SELECT
   parts.key,
   parts.direction,
   parts.message_position,
-  -- Where calls have a field of their own, those that the provider ran stand with the others,
-  -- though the text was written after them.
+  -- If calls have a field of their own, it also holds calls that the provider ran, although the
+  -- text was written after them.
   if(
     parts.direction = 'out'
     AND parts.part_position > position_gap()

@@ -1,6 +1,6 @@
--- Tasks that smolagents puts to its models, and errors that follow them.
+-- Tasks that smolagents sends to its models, and errors that follow them.
 --
--- Some clients join messages of one role: the error of the first call follows the task.
+-- Some clients join messages of one role: the error of the first call then follows the task.
 --
 -- Reads:
 --   text_forms
@@ -13,8 +13,8 @@
 --   part_position     BIGINT
 --   role              VARCHAR
 --   part_type         VARCHAR  text | tool_call_response.
---   text              VARCHAR  Of a task.
---   result            VARCHAR  Of a response: the error.
+--   text              VARCHAR  Tasks only.
+--   result            VARCHAR  Responses only: the error.
 -- Order:
 --   none
 WITH tasks AS (

@@ -1,6 +1,6 @@
--- Texts that may have the form of a framework, and which one they have.
+-- Texts that may have the form of a framework, with that form.
 --
--- A text is taken apart only where its span requests tools in no other way.
+-- A text is split only if its span requests tools in no other way.
 --
 -- Reads:
 --   code_texts
@@ -24,7 +24,7 @@
 --   arguments         VARCHAR
 --   result            VARCHAR
 --   failed            BOOLEAN
---   thought           VARCHAR  What stands before code; NULL if it holds none.
+--   thought           VARCHAR  The text before the code; NULL if it holds none.
 --   code              VARCHAR  NULL if it holds none.
 --   form              VARCHAR  plain | prompt (of the framework, in the user's name) | action |
 --                              answer | observation | code | task | headings.
