@@ -50,8 +50,8 @@ def _sql(  # noqa: PLR0913, PLR0917 - one for each option
     memory_limit: Annotated[
         str,
         typer.Option(
-            help="What the engine may use before it spills, as 4GB or 40% of the machine; a query "
-            "for which the process grows by a quarter more is stopped."
+            help="Memory of the engine before it spills, as 4GB or 40% of the machine; a query is "
+            "stopped when the process grows by a quarter more."
         ),
     ] = "40%",
     timeout: Annotated[
@@ -81,13 +81,13 @@ task = typer.Typer(
 
 
 def _memory(text: str) -> str:
-    """Return an amount of memory; whether it is one, the engine says before work is waited for."""
+    """Return an amount of memory; the engine checks it before the command waits for work."""
     import duckdb
 
     try:
         duckdb.connect(config={"memory_limit": text}).close()
     except duckdb.Error as error:
-        msg = f"'{text}' is no amount of memory; write it as 4GB or 512MiB"
+        msg = f"'{text}' is not an amount of memory; write it as 4GB or 512MiB"
         raise typer.BadParameter(msg) from error
     return text
 
@@ -98,7 +98,7 @@ MemoryOption = Annotated[
         "--memory",
         parser=_memory,
         metavar="SIZE",
-        help="What the engine may use before it spills, as 4GB.",
+        help="Memory of the engine before it spills, as 4GB.",
     ),
 ]
 ThreadsOption = Annotated[
@@ -122,9 +122,9 @@ def run(
     memory: MemoryOption = None,
     threads: ThreadsOption = None,
 ) -> None:
-    """Work on the buckets of these manifests, and write their outcomes beside them.
+    """Process the buckets of these manifests, and write their outcomes next to them.
 
-    What has an outcome already is left alone, so this may be run again.
+    Buckets that already have an outcome are skipped, so the command may run again.
     """
     from tracegrade_queries.engine.connection import Limits
     from tracegrade_queries.engine.worker import work_off, worked_off
@@ -138,8 +138,8 @@ def share(
     lake: Annotated[
         str, typer.Option(envvar="TRACEGRADE_LAKE", help="Folder or URL.", metavar="LAKE")
     ],
-    index: Annotated[int, typer.Option(min=0, help="Which share, from 0.")],
-    of: Annotated[int, typer.Option(min=1, help="How many shares there are.")],
+    index: Annotated[int, typer.Option(min=0, help="Number of the share, from 0.")],
+    of: Annotated[int, typer.Option(min=1, help="Total number of shares.")],
     idle: Annotated[
         float,
         typer.Option(min=0, help="End after so many seconds without a bucket.", metavar="SECS"),
@@ -147,9 +147,9 @@ def share(
     memory: MemoryOption = None,
     threads: ThreadsOption = None,
 ) -> None:
-    """Work off a share of the buckets that a run hands out in a lake, and end with it.
+    """Process a share of the buckets that a run hands out in a lake, and end with the run.
 
-    Runs beside `tracegrade score --engine files --slots N`, with N shares.
+    Runs together with `tracegrade score --engine files --slots N`, with N shares.
     """
     from functools import partial
 

@@ -1,4 +1,4 @@
-"""A lake in a notebook: its tables in DuckDB and Polars, and answers of saved queries.
+"""A lake in a notebook: its tables in DuckDB and Polars, and results of saved queries.
 
 import tracegrade_queries as tg
 
@@ -30,7 +30,7 @@ __all__ = ["ask", "connect", "scan"]
 def connect(
     lake: str | Path | Lake, *, memory_limit: str | None = None
 ) -> duckdb.DuckDBPyConnection:
-    """Return DuckDB over a lake as it is now: one view per table, of no other file.
+    """Return DuckDB over the current lake: one view per table, and no other files.
 
     The connection is yours: unlike `tracegrade sql`, it runs any statement, and a `COPY` to a file
     of the lake replaces it. Give it no SQL of others.
@@ -119,7 +119,7 @@ def _scanned(lake: Lake, table: str) -> pl.LazyFrame:
 def _former_names(table: str) -> Mapping[str, str]:
     try:
         return table_named(table).former_names()
-    except ValueError:  # a table that is not ours
+    except ValueError:  # a table of another program
         return {}
 
 

@@ -6,4 +6,4 @@ from tracegrade_queries.engine.sql import QUERIES
 from tracegrade_queries.graph import RelationPlan
 
 RELATIONS: Final = RelationPlan(QUERIES, "build", is_sorted=True)
-"""Of a bucket of traces they are made for `build/split.py`, costs for `costs/pricing.py`."""
+"""`build/split.py` makes those of a bucket of traces, `costs/pricing.py` the costs."""

@@ -1,9 +1,8 @@
 """The tables that are built from raw spans: steps and trajectories, declared once.
 
 They can be deleted and built again from `raw_spans` at any time. Rows are replaced by trace.
-`built_traces` and `built_files` say what builds have seen, so that the next one need not look;
-`priced_dates` of which dates costs are up to date.
-`verdicts` is the collector's, which takes them in.
+`built_traces` and `built_files` list the rows that builds have read, so that the next build can
+skip them. `priced_dates` lists the dates with up-to-date costs. The collector writes `verdicts`.
 """
 
 from typing import Final

@@ -28,7 +28,7 @@ from tracegrade_queries.engine.stoppable import run, too_much_memory, watch
 from tracegrade_queries.errors import QueriesError, QueryFailed, QueryStopped
 
 MEMORY_LIMIT: Final = "40%"
-"""Of the machine: others work there too."""
+"""Share of the machine's memory: other programs run there too."""
 
 MEMORY: Final = re.compile(
     r"(?=.*[1-9])(\d+(\.\d+)?\s*[KMGT]i?B|(\d{1,2}(\.\d+)?|100(\.0+)?)\s*%)", re.IGNORECASE
@@ -46,7 +46,7 @@ CATALOG: Final = re.compile(r"\b(duckdb_\w+|information_schema|comment)\b", re.I
 
 
 class Question(NamedTuple):
-    """What to run: one of the first two."""
+    """The query to run: one of the first two fields."""
 
     query: str | None
     """SQL text; `-` for the text on standard input."""
@@ -57,23 +57,23 @@ class Question(NamedTuple):
 
 
 def print_saved() -> None:
-    """Print a line for every saved query: its name, what it returns, the values that it needs."""
+    """Print a line for every saved query: its name, its result, the values that it needs."""
     for name, (summary, parameters) in layers.saved().items():
         needed = "".join(f"\t--param {each}=VALUE" for each in parameters)
         sys.stdout.write(f"{name}\t{summary}{needed}\n")
 
 
 class Output(NamedTuple):
-    """How rows are printed."""
+    """The format of printed rows."""
 
     format: str = "table"
     """One of `FORMATS`."""
     guard: bool = True
-    """In CSV, an apostrophe stands before what a spreadsheet would take for a formula."""
+    """In CSV, an apostrophe precedes text that a spreadsheet would take for a formula."""
 
 
 class QueryLimits(NamedTuple):
-    """What a query may take."""
+    """Limits of a query."""
 
     memory: str = MEMORY_LIMIT
     """What the engine may use before it spills, as `4GB` or `40%` of the machine's."""
@@ -127,10 +127,10 @@ def print_rows(
 
 def _check(limits: QueryLimits) -> None:
     if not MEMORY.fullmatch(limits.memory):
-        msg = f"--memory-limit '{limits.memory}' is no amount; give it as 4GB, 512MB or 40%"
+        msg = f"--memory-limit '{limits.memory}' is not an amount; write it as 4GB, 512MB or 40%"
         raise QueryFailed(msg)
     if limits.timeout_secs is not None and not limits.timeout_secs > 0:
-        msg = f"--timeout {limits.timeout_secs:g} is no time; give seconds, more than 0"
+        msg = f"--timeout {limits.timeout_secs:g} is not a time; give seconds, more than 0"
         raise QueryFailed(msg)
 
 
@@ -261,7 +261,7 @@ def _print(answer: duckdb.DuckDBPyRelation, output: Output) -> None:
 
 
 def _refused(error: Exception) -> QueriesError:
-    """Return what is said of an error of the engine."""
+    """Return the message for an error of the engine."""
     if isinstance(error, duckdb.OutOfMemoryException):
         limit = re.search(r"/([^/)]+) used\)", str(error))
         return QueryStopped(too_much_memory(limit[1] if limit else "the engine"))

@@ -76,7 +76,7 @@ def test_memory_that_is_none_is_bad_input_before_work_is_waited_for(small: Lake)
     told = tracegrade("task", "share", *place, "--memory", "512MiB")
 
     assert (done.returncode, told.returncode) == (2, 0)
-    assert "'--memory': '4X' is no amount of memory; write it as 4GB" in done.stderr
+    assert "'--memory': '4X' is not an amount of memory; write it as 4GB" in done.stderr
 
 
 @pytest.mark.slow
@@ -153,7 +153,7 @@ MANIFESTS: dict[str, tuple[type[Exception], str, Callable[[dict[str, Any]], obje
     "work": (ManifestUnfit, "'os:system'", lambda it: it.update(work="os:system")),
     "path": (
         ManifestUnfit,
-        "is no file of a table",
+        "is not a file of a table",
         lambda it: it["tables"]["raw_spans"][1][0].update(path="../../secrets.parquet"),
     ),
     "key": (ManifestUnfit, "(?i)extra", lambda it: it.update(code="import os")),

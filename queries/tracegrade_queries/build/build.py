@@ -1,18 +1,18 @@
-"""Builds steps and trajectories from the raw spans of every trace that got new ones.
+"""Builds steps and trajectories from the raw spans of every trace with new ones.
 
-Traces are independent, so they are worked off in buckets that bound the memory of the engine, one
-on each core. A bucket holds traces that arrived after one another, so that it reads only the row
-groups of its time. Its rows are staged as files at once, and one commit for each table takes them
-all. What has been built is noted in the commit that writes the trajectories, the last of those
-that hold results: a crash before it repeats work and changes nothing else. After it come what the
-next build need not look for again (`last_build.py`).
+Traces are independent, so they are built in buckets that bound the memory of the engine, one on
+each core. A bucket holds traces that arrived one after the other, so that it reads only the row
+groups of its time. Its rows are staged as files at once, and one commit for each table includes
+them all. The commit that writes the trajectories, the last one with results, also notes which
+traces are built. A crash before it repeats work and changes nothing else. Afterwards the build
+writes notes for the next one (`last_build.py`).
 
-Evaluation results that came with the traces are added to the verdicts, which are not replaced by
-trace: those of an import stand there too.
+Evaluation results that came with the traces are added to the verdicts. Verdicts are not replaced
+by trace, since the table also holds those of imports.
 
 Makes:
-    bucket_traces (from buckets): the traces of the bucket that is worked on
-    span_sizes: how large spans are, by the time at which they were received
+    bucket_traces (from buckets): the traces of the current bucket
+    span_sizes: sizes of spans, by receipt time
 """
 
 import datetime
@@ -52,24 +52,23 @@ BUCKET_SPANS: Final = 250_000
 """Spans that one bucket aims at; a trace is never split."""
 
 BUCKET_BYTES: Final = 330_000_000
-"""Attributes and events that one bucket aims at, as long as there are more spans than fit into as
-many bytes: what the engine makes of them takes several times that."""
+"""Target size of a bucket's attributes and events; the engine needs several times as much."""
 
 LEAST_BUCKET_SPANS: Final = 25_000
 """Fewer are not divided: planning a bucket's queries takes as long."""
 
 BUCKET_MB: Final = 2_000
-"""Of the engine of one bucket; it spills beyond."""
+"""Memory of the engine of one bucket; it spills beyond."""
 
 WORKER_MB: Final = 2_500
 """That the work on one bucket takes: rows that leave the engine are outside of its limit."""
 
 
 class BuildSummary(NamedTuple):
-    """What one build did."""
+    """The result of one build."""
 
     new_spans: int
-    """Spans, and log records of theirs, that no earlier build had seen."""
+    """Spans, and their log records, that no earlier build has read."""
     traces: int
     """Traces they belong to; all of them were rebuilt."""
     trajectories: int
@@ -77,18 +76,17 @@ class BuildSummary(NamedTuple):
     steps: int
     """Steps of those trajectories."""
     unread: Mapping[str, int] = MappingProxyType({})
-    """Those of the traces that gave no trajectory, by the scope of their outermost span ('' if
-    none was sent)."""
+    """Traces without a trajectory, by the scope of their outermost span ('' if none was sent)."""
     apart: Mapping[str, int] = MappingProxyType({})
     """Model calls of those traces that belong to no agent's run, by reason; see
     `detached_model_calls`."""
     fragments: int = 0
-    """Those of the traces that are parts of runs elsewhere."""
+    """Traces that are parts of runs in other traces."""
     copies: Mapping[str, int] = MappingProxyType({})
     """Spans of those traces that record a call which another span records, by reason; see
     `copies`."""
     unread_logs: Mapping[str, int] = MappingProxyType({})
-    """New log records of which no trace has a span, by the name of their event; '' without."""
+    """New log records whose trace has no span, by the name of their event; '' without one."""
 
 
 NOTHING_BUILT: Final = BuildSummary(0, 0, 0, 0)
@@ -106,8 +104,8 @@ def build(
     Args:
         lake: The lake to read and write. One build at a time.
         full: Build every trace, not just those with new spans.
-        prices: What models cost, for the traces that are built; `update_costs` sees to others.
-        executor: Who works on the buckets; None for threads of this process.
+        prices: Prices of models, for the traces that are built; `update_costs` handles the others.
+        executor: Runs the buckets; None for threads of this process.
     """
     at_work = executor or Threads(workers(WORKER_MB))
     here = min(at_work.slots, workers(WORKER_MB))  # others may be on other machines
@@ -146,7 +144,7 @@ def _buckets(
 
 
 def _found(built: Outcome, name: str) -> list[dict[str, Any]]:
-    """Return what was found beside the rows that are built; nothing where no bucket was."""
+    """Return the findings of the buckets other than rows; empty if there was no bucket."""
     return built.tables[name].to_pylist() if name in built.tables else []
 
 

@@ -1,13 +1,13 @@
-"""Canonical JSON: one text for all texts that mean the same arguments.
+"""Canonical JSON: one text for all texts with the same arguments.
 
 Equality of arguments is typed and recursive: `1 == 1.0`, `true != 1`, the order of keys is free
-and `null` is a value (docs/metrics.md, section 0.5). Under the form written here that equality is
-identity of texts, so that SQL can group and join by it. Integers stay exact at any size; other
-numbers are doubles, as most JSON readers take them. What is nested too deeply is not read
+and `null` is a value (docs/metrics.md, section 0.5). In canonical form, equal values are identical
+texts, so that SQL can group and join by them. Integers stay exact at any size; other numbers are
+doubles, as most JSON readers take them. Texts that are nested too deeply are not read
 (`nesting.py`).
 
-Few distinct texts stand behind many calls, so the caller passes each distinct text once
-(`canonical_texts`); DuckDB's own Python functions would bring numpy along for the same work.
+Many calls have few distinct texts, so the caller passes each distinct text once
+(`canonical_texts`). DuckDB's own Python functions would need numpy for the same work.
 """
 
 import json
@@ -25,7 +25,8 @@ from tracegrade_queries.graph import Run, relation
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | _Huge | None"
 
-# Where a number of JSON begins: after what stands before values. Most digits are in strings.
+# The beginning of a JSON number: after a character that precedes values. Most digits are in
+# strings.
 _NUMBER = r"[:,\[]\s*-?"
 # orjson reads integers beyond 64 bits as doubles, so texts that may hold one take the exact path.
 _MAY_HOLD_BIG_INTEGER = re.compile(_NUMBER + r"\d{17}")
@@ -43,10 +44,10 @@ class _Huge(str):
 
 
 def canonical_json(text: str | None) -> str | None:
-    """Return the canonical form of a JSON text; None for None, and for what is not read as JSON.
+    """Return the canonical form of a JSON text; None for None and for invalid JSON.
 
     Keys are sorted by code point, numbers without a fraction are written as integers (`1.0` as
-    `1`, `-0.0` as `0`), no blanks are left. Of equal keys in one object the last counts.
+    `1`, `-0.0` as `0`), and blanks are removed. If an object has equal keys, the last one counts.
     """
     if text is None or is_too_deep(text):
         return None
@@ -91,7 +92,7 @@ def _read_exactly(text: str) -> Json:
 
 
 def _integer(text: str) -> _Huge:
-    """Return an integer as it is written: how many digits Python takes is a setting of its own."""
+    """Return an integer as written; Python limits the number of digits that `int` reads."""
     return _Huge("0" if text == "-0" else text)
 
 
@@ -137,7 +138,7 @@ def _write_parts(text: str) -> str:
 def _canonical(run: Run) -> dict[str, pa.Table]:
     """Return the form of each text of arguments that is JSON (text, canonical), and other texts.
 
-    Those are nested too deeply to be read (text).
+    Texts that are nested too deeply to be read (text).
     """
     texts = run.table("argument_texts")
     made = texts.append_column("canonical", canonical_texts(texts["text"]))

@@ -1,4 +1,4 @@
-"""Matches the marks of each dialect against names in spans, to find dialects that may read them.
+"""Matches the marks of each dialect with names in spans, to find the dialects that may read them.
 
 The engine would compile a mark again for each name, since its pattern is a value; here each is
 compiled once.
@@ -13,7 +13,7 @@ from tracegrade_queries.build.dialect_header import Dialect
 
 
 def marked_names(names: pa.ChunkedArray, known: Iterable[Dialect]) -> pa.Table:
-    """Return which names bear a mark of which dialect.
+    """Return the names that match a mark of a dialect, with the dialect.
 
     Args:
         names: Distinct ones; NULL bears no mark.

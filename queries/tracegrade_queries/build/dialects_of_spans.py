@@ -20,14 +20,14 @@ from tracegrade_queries.engine.statements import run as run_statements
 from tracegrade_queries.graph import Run, relation
 
 _READ: Final = ("all_spans", "bucket_events", "names_sent", "shapes")
-"""What dialects are made of beside `bucket_spans`."""
+"""Relations that dialects read in addition to `bucket_spans`."""
 
 _GIVEN: Final = frozenset({*_READ, "bucket_spans", "dialect_operations"})
 
 
 @relation("marked_names", reads=("names_sent",))
 def _marked_names(run: Run) -> pa.Table:
-    """Return which names of the bucket bear a mark of which dialect: dialect, name."""
+    """Return the names of the bucket that match a mark of a dialect: dialect, name."""
     return marked_names(run.table("names_sent")["name"], dialects())
 
 

@@ -1,15 +1,15 @@
-"""Finds which traces have to be built, at a cost of what is new and not of what the lake holds.
+"""Finds the traces to build, in time that depends on new files, not on the size of the lake.
 
-Of the raw tables only those files are read that no build has seen. Traces that have rows past the
-watermarks there are *noticed*; older files are read for those of them that an earlier build knew,
-and only files that hold rows of their time. Files are compared rather than the numbers of
-requests, since a compacted file has rows of several collectors, each with numbers of its own.
+Only files of the raw tables that no build has read are read. Traces with rows past the watermarks
+in them are *noticed*. If an earlier build knew a noticed trace, older files with rows of its time
+are read too. Files are compared instead of request numbers, since a compacted file has rows of
+several collectors, each with numbers of its own.
 
-Where it is not known which files are built (`last_build.py`), every file is read.
+If the built files are not known (`last_build.py`), every file is read.
 
 Makes:
-    noticed (from noticed_traces): the traces that a build of what is new is about
-    watermarks: up to which number the spans and logs of each collector are built
+    noticed (from noticed_traces): the traces with new rows
+    watermarks: the number up to which spans and logs of each collector are built
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -70,7 +70,7 @@ class Source(NamedTuple):
 
 
 class Discovery(NamedTuple):
-    """What is to be built."""
+    """The traces and files that a build must read."""
 
     con: duckdb.DuckDBPyConnection
     """Holds `trace_receipts`, `affected_traces` and `unread_logs`; of the built tables it shows
@@ -81,7 +81,7 @@ class Discovery(NamedTuple):
     """Its files that hold rows of these traces, among others."""
     last: LastBuild
     watermarks: Mapping[Source, int]
-    """Up to which number each source is built then, of which there was something to read."""
+    """The number up to which each source is built then, for sources with files to read."""
     is_whole: bool
     """Whether every trace of the lake was looked at."""
 
@@ -93,23 +93,23 @@ class Discovery(NamedTuple):
 
     @property
     def new_spans(self) -> int:
-        """Spans, and log records of theirs, that no earlier build had seen."""
+        """Spans, and their log records, that no earlier build has read."""
         found = self.con.sql("SELECT coalesce(sum(new), 0)::BIGINT FROM affected_traces")
         return int(found.fetchall()[0][0])
 
     @property
     def unread_logs(self) -> dict[str, int]:
-        """New log records of which no trace has a span, by the name of their event; '' without."""
+        """New log records whose trace has no span, by the name of their event; '' without one."""
         return dict(self.con.sql("SELECT event_name, records FROM unread_logs").fetchall())
 
 
 class _Noticed(NamedTuple):
-    """What the files say that no build has seen."""
+    """The content of files that no build has read."""
 
     traces: pa.Table
     """Ids of the traces that have rows past the watermarks."""
     known: pa.Table
-    """Those that earlier builds saw rows of, as `built_traces` has them."""
+    """The noticed traces that earlier builds knew, as rows of `built_traces`."""
     received: Mapping[Source, int]
     seen: Mapping[Source, int]
     """The number up to which each source is built: its watermark."""
@@ -117,12 +117,12 @@ class _Noticed(NamedTuple):
 
 @contextmanager
 def discovered(lake: Lake, limits: Limits, *, full: bool = False) -> Iterator[Discovery | None]:
-    """Find what is to be built; None if every file there is was built.
+    """Find the traces to build; None if every file has been built.
 
     Args:
         lake: The lake to read.
-        limits: What the engine may take.
-        full: Every trace is to be built, not just those with new rows.
+        limits: Limits of the engine.
+        full: Build every trace, not only those with new rows.
     """
     found = _found(lake, limits, full=full)
     if found is None:
@@ -133,12 +133,12 @@ def discovered(lake: Lake, limits: Limits, *, full: bool = False) -> Iterator[Di
 
 
 class Unbuilt(NamedTuple):
-    """What a build would find new."""
+    """Counts of new rows that a build would find."""
 
     spans: int = 0
-    """And log records of theirs."""
+    """New spans, and their log records."""
     unread_logs: Mapping[str, int] = MappingProxyType({})
-    """Those of which no trace has a span, by the name of their event; '' without."""
+    """Log records whose trace has no span, by the name of their event; '' without one."""
 
 
 def unbuilt(lake: Lake, limits: Limits) -> Unbuilt:
@@ -148,12 +148,12 @@ def unbuilt(lake: Lake, limits: Limits) -> Unbuilt:
 
 
 def unbuilt_spans(lake: Lake, limits: Limits) -> int:
-    """Return how many spans, and log records of theirs, a build would find new."""
+    """Return the number of new spans, and of their log records, that a build would find."""
     return unbuilt(lake, limits).spans
 
 
 def _found(lake: Lake, limits: Limits, *, full: bool) -> Discovery | None:
-    """Find what is to be built; again if files were removed meanwhile, as an erasure does."""
+    """Find the traces to build; repeat if files were removed during it, as by an erasure."""
     last = last_build(lake)
     full = full or last.is_outdated
 
@@ -210,7 +210,7 @@ def _unbuilt(pinned: PinnedLake, built: Files) -> Files:
 
 
 def _noticed(lake: Lake, pinned: PinnedLake, unbuilt: Files, limits: Limits) -> _Noticed:
-    """Return the traces that have new rows in the unbuilt files, and which of them are known."""
+    """Return the traces with new rows in unbuilt files, and those that are known."""
     files = pinned.only({**_named(unbuilt), BUILT_TRACES.name: lambda _: True})
     with connect_pinned(files, (*RAW, BUILT_TRACES), limits) as con:
         received = _received(con)
@@ -226,7 +226,7 @@ def _noticed(lake: Lake, pinned: PinnedLake, unbuilt: Files, limits: Limits) -> 
 def _about(pinned: PinnedLake, unbuilt: Files, known: pa.Table) -> PinnedLake:
     """Return the files that hold rows of the noticed traces: unbuilt ones, and of known traces.
 
-    Those of built tables are of whole dates.
+    Files of built tables hold whole dates.
     """
     is_of_known = received_in_any(known["first_ns"].to_numpy(), known["last_ns"].to_numpy())
     raw = {name: either(is_new, is_of_known) for name, is_new in _named(unbuilt).items()}

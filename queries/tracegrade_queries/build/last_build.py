@@ -1,9 +1,9 @@
-"""Notes of a build for the next one: the files whose rows are built, and each trace's arrival.
+"""Notes of a build for the next one: built files, and the arrival of each trace.
 
-Its own module because a note that is wrong would lose rows. A build numbers itself and commits
-under its number the steps, then the trajectories, the traces and the files. The last three have
-one number if the last build got to its end and nobody removed one of the tables since. Otherwise
-the notes of files do not count: the next build looks at everything, and notes it again.
+Its own module because a wrong note would lose rows. A build numbers itself and commits under its
+number the steps, then the trajectories, the traces and the files. The last three have one number
+if the last build completed and none of the tables was removed since. Otherwise the notes of files
+do not count: the next build reads everything, and notes it again.
 
 Steps that another version of this package made are built again, all of them (`STEPS_VERSION`).
 Steps or trajectories whose number is below that of a later commit have lost rows: their newest
@@ -40,15 +40,16 @@ NOTING: Final = (STEPS, TRAJECTORIES, BUILT_TRACES, BUILT_FILES)
 
 
 class LastBuild(NamedTuple):
-    """What earlier builds noted."""
+    """The notes of earlier builds."""
 
     number: int
-    """Of the last one; 0 if there was none."""
+    """Number of the last build; 0 if there was none."""
     files: Mapping[str, Collection[str]] | None
     """Paths of the files whose rows are built, by raw table; None if that is not known."""
     is_outdated: bool = False
-    """Whether everything is to be built again: another version made the steps, or a commit to
-    steps or trajectories is gone that later ones followed."""
+    """Whether everything must be built again: another version made the steps, or a commit to steps
+    or trajectories is missing although later ones exist.
+    """
 
 
 def last_build(lake: Lake) -> LastBuild:

@@ -1,7 +1,7 @@
-"""The longest whole prefix of JSON that was cut: exporters cut values by length, not at their end.
+"""The longest complete prefix of cut JSON: exporters cut values by length.
 
-What is whole before the cut is closed and read; the value in which the cut lies is lost. A text of
-which nothing whole is left stays as it is.
+The complete part before the cut is closed and read; the value that contains the cut is lost. A
+text without a complete part stays unchanged.
 """
 
 import json
@@ -40,7 +40,7 @@ def whole_prefix(text: str) -> str | None:
 
 @relation("whole_prefixes", reads=("cut_events", "cut_texts"))
 def _whole_prefixes(run: Run) -> pa.Table:
-    """Return the whole prefix of each text that was cut (text, prefix); NULL if there is none."""
+    """Return the complete prefix of each cut text (text, prefix); NULL if there is none."""
     texts = run.con.sql(_CUT).to_arrow_table()
     prefixes = map(whole_prefix, texts["text"].to_pylist())
     return texts.append_column("prefix", pa.array(prefixes, pa.string()))

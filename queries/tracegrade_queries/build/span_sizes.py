@@ -1,10 +1,10 @@
-"""Estimates the size of spans by the time at which they were received.
+"""Estimates the size of spans by their receipt time.
 
-Spans of agents that send their whole history with each call are a hundred times as large as
-others, so their number alone says little of what a bucket of them takes. How large the attributes
-of a file are stands in its footer; earlier versions wrote texts into a dictionary, and theirs tell
-each text once. Which file a span stands in is not looked up: files of the time at which its trace
-began tell enough.
+Agents that send their whole history with each call have spans a hundred times as large as others,
+so the number of spans does not determine the memory of a bucket. A file's footer states the size
+of its attributes. Earlier versions wrote texts into a dictionary, so their footers count each text
+once. The file of a single span is not looked up: the files from the time at which its trace began
+are precise enough.
 """
 
 from collections.abc import Sequence
@@ -25,9 +25,10 @@ NAMES: Final = "key_value.key"
 """How the name of each column ends that holds names of attributes."""
 
 NAME_BYTES: Final = 40
-"""What an attribute's name takes in the engine, with its place and that of its value: names in
-captured and benchmarked spans have 21 to 38 letters in the mean. A file tells each of them once,
-the engine with every span."""
+"""Size of an attribute's name in the engine, with the offsets of name and value. Names in captured
+and benchmarked spans have 21 to 38 letters on average. A file holds each name once; the engine
+holds it for every span.
+"""
 
 SCHEMA: Final = pa.schema([("from_ns", pa.int64()), ("span_bytes", pa.int64())])
 
@@ -42,8 +43,8 @@ def span_sizes(lake: Lake, files: Sequence[LiveFile]) -> pa.Table:
         files: Of `raw_spans`.
 
     Returns:
-        `from_ns`, since 1970, rising; `span_bytes`, as they are in the engine, 0 where no file is
-        of that time.
+        `from_ns`, since 1970, rising; `span_bytes`, the size in the engine, 0 if no file is from
+        that time.
     """
     dated = [file for file in files if "received_ns" in file.ranges]
     with ThreadPoolExecutor() as pool:
@@ -57,7 +58,7 @@ def span_sizes(lake: Lake, files: Sequence[LiveFile]) -> pa.Table:
 
 
 def _running(amounts: Numbers, order: Numbers, times: int) -> Numbers:
-    """Return for each time the sum over the files that have begun by then and not ended."""
+    """Return for each time the sum over the files that cover it."""
     changes = np.zeros(times, np.int64)
     np.add.at(changes, order, np.concatenate([amounts, -amounts]))
     return np.cumsum(changes)

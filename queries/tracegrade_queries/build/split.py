@@ -9,7 +9,7 @@ from tracegrade_queries.graph import Run
 from tracegrade_queries.relations import RELATIONS
 
 FOUND: Final = ("evaluations", "unread_scopes", "detached_model_calls", "fragments", "copies")
-"""What is told of a bucket beside the rows that are built."""
+"""Findings about a bucket in addition to the rows that are built."""
 
 BUILD_TARGETS: Final = ("built_steps", "built_trajectories", *FOUND)
 """What a build reads; all else is dropped when nothing reads it any more."""
@@ -25,6 +25,6 @@ def split_into_steps(
     Args:
         con: Holds `spans`, `logs` and `bucket_traces` (trace_id, date, records, received_ns,
             imported): the traces to build.
-        targets: The names of those that are left at the end, with what views among them read.
+        targets: The names of the relations to keep, with the sources of views among them.
     """
     return RELATIONS.run(con, targets, _GIVEN)

@@ -1,6 +1,6 @@
 """Guesses the meaning of attributes that no dialect knows, from the words of their names.
 
-Each name is looked at once, whatever the number of spans that have it.
+Each name is examined once, no matter how many spans have it.
 """
 
 import re
@@ -70,12 +70,12 @@ _MODEL: Final = re.compile("(^|_)(gen_ai|llm)_")
 
 
 class Field(NamedTuple):
-    """What an attribute may be."""
+    """A possible meaning of an attribute."""
 
     role: str
     """One of ENDINGS; 'kind': its value says what the span is; 'foreign': of another trade."""
     rank: int
-    """Of several attributes of a role the one with the lowest counts."""
+    """If several attributes have a role, the one with the lowest rank counts."""
     is_of_model: bool
     """Only spans of model calls have it."""
 
@@ -102,7 +102,7 @@ def unknown_fields(names: Iterable[str]) -> pa.Table:
 
 
 def words_of(name: str) -> str:
-    """Return a name in lower case with an underscore between words, as the macro of SQL does."""
+    """Return a name in lower case with an underscore between words, as the SQL macro does."""
     return _BETWEEN_WORDS.sub("_", _HUMP.sub(r"\1\3_\2\4", name)).lower().strip("_")
 
 

@@ -11,7 +11,7 @@ from tracegrade_queries.costs.pricing import Price, Prices
 class TokenCounts(NamedTuple):
     """Tokens of an answer. What a cache has is part of the input, reasoning of the output.
 
-    A count that is greater than the one it should be part of stands beside it.
+    A count that is greater than the total it should be part of was counted separately.
     """
 
     input: int

@@ -1,7 +1,7 @@
-"""Notes which dates have costs that are up to date, and the counts behind those costs.
+"""Notes the dates with up-to-date costs, and the counts behind those costs.
 
-Files never change, so what was counted of a date stays true for as long as it consists of the same
-files and prices are the same; a date of which that is not known is looked at again.
+Files never change, so the counts of a date stay true while its files and the prices are the same.
+A date without such a note is counted again.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
-"""Computes the costs of runs: prices of models, times the tokens that a build has counted.
+"""Computes the costs of runs: prices of models times the tokens that a build counted.
 
-Its own module because prices change while spans do not: the usage of models stands in
-`trajectories.model_usage`, so that new prices need no span to be read again. All sums are of whole
-numbers, in millionths of a millionth of a US dollar.
+Its own module because prices change while spans do not. `trajectories.model_usage` holds the usage
+of models, so that new prices do not require reading spans again. All sums are of whole numbers, in
+millionths of a millionth of a US dollar.
 
 Makes:
     priced_runs (from trajectories): model usage of the runs whose cost is worked out
@@ -35,21 +35,21 @@ from tracegrade_queries.relations import RELATIONS
 from tracegrade_queries.schema import TRAJECTORIES
 
 MEMORY_LIMIT: Final = "4GB"
-"""Of the engine; it spills beyond."""
+"""Memory of the engine; it spills beyond."""
 
 
 class Price(NamedTuple):
-    """What a model's tokens cost, in millionths of a millionth of a US dollar each.
+    """Prices of a model's tokens, in millionths of a millionth of a US dollar each.
 
     That is in millionths of what a million of them cost.
     """
 
     input: int
-    """Of input that was neither read from nor written to a cache."""
+    """Price of input that was not read from or written to a cache."""
     cache_read: int
     cache_write: int
     output: int
-    """Of output without reasoning."""
+    """Price of output without reasoning."""
     reasoning: int
 
 
@@ -70,12 +70,12 @@ class Unpriced(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """Of how many trajectories of the lake the cost is known, and of which it is not."""
+    """Numbers of trajectories in the lake with a known cost, and without one."""
 
     priced: int = 0
     """Trajectories with a cost."""
     stated: int = 0
-    """Those of them with a call whose cost is known from the trace alone."""
+    """Priced trajectories with a call whose cost only the trace states."""
     unpriced: tuple[Unpriced, ...] = ()
     """A trajectory counts for each of its reasons; sorted."""
     prices: int = 0
@@ -98,7 +98,7 @@ MODEL_PRICES: Final = Table(
 
 
 def known_prices(lake: Lake, given: Prices | None) -> Prices:
-    """Return the prices that are given, which the lake keeps; None for those given to it last."""
+    """Return the given prices, which the lake stores; None for the prices given last."""
     stored = _stored_prices(lake)
     if given is None:
         return stored
@@ -148,7 +148,7 @@ def update_costs(lake: Lake, prices: Prices) -> Costs:
 
 
 def _write_costs(lake: Lake, con: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Rewrite the dates on which a cost differs; return by date the file that each has then."""
+    """Rewrite the dates on which a cost differs; return the new file of each date."""
     stale = con.sql(
         "SELECT DISTINCT date FROM trajectories LEFT JOIN run_costs USING (trajectory_id) "
         "WHERE trajectories.cost_usd IS DISTINCT FROM run_costs.cost_usd ORDER BY date"

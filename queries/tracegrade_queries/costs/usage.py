@@ -1,4 +1,4 @@
-"""Reads the `usage` objects in which providers' APIs say how many tokens an answer took."""
+"""Reads the `usage` objects in which providers' APIs state an answer's token counts."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,13 +10,13 @@ MAX_COUNT: Final = 2**40
 
 
 def token_counts(usage: object) -> TokenCounts | None:
-    """Return the tokens of an answer; None where input or output is not said or is no count.
+    """Return the tokens of an answer; None if input or output is missing or not a count.
 
-    Read are OpenAI's chat completions, embeddings and responses, Anthropic's messages, and what is
-    compatible with one of them. Details that are no counts are 0.
+    Reads OpenAI's chat completions, embeddings and responses, Anthropic's messages, and compatible
+    APIs. Details that are not counts are 0.
 
     Args:
-        usage: As parsed from JSON; whatever it is.
+        usage: Any value that was parsed from JSON.
 
     See https://platform.openai.com/docs/api-reference and
     https://docs.anthropic.com/en/api/messages, where cached tokens are apart from the input.

@@ -1,4 +1,4 @@
-"""An engine without tables that reaches nothing: for text that others wrote.
+"""An engine without tables or access to files, for SQL text that others wrote.
 
 Its own module because processes that start for one query import it, and little else.
 """
@@ -8,7 +8,7 @@ from typing import Final
 import duckdb
 
 MEMORY_LIMIT: Final = "512MB"
-"""Of an engine that runs a task file's own SQL: counts and short lists need a fraction of it."""
+"""Memory for a task file's own SQL: counts and short lists need a fraction of it."""
 
 
 def bare_engine(memory_limit: str | None = None) -> duckdb.DuckDBPyConnection:

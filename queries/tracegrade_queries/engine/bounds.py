@@ -1,7 +1,7 @@
 """Limits on a process that runs one query or a few: time, memory, and no written files.
 
-The kernel ends it after its time even where nobody else does, refuses it more memory, and lets it
-write no file, so that nothing is spilled to a disk that others need.
+The kernel ends it after its time even if nothing else does, refuses it more memory, and forbids it
+to write files, so that it cannot spill to a disk that others need.
 """
 
 import resource
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 SPARE_BYTES: Final = 512 << 20
-"""Of address space beside what the engine may use: its threads, rows on their way out."""
+"""Address space in addition to the engine's memory: for threads, and rows in output."""
 
 
 def bound(memory_bytes: int) -> None:
@@ -23,7 +23,7 @@ def bound(memory_bytes: int) -> None:
 
 
 def end_after(secs: float) -> None:
-    """Let the kernel end this process after a time, whatever it does; 0: let it go on."""
+    """Let the kernel end this process after a time, in any state; 0: no limit."""
     signal.setitimer(signal.ITIMER_REAL, secs)
 
 

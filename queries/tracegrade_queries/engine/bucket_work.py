@@ -1,10 +1,10 @@
 """One bucket of a job: the input that a worker gets, and the outcome that it returns.
 
-A job finds what is new and divides it into buckets of traces, which are independent of one
-another. Working on a bucket is a function of a `Bucket` that reads the pinned files, stages files
-and returns an `Outcome`. It takes no lock, commits nothing and knows of no other bucket, so it may
-run in any order, twice, in another process or on another machine that has the lake's folder for
-staged files: only the files that the job commits count.
+A job finds new rows and divides their traces into independent buckets. The work on a bucket is a
+function of a `Bucket` that reads the pinned files, stages files and returns an `Outcome`. It takes
+no lock, commits nothing and does not depend on other buckets. So it may run in any order, twice,
+in another process, or on another machine that has the lake's folder for staged files: only the
+files that the job commits count.
 """
 
 import contextlib
@@ -28,22 +28,22 @@ Specification = TypeVar("Specification")
 
 
 class Bucket(NamedTuple, Generic[Specification]):
-    """All that working on one bucket takes; it can be pickled."""
+    """The whole input of the work on one bucket; it can be pickled."""
 
     lake: PinnedLake
     """The files to read."""
     traces: pa.Table
-    """The traces of the bucket, one row each: `trace_id` and what the job knows of each."""
+    """The traces of the bucket, one row each: `trace_id` and the job's own columns."""
     limits: Limits
     specification: Specification
     """What all buckets of the job have in common."""
 
 
 class Outcome(NamedTuple):
-    """What working on one bucket made, or on all of them."""
+    """The result of the work on one bucket, or on all of them."""
 
     files: Mapping[str, Sequence[StagedFile]]
-    """Of each table by its name, staged and not committed."""
+    """Staged, uncommitted files of each table, by its name."""
     tables: Mapping[str, pa.Table]
     """Few rows, by a name of the job's, which it adds up over all buckets."""
 
@@ -65,8 +65,8 @@ def opened(bucket: Bucket[Any], tables: Sequence[Table]) -> Iterator[duckdb.Duck
     """Open an engine of the bucket's own; it ends with the block.
 
     Args:
-        bucket: Whose files are read, and whose traces are the table `bucket_traces`.
-        tables: What there is to read; empty where the bucket has no file of one.
+        bucket: Its files are read, and its traces are the table `bucket_traces`.
+        tables: Tables to read; a table is empty if the bucket has no file of it.
     """
     with copied_locally(bucket.lake) as lake, connect_pinned(lake, tables, bucket.limits) as con:
         _open.add(con)
@@ -78,14 +78,14 @@ def opened(bucket: Bucket[Any], tables: Sequence[Table]) -> Iterator[duckdb.Duck
 
 
 def end_open() -> None:
-    """Let the work on every bucket that is open in this process end with an error, and wait.
+    """End the work on every open bucket of this process with an error, and wait.
 
     An interrupt ends the query that is running. Work may be between two of them, so it takes more
     than one.
     """
     while _open:
         for con in tuple(_open):
-            with contextlib.suppress(duckdb.Error):  # closed meanwhile
+            with contextlib.suppress(duckdb.Error):  # closed by another thread
                 con.interrupt()
         time.sleep(_BETWEEN_INTERRUPTS_SECS)
 
@@ -103,13 +103,13 @@ def together(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def bucket_size(total: int, most: int, least: int, slots: int) -> int:
-    """Return the size at which buckets are about even and every slot has as many of them.
+    """Return the size at which buckets are about even and every slot gets equally many.
 
     Args:
         total: Size of all buckets together.
-        most: A bucket's, as far as single traces allow.
-        least: A bucket's: fewer are not divided any further.
-        slots: Buckets that are worked on at a time.
+        most: Maximum of a bucket, as far as single traces allow.
+        least: Minimum of a bucket: a smaller total is not divided further.
+        slots: Buckets that run at the same time.
     """
     rounds = max(1, -(-total // (most * slots)))
     return min(most, max(least, -(-total // (rounds * slots))))
@@ -119,9 +119,9 @@ def limits_of_bucket(memory_mb: int, slots: int, buckets: int) -> Limits:
     """Return what the engine of each bucket may take of this machine.
 
     Args:
-        memory_mb: What all engines that work at a time may use.
-        slots: Buckets that are worked on at a time; each gets its share of the cores.
-        buckets: All there are.
+        memory_mb: Memory of all engines that run at the same time.
+        slots: Buckets that run at the same time; each gets its share of the cores.
+        buckets: Number of all buckets.
     """
     at_a_time = max(1, min(slots, buckets))
     return Limits(f"{memory_mb // at_a_time}MB", max(1, machine.cores() // slots))

@@ -1,7 +1,7 @@
-"""Puts what is declared of tables and columns into the engine, as comments.
+"""Puts the declared descriptions of tables and columns into the engine, as comments.
 
 `duckdb_views()` and `duckdb_columns()` show them. `DESCRIBE` of DuckDB 2.0 does not show comments
-of views; https://github.com/duckdb/duckdb/pull/25811 is to change that.
+of views; https://github.com/duckdb/duckdb/pull/25811 will change that.
 """
 
 import re
@@ -19,7 +19,7 @@ from tracegrade_queries.engine.sql import header_lines
 
 
 class Described(NamedTuple):
-    """What is declared of a column, or of a field of a struct."""
+    """The declaration of a column, or of a field of a struct."""
 
     name: str
     type: str
@@ -38,7 +38,7 @@ class Described(NamedTuple):
 
 
 class Relation(NamedTuple):
-    """What is declared of a table or view."""
+    """The declaration of a table or view."""
 
     name: str
     summary: str

@@ -1,9 +1,9 @@
-"""Opens DuckDB over a lake: one view per table, pinned to one version, with no way out.
+"""Opens DuckDB over a lake: one view per table, pinned to one version, without other access.
 
-Analysts' SQL runs with the rights of the lake's owner, so a connection reads the Parquet files of
-the tables and nothing else (not the write-ahead log, whose content is not yet redacted), installs
-nothing and cannot be reconfigured. The objects of a lake on an object store are read through
-pyarrow datasets, so that no extension of the engine has to be downloaded.
+Analysts' SQL runs with the rights of the lake's owner. So a connection reads only the Parquet
+files of the tables (not the write-ahead log, whose content is not yet redacted), installs nothing
+and cannot be reconfigured. The objects of a lake on an object store are read through pyarrow
+datasets, so that no extension of the engine has to be downloaded.
 """
 
 import contextlib
@@ -43,18 +43,20 @@ _SETTINGS: Final[Mapping[str, str | int]] = {
 
 
 class Limits(NamedTuple):
-    """What an engine may take of the machine."""
+    """Limits on an engine's use of the machine."""
 
     memory: str | None = None
     """What it may use before it spills, as `4GB`; None for most of the machine's."""
     threads: int | None = None
     """That work on queries, those that ask them counted; None for all cores."""
     serving: bool = False
-    """For a server with tables in memory: what is free goes back to the system at once, by a
-    thread of the allocator, not with the next work."""
+    """For a server with tables in memory: a thread of the allocator returns free memory to the
+    system at once, not with the next query.
+    """
     confined: bool = False
-    """Its own threads may write nowhere but into the spill, where the kernel lets that be
-    arranged; the thread that asks it has to forbid that to itself."""
+    """The engine's threads may write only into the spill, if the kernel supports that. The thread
+    that queries the engine must restrict itself.
+    """
 
     def settings(self) -> dict[str, str | int]:
         """Return them as the engine's settings."""
@@ -67,7 +69,7 @@ NO_LIMITS: Final = Limits()
 
 
 def open_lake(location: str | Path, note: Callable[[str], object]) -> Lake:
-    """Return the lake at a path or URL, and note how it is read if that takes longer.
+    """Return the lake at a path or URL, and note how it is read if that is slow.
 
     Raises:
         BadLakePath: No lake can have this path or URL.
@@ -91,16 +93,16 @@ def connect(
     """Return a connection that reads the lake as it is now, and keeps reading that.
 
     Args:
-        lake: The lake; its tables are seen at the versions they have at this moment.
-        layers: Higher layers whose tables must be there, if only without rows.
-        memory_limit: What the engine may use before it spills; None for most of the machine's.
+        lake: The lake; its tables are read at their current versions.
+        layers: Higher layers whose tables must exist, even without rows.
+        memory_limit: Memory of the engine before it spills; None for most of the machine's.
 
     Returns:
         An in-memory DuckDB with a view for each table (empty if the lake has no such table yet),
         for each other table of the lake, `spans` and `logs` without rows sent twice, the verdicts
-        that count as `counted_verdicts`, and the views
-        of all layers whose tables are there. It reads the files of these tables and no other. The
-        tables of a layer whose runs write several are all of one run, the last that is whole.
+        that count as `counted_verdicts`, and the views of all layers whose tables exist. It reads
+        only the files of these tables. If a layer's runs write several tables, all of them are
+        from one run, the last complete one.
     """
     return connect_whole(lake, layers, Limits(memory_limit))[0]
 
@@ -168,9 +170,9 @@ def read_pinned(
     read: Callable[[PinnedLake], Read],
     layers: Iterable[Layer] = (),
 ) -> Read:
-    """Return what is found in these tables, pinned; again if files were removed meanwhile.
+    """Return the result of reading these pinned tables; repeat if files were removed during it.
 
-    An erasure removes files at once, a reader of which finds them gone.
+    An erasure removes files at once, so a reader may find them missing.
 
     Args:
         lake: The lake.
@@ -192,7 +194,7 @@ def read_pinned(
 def _pinned_again(
     lake: Lake, pinned: PinnedLake, names: Collection[str], layers: Iterable[Layer]
 ) -> PinnedLake | None:
-    """Return the lake pinned anew if files were removed since, as an erasure does at once.
+    """Return the lake, pinned again if files were removed since, as by an erasure.
 
     Returns:
         None if no file is gone that need not be there, so that another try would be in vain.
@@ -208,9 +210,9 @@ def connect_pinned(
     """Return a connection with a view for each declared and each pinned table.
 
     Args:
-        pinned: The files to read, and no others.
-        declared: Tables whose columns are as declared; one that is not pinned has no rows.
-        limits: What the engine may take.
+        pinned: The only files to read.
+        declared: Tables with their declared columns; a table that is not pinned has no rows.
+        limits: Limits of the engine.
     """
     lake = pinned.open()
     candidates = {name: _found_table(lake, name, table) for name, table in pinned.tables.items()}
@@ -237,7 +239,7 @@ class Found(NamedTuple):
     """A table of the lake at one version."""
 
     relation: str
-    """What stands behind FROM."""
+    """The text after FROM."""
 
     files: Sequence[str]
     """Local files to be read; none for an object store."""
@@ -270,7 +272,8 @@ def _open_engine(
 ) -> duckdb.DuckDBPyConnection:
     """Return an in-memory DuckDB that reads only these tables; its settings are locked.
 
-    What does not fit into memory is spilled into the lake's state, which is its owner's alone.
+    Data that does not fit into memory is spilled into the lake's state folder, which only its
+    owner can read.
     """
     spill = spill_folder(lake)
     config = {**_SETTINGS, **limits.settings(), "temp_directory": str(spill)}
@@ -297,14 +300,14 @@ def _open_engine(
 def _open_confined(spill: Path, config: Mapping[str, str | int]) -> duckdb.DuckDBPyConnection:
     """Return an engine whose threads inherit what this one forbids itself.
 
-    Nothing else happens here, for pools of threads that others share would inherit it as well.
+    The thread does nothing else, since shared thread pools would inherit the restriction.
     """
     forbid_writes([spill])
     return duckdb.connect(config={**config})
 
 
 def _disabled(datasets: Collection[object]) -> str:
-    """Return the optimizers of DuckDB 2.0 that break or slow what is asked here, as a setting."""
+    """Return the optimizers of DuckDB 2.0 that break or slow our queries, as a setting."""
     disabled = [
         "late_materialization",  # fails where a field of a struct is the filter
         "compressed_materialization",  # costs builds 2 to 3 % more than it saves
@@ -357,8 +360,8 @@ def view_sql(
     Args:
         table: The table.
         found: Its files or objects.
-        types: What their columns are known to have; casts that change nothing are left out, for
-            each query of a wide table is planned with all of them.
+        types: Known types of their columns. Casts that change nothing are left out, since DuckDB
+            plans all of them in each query of a wide table.
     """
     if found is None:
         return f"CREATE VIEW {table.name} AS {_no_rows(table.arrow())}"

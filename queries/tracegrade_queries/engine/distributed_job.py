@@ -1,8 +1,8 @@
 """Buckets of a job as files in the lake, for any worker to process, and their outcomes.
 
-A bucket is `_tasks/RUN/manifest-000000.json` of the lake, its outcome `outcome-000000.json` beside
-it. Who works it off, how often and where makes no difference: an outcome counts once it is whole,
-and its files are held to it before they are committed.
+A bucket is `_tasks/RUN/manifest-000000.json` of the lake, with its outcome `outcome-000000.json`
+in the same folder. Any worker may process it, anywhere and repeatedly: an outcome counts once it
+is complete, and its files are checked against it before they are committed.
 """
 
 import time
@@ -99,13 +99,13 @@ def distribute(
     """Write buckets to the lake; they and their outcomes are gone after the block.
 
     Args:
-        work: What is to be done with each.
+        work: The work on each bucket.
         buckets: At least one.
-        files: Of the run that hands them out.
-        first: The number of the first; no other of the run may have it.
+        files: The files of the run that hands out the buckets.
+        first: The number of the first bucket; no other bucket of the run may have it.
 
     Raises:
-        ManifestUnfit: A specification cannot be told as JSON.
+        ManifestUnfit: A specification cannot be written as JSON.
     """
     names = [manifest_name(number) for number in range(first, first + len(buckets))]
     try:

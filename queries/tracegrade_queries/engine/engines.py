@@ -23,7 +23,7 @@ MOST_THREADS: Final = 4
 
 
 class EngineOptions(NamedTuple):
-    """What the user asks of an engine."""
+    """Options of an engine that the user gives."""
 
     note: Callable[[str], object]
     """Gets a line on what is about to happen, if it is worth one."""
@@ -78,10 +78,10 @@ def processes(options: EngineOptions) -> AbstractContextManager[Executor]:
 
 
 def files(options: EngineOptions) -> AbstractContextManager[Executor]:
-    """Manifests in the lake, for whoever works them off."""
+    """Manifests in the lake, for any worker to process."""
     _check_master("files", options)
     if options.slots is None:
-        msg = "--engine files does not know how many workers there are; say so with --slots"
+        msg = "--engine files needs the number of workers; give it with --slots"
         raise BadEngine(msg)
     return ManifestsInLake(options.slots, options.note)
 

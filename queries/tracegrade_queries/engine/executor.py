@@ -11,11 +11,12 @@ from tracegrade_queries.engine.bucket_work import Bucket, BucketFunction, Outcom
 from tracegrade_queries.engine.connection import Limits
 
 SLOT_MB: Final = 2_500
-"""Of memory for a bucket that is worked on apart: its engine spills beyond, and what else its
-process takes is less than that again."""
+"""Memory for a bucket in a process of its own. Its engine spills beyond; the rest of the process
+takes less than that again.
+"""
 
 SLOT_LIMITS: Final = Limits(f"{SLOT_MB}MB", threads=1)
-"""Of a bucket's engine where others share this machine, or where it is not this machine."""
+"""Limits of a bucket's engine on a machine shared with others, or on another machine."""
 
 
 class Executor(Protocol):
@@ -23,7 +24,7 @@ class Executor(Protocol):
 
     @property
     def slots(self) -> int:
-        """How many buckets are worked on at a time."""
+        """Number of buckets that run at the same time."""
 
     def run(self, work: BucketFunction, buckets: Sequence[Bucket[Any]]) -> Iterator[Outcome]:
         """Yield what each bucket gave, in any order.

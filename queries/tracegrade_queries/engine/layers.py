@@ -1,4 +1,4 @@
-"""The interface through which packages add tables, views and saved queries for readers of a lake.
+"""The interface with which packages add tables, views and saved queries of a lake.
 
 A package above this one declares its `Layer` as an entry point (group `tracegrade.layers`), so
 that analysts see its tables and nothing here names them.
@@ -23,7 +23,7 @@ from tracegrade_queries.schema import (
 
 
 class RunOrder(NamedTuple):
-    """How a job that writes several tables lets readers see all of them as one run left them."""
+    """Lets readers see all tables of a job as one run left them."""
 
     application: str
     """Under which each commit notes the number of the run."""
@@ -33,7 +33,7 @@ class RunOrder(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """What one package adds to a connection."""
+    """The tables, views and queries that one package adds to a connection."""
 
     tables: tuple[Table, ...]
     queries: Queries
@@ -85,7 +85,7 @@ def saved() -> Mapping[str, Saved]:
 
 
 def find_query(name: str) -> str:
-    """Return the text of a query of any package: a saved one, or one that a report is made of.
+    """Return the text of a query of any package: a saved query, or one of a report.
 
     Raises:
         UnknownQuery: There is none of this name.

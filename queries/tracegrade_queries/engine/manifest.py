@@ -1,8 +1,8 @@
-"""Buckets and outcomes as JSON, for workers that share nothing with the job but the lake.
+"""Buckets and outcomes as JSON, for workers that share only the lake with the job.
 
-Nothing of them is run, imported or unpickled: work has the name of a function that an installed
-package declares (entry points `tracegrade.bucket_work`), values are held to their types, and rows
-are Arrow. A specification is of the type that its function's parameter has.
+Their content is never run, imported or unpickled. Work is the name of a function that an installed
+package declares (entry points `tracegrade.bucket_work`), values are checked against their types,
+and rows are Arrow. A specification has the type of its function's parameter.
 """
 
 import base64
@@ -36,7 +36,7 @@ WORK: Final = "tracegrade.bucket_work"
 
 
 class Versions(NamedTuple):
-    """What decides on the rows that are made; a job and all its workers have the same."""
+    """Versions that determine the resulting rows; a job and all its workers have the same."""
 
     tracegrade: str
     duckdb: str
@@ -100,7 +100,7 @@ class _StrictModel(BaseModel):
 
 
 class BucketManifest(_StrictModel):
-    """A bucket, and what is to be done with it."""
+    """A bucket, and the work on it."""
 
     work: str
     """`module:function`."""
@@ -113,7 +113,7 @@ class BucketManifest(_StrictModel):
 
 
 class OutcomeFile(_StrictModel):
-    """What working on a bucket made."""
+    """The result of the work on a bucket."""
 
     files: dict[str, list[StagedFileRef]]
     tables: dict[str, Rows]
@@ -123,12 +123,12 @@ def write_manifest(work: BucketFunction, bucket: Bucket[Any]) -> bytes:
     """Return a bucket as JSON.
 
     Raises:
-        ManifestUnfit: Its specification would not be read as it is.
+        ManifestUnfit: Its specification would be read back with other values.
     """
     adapter = _specification_of(work)
     specification = adapter.dump_json(bucket.specification, exclude_unset=True).decode()
     if adapter.validate_json(specification) != bucket.specification:
-        msg = f"the specification of {name_of(work)} cannot be told as JSON; use --engine local"
+        msg = f"the specification of {name_of(work)} cannot be written as JSON; use --engine local"
         raise ManifestUnfit(msg)
     manifest = BucketManifest(
         versions=versions_here(),
@@ -142,7 +142,7 @@ def write_manifest(work: BucketFunction, bucket: Bucket[Any]) -> bytes:
 
 
 def read_manifest(content: bytes, lake: Lake, location: str) -> tuple[BucketFunction, Bucket[Any]]:
-    """Return what is to be done, and with which bucket.
+    """Return the work and its bucket.
 
     Args:
         content: The JSON.
@@ -174,7 +174,7 @@ def write_outcome(outcome: Outcome, lake: Lake) -> bytes:
 
 
 def read_outcome(content: bytes, lake: Lake, location: str) -> Outcome:
-    """Return an outcome, after its files were held to what is told of them.
+    """Return an outcome, after its files were checked against its description of them.
 
     Args:
         content: The JSON.
@@ -223,7 +223,7 @@ def _check_paths(tables: Mapping[str, PinnedTable]) -> None:
     for name, table in tables.items():
         for path in (PurePosixPath(file.path) for file in table.files):
             if not re.fullmatch(r"\w+", name) or path.is_absolute() or ".." in path.parts:
-                msg = f"'{name}/{path}' is no file of a table"
+                msg = f"'{name}/{path}' is not a file of a table"
                 raise ValueError(msg)
 
 

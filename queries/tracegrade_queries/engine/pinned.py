@@ -64,7 +64,7 @@ def received_between(first_ns: int, last_ns: int) -> FileCondition:
 def received_in_any(
     first_ns: npt.NDArray[np.int64], last_ns: npt.NDArray[np.int64]
 ) -> FileCondition:
-    """Return the condition for files that may hold rows received in one of many spans of time.
+    """Return the condition for files that may hold rows received in one of many intervals.
 
     Args:
         first_ns: When each begins, ns since 1970.
@@ -112,7 +112,8 @@ def pin(lake: Lake, names: Collection[str], layers: Iterable[Layer] = ()) -> Pin
     Args:
         lake: The lake.
         names: Tables; those that it does not have are left out.
-        layers: Whose runs write several tables: these are pinned as the last whole run left them.
+        layers: Layers whose runs write several tables; these are pinned as of the last complete
+            run.
     """
     runs = _last_runs(lake, layers)
     with ThreadPoolExecutor() as pool:
@@ -124,7 +125,8 @@ def pin(lake: Lake, names: Collection[str], layers: Iterable[Layer] = ()) -> Pin
 def _last_runs(lake: Lake, layers: Iterable[Layer]) -> dict[str, tuple[str, int]]:
     """Return for tables that are written by runs the application and its last whole run.
 
-    A layer is asked once, so that a run that ends meanwhile is seen in all its tables or in none.
+    A layer is queried once, so that all its tables include a run that ends at that time, or none
+    does.
     """
     runs = [
         (layer, (layer.run_order.application, last_run(lake, layer.run_order)))

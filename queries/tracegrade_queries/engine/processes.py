@@ -1,7 +1,7 @@
-"""Processes of this machine that work on buckets, for more cores than threads of one make use of.
+"""Local processes that work on buckets, for machines with more cores than one process can use.
 
-They end with the job, however it ends: each holds the reading end of a pipe whose other end only
-the job's process has, and which is closed when that process is.
+They end with the job in any case: each holds the reading end of a pipe. Only the job's process has
+the other end, which closes when that process ends.
 """
 
 import atexit
@@ -22,10 +22,10 @@ from tracegrade_queries.errors import WorkerLost
 
 
 class Processes:
-    """New processes, each of which works on one bucket after another.
+    """New processes that each work on one bucket after another.
 
-    Like everything that starts Python processes anew, they import the program's main module again:
-    a script that uses them begins with `if __name__ == "__main__":`.
+    New Python processes import the program's main module again, so a script that uses them must
+    begin with `if __name__ == "__main__":`.
     """
 
     def __init__(self, slots: int) -> None:
@@ -77,8 +77,9 @@ def _results(futures: Sequence[Future[Outcome]]) -> Iterator[Outcome]:
 def no_interrupts() -> Iterator[None]:
     """Let processes that are started in the block ignore Ctrl-C: the job ends them.
 
-    Here it is heeded at the end of the block. A mask alone would not do: another thread takes the
-    signal, and the main thread would leave a process that has started and not been told its work.
+    Here the signal takes effect at the end of the block. A mask alone does not suffice: another
+    thread would take the signal, and the main thread would leave a process that has started but
+    has not received its work.
     """
     interrupts: list[int] = []
     handler = signal.getsignal(signal.SIGINT)
@@ -105,7 +106,7 @@ def _end_with_job(job: Connection) -> None:
         ask.close()
         watcher.join()
 
-    # A thread that still runs keeps what it refers to, of which DuckDB's binding complains.
+    # A thread that still runs keeps its references, and DuckDB's binding reports that as an error.
     atexit.register(stop)
 
 

@@ -16,7 +16,7 @@ def make_table(
     rows: str,
     parameters: Mapping[str, object] | None = None,
 ) -> None:
-    """Keep the rows of a query as the temporary table of that name; replaces one that is there."""
+    """Store the rows of a query as the temporary table of that name; replaces an existing one."""
     run(con, f"CREATE OR REPLACE TEMP TABLE {name} AS {rows}", parameters)
 
 
@@ -29,12 +29,12 @@ def make_empty(
 
 
 def has_rows(con: duckdb.DuckDBPyConnection, rows: str) -> bool:
-    """Return whether there are any; `rows` is what stands behind FROM, the same in all buckets."""
+    """Return whether there are any; `rows` is the text after FROM, the same in all buckets."""
     return bool(found(con, f"SELECT 1 FROM {rows} LIMIT 1"))
 
 
 def make_view(con: duckdb.DuckDBPyConnection, name: str, rows: str) -> None:
-    """Let a query be read under a name; it runs each time it is read, so once is cheapest."""
+    """Make a query readable under a name; it runs each time it is read."""
     run(con, f"CREATE OR REPLACE TEMP VIEW {name} AS {rows}")
 
 
@@ -44,9 +44,8 @@ def only(
 ) -> Iterator[None]:
     """Let tables of the lake hold only the rows of a condition, also in views of them.
 
-    The condition may read temporary tables; a view of the table's name stands before it. Within
-    another `only` of the same table the rows are those that both conditions keep. `columns` is
-    what stands behind SELECT.
+    The condition may read temporary tables; a view of the table's name hides the table. Within
+    another `only` of the same table, both conditions apply. `columns` is the text after SELECT.
     """
     outer = {name: f"{name}_outside" for name in names if _is_temporary(con, name)}
     for name, aside in outer.items():
@@ -111,7 +110,7 @@ def put(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
 
 
 def append(con: duckdb.DuckDBPyConnection, name: str, rows: pa.Table, columns: str = "*") -> None:
-    """Add rows to the table of that name, by the names of the columns that SQL makes of them."""
+    """Add rows to the table of that name, by the column names in the SQL."""
     with given(con, "_incoming", rows):
         con.execute(f"INSERT INTO {name} BY NAME SELECT {columns} FROM _incoming")
 
@@ -124,6 +123,6 @@ def table(schema: pa.Schema, rows: Iterable[tuple[object, ...]]) -> pa.Table:
 
 
 def count(con: duckdb.DuckDBPyConnection, rows: str) -> int:
-    """Return how many rows a relation has; `rows` is what stands behind FROM."""
+    """Return the number of rows of a relation; `rows` is the text after FROM."""
     number: int = con.execute(f"SELECT count(*) FROM {rows}").fetchall()[0][0]
     return number

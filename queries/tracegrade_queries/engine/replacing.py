@@ -1,9 +1,9 @@
-"""Replaces the rows of some traces: only files that hold some are written again, without them.
+"""Replaces the rows of some traces: rewrites only the files that hold them.
 
-Which files do is found in their columns of ids, since ids are random and ranges of whole files say
-nothing. Files are shared out among those who work on buckets, as all else is that grows with a
-date. Each is looked at once: if others replaced files meanwhile, as compaction does, those that
-are new are seen to here, and the rest stays done.
+The columns of ids show which files these are; ids are random, so the ranges of whole files do not
+help. The work on files is distributed among the workers of buckets, like all work that grows with
+a date. Each file is examined once: if another process replaced files at the same time, as
+compaction does, only the new ones are processed here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,16 +36,16 @@ _FOUND: Final = pa.schema(
 
 
 LEAST_BYTES: Final = 16_000_000
-"""Of files that are a bucket of their own: some seconds of work, so that less is done at once."""
+"""Minimum size of files that form a bucket: some seconds of work."""
 
 
 class Replaced(NamedTuple):
-    """What a commit did with the files of a table."""
+    """The changes of a commit to the files of a table."""
 
     removed: Sequence[str]
     """Paths of those that held rows of the traces."""
     added: Sequence[StagedFile]
-    """Those that hold their other rows."""
+    """Files that hold the other rows."""
 
 
 NOTHING_REPLACED: Final = Replaced((), ())
@@ -74,7 +74,7 @@ def leave_out_traces(bucket: Bucket[None]) -> Outcome:
 
 
 def _without(lake: Lake, name: str, file: LiveFile, ids: Sequence[str]) -> list[StagedFile] | None:
-    """Return the other rows of a file, staged, if there are any; None if it has none of these."""
+    """Return the other rows of a file, staged; None if it has no row to replace."""
     table = table_named(name)
     selection = rows_of_traces(table, ids)
     if selection is None or not count_rows(lake, name, file.path, selection):
@@ -90,9 +90,9 @@ class Replacement:
         """Replace the rows of these traces.
 
         Args:
-            lake: Whose tables.
-            traces: `trace_id`, of traces that have rows; others cost time.
-            files: All files of the dates on which they have some, by table.
+            lake: The lake of the tables.
+            traces: `trace_id` of traces with rows; other traces cost time.
+            files: All files of the dates on which they have rows, by table.
         """
         self._lake = lake
         self._traces = traces.select(["trace_id"])
@@ -140,7 +140,7 @@ class Replacement:
         transactions: Mapping[str, int],
         follows: Mapping[str, int] = NOTHING_BEFORE,
     ) -> Replaced:
-        """Let the new rows stand for those of the traces, in one commit.
+        """Replace the rows of the traces with the new rows, in one commit.
 
         Args:
             table: The table.
@@ -168,7 +168,7 @@ class Replacement:
             return found
 
     def _replaced(self, table: Table) -> Replaced:
-        """Return what the table's files are to be replaced by, as they are now."""
+        """Return the replacements for the table's current files."""
         pinned = self._files.tables.get(table.name)
         if pinned is None or not len(self._traces):
             return NOTHING_REPLACED

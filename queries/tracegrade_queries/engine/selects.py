@@ -1,9 +1,9 @@
-"""Decides which SQL of users runs: one SELECT that only reads, or EXPLAIN around one.
+"""Decides which SQL of users may run: one SELECT that only reads, or EXPLAIN with one.
 
-Every command, page and process that takes SQL from users asks here, and nowhere else. A connection
-may read the files of the lake's tables, which to the engine is leave to write them, too; so what a
-statement does is read off the engine's own parse of it. Its type does not tell: to DuckDB 2.0
-`WITH x AS (COPY … TO …) SELECT 1` is a SELECT, as is one from a function that runs a text.
+Every command, page and process that takes SQL from users calls this module. A connection may read
+the files of the lake's tables, and the engine would then let it write them, too. So the engine's
+own parse of a statement decides. Its type is not enough: to DuckDB 2.0 `WITH x AS (COPY … TO …)
+SELECT 1` is a SELECT, as is one from a function that runs a text.
 """
 
 import json
@@ -31,7 +31,7 @@ READING_FUNCTIONS: Final = frozenset(
         "generate_series", "histogram", "histogram_values", "icu_calendar_names",
         "json_each", "json_tree", "pg_timezone_names", "query_table", "range", "repeat",
         "repeat_row", "summary", "unnest",
-        # Those that read files are let through to the engine, which reads those of the lake alone.
+        # Functions that read files are allowed: the engine reads only those of the lake.
         "glob", "parquet_bloom_probe", "parquet_file_metadata", "parquet_full_metadata",
         "parquet_kv_metadata", "parquet_metadata", "parquet_page_index", "parquet_scan",
         "parquet_schema", "read_blob", "read_csv", "read_csv_auto", "read_json",
@@ -39,8 +39,9 @@ READING_FUNCTIONS: Final = frozenset(
         "read_ndjson_auto", "read_ndjson_objects", "read_parquet", "read_text", "sniff_csv",
     }
 )  # fmt: skip
-"""Table functions that may be asked. Others run a text that nobody has looked at, read memory at
-an address, or change the engine."""
+"""Table functions that are allowed. Others run an unchecked text, read memory at an address, or
+change the engine.
+"""
 
 _GAP: Final = r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*"
 _OPTIONS: Final = r"\s*(?:ANALYZE|FORMAT\s+\w+)\s*(?:,\s*(?:ANALYZE|FORMAT\s+\w+)\s*)*"
@@ -55,12 +56,12 @@ def only_reads(con: duckdb.DuckDBPyConnection, text: str) -> str:
     """Return the statement to run for a text of a user: one that changes nothing.
 
     Args:
-        con: Any connection; it is asked how the text reads, and runs nothing of it.
-        text: One SELECT (also as WITH, FROM, VALUES, DESCRIBE, SHOW or SUMMARIZE), or EXPLAIN with
-            one behind it.
+        con: Any connection; it parses the text, and does not run it.
+        text: One SELECT (also as WITH, FROM, VALUES, DESCRIBE, SHOW or SUMMARIZE), or EXPLAIN
+            followed by one.
 
     Returns:
-        The text; EXPLAIN is written anew, around the SELECT that was looked at.
+        The text; EXPLAIN is written again, around the checked SELECT.
 
     Raises:
         QueryFailed: It is another statement, or several, or none, or would change something.
@@ -79,7 +80,7 @@ def only_reads(con: duckdb.DuckDBPyConnection, text: str) -> str:
 
 
 def _explained(con: duckdb.DuckDBPyConnection, text: str) -> str:
-    """Return our own EXPLAIN of the SELECT that stands behind a user's."""
+    """Return a new EXPLAIN of the SELECT that follows a user's EXPLAIN."""
     found = _EXPLAIN.fullmatch(text)
     kinds = [each.type for each in con.extract_statements(found["query"])] if found else []
     if found is None or kinds != [duckdb.StatementType.SELECT]:

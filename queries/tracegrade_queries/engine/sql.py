@@ -49,7 +49,7 @@ class Queries:
         return self.text(name).split("\nORDER BY ")[0]
 
     def in_folder(self, folder: str) -> list[str]:
-        """Return the names of the queries whose file stands in a folder of this name, sorted."""
+        """Return the names of the queries whose file is in a folder of this name, sorted."""
         return [name for name, path in self.paths.items() if path.parent.name == folder]
 
 
@@ -64,7 +64,7 @@ unordered = QUERIES.unordered
 
 
 def header_lines(text: str, heading: str) -> list[str]:
-    """Return what stands under one heading of a query's header, line by line; maybe nothing."""
+    """Return the lines under one heading of a query's header; maybe none."""
     header = takewhile(lambda line: line.startswith("--"), text.splitlines())
     below = islice(dropwhile(lambda line: line != f"-- {heading}:", header), 1, None)
     lines = takewhile(lambda line: line.startswith("--   "), below)
@@ -73,10 +73,10 @@ def header_lines(text: str, heading: str) -> list[str]:
 
 @cache
 def needs(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return what a query has no rows without: relations, or rows of them, as FROM takes them.
+    """Return the relations, or rows of them as FROM takes them, that a query needs to have rows.
 
-    Its header declares them under `Needs`, one a line. Where it takes the rows of any of several,
-    these stand beside each other, with `or` between.
+    Its header declares them under `Needs`, one per line. If the rows of any of several relations
+    suffice, they are on one line, joined by `or`.
     """
     lines: list[str] = []
     for line in header_lines(text, "Needs"):
@@ -96,7 +96,7 @@ def declared_columns(text: str) -> tuple[tuple[str, str], ...]:
 
 
 class Saved(NamedTuple):
-    """What the header of a saved query says to who chooses one."""
+    """The description of a saved query from its header."""
 
     summary: str
     """Its first line."""

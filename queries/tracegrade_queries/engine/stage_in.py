@@ -1,11 +1,11 @@
-"""Brings files of a lake on an object store to this machine, so that they are read as local ones.
+"""Copies files of a lake on an object store to this machine, to read them as local files.
 
 An engine reads a Parquet file several times, with other columns each time, and by path several
-times as fast as through Arrow. So work on a bucket reads in one way wherever the lake is: what it
-holds of a lake on a store lies in a folder with the lake's own layout. Buckets of one process
-share the files. Those that nobody holds any more are kept while there is room, since all buckets
-of a compacted date read all of that date. The folder goes with the process; what a killed one left
-goes with the next.
+times as fast as through Arrow. So work on a bucket reads local files for any lake: those of a lake
+on a store are copied into a folder with the lake's own layout. Buckets of one process share the
+files. Unused files are kept while there is room, since all buckets of a compacted date read all of
+that date. The folder is removed with the process; the next process removes the folder of a killed
+one.
 """
 
 import atexit
@@ -30,7 +30,7 @@ from tracegrade_lake.locks import FolderLock
 from tracegrade_queries.engine.pinned import PinnedLake
 
 CACHE_BYTES: Final = 8_000_000_000
-"""Of files that nobody holds, as long as they take no more than a quarter of what is free."""
+"""Size of unused files to keep, as long as they take at most a quarter of the free space."""
 
 AT_A_TIME: Final = 8
 """Files that are fetched at a time: most of fetching is waiting for the store."""
@@ -44,7 +44,7 @@ CHUNK_BYTES: Final = 8 << 20
 
 @dataclass(frozen=True)
 class StoredPart:
-    """A file of a table; the same for whoever reads it."""
+    """A file of a table; the same for all its readers."""
 
     table: str
     path: str
@@ -54,7 +54,7 @@ class StoredPart:
 
 @contextmanager
 def copied_locally(pinned: PinnedLake) -> Iterator[PinnedLake]:
-    """Give the same files as those of a lake on this machine, for as long as this lasts.
+    """Yield the same files as local copies, which exist until the block ends.
 
     Raises:
         LakeDamaged: A file is gone, or is not as long as the log says.
@@ -84,7 +84,7 @@ class Scratch:
         self._holders: Counter[StoredPart] = Counter()
         self._fetching: defaultdict[StoredPart, threading.Lock] = defaultdict(threading.Lock)
         self._unheld: dict[StoredPart, None] = {}
-        """Files that are here and that nobody holds, the longest unused first."""
+        """Local files that are not in use, the longest unused first."""
 
     @contextmanager
     def holding(self, lake: Lake, parts: Sequence[StoredPart]) -> Iterator[None]:
@@ -115,7 +115,7 @@ class Scratch:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Remove files that nobody holds until the others may be kept."""
+        """Remove unused files until the rest is small enough to keep."""
         surplus = sum(part.size for part in self._unheld) - self._cache_bytes()
         for part in list(self._unheld):
             if surplus <= 0:

@@ -1,4 +1,4 @@
-"""Rows → staged files of a table, typed as it declares them: at once, or in parts that fit memory.
+"""Stages rows as files of a table with its declared types: at once, or in parts that fit memory.
 
 Their names are new each time, so that files that were never committed do no harm.
 """
@@ -24,8 +24,8 @@ def stage_rows(lake: Lake, table: Table, rows: pa.Table) -> list[StagedFile]:
 
     Args:
         lake: The lake of the table.
-        table: Rows have its columns, in any order; values may stand in dictionaries.
-        rows: Maybe none.
+        table: Rows have its columns, in any order; values may be dictionary-encoded.
+        rows: The rows; may be empty.
     """
     name = uuid.uuid4().hex
     staged = (lake.stage(table, typed(table, part), name) for part in _by_date(rows))
@@ -33,7 +33,7 @@ def stage_rows(lake: Lake, table: Table, rows: pa.Table) -> list[StagedFile]:
 
 
 def _by_date(rows: pa.Table) -> Iterator[pa.Table]:
-    """Yield the rows of each date; while they stand in dictionaries, all are small."""
+    """Yield the rows of each date; they are small while they are dictionary-encoded."""
     if len(pc.unique(rows["date"])) > 1:
         rows = rows.take(pc.sort_indices(rows["date"]))
     ends = pc.run_end_encode(rows["date"].combine_chunks()).run_ends.to_pylist()
@@ -47,7 +47,7 @@ def stage_dates(
     dates: Iterable[date],
     rows_of: Callable[[date], duckdb.DuckDBPyRelation],
 ) -> list[StagedFile]:
-    """Write the rows of each of these dates, a part at a time, as one file for each date."""
+    """Write the rows of each of these dates in parts, as one file for each date."""
     files = (
         lake.stage_batches(
             table, {"date": str(day)}, _parts(table, rows_of(day)), uuid.uuid4().hex
@@ -79,7 +79,7 @@ def typed(table: Table, rows: pa.Table) -> pa.Table:
 
 
 def in_full(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the values of a column that may stand in a dictionary."""
+    """Return the values of a column that may be dictionary-encoded."""
     if not pa.types.is_dictionary(column.type):
         return column
     chunks = [chunk.dictionary_decode() for chunk in column.chunks]

@@ -1,7 +1,8 @@
-"""Runs a query so that it always ends: on Ctrl-C, after a time, above an amount of memory.
+"""Runs a query that always ends: on Ctrl-C, after a time, or above an amount of memory.
 
-Its own module because the engine alone does not promise that: it looks for an interruption between
-two pieces of work, and `list(range(2000000000))` is one piece, whose memory it does not count.
+Its own module because the engine alone does not guarantee that. It checks for an interruption
+between two pieces of work, and `list(range(2000000000))` is one piece, whose memory it does not
+count.
 """
 
 import os
@@ -22,7 +23,7 @@ POLL_SECS: Final = 0.05
 """Between two looks at the clock and at the memory in use."""
 
 GRACE_SECS: Final = 2.0
-"""That the engine has to end a query which it was told to; then the process ends."""
+"""Time for the engine to end a query after an interruption; then the process ends."""
 
 MEMORY_FACTOR: Final = 1.25
 """Times the engine's limit: how much the process may grow, with the rows that are printed."""
@@ -32,7 +33,7 @@ INTERRUPTED: Final = 130
 
 
 class Watch(NamedTuple):
-    """When a query is stopped."""
+    """The conditions that stop a query."""
 
     timeout_secs: float | None
     """After this time; None: never."""
@@ -49,9 +50,9 @@ def watch(con: duckdb.DuckDBPyConnection, timeout_secs: float | None) -> Watch:
 
 
 def run(con: duckdb.DuckDBPyConnection, work: Callable[[], object], limits: Watch) -> None:
-    """Do work that asks a connection, in a thread of its own, and stop it where it must be.
+    """Run work on a connection in a thread of its own, and stop it under the conditions.
 
-    What it raises is raised here. If the engine does not stop in time, or Ctrl-C comes again, the
+    Its exceptions are raised here. If the engine does not stop in time, or Ctrl-C comes again, the
     process ends at once, with the exit code that it would have had.
 
     Args:
@@ -94,7 +95,7 @@ def _wait(ended: Event, limits: Watch) -> None:
 
 
 def too_much_memory(limit: str) -> str:
-    """Return what is said of a query that needs more than the engine's limit."""
+    """Return the message for a query that needs more than the engine's limit."""
     return (
         f"the query needs more memory than its limit of {limit} allows; read fewer rows or "
         "columns, or give more with --memory-limit"

@@ -1,4 +1,4 @@
-"""Works off buckets that wait in the lake: one by its manifest, or a share of all there are."""
+"""Processes buckets that wait in the lake: one by its manifest, or a share of all."""
 
 import re
 import time
@@ -38,13 +38,13 @@ class Share:
 
 
 def work_off(location: str, limits: Limits = NO_LIMITS) -> Mapping[str, int]:
-    """Work on the bucket of one manifest and write its outcome beside it.
+    """Process the bucket of one manifest and write its outcome next to it.
 
-    Where that is there already nothing is done, so whoever runs this may do it again.
+    If the outcome already exists, nothing is done, so the call may be repeated.
 
     Args:
         location: Path or URL of the manifest; its lake is the one that it is in.
-        limits: Of the engine; what is None is as the manifest says.
+        limits: Limits of the engine; None takes the manifest's value.
 
     Returns:
         How many rows were staged, by table; none where the outcome was there.
@@ -65,11 +65,11 @@ def work_off_share(
     """Work off a share of all buckets that a run hands out, until it ends.
 
     Args:
-        lake: Where they are.
-        share: Which of them.
+        lake: The lake of the buckets.
+        share: The share to process.
         note: Gets a line for each bucket.
-        limits: As for `work_off`.
-        idle_secs: How long to wait for the next one; a run that was killed does not end.
+        limits: As in `work_off`.
+        idle_secs: Time to wait for the next bucket; a killed run does not mark its end.
 
     Returns:
         How many buckets were worked on.

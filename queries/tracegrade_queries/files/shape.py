@@ -1,4 +1,4 @@
-"""Turns what pydantic says about a file into problems with a line and a way out."""
+"""Turns pydantic's errors about a file into problems with a line and a way out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -15,12 +15,12 @@ File = TypeVar("File", bound=BaseModel)
 def parse_as(
     kind: type[File], keys: Mapping[str, type[BaseModel]], source: SourceFile
 ) -> tuple[File | None, list[Problem]]:
-    """Return a file of any kind as objects, or None and what is wrong with its shape.
+    """Return a file of any kind as objects, or None and the problems of its shape.
 
     Args:
         kind: The class of the whole file.
-        keys: The class of the mappings that stand under each key, and under each tag of a union:
-            `[NAME]`, which stands in no file.
+        keys: The class of the mappings under each key, and under each tag of a union: `[NAME]`,
+            which is not in any file.
         source: The file.
     """
     if not isinstance(source.values, dict):
@@ -51,7 +51,7 @@ def _problems(
 
 
 def _is_tag(part: str | int, keys: Mapping[str, type[BaseModel]]) -> bool:
-    """Return whether a part of pydantic's path stands in no file."""
+    """Return whether a part of pydantic's path is not in the file."""
     return part == "[key]" or (part in keys and str(part).startswith("["))
 
 

@@ -133,10 +133,10 @@ def _values(text: str, source: SourceFile) -> Any:
 def _value(loader: _Loader, node: yaml.Node, path: KeyPath, source: SourceFile) -> Any:
     source.lines.setdefault(path, node.start_mark.line + 1)
     if len(path) > MAX_DEPTH:
-        msg = f"nested deeper than {MAX_DEPTH} levels, or an alias inside what it stands for"
+        msg = f"nested deeper than {MAX_DEPTH} levels, or an alias that contains itself"
         raise yaml.MarkedYAMLError(problem=msg, problem_mark=node.start_mark)
     if len(source.lines) > MAX_VALUES:
-        msg = f"more than {MAX_VALUES:,} values, those that aliases stand for included"
+        msg = f"more than {MAX_VALUES:,} values, including those of aliases"
         raise yaml.MarkedYAMLError(problem=msg, problem_mark=node.start_mark)
     if isinstance(node, yaml.MappingNode):
         return dict(_entries(loader, node, path, source))

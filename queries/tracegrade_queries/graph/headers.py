@@ -1,6 +1,6 @@
-"""Reads the headers of SQL files, and which macros they use, for the graph of relations.
+"""Reads the headers of SQL files, and the macros in them, for the graph of relations.
 
-Most of it stands in the query's header; which macros it uses is read from the query itself.
+Most of the data is in the query's header; the macros are found in the query itself.
 """
 
 import re
@@ -35,7 +35,7 @@ def created(text: str) -> dict[str, str]:
 
 
 def replaced(text: str) -> str | None:
-    """Return the relation under `Replaces`, in place of which this one can be; None without."""
+    """Return the relation under `Replaces`, which this one can replace; None without one."""
     return _only(text, "Replaces")
 
 

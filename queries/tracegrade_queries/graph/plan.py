@@ -1,8 +1,8 @@
 """Plans the order in which a connection makes relations, from what each of them reads.
 
 The order is that of a walk from the targets to their sources, names in alphabetical order, so that
-it is the same in every process. What is made last is dropped first: a relation lives until its
-last reader was made, and what a view reads lives as long as the view.
+it is the same in every process. A relation lives until its last reader is made, and the sources of
+a view live as long as the view.
 """
 
 import importlib
@@ -35,15 +35,15 @@ _DECORATED: Final = re.compile(r"^@relation\(", re.MULTILINE)
 
 
 class Order(NamedTuple):
-    """What a run makes, one after another."""
+    """The relations that a run makes, in order."""
 
     relations: tuple[AnyRelation, ...]
     dropped: tuple[tuple[str, ...], ...]
-    """For each of them, what nobody reads any more after it."""
+    """For each of them, the relations without a later reader."""
 
     @property
     def remaining(self) -> frozenset[str]:
-        """What is left at the end: what was wanted, and what views of it read."""
+        """The relations that remain: the targets, and the sources of views among them."""
         made = {name for relation in self.relations for name in relation.makes}
         taken = {relation.takes for relation in self.relations}
         return frozenset(made.difference(*self.dropped) - taken)
@@ -64,10 +64,11 @@ class RelationPlan:
 
         Args:
             queries: Its SQL files.
-            folders: Those of its folders whose modules have functions that make relations.
+            folders: Its folders with modules whose functions make relations.
             macros: A package below whose macros may be called.
-            types: Returns, for a connection, types of columns that are not as declared.
-            is_sorted: Rows are made in the order that headers declare; else in any.
+            types: Returns, for a connection, the types of columns that differ from their
+                declaration.
+            is_sorted: Rows are made in the order that headers declare; otherwise in any order.
         """
         self._text = queries.text if is_sorted else queries.unordered
         self._queries = queries
@@ -93,7 +94,7 @@ class RelationPlan:
 
     @cached_property
     def _alternatives(self) -> dict[str, list[SqlRelation]]:
-        """By name, the relations that may stand in its place."""
+        """By name, the relations that may replace it."""
         found: dict[str, list[SqlRelation]] = {}
         for relation in self._of_sql.values():
             if isinstance(relation, SqlRelation) and (name := headers.replaced(relation.text)):
@@ -144,7 +145,7 @@ class RelationPlan:
         return frozenset(self._of_sql) | frozenset(self.of_python)
 
     def named_below(self, *folders: str) -> list[str]:
-        """Return the names of the relations whose files stand below folders, in their order."""
+        """Return the names of the relations whose files are below folders, in their order."""
         roots = [self._queries.root / folder for folder in folders]
         return [
             name
@@ -171,11 +172,11 @@ class RelationPlan:
         """Make relations and what they are made of, as temporary tables and views.
 
         Args:
-            con: Holds what is given.
-            targets: What is wanted; all else is dropped after its last reader.
-            given: What is there already, and is neither made nor dropped.
-            options: Values of parameters of queries, and of what stands under `When`.
-            context: What functions of Python find as the `context` of the run.
+            con: Holds the given relations.
+            targets: The relations to keep; all others are dropped after their last reader.
+            given: Relations that already exist, and are neither made nor dropped.
+            options: Values of parameters of queries, and of the options under `When`.
+            context: The `context` of the run, for Python functions.
 
         Raises:
             GraphBroken: Nothing makes what something reads, or relations need each other.
@@ -198,7 +199,7 @@ class RelationPlan:
         return self._order_of[key]
 
     def _chosen(self, options: Mapping[str, object]) -> dict[str, str]:
-        """Return by name which relation stands in its place, where the options say so."""
+        """Return by name the relation that replaces it under the given options."""
         chosen = {}
         for name, relations in self._alternatives.items():
             for relation in relations:

@@ -35,11 +35,11 @@ class AnyRelation(Protocol):
 
     @property
     def name(self) -> str:
-        """How messages and profiles call it."""
+        """Its name in messages and profiles."""
 
     @property
     def makes(self) -> tuple[str, ...]:
-        """The names under which its rows can be read."""
+        """The names that readers of its rows use."""
 
     @property
     def reads(self) -> frozenset[str]:
@@ -55,11 +55,11 @@ class AnyRelation(Protocol):
 
     @property
     def needs(self) -> Needs:
-        """What it has no rows without."""
+        """The relations without which it has no rows."""
 
     @property
     def views(self) -> frozenset[str]:
-        """Those of its names that are read from its sources each time."""
+        """Its names that are views: read from its sources each time."""
 
     def make(self, run: Run) -> Mapping[str, int]:
         """Make it; return how many rows each name has, as far as this is known."""
@@ -83,27 +83,27 @@ class SqlRelation:
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """What its header says."""
+        """Declared in its header."""
         return headers.reads(self.text)
 
     @cached_property
     def calls(self) -> frozenset[str]:
-        """What its query calls."""
+        """The macros that its query calls."""
         return headers.functions_called(self.text)
 
     @cached_property
     def takes(self) -> str | None:
-        """What its statement changes."""
+        """The tables that its statement changes."""
         return headers.taken(self.text)
 
     @property
     def needs(self) -> Needs:
-        """What its header says."""
+        """Declared in its header."""
         return needs(self.text)
 
     @cached_property
     def views(self) -> frozenset[str]:
-        """Its name, if its header says so."""
+        """Its name, if its header declares a view."""
         return frozenset(self.makes if headers.is_view(self.text) else ())
 
     @cached_property
@@ -139,22 +139,22 @@ class Script:
 
     @cached_property
     def makes(self) -> tuple[str, ...]:
-        """What its statements create."""
+        """The names that its statements create."""
         return tuple(headers.created(self.text))
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """What its header says."""
+        """Declared in its header."""
         return headers.reads(self.text)
 
     @cached_property
     def calls(self) -> frozenset[str]:
-        """What its queries call, but for macros of its own."""
+        """The macros that its queries call, without its own."""
         return headers.functions_called(self.text) - set(headers.macros_made(self.text))
 
     @cached_property
     def views(self) -> frozenset[str]:
-        """Those that it creates as views."""
+        """The names that it creates as views."""
         made = headers.created(self.text)
         return frozenset(name for name, kind in made.items() if kind == "VIEW")
 
@@ -170,7 +170,7 @@ class Script:
 
 @dataclass(frozen=True, eq=False)
 class ChainEnds:
-    """Where each chain of edges ends: key, last. The header of the edges names it (`Ends`)."""
+    """The end of each chain of edges: key, last. The header of the edges names it (`Ends`)."""
 
     name: str
     edges: str
@@ -227,7 +227,7 @@ class MacroFile:
         return {}
 
     def columns(self, name: str) -> Sequence[tuple[str, str]]:
-        """Return none: macros are no rows."""
+        """Return no columns: macros have no rows."""
         return ()
 
 

@@ -1,8 +1,8 @@
-"""Makes relations in a connection one after another, and notes what each of them took.
+"""Makes relations in a connection one after another, and notes the cost of each.
 
-Planning a query takes as long as reading thousands of rows. So where rows that a relation needs
-(`Needs`) are missing it is not planned: it has no rows, and its table is created only if something
-that is made reads it.
+Planning a query takes as long as reading thousands of rows. So if rows that a relation needs
+(`Needs`) are missing, it is not planned. It has no rows, and its table is created only if a
+relation of the run reads it.
 """
 
 import json
@@ -38,13 +38,13 @@ _OF_THE_LAKE: Final = (
 
 
 class Cost(NamedTuple):
-    """What making one relation took."""
+    """The cost of making one relation."""
 
     relation: str
     rows: int | None
     """NULL of a view, of what takes another, and where a function or a script made them."""
     cpu_ms: float
-    """Of the whole process, so other jobs in it count too; without that of relations within."""
+    """CPU time of the whole process, including other jobs; without that of nested relations."""
     skipped: bool
     """Rows that it needs were missing, so it was not planned."""
 
@@ -71,7 +71,7 @@ class Run:
         self.options: Final = options
         self.context: Final = context
         self.shared: Final[dict[str, Any]] = {}
-        """What functions keep for those of relations that read theirs."""
+        """Values that functions store for functions of later relations."""
         self.costs: Final[list[Cost]] = []
         self._types = types
         self._counts: dict[str, int] = {}
@@ -112,7 +112,7 @@ class Run:
         self._views[name] = sources
 
     def drop(self, names: Iterable[str]) -> None:
-        """Drop relations that were made; what has the name of a table of the lake is left."""
+        """Drop relations that were made, except those with the name of a table of the lake."""
         for name in names:
             if self._absent.pop(name, None) is None and name not in self._of_lake:
                 kind = "VIEW" if name in self._views else "TABLE"
@@ -144,7 +144,7 @@ class Run:
             self._macros.add(macros)
 
     def _skip(self, relation: AnyRelation) -> None:
-        """Leave a relation without rows; one that takes another leaves that as it is."""
+        """Leave a relation without rows; if it takes another, that stays unchanged."""
         if relation.takes is not None:
             count = self._counts.get(relation.takes)
             self._take(relation)
@@ -168,7 +168,7 @@ class Run:
         run_statements(self.con, rename)
 
     def _has_rows(self, rows: str) -> bool:
-        """Return whether there are rows; of what was counted or is absent, nobody is asked."""
+        """Return whether there are rows; queries none if they were counted or are absent."""
         name = rows.split(maxsplit=1)[0]
         count = self._counts.get(name)
         if count == 0:
