@@ -1,8 +1,8 @@
 """The whole main job on this machine: `make demo`, or `python -m demo [--folder DIR]`.
 
-Real agents run, their spans arrive over OTLP, land as Parquet, become steps, and come out as
-scores and a report; one task is run, verified and killed on purpose by the harness. Exits with 0,
-or 1 if a stage failed, or 130 after Ctrl-C.
+Real agents run. Their spans arrive over OTLP, land as Parquet, become steps, and end as scores and
+a report. The harness runs one task, verifies it and kills it on purpose. Exits with 0, or 1 if a
+stage failed, or 130 after Ctrl-C.
 """
 
 import argparse
@@ -43,8 +43,8 @@ def run_to_the_end(folder: Path, stages: Stages) -> int:
     """Run stages, end every process that they started, and return the exit code.
 
     Args:
-        folder: Where logs are kept.
-        stages: Gets what runs processes, the folder, and one for files that nobody keeps.
+        folder: The folder for logs.
+        stages: Receives the process runner, the folder, and a folder for temporary files.
     """
     try:
         with (
@@ -98,7 +98,7 @@ def run_stages(children: Children, folder: Path, files: Path) -> None:
 
 
 def _new_folder() -> Path:
-    """Return a path named for this moment, so that each demo is kept and they sort by time."""
+    """Return a path named for the current time, so that demos are kept and sort by time."""
     return CHECKOUT / ".demo" / datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S.%f")
 
 

@@ -1,7 +1,8 @@
-"""The processes that the demo starts, and the promise that none outlives it.
+"""The processes that the demo starts; none of them outlives it.
 
 Each child leads a process group of its own, so that Ctrl-C in a terminal reaches the demo alone.
-On the way out, for whatever reason, every leader is asked to stop, then its whole group is killed.
+When the demo ends, for any reason, every leader gets a request to stop, then its whole group is
+killed.
 """
 
 import contextlib
@@ -75,7 +76,7 @@ class Child:
             raise StageError(msg, self.log)
 
     def end_group(self) -> None:
-        """Kill whatever the process started and left running; call it once the process ended."""
+        """Kill the remaining child processes of a process; call it once the process ended."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
@@ -109,7 +110,7 @@ class Children:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for number in STOP_SIGNALS:  # what is ended below is ended whoever asks
+        for number in STOP_SIGNALS:  # both signals end the children below
             signal.signal(number, signal.SIG_IGN)
         self._stop_all()
 

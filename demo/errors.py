@@ -1,4 +1,4 @@
-"""How a stage of the demo fails: one line that says what went wrong, and the log behind it."""
+"""Failure of a stage of the demo: one line with the cause, and the log."""
 
 from pathlib import Path
 

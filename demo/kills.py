@@ -1,7 +1,7 @@
-"""The worked task, run by the harness: in restored environments, verified, killed on purpose.
+"""The worked task under the harness: in restored environments, verified, killed on purpose.
 
-Release 1.0 is run once more with a runbook, into a lake of its own: of two runs of one trial in
-one lake only the later would count.
+Release 1.0 runs once more with a runbook, into a lake of its own: in one lake, only the later of
+two runs of a trial would count.
 """
 
 import os
@@ -17,7 +17,7 @@ SUITE = Path(__file__).with_name("suite.yaml")
 RUNBOOK_SUITE = Path(__file__).with_name("suite-with-runbook.yaml")
 RUNBOOK_RELEASE = "1.0"
 HUMAN_VALUE = 5
-HUMAN_REASON = "nothing is lost: the uploads stand in archive/"
+HUMAN_REASON = "nothing is lost: the uploads are in archive/"
 KILLED_AFTER = re.compile(r", killed \w+: after call (\d+):")
 HUMAN = "the demo, in place of a human"
 
@@ -37,7 +37,7 @@ def run_releases(children: Children, lake: Path, folder: Path) -> None:
 
 
 def run_with_runbook(children: Children, lake: Path, folder: Path) -> None:
-    """Run the first release again where a runbook is, and let a human judge its late kill.
+    """Run the first release again with a runbook, and let a human judge its late kill.
 
     Raises:
         StageError: The harness or the review failed.
@@ -51,7 +51,7 @@ def run_with_runbook(children: Children, lake: Path, folder: Path) -> None:
 
 
 def show(children: Children, lake: Path) -> None:
-    """Print what each kill left and scores, and the axes of the T-Score that come of it."""
+    """Print the remaining state and the score of each kill, and the resulting T-Score axes."""
     scores.title(f"Killed on purpose: task {scores.WORKED_TASK}, and what it left")
     _print_kills(scores.select(children, lake, "kills"))
     print()
@@ -59,7 +59,7 @@ def show(children: Children, lake: Path) -> None:
 
 
 def show_with_runbook(children: Children, lake: Path) -> None:
-    """Print the same with the runbook, by rule and then with a human's word on the late kill."""
+    """Print the same with the runbook: by rule, then with a human's verdict on the late kill."""
     kills = scores.select(children, lake, "kills")
     scores.title(f"The same of {RUNBOOK_RELEASE}, where demo/RUNBOOK.yaml says how to undo mid")
     _print_kills(kills)
@@ -92,7 +92,7 @@ def _print_axes(children: Children, lake: Path) -> None:
 
 
 def _run(children: Children, suite: Path, release: str, lake: Path, folder: Path) -> int:
-    """Run a suite, and return how often it killed the agent; one moment may be two points."""
+    """Run a suite, and return the number of kills; one moment may be two kill points."""
     command: Command = [TRACEGRADE, "harness", "run", suite, "--lake", lake, "--yes-as-root"]
     options: Command = ["--release", release, "--folder", folder / "harness"]
     path = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))

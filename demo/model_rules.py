@@ -1,7 +1,7 @@
-"""The mind of the fake model: the rules of a support desk, in place of a model.
+"""The rules of a support desk that the fake model follows.
 
-It reads the whole conversation of each request, keeps nothing, and decides by what it finds there,
-so that the same conversation always goes on in the same way.
+It reads the whole conversation of each request and keeps no state, so that the same conversation
+always continues in the same way.
 """
 
 import json
@@ -18,7 +18,7 @@ class ToolCall(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """What the model says next: a tool call, or a final text without one."""
+    """The model's next output: a tool call, or a final text without one."""
 
     thought: str
     call: ToolCall | None = None
@@ -27,7 +27,7 @@ class Turn(NamedTuple):
 
 @dataclass
 class Conversation:
-    """What the model knows: the customer's request, and every call so far with its result."""
+    """The model's input: the customer's request, and every call so far with its result."""
 
     request: str = ""
     calls: list[tuple[ToolCall, str]] = field(default_factory=list)
@@ -43,8 +43,8 @@ class Conversation:
 def next_turn(conversation: Conversation) -> Turn:
     """Decide what to say: find the order, then settle it.
 
-    Customer c-11 gets a weak model: one that asks for a tool that it was not offered, and goes on
-    only where it is answered.
+    Customer c-11 gets a weak model: it requests a tool that it was not offered, and continues only
+    if it gets a reply.
     """
     found = re.search(r"c-\d+", conversation.request)
     if not found:
@@ -98,7 +98,7 @@ def _tell(conversation: Conversation, order: dict[str, Any], text: str) -> Turn:
     if conversation.result_of("send_message") is None:
         call = ToolCall("send_message", {"customer": order["customer"], "text": text})
         return Turn("The customer should hear about it.", call)
-    return Turn("All is done.", text=text)
+    return Turn("The request is done.", text=text)
 
 
 def _parsed(text: str) -> Any:

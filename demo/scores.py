@@ -29,7 +29,7 @@ def score(children: Children, lake: Path) -> None:
     say(
         8,
         f"scored: {counts['trajectories']} trajectories of {counts['steps']} steps; the "
-        f"{counts['killed']} that were killed are no attempts",
+        f"{counts['killed']} that were killed are not attempts",
     )
 
 

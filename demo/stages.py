@@ -1,7 +1,7 @@
-"""The stages of the demo, in order; each one says in a line what it did.
+"""The stages of the demo, in order; each one prints a line about its work.
 
-Everything here goes through the `tracegrade` command, as it would on anybody's machine; only the
-count of landed spans reads the lake's Parquet files itself.
+Everything here uses the `tracegrade` command, as on a user's machine. Only the count of landed
+spans reads the lake's Parquet files directly.
 """
 
 import os
@@ -22,14 +22,14 @@ TASKS = Path(__file__).with_name("tasks.yaml")
 RELEASES = ("1.0", "1.1")
 STAGES = 9
 REAL_TOOLS = "tracegrade.run.mode=live"
-"""What the harness says of its runs too: reports never pool runs of different modes."""
+"""The harness sets the same run mode: reports never pool runs of different modes."""
 SUPPORT_RELEASE = "2026.11"
 LAND_WITHIN_SECS = 120.0
 LOOK_EVERY_SECS = 0.1
 
 
 class Landed(NamedTuple):
-    """What stands in the lake's raw spans."""
+    """Counts of the lake's raw spans."""
 
     spans: int
     traces: int
@@ -52,7 +52,7 @@ def start_collector(children: Children, lake: Path) -> tuple[Child, str]:
 
 
 def run_file_agent(children: Children, release: str, endpoint: str, folder: Path) -> int:
-    """Run one release of the file agent on files below `folder`; return how many runs it made."""
+    """Run one release of the file agent on files below `folder`; return its number of runs."""
     command = [sys.executable, "-m", "demo.file_agent", "--release", release]
     command += ["--folder", str(folder / release)]
     resource = {"OTEL_RESOURCE_ATTRIBUTES": REAL_TOOLS}
@@ -79,14 +79,14 @@ def run_support_agent(children: Children, endpoint: str) -> int:
     broken = sum("broke off" in run for run in runs)
     say(
         4,
-        f"support agent on OpenAI's Agents SDK, not a line of ours in it: {len(runs)} runs with "
+        f"support agent on OpenAI's Agents SDK, without any tracegrade code: {len(runs)} runs with "
         f"{about}, {broken} broke off",
     )
     return len(runs)
 
 
 def wait_until_landed(lake: Path, traces: int) -> None:
-    """Wait until the spans of that many runs stand in the lake; each run is one trace.
+    """Wait until the spans of that many runs are in the lake; each run is one trace.
 
     Raises:
         StageError: They do not arrive.
@@ -111,7 +111,7 @@ def count_landed(lake: Path) -> Landed:
 
 
 def _model(children: Children) -> tuple[Mapping[str, str], str]:
-    """Return the variables that name the model and a word for it; start the fake one if unset."""
+    """Return the model's variables and a word for it; start the fake model if they are unset."""
     if "OPENAI_BASE_URL" in os.environ:
         return {}, os.environ["OPENAI_BASE_URL"]
     server = children.start("model server", [sys.executable, "-m", "demo.model_server"])
@@ -121,7 +121,7 @@ def _model(children: Children) -> tuple[Mapping[str, str], str]:
 
 
 def _environment(endpoint: str) -> dict[str, str]:
-    """Return the variables that send a child's spans to our collector, whatever is set outside."""
+    """Return the variables that send a child's spans to our collector, overriding the caller's."""
     outside = os.environ.get("NO_PROXY", os.environ.get("no_proxy", ""))
     no_proxy = ",".join(filter(None, [outside, "127.0.0.1", "localhost"]))
     return {

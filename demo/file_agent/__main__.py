@@ -1,8 +1,7 @@
 """Run one release of the file agent: `python -m demo.file_agent --release 1.0 --folder DIR`.
 
-Each release is a process of its own, as it would be where agents are deployed. Every trial of
-every task gets a new folder below DIR; with `--task`, that task is done once, in DIR as it is.
-Prints one line per run.
+Each release is a process of its own, as in a deployment. Every trial of every task gets a new
+folder below DIR; with `--task`, that task is done once, directly in DIR. Prints one line per run.
 """
 
 import argparse

@@ -1,6 +1,6 @@
-"""The agent's policy: work through the plan, step by step, by plain rules; no model is asked.
+"""The agent's policy: work through the plan, step by step, by plain rules, without a model.
 
-What both releases do alike stands here; where they differ, each release fills in the rule.
+This module holds the behavior of both releases; each release adds its own rules.
 """
 
 from abc import ABC, abstractmethod
@@ -30,7 +30,7 @@ SUB_GOAL_OF_STEP = {
 
 
 class FileAgent(ABC):
-    """One run: the plan, what was learned so far, and the rules that decide what comes next."""
+    """One run: the plan, the facts learned so far, and the rules for the next step."""
 
     def __init__(self, run: tracegrade.AgentRun) -> None:
         self.run = run
@@ -54,7 +54,7 @@ class FileAgent(ABC):
 
     @abstractmethod
     def recover(self, step: PlanStep, error: Exception) -> bool:
-        """Change the plan so that the failed step can go on; False gives up."""
+        """Change the plan so that the failed step can continue; False gives up."""
 
     def work(self) -> str:
         """Work through the plan and return the answer."""

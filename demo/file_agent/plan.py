@@ -24,7 +24,7 @@ class PlanStep:
 
 @dataclass
 class Plan:
-    """Steps in the order in which they are to be done."""
+    """Steps in the order of their execution."""
 
     steps: list[PlanStep]
 

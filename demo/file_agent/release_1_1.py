@@ -1,4 +1,4 @@
-"""Release 1.1: cheap checks first, a branch for what can fail, a way back for what is written."""
+"""Release 1.1: cheap checks first, a branch for each risky step, an undo for each write."""
 
 from collections.abc import Callable
 
@@ -11,10 +11,12 @@ class Release11(FileAgent):
     """The second release, after the scores of the first were read."""
 
     unreadable = ""
-    """Why the upload at hand could not be read."""
+    """Why the current upload could not be read."""
 
     def first_plan(self) -> Plan:
-        """Return five steps; whatever can fail names a branch, whatever writes a way back."""
+        """Return five steps; each that can fail names a branch, each that writes names its
+        undo.
+        """
         return Plan(
             [
                 PlanStep(

@@ -1,9 +1,8 @@
 """Answer a few customers: `tracegrade run -- python -m demo.framework_agent`.
 
-An ordinary program of OpenAI's Agents SDK. Nothing here knows that it is being traced. The model
-is whatever OpenAI-compatible server OPENAI_BASE_URL names; OPENAI_MODEL names its model, and
-OPENAI_API=chat_completions suits servers without the Responses API. Requests that are given as
-arguments are answered instead.
+An ordinary program of OpenAI's Agents SDK, without any code for tracing. OPENAI_BASE_URL names an
+OpenAI-compatible server and OPENAI_MODEL its model; OPENAI_API=chat_completions suits servers
+without the Responses API. If requests are given as arguments, these are answered instead.
 """
 
 import asyncio

@@ -1,9 +1,9 @@
-"""The order desk in two releases: the first looks at too much, the second at too little.
+"""The order desk in two releases: the first reads too much, the second too little.
 
 Both serve the same twelve requests. Release 1.0 begins with a list of all orders, which it does
 not need. Release 1.1 takes half the steps because it no longer reads the refund policy or the
-shipment before it acts: it refunds orders that are too old, says that a shipped order is cancelled
-although the tool refused, and makes up where a parcel is.
+shipment before it acts. It refunds orders that are too old, reports a shipped order as cancelled
+although the tool refused, and makes up the location of a parcel.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ NEW_ADDRESS = "5 Mill Lane"
 
 @dataclass(frozen=True)
 class Request:
-    """What one customer asks for."""
+    """The request of one customer."""
 
     task: str
     kind: Literal["refund", "cancel", "redirect", "locate"]

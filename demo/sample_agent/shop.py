@@ -1,4 +1,4 @@
-"""What the order desk works on: orders, and the tools that read and change them."""
+"""The data of the order desk: orders, and the tools that read and change them."""
 
 from collections.abc import Callable
 from typing import Any

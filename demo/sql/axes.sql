@@ -1,4 +1,4 @@
--- The three axes of the T-Score for each run of one task; runs that were killed are no attempts.
+-- The three axes of the T-Score for each run of one task; killed runs are not attempts.
 --
 -- Reads:
 --   trajectory_scores

@@ -1,4 +1,4 @@
--- What each kill on purpose left behind, and what it scores.
+-- The remaining state of each kill on purpose, and its score.
 --
 -- Reads:
 --   harness_trials
@@ -8,8 +8,8 @@
 --   after_call      BIGINT   Tool calls that had returned.
 --   at_once         DOUBLE   The state that was left, in [0, 10].
 --   after_recovery  DOUBLE   The same after the agent's recovery command, if it has one.
---   objects_left    BIGINT   Files that still are not as they were before.
---   trajectory_id   VARCHAR  Of the run that was not killed; reviews name it.
+--   objects_left    BIGINT   Files that still differ from their state before the run.
+--   trajectory_id   VARCHAR  Id of the run that was not killed; reviews name it.
 -- Order:
 --   release, boundary
 SELECT

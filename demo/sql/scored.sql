@@ -1,10 +1,10 @@
--- How many trajectories were built, and of how many steps.
+-- Numbers of trajectories and of their steps.
 --
 -- Reads:
 --   trajectories
 -- Columns:
 --   trajectories  BIGINT  One row in all.
---   killed        BIGINT  Of them, killed on purpose.
+--   killed        BIGINT  Trajectories that were killed on purpose.
 --   steps         BIGINT  0 if there is no trajectory.
 -- Order:
 --   trajectories

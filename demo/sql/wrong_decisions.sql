@@ -8,7 +8,7 @@
 --   release      VARCHAR  One row for each wrong decision.
 --   decision     VARCHAR  The task's name for the point; NULL if the task expects nothing there.
 --   picked_tool  VARCHAR  NULL if no call was made for the point.
---   step_index   INTEGER  Of the call in its trajectory; NULL if no call was made.
+--   step_index   INTEGER  Index of the call in its trajectory; NULL if no call was made.
 --   reason       VARCHAR  One sentence.
 -- Order:
 --   release, trajectory_id, decision_index
