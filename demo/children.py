@@ -110,7 +110,7 @@ class Children:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for number in STOP_SIGNALS:  # both signals end the children below
+        for number in STOP_SIGNALS:  # no signal interrupts the cleanup
             signal.signal(number, signal.SIG_IGN)
         self._stop_all()
 

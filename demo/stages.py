@@ -79,8 +79,8 @@ def run_support_agent(children: Children, endpoint: str) -> int:
     broken = sum("broke off" in run for run in runs)
     say(
         4,
-        f"support agent on OpenAI's Agents SDK, without any tracegrade code: {len(runs)} runs with "
-        f"{about}, {broken} broke off",
+        f"support agent on OpenAI's Agents SDK, without any tracegrade code: {len(runs)} runs "
+        f"with {about}, {broken} broke off",
     )
     return len(runs)
 

@@ -14,9 +14,7 @@ class Release11(FileAgent):
     """Why the current upload could not be read."""
 
     def first_plan(self) -> Plan:
-        """Return five steps; each that can fail names a branch, each that writes names its
-        undo.
-        """
+        """Return five steps, with a branch for each risky step and an undo for each write."""
         return Plan(
             [
                 PlanStep(
