@@ -8,7 +8,7 @@ from tracegrade_harness.suite.model import Suite
 from tracegrade_harness.suite.upstreams import Upstream
 from tracegrade_harness.trial.run import AUTO, ChosenTrials, chosen_cases, find_sandbox
 
-NO_SANDBOX = "none, so agents read, write and reach whatever this user does"
+NO_SANDBOX = "none; agents can read, write and reach all that this user can"
 AS_SUPERUSER = ", the superuser: they may set this machine's clock and its name, too"
 
 
@@ -45,7 +45,7 @@ def _say_open_agents(suite: Suite, chosen: ChosenTrials) -> None:
     agents = {case.agent for case in chosen_cases(suite, chosen).values()}
     for name in sorted(agents):
         if suite.agents[name].network == "open":
-            echo(f"network: agent {name} reaches whatever this machine reaches")
+            echo(f"network: agent {name} can reach every host that this machine can reach")
 
 
 def _say_live(suite: Suite, chosen: ChosenTrials) -> None:

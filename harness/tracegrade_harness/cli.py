@@ -116,7 +116,7 @@ def check(
     suite: SuiteFile,
     folder: FolderOption = HOME,
     idle_secs: Annotated[
-        float, typer.Option(min=0, help="How long each environment has to stay as it is.")
+        float, typer.Option(min=0, help="Seconds for which each environment must not change.")
     ] = 2.0,
     trust: TrustOption = False,
 ) -> None:
@@ -343,8 +343,8 @@ def draft(  # noqa: PLR0913, PLR0917 - one parameter per option
     command: Annotated[
         str | None,
         typer.Option(
-            help="Command that starts the agents, quoted as for a shell; {user_input} stands for "
-            "what the user asks. Without it, the suite has a place to fill in."
+            help="Command that starts the agents, quoted as for a shell; {user_input} is replaced "
+            "by the user's request. Without it, the suite leaves the command to fill in."
         ),
     ] = None,
     model_url: Annotated[

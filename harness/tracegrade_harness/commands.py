@@ -230,7 +230,7 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
         EnvironmentFailed: Not one trial could be run.
         HarnessFailed: Some trials could not be run or judged, by no fault of their agents.
         NotPassed: A verifier failed, or a limit ended a trial.
-        SuiteUnusable: The suite has errors, a tape is there already, or a call cannot be on one.
+        SuiteUnusable: The suite has errors, a tape already exists, or a call cannot be on one.
     """
     loaded = _loaded(path)
     suite = usable(loaded)
@@ -427,7 +427,7 @@ def _new_files(
     """Return where the tapes of the chosen cases go, of those that have any.
 
     Raises:
-        SuiteUnusable: None has, or one is there already.
+        SuiteUnusable: None has, or one already exists.
     """
     cases = chosen_cases(suite, chosen)
     files = {
@@ -439,7 +439,7 @@ def _new_files(
         raise SuiteUnusable(msg)
     old = [file for file in files.values() if file.exists()]
     if old and not replace_old:
-        msg = f"tape '{old[0]}' is there already; give --replace to record it again"
+        msg = f"tape '{old[0]}' already exists; give --replace to record it again"
         raise SuiteUnusable(msg)
     return files
 

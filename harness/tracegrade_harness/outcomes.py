@@ -69,7 +69,7 @@ def say_unseen(results: Sequence[TrialResult]) -> None:
     ]
     if unseen:
         how = "`tracegrade report --missing as-failure --trials N` counts them as failed"
-        echo(f"no run: {count(len(unseen), 'trial')} of which no score knows; {how}")
+        echo(f"no run: {count(len(unseen), 'trial')} sent no spans and will not be scored; {how}")
 
 
 def say_report(lake: str, tasks: Path | None) -> None:

@@ -61,10 +61,10 @@ class Review:
             msg = f"value is {value}; give --value with one of {', '.join(map(str, VALUES))}"
             raise SuiteUnusable(msg)
         if not (reason and reason.strip()):
-            msg = "no reason is given; say with --reason what those who read it should know"
+            msg = "no reason is given; write one for later readers with --reason"
             raise SuiteUnusable(msg)
         if not (by and by.strip()):
-            msg = "nobody is named; say with --by who you are"
+            msg = "no reviewer is named; give your name with --by"
             raise SuiteUnusable(msg)
         return cls(trajectory_id, kill_point, value, reason, by.strip())
 

@@ -174,7 +174,7 @@ def test_a_trial_that_no_score_will_know_of_is_told(suite: HarnessRun) -> None:
 
     assert ended is not None
     assert ended.returncode == 1
-    assert "no run: 1 trial of which no score knows; " in ended.stdout
+    assert "no run: 1 trial sent no spans and will not be scored; " in ended.stdout
     assert ", its agent ended with 7\n" in ended.stderr
 
 

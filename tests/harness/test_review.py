@@ -52,8 +52,8 @@ def test_kills_that_left_something_are_listed(tried: HarnessRun, trajectory: str
     ("words", "said"),
     [
         (("late", "--value", 4, "--reason", "r"), "value is 4; give --value with one of 0, 3, 5"),
-        (("late", "--value", 5), "no reason is given; say with --reason what"),
-        (("late", "--value", 5, "--reason", " "), "no reason is given; say with --reason what"),
+        (("late", "--value", 5), "no reason is given; write one for later"),
+        (("late", "--value", 5, "--reason", " "), "no reason is given; write one for later"),
         (("soon", "--value", 5, "--reason", "r"), "no kill 'soon'; give one of early, mid, late"),
         (("--value", 5, "--reason", "r"), "no kill 'None'; give one of early, mid, late"),
     ],

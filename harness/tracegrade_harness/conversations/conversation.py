@@ -103,7 +103,7 @@ class ModelTurn(NamedTuple):
             tokens = value.get("input_tokens"), value.get("output_tokens")
             return cls(parts, value.get("model"), *tokens)
         except (AttributeError, KeyError, TypeError) as error:
-            msg = f"it is no answer of a model: {error!r}"
+            msg = f"it is not a model's answer: {error!r}"
             raise ValueError(msg) from error
 
 

@@ -61,7 +61,7 @@ def request_of(key: TapeKey) -> ProxiedRequest:
         raise NotAskable(msg)
     body = given.get("body")
     if isinstance(body, str) or (isinstance(body, dict) and body.keys() == {"bytes", "sha256"}):
-        msg = "its body is no JSON, and tapes do not say of what kind"
+        msg = "its body is not JSON, and the tape does not record its content type"
         raise NotAskable(msg)
     content = json.dumps(body).encode() if "body" in given else b""
     encoded = urlencode(query, doseq=True)

@@ -57,7 +57,7 @@ def as_markdown(result: DivergenceResult, suite: str) -> str:
     lines = ["## Services answer otherwise than their tapes", ""]
     if cases:  # no line can end the block: each begins with four spaces
         lines += [*(f"    {line}" for line in _all_lines(result)), ""]
-        lines += ["If the agents are to live with it, record the tapes anew:", ""]
+        lines += ["If the new answers are correct, record the tapes again:", ""]
         lines += [f"    {again(suite, case)}" for case in cases] + [""]
     return "\n".join([*lines, *(f"- {visible(each)}" for each in _counts(result))])
 

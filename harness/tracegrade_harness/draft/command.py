@@ -44,7 +44,7 @@ def started_by(command: str | None, model_url: str | None, model_url_env: str) -
     try:
         words = shlex.split(command)
     except ValueError as error:
-        msg = f"--command is no command: {str(error).lower()}; quote it as for a shell"
+        msg = f"--command is not a command: {str(error).lower()}; quote it as for a shell"
         raise SuiteUnusable(msg) from error
     if not words:
         msg = "--command is empty; say how the agents are started, or leave it out"

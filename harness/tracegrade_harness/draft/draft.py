@@ -96,7 +96,7 @@ def write_suite(folder: Path, made: Drafted, started: AgentStart, *, replace: bo
     }
     there = [file for file in (*texts, *tapes) if file.exists()]
     if there and not replace:
-        msg = f"'{there[0]}' is there already; give another --out, or --replace to write it again"
+        msg = f"'{there[0]}' already exists; give another --out, or --replace to write it again"
         raise SuiteUnusable(msg)
     try:
         for file, each in tapes.items():

@@ -73,7 +73,7 @@ def _of_calls(calls: Sequence[ModelCall]) -> Iterator[MissingContent]:
         for reason in _reasons(call.flags, texts):
             yield MissingContent(reason, name)
         if not call.messages:
-            yield MissingContent("not captured", f"{name}: what it was told")
+            yield MissingContent("not captured", f"{name}: its messages")
         if not call.answer.parts and not call.failed:
             yield MissingContent("not captured", f"{name}: its answer")
         for kind in call.unread:

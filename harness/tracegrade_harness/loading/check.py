@@ -176,8 +176,8 @@ def _overlaps(
             continue
         if (outer[1].placed, inner[1].placed) == ("folder", "file") and inner[0] != outer[0]:
             continue
-        fact = f"{dotted(at.path)} and {dotted(other)} stand in each other's place"
-        way_out = "move one: only a database may stand inside a folder of files"
+        fact = f"{dotted(at.path)} and {dotted(other)} overlap"
+        way_out = "move one: only a database may be inside a folder of files"
         yield at.source.problem(at.below("at"), fact, way_out)
 
 
@@ -213,7 +213,7 @@ def _check_case(
     if specification is not None and path[-1] not in specification.tasks:
         name = str(path[-1])
         near = did_you_mean(name, list(specification.tasks))
-        fact = f"case '{name}' is no task of '{suite.tasks}'"
+        fact = f"case '{name}' is not a task in '{suite.tasks}'"
         yield source.problem(path, fact, near or "declare it there, or rename the case")
 
 

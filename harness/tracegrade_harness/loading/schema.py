@@ -10,5 +10,5 @@ from tracegrade_queries.files.schema import schema_text
 
 def suite_schema_text() -> str:
     """Return the schema as JSON, ending in a new line."""
-    description = "Which agents are run on which tasks, in which environments."
+    description = "The agents to run, their tasks and their environments."
     return schema_text(suite_classes().suite, "tracegrade suite", description)

@@ -262,7 +262,8 @@ class _Connection:
         """End a server whose agent is gone, once it has done what it is at."""
         if not self._calls.settle(SETTLE_SECS):
             self.notes.append(
-                f"mcp: a call of server '{self._name}' went on {SETTLE_SECS:g} s after its agent"
+                f"mcp: a call of server '{self._name}' continued "
+                f"{SETTLE_SECS:g} s after its agent ended"
             )
         with contextlib.suppress(OSError):
             server.shutdown(socket.SHUT_WR)

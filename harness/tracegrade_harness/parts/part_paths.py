@@ -38,7 +38,7 @@ def single_files(environment: Environment) -> Mapping[str, list[str]]:
 def _paths(part: DeclaredPart, declared_at: str) -> list[PurePosixPath]:
     at = _inside(part.name, declared_at)
     if part.kind.placed == "file" and not at.parts:
-        message = f"database '{part.name}' stands at '.'; name a file in 'at'"
+        message = f"database '{part.name}' is at '.'; name a file in 'at'"
         raise SuiteUnusable(message)
     return [at, *part.kind.companions(at)]
 
@@ -58,11 +58,11 @@ def _inside(name: str, at: str) -> PurePosixPath:
     path = PurePosixPath(at)
     if path.is_absolute() or ".." in path.parts or "\0" in at:
         message = (
-            f"'{name}' stands at '{at}'; 'at' is a path below the trial's folder, without '..'"
+            f"'{name}' is at '{at}'; in 'at', give a path below the trial's folder, without '..'"
         )
         raise SuiteUnusable(message)
     return path
 
 
 def _overlap(one: str, other: str, at: PurePosixPath) -> str:
-    return f"parts '{one}' and '{other}' overlap at '{at}'; only a database may stand in a folder"
+    return f"parts '{one}' and '{other}' overlap at '{at}'; only a database may be in a folder"

@@ -83,7 +83,7 @@ class HttpProxy:
         """Take no more requests, once those that are under way have come back. Idempotent."""
         with self._changed:
             if not self._changed.wait_for(lambda: not self._in_flight, SETTLE_SECS):
-                fact = f"http: a request went on {SETTLE_SECS:g} s after its agent"
+                fact = f"http: a request continued {SETTLE_SECS:g} s after its agent ended"
                 self._notes.append(fact)
         self._server.close()
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -62,7 +62,7 @@ def read_inside(folder: Path, path: str) -> bytes | None:
         raise PathOutside(msg) from error
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        msg = "it is no plain file"
+        msg = "it is not a regular file"
         raise PathOutside(msg)
     with open(number, "rb") as file:
         content = file.read(MAX_BYTES + 1)

@@ -73,7 +73,7 @@ def _is_no_way(rollback: object) -> bool:
 
 def _name_fault(name: object) -> str | None:
     if not isinstance(name, str):
-        return f"an output is no text but a {type(name).__name__}"
+        return f"an output is a {type(name).__name__}, not a text"
     try:
         name.encode()
     except UnicodeEncodeError:

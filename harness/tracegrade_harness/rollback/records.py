@@ -149,7 +149,7 @@ def _read(
 
 def _read_plans(plans: Sequence[str] | None, locator: PartLocator) -> Records:
     if plans is None:
-        return Records(faults=(BadEntry(PLAN, None, "the killed agent told of no run"),))
+        return Records(faults=(BadEntry(PLAN, None, "the killed agent reported no run"),))
     undos, faults = planned.read(plans)
     claims = tuple(Claim(_object(name, locator), undo, False, PLAN) for name, undo in undos)
     bad_entries = _bad_entries(PLAN, _Content((), faults, unfinished=False))

@@ -97,7 +97,9 @@ class EnvironmentCopy:
     def _url(self, at: str) -> str:
         """Return where the copy of a service is: what an agent wrote leads nowhere else."""
         if at.rstrip("/") not in self.services:
-            msg = f"'{at}' is no service of the environment, nor a variable that holds its URL"
+            msg = (
+                f"'{at}' is neither a service of the environment nor a variable that holds its URL"
+            )
             raise UndoFailed(msg)
         return self.services[at.rstrip("/")]
 

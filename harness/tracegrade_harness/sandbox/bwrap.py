@@ -113,7 +113,7 @@ def _first_process(info: IO[str]) -> int:
     try:
         return int(json.load(info)["child-pid"])
     except (ValueError, LookupError) as error:
-        msg = f"bwrap says nothing of its namespace: {error!r}; update bubblewrap"
+        msg = f"bwrap does not report its namespace: {error!r}; update bubblewrap"
         raise SandboxFailed(msg) from error
 
 

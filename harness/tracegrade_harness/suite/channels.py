@@ -20,10 +20,10 @@ def check_channels(
     """Yield the problems of an agent's channels among each other."""
     for i, channel in enumerate(channels):
         if channel in channels[:i]:
-            fact = f"{dotted((*path, i))}: the channel '{channel}' is there already"
+            fact = f"{dotted((*path, i))}: the channel '{channel}' is already listed"
             yield source.problem((*path, i), fact, "remove it")
     if "sdk" in channels and set(channels) != {"sdk"}:
-        fact = f"{dotted(path)} has 'sdk' beside others: each call would count twice"
+        fact = f"{dotted(path)} has 'sdk' and other channels: each call would count twice"
         yield source.problem(path, fact, "give 'sdk' alone, or leave it out")
 
 

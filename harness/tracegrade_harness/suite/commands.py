@@ -17,7 +17,7 @@ def check_command(
     for i, argument in enumerate(command):
         for name in substitutions(argument):
             if name not in known:
-                fact = f"{dotted((*path, i))} names {{{name}}}, which stands for nothing"
+                fact = f"{dotted((*path, i))} names {{{name}}}, which is not known"
                 names = ", ".join(f"{{{each}}}" for each in known)
                 way_out = did_you_mean(name, known) or f"known: {names}"
                 yield source.problem((*path, i), fact, way_out)

@@ -55,7 +55,7 @@ def _read(path: Path) -> SourceFile:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"runbook '{path}' cannot be read: {error}; write it as UTF-8 beside the suite"
+        msg = f"runbook '{path}' cannot be read: {error}; write it as UTF-8 next to the suite"
         raise SuiteUnusable(msg) from error
     return yaml_source.read(str(path), text)
 
@@ -86,5 +86,5 @@ def _fault(item: Any) -> str | None:
     undo = _whole(item["undo"])
     unknown = [name for name in placeholders(undo) if name not in MEANINGS]
     if unknown:
-        return f"'{{{unknown[0]}}}' stands for nothing; known: {{object}}, {{path}}"
+        return f"'{{{unknown[0]}}}' is not known; known: {{object}}, {{path}}"
     return undo_fault(undo)

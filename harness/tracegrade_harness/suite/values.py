@@ -32,7 +32,7 @@ def check_equals(source: SourceFile, path: KeyPath, equals: Any) -> Iterator[Pro
     """Yield what is wrong with what a query is to give: a value, or a list of rows."""
     listed = rows(equals)
     if listed is None and isinstance(equals, list):
-        fact = f"{dotted(path)} is a list with what is no list in it"
+        fact = f"{dotted(path)} is a list with a value that is not a list"
         yield source.problem(path, fact, "write a list of rows, each a list of its values")
         return
     if listed is None:

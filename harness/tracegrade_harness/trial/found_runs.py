@@ -105,7 +105,9 @@ def _own(reported: str | None, found: Sequence[LandedRun]) -> LandedRun:
 def _noted(result: TrialResult, others: Sequence[LandedRun]) -> TrialResult:
     if not others:
         return result
-    fact = f"{SEVERAL_RUNS}: {count(len(others), 'run')} beside the trial's, in no rate; put all "
+    fact = (
+        f"{SEVERAL_RUNS}: {count(len(others), 'run')} more than the trial's, in no rate; put all "
+    )
     fact += "into one `agent_run`, or give them one conversation id"
     return result.model_copy(update={"notes": [*result.notes, fact]})
 
@@ -134,7 +136,7 @@ def mark_beside(collector: Endpoint, beside: Iterable[BesideRun]) -> None:
             names.TASK_ID: task_id,
             names.TRIAL: str(trial),
         }
-        what = f"marks of {count(len(some), 'run')} beside {task_id} trial {trial}"
+        what = f"marks of {count(len(some), 'run')} next to {task_id} trial {trial}"
         send_spans(collector, [_mark(each) for each in some], resource, what)
 
 

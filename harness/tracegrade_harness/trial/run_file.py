@@ -43,7 +43,7 @@ def _hold(folder: Path) -> int:
     """Return a file descriptor that keeps a run from other processes until it is closed."""
     descriptor = hold(folder)
     if descriptor is None:
-        msg = f"run '{folder.name}' is still going on; wait for its end"
+        msg = f"run '{folder.name}' is still in progress; wait for its end"
         raise SuiteUnusable(msg)
     return descriptor
 
@@ -145,7 +145,7 @@ class RunFile:
             raise SuiteUnusable(msg + "leave out --resume for a new run")
 
     def _unreadable(self, line: int) -> SuiteUnusable:
-        msg = f"'{self.path}:{line}' is no line of a run; leave out --resume for a new run"
+        msg = f"'{self.path}:{line}' is not a record of a run; omit --resume to start a new run"
         return SuiteUnusable(msg)
 
     def _take(self, line: dict[str, Any]) -> None:

@@ -230,6 +230,6 @@ def _why_no_kill(result: TrialResult, baseline: Baseline | None) -> tuple[Status
         why = f"{reason} ({result.reason})" if result.reason else reason
         return statuses.get(result.status, "error"), why
     silent = (
-        "silent: no agent span came to the gate; start the agent with `tracegrade run --`, or, "
+        "silent: no agent span reached the gate; start the agent with `tracegrade run --`, or, "
     )
-    return "error", f"{silent}if it is no Python, put its tools behind the channel mcp or http"
+    return "error", f"{silent}if it is not Python, put its tools behind the channel mcp or http"

@@ -20,12 +20,11 @@ from tests.harness.loading.build import (
     [
         (
             with_agent("command: [run, '{relase}']"),
-            "5: agents.a.command[1] names {relase}, which stands for nothing; "
-            "did you mean 'release'?",
+            "5: agents.a.command[1] names {relase}, which is not known; did you mean 'release'?",
         ),
         (
             with_agent("command:\n- run\nrecover:\n- run\n- '{nobody}'"),
-            "9: agents.a.recover[1] names {nobody}, which stands for nothing; "
+            "9: agents.a.recover[1] names {nobody}, which is not known; "
             "known: {release}, {task}, {trial}, {seed}, {python}, {suite}, {mcp}, {user_input}, "
             "{user_input_file}",
         ),
@@ -39,12 +38,12 @@ from tests.harness.loading.build import (
         ),
         (
             with_agent("command: [run]\nchannels: [sdk, mcp]"),
-            "6: agents.a.channels has 'sdk' beside others: each call would count twice; "
+            "6: agents.a.channels has 'sdk' and other channels: each call would count twice; "
             "give 'sdk' alone, or leave it out",
         ),
         (
             with_agent("command: [run]\nchannels: [mcp, mcp]"),
-            "6: agents.a.channels[1]: the channel 'mcp' is there already; remove it",
+            "6: agents.a.channels[1]: the channel 'mcp' is already listed; remove it",
         ),
         (
             with_agent("command: [run]\nrecords:\n- journal: /data/x"),
@@ -128,14 +127,14 @@ def test_a_wrong_agent_is_named(folder: Path, text: str, problem: str) -> None:
         (
             "files:\n  a: {from: fixtures/uploads, at: x}\n"
             "  b: {from: fixtures/uploads, at: ./x/y}",
-            "8: environments.e.files.b and environments.e.files.a stand in each other's place; "
-            "move one: only a database may stand inside a folder of files",
+            "8: environments.e.files.b and environments.e.files.a overlap; "
+            "move one: only a database may be inside a folder of files",
         ),
         (
             "files:\n  a: {from: fixtures/uploads, at: x/l.db}\n"
             "sqlite:\n  l: {from: fixtures/ledger.sql, at: x/l.db}",
-            "9: environments.e.sqlite.l and environments.e.files.a stand in each other's place; "
-            "move one: only a database may stand inside a folder of files",
+            "9: environments.e.sqlite.l and environments.e.files.a overlap; "
+            "move one: only a database may be inside a folder of files",
         ),
         (
             "files:\n  a: {from: fixtures/uploads, at: x, path_env: X}\n"
@@ -160,7 +159,7 @@ def test_a_wrong_part_is_named(folder: Path, text: str, problem: str) -> None:
     [
         (
             "mcp:\n  shop: {command: [serve, '{release}']}",
-            "7: environments.e.mcp.shop.command[1] names {release}, which stands for nothing; "
+            "7: environments.e.mcp.shop.command[1] names {release}, which is not known; "
             "known: {task}, {trial}, {seed}, {python}, {suite}",
         ),
         (
@@ -290,7 +289,7 @@ def test_parts_side_by_side_and_a_database_in_a_folder_are_apart(folder: Path) -
         ),
         (
             "sqlite: ledger\nquery: SELECT 1\nequals: [1]",
-            "18: cases.c.verify[0].equals is a list with what is no list in it; "
+            "18: cases.c.verify[0].equals is a list with a value that is not a list; "
             "write a list of rows, each a list of its values",
         ),
         (
@@ -300,7 +299,7 @@ def test_parts_side_by_side_and_a_database_in_a_folder_are_apart(folder: Path) -
         ),
         (
             "command: [check, '{task}']",
-            "16: cases.c.verify[0].command[1] names {task}, which stands for nothing; "
+            "16: cases.c.verify[0].command[1] names {task}, which is not known; "
             "known: {suite}, {python}",
         ),
         (
@@ -343,12 +342,12 @@ BANK = "http:\n  bank:\n    state: bank.json\n    routes: bank.yaml\n"
         ),
         (
             "http:\n  bank:\n    app: mocks/bank.py\n",
-            "8: environments.e.http.bank.app 'mocks/bank.py' is no name of a function; "
+            "8: environments.e.http.bank.app 'mocks/bank.py' is not the name of a function; "
             "write it as MODULE:NAME, like mocks.bank:app",
         ),
         (
             BANK + "    locks: [$.holds.*, holds]\n",
-            "10: environments.e.http.bank.locks[1]: 'holds' is no path into a document; "
+            "10: environments.e.http.bank.locks[1]: 'holds' is not a path into a document; "
             "write it like $.holds.h1 or $.sent[0]",
         ),
         (
@@ -386,8 +385,8 @@ def test_a_wrong_database_is_named(folder: Path, kind: str) -> None:
     [
         (
             "url: http://shoop/",
-            "10: environments.e.browser.desk.url 'http://shoop/': 'shoop' is no http service of "
-            "the environment; did you mean 'shop'?",
+            "10: environments.e.browser.desk.url 'http://shoop/': 'shoop' is not an http service "
+            "of the environment; did you mean 'shop'?",
         ),
         (
             "url: https://shop/a",
@@ -396,12 +395,12 @@ def test_a_wrong_database_is_named(folder: Path, kind: str) -> None:
         ),
         (
             "url: http://shop/\nstorage:\n  http://bank: {local: {a: b}}",
-            "12: environments.e.browser.desk.storage.http://bank 'http://bank': 'bank' is no http "
-            "service of the environment; declare it under 'http', or give network: open",
+            "12: environments.e.browser.desk.storage.http://bank 'http://bank': 'bank' is not an "
+            "http service of the environment; declare it under 'http', or give network: open",
         ),
         (
             "url: http://shop/\ncookies:\n- {name: a, value: b, url: http://x/}",
-            "12: environments.e.browser.desk.cookies[0].url 'http://x/': 'x' is no http service",
+            "12: environments.e.browser.desk.cookies[0].url 'http://x/': 'x' is not an http ",
         ),
         (
             "url: http://shop/\ncookies:\n- {name: a, valu: b}",
@@ -437,10 +436,10 @@ def test_a_browser_with_the_network_goes_anywhere(folder: Path) -> None:
         ("{method: GET}", "bank.yaml:1: routes are a list; write: - {method: GET, path: /holds"),
         ("- {method: get, path: /}", "bank.yaml:1: route [0].method: String should match"),
         ("- {method: GET, path: /, reads: $.x}", "bank.yaml:1: route [0].reads: Extra inputs"),
-        ("\n- {method: GET, path: /, read: x}", "bank.yaml:2: route [0]: 'x' is no path into"),
+        ("\n- {method: GET, path: /, read: x}", "bank.yaml:2: route [0]: 'x' is not a path into"),
         (
             "- {method: GET, path: '/{id}', read: '$.x.{ident}'}",
-            "bank.yaml:1: route [0]: '{ident}' stands for nothing; known: body, found, id,",
+            "bank.yaml:1: route [0]: '{ident}' is not known; known: body, found, id,",
         ),
     ],
 )

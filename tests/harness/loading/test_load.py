@@ -154,7 +154,7 @@ tasks: tasks.yaml
         "13: cases.clean-upload.agent: unknown agent 'b'; declare it under 'agents'",
         "13: cases.clean-upload.environment: unknown environment 'x'; "
         "declare it under 'environments'",
-        "13: case 'clean-upload' is no task of 'tasks.yaml'; did you mean 'clean-uploads'?",
+        "13: case 'clean-upload' is not a task in 'tasks.yaml'; did you mean 'clean-uploads'?",
     ]
 
 

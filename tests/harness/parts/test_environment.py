@@ -168,7 +168,7 @@ def test_no_part_leads_out_of_the_trial(tmp_path: Path, at: str) -> None:
     """Absolute paths and steps upwards are refused before anything is read."""
     declared = declare(files={"data": {"from": "uploads", "at": at}})
 
-    with pytest.raises(SuiteUnusable, match=r"'data' stands at '.*'; 'at' is a path below"):
+    with pytest.raises(SuiteUnusable, match=r"'data' is at '.*'; in 'at', give a path below"):
         EnvironmentTemplate(declared, tmp_path)
 
 
@@ -195,7 +195,7 @@ def test_parts_that_overlap_are_refused(
         sqlite={f"s{n}": {"from": "ledger.sql", "at": at} for n, at in enumerate(databases)},
     )
 
-    with pytest.raises(SuiteUnusable, match=r"overlap at|stands at '\.'"):
+    with pytest.raises(SuiteUnusable, match=r"overlap at|is at '\.'"):
         EnvironmentTemplate(declared, tmp_path)
 
 

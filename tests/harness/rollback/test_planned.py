@@ -84,7 +84,7 @@ def test_step_that_says_how_but_not_what_is_told() -> None:
     said = plan(A, {"id": "b", "rollback": "Undo it."}, {"outputs": [7], "rollback": DELETE})
 
     assert read([said, plan(*json.loads(said), A)])[1] == [
-        (3, "an output is no text but a int"),
+        (3, "an output is a int, not a text"),
         (2, "it says how to undo it, but its 'outputs' name no object"),
     ]
 
@@ -108,7 +108,7 @@ def test_run_that_nobody_knows_has_a_fault() -> None:
     records = read_records(RECORDS, {}, Path("/trial"), locator, lambda: None)
 
     (fault,) = records.faults
-    assert (fault.record, fault.fact) == (PLAN, "the killed agent told of no run")
+    assert (fault.record, fault.fact) == (PLAN, "the killed agent reported no run")
 
 
 anything = st.recursive(

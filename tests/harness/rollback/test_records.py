@@ -131,7 +131,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     records = left.records()
 
     assert records.claims == ()
-    assert [fault.fact for fault in records.faults] == ["it is no plain file"] * 2
+    assert [fault.fact for fault in records.faults] == ["it is not a regular file"] * 2
 
 
 def test_record_that_is_too_large_names_nothing(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_manifests_path_to_several_values_is_refused() -> None:
         ("- {pattern: x, undo: delete}\n- {pattern: 7, undo: delete}", ":2: 'pattern' has to be"),
         ("- {pattern: x, undo: remove}", ":1: an undo is a mapping"),
         ("- {pattern: x, undo: {deletee: y}}", "did you mean 'delete'?"),
-        ("- {pattern: x, undo: {delete: '{name}'}}", "'{name}' stands for nothing"),
+        ("- {pattern: x, undo: {delete: '{name}'}}", "'{name}' is not known"),
         ("- {pattern: x, pattern: y, undo: delete}", "key 'pattern' stands twice"),
         ("- [", "not valid YAML"),
     ],

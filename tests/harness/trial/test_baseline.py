@@ -101,7 +101,7 @@ def test_an_agent_that_begins_a_second_run_is_judged_by_its_first(tried: Harness
     assert (row["status"], row["success"]) == ("done", True)
     said = [note for note in json.loads(row["notes"]) if note.startswith("several_runs")]
     assert len(said) == 1
-    assert said[0].startswith("several_runs: 1 run beside the trial's, in no rate; ")
+    assert said[0].startswith("several_runs: 1 run more than the trial's, in no rate; ")
     assert success(tried, "twice")["value"] == 1
 
 

@@ -92,7 +92,7 @@ def test_run_that_the_lake_has_of_a_trial_gets_its_verdict(tried: HarnessRun) ->
     trajectory_id = tried.row("one")["trajectory_id"]
     killed = tried.row("one", "late")
     assert killed["baseline_trajectory_id"] == trajectory_id
-    assert killed["reason"].startswith("silent: no agent span came to the gate; start the agent ")
+    assert killed["reason"].startswith("silent: no agent span reached the gate; start the agent ")
     assert [each["subject"] for each in tried.verdicts(trajectory_id)] == ["rollback", "success"]
 
 
@@ -105,7 +105,7 @@ def test_trial_with_no_run_of_its_own_is_told(tried: HarnessRun) -> None:
         "no_run: its spans hold 0 runs of the trial, so no verdict is on it"
     ]
     assert tried.ended
-    assert "no run: 1 trial of which no score knows; " in tried.ended.stdout
+    assert "no run: 1 trial sent no spans and will not be scored; " in tried.ended.stdout
 
 
 def test_second_run_of_a_trial_is_in_no_rate(tried: HarnessRun) -> None:
@@ -116,7 +116,7 @@ def test_second_run_of_a_trial_is_in_no_rate(tried: HarnessRun) -> None:
     )
 
     assert rows == [{"value": 1, "reason": None}, {"value": None, "reason": "several_runs"}]
-    assert "several_runs: 1 run beside the trial's, in no rate" in tried.row("two")["notes"]
+    assert "several_runs: 1 run more than the trial's, in no rate" in tried.row("two")["notes"]
 
 
 def test_trials_that_share_a_trace_have_a_run_each(tried: HarnessRun) -> None:

@@ -152,7 +152,7 @@ def test_a_run_whose_file_is_damaged_is_not_resumed(killed: HarnessRun, tmp_path
 
     assert ended is not None
     assert ended.returncode == 2
-    assert f"'{folder}/run.jsonl:2' is no line of a run; leave out --resume" in ended.stderr
+    assert f"'{folder}/run.jsonl:2' is not a record of a run; omit --resume" in ended.stderr
 
 
 def test_a_run_that_never_began_is_not_resumed(killed: HarnessRun) -> None:
@@ -203,4 +203,4 @@ def test_a_run_that_goes_on_cannot_be_resumed(interrupted: tuple[HarnessRun, Har
 
     assert ended is not None
     assert ended.returncode == 2
-    assert f"run '{begun(suite)}' is still going on; wait for its end" in ended.stderr
+    assert f"run '{begun(suite)}' is still in progress; wait for its end" in ended.stderr

@@ -71,7 +71,7 @@ def test_a_tape_is_not_overwritten(recorded: HarnessRun) -> None:
     ended = record(recorded)
 
     assert ended.returncode == 2
-    assert "tapes/ask.jsonl' is there already; give --replace" in ended.stderr
+    assert "tapes/ask.jsonl' already exists; give --replace" in ended.stderr
 
 
 def test_a_mocked_run_needs_no_services(mocked: HarnessRun) -> None:

@@ -50,7 +50,7 @@ def check_address(
     except ValueError:
         host, is_plain = "", False
     if host not in hosts:
-        fact = f"{dotted(path)} '{url}': '{host}' is no http service of the environment"
+        fact = f"{dotted(path)} '{url}': '{host}' is not an http service of the environment"
         way_out = did_you_mean(host, hosts) or "declare it under 'http', or give network: open"
         yield source.problem(path, fact, way_out)
     elif not is_plain:

@@ -15,7 +15,7 @@ def why_not() -> str | None:
     """Return what this machine lacks, and how to get it; None if it lacks nothing."""
     named = os.environ.get(VARIABLE)
     if named and shutil.which(named) is None:
-        return f"{VARIABLE} names '{named}', which is no program; name Chromium or Chrome"
+        return f"{VARIABLE} names '{named}', which is not a program; name Chromium or Chrome"
     if not named and not any(map(shutil.which, NAMES)):
         return f"no Chromium was found; `apt-get install chromium`, or name one in {VARIABLE}"
     return None

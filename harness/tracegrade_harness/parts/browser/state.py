@@ -130,7 +130,7 @@ def read(seen: BrowserState, title: str, ignore: Globs) -> StateReading:
     for tab in seen.tabs:
         reading.add(f"{title}/page:{path_text(tab.url)}", "page", WHERE_TABS_ARE)
     notes = {
-        "contexts beside the profile": seen.contexts,
+        "contexts outside the profile": seen.contexts,
         "origins without a tab": seen.unknown,
     }
     if counts := [f"{number} {what}" for what, number in notes.items() if number]:

@@ -50,5 +50,5 @@ def _beside(at: At, command: Sequence[str]) -> Iterator[Problem]:
         if not outside and paths.source(at.folder, name).is_file():
             path = at.below("command", i)
             fact = f"{dotted(path)} '{name}' is looked for in the environment"
-            way_out = f"write {{suite}}/{name} if the file beside the suite is meant"
+            way_out = f"write {{suite}}/{name} for the file next to the suite"
             yield at.source.problem(path, fact, way_out)._replace(is_note=True)

@@ -48,7 +48,7 @@ def verify_command(verifier: CommandVerifier, context: Context) -> Finding:
     evidence = _evidence(ended)
     if ended.code not in (0, 1):
         how = f"signal {-ended.code}" if ended.code < 0 else f"code {ended.code}"
-        msg = f"the command ended with {how}: {evidence}; 0 is to mean it holds, 1 it does not"
+        msg = f"the command ended with {how}: {evidence}; end with 0 if it holds, 1 if not"
         raise VerifierFailed(msg)
     left_out = [f"not in the copy: {listed(map(printable, changed))}"] if changed else []
     return Finding(ended.code == 0, listed([evidence, *left_out]))
@@ -93,4 +93,4 @@ def _evidence(ended: _Ended) -> str:
         return json_text
     lines = (ended.complaint or ended.output).decode("utf-8", "replace").split("\n")
     text = " | ".join(line.strip() for line in lines if line.strip())
-    return printable(text) or "it said nothing"
+    return printable(text) or "it printed nothing"

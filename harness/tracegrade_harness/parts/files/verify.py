@@ -64,7 +64,7 @@ def _expect(verifier: FilesVerifier, expect: str, at: str, context: Context) -> 
     """Compare content: of folders, modes and times nothing is asked."""
     expected_folder = paths.source(context.suite, expect)
     if not expected_folder.is_dir():
-        msg = f"the folder '{expect}' does not exist; it stands beside the suite"
+        msg = f"the folder '{expect}' does not exist; create it next to the suite"
         raise VerifierFailed(msg)
     is_covered = matcher(verifier.under)
     expected = _content(expected_folder, is_covered, set())

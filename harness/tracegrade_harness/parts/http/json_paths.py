@@ -39,7 +39,7 @@ def parsed(text: str, *, wildcards: bool = False) -> JsonPath:
         steps.append(_step(found))
         end = found.end()
     if not text.startswith("$") or end != len(text):
-        msg = f"'{text}' is no path into a document; write it like $.holds.h1 or $.sent[0]"
+        msg = f"'{text}' is not a path into a document; write it like $.holds.h1 or $.sent[0]"
         raise NoPath(msg)
     if None in steps and not wildcards:
         msg = f"'{text}' has a wildcard, where one value is meant; name it"
@@ -86,7 +86,7 @@ def _step(found: re.Match[str]) -> Step:
         try:
             return str(json.loads(found["quoted"]))
         except ValueError as error:
-            msg = f"'{found['quoted']}' is no name in JSON; write it as JSON has it"
+            msg = f"'{found['quoted']}' is not a JSON string; write it as JSON does"
             raise NoPath(msg) from error
     return None if found["any"] else int(found["place"])
 

@@ -42,7 +42,7 @@ class HttpKind(PartKind):
             if name is not None:
                 yield from check_source(at.source, at.folder, at.below(key), name, "file")
         if declared.app is not None and not _APP.fullmatch(declared.app):
-            fact = f"'{declared.app}' is no name of a function"
+            fact = f"'{declared.app}' is not the name of a function"
             yield at.problem("app", fact, "write it as MODULE:NAME, like mocks.bank:app")
         if declared.routes is not None and _is_there(at.folder, declared.routes):
             yield from check_routes(paths.source(at.folder, declared.routes))

@@ -269,7 +269,7 @@ def _document(file: Path | None) -> Any:
         msg = f"state '{file}' is not JSON: {error}; correct it"
         raise EnvironmentFailed(msg) from error
     if not isinstance(document, dict):
-        msg = f"state '{file}' is no mapping; write it as {{...}}"
+        msg = f"state '{file}' is not a mapping; write it as {{...}}"
         raise EnvironmentFailed(msg)
     return document
 

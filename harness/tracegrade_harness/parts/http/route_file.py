@@ -87,7 +87,7 @@ def _read(file: Path) -> SourceFile:
     try:
         return yaml_source.read(str(file), file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"routes '{file}' cannot be read: {error}; write them as UTF-8 beside the suite"
+        msg = f"routes '{file}' cannot be read: {error}; write them as UTF-8 next to the suite"
         raise SuiteUnusable(msg) from error
 
 
@@ -113,7 +113,7 @@ def _problems_of(file: SourceFile, position: int, route: Route) -> Iterator[Prob
     known = {*PLACEHOLDER.findall(route.path), *_OURS}
     parts = route.model_dump(exclude={"method", "path"})
     for name in sorted({each for each in _placeholders(parts) if _root(each) not in known}):
-        fact = f"route [{position}]: '{{{name}}}' stands for nothing"
+        fact = f"route [{position}]: '{{{name}}}' is not known"
         names = ", ".join(sorted(known - {"$"}))
         yield file.problem((position,), fact, f"known: {names}, and paths of the state")
 

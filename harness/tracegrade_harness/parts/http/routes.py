@@ -199,7 +199,7 @@ def _names(pattern: str, path: str) -> dict[str, str] | None:
 
 def _number(value: Any, status: int = 400) -> int | float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise _Refused(status, f"{json.dumps(value, default=str)[:100]} is no number")
+        raise _Refused(status, f"{json.dumps(value, default=str)[:100]} is not a number")
     return value
 
 

@@ -168,7 +168,7 @@ class DatabaseReader:
 
 def _reason(error: psycopg.Error) -> str:
     if isinstance(error, psycopg.errors.LockNotAvailable):
-        return "unreadable: somebody has locked it"
+        return "unreadable: it is locked"
     return f"unreadable: {error.sqlstate}"
 
 

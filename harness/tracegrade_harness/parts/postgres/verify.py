@@ -47,7 +47,7 @@ def verify_postgres(verifier: PostgresVerifier, context: Context) -> Finding:
                 return Finding(False, f"'{printable(other)}' may give the query another meaning")
             found = _rows(connection, verifier.query, rows_read(verifier.equals))
     except psycopg.errors.LockNotAvailable:
-        return Finding(False, "somebody has locked what the query reads")
+        return Finding(False, "a table that the query reads is locked")
     except psycopg.Error as error:
         msg = f"the query cannot be run: {_reason(error)}; correct it"
         raise VerifierFailed(msg) from error

@@ -72,7 +72,7 @@ def _file_states(folder: int, name: str) -> tuple[_FileState, ...]:
     companions = (_file_state(folder, name + suffix) for suffix in UNMERGED)
     seen = (_FileState(main.st_mode, main.st_ino, main.st_size, main.st_mtime_ns), *companions)
     if not all(stat.S_ISREG(file.mode) for file in seen):
-        message = "it, or a file beside it, is no regular file"
+        message = "it, or a file next to it, is not a regular file"
         raise Unusable(message)
     return seen
 

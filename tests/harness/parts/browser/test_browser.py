@@ -281,7 +281,7 @@ def test_an_agent_with_a_browser_does_not_get_out_of_it(
         downloading.value.failure()
         page.close()
     assert [path.name for path in tmp_path.iterdir()] == ["private.txt"]
-    assert trial.notes()[PART] == "not looked into: 1 contexts beside the profile"
+    assert trial.notes()[PART] == "not looked into: 1 contexts outside the profile"
 
 
 def test_a_suite_may_open_the_network_to_its_browser(tmp_path: Path, elsewhere: str) -> None:
@@ -367,4 +367,4 @@ def test_what_is_missing_is_told_with_its_package(monkeypatch: pytest.MonkeyPatc
         "no Chromium was found; `apt-get install chromium`, or name one in TRACEGRADE_CHROMIUM"
     )
     monkeypatch.setenv("TRACEGRADE_CHROMIUM", "/no/such")
-    assert "TRACEGRADE_CHROMIUM names '/no/such', which is no program" in str(missing(declared))
+    assert "TRACEGRADE_CHROMIUM names '/no/such', which is not a program" in str(missing(declared))

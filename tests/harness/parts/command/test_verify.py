@@ -23,22 +23,22 @@ def ran(env: Context, program: str, **keys: float) -> tuple[str, str]:
     ("program", "expected"),
     [
         ('print(\'{"b": 1.0, "a": 2}\')', ("pass", '{"a":2,"b":1}')),
-        ("", ("pass", "it said nothing")),
+        ("", ("pass", "it printed nothing")),
         ("raise SystemExit('rows\\nmissing')", ("fail", "rows | missing")),
         (
             "raise SystemExit(3)",
             (
                 "error",
-                "the command ended with code 3: it said nothing; "
-                "0 is to mean it holds, 1 it does not",
+                "the command ended with code 3: it printed nothing; "
+                "end with 0 if it holds, 1 if not",
             ),
         ),
         (
             "import os; os.kill(os.getpid(), 9)",
             (
                 "error",
-                "the command ended with signal 9: it said nothing; "
-                "0 is to mean it holds, 1 it does not",
+                "the command ended with signal 9: it printed nothing; "
+                "end with 0 if it holds, 1 if not",
             ),
         ),
     ],
@@ -83,7 +83,7 @@ pathlib.Path("data/folder/b").write_text("changed")
 shutil.rmtree("data")
 """
 
-    assert ran(env, program) == ("pass", "it said nothing")
+    assert ran(env, program) == ("pass", "it printed nothing")
     assert (env.root / "data/a").read_text() == "1"
     assert (env.root / "data/x/b").read_text() == "2"
 

@@ -104,7 +104,7 @@ def test_many_differences_are_counted(tmp_path: Path) -> None:
     [
         (
             {"files": "data", "expect": "lost"},
-            "the folder 'lost' does not exist; it stands beside the suite",
+            "the folder 'lost' does not exist; create it next to the suite",
         ),
         (
             {"files": "data", "expect": "expected", "under": "cleen/**"},

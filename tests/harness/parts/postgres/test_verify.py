@@ -115,7 +115,7 @@ def test_what_is_locked_does_not_hold(template: EnvironmentTemplate, tmp_path: P
 
         assert said(seen(tmp_path, shop), postgres="shop", query=query, equals=2) == (
             "fail",
-            "somebody has locked what the query reads",
+            "a table that the query reads is locked",
         )
 
 

@@ -239,7 +239,7 @@ def test_a_replaced_database_is_never_followed(tmp_path: Path) -> None:
     with opened(tmp_path, **ONLY_SQLITE) as (environment, trial):
         database = trial / "db/ledger.db"
         database.rename(tmp_path / "moved.db")
-        told = {"sqlite:ledger": "unreadable: it, or a file beside it, is no regular file"}
+        told = {"sqlite:ledger": "unreadable: it, or a file next to it, is not a regular file"}
 
         assert environment.state() == {}
         assert environment.clone(tmp_path / "clone0").state() == {}
