@@ -67,11 +67,11 @@ from tracegrade_scoring.rendering.words import count
 
 
 def check_suite(path: Path, home: Path, idle_secs: float, *, trust: bool) -> None:
-    """Print what is wrong with a suite, what this machine lacks, and what does not stay still.
+    """Print errors of a suite, programs that this machine lacks, and state that keeps changing.
 
     Raises:
         EnvironmentFailed: An environment cannot be frozen or restored.
-        NotPassed: An environment does not stay as it is.
+        NotPassed: An environment changes although no agent runs.
         SuiteUnusable: The suite has errors.
     """
     loaded = _loaded(path)
@@ -146,7 +146,11 @@ def model_source(text: str | None) -> ModelSource | None:
 
 
 def _one_of(named: object, text: str | None, kind: str) -> str | None:
-    """Return an option's text, which has to be one of the words of a type; None if not given."""
+    """Return an option's text if it is one of the words of a type; None if not given.
+
+    Raises:
+        SuiteUnusable: It is another word.
+    """
     words = get_args(named)
     if text is not None and text not in words:
         *others, last = words
@@ -163,9 +167,9 @@ def run_chosen(
     junit: Path | None,
     fail_on: Sequence[str] = (),
 ) -> None:
-    """Run a suite, put what came of it into the lake, and say it.
+    """Run a suite, write its results into the lake, and print them.
 
-    With rules, they say whether trials that did not pass stop a pipeline.
+    If there are rules, they decide whether trials that did not pass fail the command.
 
     Raises:
         EnvironmentFailed: Not one trial could be run.
@@ -200,7 +204,7 @@ def run_chosen(
 
 
 def _own_metrics(lake: str) -> list[str]:
-    """Return the names of users' own metrics that a lake keeps; none if there is no lake yet."""
+    """Return the names of users' own metrics in a lake; none if there is no lake yet."""
     try:
         return stored_metric_names(lake, lambda _: None)
     except LakeMissing:
@@ -208,7 +212,7 @@ def _own_metrics(lake: str) -> list[str]:
 
 
 def _mark(lake: str, folder: Path, beside: Sequence[BesideRun]) -> None:
-    """Put it into the lake that these runs are no attempts."""
+    """Mark these runs in the lake, so that they do not count as attempts."""
     if beside:
         with Collector(lake, folder / "collector.log") as collector:
             mark_beside(collector.endpoint, beside)
@@ -266,15 +270,16 @@ def record_tapes(path: Path, home: Path, chosen: ChosenTrials, *, replace_old: b
 def report_divergences(
     path: Path, chosen: ChosenTrials, form: str, on_divergence: str | None, *, writes: bool
 ) -> None:
-    """Ask what the tapes of cases hold, and print where the answers differ.
+    """Repeat the calls on the tapes of cases, and print where the answers differ.
 
     Args:
         path: The suite.
         chosen: Its cases, and the sandbox of MCP servers.
-        form: How it is printed, see `FORMATS`.
-        on_divergence: A command that gets the text of an issue where something differs. That it
-            failed is a warning: what differs decides how this ends.
-        writes: Ask what may write, too.
+        form: The output format, see `FORMATS`.
+        on_divergence: A command that gets the text of an issue if an answer differs. If the
+            command
+            fails, a warning is printed; the exit code depends on the answers alone.
+        writes: Repeat calls that may write, too.
 
     Raises:
         EnvironmentFailed: A service gave no reply.
@@ -316,7 +321,7 @@ def report_divergences(
 
 
 def open_shell(path: Path, task_id: str, chosen: ChosenTrials) -> None:
-    """Open a shell in the place of a case's agent, in a new environment that is then removed.
+    """Open a shell where a case's agent would run, in a new environment that is then removed.
 
     Raises:
         SuiteUnusable: The suite has errors, or no such case, or there is no such sandbox.
@@ -357,7 +362,7 @@ def store_review(
     rating: tuple[int | None, str | None],
     by: str | None,
 ) -> None:
-    """Keep what a human says of a kill.
+    """Store a human's review of a kill.
 
     Raises:
         SuiteUnusable: Something is missing, or there is no such kill.

@@ -8,7 +8,7 @@ class SuiteUnusable(BadInput):
 
 
 class EnvironmentFailed(TracegradeError):
-    """A part of an environment could not be frozen, restored or read: no fault of the agent."""
+    """A part of an environment could not be frozen, restored or read: not the agent's fault."""
 
 
 class VerifierFailed(TracegradeError):

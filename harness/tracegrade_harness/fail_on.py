@@ -1,8 +1,8 @@
 """`harness run --fail-on`: rules on a run's own results that make the command fail.
 
-`success<0.9` breaks if less than 90 % of the trials that verifiers could judge succeeded,
-`rollback<7` if kills score less than 7 on average, after recovery; `METRIC.lowest` looks at the
-case that is worst. Each agent is judged by itself, at each of its releases.
+`success<0.9` breaks if less than 90 % of the trials that verifiers could judge succeeded.
+`rollback<7` breaks if kills score less than 7 on average, after recovery. `METRIC.lowest` reads
+the worst case. Each agent is judged by itself, at each of its releases.
 """
 
 from collections import defaultdict

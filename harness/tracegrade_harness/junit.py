@@ -11,9 +11,9 @@ _PRINTABLE: Final = {"\t", "\n"}
 
 
 def junit_xml(suite: str, results: Sequence[TrialResult]) -> str:
-    """Return the undisturbed trials as test cases: a failure where one did not pass.
+    """Return the undisturbed trials as test cases: a trial that did not pass is a failure.
 
-    What could not be run or judged is an error; what nothing verified is skipped.
+    A trial that could not be run or judged is an error; a trial that nothing verified is skipped.
     """
     trials = [result for result in results if result.kill_point is None]
     root = Element("testsuite", name=_text(suite), tests=str(len(trials)))

@@ -19,7 +19,7 @@ from tracegrade_lake import Lake
 from tracegrade_lake.tables import rows_of
 
 SOURCE: Final = "harness"
-"""Who judged, as the verdicts say."""
+"""The judge that the verdicts name."""
 
 MAX_NAMED: Final = 50
 """Leftovers that a verdict's evidence names; `harness_trials` has them all."""
@@ -28,10 +28,10 @@ _JSON: Final = ("verifiers", "leftovers", "changed", "notes")
 
 
 def write(lake: Lake, run: str, suite: str, results: Sequence[TrialResult]) -> None:
-    """Add the results of a run, and the verdicts that they are, to a lake, without secrets.
+    """Add the results of a run and their verdicts to a lake, without secrets.
 
-    A run is added once, however often its harness was interrupted and resumed; trials that a
-    later harness ran again, which were invalid, take the place of what was there.
+    A run is added once, even if its harness was interrupted and resumed. If a later harness ran an
+    invalid trial again, the new result replaces the old one.
     """
     redactor = Redactor.from_options(CollectorConfig(), lake.state)
     rows = [_row(run, suite, result) for result in results]
@@ -70,12 +70,13 @@ def _by_trial(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def verdicts(results: Iterable[TrialResult]) -> Iterable[Mapping[str, Any]]:
-    """Yield the verdict that each result is: on its own trajectory, or on the one it repeats.
+    """Yield the verdict of each result, on its own trajectory or on the one that it repeats.
 
-    A run that a limit ended has failed, with or without verifiers, and gets the label `budget`; of
-    several turns of a conversation the last does, which the limit ended.
-    One that the harness could not judge gets the label `error` and no value; one that is the
-    harness's fault gets none.
+    A run that a limit ended has failed, with or without verifiers, and gets the label `budget`. In
+    a conversation of several turns, only the last turn fails, because the limit ended that one.
+
+    A run that the harness could not judge gets the label `error` and no value. A result that is
+    the harness's fault gets no verdict.
     """
     for result in results:
         if result.kill_point:

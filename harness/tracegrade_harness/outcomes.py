@@ -15,7 +15,7 @@ from tracegrade_harness.trial.run import Run
 from tracegrade_scoring.rendering.words import count
 
 MAX_WHY_CHARS: Final = 300
-"""Of what a verifier found, in a line of a terminal; `harness_trials` has all of it."""
+"""Characters of a verifier's finding that a terminal line shows; `harness_trials` has all."""
 
 
 def say_result(result: TrialResult, number: int, of: int) -> None:
@@ -36,7 +36,7 @@ def _name(result: TrialResult) -> str:
 
 
 def _exit_code(result: TrialResult) -> list[str]:
-    """Return the words for an agent that did not end well, whatever it left."""
+    """Return the words for an agent that ended with an error, even if what it left is right."""
     unreadable = [note for note in result.notes if OUT_OF_SIGHT in note]
     return [f"its agent ended with {result.exit_code}", *unreadable] if result.exit_code else []
 
@@ -59,7 +59,7 @@ def say_used(done: Run, max_usd: float | None) -> None:
 
 
 def say_unseen(results: Sequence[TrialResult]) -> None:
-    """Print how many trials were judged of which no score will know, if there are any."""
+    """Print how many judged trials will not be scored, if there are any."""
     unseen = [
         result
         for result in results
@@ -119,7 +119,7 @@ def _outcome(result: TrialResult) -> str:
 
 
 def in_words(result: TrialResult) -> str:
-    """Return which trial it is, and what came of it or why nothing did."""
+    """Return which trial it is, and its outcome or the reason why it has none."""
     return f"{_name(result)}: {_printable(result.reason or _outcome(result))}"
 
 

@@ -1,4 +1,4 @@
-"""Human reviews of kills: they take precedence over the rules, and only they can score a 5."""
+"""Human reviews of kills override the rules, and only a human can give a 5."""
 
 import json
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ class Reviewable(NamedTuple):
     """A kill that left something behind."""
 
     trajectory_id: str
-    """Of the undisturbed run, on which verdicts are."""
+    """Id of the undisturbed run, which carries the verdicts."""
     kill_point: str
     task_id: str
     score: float
@@ -32,7 +32,7 @@ class Reviewable(NamedTuple):
 
 @dataclass(frozen=True)
 class Review:
-    """What a human says of one kill."""
+    """A human's review of one kill."""
 
     trajectory_id: str
     kill_point: str

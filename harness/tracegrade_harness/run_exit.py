@@ -9,12 +9,12 @@ from tracegrade_harness.trial.result import TrialResult
 
 
 def end(again: str, results: Sequence[TrialResult], rules: Sequence[RunRule] = ()) -> None:
-    """Say what came of a run as a whole.
+    """Print the outcome of a whole run, and raise the error that decides the exit code.
 
     Args:
-        again: How what was not run is tried again.
-        results: Of the run.
-        rules: What must not come of it.
+        again: A text that says how to repeat trials that were not run.
+        results: The results of the run.
+        rules: Rules that the results must not break.
 
     Raises:
         HarnessFailed: Something could not be run or judged.

@@ -7,16 +7,16 @@ from contextlib import contextmanager
 from typing import Final
 
 MAX_WAITS: Final = 9
-"""How many times its own time an agent may wait for turns: one that asks for ever ends, too."""
+"""Limit on waiting for turns, in multiples of the agent's own time, so that each agent ends."""
 RECHECK_SECS: Final = 0.05
-"""What is left at least while the time stands still, so that nobody looks without a pause."""
+"""Least time left while the clock is paused, so that a caller does not poll without a break."""
 
 OUTPUT_POLL_SECS: Final = 1.0
-"""How often output is looked for, of which nobody tells."""
+"""Seconds between two looks at the output, because no event reports new output."""
 
 
 class Deadline:
-    """A time from now on at which something is over; by the monotonic clock, from any thread."""
+    """The time at which something must end, by the monotonic clock; any thread may use it."""
 
     def __init__(
         self,
@@ -27,9 +27,9 @@ class Deadline:
         """Begin.
 
         Args:
-            secs: How long it takes.
-            idle_secs: How long without a sign of the agent until it is over, too.
-            output: Gives another value once the agent has printed more, which is a sign.
+            secs: Seconds until the deadline.
+            idle_secs: Seconds without a sign of the agent after which time is over, too.
+            output: Returns another value after the agent has printed more, which is a sign.
         """
         self.was_idle = False
         """It is over since there was no sign for too long."""
@@ -61,7 +61,7 @@ class Deadline:
             self._seen_at = time.monotonic()
 
     def _idle_left(self, left: float) -> float:
-        """Return until when the next sign, or a look for one, is due; 0 if none came in time."""
+        """Return the seconds until the next sign, or a look for one, is due; 0 if too late."""
         now, printed = time.monotonic(), self._output()
         if printed != self._printed:
             self._printed, self._seen_at = printed, now
@@ -76,7 +76,7 @@ class Deadline:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Let no time pass for as long as the block lasts; several blocks may last at once."""
+        """Stop the clock while the block lasts; several blocks may overlap."""
         with self._lock:
             self._pause()
         try:
@@ -87,7 +87,7 @@ class Deadline:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Do the same while a turn is waited for, unless that was so for too long already."""
+        """Stop the clock while the agent waits for a turn, up to the limit on such waits."""
         began = time.monotonic()
         with self._lock:
             counts = self._may_wait_secs > 0

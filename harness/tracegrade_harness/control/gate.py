@@ -9,9 +9,9 @@
                 case ToolReturned() | AnswerPending():
                     gate.go(event)
 
-One thread does it all. A peer that breaks the protocol is turned away, which ends it if it is an
-agent of ours; nothing that it sends is kept longer than one message. Linux only: other systems
-have no Unix sockets that keep messages apart.
+One thread does all the work. The gate disconnects a peer that breaks the protocol, which ends the
+peer if it is one of the harness's agents. No more than one message of a peer is kept. Linux only:
+other systems have no Unix sockets that keep messages apart.
 """
 
 import contextlib
@@ -40,19 +40,20 @@ MAX_MESSAGE_BYTES: Final = 131_072
 MAX_PEERS: Final = 64
 """Processes at a gate at one time."""
 MAX_BEFORE_FLUSHED: Final = 100
-"""Messages of a process that is to flush; it waits, so only a signal handler could say more."""
+"""Most messages read from a process before it confirms a flush; only a signal handler sends any.
+"""
 VARIABLE: Final = "TRACEGRADE_GATE"
 
 
 class HasFileno(Protocol):
-    """What becomes readable when the agent has ended."""
+    """An object that becomes readable when the agent has ended."""
 
     def fileno(self) -> int:
         """Return the file descriptor."""
 
 
 class Event(NamedTuple):
-    """What a process did at the gate."""
+    """One message or exit of a process at the gate."""
 
     peer: int
     """Which process, in order of arrival from 1."""
@@ -60,7 +61,7 @@ class Event(NamedTuple):
 
 
 class Gate:
-    """A listening socket and the processes that have come to it."""
+    """A listening socket and the processes that are connected to it."""
 
     def __init__(self, folder: Path) -> None:
         """Listen in `folder`, at a path of its own.
@@ -85,18 +86,17 @@ class Gate:
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """What an agent's environment needs to find the gate."""
+        """The environment variables with which an agent finds the gate."""
         return {VARIABLE: self.address}
 
     def events(self, deadline: Deadline, until: HasFileno | None = None) -> Iterator[Event]:
-        """Yield what happens, until there is no time left.
+        """Yield events until no time is left.
 
-        Each `ToolReturned` and `AnswerPending` wants a `go` or a `kill`; its process waits for it.
+        The process behind each `ToolReturned` and `AnswerPending` waits for a `go` or a `kill`.
 
         Args:
-            deadline: When to stop waiting; whoever takes the events may put it off.
-            until: The agent; when it has ended and all it said is read, there is no more to wait
-                for.
+            deadline: When to stop waiting; the caller may extend it.
+            until: The agent. After it has ended and all its messages are read, the wait is over.
         """
         agent = None if until is None else until.fileno()
         if agent is not None:
@@ -113,16 +113,16 @@ class Gate:
                 self._selector.unregister(agent)
 
     def go(self, event: Event) -> None:
-        """Let a process go on that waits; one that has left meanwhile is told by an event."""
+        """Let a waiting process continue; if it has left, an event reports that."""
         self._answer(event, "go")
 
     def flush(self, event: Event, timeout_secs: float) -> Flushed | None:
-        """Let a process that waits send the spans that have ended.
+        """Make a waiting process send the spans that have ended.
 
-        It goes on waiting afterwards, for `go` or to be killed.
+        The process keeps waiting afterwards, for `go` or to be killed.
 
         Returns:
-            What it says about it; None if it said nothing in time, or has left.
+            The process's report; None if it sent none in time, or has left.
         """
         deadline = Deadline(timeout_secs)
         answered = self._answer(event, "flush")

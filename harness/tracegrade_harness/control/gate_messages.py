@@ -1,6 +1,6 @@
-"""The messages of agents at the gate, protocol 1. They are not trusted: each one is checked.
+"""Messages that agents send to the gate, protocol 1; each is checked, because none is trusted.
 
-Unknown keys are let pass, so that a newer agent can say more.
+Unknown keys are ignored, so that a newer agent can send more.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ class _Message(BaseModel):
 
 
 class Hello(_Message):
-    """A process has come to the gate: the agent's, or one that it started."""
+    """A process has connected to the gate: the agent's, or one that it started."""
 
     type: Literal["hello"]
     protocol: int
@@ -84,7 +84,7 @@ class ToolReturned(_Message):
     effect: str | None
     """As the agent declares it."""
     in_flight: Count
-    """Other calls that have begun and not come to the gate."""
+    """Other calls that have begun and not reached the gate."""
 
 
 class AnswerPending(_Message):
@@ -102,7 +102,7 @@ class RunEnded(_Message):
     span_id: SpanId
     ok: bool
     error: str | None = None
-    """Of one that failed, as its span has it; NULL if it says none."""
+    """The error of a failed call, as its span has it; NULL if the span has none."""
 
 
 class Flushed(_Message):

@@ -18,10 +18,10 @@ Json = dict[str, Any]
 
 
 def conversation(request: Mapping[str, Any]) -> Iterator[Part]:
-    """Yield what a request tells the model.
+    """Yield the messages that a request sends to the model.
 
     Raises:
-        AttributeError, KeyError, TypeError: It is no request of this API.
+        AttributeError, KeyError, TypeError: It is not a request of this API.
     """
     if request.get("system"):
         yield Text("system", plain_text(request["system"]))

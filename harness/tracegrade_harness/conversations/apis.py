@@ -48,7 +48,7 @@ APIS: Final = (
 
 
 class NotAModelRequest(Exception):
-    """A request asks for no answer of a model that is known here; the text says why."""
+    """A request does not ask a known API for a model's answer; the text says why."""
 
 
 class ModelRequest(NamedTuple):
@@ -57,7 +57,7 @@ class ModelRequest(NamedTuple):
     api: ModelApi
     body: Json
     parts: tuple[Part, ...]
-    """What the model is told."""
+    """The messages to the model."""
 
     def answered(self, answer: ModelTurn) -> tuple[str, tuple[bytes, ...]]:
         """Return the media type of an answer, and its chunks."""

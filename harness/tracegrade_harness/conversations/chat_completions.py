@@ -15,10 +15,10 @@ from tracegrade_harness.conversations.conversation import (
 
 
 def conversation(request: Mapping[str, Any]) -> Iterator[Part]:
-    """Yield what a request tells the model.
+    """Yield the messages that a request sends to the model.
 
     Raises:
-        AttributeError, KeyError, TypeError: It is no request of this API.
+        AttributeError, KeyError, TypeError: It is not a request of this API.
     """
     for message in request["messages"]:
         role, content = message["role"], plain_text(message.get("content"))

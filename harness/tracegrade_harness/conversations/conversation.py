@@ -1,8 +1,9 @@
 """A conversation with a model (messages, tool calls, replies) in a form that fits every API.
 
-Two records of one conversation, a request and the spans of another time, are equal here although
-APIs and instrumentations write them differently: texts lose outer blanks, reasoning is left out
-(which APIs drop, sign or encrypt), so are ids, and results stand in the order of their calls.
+Two records of one conversation, such as a request and the spans of an earlier run, are equal here
+although APIs and instrumentations write them differently. Texts lose outer blanks. Reasoning,
+which APIs drop, sign or encrypt, is left out, and so are ids. Results are in the order of their
+calls.
 """
 
 import json
@@ -36,15 +37,15 @@ class ToolRequest(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What the model is told of a call."""
+    """The result of a tool call, as the model receives it."""
 
     text: str
     id: str | None = None
-    """Of the call."""
+    """Id of the call."""
 
 
 class Reasoning(NamedTuple):
-    """What a model thinks aloud."""
+    """The model's reasoning."""
 
     text: str
 
@@ -53,7 +54,7 @@ Part = Text | ToolRequest | Result | Reasoning
 
 
 class ModelTurn(NamedTuple):
-    """What a model says next."""
+    """One reply of a model."""
 
     parts: tuple[Part, ...]
     model: str | None = None
@@ -63,18 +64,18 @@ class ModelTurn(NamedTuple):
 
     @property
     def text(self) -> str | None:
-        """All that it says; None if it says nothing."""
+        """All texts of the reply; None if it has none."""
         texts = [part.text for part in self.parts if isinstance(part, Text)]
         return "\n".join(texts) if texts else None
 
     @property
     def calls(self) -> list[ToolRequest]:
-        """What it asks for."""
+        """The tool calls that it requests."""
         return [part for part in self.parts if isinstance(part, ToolRequest)]
 
     @property
     def reasoning(self) -> str | None:
-        """What it thinks; None if it does not."""
+        """The model's reasoning; None if there is none."""
         texts = [part.text for part in self.parts if isinstance(part, Reasoning)]
         return "\n".join(texts) if texts else None
 
@@ -130,7 +131,7 @@ def is_instruction(part: Part) -> bool:
 
 
 def plain_text(content: object) -> str:
-    """Return the content of a message as text: a text, or blocks of which some are."""
+    """Return the content of a message as text; the content is a text or a list of blocks."""
     if isinstance(content, list):
         texts = [block if isinstance(block, str) else _block_text(block) for block in content]
         return "\n".join(text for text in texts if text is not None)
@@ -169,7 +170,7 @@ def _call_or_result(part: Part) -> dict[str, Any]:
 
 
 def _result(text: str) -> Any:
-    """Return a result's JSON, else its text; a text in JSON, or in blocks, is that text."""
+    """Return a result as JSON if it is JSON, else as text; text in JSON or blocks is unwrapped."""
     value = _value(text)
     if isinstance(value, dict) and value.get("type") == "text":
         value = [value]

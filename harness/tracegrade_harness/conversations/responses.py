@@ -19,10 +19,10 @@ _RESULTS: Final = frozenset({"function_call_output", "custom_tool_call_output"})
 
 
 def conversation(request: Mapping[str, Any]) -> Iterator[Part]:
-    """Yield what a request tells the model.
+    """Yield the messages that a request sends to the model.
 
     Raises:
-        AttributeError, KeyError, TypeError: It is no request of this API.
+        AttributeError, KeyError, TypeError: It is not a request of this API.
     """
     if request.get("instructions"):
         yield Text("system", plain_text(request["instructions"]))

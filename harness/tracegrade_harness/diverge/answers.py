@@ -11,7 +11,7 @@ from tracegrade_harness.proxy.tape import reply_from_json
 from tracegrade_harness.tape.entries import TapeEntry
 
 MCP: Final = "mcp:"
-"""How the channels of MCP servers begin."""
+"""Prefix of the channels of MCP servers."""
 
 
 def answer_on(entry: TapeEntry) -> ServiceAnswer:

@@ -15,14 +15,14 @@ JsonPath = tuple[str | int, ...]
 
 
 class _Absent:
-    """What stands for a value that is not there."""
+    """A marker for a value that does not exist."""
 
 
 ABSENT: Final = _Absent()
 
 
 class ServiceAnswer(NamedTuple):
-    """What a service said to a call."""
+    """A service's answer to one call."""
 
     failed: bool
     outcome: str
@@ -35,8 +35,8 @@ class Divergence(NamedTuple):
     """A difference of a live answer from the recorded one."""
 
     kind: Kind
-    """`schema`: a key or type that came, went or changed, or another class of answer; `value`: the
-    same shape with another value; `gone`: recorded without an error, now an error."""
+    """`schema`: a key or type that was added, removed or changed, or another class of answer.
+    `value`: the same shape with another value. `gone`: recorded without an error, now an error."""
     path: JsonPath
     recorded: Any
     """`ABSENT` for a key that came."""
@@ -76,8 +76,8 @@ def divergences(
 def differences(recorded: Any, live: Any) -> Iterator[Divergence]:
     """Yield each place in which two JSON values differ, the outermost only, in order of keys.
 
-    Lists of another length are one `value`; what both have is compared for its shape alone, since
-    an item that came in front moves all others.
+    Lists of different lengths are one `value`. Their common items are compared for shape alone,
+    since an item that is inserted in front moves all others.
     """
     left: list[tuple[JsonPath, Any, Any, bool]] = [((), recorded, live, False)]
     while left:  # no recursion: answers may be nested as deeply as JSON is read

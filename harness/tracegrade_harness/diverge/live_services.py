@@ -1,4 +1,4 @@
-"""Asks a service what a tape says it was asked; what it answers becomes an entry as on tapes."""
+"""Repeats a recorded call at its live service; the answer becomes an entry as on tapes."""
 
 import json
 import re
@@ -21,11 +21,11 @@ from tracegrade_harness.tape.player import TapeRecorder
 NO_REPLY: Final = "no reply"
 """The outcome of a call that got none."""
 PATHS: Final = ("/", "", "/mcp")
-"""Where an MCP server may be below its URL if a tape does not say; the first to answer counts."""
+"""Paths below an MCP server's URL to try if the tape names none; the first that answers counts."""
 _JSON: Final = (("content-type", "application/json"),)
 _MCP: Final = (*_JSON, ("accept", "application/json, text/event-stream"))
 CLIENT: Final = {"name": "tracegrade", "version": "1"}
-"""What is said to MCP servers of who asks."""
+"""The client that MCP servers see."""
 _VERSION: Final = re.compile(r"[0-9-]+", re.ASCII)
 
 Ask = Callable[[TapeKey], ServiceAnswer]
@@ -33,7 +33,7 @@ Ask = Callable[[TapeKey], ServiceAnswer]
 
 
 class NotAskable(Exception):
-    """A call cannot be made again from what the tape has of it; the text says why."""
+    """The tape does not have enough of a call to repeat it; the text says why."""
 
 
 def http_service(live: UpstreamHandler) -> Ask:
@@ -73,15 +73,17 @@ def request_of(key: TapeKey) -> ProxiedRequest:
 
 
 class McpHttpSession:
-    """A session with an MCP server over streamable HTTP; begun anew where that is asked."""
+    """A session with an MCP server over streamable HTTP; it is opened again on the server's
+    request.
+    """
 
     def __init__(self, live: UpstreamHandler, protocol: str, target: str | None = None) -> None:
         """Prepare.
 
         Args:
             live: The server.
-            protocol: The version of MCP that is offered to it.
-            target: Path and query at which it is asked; None if nobody knows.
+            protocol: The version of MCP that the client offers.
+            target: Path and query of the server's endpoint; None if the tape does not name it.
         """
         self._targets = PATHS if target is None else (target,)
         self._live = live

@@ -22,16 +22,17 @@ from tracegrade_harness.tape.player import TapeRecorder
 SOCKET: Final = "server"
 """To which a server comes, in the folder of its session."""
 LOG: Final = "log"
-"""What it writes, in that folder."""
+"""Name of the server's log file in that folder."""
 ENDED: Final = "ended without an answer"
 ANSWER_SECS: Final = 60.0
-"""How long a call may take."""
+"""Seconds that a call may take."""
 NO_METHOD: Final = -32_601
 """JSON-RPC's code: what the server asks of its client is not offered."""
 _TAIL_BYTES: Final = 4096
 
 StartIn = Callable[[Path], AbstractContextManager[Started]]
-"""Starts a server that comes to `SOCKET` in a folder and logs to `LOG`; ended with the block."""
+"""Starts a server that connects to `SOCKET` in a folder and logs to `LOG`; it ends with the block.
+"""
 
 
 class _NoAnswer(Exception):
@@ -140,10 +141,10 @@ class _Session:
         self._send({"method": method})
 
     def ask(self, tape_session: McpTapeSession, method: str, params: Any) -> None:
-        """Ask, until the answer is taken down.
+        """Send a request, and wait until its answer is recorded.
 
         Raises:
-            McpUnreadable: The server sends what is no message.
+            McpUnreadable: The server sends something that is not a message.
             _NoAnswer: No answer came.
         """
         number = next(self._ids)

@@ -35,7 +35,7 @@ def command_of(text: str | None) -> list[str]:
 
 def _refuse_operators(text: str) -> None:
     unquoted: list[str] = []
-    with contextlib.suppress(ValueError):  # an escaped quote, which is told apart by shells alone
+    with contextlib.suppress(ValueError):  # an escaped quote, which only a shell reads differently
         unquoted = shlex.split(text, posix=False)  # quoted words keep their quotes
     if operator := next((word for word in unquoted if word in OPERATORS), None):
         msg = (
@@ -46,10 +46,10 @@ def _refuse_operators(text: str) -> None:
 
 
 def tell(command: Sequence[str], text: str) -> str | None:
-    """Run a command, without a shell, with a text as its input; what it prints goes to stderr.
+    """Run a command without a shell, with a text as its input; its output goes to stderr.
 
     Returns:
-        Why nobody was told: it could not be run, or did not end with 0. None if it did.
+        Why it failed: it could not be run, or did not end with 0. None if it succeeded.
     """
     try:
         ended = subprocess.run(  # noqa: S603 - what the user says

@@ -27,7 +27,7 @@ READING_MESSAGES: Final = frozenset(
         "tools/list",
     }
 )
-"""What MCP itself says only reads."""
+"""Methods that only read, by the definition of MCP."""
 _LINE: Final = re.compile(r"[A-Z]+ /\S*", re.ASCII)
 
 
@@ -40,7 +40,7 @@ class RecordedCall(NamedTuple):
 
 
 def service_of(environment: Environment, channel: str) -> tuple[Upstream | McpServer | None, str]:
-    """Return who is asked on a channel, or None and why nobody is."""
+    """Return the service of a channel, or None and why the channel has none to ask."""
     kind, _, name = channel.partition(":")
     if kind == CHANNEL:
         return None, "tool of the agent's own process"
@@ -60,13 +60,13 @@ def service_of(environment: Environment, channel: str) -> tuple[Upstream | McpSe
 def why_not(
     call: RecordedCall, service: Upstream | McpServer, tools: Mapping[str, Tool], *, writes: bool
 ) -> str | None:
-    """Return why a call is not to be asked again; None if it may be.
+    """Return why a call must not be repeated; None if it may be.
 
     Args:
         call: The call.
-        service: Who is asked.
-        tools: What the task file says of tools, by name.
-        writes: Calls that may write may be asked, too.
+        service: The service that would answer.
+        tools: The tools that the task file declares, by name.
+        writes: Calls that may write may be repeated, too.
     """
     key = call.key
     if any(MARK_START in text for text in (key.name, key.arguments, call.path or "")):

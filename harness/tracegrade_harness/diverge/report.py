@@ -52,7 +52,7 @@ def as_json(result: DivergenceResult) -> str:
 
 
 def as_markdown(result: DivergenceResult, suite: str) -> str:
-    """Return the text of an issue, with what records the tapes anew."""
+    """Return the text of an issue, with the commands that record the tapes again."""
     cases = dict.fromkeys(call.case for call in result.diverged)
     lines = ["## Services answer otherwise than their tapes", ""]
     if cases:  # no line can end the block: each begins with four spaces
@@ -63,7 +63,7 @@ def as_markdown(result: DivergenceResult, suite: str) -> str:
 
 
 def again(suite: str, case: str) -> str:
-    """Return the command that records the tape of a case anew."""
+    """Return the command that records the tape of a case again."""
     words = ["tracegrade", "harness", "record", suite, "--case", case, "--replace"]
     return visible(shlex.join(words))
 

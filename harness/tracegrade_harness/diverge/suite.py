@@ -32,7 +32,7 @@ from tracegrade_harness.trial.suite_run import SuiteRun, Trial
 from tracegrade_harness.trial.tape_session import tape_file, taped_cases
 
 TIMES: Final = 2
-"""How often each call is asked, so that what differs by itself is seen."""
+"""Times that each call is made; two live answers show what varies by itself."""
 PROTOCOL: Final = "2025-06-18"
 """The version of MCP that is offered where a tape does not say which one was chosen."""
 
@@ -49,10 +49,11 @@ class DivergedCall(NamedTuple):
 
 @dataclass(frozen=True)
 class DivergenceResult:
-    """What live services answered, beside what the tapes of a suite hold."""
+    """The answers of live services, compared with the tapes of a suite."""
 
     calls: list[TapeKey] = field(default_factory=list)
-    """Those that were asked, `TIMES` times each; once for each case that has them."""
+    """Calls that were made, `TIMES` times each; a call is listed once for each case that has it.
+    """
     diverged: list[DivergedCall] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     """Reason → how many calls were not asked for it."""
@@ -132,7 +133,7 @@ class _CaseComparison:
         return reason
 
     def _compared(self, key: TapeKey, recorded: list[ServiceAnswer], ask: Ask) -> str | None:
-        """Ask a call and keep how it differs; return why it could not be asked, if so."""
+        """Repeat a call and store its differences; return why it could not be repeated, if so."""
         try:
             live = [ask(key) for _ in range(TIMES)]
         except NotAskable as error:
@@ -148,7 +149,7 @@ class _CaseComparison:
         return None
 
     def _session(self, service: Upstream | McpServer, call: RecordedCall, tape: Tape) -> Ask:
-        """Return what asks a service, of an MCP server in a session at the path of the call."""
+        """Return the function that asks a service; an MCP server has one session for each path."""
         position = (call.key.channel, call.path)
         if position not in self._sessions:
             self._sessions[position] = self._new_session(service, call, tape)

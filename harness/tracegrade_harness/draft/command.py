@@ -60,11 +60,11 @@ def draft_suite(
     incomplete: bool,
     replace_old: bool,
 ) -> None:
-    """Write a suite of runs of a lake, and say what became of each.
+    """Write runs of a lake as a suite, and print the outcome for each run.
 
     Raises:
         EnvironmentFailed: It cannot be written.
-        SuiteUnusable: No run became a case, or a file is there already.
+        SuiteUnusable: No run became a case, or a file already exists.
     """
     runs, started, tasks = chosen
     lake = open_lake(location, partial(echo, err=True))

@@ -1,4 +1,4 @@
-"""Runs of a lake become the files of a suite; here alone they are read and written."""
+"""Turns runs of a lake into the files of a suite; only this module reads and writes them."""
 
 import shlex
 from collections import Counter
@@ -37,7 +37,7 @@ Lacking = tuple[CapturedRun, Sequence[MissingContent]]
 
 
 class Drafted(NamedTuple):
-    """What runs became."""
+    """The cases made of runs, and the runs that were left out."""
 
     cases: Sequence[DraftedCase]
     left_out: Sequence[Lacking]
@@ -46,7 +46,7 @@ class Drafted(NamedTuple):
 
     @property
     def reasons(self) -> Mapping[Reason, int]:
-        """How many runs were left out for each reason; one may have several."""
+        """Number of runs left out, by reason; a run may have several reasons."""
         return Counter(
             reason for _, lacks in self.left_out for reason in {each.reason for each in lacks}
         )
@@ -59,8 +59,8 @@ def drafted(
 
     Args:
         lake: The lake, scored.
-        given: The task files; where there are none, those that the lake keeps count.
-        chosen: Which runs.
+        given: The task files; if there are none, the task files in the lake count.
+        chosen: The runs.
         incomplete: Runs that lack something become cases, too.
 
     Raises:
@@ -109,7 +109,7 @@ def write_suite(folder: Path, made: Drafted, started: AgentStart, *, replace: bo
 
 
 def lines(made: Drafted) -> Iterator[str]:
-    """Yield what came of each run, then how many were left out and why."""
+    """Yield one line about each run, then how many runs were left out and why."""
     for case in made.cases:
         run = case.captured.run
         expected = "nothing is expected" if made.known.task(run) is None else "expectations known"

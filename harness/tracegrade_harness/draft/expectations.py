@@ -12,7 +12,7 @@ from tracegrade_scoring.tasks.load import Specification
 
 
 class Expectations(NamedTuple):
-    """What is known of tasks."""
+    """Expectations and tools of tasks, from the task file and from the lake."""
 
     specification: Specification
     """What the task file says."""
@@ -32,7 +32,7 @@ class Expectations(NamedTuple):
         }
 
     def task(self, run: DraftedRun) -> dict[str, Any] | None:
-        """Return what is expected of runs like this one, as a task file has it; None: nothing."""
+        """Return what is expected of such a run, as a task file has it; None if nothing is."""
         declared = self.specification.tasks.get(run.task_id or "")
         if declared is not None:
             return declared.model_dump(mode="json", exclude_unset=True)
@@ -40,11 +40,11 @@ class Expectations(NamedTuple):
 
 
 def expectations(con: duckdb.DuckDBPyConnection, specification: Specification) -> Expectations:
-    """Return what is known of the tasks of a lake.
+    """Return the expectations for the tasks of a lake.
 
     Args:
         con: Connected to the lake, with its score tables.
-        specification: What the task file says.
+        specification: The task file.
     """
     paths = successful_paths(con, DraftedFrom())
     known = {

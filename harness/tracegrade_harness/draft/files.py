@@ -1,7 +1,7 @@
-"""Drafted cases as files: a suite, its tasks and its tapes. Pure: nothing is written here.
+"""Formats drafted cases as files: a suite, its tasks and its tapes. Pure: it writes no file.
 
-What telemetry says stands in them as data: names of cases, agents and files are made plain, and
-YAML and JSON are written by their libraries. None of it stands where a suite replaces something.
+Telemetry enters these files as data only. Names of cases, agents and files are made plain, and
+libraries write the YAML and the JSON. No text of telemetry is where a suite replaces names.
 """
 
 import hashlib
@@ -42,13 +42,13 @@ _HEAD: Final = (
 
 @dataclass(frozen=True)
 class AgentStart:
-    """How agents are started, and find their model: what no span says."""
+    """The command that starts agents and how they find their model, which spans do not record."""
 
     command: Sequence[str] = (TO_FILL_IN, "{user_input}")
     model_url: str | None = None
-    """Of the API; None for OpenAI's."""
+    """URL of the model's API; None for OpenAI's."""
     model_url_env: str = OPENAI_VARIABLE
-    """Variable by which agents find it."""
+    """Variable in which agents find the URL."""
 
 
 class DraftedCase(NamedTuple):
@@ -66,12 +66,12 @@ class DraftedCase(NamedTuple):
 
     @property
     def tape(self) -> str:
-        """The path of its tape beside the suite."""
+        """The path of its tape, relative to the suite."""
         return f"{TAPES}/{self.name}.jsonl"
 
 
 def plain_name(text: str) -> str:
-    """Return a text as a name for files: itself if it is plain, else something like it."""
+    """Return a text as a file name: the text itself if it is plain, else a similar name."""
     plain = _STRANGE.sub("_", text)[:MAX_PLAIN].strip("._-")
     if plain == text and text:
         return text
@@ -100,7 +100,7 @@ def _name(run: DraftedRun) -> str:
 
 
 def tape(case: DraftedCase, suite: str) -> Tape:
-    """Return what models answered in a case's run, by what they were told, and what tools gave."""
+    """Return the tape of a case's run: the answers of models by their messages, and of tools."""
     run = case.captured.run
     header = TapeHeader(
         suite=suite,
@@ -185,7 +185,7 @@ def _case(case: DraftedCase) -> dict[str, Any]:
 
 
 def tasks_text(cases: Sequence[DraftedCase], known: Expectations) -> str:
-    """Return the task file of cases, as YAML: the tools that they called, and one task each."""
+    """Return the task file of cases as YAML: their tools, and one task for each case."""
     tasks: Mapping[str, Any] = {case.name: known.task(case.captured.run) or {} for case in cases}
     tools = known.tools({name for case in cases for name in case.captured.called_tools})
     listed = "".join(map(_tool_text, tools, tools.values()))

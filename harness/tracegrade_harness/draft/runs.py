@@ -1,4 +1,4 @@
-"""Selects the runs of a lake that become cases, and reads their steps, tools and model calls.
+"""Selects the runs that become cases, and reads their steps, tools and model calls.
 
 Makes:
     chosen_traces (from drafted_runs): the traces of those runs
@@ -36,7 +36,7 @@ OURS: Final = "tracegrade"
 
 @dataclass(frozen=True)
 class ChosenRuns:
-    """Which runs become cases."""
+    """The choice of runs that become cases."""
 
     failed: bool = False
     """Only runs that failed."""
@@ -107,7 +107,7 @@ def _step_name(step_index: int, kind: str, tool_name: str | None) -> str:
 
 
 class ModelCall(NamedTuple):
-    """What a model was told once, and what it answered."""
+    """One call of a model: its messages and its answer."""
 
     messages: tuple[Part, ...]
     answer: ModelTurn
@@ -125,7 +125,7 @@ class CapturedRun:
 
     run: DraftedRun
     calls: Sequence[ModelCall]
-    """Of models, in order."""
+    """Calls of models, in order."""
     steps: Sequence[CapturedStep]
 
     tools: Sequence[CapturedTool]
@@ -143,13 +143,13 @@ class CapturedRun:
 
     @property
     def running_steps(self) -> list[CapturedStep]:
-        """Steps of which a tape has nothing: what they did is done again."""
+        """Steps that are not on a tape: they are executed again."""
         taped = {(tool.trajectory_id, tool.step_index) for tool in self.tools if tool.on_tape}
         return [step for step in self.steps if (step.trajectory_id, step.step_index) not in taped]
 
     @property
     def running_tools(self) -> int:
-        """How many calls of tools no tape can answer: they run as they are."""
+        """Number of tool calls that are not on a tape: they run as usual."""
         called = [step for step in self.running_steps if step.kind == "tool_call"]
         return sum(step.status != "not_executed" for step in called)
 
